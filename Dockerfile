@@ -18,6 +18,8 @@ COPY --from=build /opt/treescore /opt/treescore
 COPY service /srv/treescore/service
 COPY workers /srv/treescore/workers
 COPY openapi.yaml /srv/treescore/
+# The guides, which /docs shows.
+COPY docs /srv/treescore/docs
 # Compiled functions are cached in a folder that the user may write to; /opt is read-only for it.
 ENV PATH=/opt/treescore/bin:$PATH \
     PYTHONPATH=/srv/treescore \

@@ -20,7 +20,6 @@ from service.api import (
     jobs,
     leaderboard,
     matrix,
-    problem_pages,
     problems,
     revisions,
     scorers,
@@ -39,16 +38,8 @@ from service.config import Config
 from service.context import Context, open_context
 from service.errors import ServiceError, Unavailable
 from service.logs import fault
-from service.pages import about as about_pages
-from service.pages import admin, admin_teams, admin_webhooks, join, sign_in, static_files
-from service.pages import benchmarks as benchmark_pages
-from service.pages import board as board_pages
-from service.pages import compare as compare_pages
-from service.pages import job_sentences as job_sentence_pages
-from service.pages import matrix as matrix_pages
-from service.pages import revisions as revision_pages
-from service.pages import sentences as sentence_pages
 from service.pages.problems import as_page
+from service.pages.site import PAGES
 from service.queue import REDIS_ERRORS
 from service.server.state import EXTENSION, ServerState
 from service.store.faults import Fault, fault_of
@@ -69,25 +60,7 @@ BLUEPRINTS = (
     tokens,
     scorers,
     contract,
-    problem_pages,
     health,
-)
-
-PAGES = (
-    about_pages,
-    admin,
-    admin_teams,
-    admin_webhooks,
-    benchmark_pages,
-    board_pages,
-    compare_pages,
-    job_sentence_pages,
-    join,
-    matrix_pages,
-    revision_pages,
-    sentence_pages,
-    sign_in,
-    static_files,
 )
 
 _ILL = {Fault.FULL: "full", Fault.DAMAGED: "damaged", Fault.READ_ONLY: "read-only"}

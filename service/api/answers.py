@@ -29,6 +29,7 @@ class Kind(StrEnum):
     FORMS = "Accept, Accept-Encoding"
     PUBLIC = "Accept, Accept-Encoding, Authorization"
     PAGE = "Accept-Encoding, Authorization, Cookie"
+    PAGE_OR_FORMS = "Accept, Accept-Encoding, Authorization, Cookie"
 
 
 class Asked(NamedTuple):

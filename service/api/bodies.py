@@ -159,6 +159,25 @@ class _Zstd:
             raise _damaged("zstd")
 
 
+def unpacked(data: bytes, coding: str, limit: int) -> bytes:
+    """Return packed data unpacked, as those of a body.
+
+    Raises:
+        PayloadTooLarge: more than `limit` bytes come out.
+        BadRequest: the data are damaged or incomplete.
+        UnsupportedMediaType: the coding is not supported.
+    """
+    decoder = _decoder(coding)
+    pieces, count = list[bytes](), 0
+    for piece in decoder.feed(data):
+        count += len(piece)
+        if count > limit:
+            raise PayloadTooLarge(f"The unpacked files exceed {limit} bytes. Send less, or several requests.")
+        pieces.append(piece)
+    decoder.finish()
+    return b"".join(pieces)
+
+
 def _decoder(coding: str) -> _Decoder:
     match coding.strip().lower():
         case "" | "identity":

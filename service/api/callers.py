@@ -44,6 +44,11 @@ def caller_of(context: Context, state: ServerState, environ: dict[str, Any]) -> 
     return note.caller
 
 
+def caller_without_token(context: Context, environ: dict[str, Any]) -> Caller:
+    """Return who sends a request, as if it had no token."""
+    return authenticate(context, None, note_of(environ).address, local=from_this_machine(environ))
+
+
 def client_address(environ: Mapping[str, Any]) -> str:
     """Return the address of the client, for the log, for limits and for owners.
 

@@ -182,7 +182,11 @@ def wait_seconds() -> int | None:
 
     The place among those that wait is the request's until `end_wait`. Call it once, after `caller`.
     """
-    wait = _preferred_wait()
+    return granted_wait(_preferred_wait())
+
+
+def granted_wait(wait: int | None) -> int | None:
+    """Return how long a request may wait, as `wait_seconds` of a wait that the client did not name itself."""
     if not wait:
         return wait
     if not server().waits.take(g.caller.principal):

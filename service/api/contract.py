@@ -1,4 +1,4 @@
-"""Serve the contract: openapi.yaml as it is, as JSON, and as a page for people."""
+"""Serve the contract: openapi.yaml as it is, and as JSON."""
 
 from __future__ import annotations
 
@@ -9,7 +9,6 @@ import yaml
 from flask import Blueprint, Response
 
 from service.api import answers
-from service.api.docs import PAGE_POLICY, page
 from service.usecases.runs.views import View, body_view, json_view
 from treescore.core.params import Json
 
@@ -36,11 +35,6 @@ def _as_json() -> View:
     return json_view(document())
 
 
-@cache
-def _as_page() -> View:
-    return body_view(page(document()).encode(), "text/html; charset=utf-8")
-
-
 @blueprint.get("/openapi.yaml")
 def get_openapi_yaml() -> Response:
     """Show the contract."""
@@ -51,11 +45,3 @@ def get_openapi_yaml() -> Response:
 def get_openapi_json() -> Response:
     """Show the contract as JSON."""
     return answers.conditional(_as_json(), kind=answers.Kind.PUBLIC)
-
-
-@blueprint.get("/docs")
-def get_docs() -> Response:
-    """Show the contract as a page that loads nothing from other hosts."""
-    response = answers.conditional(_as_page(), kind=answers.Kind.PUBLIC)
-    response.headers["Content-Security-Policy"] = PAGE_POLICY
-    return response

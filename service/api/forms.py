@@ -13,6 +13,7 @@ import math
 import re
 from collections.abc import Iterator
 from functools import partial
+from typing import NamedTuple
 
 from flask import Request
 from multipart import MultipartError, MultipartSegment, ParserLimitReached, PushMultipartParser
@@ -31,6 +32,14 @@ MAX_PARTS = 5_000
 _INDEX = re.compile(r"systems/(0|[1-9][0-9]{0,5})", re.ASCII)
 
 
+class FormPart(NamedTuple):
+    """One part of a form: its name, the name of its file (None for a plain field), and its bytes."""
+
+    name: str
+    filename: str | None
+    data: bytes
+
+
 def read_job(request: Request, config: Config) -> dict[str, Json]:
     """Return the job request of a form, as JSON.
 
@@ -45,7 +54,7 @@ def read_job(request: Request, config: Config) -> dict[str, Json]:
     for name, data in texts:
         owner, field = _split(name)
         if owner == "gold":
-            _put(document, "gold", field, (name, data), "/gold")
+            put_text(document, "gold", field, (name, data), "/gold")
             continue
         match = _INDEX.fullmatch(owner)
         if match is None and owner not in numbers:
@@ -54,7 +63,7 @@ def read_job(request: Request, config: Config) -> dict[str, Json]:
         number = int(match[1]) if match is not None else numbers[owner]
         if number >= len(systems):
             raise invalid("unknown-part", f"/systems/{number}", f"The file {name!r} belongs to no system of `meta`.")
-        _put(systems[number], "output", field, (name, data), f"/systems/{number}/output")
+        put_text(systems[number], "output", field, (name, data), f"/systems/{number}/output")
     return document
 
 
@@ -83,12 +92,12 @@ def read_parts(request: Request, config: Config, folder: str, key: str | None) -
             owner = owner.removeprefix(prefix)
         pointer = f"/{folder}/{escape(owner)}"
         if key is None:
-            _put(parts, owner, field, (name, data), pointer)
+            put_text(parts, owner, field, (name, data), pointer)
             continue
         part = parts.setdefault(owner, {})
         if not isinstance(part, dict):
             raise invalid("wrong-type", pointer, "In `meta`, a part must be an object.")
-        _put(part, key, field, (name, data), f"{pointer}/{key}")
+        put_text(part, key, field, (name, data), f"{pointer}/{key}")
     return document
 
 
@@ -98,21 +107,25 @@ def read(request: Request, config: Config) -> tuple[dict[str, Json], list[tuple[
     Raises:
         ServiceError: 400, 413, 415 or 422.
     """
-    parts = _parts(request, config)
-    if any(not name for name, _ in parts):
+    parts = read_fields(request, config)
+    if any(not part.name for part in parts):
         raise BadRequest("A part of the form has no name. Name each part.", slug="malformed-body")
-    metas = [data for name, data in parts if name == "meta"]
+    metas = [part.data for part in parts if part.name == "meta"]
     if len(metas) != 1:
         detail = f"The form has {len(metas)} fields `meta`. Send one, with the JSON document without its texts."
         raise BadRequest(detail, slug="malformed-body")
     document = strict_json.parse(metas[0])
     if not isinstance(document, dict):
         raise invalid("wrong-type", "", "The field `meta` must be a JSON object.")
-    return document, [(name, data) for name, data in parts if name != "meta"]
+    return document, [(part.name, part.data) for part in parts if part.name != "meta"]
 
 
-def _parts(request: Request, config: Config) -> list[tuple[str, bytes]]:
-    """Return the names and contents of the parts."""
+def read_fields(request: Request, config: Config) -> list[FormPart]:
+    """Return the parts of a form, in the order received.
+
+    Raises:
+        ServiceError: 400, 413 or 415.
+    """
     boundary = request.mimetype_params.get("boundary", "")
     if not boundary:
         raise BadRequest("The Content-Type has no boundary.", slug="malformed-body")
@@ -133,23 +146,23 @@ def _parts(request: Request, config: Config) -> list[tuple[str, bytes]]:
         raise BadRequest(detail, slug="malformed-body") from error
 
 
-def _parsed(pieces: Iterator[bytes], boundary: str, most: int) -> list[tuple[str, bytes]]:
+def _parsed(pieces: Iterator[bytes], boundary: str, most: int) -> list[FormPart]:
     """Split a form, to the end of its body.
 
     Raises:
         MultipartError: it is not a form, or not all of one.
         ParserLimitReached: a part that is not a file has more than `most` bytes, or there are too many.
     """
-    found: list[tuple[str, bytes]] = []
-    name, data, room = "", list[bytes](), 0.0
+    found: list[FormPart] = []
+    name, filename, data, room = "", None, list[bytes](), 0.0
     with PushMultipartParser(boundary, max_segment_count=MAX_PARTS) as parser:
         for piece in pieces:
             for event in parser.parse(piece):
                 if isinstance(event, MultipartSegment):
-                    name, data = event.name or "", []
-                    room = most if event.filename is None else math.inf
+                    name, filename, data = event.name or "", event.filename, []
+                    room = most if filename is None else math.inf
                 elif event is None:
-                    found.append((name, b"".join(data)))
+                    found.append(FormPart(name, filename, b"".join(data)))
                 else:
                     data.append(event)
                     room -= len(event)
@@ -173,7 +186,7 @@ def _split(name: str) -> tuple[str, str | None]:
     return (owner, field) if owner and field in FIELDS else (name, None)
 
 
-def _put(holder: dict[str, Json], key: str, field: str | None, file: tuple[str, bytes], pointer: str) -> None:
+def put_text(holder: dict[str, Json], key: str, field: str | None, file: tuple[str, bytes], pointer: str) -> None:
     """Put a file's text into the document at `pointer`, or below it for one of several texts."""
     name, data = file
     pointer = pointer if field is None else f"{pointer}/{field}"

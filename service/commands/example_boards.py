@@ -35,10 +35,9 @@ def _make(client: httpx.Client, definition: Mapping[str, Any], examples: Path) -
     """Make a benchmark unless it is there, and wait until it takes submissions."""
     names = ("id", "title", "format", "metrics", "feedback", "leaderboard", "tracks", "about")
     gold = _parts(definition, (examples / definition["folder"] / "gold").with_suffix(definition["ending"]))
-    request = {name: definition[name] for name in names if name in definition}
-    _require(
-        client.post("/v1/benchmarks", json={**request, "parts": {name: {"gold": text} for name, text in gold}}), TAKEN
-    )
+    request: dict[str, Any] = {name: definition[name] for name in names if name in definition}
+    request["parts"] = {name: {"gold": text} for name, text in gold}
+    _require(client.post("/v1/benchmarks", json=request), TAKEN)
     _wait(client, f"/v1/benchmarks/{definition['id']}/revisions/1")
 
 

@@ -17,6 +17,7 @@ from service.api.answers import Kind
 from service.api.codings import known_tag
 from service.pages import figures, static_files
 from service.pages.visitors import CSRF_FIELD, Visitor, here, visitor
+from service.problem_catalogue import CODES
 from service.recent import Recent
 from service.schemas.base import Loaded, Strict, load
 from service.usecases.runs.views import View, etag_of
@@ -46,11 +47,17 @@ def environment() -> Environment:
         lstrip_blocks=True, auto_reload=False,
     )  # fmt: skip
     made.filters |= {
-        "p": figures.p_value, "time": figures.time, "whole": figures.whole, "clean": clean,
+        "fix": fix_of, "p": figures.p_value, "time": figures.time, "whole": figures.whole, "clean": clean,
         "query": lambda members: urlencode({name: value for name, value in members.items() if value is not None}),
     }  # fmt: skip
     made.globals |= {"static": static_files.address, "CSRF_FIELD": CSRF_FIELD, "MISSING": MISSING}
     return made
+
+
+def fix_of(code: str) -> str:
+    """Return how to mend a problem of this code; nothing of one that this version does not know."""
+    entry = CODES.get(code)
+    return "" if entry is None else entry.fix
 
 
 @cache
@@ -93,16 +100,21 @@ def page(template: str, status: int = 200, **values: object) -> Response:
     body = render(template, **values)
     if status != 200:
         return finished(Response(body, status, content_type=HTML))
+    if request.method not in ("GET", "HEAD"):
+        return finished(answers.unstored(Response(body, content_type=HTML)))
     return finished(answers.conditional(View(body, etag_of(body), content_type=HTML), kind=Kind.PAGE))
 
 
-def known_page(template: str, version: object, values: Callable[[], Mapping[str, object]]) -> Response:
+def known_page(
+    template: str, version: object, values: Callable[[], Mapping[str, object]], kind: Kind = Kind.PAGE
+) -> Response:
     """Return a page that is rendered only if neither the client nor this process has it.
 
     Args:
         template: its name.
         version: what the content depends on, beside visitor, address and templates: the validator of a view.
         values: of the template.
+        kind: whether its address has other forms than the page.
     """
     tag = tag_of(version)
     asked = answers.asked_of(request.environ)
@@ -113,7 +125,7 @@ def known_page(template: str, version: object, values: Callable[[], Mapping[str,
             kept = render(template, **values())
             _PAGES.put(tag, kept)
         body = kept
-    return finished(answers.conditional(View(body, tag, content_type=HTML), kind=Kind.PAGE))
+    return finished(answers.conditional(View(body, tag, content_type=HTML), kind=kind))
 
 
 def tag_of(version: object) -> str:
@@ -161,9 +173,13 @@ def finished(response: Response) -> Response:
 
 
 def go_to(address: str) -> Response:
-    """Send the browser on to an address of this service, which it asks for with GET."""
-    response = Response(status=303)
-    response.headers["Location"] = address
+    """Send the browser on to an address of this service, which it asks for with GET.
+
+    The script that sends forms would put what is there into the page that sent the form, so it is told to go there.
+    """
+    scripted = "HX-Request" in request.headers
+    response = Response(status=204 if scripted else 303)
+    response.headers["HX-Redirect" if scripted else "Location"] = address
     return finished(response)
 
 

@@ -45,6 +45,7 @@ class Row:
         span: ranks that the tests leave open; empty where it is the rank alone.
         begins_cluster: whether a line is drawn above.
         bar: its score on the axis of the column.
+        heading: why this row and those below it are not tested; empty where that was said or they are.
     """
 
     document: Mapping[str, Any]
@@ -52,6 +53,7 @@ class Row:
     span: str
     begins_cluster: bool
     bar: Markup
+    heading: str = ""
 
 
 @blueprint.get("")
@@ -134,7 +136,7 @@ def default_board(benchmark: str) -> dict[str, Any]:
 def heading(document: Mapping[str, Any], board: Mapping[str, Any]) -> dict[str, Any]:
     """Return what stands at the head of the pages of a benchmark."""
     state = state_of(document, calls.context().now())
-    rows = {row["team"] or row["submission"] for row in board["rows"]}
+    rows = {row["team"] or row["submission"] for row in board["rows"] if row["role"] != "baseline"}
     counts = [counted(len(rows), "team")] if rows else []
     summary = ", ".join([*counts, counted(len(document["parts"]), "part"), state])
     return {"benchmark": document, "state": state, "summary": f"{summary[:1].upper()}{summary[1:]}."}
@@ -159,12 +161,14 @@ def _bar(row: Mapping[str, Any], ranking: NamedScore, scale: Scale) -> Markup:
 
 
 def _rows(board: Mapping[str, Json], ranking: NamedScore, scale: Scale) -> list[Row]:
-    rows, cluster = [], None
+    rows, cluster, said = [], None, board["significance"]["pending"]
     for document in board["rows"]:
         begins = document["cluster"] is not None and cluster is not None and document["cluster"] != cluster
         cluster = cluster if document["cluster"] is None else document["cluster"]
         span = ranks_words(document.get("rank_interval"))
-        rows.append(Row(document, row_name(document), span, begins, _bar(document, ranking, scale)))
+        heading = "" if said or document.get("tested") is not False else f"Not tested: {document['reason'] or ''}"
+        said = said or bool(heading)
+        rows.append(Row(document, row_name(document), span, begins, _bar(document, ranking, scale), heading))
     return rows
 
 

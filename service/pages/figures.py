@@ -50,6 +50,10 @@ class ScoreFigures:
         """Return the bounds of a score's interval; nothing where there is none."""
         return interval_words(low, high, self.figures)
 
+    def span(self, low: float | None, high: float | None) -> str:
+        """Return the bounds of a difference's interval; nothing where there is none."""
+        return interval_words(low, high, self.figures, signed=True)
+
 
 def p_value(p: float | None) -> str:
     """Return a p-value; a dash where there is none."""

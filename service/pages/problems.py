@@ -7,7 +7,7 @@ from flask import Response, request
 
 from service.api.problems import PROBLEM_JSON
 from service.pages.answers import BLUEPRINTS, HTML, finished, render
-from service.pages.visitors import visitor
+from service.pages.visitors import shown_visitor
 
 API = "/v1"
 
@@ -19,11 +19,9 @@ def as_page(response: Response) -> Response:
     document = orjson.loads(response.get_data())
     if response.status_code == 401:
         response.headers.pop("WWW-Authenticate", None)  # a browser would ask for a name and a password
-    response.set_data(
-        render(
-            "problem.html", problem=document, sign_in=response.status_code in (401, 403) and visitor().signed is None
-        )
-    )
+    unknown = shown_visitor().signed is None
+    body = render("problem.html", problem=document, sign_in=unknown and response.status_code in (401, 403))
+    response.set_data(body)
     response.content_type = HTML
     return finished(response)
 

@@ -10,7 +10,7 @@ from flask import Response, g, request
 
 from service.api import calls
 from service.api.around import note_of
-from service.api.callers import caller_of
+from service.api.callers import caller_without_token
 from service.caller import Caller
 from service.errors import Forbidden, Unauthorized
 from service.usecases.access import sessions
@@ -21,6 +21,7 @@ SESSION_COOKIE = "treescore_session"
 THEME_COOKIE = "treescore_theme"
 THEMES = ("light", "dark")
 CSRF_FIELD = "csrf"
+SCORE = "score"
 _YEAR = 365 * 24 * 3600
 
 
@@ -66,15 +67,29 @@ def visitor() -> Visitor:
         Unauthorized: the token of a program is invalid.
     """
     if "visitor" not in g:
+        # whoever cannot be found out is anonymous on the page that says so
+        g.unknown = Visitor(_anonymous(), None, _theme())
         g.visitor = _visitor()
     known: Visitor = g.visitor
     return known
 
 
-def _visitor() -> Visitor:
-    theme = request.cookies.get(THEME_COOKIE, "")
-    theme = theme if theme in THEMES else ""
-    note = note_of(request.environ)
+def shown_visitor() -> Visitor:
+    """Return who looks at a page of a problem: someone anonymous where finding that out was the problem."""
+    if "visitor" not in g and "unknown" in g:
+        g.visitor = g.unknown
+    return visitor()
+
+
+def reader() -> Visitor:
+    """Return who looks at a page that is the same for everyone: what a program sends as token is not looked at."""
+    if "visitor" not in g:
+        g.visitor = _visitor(tokens=False)
+    return visitor()
+
+
+def _visitor(*, tokens: bool = True) -> Visitor:
+    theme, note = _theme(), note_of(request.environ)
     cookie = request.cookies.get(SESSION_COOKIE)
     if cookie:
         try:
@@ -84,8 +99,19 @@ def _visitor() -> Visitor:
         else:
             note.caller = g.caller = signed.caller
             return Visitor(signed.caller, signed, theme)
-    g.caller = caller_of(calls.context(), calls.server(), request.environ)
+    if tokens:
+        return Visitor(calls.caller(), None, theme)
+    note.caller = g.caller = _anonymous()
     return Visitor(g.caller, None, theme)
+
+
+def _anonymous() -> Caller:
+    return Caller(None, frozenset(), address=note_of(request.environ).address)
+
+
+def _theme() -> str:
+    theme = request.cookies.get(THEME_COOKIE, "")
+    return theme if theme in THEMES else ""
 
 
 def member(*scopes: str) -> Caller:
@@ -102,8 +128,31 @@ def member(*scopes: str) -> Caller:
     return known.caller
 
 
-def check_form() -> None:
+def scorer() -> Caller:
+    """Return the visitor as a caller who may score files.
+
+    Who is signed in with a token that may not, as that of a team, scores as anyone without a token does.
+
+    Raises:
+        Unauthorized: the visitor is not signed in, and a token is needed.
+        Forbidden: the token has not the scope, and a token is needed.
+    """
+    looking = visitor()
+    if looking.caller.allowed(SCORE):
+        return looking.caller
+    if looking.signed is not None and looking.signed.sees_as:
+        return member(SCORE)  # who looks through the eyes of a team changes nothing
+    unsigned = caller_without_token(calls.context(), request.environ)
+    if unsigned.allowed(SCORE):
+        return unsigned
+    return member(SCORE)
+
+
+def check_form(given: str | None = None) -> None:
     """Refuse a form that does not carry the value of the visitor's session, and any change while seen as a team.
+
+    Args:
+        given: the value, where the form is one with files, which is read as it streams in; else it is looked up.
 
     Raises:
         Unauthorized: the session has ended since the form was shown.
@@ -114,7 +163,8 @@ def check_form() -> None:
         if "session_ended" in g:
             raise Unauthorized(g.session_ended)
         return
-    given = request.form.get(CSRF_FIELD, "")
+    if given is None:
+        given = request.form.get(CSRF_FIELD, "")
     if not hmac.compare_digest(given.encode(), known.csrf.encode()):
         raise Forbidden(
             "The form does not belong to your session. Load the page again, then send it again.", slug="cross-site"

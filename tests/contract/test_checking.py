@@ -18,8 +18,11 @@ PART = {"scores": {"las": 1.0}, "counts": {"words": 2}, "sentences": SENTENCES}
 CHECKS = {"store": "ok", "queue": "away", "workers": "unknown", "disk": "low", "schema": "current"}
 WORKERS = {"ready": None, "warming": None, "steps_left": None}
 GOOD = {
-    "Team": {"id": "lyon", "name": "Lyon", "created_at": "2026-11-20T12:00:00Z"},
-    "TeamPage": {"items": [{"id": "lyon", "name": "Lyon", "created_at": "2026-11-20T12:00:00Z"}], "next": None},
+    "Team": {"id": "lyon", "name": "Lyon", "contact": None, "created_at": "2026-11-20T12:00:00Z"},
+    "TeamPage": {
+        "items": [{"id": "lyon", "name": "Lyon", "contact": None, "created_at": "2026-11-20T12:00:00Z"}],
+        "next": None,
+    },
     "PartResult": {**PART, "extra": {"anything": {"at": "all"}}},
     "Scores": {"las": None, "cutoff": {"labelled_f1": 1.0}},
     "Intervals": {"las": {"low": 0.5, "high": 1.0}, "uas": None, "cutoff": {"labelled_f1": {"low": 0.5, "high": 1.0}}},

@@ -195,7 +195,7 @@ def tell(stage: Stage, gold: str, settings: dict[str, Any]) -> World:
             "metric": ["attachment", "ud"], "by": by, "part": ["en", "macro", "pooled"], "score": ["ud.uas_f1"],
             "pick": ["last", "all"], "revision": ["1"], "state": ["succeeded", "failed"], "limit": ["2"],
             "benchmark": [SLUG], "a": ["lyon", sent["lyon-1"]], "b": ["oslo", sent["lyon-2"]], "system": ["A"],
-            "style": ["eval07"], "series": [SERIES],
+            "style": ["eval07"], "series": [SERIES], "label": ["nmod", "advmod"], "q": ["stars"], "item": ["1", "11"],
         },
         {
             "submit": [valid, {**valid, "run_of": "lyon-2"}, {**valid, "run_of": "lyon-1"}],

@@ -53,3 +53,37 @@ def test_a_missing_part_is_one_unit_for_organisers_and_rounded_for_others(stage:
     for form in FORMS:
         words = " ".join(everyone.get(f"{task.address}/leaderboard?format={form}").text.split())
         assert "A missing part counts as the worst value and as one unit" in words, form
+
+
+def test_every_export_marks_what_is_missing_and_names_no_hidden_part(stage: Stage) -> None:
+    text = links([2] * 12, [2] * 12)
+    parts = {name: {"gold": text} for name in ("p1", "p2", "p3")}
+    task = SharedTask(
+        stage, format="pharaoh", metrics=["alignment"], main_score="alignment.sure_f1", parts=parts, feedback="scores",
+    )  # fmt: skip
+    task.submit(task.team("a"), outputs={"p1": text, "p3": text})
+    everyone = stage.client(None)
+    row = everyone.get(f"{task.address}/leaderboard").json["rows"][0]
+    assert (row["missing_parts"], row["scored_parts"]) == (["p2"], 2)
+    for form in ("csv", "tsv"):
+        head, first = everyone.get(f"{task.address}/leaderboard?format={form}").text.splitlines()
+        separator = "," if form == "csv" else "\t"
+        found = dict(zip(head.split(separator), first.split(separator), strict=False))
+        assert (found["scored_parts"], found["parts"], found["missing_parts"]) == ("2", "3", "p2")
+    for form in ("markdown", "latex", "svg"):
+        words = " ".join(everyone.get(f"{task.address}/leaderboard?format={form}").text.split())
+        assert "2 of 3 (without p2)" in words.replace("\\", ""), form
+    for form in ("markdown", "latex"):
+        assert "2 of 3 (without p2)" in everyone.get(f"{task.address}/matrix?format={form}").text
+    small = {name: {"gold": links([2] * 3, [2] * 3)} for name in ("s1", "s2", "s3", "s4")}
+    hidden = SharedTask(
+        stage, format="pharaoh", metrics=["alignment"], main_score="alignment.sure_f1", feedback="scores",
+        parts={"p1": {"gold": text}, **small},
+    )  # fmt: skip
+    hidden.submit(hidden.team("a"), outputs={"p1": text, "s1": links([2] * 3, [2] * 3)})
+    row = everyone.get(f"{hidden.address}/leaderboard").json["rows"][0]
+    assert (row["missing_parts"], row["scored_parts"]) == ([], 2)
+    for form in ("csv", "tsv", "markdown", "latex", "svg"):
+        words = everyone.get(f"{hidden.address}/leaderboard?format={form}").text
+        notes = words.partition("Parts without a scored output")[2].partition(".")[0]
+        assert "s2" not in notes, form

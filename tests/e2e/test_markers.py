@@ -151,6 +151,7 @@ def tell(organiser: httpx.Client, team: httpx.Client, slug: str, heard: Heard, u
         {
             "metric": list(asked["metrics"]), "part": ["en"], "by": ["deprel", "label", "word", "genre", "tag"],
             "benchmark": [slug], "system": ["A"], "style": ["eval07"],
+            "label": ["nmod"], "q": ["e"], "item": ["1"],
         },
         {},
     )  # fmt: skip

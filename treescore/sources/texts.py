@@ -139,9 +139,13 @@ def format_of(source: Source) -> str | None:
     path = path_of(source)
     if path is None:
         return format_of_objects(source)
-    known = _formats_by_suffix()
-    found = {known.get(_suffix(name)) for name in _names_at(Path(path))}
+    found = {format_of_name(name) for name in _names_at(Path(path))}
     return found.pop() if len(found) == 1 else None
+
+
+def format_of_name(name: str) -> str | None:
+    """Return the format that the suffix of a file's name stands for; nothing of that name needs to exist."""
+    return _formats_by_suffix().get(_suffix(name))
 
 
 def guessed_format(gold: Source) -> str:

@@ -1,4 +1,4 @@
-/* Keys, and what happened while a page asks for news. All else works without this script. */
+/* Keys, dropped files, and what happened while a page asks for news. All else works without this script. */
 (() => {
   "use strict";
   const KEYS = "treescore-keys";
@@ -21,6 +21,24 @@
   document.addEventListener("htmx:beforeRequest", (event) => event.detail.target.setAttribute("aria-busy", "true"));
   document.addEventListener("htmx:afterRequest", (event) => event.detail.target.removeAttribute("aria-busy"));
   document.addEventListener("htmx:afterOnLoad", () => say.remove());
+  // what is wrong with a form is said in its page, so that its files stay chosen
+  document.addEventListener("htmx:beforeSwap", (event) => {
+    if (event.detail.target?.id !== "answer" || event.detail.xhr.status < 400) return;
+    event.detail.shouldSwap = true;
+    event.detail.isError = false;
+  });
+  document.addEventListener("htmx:xhr:progress", (event) => {
+    const { lengthComputable, loaded, total } = event.detail;
+    if (lengthComputable && total > 1e6) tell(loaded < total ? `Sending, ${Math.floor((100 * loaded) / total)} %` : "Sent. The service reads it.");
+  });
+  for (const zone of document.querySelectorAll("[data-drop]")) {
+    const over = (event) => { event.preventDefault(); zone.classList.toggle("over", event.type === "dragover"); };
+    for (const kind of ["dragover", "dragleave", "drop"]) zone.addEventListener(kind, over);
+    zone.addEventListener("drop", (event) => {
+      const input = zone.querySelector("input[type=file]");
+      if (event.dataTransfer.files.length) { input.files = event.dataTransfer.files; input.dispatchEvent(new Event("change", { bubbles: true })); }
+    });
+  }
 
   const off = () => { try { return localStorage.getItem(KEYS) === "off"; } catch { return false; } };
   const typing = (target) => target.closest("input, select, textarea, [contenteditable]");

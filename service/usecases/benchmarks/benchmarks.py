@@ -114,6 +114,12 @@ def view_benchmark(context: Context, caller: Caller, slug: str) -> View:
         return _view(db, context, caller, benchmark_of(db, slug, caller))
 
 
+def level_of(context: Context, caller: Caller, slug: str) -> str:
+    """Return the name of the feedback level at which the caller sees a benchmark now."""
+    with context.store.read() as db:
+        return gate.level_of(benchmark_of(db, slug, caller), caller, context.now()).name.lower()
+
+
 def wait_for_benchmark(context: Context, caller: Caller, slug: str, seconds: float, etag: str | None = None) -> View:
     """Show a benchmark once no revision of it is being checked, or it differs from `etag`, or the time is over."""
     with context.store.read() as db:

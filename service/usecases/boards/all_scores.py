@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 
 import numpy as np
 from sqlalchemy import Connection
@@ -74,7 +74,8 @@ def _lines(
     figures = boards.part_figures(db, ids, board.revision.number, board.layout, private=board.share == PRIVATE)
     members = {row.entry.team_id for row in rows if row.entry.team_id is not None}
     names = teams.names(db, board.benchmark_id, members) if viewer.named else {}
-    shown = _shown_parts(board, release)
+    makers = {name: _maker(board, name) for name in _shown_parts(board, release)}
+    addresses = board.layout.addresses
     lines: list[Mapping[str, object]] = []
     for row in rows:
         found = [figures[run] for run in row.entry.runs or (row.entry.id,) if run in figures]
@@ -85,13 +86,16 @@ def _lines(
             "team": row.entry.team_id if row.entry.team_id in names else None,
             "team_name": names.get(row.entry.team_id or ""),
         }
-        for name in shown:
-            values = np.mean([_values(board, name, each) for each in found], axis=0)
-            scores = dict(zip(board.layout.addresses, values.tolist(), strict=True))
+        for name, scores_of in makers.items():
+            values = np.mean([scores_of(each) for each in found], axis=0)
+            scores = dict(zip(addresses, values.tolist(), strict=True))
             lines += ({**head, "part": name, **line} for line in gate.score_lines(release, name, scores))
     return lines
 
 
-def _values(board: Board, name: str, figures: FloatArray) -> FloatArray:
-    """Return all scores of a part, a track, POOLED or MACRO, (addresses,)."""
-    return track_of(board, name, figures) if name in board.tracks else figures[board.layout.row(name)]
+def _maker(board: Board, name: str) -> Callable[[FloatArray], FloatArray]:
+    """Return what takes all scores of a part, a track, POOLED or MACRO, (addresses,), out of figures."""
+    if name in board.tracks:
+        return track_of(board, name)
+    row = board.layout.row(name)
+    return lambda figures: figures[row]

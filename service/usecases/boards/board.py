@@ -263,19 +263,17 @@ def track_means(db: Connection, board: Board, ids: Sequence[str], *, private: bo
     if board.part is None or board.track is None:
         return {}
     found = boards.part_figures(db, ids, board.revision.number, board.layout, private=private)
-    return {each: track_of(board, board.part, values) for each, values in found.items()}
+    mean = track_of(board, board.part)
+    return {each: mean(figures) for each, figures in found.items()}
 
 
-def track_of(board: Board, name: str, figures: FloatArray) -> FloatArray:
-    """Return the means over the parts of a track, (addresses,), of the scores of all parts, (parts + 2, addresses)."""
-    rows = [board.layout.row(part) for part in board.tracks[name]]
-    worst = np.array([_worst(board, address) for address in board.layout.addresses], np.float64)
-    return mean_of_parts(figures[rows], worst)
-
-
-def _worst(board: Board, address: str) -> float:
-    worst = board.scoring.score(address)[1].worst
-    return math.nan if worst is None else worst
+def track_of(board: Board, name: str) -> Callable[[FloatArray], FloatArray]:
+    """Return what makes the means over a track, (addresses,), of the scores of all parts, (parts + 2, addresses)."""
+    layout = board.layout
+    rows = [layout.row(part) for part in board.tracks[name]]
+    known = [board.scoring.score(address)[1].worst for address in layout.addresses]
+    worst = np.array([math.nan if each is None else each for each in known], np.float64)
+    return lambda figures: mean_of_parts(figures[rows], worst)
 
 
 def tested_of(db: Connection, board: Board, rows: Sequence[BoardRow]) -> tuple[list[str], dict[str, str]]:

@@ -22,7 +22,7 @@ from service.store.boards import RowDetails
 from service.usecases.boards.board import Board, rows_of
 from service.usecases.boards.considered import numbers_considered
 from service.usecases.boards.details import row_details
-from service.usecases.boards.missing import Missing, missing_of_row, missing_parts_of
+from service.usecases.boards.missing import missing_of_row, missing_parts_of
 from service.usecases.boards.released import release_of_board, require_board
 from service.usecases.boards.rows import BoardRow, named
 from service.usecases.boards.significance import Finding, significance_of
@@ -83,24 +83,25 @@ def board_document(db: Connection, benchmark: Benchmark, board: Board, viewer: V
 def _rows(db: Connection, board: Board, finding: Finding, viewer: Viewer, release: Release) -> list[RowDocument]:
     ids = [each for row in finding.rows for each in {row.entry.id, *row.entry.runs}]
     details = row_details(db, board, ids)
-    missing = missing_parts_of(db, board, ids)
+    missing = missing_parts_of(db, board, (row.entry for row in finding.rows))
+    parts = board.chosen_names
     team_ids = {row.entry.team_id for row in finding.rows if row.entry.team_id is not None}
     names = teams.names(db, board.benchmark_id, team_ids) if viewer.named else {}
     considered = numbers_considered(db, board, finding.rows) if release.level >= Level.SCORES else {}
     documents = []
     for row in finding.rows:
-        lacks = missing_of_row(board, row.entry, missing)
-        document = _row(board, row, details_of(row.entry, details), names, finding, lacks)
+        covered = coverage_of(row.entry.covered, board.parts, frozenset(parts))
+        document = _row(board, row, details_of(row.entry, details), names, finding)
         document["considered"] = considered.get(row.entry.id)
+        document["covered"] = None if covered is None else str(covered)
+        lacks = missing_of_row(parts, row.entry, missing)
+        document["missing_parts"], document["scored_parts"] = lacks["missing_parts"], lacks["scored_parts"]
         documents.append(cast("RowDocument", gate.row_view(release, document)))
     return documents
 
 
-def _row(
-    board: Board, row: BoardRow, details: RowDetails, names: Mapping[str, str], finding: Finding, lacks: Missing
-) -> RowDocument:
+def _row(board: Board, row: BoardRow, details: RowDetails, names: Mapping[str, str], finding: Finding) -> RowDocument:
     entry = row.entry
-    covered = coverage_of(entry.covered, board.parts, board.chosen_names)
     return RowDocument(
         rank=row.rank,
         rank_interval=row.rank_interval,
@@ -112,8 +113,9 @@ def _row(
         created_at=moment(details.created_at),
         score=details.scores.get(board.score),
         scores=details.scores,
-        covered=None if covered is None else str(covered),
-        **lacks,
+        covered=None,
+        missing_parts=None,
+        scored_parts=None,
         ci95=finding.intervals.get(entry.id) or _interval(details),
         p_next=row.p_next,
         detectable=row.detectable,

@@ -92,8 +92,9 @@ def _rows(
 ) -> list[MatrixRowDocument]:
     ids = [each for row in rows for each in {row.entry.id, *row.entry.runs}]
     details = row_details(db, board, ids)
-    missing = missing_parts_of(db, board, ids)
+    missing = missing_parts_of(db, board, (row.entry for row in rows))
     values = _part_values(db, board, ids)
+    parts = board.chosen_names
     members = {row.entry.team_id for row in rows if row.entry.team_id is not None}
     names = teams.names(db, board.benchmark_id, members) if viewer.named else {}
     documents = []
@@ -106,10 +107,10 @@ def _rows(
             **named(entry, names, shown.name),
             submission=entry.id,
             score=shown.scores.get(board.score),
-            values=_means([values[run] for run in entry.runs or (entry.id,) if run in values], len(board.chosen_parts)),
-            **missing_of_row(board, entry, missing),
+            values=_means([values[run] for run in entry.runs or (entry.id,) if run in values], len(parts)),
+            **missing_of_row(parts, entry, missing),
         )
-        documents.append(cast("MatrixRowDocument", gate.matrix_row_view(release, document, board.chosen_names)))
+        documents.append(cast("MatrixRowDocument", gate.matrix_row_view(release, document, parts)))
     return documents
 
 

@@ -186,6 +186,16 @@ def rate_limits(context: Context, caller: Caller, slug: str) -> Mapping[str, str
         return quotas.rate_limit_headers(quotas.quotas_of(db, benchmark, team_id, now), now)
 
 
+def quota_of(context: Context, caller: Caller, slug: str) -> dict[str, object] | None:
+    """Return the quota of the caller's team, as in a submission; None for other callers, who have none."""
+    team_id = team_of(caller, slug)
+    if team_id is None:
+        return None
+    now = context.now()
+    with context.store.read() as db:
+        return quotas.quota_document(quotas.quotas_of(db, benchmark_of(db, slug), team_id, now), now)
+
+
 def team_and_role(db: Connection, caller: Caller, slug: str, request: SubmissionRequest) -> tuple[str | None, str]:
     """Return the team and the role of a submission. Organisers name a team, or send a baseline.
 

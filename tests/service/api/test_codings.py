@@ -173,7 +173,7 @@ def test_shared_caches_may_keep_what_all_may_see_where_no_token_came(stage: Stag
     task, hidden = SharedTask(stage), SharedTask(stage, leaderboard={"public": False})
     task.two()
     board = f"{task.address}/leaderboard"
-    for path in (board, f"{board}?format=csv", f"{board}?revision=1", "/v1/scorers", "/openapi.json", "/docs"):
+    for path in (board, f"{board}?format=csv", f"{board}?revision=1", "/v1/scorers", "/openapi.json", "/problems"):
         answer = ask(stage, path, token=None)
         assert answer.headers["Cache-Control"] == SHARED, path
         assert answer.headers["Vary"] == "Accept, Accept-Encoding, Authorization"

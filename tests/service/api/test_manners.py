@@ -17,7 +17,7 @@ from tests.fixtures.servers import Valkey
 
 
 def test_an_unknown_address_is_a_problem(stage: Stage) -> None:
-    for path in ("/nowhere", "/v1", "/v1/jobs/", "/v1//jobs", "/v2/jobs", "/docs/x", "/%00%ff"):
+    for path in ("/nowhere", "/v1", "/v1/jobs/", "/v1//jobs", "/v2/jobs", "/problems/x", "/%00%ff"):
         answer = stage.client().get(path)
         assert answer.status_code == 404, path
         assert answer.mimetype == "application/problem+json"

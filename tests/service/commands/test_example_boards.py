@@ -84,7 +84,7 @@ def test_boards_have_all_rows_and_parts_and_a_second_revision(stage: Stage, exam
     assert board["revision"] == 2
     rows = {row["name"]: row for row in board["rows"]}
     assert {name: (row["role"], row["missing_parts"]) for name, row in rows.items()} == {
-        "chance": ("baseline", []), "chart": ("system", ["second"]), "pcfg": ("participant", []),
+        "chance": ("baseline", []), "chart": ("system", ["second"]), "pcfg": ("system", []),
     }  # fmt: skip
 
 

@@ -187,3 +187,14 @@ def test_a_board_that_waits_for_its_comparison_says_so() -> None:
     document = board(row(1, 0.9), significance=significance)
     assert "is being computed" in rendered("markdown", document)
     assert orjson.loads(rendered("json", document))["significance"]["pending"] is True
+
+
+def test_the_board_of_a_track_says_that_it_is_a_mean() -> None:
+    words = rendered("markdown", board(row(1, 0.9, 1), part="pud"))
+    assert "pud (mean of 2 parts)" in words
+    assert "part en" in rendered("markdown", board(row(1, 0.9, 1), part="en", parts=["en"]))
+
+
+def test_parts_have_a_column_where_a_row_lacks_some() -> None:
+    assert "| 1 of 2 |" in rendered("markdown", BOARD)
+    assert " parts |" not in rendered("markdown", board(row(1, 0.9, 1)))

@@ -222,7 +222,7 @@ def test_a_run_of_an_old_board_is_still_under_way_after_the_upgrade(stored):
         assert boards.of_run(db, scheduled.id) == BoardRun(SLUG, 1)
 
 
-def test_a_benchmark_of_before_has_no_ladder_and_no_margin_and_keeps_its_quota(either_context):
+def test_a_benchmark_of_before_has_no_ladder_no_margin_and_no_tracks_and_keeps_its_quota(either_context):
     task = Task(either_context, work_of(either_context))
     task.make()
     before = task.benchmark()
@@ -230,6 +230,7 @@ def test_a_benchmark_of_before_has_no_ladder_and_no_margin_and_keeps_its_quota(e
         settings = orjson.loads(db.scalar(text("SELECT settings FROM benchmarks")))
         for name in ("ladder", "margin", "unit"):
             del settings["leaderboard"][name]
+        del settings["tracks"]
         db.execute(text("UPDATE benchmarks SET settings = :body"), {"body": orjson.dumps(settings).decode()})
         make_old(db)
     migrate(either_context.store)

@@ -141,12 +141,13 @@ def test_a_pair_is_kept_only_while_as_many_others_are_read(task: Task, files: Fi
     assert pairs[before["a"], before["b"]]["p"] > before["p"]
 
 
-@pytest.mark.parametrize("part", ["macro", "pooled", "en", "de"])
+@pytest.mark.parametrize("part", ["macro", "pooled", "en", "de", "pud"])
 def test_the_command_prints_the_bytes_of_every_kind_of_board(two: Files, part: str) -> None:
+    two.task.patch(tracks={"pud": ["en", "de"]})
     answer = two.asked(part=part)
     assert answer["part"] == part
-    assert answer.get("part_names") == (["en", "de"] if part == "macro" else None)
-    assert len(answer["question"]["missing"]) == (2 if part in ("macro", "pooled") else 0)
+    assert answer.get("part_names") == (["en", "de"] if part in ("macro", "pud") else None)
+    assert len(answer["question"]["missing"]) == (2 if part in ("macro", "pooled", "pud") else 0)
     two.board(part=part)
 
 

@@ -24,7 +24,9 @@ from tests.fixtures.contexts import ORGANISER, SCORER, later, work_of
 from tests.fixtures.requests import GOLD_CONLLU, ONE_WRONG, loaded
 from tests.fixtures.tasks import LONG, SLUG, Task, column, spoilt
 
-MARKERS = (b"zweimarker", b"Zweiname", b"Zweinote", b"Zweititel")
+MARKERS = (b"zweimarker", b"Zweiname", b"Zweinote", b"Zweititel", b"Zweilink", b"Zweirules")
+OF_BENCHMARK = {b"Zweititel", b"Zweirules"}
+LINKS = {"code": "https://example.org/Zweilink"}
 OLD = datetime(2026, 11, 3, tzinfo=UTC)
 
 
@@ -39,10 +41,10 @@ class Filled:
     def __init__(self, context) -> None:
         self.context = context
         self.task = Task(context, work_of(context))
-        self.task.make(parts={"en": {"gold": LONG}}, title="Zweititel")
+        self.task.make(parts={"en": {"gold": LONG}}, title="Zweititel", about={"rules": "Zweirules"})
         lyon, prague = (self.task.team(name) for name in ("lyon", "prague"))
         self.kept = self.task.submit(lyon, spoilt(9))
-        self.gone = self.task.submit(prague, marked(spoilt(2)), name="Zweiname", notes="Zweinote")
+        self.gone = self.task.submit(prague, marked(spoilt(2)), name="Zweiname", notes="Zweinote", links=LINKS)
         self.bad = self.task.submit(prague, marked(spoilt(2)).replace("stars", "zweimarker"), name="Zweiname")
         self.task.settle()
         asked = loaded(ComparisonRequest, {"submissions": [self.kept, self.gone]})
@@ -84,7 +86,7 @@ def test_a_purged_team_leaves_scores_and_no_word(filled):
     main = column(filled.task.leaderboard(), "score")
     numbers, clean = purge(filled.context, Scope(team=(SLUG, "prague")))
     assert (numbers["comparisons"], clean) == (1, True)
-    assert found(filled.context) <= {b"Zweititel"}
+    assert found(filled.context) <= OF_BENCHMARK
     filled.task.settle()
     assert column(filled.task.leaderboard(), "score") == main
     with filled.context.store.read() as db:
@@ -164,7 +166,7 @@ def test_a_reader_of_an_older_state_is_waited_for_and_named(context, monkeypatch
         assert purge(context, Scope(team=(SLUG, "prague")))[1] is False
     assert purge(context, Scope(before=datetime(1970, 1, 1, tzinfo=UTC)))[1] is True
     other.close()
-    assert found(filled.context) <= {b"Zweititel"}
+    assert found(filled.context) <= OF_BENCHMARK
 
 
 @pytest.mark.parametrize("scope", [Scope(benchmark="nowhere"), Scope(team=(SLUG, "nowhere")), Scope(team=("x", "y"))])

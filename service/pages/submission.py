@@ -1,0 +1,208 @@
+"""The page of a submission: state and queue, scores by part, what is wrong, slices, and what may be changed."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from functools import partial
+from typing import Any
+from urllib.parse import quote, urlencode
+
+import orjson
+from flask import Response, request
+
+from service.api import answers as api_answers
+from service.api import calls
+from service.caller import Caller
+from service.errors import BadRequest, Conflict, Gone, NotFound, TooManyRequests, Unprocessable
+from service.pages import answers
+from service.pages.answers import finished
+from service.pages.benchmarks import benchmark_document, state_of
+from service.pages.downloads import download
+from service.pages.faults import problem_of, with_status_of
+from service.pages.score_names import ScoreNames
+from service.pages.submission_scores import columns_of, counts_of, rows_of, slices_table
+from service.pages.visitors import check_form, member, visitor
+from service.requests import SubmissionSlicesQuery
+from service.schemas import queries
+from service.schemas import submissions as schemas
+from service.schemas.base import load
+from service.usecases.benchmarks import benchmarks
+from service.usecases.runs.views import View
+from service.usecases.scoring.config import stored_spec
+from service.usecases.submissions import changes, results, submissions
+
+blueprint = answers.pages("submission", "/s/<submission>")
+
+READERS = ("submit", "read")
+UNFINISHED = ("queued", "running")
+SLICED = ("items", "gold")
+"""Feedback levels from which counts and slices are shown."""
+ALL_SCORES = "scores"
+
+
+@blueprint.get("")
+def show_submission(submission: str) -> Response:
+    """Show a submission."""
+    caller = member(*READERS)
+    view = submissions.view_submission(calls.context(), caller, submission)
+    return answers.page("submission.html", **_values(caller, view))
+
+
+@blueprint.get("/live")
+def show_submission_live(submission: str) -> Response:
+    """Show state and scores again, if they differ from what the page shows."""
+    caller = member(*READERS)
+    view = submissions.view_submission(calls.context(), caller, submission)
+    return answers.fragment(
+        "submission_state.html", view.etag, final=view.final, values=partial(_values, caller, view, live=True)
+    )
+
+
+@blueprint.post("")
+def change_submission(submission: str) -> Response:
+    """Rename, annotate, withdraw, choose, cancel or retry. What is refused is said on the page."""
+    caller = member("submit")
+    check_form()
+    asked = request.form.get("do", "")
+    change = _CHANGES.get(asked)
+    if change is None:
+        raise BadRequest("The form does not say what to change. Load the page again.")
+    try:
+        change(caller, submission)
+    except (Unprocessable, Conflict, TooManyRequests) as error:
+        view = submissions.view_submission(calls.context(), caller, submission)
+        kept = {name: request.form.get(name, "") for name in ("name", "notes")} if asked == "edit" else None
+        values = {**_values(caller, view), "problem": problem_of(error)}
+        return with_status_of(answers.page("submission.html", **(values | ({"kept": kept} if kept else {}))), error)
+    return answers.go_to(_address(submission))
+
+
+@blueprint.get("/delete")
+def ask_delete(submission: str) -> Response:
+    """Ask once more before deleting."""
+    caller = member("submit")
+    document = orjson.loads(submissions.view_submission(calls.context(), caller, submission).body)
+    return answers.page("submission_delete.html", submission=document)
+
+
+@blueprint.post("/delete")
+def delete_submission(submission: str) -> Response:
+    """Delete outputs, scores and name."""
+    caller = member("submit")
+    check_form()
+    document = orjson.loads(submissions.view_submission(calls.context(), caller, submission).body)
+    changes.delete_submission(calls.context(), caller, submission)
+    chosen = f"?{urlencode({'benchmark': document['benchmark']})}" if caller.organiser else ""
+    return answers.go_to(f"/submit{chosen}")
+
+
+@blueprint.get("/output")
+def get_output(submission: str) -> Response:
+    """Send the output of one part, byte for byte."""
+    caller = member(*READERS)
+    query, _ = answers.query(queries.OUTPUT)
+    view = changes.submission_output(calls.context(), caller, submission, query.part)
+    document = orjson.loads(submissions.view_submission(calls.context(), caller, submission).body)
+    spec = stored_spec(benchmark_document(caller, document["benchmark"]))
+    suffix = ".json" if spec.format.format.fields else next(iter(spec.format.format.suffixes), ".txt")
+    name = query.part or next(iter(document["outputs"] or ()), submission)
+    return finished(download(api_answers.conditional(view, kind=api_answers.Kind.PAGE), f"{name}{suffix}"))
+
+
+def _edit(caller: Caller, submission: str) -> None:
+    notes = request.form.get("notes", "").replace("\r\n", "\n").strip()
+    members = {"name": request.form.get("name", "").strip(), "notes": notes or None}
+    asked = load(schemas.SubmissionChanges(), members, calls.context().config.max_problems)
+    changes.patch_submission(calls.context(), caller, submission, asked)
+
+
+def _set(caller: Caller, submission: str, **members: bool) -> None:
+    asked = load(schemas.SubmissionChanges(), members, calls.context().config.max_problems)
+    changes.patch_submission(calls.context(), caller, submission, asked)
+
+
+def _cancel(caller: Caller, submission: str) -> None:
+    changes.cancel_submission(calls.context(), caller, submission)
+
+
+def _retry(caller: Caller, submission: str) -> None:
+    changes.retry_submission(calls.context(), caller, submission)
+
+
+_CHANGES: Mapping[str, Callable[[Caller, str], None]] = {
+    "edit": _edit, "cancel": _cancel, "retry": _retry,
+    "withdraw": partial(_set, withdrawn=True), "restore": partial(_set, withdrawn=False),
+    "choose": partial(_set, chosen=True), "unchoose": partial(_set, chosen=False),
+}  # fmt: skip
+
+
+def _address(submission: str) -> str:
+    return f"/s/{quote(submission, safe='')}"
+
+
+def _values(caller: Caller, view: View, *, live: bool = False) -> dict[str, Any]:
+    """Return what the templates of a submission show.
+
+    Args:
+        caller: who looks.
+        view: of the submission.
+        live: whether the page asks, whose address has no query of its own.
+    """
+    context = calls.context()
+    document = orjson.loads(view.body)
+    benchmark = benchmark_document(caller, document["benchmark"])
+    level = benchmarks.level_of(context, caller, document["benchmark"])
+    names = ScoreNames(benchmark, benchmark["rounding"] if level == "rounded" else None)
+    query, own = (SubmissionSlicesQuery(), {}) if live else answers.query(queries.SUBMISSION_SLICES, ALL_SCORES)
+    values: dict[str, Any] = {
+        "submission": document, "benchmark": benchmark, "level": level, "version": view.etag, "final": view.final,
+        "may_change": visitor().caller.allowed("submit"), "state": state_of(benchmark, context.now()),
+        "problem": None, "kept": {"name": document["name"], "notes": document["notes"] or ""},
+        "columns": (), "rows": (), "left": 0, "every": False, "sliced": None, "live": live, "quota": document["quota"],
+    }  # fmt: skip
+    scores = document["scores"]
+    if scores is None:
+        return values
+    every = own.get(ALL_SCORES) == "all"
+    columns, left = columns_of(scores, names, every=every)
+    values |= {"columns": columns, "left": left, "every": every}
+    values["rows"] = rows_of(scores, columns, benchmark["parts"], document["outputs"] or ())
+    if level in SLICED:
+        values["sliced"] = _sliced(caller, document, names, query)
+    return values
+
+
+def _sliced(
+    caller: Caller, document: Mapping[str, Any], names: ScoreNames, query: SubmissionSlicesQuery
+) -> dict[str, object] | None:
+    """Return counts and slices of a part; None where nothing is kept and nothing was asked for.
+
+    Raises:
+        NotFound: what was asked for is unknown.
+        Gone: slices are not kept any more.
+    """
+    scores = document["scores"]
+    parts = [name for name in document["outputs"] or () if (scores["parts"].get(name) or {}).get("failure") is None]
+    part = query.part or next(iter(parts), None)
+    metric = query.metric or scores["main"]["score"].partition(".")[0]
+    if metric not in scores["metrics"]:
+        metric = next(iter(scores["metrics"]), metric) if query.metric is None else metric
+
+    def look(by: str | None) -> dict[str, Any]:
+        asked = SubmissionSlicesQuery(part=part, metric=metric, by=by)
+        found: dict[str, Any] = orjson.loads(
+            results.submission_slices(calls.context(), caller, document["id"], asked).body
+        )
+        return found
+
+    try:
+        groupings = look(None)["groupings"]
+    except (NotFound, Gone, Conflict):
+        if query != SubmissionSlicesQuery():
+            raise
+        return None
+    table = None if query.by is None else slices_table(names, metric, look(query.by)["slices"])
+    return {
+        "part": part, "parts": parts, "metric": metric, "metrics": list(scores["metrics"]), "by": query.by,
+        "groupings": groupings, "table": table, "counts": counts_of(scores, metric, part or ""),
+    }  # fmt: skip

@@ -1,0 +1,19 @@
+"""A service of each test's own, whose pages are looked at without a browser."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from tests.contract.stage import Stage, close_stage, open_stage
+from tests.fixtures.servers import Valkey
+
+
+@pytest.fixture
+def stage(tmp_path: Path, valkey: Valkey) -> Iterator[Stage]:
+    """The service on an empty store; small bodies, so that large ones are quickly sent."""
+    opened = open_stage(tmp_path, valkey.url, TREESCORE_MAX_BODY_BYTES="100000", TREESCORE_MAX_UPLOAD_BYTES="300000")
+    yield opened
+    close_stage(opened)

@@ -1,0 +1,219 @@
+"""The page of a submission: what each caller and level sees, what may be changed, and the part that is live."""
+
+from __future__ import annotations
+
+import html
+import re
+
+import pytest
+from werkzeug.test import TestResponse
+
+from tests.contract.checking import CheckedClient
+from tests.contract.shared_task import SharedTask
+from tests.contract.stage import Stage
+from tests.fixtures.form_pages import browser, field_of, token_of, words_of
+from tests.fixtures.requests import GOLD_CONLLU, ONE_WRONG
+
+MARKED = GOLD_CONLLU.replace("\tobj\t", "\tobj:marker\t").replace("# sent_id = s1", "# sent_id = s1-marker")
+PARTS = {"en": {"gold": GOLD_CONLLU}, "de": {"gold": GOLD_CONLLU}}
+
+
+def page_of(address: str) -> str:
+    return address.replace("/v1/submissions/", "/s/")
+
+
+def change(client: CheckedClient, page: str, do: str, **fields: str) -> TestResponse:
+    value = field_of(client.get("/submit" if do else page), "csrf")
+    return client.post(page, data={"csrf": value, "do": do, **fields})
+
+
+def cells_of(page: TestResponse, part: str) -> list[str]:
+    row = re.search(rf"<th scope=\"row\"><bdi>{re.escape(part)}</bdi>.*?</tr>", page.text)
+    assert row is not None, page.text
+    return [html.unescape(cell) for cell in re.findall(r"<td[^>]*>([^<]*)</td>", row[0])]
+
+
+def test_cells_are_the_scores_of_the_api(stage: Stage) -> None:
+    task = SharedTask(stage, parts=PARTS, feedback="gold")
+    team = task.team()
+    address = task.submit(team, outputs={"en": ONE_WRONG})
+    document = team.get(address).json
+    page = browser(stage, token_of(team)).get(page_of(address))
+    metric = document["scores"]["metrics"]["attachment"]
+    names = ["las", "uas"]
+    for label, scores in (
+        ("mean of all parts", metric["macro"]), ("all sentences together", metric["scores"]),
+        ("en", metric["parts"]["en"]["scores"]),
+    ):  # fmt: skip
+        cells = [cell for cell in cells_of(page, label) if "–" not in cell and cell]
+        assert cells[:2] == [f"{100 * scores[name]:.2f}" for name in names]
+    assert cells_of(page, "de")[0] == "–"
+    assert "not sent" in words_of(page)
+
+
+@pytest.mark.parametrize("level", ["none", "status", "rounded", "scores", "items", "gold"])
+def test_levels(stage: Stage, level: str) -> None:
+    given = {"rounding": 0.05} if level == "rounded" else {}
+    task = SharedTask(stage, parts={"en": {"gold": MARKED}}, feedback=level, **given)
+    team = task.team()
+    address = task.submit(team)
+    client = browser(stage, token_of(team))
+    page = client.get(page_of(address))
+    assert page.status_code == 200
+    words = words_of(page)
+    assert ("Received." in words) == (level == "none")
+    assert ("Scored" in words) == (level != "none")
+    assert ('class="board parts"' in page.text) == (level not in ("none", "status"))
+    assert ("Counts and slices" in words) == (level in ("items", "gold"))
+    assert "marker" not in page.text
+    if level == "rounded":
+        assert cells_of(page, "en")[0] == "85"
+    if level in ("items", "gold"):
+        sliced = client.get(f"{page_of(address)}?by=deprel")
+        assert "nmod" in words_of(sliced)
+        assert ("obj:marker" in sliced.text) == (level == "gold")
+        assert client.get(f"{page_of(address)}?by=sentence_length").status_code == (200 if level == "gold" else 404)
+    else:
+        assert client.get(f"{page_of(address)}?by=deprel").status_code == 200
+        assert "System" not in words_of(client.get(f"{page_of(address)}?by=deprel"))
+
+
+def test_who_sees_it(stage: Stage) -> None:
+    task = SharedTask(stage)
+    address = page_of(task.submit(task.team()))
+    other = browser(stage, token_of(task.team("oslo")))
+    for way in ("", "/live", "/delete", "/output"):
+        assert other.get(f"{address}{way}").status_code == 404
+        assert browser(stage, None).get(f"{address}{way}").status_code == 401
+    assert browser(stage).get(address).status_code == 200
+    assert change(other, address, "withdraw").status_code == 404
+    assert other.get("/s/sub_unknown").status_code == 404
+    assert other.get("/s/%00").status_code == 404
+
+
+def test_failures_have_part_line_and_fix(stage: Stage) -> None:
+    task = SharedTask(stage, feedback="status")
+    team = task.team()
+    address = page_of(task.submit(team, GOLD_CONLLU.replace("stars\tstar\t", "stars\t")))
+    words = words_of(browser(stage, token_of(team)).get(address))
+    assert "Could not be scored." in words
+    assert "part en, sentence 1, line 4" in words
+    assert "use tabs instead of spaces" in words
+
+
+def test_the_live_part_ends_when_it_is_scored(stage: Stage) -> None:
+    task = SharedTask(stage)
+    team = task.team()
+    address = task.waiting(team)
+    client = browser(stage, token_of(team))
+    page = client.get(page_of(address))
+    assert "Waiting." in words_of(page)
+    assert "scored in about" in words_of(page)
+    live = html.unescape(page.text.partition('hx-get="')[2].partition('"')[0])
+    assert client.get(live).status_code == 204
+    stage.queue.put(address.rpartition("/")[2], "live")
+    done = client.get(live)
+    assert done.status_code == 286
+    assert "hx-get" not in done.text
+    assert "Scored" in done.text
+    assert 'hx-swap-oob="true"' in done.text
+
+
+def test_withdraw_choose_rename_and_their_ways_back(stage: Stage) -> None:
+    task = SharedTask(stage)
+    team = task.team()
+    address = task.submit(team)
+    client, page = browser(stage, token_of(team)), page_of(address)
+    assert change(client, page, "withdraw").headers["Location"] == page
+    assert "Withdrawn" in words_of(client.get(page))
+    assert team.get(address).json["withdrawn_at"] is not None
+    assert change(client, page, "restore").status_code == 303
+    assert change(client, page, "choose").status_code == 303
+    assert team.get(address).json["chosen"] is True
+    assert "chosen" in words_of(client.get(page))
+    assert change(client, page, "unchoose").status_code == 303
+    assert change(client, page, "edit", name="<i>neu</i>", notes="a\r\nb").status_code == 303
+    document = team.get(address).json
+    assert (document["name"], document["notes"], document["chosen"]) == ("<i>neu</i>", "a\nb", False)
+    assert "&lt;i&gt;neu&lt;/i&gt;" in client.get(page).text
+    assert change(client, page, "edit", name="neu", notes=" ").status_code == 303
+    assert team.get(address).json["notes"] is None
+
+
+def test_a_name_that_is_refused_is_kept_in_the_form(stage: Stage) -> None:
+    task = SharedTask(stage)
+    team = task.team()
+    page = page_of(task.submit(team))
+    answer = change(browser(stage, token_of(team)), page, "edit", name="", notes="kept")
+    assert answer.status_code == 422
+    assert "Not changed" in words_of(answer)
+    assert ">kept</textarea>" in answer.text
+
+
+def test_cancel_and_retry(stage: Stage) -> None:
+    task = SharedTask(stage)
+    team = task.team()
+    client = browser(stage, token_of(team))
+    waiting, faulty = task.waiting(team), task.faulty(team)
+    assert change(client, page_of(waiting), "cancel").status_code == 303
+    assert team.get(waiting).json["state"] == "cancelled"
+    assert change(client, page_of(waiting), "cancel").status_code == 409
+    assert "Try again" in words_of(client.get(page_of(faulty)))
+    assert change(client, page_of(faulty), "retry").status_code == 303
+    assert team.get(faulty).json["state"] == "succeeded"
+    assert change(client, page_of(faulty), "retry").status_code == 409
+    assert change(client, page_of(faulty), "vanish").status_code == 400
+
+
+def test_delete_asks_once_more_and_says_so_afterwards(stage: Stage) -> None:
+    task = SharedTask(stage)
+    team = task.team()
+    page = page_of(task.submit(team))
+    client = browser(stage, token_of(team))
+    asked = client.get(f"{page}/delete")
+    assert "Delete" in words_of(asked)
+    assert client.get(page).status_code == 200
+    sent = client.post(f"{page}/delete", data={"csrf": field_of(asked, "csrf")})
+    assert sent.headers["Location"] == "/submit"
+    for way in ("", "/live?version=x", "/output"):
+        assert client.get(f"{page}{way}").status_code == 410
+
+
+@pytest.mark.parametrize("way", ["", "/delete"])
+def test_forms_of_others_change_nothing(stage: Stage, way: str) -> None:
+    task = SharedTask(stage)
+    team = task.team()
+    address = task.submit(team)
+    client = browser(stage, token_of(team))
+    value = field_of(client.get("/submit"), "csrf")
+    foreign = field_of(browser(stage).get(f"/submit?benchmark={task.slug}"), "csrf")
+    for given in ({}, {"csrf": ""}, {"csrf": foreign}):
+        assert client.post(f"{page_of(address)}{way}", data={"do": "withdraw", **given}).status_code == 403
+    evil = client.post(
+        f"{page_of(address)}{way}", data={"do": "withdraw", "csrf": value}, headers={"Origin": "https://evil.example"}
+    )
+    assert evil.status_code == 403
+    assert team.get(address).json["withdrawn_at"] is None
+
+
+def test_outputs_are_sent_byte_for_byte_as_files(stage: Stage) -> None:
+    task = SharedTask(stage, parts=PARTS)
+    team = task.team()
+    page = page_of(task.submit(team, outputs={"en": ONE_WRONG, "de": GOLD_CONLLU}))
+    client = browser(stage, token_of(team))
+    answer = client.get(f"{page}/output?part=en")
+    assert answer.text == ONE_WRONG
+    assert answer.headers["Content-Disposition"] == 'attachment; filename="en.conllu"'
+    assert answer.mimetype == "text/plain"
+    assert client.get(f"{page}/output").status_code == 404
+    assert client.get(f"{page}/output?part=fr").status_code == 404
+
+
+@pytest.mark.parametrize("name", ["<script>alert(1)</script>", "שלום", "x" * 200, "{{ 7 * 7 }}"])
+def test_names_are_text(stage: Stage, name: str) -> None:
+    task = SharedTask(stage)
+    team = task.team()
+    page = browser(stage, token_of(team)).get(page_of(task.submit(team, name=name)))
+    assert "<script>alert" not in page.text
+    assert f'<h1 dir="auto">{html.escape(name)}</h1>' in page.text
+    assert ">49<" not in page.text
