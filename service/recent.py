@@ -8,6 +8,8 @@ from threading import Lock
 from typing import Generic, TypeVar
 
 _V = TypeVar("_V")
+_STRIPES = 16
+"""Locks under which values are made: as many different ones can be at the same time."""
 
 
 class Recent(Generic[_V]):
@@ -19,6 +21,7 @@ class Recent(Generic[_V]):
         self._values: OrderedDict[str, _V] = OrderedDict()
         self._bytes = 0
         self._lock = Lock()
+        self._making = [Lock() for _ in range(_STRIPES)]
 
     def get(self, name: str) -> _V | None:
         """Return the value of a name, or None."""
@@ -26,6 +29,18 @@ class Recent(Generic[_V]):
             if name in self._values:
                 self._values.move_to_end(name)
             return self._values.get(name)
+
+    def get_or_make(self, name: str, make: Callable[[], _V]) -> _V:
+        """Return the value of a name, made where it is not kept. Other threads that need the same one wait for it."""
+        value = self.get(name)
+        if value is not None:
+            return value
+        with self._making[hash(name) % _STRIPES]:
+            value = self.get(name)
+            if value is None:
+                value = make()
+                self.put(name, value)
+            return value
 
     def put(self, name: str, value: _V) -> None:
         """Keep a value in place of the one that the name has."""

@@ -116,21 +116,23 @@ def known_page(
         values: of the template.
         kind: whether its address has other forms than the page.
     """
-    tag = tag_of(version)
+    return finished(_kept(template, tag_of(version, request.full_path), values, kind))
+
+
+def _kept(
+    template: str, tag: str, values: Callable[[], Mapping[str, object]], kind: Kind = Kind.PAGE
+) -> Response:  # fmt: skip
+    """Return 304, or the page that the process keeps under this validator, rendered once for all threads."""
     asked = answers.asked_of(request.environ)
     body = b""
     if known_tag(asked.known, asked.codings, tag) is None:
-        kept = _PAGES.get(tag)
-        if kept is None:
-            kept = render(template, **values())
-            _PAGES.put(tag, kept)
-        body = kept
-    return finished(answers.conditional(View(body, tag, content_type=HTML), kind=kind))
+        body = _PAGES.get_or_make(tag, lambda: render(template, **values()))
+    return answers.conditional(View(body, tag, content_type=HTML), kind=kind)
 
 
-def tag_of(version: object) -> str:
-    """Return the validator of what is shown at this address to this visitor."""
-    depends = (templates_version(), visitor().key, request.full_path, version)
+def tag_of(version: object, address: str) -> str:
+    """Return the validator of what is shown at an address to this visitor."""
+    depends = (templates_version(), visitor().key, address, version)
     return hashlib.blake2b(repr(depends).encode(), digest_size=16).hexdigest()
 
 
@@ -143,10 +145,35 @@ def fragment(template: str, version: str, *, final: bool, values: Callable[[], M
         final: whether it never changes again, so that asking can end.
         values: of the template.
     """
-    if request.args.get("version") == version and not final:
+    if _unchanged(version, final=final):
         return finished(Response(status=UNCHANGED))
     # htmx swaps the body of a 286 too, so that there is always one
     return finished(Response(render(template, **values()), FINAL if final else 200, content_type=HTML))
+
+
+def known_fragment(
+    template: str, version: str, *, final: bool, values: Callable[[], Mapping[str, object]]
+) -> Response:  # fmt: skip
+    """Return a part of a page as `fragment`, of which many ask for the same: it is rendered once for all of them.
+
+    Args:
+        template: of the part.
+        version: what the content depends on, beside visitor, address and templates.
+        final: whether it never changes again.
+        values: of the template.
+    """
+    if _unchanged(version, final=final):
+        return finished(Response(status=UNCHANGED))
+    # what viewers have decides whether there is news for them, not what the news is
+    asked = sorted((name, value) for name, value in request.args.items() if name != "version")
+    response = _kept(template, tag_of((template, version, final), f"{request.path}?{urlencode(asked)}"), values)
+    if final and response.status_code == 200:
+        response.status_code = FINAL
+    return finished(response)
+
+
+def _unchanged(version: str, *, final: bool) -> bool:
+    return request.args.get("version") == version and not final
 
 
 def render(template: str, **values: object) -> bytes:

@@ -70,7 +70,7 @@ def show_board_live(benchmark: str) -> Response:
     view, sort = _view(benchmark)
     document = benchmark_document(visitor().caller, benchmark)
     closed = state_of(document, calls.context().now()) == "closed"
-    return answers.fragment(
+    return answers.known_fragment(
         "board_table.html", view.etag, final=view.final and closed,
         values=partial(_values, benchmark, view, sort, asked=own),
     )  # fmt: skip

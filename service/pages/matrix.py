@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from itertools import pairwise
 from typing import Any
@@ -21,7 +21,8 @@ from service.pages.score_names import NamedScore, ScoreNames
 from service.pages.visitors import visitor
 from service.render import MATRIX_FORMATS
 from service.schemas import queries
-from service.usecases.boards.matrix import matrix
+from service.usecases.access.access import item_number
+from service.usecases.boards.matrix import MOST_ROWS, matrix
 from service.usecases.runs.views import View
 from treescore.core.counting import counted
 from treescore.render.shades import GAP, GAP_STEPS, SCORE, SCORE_STEPS, By, shade_of
@@ -29,6 +30,9 @@ from treescore.render.shades import GAP, GAP_STEPS, SCORE, SCORE_STEPS, By, shad
 blueprint = answers.pages("matrix", "/b/<benchmark>/matrix")
 ORDERS = {"name": "by name", "best": "by best score", "spread": "by spread"}
 SHADES: Mapping[str, By] = {"gap": GAP, "score": SCORE}
+CURSOR = "cursor"
+MOST_TEAMS = 100
+"""Columns of one page: 26 fit in a window, and 1,000 teams on 200 parts would be a page of 5 MB."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,8 +51,8 @@ class Line:
     Attributes:
         name: of the part; empty for the row that ranks.
         title: its size, where it is known.
-        values: one a team.
-        cells: the same, as they are shown.
+        values: one a team, also of those that the page does not show.
+        cells: those of the teams that it shows.
     """
 
     name: str
@@ -60,10 +64,14 @@ class Line:
 @blueprint.get("")
 def show_matrix(benchmark: str) -> Response:
     """Show the score that ranks of every team on every part."""
-    query, own = answers.query(queries.MATRIX, "order", "shade")
+    query, own = answers.query(queries.MATRIX, "order", "shade", CURSOR)
     order, shade = _choice(own, "order", ORDERS), _choice(own, "shade", SHADES)
+    start = item_number(own.get(CURSOR))
+    before = start - start % MOST_ROWS
+    query = replace(query, cursor=str(before) if before else None)
     view = matrix(calls.context(), visitor().caller, benchmark, query)
-    return answers.known_page("matrix.html", view.etag, partial(_values, benchmark, view, order, shade))
+    shown = slice(start - before, start - before + MOST_TEAMS)
+    return answers.known_page("matrix.html", view.etag, partial(_values, benchmark, view, order, shade, start, shown))
 
 
 @blueprint.get("/export")
@@ -86,34 +94,59 @@ def _choice(own: Mapping[str, str], name: str, known: Mapping[str, object]) -> s
     return value
 
 
-def _values(benchmark: str, view: View, order: str, shade: str) -> dict[str, object]:
+def _values(benchmark: str, view: View, order: str, shade: str, start: int, shown: slice) -> dict[str, object]:
+    """Return what the template shows.
+
+    Args:
+        benchmark: its id.
+        view: of the matrix, with the rows of a block of teams.
+        order: of the parts.
+        shade: of the cells.
+        start: teams before the first that is shown.
+        shown: of the view's rows.
+    """
     document = orjson.loads(view.body)
     about = benchmark_document(visitor().caller, benchmark)
     names = ScoreNames(about, document["rounding"])
     score = names(document["score"])
-    cells = partial(_cells, score=score, by=SHADES[shade], higher=document["higher_is_better"])
+    higher = document["higher_is_better"]
+    cells = partial(_cells, score=score, by=SHADES[shade], higher=higher, shown=shown)
     board = default_board(benchmark)
     query = dict(request.args.items())
+    whole = {name: value for name, value in query.items() if name != CURSOR}
+    teams = [row_name(row) for row in document["rows"][shown]]
     return {
         **heading(about, document),
         "matrix": document,
         "score": score,
         "names": [names(address) for address in board["scores"]],
-        "teams": [row_name(row) for row in document["rows"]],
+        "teams": teams,
         "main": _line("", "", [row["score"] for row in document["rows"]], cells),
         "main_name": SEEN_NAMES.get(document["part"] or "", document["part"] or "score"),
-        "lines": _ordered(_lines(document, cells), order, higher=document["higher_is_better"]),
+        "lines": _ordered(_lines(document, cells), order, higher=higher),
         "orders": ORDERS, "order": order, "shade": shade,
         "key": _key(shade),
         "caption": _caption(document, score),
         "query": query,
-        "exports": links(f"/v1/benchmarks/{benchmark}/matrix", f"/b/{benchmark}/matrix/export", query, MATRIX_FORMATS),
+        "start": start, "places": _places(start, len(teams), document["total_rows"]),
+        "exports": links(f"/v1/benchmarks/{benchmark}/matrix", f"/b/{benchmark}/matrix/export", whole, MATRIX_FORMATS),
     }  # fmt: skip
 
 
+def _places(start: int, teams: int, total: int) -> list[tuple[str, int | None]]:
+    """Return which teams the pages of a matrix show, in words, and where they begin; None for the one that is shown."""
+    if teams == total:
+        return []
+    pages = range(0, total, MOST_TEAMS)
+    around = [at for at in pages if at in (0, pages[-1]) or abs(at - start) < 3 * MOST_TEAMS]
+    return [
+        (f"{at + 1:,}–{min(at + MOST_TEAMS, total):,}", None if at == start else at) for at in around
+    ]  # fmt: skip
+
+
 def _caption(document: Mapping[str, Any], score: NamedScore) -> str:
-    teams, parts = (counted(len(document[name]), name[:-1]) for name in ("rows", "parts"))
-    return f"{score.label} of {teams.replace('row', 'team')} on {parts}."
+    teams, parts = counted(document["total_rows"], "team"), counted(len(document["parts"]), "part")
+    return f"{score.label} of {teams} on {parts}."
 
 
 Cells = Callable[[Sequence[float | None]], Sequence[Cell]]
@@ -132,20 +165,22 @@ def _line(name: str, title: str, values: Sequence[float | None], cells: Cells) -
     return Line(name, title, values, cells(values))
 
 
-def _cells(values: Sequence[float | None], *, score: NamedScore, by: By, higher: bool) -> list[Cell]:
-    """Return a row of cells, shaded by their distance from the best or by the score itself."""
+def _cells(
+    values: Sequence[float | None], *, score: NamedScore, by: By, higher: bool, shown: slice
+) -> list[Cell]:  # fmt: skip
+    """Return the shown cells of a row, shaded by their distance from the best of all or by the score itself."""
     known = [value for value in values if value is not None]
     best = (max(known) if higher else min(known)) if known else 0.0
-    factor = score.figures.factor
+    factor, value_words = score.figures.factor, score.figures.value
 
     def cell(value: float | None) -> Cell:
-        shown = score.figures.value(value)
+        words = value_words(value)
         if value is None:
-            return Cell(shown, "none", best=False)
+            return Cell(words, "none", best=False)
         shade = shade_of(factor * value, factor * best, by) if score.figures.share else ""
-        return Cell(shown, shade, best=value == best)
+        return Cell(words, shade, best=value == best)
 
-    return [cell(value) for value in values]
+    return [cell(value) for value in values[shown]]
 
 
 def _ordered(lines: Sequence[Line], order: str, *, higher: bool) -> list[Line]:

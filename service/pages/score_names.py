@@ -73,12 +73,16 @@ class ScoreNames:
         return NamedScore(address, label, head, doc, ScoreFigures(share, self._step))
 
     def columns(self, ranking: str, listed: Sequence[str]) -> list[NamedScore]:
-        """Return the scores beside the ranking one: first its metric's, its tables' before others, MOST_COLUMNS."""
+        """Return the scores beside the ranking one, at most MOST_COLUMNS.
+
+        First those of its metric, in the order of the metric's own tables; scores that these lack come last.
+        """
         metric = ranking.partition(".")[0]
 
-        def order(address: str) -> tuple[bool, bool]:
+        def order(address: str) -> tuple[bool, int]:
             key, _, name = address.partition(".")
-            return key != metric, name not in self._headline(self._score(address)[0])
+            tables = list(self._headline(self._score(address)[0]))
+            return key != metric, tables.index(name) if name in tables else len(tables)
 
         others = sorted((address for address in listed if address != ranking), key=order)
         return [self(address) for address in others[:MOST_COLUMNS]]

@@ -22,10 +22,9 @@ from service.pages.faults import problem_of, with_status_of
 from service.pages.score_names import ScoreNames
 from service.pages.submission_scores import columns_of, counts_of, rows_of, slices_table
 from service.pages.visitors import check_form, member, visitor
-from service.requests import SubmissionSlicesQuery
+from service.requests import LINKS, SubmissionSlicesQuery
 from service.schemas import queries
 from service.schemas import submissions as schemas
-from service.schemas.base import load
 from service.usecases.benchmarks import benchmarks
 from service.usecases.runs.views import View
 from service.usecases.scoring.config import stored_spec
@@ -34,6 +33,7 @@ from service.usecases.submissions import changes, results, submissions
 blueprint = answers.pages("submission", "/s/<submission>")
 
 READERS = ("submit", "read")
+FIELDS = ("name", "notes", *LINKS)
 UNFINISHED = ("queued", "running")
 SLICED = ("items", "gold")
 """Feedback levels from which counts and slices are shown."""
@@ -71,7 +71,7 @@ def change_submission(submission: str) -> Response:
         change(caller, submission)
     except (Unprocessable, Conflict, TooManyRequests) as error:
         view = submissions.view_submission(calls.context(), caller, submission)
-        kept = {name: request.form.get(name, "") for name in ("name", "notes")} if asked == "edit" else None
+        kept = {name: request.form.get(name, "") for name in FIELDS} if asked == "edit" else None
         values = {**_values(caller, view), "problem": problem_of(error)}
         return with_status_of(answers.page("submission.html", **(values | ({"kept": kept} if kept else {}))), error)
     return answers.go_to(_address(submission))
@@ -111,13 +111,21 @@ def get_output(submission: str) -> Response:
 
 def _edit(caller: Caller, submission: str) -> None:
     notes = request.form.get("notes", "").replace("\r\n", "\n").strip()
-    members = {"name": request.form.get("name", "").strip(), "notes": notes or None}
-    asked = load(schemas.SubmissionChanges(), members, calls.context().config.max_problems)
+    links = {name: request.form.get(name, "").strip() or None for name in LINKS}
+    members = {"name": request.form.get("name", "").strip(), "notes": notes or None, "links": links}
+    asked = answers.loaded(schemas.SubmissionChanges(), members)
     changes.patch_submission(calls.context(), caller, submission, asked)
 
 
+def _fields(document: Mapping[str, Any]) -> dict[str, str]:
+    """Return what the fields of the form hold: name, notes and links."""
+    links = document["links"] or {}
+    texts = {name: document[name] or "" for name in ("name", "notes")}
+    return texts | {name: links.get(name) or "" for name in LINKS}
+
+
 def _set(caller: Caller, submission: str, **members: bool) -> None:
-    asked = load(schemas.SubmissionChanges(), members, calls.context().config.max_problems)
+    asked = answers.loaded(schemas.SubmissionChanges(), members)
     changes.patch_submission(calls.context(), caller, submission, asked)
 
 
@@ -157,7 +165,7 @@ def _values(caller: Caller, view: View, *, live: bool = False) -> dict[str, Any]
     values: dict[str, Any] = {
         "submission": document, "benchmark": benchmark, "level": level, "version": view.etag, "final": view.final,
         "may_change": visitor().caller.allowed("submit"), "state": state_of(benchmark, context.now()),
-        "problem": None, "kept": {"name": document["name"], "notes": document["notes"] or ""},
+        "problem": None, "links": LINKS, "kept": _fields(document),
         "columns": (), "rows": (), "left": 0, "every": False, "sliced": None, "live": live, "quota": document["quota"],
     }  # fmt: skip
     scores = document["scores"]

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from concurrent.futures import ThreadPoolExecutor
+from threading import Barrier
+
 from service.recent import Recent
 
 
@@ -26,3 +29,20 @@ def test_a_value_that_alone_has_too_many_bytes_is_not_kept() -> None:
     recent = Recent[bytes](10, len)
     recent.put("a", b"." * 11)
     assert recent.get("a") is None
+
+
+def test_threads_that_need_the_same_value_make_it_once() -> None:
+    recent, made, together = Recent[bytes](100, len), [], Barrier(4)
+
+    def make() -> bytes:
+        made.append(b"....")
+        return b"...."
+
+    def ask() -> bytes:
+        together.wait()
+        return recent.get_or_make("a", make)
+
+    with ThreadPoolExecutor(4) as pool:
+        found = [each.result() for each in [pool.submit(ask) for _ in range(4)]]
+    assert found == [b"...."] * 4
+    assert len(made) == 1
