@@ -51,7 +51,8 @@ def demo(bind: str, data_dir: Path, *, once: bool) -> None:
                 show(name, client)
             board = make_boards(client, EXAMPLES)
         click.echo(f"Open in a browser: {address}/b/{board}   (reference: {address}/docs)")
-        click.echo(f"Address:           {address}\nOrganise token:    {shown}   (sign in with it to see the sentences)")
+        click.echo(f"Sign in:           {address}/sign-in   (then the teams' names lead to their sentences)")
+        click.echo(f"Organise token:    {shown}")
         if not once:
             click.echo("The service continues; Ctrl-C stops it.")
             server.wait()

@@ -55,7 +55,7 @@ def environment() -> Environment:
 
 
 def fix_of(code: str) -> str:
-    """Return how to mend a problem of this code; nothing of one that this version does not know."""
+    """Return what to do about a problem of this code; nothing of one that this version does not know."""
     entry = CODES.get(code)
     return "" if entry is None else entry.fix
 
@@ -202,7 +202,7 @@ def finished(response: Response) -> Response:
 def go_to(address: str) -> Response:
     """Send the browser on to an address of this service, which it asks for with GET.
 
-    The script that sends forms would put what is there into the page that sent the form, so it is told to go there.
+    The script that sends forms would put what is there into the page that sent the form, so it is sent there instead.
     """
     scripted = "HX-Request" in request.headers
     response = Response(status=204 if scripted else 303)

@@ -47,7 +47,7 @@ def address(name: str) -> str:
     """Return the address of a file.
 
     Raises:
-        KeyError: there is no such file: a template is wrong.
+        KeyError: unknown file: a template is wrong.
     """
     _ = files()[name]
     return f"/static/{version()}/{name}"

@@ -67,7 +67,7 @@ def visitor() -> Visitor:
         Unauthorized: the token of a program is invalid.
     """
     if "visitor" not in g:
-        # whoever cannot be found out is anonymous on the page that says so
+        # a visitor who cannot be found out is anonymous on the page that says so
         g.unknown = Visitor(_anonymous(), None, _theme())
         g.visitor = _visitor()
     known: Visitor = g.visitor
@@ -118,7 +118,7 @@ def member(*scopes: str) -> Caller:
     """Return the visitor as a caller who has one of these scopes.
 
     Raises:
-        Unauthorized: nobody is signed in, or the session has ended.
+        Unauthorized: no session, or the session has ended.
         Forbidden: the token has none of the scopes.
     """
     known = visitor()

@@ -87,10 +87,10 @@ def sign_out(context: Context, cookie: str) -> None:
 
 
 def see_as(context: Context, signed: SignedIn, benchmark: str | None, team: str | None) -> None:
-    """Let an organiser look through the eyes of a team, who can change nothing meanwhile; of none to end that.
+    """Let an organiser look through the eyes of a team, who can change nothing in that time; of none to end that.
 
     Raises:
-        Forbidden: the session is no organiser's.
+        Forbidden: the session is not that of an organiser.
         NotFound: unknown benchmark or team.
     """
     own = caller_by_hash(context, signed.session.token_hash)
