@@ -26,6 +26,7 @@ from service.usecases.jobs import jobs, results
 from service.usecases.runs.views import View
 from treescore.core.counting import counted
 from treescore.core.params import Json
+from treescore.core.values import flat_values, member_at
 
 blueprint = answers.pages("job", "/j/<job_id>")
 
@@ -177,7 +178,8 @@ def _columns(
     systems: Sequence[Mapping[str, Any]], comparisons: Sequence[Mapping[str, Any]], names: ScoreNames, *, every: bool
 ) -> tuple[list[NamedScore], int]:
     """Return the scores to show, the compared one first, and how many are left out."""
-    listed = [f"{key}.{name}" for key, metric in systems[0]["metrics"].items() for name in metric["scores"]]
+    metrics = systems[0]["metrics"]
+    listed = [f"{key}.{name}" for key, metric in metrics.items() for name, _ in flat_values(metric["scores"])]
     main = comparisons[0]["score"] if comparisons else listed[0]
     others = [address for address in listed if address != main]
     shown = [names(address) for address in others] if every else names.columns(main, listed)
@@ -190,7 +192,7 @@ def _row(
     cells = []
     for column in columns:
         key, _, name = column.address.partition(".")
-        cells.append(column.figures.value(system["metrics"][key]["scores"].get(name)))
+        cells.append(column.figures.value(member_at(system["metrics"][key]["scores"], name)))
     ranked = comparisons[0]["systems"] if comparisons else ()
     bounds = next((each.get("ci") for each in ranked if each["name"] == system["name"]), None)
     interval = "" if bounds is None else columns[0].figures.interval(bounds["low"], bounds["high"])

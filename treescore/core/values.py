@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 from treescore.core.arrays import Counts
 from treescore.core.params import Json
@@ -52,6 +52,24 @@ def nested_values(members: Iterable[tuple[str, Json]]) -> dict[str, Json]:
         for step in path:
             inner = inner.setdefault(step, {})
         inner[last] = value
+    return document
+
+
+def flat_values(document: Mapping[str, Json], path: str = "") -> Iterator[tuple[str, Json]]:
+    """Yield members by name, what is nested with dots: the reverse of `nested_values`."""
+    for name, value in document.items():
+        if isinstance(value, Mapping):
+            yield from flat_values(value, f"{path}{name}.")
+        else:
+            yield f"{path}{name}", value
+
+
+def member_at(document: Json, name: str) -> Json:
+    """Return a member by its name, whose dots stand for nested objects; None where there is none."""
+    for step in name.split("."):
+        if not isinstance(document, Mapping) or step not in document:
+            return None
+        document = document[step]
     return document
 
 

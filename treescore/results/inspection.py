@@ -13,7 +13,7 @@ from treescore.core.one_line import clean
 from treescore.core.params import Json
 from treescore.core.registry import ERROR, OK, SKIP, STATUS_NAMES, Metric, Outcome
 from treescore.core.suggestions import did_you_mean
-from treescore.core.values import with_values
+from treescore.core.values import flat_values, with_values
 from treescore.errors import InputError, Problem
 from treescore.evaluation.document import item_details
 from treescore.evaluation.report import Report
@@ -151,7 +151,7 @@ def slices(scored: Scored, by: str) -> View:
         known = ", ".join(sorted(found)) or "none"
         detail = f"Unknown grouping {by!r} of {scored.entry.name}. Choose one of: {known}.{did_you_mean(by, found)}"
         raise InputError(Problem("unknown-grouping", detail, pointer="/by"))
-    flat = [dict(_flat(row)) for row in found[by]]
+    flat = [dict(flat_values(row)) for row in found[by]]
     columns = _columns(flat)
     by_name = scored.entry.metric.table.by_name
     scores = [name for name in columns if name.startswith(SCORES)]
@@ -189,14 +189,6 @@ def _own_numbers(rows: Iterable[Mapping[str, Json]]) -> tuple[str, ...]:
 def _share(known: Mapping[str, Any], name: str) -> bool:
     """Return whether a score of a slice is from 0 to 1; those that only slices have are shares of words."""
     return name not in known or known[name].is_share
-
-
-def _flat(row: Mapping[str, Json], path: str = "") -> Iterator[tuple[str, Json]]:
-    for name, value in row.items():
-        if isinstance(value, Mapping):
-            yield from _flat(value, f"{path}{name}.")
-        else:
-            yield f"{path}{name}", value
 
 
 def _scores_line(scored: Scored, item: Mapping[str, Json]) -> str:

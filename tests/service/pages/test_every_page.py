@@ -9,6 +9,8 @@ import pytest
 from flask import Flask
 from werkzeug.exceptions import MethodNotAllowed, NotFound
 
+from service.api.answers import SHARED
+from service.api.around import UNSHARED
 from service.pages.answers import BLUEPRINTS, POLICY
 from service.pages.static_files import files
 from tests.fixtures.site import HOSTILE, Site
@@ -17,6 +19,8 @@ from tests.service.pages.reading import Page
 
 HTML = {"Accept": "text/html"}
 FRAGMENTS = ("/live",)
+INDEX = "/docs/index.json"
+"""The same for everyone."""
 
 
 def rule_of(app: Flask, path: str) -> str | None:
@@ -49,7 +53,7 @@ def test_a_page(site: Site, shown: Shown, principal: str) -> None:
     assert headers["Content-Security-Policy"] == POLICY
     assert headers["X-Content-Type-Options"] == "nosniff"
     assert headers["Referrer-Policy"] == "same-origin"
-    assert headers["Cache-Control"] in ("private, no-cache", "no-store")
+    assert headers["Cache-Control"] in (UNSHARED, "no-store", *((SHARED,) if shown.path == INDEX else ()))
     assert "Set-Cookie" not in headers
     if response.mimetype != "text/html":
         return
