@@ -20,12 +20,17 @@ from service.requests import LeaderboardQuery
 from service.schemas import queries
 from service.usecases.benchmarks import benchmarks
 from service.usecases.boards.leaderboard import leaderboard
+from service.usecases.runs.views import View
 from treescore.core.counting import counted
 from treescore.core.params import Json
 
 blueprint = answers.pages("benchmarks")
 NO_ROWS = ("none", "status")
 """Feedback levels at which boards have no rows."""
+
+MOST_OLD = 15
+"""Seconds for which times of a benchmark are kept: 300 viewers ask for its state 20 times a second."""
+_TIMES = Recent[Mapping[str, Any]](64, lambda _: 1)
 
 
 class Leading(NamedTuple):
@@ -64,6 +69,23 @@ def benchmark_document(caller: Caller, slug: str) -> dict[str, Any]:
     """
     document: dict[str, Any] = orjson.loads(benchmarks.view_benchmark(calls.context(), caller, slug).body)
     return document
+
+
+def state_now(benchmark: str, view: View) -> str:
+    """Return the state of the benchmark of a board, from what it was at most MOST_OLD seconds ago.
+
+    Args:
+        benchmark: its id.
+        view: of the board, as the visitor may see it.
+    """
+    now = calls.context().now()
+    caller = visitor().caller
+    name = f"{benchmark} {view.etag} {int(now.timestamp()) // MOST_OLD}"
+    return state_of(_TIMES.get_or_make(name, lambda: _times(benchmark_document(caller, benchmark))), now)
+
+
+def _times(document: Mapping[str, Json]) -> Mapping[str, Json]:
+    return {name: document[name] for name in ("opens_at", "closes_at")}
 
 
 def state_of(document: Mapping[str, Json], now: datetime) -> str:
