@@ -41,7 +41,7 @@ from service.store.submissions import Submission
 from service.store.teams import Team
 from service.usecases.scoring.config import ScoringConfig, scoring_config
 from tests.fixtures.service_process import ServiceProcess
-from treescore.core.arrays import Counts
+from treescore.core.arrays import Counts, FloatArray
 from treescore.core.scores import ScoreTable
 from treescore.evaluation.parts import PartScores, macro_mean
 
@@ -128,27 +128,38 @@ def submit(client: httpx.Client, team: str, output: str) -> tuple[str, float]:
     return document["id"], perf_counter() - began
 
 
-def board_settled(client: httpx.Client) -> float:
+def board_settled(client: httpx.Client, slug: str = SLUG) -> float:
     """Return the seconds until the differences on the board are tested."""
     began = perf_counter()
     pause = threading.Event()
-    while client.get(f"/v1/benchmarks/{SLUG}/leaderboard").json()["significance"]["pending"]:
+    while client.get(f"/v1/benchmarks/{slug}/leaderboard").json()["significance"]["pending"]:
         pause.wait(0.1)
     return perf_counter() - began
 
 
 class Filler:
-    """Writes copies of a scored submission, with counts drawn at other levels of quality."""
+    """Writes copies of a scored submission, with counts drawn at other levels of quality.
 
-    def __init__(self, store: Store, pattern: str) -> None:
+    Args:
+        store: of the service.
+        pattern: the submission that is copied.
+        slug: of its benchmark.
+        parts: of the benchmark.
+    """
+
+    def __init__(self, store: Store, pattern: str, slug: str = SLUG, parts: int = 1) -> None:
         self.store = store
         with store.read() as db:
             found, record = submissions.get(db, pattern), score_records.get(db, pattern, 1)
-            scoring = db.scalar(select(tables.revisions.c.scoring))
-            [counts] = score_records.counts(db, pattern, 1, [0], 0)
-        if found is None or record is None or counts is None:
+            scoring = db.scalar(select(tables.revisions.c.scoring).where(tables.revisions.c.benchmark_id == slug))
+            counts = score_records.counts(db, pattern, 1, list(range(parts)), 0)
+        if found is None or record is None:
             sys.exit("there is nothing to go by")
-        self.pattern, self.record, self.counts = found, record, counts
+        known = [part for part in counts if part is not None]
+        if len(known) < parts:
+            sys.exit("a part has no counts")
+        self.slug, self.pattern, self.record = slug, found, record
+        self.counts, self.offsets = np.concatenate(known), np.cumsum([len(part) for part in known])[:-1]
         self.scoring: ScoringConfig = scoring_config(orjson.loads(str(scoring)))
         self.table: ScoreTable = self.scoring.spec.entries[0].metric.table
         self.began = datetime.now(UTC) - timedelta(days=30)
@@ -159,14 +170,13 @@ class Filler:
         quality = rng.uniform(0.5, 0.95)
         rows = [self._row(rng, min(0.99, max(0.01, quality + rng.normal(0, 0.01)))) for _ in range(each)]
         with self.store.write(durable=False) as db:
-            teams.add(db, Team(SLUG, team, f"Team {number}", self.began, None))
-            for at, (record, body) in enumerate(rows):
+            teams.add(db, Team(self.slug, team, f"Team {number}", None, self.began, None))
+            for at, (record, made) in enumerate(rows):
                 moment = self.began + timedelta(seconds=number * 60 + at)
                 submission = new_id("sub", moment)
-                runs.add(db, submission, "submission", LIVE, moment, f"team:{SLUG}/{team}")
+                runs.add(db, submission, "submission", LIVE, moment, f"team:{self.slug}/{team}")
                 runs.finish(db, submission, runs.SUCCEEDED, moment)
                 submissions.add(db, self._submission(submission, team, at, moment))
-                made = {(artifact_name(1, "counts", 0, 0), 0): body}
                 score_records.save(db, replace(record, submission_id=submission, created_at=moment), made)
 
     def _submission(self, submission: str, team: str, at: int, moment: datetime) -> Submission:
@@ -175,17 +185,24 @@ class Filler:
             finished_at=moment, utc_day=moment.date().isoformat(), outputs_digest=f"sha256:{submission}",
         )  # fmt: skip
 
-    def _row(self, rng: np.random.Generator, quality: float) -> tuple[ScoreRecord, bytes]:
+    def _row(self, rng: np.random.Generator, quality: float) -> tuple[ScoreRecord, dict[tuple[str, int], bytes]]:
         counts = drawn(rng, self.counts, self.table.count_names, quality)
-        figures = self._figures(counts.sum(axis=0))
+        parts = np.split(counts, self.offsets)
+        figures = self._figures(np.stack([part.sum(axis=0) for part in parts]))
         main = figures.value(MACRO, self.scoring.main_score)
-        return replace(self.record, main=main, figures=figures.to_bytes()), pack_array(counts)
+        made = {(artifact_name(1, "counts", at, 0), 0): pack_array(part) for at, part in enumerate(parts)}
+        return replace(self.record, main=main, figures=figures.to_bytes()), made
 
     def _figures(self, totals: Counts) -> Figures:
-        scores = np.stack([score.of(self.table.count_names, totals[None]) for score in self.table.scores], axis=-1)
-        bounds = np.concatenate([scores - 0.004, scores + 0.004])
-        made = PartScores(scores, scores[0], macro_mean(self.table, scores), bounds, bounds)
-        return Figures.of_scores(Layout(["test"], self.scoring.addresses), [made])
+        """Return the figures of the sums of each part, with intervals of one width."""
+        scores, pooled = self._scores(totals), self._scores(totals.sum(axis=0)[None])
+        macro = macro_mean(self.table, scores)
+        bounds = [np.stack([each - 0.004, each + 0.004]) for each in (pooled[0], macro)]
+        made = PartScores(scores, pooled[0], macro, *bounds)
+        return Figures.of_scores(Layout([str(at) for at in range(len(totals))], self.scoring.addresses), [made])
+
+    def _scores(self, totals: Counts) -> FloatArray:
+        return np.stack([score.of(self.table.count_names, totals) for score in self.table.scores], axis=-1)
 
 
 def drawn(rng: np.random.Generator, counts: Counts, names: tuple[str, ...], quality: float) -> Counts:

@@ -14,7 +14,7 @@ from markupsafe import Markup
 
 from service.api import calls
 from service.pages import answers
-from service.pages.benchmarks import benchmark_document, state_of
+from service.pages.benchmarks import benchmark_document, state_now, state_of
 from service.pages.exports import export, links
 from service.pages.pictures import drawn
 from service.pages.score_names import NamedScore, ScoreNames
@@ -63,7 +63,8 @@ class Row:
 def show_board(benchmark: str) -> Response:
     """Show the board."""
     view, sort = _view(benchmark)
-    return answers.known_page("board.html", (view.etag, sort), partial(_values, benchmark, view, sort))
+    version = (view.etag, sort, state_now(benchmark, view))
+    return answers.known_page("board.html", version, partial(_values, benchmark, view, sort))
 
 
 @blueprint.get("/live")
@@ -71,8 +72,7 @@ def show_board_live(benchmark: str) -> Response:
     """Show the table again, if it differs from the version that the page has."""
     own = {name: value for name, value in request.args.items() if name != "version"}
     view, sort = _view(benchmark)
-    document = benchmark_document(visitor().caller, benchmark)
-    closed = state_of(document, calls.context().now()) == "closed"
+    closed = state_now(benchmark, view) == "closed"
     return answers.known_fragment(
         "board_table.html", view.etag, final=view.final and closed,
         values=partial(_values, benchmark, view, sort, asked=own),

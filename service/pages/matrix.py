@@ -14,7 +14,7 @@ from flask import Response, request
 from service.api import calls
 from service.errors import BadRequest
 from service.pages import answers
-from service.pages.benchmarks import benchmark_document
+from service.pages.benchmarks import benchmark_document, state_now
 from service.pages.board import SEEN_NAMES, default_board, heading, row_name
 from service.pages.exports import export, links
 from service.pages.score_names import NamedScore, ScoreNames
@@ -71,7 +71,8 @@ def show_matrix(benchmark: str) -> Response:
     query = replace(query, cursor=str(before) if before else None)
     view = matrix(calls.context(), visitor().caller, benchmark, query)
     shown = slice(start - before, start - before + MOST_TEAMS)
-    return answers.known_page("matrix.html", view.etag, partial(_values, benchmark, view, order, shade, start, shown))
+    version = (view.etag, state_now(benchmark, view))
+    return answers.known_page("matrix.html", version, partial(_values, benchmark, view, order, shade, start, shown))
 
 
 @blueprint.get("/export")

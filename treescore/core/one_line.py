@@ -14,6 +14,8 @@ def is_name(name: str) -> bool:
 
 def clean(name: str) -> str:
     """Return a name on one line, without control characters."""
+    if name.isprintable():  # the only space that counts as printable is the plain one
+        return name
     return "".join(
         " " if character.isspace() else character
         for character in name

@@ -7,7 +7,9 @@ which a strict Content-Security-Policy would block.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+import re
+from collections.abc import Iterable
+from functools import lru_cache
 from xml.sax.saxutils import escape, quoteattr
 
 from treescore.core.one_line import clean
@@ -29,6 +31,8 @@ DASH = "5 3.5"
 START, MIDDLE, END = "start", "middle", "end"
 
 Attribute = str | float | int | None
+_PLAIN = re.compile(r"[^&<>\"\n\r\t]*")
+"""Values that stand in an attribute as they are, as nearly all do."""
 
 
 class Elements:
@@ -149,13 +153,15 @@ def number(value: float) -> str:
 
 
 def _written(attributes: dict[str, Attribute]) -> str:
-    return "".join(_attributes(attributes))
+    return "".join([f" {_key(name)}={_value(value)}" for name, value in attributes.items() if value is not None])
 
 
-def _attributes(attributes: dict[str, Attribute]) -> Iterator[str]:
-    for name, value in attributes.items():
-        if value is None:
-            continue
-        shown = value if isinstance(value, str) else number(value)
-        key = name.rstrip("_")
-        yield f" {key.replace('_', '-')}={quoteattr(shown)}"
+@lru_cache(maxsize=256)
+def _key(name: str) -> str:
+    return name.rstrip("_").replace("_", "-")
+
+
+def _value(value: str | float) -> str:
+    if not isinstance(value, str):
+        return f'"{number(value)}"'
+    return f'"{value}"' if _PLAIN.fullmatch(value) else quoteattr(value)

@@ -20,6 +20,7 @@ _NO_WIDTH = ("Mn", "Me", "Cf")
 """Categories of characters that take no room: marks that stand on others, and format characters."""
 
 
+@lru_cache(maxsize=4096)
 def width(text: str, size: float, weight: int = NORMAL) -> float:
     """Return the width of a text in pixels.
 

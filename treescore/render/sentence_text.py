@@ -40,6 +40,9 @@ def right_to_left(texts: Iterable[str]) -> bool:
     """Tell whether most of the letters with a direction run from right to left."""
     left = right = 0
     for text in texts:
+        if text.isascii():
+            left += sum(map(str.isalpha, text))
+            continue
         for letter in text:
             kind = unicodedata.bidirectional(letter)
             left += kind == "L"

@@ -21,6 +21,7 @@ WORDS = {
     State.SPAN: "span",
     State.LINK: "link",
 }
+_MARKS = {int(state): WORDS.get(state) for state in State}
 CROSSING = "crossing"
 
 
@@ -172,7 +173,7 @@ def marked(half: Half, states: Sequence[int]) -> list[str | None]:
     """Return what is wrong with each row of a half's tree."""
     wrong: list[str | None] = [None] * len(half.tree)
     for row, state in zip(half.rows, states, strict=True):
-        wrong[row] = WORDS.get(State(state))
+        wrong[row] = _MARKS[state]
     return wrong
 
 
