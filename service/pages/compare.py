@@ -150,7 +150,7 @@ def _one_verdict(me: str, listed: Sequence[Opponent], table: CrossTable) -> str:
         return f"{me} and {other.name} were not compared."
     by = signed_words(abs(other.difference), table.figures).lstrip("+")
     if not other.significant:
-        return f"{me} and {other.name} cannot be told apart: they differ by {by}, p {p_words(other.p)}."
+        return f"{me} and {other.name} do not differ significantly: by {by}, p {p_words(other.p)}."
     better, worse = (me, other.name) if other.better else (other.name, me)
     return f"{better} is better than {worse}, by {by}, p {p_words(other.p)}."
 
