@@ -4,7 +4,10 @@
 # make test-all   make test with the lines that it covers, also on PostgreSQL, the wheel in an empty environment, the
 #                 workers on the lowest and the newest RQ, the contract under two linters (Node.js) and in a generated
 #                 client, the services on hosts of their own (root, nginx, PostgreSQL), the library beside those that
-#                 people use it with (spaCy, pandas, notebooks, ...), the site of the pages; what CI runs
+#                 people use it with (spaCy, pandas, notebooks, ...), the site of the pages, the service's own pages in
+#                 Chromium; what CI runs
+# make browser    the service's own pages in Chromium (TREESCORE_CHROMIUM or chromium on the path), without which one
+#                 line says that these tests were skipped; pictures of the pages in build/screenshots
 # make docs       these pages as a site in build/docs; a warning or a link that leads nowhere is an error
 # make bench      every benchmark beside its peers, into docs/benchmarks.md  (QUICK=1: small sizes, printed only;
 #                 ONLY="jobs reading": some scripts, printed only)
@@ -12,7 +15,7 @@ PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 
-ANYWHERE := not packaging and not hosts and not libraries
+ANYWHERE := not packaging and not hosts and not libraries and not browser
 CHOSEN := $(ANYWHERE) and not postgres
 
 CONTRACT := tools/contract
@@ -21,8 +24,8 @@ BENCH := build/bench
 LIBRARIES := build/libraries
 DOCS := build/docs-env
 
-.PHONY: run venv dev docs test test-all bench packaging libraries hosts rq-range contract-lint contract-client lint types unit \
-  format clean
+.PHONY: run venv dev docs test test-all bench browser packaging libraries hosts rq-range contract-lint contract-client lint types \
+  unit format clean
 .DEFAULT_GOAL := run
 
 run: venv
@@ -62,7 +65,11 @@ unit: dev
 # tracing lines costs more than half of the time of the tests
 test-all: COVERED := --cov --cov-report=term
 test-all: CHOSEN := $(ANYWHERE)
-test-all: test docs packaging libraries hosts rq-range contract-lint contract-client
+test-all: test docs browser packaging libraries hosts rq-range contract-lint contract-client
+
+# Playwright has an event loop, beside which other tests could not have theirs: a process of its own
+browser: dev
+	$(BIN)/python -m pytest -m browser tests/browser
 
 packaging: dev
 	$(BIN)/python -m pytest -m packaging

@@ -15,6 +15,7 @@ pytest_plugins = [
     "tests.fixtures.processes",
     "tests.fixtures.service_process",
     "tests.fixtures.tasks",
+    "tests.fixtures.site",
 ]
 
 # the same examples each time, however fast the machine is; `--hypothesis-profile search` looks for others

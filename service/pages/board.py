@@ -20,15 +20,18 @@ from service.pages.pictures import drawn
 from service.pages.score_names import NamedScore, ScoreNames
 from service.pages.visitors import visitor
 from service.render import LEADERBOARD_FORMATS
+from service.render.documents import BoardDocument
+from service.render.leaderboard_picture import board_scale, row_mark
 from service.requests import PICKS, LeaderboardQuery
 from service.schemas import queries
 from service.usecases.boards.leaderboard import leaderboard
 from service.usecases.runs.views import View
 from treescore.core.counting import counted
+from treescore.core.figures import Figures
 from treescore.core.params import Json
 from treescore.render.chart_words import ranks_words
-from treescore.render.marks import Mark, axis_svg, interval_bar_svg
-from treescore.render.scale import Scale, scale_of
+from treescore.render.marks import axis_svg, interval_bar_svg
+from treescore.render.scale import Scale
 
 blueprint = answers.pages("board", "/b/<benchmark>")
 SORT = "sort"
@@ -96,7 +99,8 @@ def _values(benchmark: str, view: View, sort: str, asked: Mapping[str, str] | No
     names = ScoreNames(document, board["rounding"])
     ranking = names(board["score"])
     columns = names.columns(board["score"], board["scores"])
-    scale = _scale(board, ranking)
+    figures = ranking.figures.figures
+    scale = board_scale(board, figures)
     query = dict(asked if asked is not None else request.args.items())
     shown = heading(document, board)
     return {
@@ -106,7 +110,7 @@ def _values(benchmark: str, view: View, sort: str, asked: Mapping[str, str] | No
         "columns": columns,
         "names": [names(address) for address in board["scores"]],
         "axis": drawn(axis_svg(scale)),
-        "rows": _sorted(_rows(board, ranking, scale), sort),
+        "rows": _sorted(_rows(board, figures, scale), sort),
         "sort": sort,
         "query": query,
         "sort_links": partial(_sort_link, query, sort),
@@ -142,33 +146,16 @@ def heading(document: Mapping[str, Any], board: Mapping[str, Any]) -> dict[str, 
     return {"benchmark": document, "state": state, "summary": f"{summary[:1].upper()}{summary[1:]}."}
 
 
-def _scale(board: Mapping[str, Json], ranking: NamedScore) -> Scale:
-    """Return the axis of the scores: it spans the tested rows; what lies beyond is an arrow."""
-    tested = [row for row in board["rows"] if row.get("tested")] or board["rows"]
-    bounds = [bound for row in tested for bound in (row["score"], *_interval(row))]
-    return scale_of(None if bound is None else ranking.figures.factor * bound for bound in bounds)
-
-
-def _interval(row: Mapping[str, Any]) -> tuple[float | None, float | None]:
-    interval = row.get("ci95")
-    return (None, None) if interval is None else (interval["low"], interval["high"])
-
-
-def _bar(row: Mapping[str, Any], ranking: NamedScore, scale: Scale) -> Markup:
-    shown = [None if each is None else ranking.figures.factor * each for each in (row["score"], *_interval(row))]
-    mark = Mark(shown[0], shown[1], shown[2], diamond=row["role"] == "baseline")
-    return drawn(interval_bar_svg(scale, mark))
-
-
-def _rows(board: Mapping[str, Json], ranking: NamedScore, scale: Scale) -> list[Row]:
+def _rows(board: BoardDocument, figures: Figures, scale: Scale) -> list[Row]:
     rows, cluster, said = [], None, board["significance"]["pending"]
     for document in board["rows"]:
         begins = document["cluster"] is not None and cluster is not None and document["cluster"] != cluster
         cluster = cluster if document["cluster"] is None else document["cluster"]
         span = ranks_words(document.get("rank_interval"))
+        bar = drawn(interval_bar_svg(scale, row_mark(document, figures)))
         heading = "" if said or document.get("tested") is not False else f"Not tested: {document['reason'] or ''}"
         said = said or bool(heading)
-        rows.append(Row(document, row_name(document), span, begins, _bar(document, ranking, scale), heading))
+        rows.append(Row(document, row_name(document), span, begins, bar, heading))
     return rows
 
 

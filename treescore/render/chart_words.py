@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from decimal import Decimal
 
 from treescore.core.figures import Figures
@@ -52,7 +53,7 @@ def p_words(p: float | None) -> str:
     return f"{p:.{min(decimals, 4)}f}".removeprefix("0")
 
 
-def ranks_words(ranks: tuple[int, int] | list[int] | None) -> str:
+def ranks_words(ranks: Sequence[int] | None) -> str:
     """Return which ranks the tests leave open; empty where they leave one."""
     if not ranks or ranks[0] == ranks[1]:
         return ""

@@ -17,3 +17,12 @@ def stage(tmp_path: Path, valkey: Valkey) -> Iterator[Stage]:
     opened = open_stage(tmp_path, valkey.url, TREESCORE_MAX_BODY_BYTES="100000", TREESCORE_MAX_UPLOAD_BYTES="300000")
     yield opened
     close_stage(opened)
+
+
+@pytest.fixture(scope="module")
+def kept_stage(tmp_path_factory: pytest.TempPathFactory, valkey: Valkey) -> Iterator[Stage]:
+    """The service on a store of one file of tests, for tests that leave nothing in each other's way."""
+    folder: Path = tmp_path_factory.mktemp("pages")
+    opened = open_stage(folder, valkey.url)
+    yield opened
+    close_stage(opened)

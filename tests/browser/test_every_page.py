@@ -1,0 +1,55 @@
+"""Every page in a browser, as everybody: no message, no fault, nothing from outside, no sideways scroll, axe."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+import pytest
+
+from tests.browser.conftest import Visit
+from tests.fixtures.site import ORGANISER, PRINCIPALS, Site
+from tests.fixtures.site_pages import PAGES, PROBLEMS, Shown
+
+pytestmark = pytest.mark.browser
+
+WHOLE = ("deps-scores", "deps-none", "empty", "hostile")
+"""Benchmarks of which every page is looked at; of the others the board."""
+LOOKS = ((1280, "light"), (390, "dark"), (390, "light"), (1280, "dark"))
+"""Widths and colours. Organisers see the most of each page, so that theirs are looked at in all four ways."""
+SHOWN = [
+    shown
+    for shown in (*PAGES, *PROBLEMS)
+    if not re.search(r"/live|/export", shown.path)
+    and (not re.fullmatch(r"/b/[^/]+/\w+", shown.path) or shown.path.split("/")[2] in WHOLE)
+]
+
+
+@pytest.mark.parametrize("principal", PRINCIPALS)
+@pytest.mark.parametrize("shown", SHOWN, ids=lambda shown: shown.path)
+def test_a_page_is_sound(site: Site, visit: Visit, screenshots: Path, shown: Shown, principal: str) -> None:
+    seen = visit(shown.address(site), principal, shown.benchmark)
+    assert seen.response is not None
+    assert seen.response.status == shown.status(principal)
+    assert seen.shifts() == []
+    name = re.sub(r"\W+", "-", shown.path).strip("-") or "benchmarks"
+    for width, scheme in LOOKS if principal == ORGANISER else LOOKS[:2]:
+        seen.page.set_viewport_size({"width": width, "height": 900})
+        seen.page.emulate_media(color_scheme=scheme)
+        assert seen.sideways() == 0, width
+        assert seen.grave() == [], (width, scheme)
+        seen.page.screenshot(path=screenshots / f"{name}-{principal}-{width}-{scheme}.png", full_page=True)
+    assert seen.faults == []
+
+
+@pytest.mark.parametrize("shown", SHOWN, ids=lambda shown: shown.path)
+def test_a_page_reads_without_script_and_in_print(site: Site, visit: Visit, shown: Shown) -> None:
+    page = visit(shown.address(site), "team", shown.benchmark, java_script_enabled=False).page
+    heading = page.get_by_role("heading", level=1)
+    assert heading.inner_text().strip()
+    shown_words = len(page.locator("main").inner_text())
+    assert shown_words > len(heading.inner_text())
+    page.emulate_media(media="print")
+    assert heading.is_visible()
+    for hidden in ("header.top", "footer.foot", "nav.tabs", "form.pick", "p.exports", ".skip"):
+        assert not any(each.is_visible() for each in page.locator(hidden).all()), hidden

@@ -1,0 +1,179 @@
+"""Using the pages: by keyboard alone, without script, and while the service is away."""
+
+from __future__ import annotations
+
+import pytest
+from playwright.sync_api import Page, expect
+
+from tests.browser.conftest import Visit
+from tests.fixtures.site import Site
+
+pytestmark = pytest.mark.browser
+
+BOARD = "/b/deps-scores"
+POLL = "**/live?*"
+POLL_MS = 16_000
+MOST_KEYS = 120
+ADDED = """() => {
+  document.querySelector("main").insertAdjacentHTML("beforeend",
+    '<input type="search" aria-label="Find">' +
+    '<a data-key="j" href="#next">next</a><a data-key="k" href="#last">last</a>');
+}"""
+"""What the script's keys are for, where the page itself has none."""
+
+
+def tab_to(page: Page, name: str) -> None:
+    """Press the tab key until the focus is on what is called so."""
+    for _ in range(MOST_KEYS):
+        page.keyboard.press("Tab")
+        focused = page.evaluate(
+            "() => { const on = document.activeElement;"
+            " return (on.labels?.[0]?.textContent ?? on.textContent).trim(); }"
+        )
+        if focused == name:
+            return
+    pytest.fail(f"the focus never reached {name!r}")
+
+
+def test_the_first_key_offers_to_skip_the_navigation(visit: Visit) -> None:
+    page = visit(BOARD).page
+    page.keyboard.press("Tab")
+    skip = page.get_by_role("link", name="Skip to content")
+    expect(skip).to_be_focused()
+    expect(skip).to_be_in_viewport()
+    page.keyboard.press("Enter")
+    tab_to(page, "Board")
+
+
+def test_from_the_list_to_a_sorted_board_and_a_comparison_by_keyboard(visit: Visit, origin: str) -> None:
+    seen = visit("/")
+    page = seen.page
+    tab_to(page, "Dependencies, feedback scores")
+    page.keyboard.press("Enter")
+    expect(page).to_have_url(f"{origin}{BOARD}")
+    tab_to(page, "Team")
+    page.keyboard.press("Enter")
+    expect(page).to_have_url(f"{origin}{BOARD}?sort=team")
+    expect(page.get_by_role("columnheader", name="Team")).to_have_attribute("aria-sort", "ascending")
+    tab_to(page, "Compare")
+    page.keyboard.press("Enter")
+    expect(page).to_have_url(f"{origin}{BOARD}/compare")
+    expect(page.get_by_role("heading", level=2).first).to_contain_text("against")
+    assert seen.faults == []
+
+
+def test_signing_in_and_out_by_keyboard(visit: Visit, site: Site, origin: str) -> None:
+    page = visit(f"{BOARD}?part=en_web").page
+    tab_to(page, "Sign in")
+    page.keyboard.press("Enter")
+    tab_to(page, "Token")
+    page.keyboard.type(str(site.token("team", "deps-scores")))
+    page.keyboard.press("Enter")
+    expect(page).to_have_url(f"{origin}{BOARD}?part=en_web")
+    expect(page.get_by_role("banner")).to_contain_text("lyon")
+    tab_to(page, "Sign out")
+    page.keyboard.press("Enter")
+    expect(page.get_by_role("link", name="Sign in")).to_be_visible()
+
+
+def test_a_refused_token_is_told_beside_its_field(visit: Visit) -> None:
+    page = visit("/sign-in").page
+    page.get_by_label("Token").fill("ts_wrong-token-of-the-browser")
+    page.get_by_role("button", name="Sign in").click()
+    expect(page.get_by_role("alert")).to_be_visible()
+    expect(page.get_by_label("Token")).to_have_accessible_description(page.get_by_role("alert").inner_text())
+
+
+@pytest.mark.parametrize("browsing", [{}, {"java_script_enabled": False}], ids=["with-script", "without"])
+def test_forms_work_without_script_too(visit: Visit, browsing: dict[str, bool]) -> None:
+    page = visit(BOARD, **browsing).page
+    page.get_by_label("Part").select_option("en_web")
+    page.get_by_role("button", name="Show").click()
+    expect(page.get_by_label("Part")).to_have_value("en_web")
+    expect(page.locator("caption")).to_contain_text("en_web")
+    page.get_by_role("button", name="dark").click()
+    expect(page.locator("html")).to_have_attribute("data-theme", "dark")
+    expect(page.get_by_label("Part")).to_have_value("en_web")
+
+
+def test_chosen_colours_win_over_those_of_the_device(visit: Visit) -> None:
+    page = visit(BOARD, color_scheme="light").page
+    paper = "getComputedStyle(document.body).backgroundColor"
+    light = page.evaluate(paper)
+    page.get_by_role("button", name="dark").click()
+    expect(page.locator("html")).to_have_attribute("data-theme", "dark")
+    assert page.evaluate(paper) != light
+    page.get_by_role("button", name="as the device").click()
+    expect(page.locator("html:not([data-theme])")).to_have_count(1)
+    assert page.evaluate(paper) == light
+
+
+def test_keys_work_outside_of_fields_and_can_be_switched_off(visit: Visit, origin: str) -> None:
+    seen = visit(BOARD)
+    page = seen.page
+    page.evaluate(ADDED)
+    page.keyboard.press("j")
+    expect(page).to_have_url(f"{origin}{BOARD}#next")
+    page.keyboard.press("k")
+    expect(page).to_have_url(f"{origin}{BOARD}#last")
+    page.keyboard.press("/")
+    find = page.get_by_label("Find")
+    expect(find).to_be_focused()
+    page.keyboard.type("j/k")
+    expect(find).to_have_value("j/k")
+    expect(page).to_have_url(f"{origin}{BOARD}#last")
+    find.blur()
+    page.keyboard.press("Control+j")
+    expect(page).to_have_url(f"{origin}{BOARD}#last")
+    page.evaluate("localStorage.setItem('treescore-keys', 'off')")
+    page.keyboard.press("j")
+    page.keyboard.press("/")
+    expect(find).not_to_be_focused()
+    expect(page).to_have_url(f"{origin}{BOARD}#last")
+    assert seen.faults == []
+
+
+def test_a_board_that_is_unchanged_is_left_as_it_is(visit: Visit) -> None:
+    seen = visit(None)
+    page = seen.page
+    page.clock.install()
+    page.goto(BOARD)
+    page.get_by_role("link", name="Team", exact=True).focus()
+    with page.expect_response(POLL) as answer:
+        page.clock.run_for(POLL_MS)
+    assert answer.value.status == 204
+    expect(page.get_by_role("link", name="Team", exact=True)).to_be_focused()
+    assert seen.faults == []
+
+
+def test_a_board_that_changed_is_replaced_where_it_stands(visit: Visit) -> None:
+    seen = visit(None)
+    page = seen.page
+    page.clock.install()
+    page.goto(f"{BOARD}?sort=team")
+    page.route(POLL, lambda route: route.continue_(url=route.request.url.replace("version=", "version=old")))
+    page.locator("#board").evaluate("board => board.classList.add('before')")
+    rows = page.locator("tbody").inner_text()
+    with page.expect_response(POLL) as answer:
+        page.clock.run_for(POLL_MS)
+    assert answer.value.status == 200
+    expect(page.locator("#board.before")).to_have_count(0)
+    assert page.locator("tbody").inner_text() == rows
+    assert seen.shifts() == []
+    assert seen.faults == []
+
+
+def test_a_page_says_that_the_service_is_away_and_when_it_is_back(visit: Visit) -> None:
+    seen = visit(None)
+    page = seen.page
+    page.clock.install()
+    page.goto(BOARD)
+    page.context.set_offline(offline=True)
+    page.clock.run_for(POLL_MS)
+    toast = page.get_by_role("status")
+    expect(toast).to_contain_text("The service does not answer")
+    assert page.locator("tbody tr").count() == 3
+    page.context.set_offline(offline=False)
+    with page.expect_response(POLL):
+        page.clock.run_for(POLL_MS)
+    expect(toast).to_have_count(0)

@@ -1,0 +1,182 @@
+"""The board: its cells are the API's values, it is cheap to look at again, and bad addresses are told so."""
+
+from __future__ import annotations
+
+import gzip
+from typing import Any
+
+import orjson
+import pytest
+
+from service.pages import answers
+from service.pages.figures import ScoreFigures
+from service.pages.score_names import ScoreNames
+from service.pages.visitors import SESSION_COOKIE
+from service.usecases.runs.views import View
+from tests.contract.shared_task import SharedTask
+from tests.contract.stage import ADMIN, Stage
+from tests.fixtures.site import MISSING_PART, PRINCIPALS, Site
+from tests.service.pages.reading import Page
+
+BOARD = "/b/deps-scores"
+API = "/v1/benchmarks/deps-scores/leaderboard"
+TEAMS, PARTS = 1000, 200
+MOST_BYTES = 400_000
+
+
+def body_rows(text: str) -> list[list[str]]:
+    """The cells of the rows of teams."""
+    return [[cell.strip() for cell in row] for row in Page(text).rows if len(row) > 4][1:]
+
+
+@pytest.mark.parametrize("principal", PRINCIPALS)
+@pytest.mark.parametrize("query", ["", "?part=en_news", "?part=pooled", "?score=attachment.uas"])
+def test_cells_are_the_values_of_the_api(site: Site, principal: str, query: str) -> None:
+    client = site.client(site.token(principal, "deps-scores"))
+    board: Any = client.get(API + query).json
+    rows = body_rows(client.get(BOARD + query).text)
+    names = ScoreNames(client.get("/v1/benchmarks/deps-scores").json, board["rounding"])
+    columns = names.columns(board["score"], board["scores"])
+    assert len(rows) == len(board["rows"]) == 3
+    figures = ScoreFigures(share=True)
+    for cells, row in zip(rows, board["rows"], strict=True):
+        assert cells[0] == ("" if row["rank"] is None else str(row["rank"]))
+        assert row["team_name"] in cells[2]
+        assert figures.value(row["score"]) in cells
+        expected = [figures.value(row["scores"][column.address]) for column in columns]
+        assert expected in [cells[at : at + len(expected)] for at in range(len(cells))]
+
+
+def test_a_missing_part_is_told(site: Site) -> None:
+    text = site.client().get(BOARD).text
+    assert "2 of 3" in text, MISSING_PART
+
+
+def test_sorting_moves_rows_and_changes_nothing_in_them(site: Site) -> None:
+    client = site.client()
+    ranked = body_rows(client.get(BOARD).text)
+    for sort in ("team", "-team", "attachment.las", "-attachment.las", "-attachment.uas"):
+        page = client.get(f"{BOARD}?sort={sort}").text
+        assert sorted(body_rows(page)) == sorted(ranked)
+        assert page.count("aria-sort") == 1
+    by_name = [row[2] for row in body_rows(client.get(f"{BOARD}?sort=team").text)]
+    assert by_name == sorted(by_name, key=str.casefold)
+
+
+def test_a_page_that_is_known_is_not_sent_again(site: Site) -> None:
+    for principal in PRINCIPALS:
+        client = site.client(site.token(principal, "deps-scores"))
+        for path in ("/", BOARD, f"{BOARD}/matrix", f"{BOARD}/revisions", f"{BOARD}/about"):
+            first = client.get(path)
+            again = client.get(path, headers={"If-None-Match": first.headers["ETag"]})
+            assert again.status_code == 304, path
+            assert again.data == b""
+            assert again.headers["ETag"] == first.headers["ETag"]
+
+
+def test_validators_differ_between_visitors_addresses_and_colours(site: Site) -> None:
+    clients = [site.client(site.token(principal, "deps-scores")) for principal in PRINCIPALS]
+    signed, dark = site.client(), site.client()
+    signed.post("/sign-in", data={"token": ADMIN})
+    assert signed.get_cookie(SESSION_COOKIE) is not None
+    dark.post("/theme", data={"theme": "dark"})
+    tags = [client.get(BOARD).headers["ETag"] for client in (*clients, signed, dark)]
+    tags += [site.client().get(f"{BOARD}?{query}").headers["ETag"] for query in ("sort=team", "part=en_web")]
+    assert len(set(tags)) == len(tags)
+
+
+def test_what_one_visitor_knows_is_no_answer_for_another(site: Site) -> None:
+    tag = site.client(ADMIN).get(BOARD).headers["ETag"]
+    assert site.client().get(BOARD, headers={"If-None-Match": tag}).status_code == 200
+
+
+def test_the_table_is_sent_again_only_if_it_changed(site: Site) -> None:
+    client = site.client()
+    version = client.get(API).headers["ETag"].strip('"')
+    asked = Page(client.get(BOARD).text, BOARD)
+    live = next(link for link in asked.links if "/live?" in link)
+    unchanged = client.get(live)
+    assert unchanged.status_code == answers.UNCHANGED, version
+    assert unchanged.data == b""
+    changed = client.get(f"{BOARD}/live?version=old")
+    assert changed.status_code == 200
+    assert body_rows(changed.text) == body_rows(client.get(BOARD).text)
+    assert "<html" not in changed.text
+
+
+def test_a_closed_board_ends_asking(stage: Stage) -> None:
+    task = SharedTask(stage)
+    task.two()
+    opened = {"opens_at": "2026-10-01T00:00:00Z", "closes_at": "2026-11-01T00:00:00Z"}
+    patched = task.organiser.patch(task.address, json=opened, headers={"If-Match": "*"})
+    assert patched.status_code == 200, patched.text
+    everyone = stage.client(None)
+    final = everyone.get(f"/b/{task.slug}/live?version=old")
+    assert final.status_code == answers.FINAL
+    assert "hx-get" not in final.text
+    assert "closed" in everyone.get(f"/b/{task.slug}").text
+
+
+def test_a_withdrawn_submission_leaves_the_board(stage: Stage) -> None:
+    task = SharedTask(stage)
+    team = task.team("lyon")
+    submission = task.submit(team)
+    everyone = stage.client(None)
+    page = everyone.get(f"/b/{task.slug}")
+    assert "lyon Parsing Group" in page.text
+    assert team.patch(submission, json={"withdrawn": True}, headers={"If-Match": "*"}).status_code == 200
+    again = everyone.get(f"/b/{task.slug}", headers={"If-None-Match": page.headers["ETag"]})
+    assert again.status_code == 200
+    assert "lyon Parsing Group" not in again.text
+    assert "No submission has a score yet" in again.text
+
+
+@pytest.mark.parametrize(
+    "query",
+    [
+        "part=%00", "part=../../etc", "score=attachment.nothing", "score=%F0%9F", "revision=0", "revision=99",
+        "revision=1e9", "revision=" + "9" * 400, "pick=worst", "cursor=x", "cursor=-1", "cursor=%00", "part=a&part=b",
+        "score=" + "x" * 5000, "unknown=1", "part=<script>alert(1)</script>", "sort=x&version=y&colour=1",
+    ],
+)  # fmt: skip
+def test_bad_addresses_are_told_on_a_page(site: Site, query: str) -> None:
+    answer = site.client().get(f"{BOARD}?{query}")
+    assert 400 <= answer.status_code < 500
+    assert answer.mimetype == "text/html"
+    assert "<script>alert" not in answer.text
+    assert "what this means and what to do" in answer.text
+
+
+@pytest.mark.parametrize("sort", ["nothing", "-", "--team", "%00", "<script>alert(1)</script>", "x" * 5000])
+def test_a_column_that_is_not_there_sorts_nothing_and_is_told_nowhere_as_markup(site: Site, sort: str) -> None:
+    answer = site.client().get(BOARD, query_string={"sort": sort})
+    assert answer.status_code in (200, 400)
+    assert "<script>alert" not in answer.text
+
+
+@pytest.mark.parametrize("cursor", ["x", "-1", "1e3", "9" * 40, "\x00", "AAAA"])
+@pytest.mark.parametrize("path", ["/", f"{BOARD}/revisions"])
+def test_a_cursor_of_something_else_is_refused(site: Site, path: str, cursor: str) -> None:
+    answer = site.client().get(path, query_string={"cursor": cursor})
+    assert answer.status_code in (200, 400, 422)
+    assert answer.mimetype == "text/html"
+
+
+def test_a_great_board_stays_small(site: Site, monkeypatch: pytest.MonkeyPatch) -> None:
+    client = site.client()
+    board: Any = client.get(API).json
+    document: Any = client.get("/v1/benchmarks/deps-scores").json
+    first = board["rows"][0]
+    rows = [
+        {**first, "rank": at + 1, "team": f"team-{at}", "team_name": f"Parsing group {at} of a university",
+         "score": 1 - at / 5000, "scores": dict.fromkeys(first["scores"], 1 - at / 5001)}
+        for at in range(TEAMS)
+    ]  # fmt: skip
+    parts = {f"language_{at}": document["parts"]["en_news"] for at in range(PARTS)}
+    view = View(orjson.dumps({**board, "rows": rows, "total_rows": TEAMS}), "of-a-great-board")
+    monkeypatch.setattr("service.pages.board.leaderboard", lambda *_: view)
+    monkeypatch.setattr("service.pages.board.benchmark_document", lambda *_: {**document, "parts": parts})
+    answer = client.get(BOARD)
+    assert len(body_rows(answer.text)) == TEAMS
+    assert f"Mean LAS of {PARTS} parts" in answer.text
+    assert len(gzip.compress(answer.data)) < MOST_BYTES

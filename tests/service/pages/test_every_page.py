@@ -1,0 +1,78 @@
+"""Every page for every principal: its status, its headers, and nothing in it that the policy forbids."""
+
+from __future__ import annotations
+
+from collections import Counter
+from urllib.parse import urlsplit
+
+import pytest
+from flask import Flask
+from werkzeug.exceptions import MethodNotAllowed, NotFound
+
+from service.pages.answers import BLUEPRINTS, POLICY
+from service.pages.static_files import files
+from tests.fixtures.site import HOSTILE, Site
+from tests.fixtures.site_pages import CASE_NAMES, CASES, PAGES, Shown
+from tests.service.pages.reading import Page
+
+HTML = {"Accept": "text/html"}
+FRAGMENTS = ("/live",)
+
+
+def rule_of(app: Flask, path: str) -> str | None:
+    """The rule of the URL map that answers at this path."""
+    adapter = app.url_map.bind("localhost")
+    try:
+        found, _ = adapter.match(path, method="GET", return_rule=True)
+    except (NotFound, MethodNotAllowed):
+        return None
+    return str(found.rule)
+
+
+def test_the_table_of_pages_has_every_page(site: Site) -> None:
+    app = site.stage.app
+    there = {
+        str(rule.rule)
+        for rule in app.url_map.iter_rules()
+        if rule.endpoint.startswith(BLUEPRINTS) and "GET" in (rule.methods or ()) and "/static/" not in rule.rule
+    }
+    listed = {rule_of(app, urlsplit(shown.address(site)).path) for shown in PAGES}
+    assert there - listed == set()
+
+
+@pytest.mark.parametrize(("shown", "principal"), CASES, ids=CASE_NAMES)
+def test_a_page(site: Site, shown: Shown, principal: str) -> None:
+    address = shown.address(site)
+    response = site.client(site.token(principal, shown.benchmark)).get(address, headers=HTML)
+    assert response.status_code == shown.status(principal), response.text
+    headers = response.headers
+    assert headers["Content-Security-Policy"] == POLICY
+    assert headers["X-Content-Type-Options"] == "nosniff"
+    assert headers["Referrer-Policy"] == "same-origin"
+    assert headers["Cache-Control"] in ("private, no-cache", "no-store")
+    assert "Set-Cookie" not in headers
+    if response.mimetype != "text/html":
+        return
+    page = Page(response.text, address)
+    assert page.forbidden == []
+    assert page.unclosed == []
+    assert [name for name, times in Counter(page.ids).items() if times > 1] == []
+    static = [link for link in page.links if link.startswith("/static/")]
+    assert {link.split("/", 3)[3] for link in static} <= set(files())
+    if not urlsplit(address).path.endswith(FRAGMENTS):
+        assert page.headings[0] == 1
+        assert page.headings.count(1) == 1
+        assert all(after - before <= 1 for before, after in zip(page.headings, page.headings[1:], strict=False))
+        assert {"main"} <= set(page.ids)
+
+
+@pytest.mark.parametrize("tab", ["", "/matrix", "/compare", "/revisions", "/about"])
+def test_hostile_names_are_shown_as_they_are(site: Site, tab: str) -> None:
+    response = site.client().get(f"/b/hostile{tab}")
+    assert "<script>alert" not in response.text
+    assert "<img src=x" not in response.text
+    assert "<b onmouseover" not in response.text
+    words = " ".join(Page(response.text).words)
+    assert "<script>alert(2)</script>" in words
+    if not tab:
+        assert all(name in words for name in HOSTILE.values())

@@ -1,0 +1,88 @@
+"""Figures on pages: as PAGES of the field print them, of the same length, with the signs that readers expect."""
+
+from __future__ import annotations
+
+import re
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from service.pages.figures import ScoreFigures, p_value, time, whole
+
+SHARE = ScoreFigures(share=True)
+SHARES = st.floats(0, 1)
+DIFFERENCES = st.floats(-1, 1)
+
+
+@pytest.mark.parametrize(
+    ("step", "value", "shown"),
+    [(None, 0.8765, "87.65"), (None, 1.0, "100.00"), (None, 0.0, "0.00"), (0.01, 0.87, "87"), (0.005, 0.875, "87.5"),
+     (0.001, 0.875, "87.5"), (0.1, 0.9, "90"), (None, None, "–")],
+)  # fmt: skip
+def test_scores_are_percent_with_as_many_decimals_as_their_step(step, value, shown):
+    assert ScoreFigures(share=True, step=step).value(value) == shown
+
+
+@given(SHARES)
+def test_a_score_has_two_decimals_and_is_what_it_was_to_half_of_the_last(value):
+    shown = SHARE.value(value)
+    assert re.fullmatch(r"\d{1,3}\.\d\d", shown)
+    assert shown == f"{100 * value:.2f}"
+
+
+@given(SHARES, SHARES)
+def test_a_greater_score_is_never_shown_as_a_smaller_one(one, other):
+    low, high = sorted((one, other))
+    assert float(SHARE.value(low)) <= float(SHARE.value(high))
+
+
+@given(DIFFERENCES)
+def test_a_difference_has_a_sign_that_is_right(value):
+    shown = SHARE.difference(value)
+    assert "-" not in shown
+    if value:
+        assert shown[0] == ("+" if value > 0 else "−")
+
+
+@given(DIFFERENCES)
+def test_turning_a_difference_round_turns_its_sign(value):
+    if value:
+        one, other = SHARE.difference(value), SHARE.difference(-value)
+        assert one[1:] == other[1:]
+        assert {one[0], other[0]} == {"+", "−"}
+
+
+def test_what_is_missing_is_a_dash_and_never_zero():
+    assert SHARE.value(None) == SHARE.difference(None) == p_value(None) == whole(None) == str(time(None)) == "–"
+    assert SHARE.interval(None, None) == ""
+
+
+@pytest.mark.parametrize(
+    ("p", "shown"), [(0.83, ".83"), (0.024, ".024"), (0.0021, ".0021"), (0.00001, "< .0001"), (0.0001, ".0001")]
+)
+def test_p_is_written_as_readers_know_it(p, shown):
+    assert p_value(p) == shown
+
+
+@given(st.floats(0, 1))
+def test_p_is_short_and_near_what_it_was(p):
+    shown = p_value(p)
+    assert len(shown) <= 7
+    if shown.startswith("<"):
+        assert p < 1e-4
+    else:
+        assert abs(float(shown) - p) <= max(0.00005, 0.05 * p) + 1e-12
+
+
+@given(st.integers(0, 10**12))
+def test_whole_numbers_stand_in_groups_of_three(number):
+    shown = whole(number)
+    assert shown.replace("\u2009", "") == str(number)
+    assert all(len(group) == 3 for group in shown.split("\u2009")[1:])
+
+
+def test_times_are_for_people_and_programs():
+    assert str(time("2026-11-02T12:00:00.183Z")) == (
+        '<time datetime="2026-11-02T12:00:00.183Z">2 November 2026 12:00 UTC</time>'
+    )
