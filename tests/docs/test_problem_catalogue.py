@@ -18,6 +18,9 @@ DYNAMIC = {
     "treescore/client/errors.py: error['code']": (),
     "service/schemas/base.py: code": (),
     "service/usecases/status/problems.py: name": (),
+    "service/pages/docs/addresses.py: quoted": (),
+    "service/pages/docs/addresses.py: anchor": (),
+    "service/pages/docs/index.py: name": (),
     "service/app.py: f'store-{ill}'": ("store-full", "store-damaged", "store-read-only"),
     "service/api/problems.py: type_of_status(status)": OF_STATUS,
 }

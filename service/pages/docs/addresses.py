@@ -10,28 +10,28 @@ from service.problem_catalogue import CODES, TYPES
 CALL = re.compile(rf"(?:({'|'.join(METHODS).upper()}) )?(/[^\s?`]+)(?:\?\S*)?")
 
 
-def of_code(code: str) -> str | None:
+def of_code(quoted: str) -> str | None:
     """Return the address of what a piece of code names; None where it names nothing that has a page.
 
     Names of problems are followed only if they have a hyphen: `closed` is a word of other things too.
     """
-    if code in ("openapi.yaml", "/openapi.yaml", "/openapi.json"):
-        return f"/{code.removeprefix('/')}"
-    if "-" in code and (code in TYPES or code in CODES):
-        return f"/problems/{code}"
-    named = operation_of(code)
+    if quoted in ("openapi.yaml", "/openapi.yaml", "/openapi.json"):
+        return f"/{quoted.removeprefix('/')}"
+    if "-" in quoted and (quoted in TYPES or quoted in CODES):
+        return f"/problems/{quoted}"
+    named = operation_of(quoted)
     return None if named is None else named.address
 
 
-def operation_of(code: str) -> Operation | None:
-    """Return the operation that code names, by its id, or by a path, with a method or that of reading.
+def operation_of(quoted: str) -> Operation | None:
+    """Return the operation that a piece of code names, by its id, or by a path, with a method or that of reading.
 
     An id is followed only if it is of several words: `submit` is a scope too.
     """
     for operation in operations():
-        if operation.id == code and "_" in code:
+        if operation.id == quoted and "_" in quoted:
             return operation
-    call = CALL.fullmatch(code)
+    call = CALL.fullmatch(quoted)
     return None if call is None else called(call[1] or "GET", call[2])
 
 

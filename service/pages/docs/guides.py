@@ -122,11 +122,11 @@ def line(text: str) -> Markup:
     return markdown.line(text, _LINKS)
 
 
-def code_address(code: str) -> str | None:
+def code_address(quoted: str) -> str | None:
     """Return the address of what a piece of code names: an operation, a problem, a guide."""
-    if code.startswith("docs/") and code.endswith(".md"):
-        return _addresses().get(code.removeprefix("docs/"))
-    return addresses.of_code(code)
+    if quoted.startswith("docs/") and quoted.endswith(".md"):
+        return _addresses().get(quoted.removeprefix("docs/"))
+    return addresses.of_code(quoted)
 
 
 def target_address(path: str, target: str) -> str | None:
