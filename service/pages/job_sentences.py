@@ -12,7 +12,7 @@ from service.errors import NotFound
 from service.pages import answers, tree_pictures
 from service.pages.exports import export
 from service.pages.sentences import SVG, shown_window
-from service.pages.visitors import visitor
+from service.pages.visitors import scorer
 from service.requests import JobTreesQuery
 from service.schemas import queries
 from service.usecases.jobs.jobs import view_job
@@ -27,7 +27,7 @@ MEMBERS = ("system", "differs_from", "wrong", "label", "q", "order")
 @blueprint.get("")
 def show_job_sentence(job: str) -> Response:
     """Show one sentence of a job, by default the first of those that are asked for."""
-    caller = visitor().caller
+    caller = scorer()
     document = orjson.loads(view_job(calls.context(), caller, job).body)
     systems = [system["name"] for system in (document["results"] or {}).get("systems") or ()]
     query = _query(systems)
@@ -47,7 +47,7 @@ def show_job_sentence(job: str) -> Response:
 @blueprint.get("/picture.svg")
 def show_job_picture(job: str) -> Response:
     """Show the picture of one sentence of a job as a file."""
-    found = job_window(calls.context(), visitor().caller, job, _query([]))
+    found = job_window(calls.context(), scorer(), job, _query([]))
     if found.current is None:
         raise NotFound("No sentence is chosen.")
     tree = found.current
