@@ -19,6 +19,7 @@ from service.pages.exports import export, links
 from service.pages.pictures import drawn
 from service.pages.score_names import NamedScore, ScoreNames
 from service.pages.visitors import visitor
+from service.pages.words import correction_name, units_name
 from service.render import LEADERBOARD_FORMATS
 from service.render.documents import BoardDocument
 from service.render.leaderboard_picture import board_scale, row_mark
@@ -205,9 +206,7 @@ def _caption(board: Mapping[str, Json], ranking: NamedScore, parts: int) -> str:
         return f"{measured} The differences are being tested: {_pairs(board)}."
     if significance["test"] is None or not significance["pairs"]:
         return f"{measured} {significance['reason'] or ''}".strip()
-    units = {"block": "documents", None: "sentences"}.get(significance["unit"], f"{significance['unit']}s")
-    corrections = {"holm": "Holm", "bh": "Benjamini-Hochberg", "by": "Benjamini-Yekutieli"}
-    correction = corrections.get(significance["correction"], significance["correction"])
+    units, correction = units_name(significance["unit"]), correction_name(significance["correction"])
     return (
         f"{measured} A line is drawn where every team above differs from every team below (paired permutation over "
         f"{units}, {correction}, α = {significance['alpha']:g})."

@@ -20,6 +20,7 @@ from service.pages.exports import export, links
 from service.pages.pictures import drawn
 from service.pages.score_names import NamedScore, ScoreNames
 from service.pages.visitors import visitor
+from service.pages.words import correction_name
 from service.policy.gate import LEVELS, Level, require
 from service.schemas import queries
 from service.usecases.boards.leaderboard import leaderboard
@@ -137,6 +138,7 @@ def _shown(compared: Compared, score: NamedScore) -> dict[str, Any]:
         "rows": [_row(each, table, drawn(interval_bar_svg(scale, each.mark(table.figures.factor)))) for each in listed],
         "pairs": None if other is not None else drawn(pairs_svg(compared.document, me, shares)),
         "pair_count": counted(len(compared.document["pairs"]), "pair"),
+        "correction": correction_name(compared.document["correction"]),
         "said": [*assumed(compared.document), *notes(compared.document)],
         "with_units": any(each.units for each in listed),
         "worse_words": ("worse", "better") if compared.document["higher_is_better"] else ("better", "worse"),

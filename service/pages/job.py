@@ -21,6 +21,7 @@ from service.pages.downloads import download
 from service.pages.faults import problem_of, with_status_of
 from service.pages.score_names import NamedScore, ScoreNames
 from service.pages.visitors import check_form, scorer
+from service.pages.words import correction_name, units_name
 from service.schemas import queries
 from service.usecases.jobs import jobs, results
 from service.usecases.runs.views import View
@@ -38,7 +39,6 @@ MOST_PAIRS = 300
 MOST_ITEMS = 1000
 """Sentences of an export from the page."""
 EXPORTS = (("JSON", "json"), ("CSV", "csv"), ("Markdown", "markdown"), ("LaTeX", "latex"), ("SVG", "svg"))
-CORRECTIONS = {"holm": "Holm", "bh": "Benjamini-Hochberg", "by": "Benjamini-Yekutieli", "hochberg": "Hochberg"}
 
 
 def keep_key(response: Response, job_id: str, key: str | None) -> Response:
@@ -211,8 +211,7 @@ def _compared(comparison: Mapping[str, Any], names: ScoreNames) -> dict[str, obj
             "span": "" if bounds is None else score.figures.span(bounds["low"], bounds["high"]),
             "p": pair.get("p"), "adjusted": p, "significant": p is not None and p <= alpha,
         })  # fmt: skip
-    units = {"block": "documents", "sentence": "sentences"}.get(str(comparison["units"]), f"{comparison['units']}s")
-    correction = CORRECTIONS.get(str(comparison["correction"]), str(comparison["correction"]))
+    units, correction = units_name(str(comparison["units"])), correction_name(str(comparison["correction"]))
     tested = counted(len(comparison["pairs"]), "pair")
     caption = (
         f"{score.label}: differences of {tested}, tested over {counted(comparison['unit_count'], units[:-1])}. The "

@@ -17,7 +17,6 @@ from service.pages.uploads import File, Upload
 from service.pages.visitors import scorer
 from service.requests import JobRequest
 from service.schemas import queries
-from service.schemas.base import load
 from service.schemas.jobs import job_request
 from service.usecases.jobs import jobs
 from treescore.core.one_line import MAX_NAME
@@ -92,8 +91,7 @@ def _request(upload: Upload) -> JobRequest:
         ],
         "metrics": [upload.fields.get("metric", "") or FORMATS[read_as].usual_metric],
     }
-    config = calls.context().config
-    return load(job_request(config.max_systems), members, config.max_problems)
+    return answers.loaded(job_request(calls.context().config.max_systems), members)
 
 
 def _system(number: int, name: str, file: File, gold_format: str) -> dict[str, object]:

@@ -19,7 +19,6 @@ from service.pages.visitors import member
 from service.requests import BenchmarksQuery, PageQuery, SubmissionRequest, SubmissionsQuery
 from service.schemas import queries
 from service.schemas import submissions as schemas
-from service.schemas.base import load
 from service.usecases.benchmarks import benchmarks, teams
 from service.usecases.jobs import jobs
 from service.usecases.runs.views import View
@@ -120,7 +119,7 @@ def _request(upload: Upload, outputs: Mapping[str, object]) -> SubmissionRequest
         members["role"] = BASELINE
     elif team:
         members["team"] = team
-    return load(schemas.SubmissionRequest(), members, calls.context().config.max_problems)
+    return answers.loaded(schemas.SubmissionRequest(), members)
 
 
 def _checked(
