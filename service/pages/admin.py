@@ -28,6 +28,8 @@ DAYS = 14
 """Days of the analytics."""
 ABOUT = ("description", "rules", "licence", "citation", "contact")
 MANY = PageQuery(limit=1000)
+MOST_REVISION = 10**9 - 1
+"""Number that a revision can have; databases refuse much larger ones."""
 
 
 @blueprint.get("")
@@ -71,7 +73,7 @@ def change_benchmark(benchmark: str) -> Response:
     return answers.go_to(f"/admin/{benchmark}")
 
 
-@blueprint.get("/<benchmark>/revisions/<int:number>")
+@blueprint.get(f"/<benchmark>/revisions/<int(max={MOST_REVISION}):number>")
 def show_difference(benchmark: str, number: int) -> Response:
     """Show what a revision changes and who would move, also of one that is not active."""
     caller = visitors.member("organise")
@@ -91,6 +93,8 @@ def see_as() -> Response:
         raise NotFound("Only a browser that is signed in can see the pages as a team.")
     visitors.check_form()
     benchmark, team = (request.form.get(name) or None for name in ("benchmark", "team"))
+    if team is None:
+        benchmark = None  # an end of looking; a name that nobody has checked is no address to go to
     sessions.see_as(calls.context(), known.signed, benchmark, team)
     return answers.go_to(visitors.local_address(request.form.get("next", ""), f"/b/{benchmark}" if benchmark else "/"))
 

@@ -17,6 +17,8 @@ from service.usecases.benchmarks import invites, teams
 blueprint = answers.pages("admin_teams", "/admin/<benchmark>/teams")
 MANY = PageQuery(limit=1000)
 DOWNLOAD = "download"
+MOST_DIGITS = 9
+"""Of a number in a form; Python refuses to read thousands."""
 
 
 @blueprint.get("")
@@ -58,7 +60,7 @@ def make_invite(benchmark: str) -> Response:
     context = calls.context()
     given: dict[str, object] = {"expires_at": f"{request.form.get('expires_at', '')}:00Z"}
     most = request.form.get("teams_at_most", "")
-    given["teams_at_most"] = int(most) if most.isascii() and most.isdigit() else most
+    given["teams_at_most"] = int(most) if most.isascii() and most.isdigit() and len(most) <= MOST_DIGITS else most
     invite = invites.create_invite(context, caller, benchmark, answers.loaded(InviteRequest(), given))
     return _page(benchmark, invite=invite)
 

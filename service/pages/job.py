@@ -19,7 +19,7 @@ from service.pages import answers
 from service.pages.answers import finished
 from service.pages.downloads import download
 from service.pages.faults import problem_of, with_status_of
-from service.pages.score_names import NamedScore, ScoreNames
+from service.pages.score_names import NamedScore, ScoreNames, flat_scores
 from service.pages.visitors import check_form, scorer
 from service.schemas import queries
 from service.usecases.jobs import jobs, results
@@ -177,7 +177,9 @@ def _columns(
     systems: Sequence[Mapping[str, Any]], comparisons: Sequence[Mapping[str, Any]], names: ScoreNames, *, every: bool
 ) -> tuple[list[NamedScore], int]:
     """Return the scores to show, the compared one first, and how many are left out."""
-    listed = [f"{key}.{name}" for key, metric in systems[0]["metrics"].items() for name in metric["scores"]]
+    listed = [
+        f"{key}.{name}" for key, metric in systems[0]["metrics"].items() for name in flat_scores(metric["scores"])
+    ]
     main = comparisons[0]["score"] if comparisons else listed[0]
     others = [address for address in listed if address != main]
     shown = [names(address) for address in others] if every else names.columns(main, listed)
@@ -190,7 +192,7 @@ def _row(
     cells = []
     for column in columns:
         key, _, name = column.address.partition(".")
-        cells.append(column.figures.value(system["metrics"][key]["scores"].get(name)))
+        cells.append(column.figures.value(flat_scores(system["metrics"][key]["scores"]).get(name)))
     ranked = comparisons[0]["systems"] if comparisons else ()
     bounds = next((each.get("ci") for each in ranked if each["name"] == system["name"]), None)
     interval = "" if bounds is None else columns[0].figures.interval(bounds["low"], bounds["high"])

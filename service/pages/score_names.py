@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 from service.pages.figures import ScoreFigures
 from service.usecases.scoring.config import stored_spec
@@ -99,6 +100,14 @@ class ScoreNames:
             return find_score(self._spec, address)
         except InputError:  # of a revision with other metrics
             return None, None
+
+
+def flat_scores(scores: Mapping[str, Any]) -> dict[str, float | None]:
+    """Return scores by name; those of a group, as those of short sentences, as `cutoff.labelled_f1`."""
+    flat: dict[str, float | None] = {}
+    for name, value in scores.items():
+        flat |= {f"{name}.{each}": one for each, one in value.items()} if isinstance(value, Mapping) else {name: value}
+    return flat
 
 
 def score_label(name: str) -> str:

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from service.pages.figures import ScoreFigures
-from service.pages.score_names import NamedScore, ScoreNames, score_label
+from service.pages.score_names import NamedScore, ScoreNames, flat_scores, score_label
 from service.requests import MACRO, POOLED
 from treescore.core.params import Json
 
@@ -73,18 +73,18 @@ def counts_of(scores: Mapping[str, Any], metric: str, part: str) -> list[tuple[s
     """Return the counts of a part under a metric, where they are shown."""
     whole = scores["metrics"].get(metric) or {}
     of_part = (whole.get("parts") or {}).get(part) or (whole if not whole.get("parts") else {})
-    return [(score_label(name), value) for name, value in (of_part.get("counts") or {}).items()]
+    return [(score_label(name), value) for name, value in flat_scores(of_part.get("counts") or {}).items()]
 
 
 def slices_table(names: ScoreNames, metric: str, slices: Sequence[Mapping[str, Any]]) -> dict[str, object]:
     """Return heads and rows of the slices of a grouping, and how many are left out."""
-    scores = list(dict.fromkeys(name for row in slices for name in row["scores"]))
+    scores = list(dict.fromkeys(name for row in slices for name in flat_scores(row["scores"])))
     counts = list(dict.fromkeys(name for row in slices for name in row["counts"]))
     figures = {name: _figures(names, f"{metric}.{name}") for name in scores}
     rows = [
         (
             str(row["value"]),
-            [figures[name].value(row["scores"].get(name)) for name in scores],
+            [figures[name].value(flat_scores(row["scores"]).get(name)) for name in scores],
             [row["counts"].get(name) for name in counts],
         )
         for row in slices[:MOST_SLICES]
@@ -107,7 +107,7 @@ def _addresses(metrics: Mapping[str, Any]) -> Iterable[str]:
     for key, metric in metrics.items():
         groups = (metric.get("scores"), metric.get("macro"), *_scores_of_parts(metric))
         for group in groups:
-            yield from (f"{key}.{name}" for name in group or ())
+            yield from (f"{key}.{name}" for name in flat_scores(group or {}))
 
 
 def _scores_of_parts(metric: Mapping[str, Any]) -> Iterable[Mapping[str, Json]]:
@@ -131,10 +131,10 @@ def _figure(metrics: Mapping[str, Any], address: str, name: str, *, alone: bool)
     if metric is None:
         return None, None
     if name == MACRO:
-        return (metric.get("macro") or {}).get(score), (metric.get("macro_ci95") or {}).get(score)
+        return flat_scores(metric.get("macro") or {}).get(score), (metric.get("macro_ci95") or {}).get(score)
     figures = metric if name == POOLED else (metric.get("parts") or {}).get(name)
     if figures is None and alone:
         figures = metric
     if figures is None:
         return None, None
-    return (figures.get("scores") or {}).get(score), (figures.get("ci95") or {}).get(score)
+    return flat_scores(figures.get("scores") or {}).get(score), (figures.get("ci95") or {}).get(score)
