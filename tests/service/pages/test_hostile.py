@@ -38,3 +38,12 @@ def test_numbers_that_are_too_large(stage: Stage) -> None:
     assert organiser.get(f"/admin/{slug}/revisions/{10**30}").status_code == 404
     invite = {"csrf": csrf, "expires_at": "2999-01-01T00:00", "teams_at_most": "9" * 5000}
     assert organiser.post(f"/admin/{slug}/teams/invites", data=invite).status_code == 422
+
+
+def test_who_sees_as_a_team_joins_nothing(stage: Stage) -> None:
+    task = SharedTask(stage)
+    task.team()
+    organiser = browser(stage)
+    csrf = field_of(organiser.get("/"), "csrf")
+    organiser.post("/admin/see-as", data={"csrf": csrf, "benchmark": task.slug, "team": "lyon"})
+    assert organiser.post("/join/secret", data={"csrf": csrf, "id": "new", "name": "New"}).status_code == 403
