@@ -28,6 +28,8 @@ DAYS = 14
 """Days of the analytics."""
 ABOUT = ("description", "rules", "licence", "citation", "contact")
 MANY = PageQuery(limit=1000)
+MOST_REVISION = 10**9 - 1
+"""Number that a revision can have; databases refuse much larger ones."""
 
 
 @blueprint.get("")
@@ -71,7 +73,7 @@ def change_benchmark(benchmark: str) -> Response:
     return answers.go_to(f"/admin/{benchmark}")
 
 
-@blueprint.get("/<benchmark>/revisions/<int:number>")
+@blueprint.get(f"/<benchmark>/revisions/<int(max={MOST_REVISION}):number>")
 def show_difference(benchmark: str, number: int) -> Response:
     """Show what a revision changes and who would move, also of one that is not active."""
     caller = visitors.member("organise")
@@ -91,13 +93,15 @@ def see_as() -> Response:
         raise NotFound("Only a browser that is signed in can see the pages as a team.")
     visitors.check_form()
     benchmark, team = (request.form.get(name) or None for name in ("benchmark", "team"))
+    if team is None:
+        benchmark = None  # an end of looking; an unchecked name must not become part of an address
     sessions.see_as(calls.context(), known.signed, benchmark, team)
     return answers.go_to(visitors.local_address(request.form.get("next", ""), f"/b/{benchmark}" if benchmark else "/"))
 
 
 def _settings(form: Mapping[str, str]) -> dict[str, Any]:
     """Return the changes of a form; a time that is left empty is none."""
-    times = {name: _moment(form.get(name, "")) for name in TIMES}
+    times = {name: moment_of(form.get(name, "")) for name in TIMES}
     frozen = times.pop("frozen_at")
     return {
         "title": form.get("title", ""),
@@ -113,7 +117,7 @@ def _settings(form: Mapping[str, str]) -> dict[str, Any]:
     }
 
 
-def _moment(text: str) -> str | None:
+def moment_of(text: str) -> str | None:
     """Return a time of a form, which is in UTC and has no zone, as the API takes it."""
     if not text:
         return None

@@ -7,6 +7,7 @@ from flask import Response, request
 from service.api import answers as api_answers
 from service.api import calls
 from service.pages import answers, visitors
+from service.pages.admin import moment_of
 from service.pages.benchmarks import benchmark_document
 from service.render.team_tokens import MEDIA_TYPE, tokens_csv
 from service.requests import PageQuery
@@ -17,6 +18,8 @@ from service.usecases.benchmarks import invites, teams
 blueprint = answers.pages("admin_teams", "/admin/<benchmark>/teams")
 MANY = PageQuery(limit=1000)
 DOWNLOAD = "download"
+MOST_DIGITS = 9
+"""Of a number in a form; Python refuses to read thousands."""
 
 
 @blueprint.get("")
@@ -56,9 +59,9 @@ def make_invite(benchmark: str) -> Response:
     caller = visitors.member("organise")
     visitors.check_form()
     context = calls.context()
-    given: dict[str, object] = {"expires_at": f"{request.form.get('expires_at', '')}:00Z"}
+    given: dict[str, object] = {"expires_at": moment_of(request.form.get("expires_at", ""))}
     most = request.form.get("teams_at_most", "")
-    given["teams_at_most"] = int(most) if most.isascii() and most.isdigit() else most
+    given["teams_at_most"] = int(most) if most.isascii() and most.isdigit() and len(most) <= MOST_DIGITS else most
     invite = invites.create_invite(context, caller, benchmark, answers.loaded(InviteRequest(), given))
     return _page(benchmark, invite=invite)
 

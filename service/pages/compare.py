@@ -177,7 +177,14 @@ def _exports(benchmark: str, comparison: str) -> list[tuple[str, str]]:
 
 @blueprint.get("/<comparison>")
 def export_comparison(benchmark: str, comparison: str) -> Response:
-    """Show a comparison in another format, to a visitor who is signed in."""
+    """Show a comparison in another format, to a visitor who is signed in.
+
+    Raises:
+        NotFound: the comparison is of another benchmark.
+    """
     query, _ = answers.query(queries.COMPARISON)
-    view = view_comparison(calls.context(), visitor().caller, comparison, query.format or "json")
+    context, caller = calls.context(), visitor().caller
+    if orjson.loads(view_comparison(context, caller, comparison).body)["benchmark"] != benchmark:
+        raise NotFound(f"The benchmark has no comparison {comparison[:80]!r}.")
+    view = view_comparison(context, caller, comparison, query.format or "json")
     return export(view, f"{benchmark}-comparison")

@@ -12,7 +12,11 @@ _UNSAFE = re.compile(r"[^A-Za-z0-9._-]+")
 
 def download(response: Response, name: str) -> Response:
     """Return the response as a file of this name; characters that file systems read otherwise become `_`."""
-    safe = _UNSAFE.sub("_", name).strip("._") or "file"
     headers: Headers = response.headers
-    headers["Content-Disposition"] = f'attachment; filename="{safe[-100:]}"'
+    headers["Content-Disposition"] = f'attachment; filename="{file_name(name)}"'
     return response
+
+
+def file_name(name: str) -> str:
+    """Return a name that every header and file system takes, with other characters as `_`."""
+    return (_UNSAFE.sub("_", name).strip("._") or "file")[-100:]

@@ -12,6 +12,7 @@ from flask import Response
 
 from service.api import answers as api_answers
 from service.pages import answers
+from service.pages.downloads import file_name
 from service.pages.visitors import visitor
 from service.usecases.runs.views import View
 
@@ -41,5 +42,5 @@ def links(api: str, page: str, query: Mapping[str, str], formats: Collection[str
 def export(view: View, name: str) -> Response:
     """Return an export as a file of this name."""
     response = answers.finished(api_answers.conditional(view, kind=api_answers.Kind.PAGE))
-    response.headers["Content-Disposition"] = f'inline; filename="{name}"'
+    response.headers["Content-Disposition"] = f'inline; filename="{file_name(name)}"'
     return response
