@@ -90,10 +90,11 @@ def show(name: str, found: Taken, goal: Goal | None, more: str = "") -> None:
 
 
 def warmed(pages: Pages, path: str, client: httpx.Client | None = None) -> httpx.Response:
-    """Ask until each of the API's processes has most likely rendered the page; return the last answer."""
+    """Ask over new connections until each process has most likely rendered the page; return an answer."""
+    asked = client or pages.visitor
     for _ in range(12):
-        answer = (client or pages.visitor).get(path)
-    return answer
+        asked.get(path, headers={"Connection": "close"})
+    return asked.get(path)
 
 
 def measure_board(pages: Pages, data: Path, reads: int) -> None:
@@ -144,10 +145,12 @@ def measure_viewers(pages: Pages, served: ServiceProcess, data: Path, seconds: i
     """Measure what 300 viewers cost while nothing changes, and when something does."""
     address = _live(warmed(pages, BOARD).text)
     headers = {**CODINGS, "HX-Request": "true", "Connection": "close"}
-    quiet = _asking(pages, f"{served.address}{address}", headers, seconds, 204)
+    url = f"{served.address}{address}"
+    _asking(pages, url, headers, 1, 204)
+    quiet = _asking(pages, url, headers, seconds, 204)
     touched(data)
     # as in the 15 s after a change: each process renders the fragment once, and sends all others the same bytes
-    changed = pages.taken(lambda _: pages.visitor.get(address), VIEWERS)
+    changed = pages.taken(lambda _: _get(pages, address, headers), VIEWERS)
     spread = VIEWERS * changed.cpu / 1000 / CHANGES_EVERY
     share = 100 * (quiet * VIEWERS / EVERY / 1000 + spread)
     figures = (

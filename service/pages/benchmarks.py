@@ -38,7 +38,7 @@ class Leading(NamedTuple):
 
     Attributes:
         teams: that have a row; None where rows are not shown.
-        first: who stands first, if anyone has a score.
+        first: who stands first; None without a score.
         score: the figure that ranks; empty without one.
     """
 
@@ -111,7 +111,7 @@ def _row(caller: Caller, document: Mapping[str, Any]) -> dict[str, object]:
 
 
 def _leading(caller: Caller, document: Mapping[str, Any]) -> Leading | None:
-    """Return who leads as the caller sees it; None before the gold is checked, when it has no board."""
+    """Return who leads as the caller sees it; None without a board, as before the gold is checked."""
     try:
         view = leaderboard(calls.context(), caller, str(document["id"]), LeaderboardQuery())
     except ServiceError:
