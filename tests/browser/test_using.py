@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import re
+
 import pytest
 from playwright.sync_api import Page, expect
 
 from tests.browser.conftest import Visit
-from tests.fixtures.site import Site
+from tests.fixtures.site import Site, conllu
 
 pytestmark = pytest.mark.browser
 
@@ -60,6 +62,67 @@ def test_from_the_list_to_a_sorted_board_and_a_comparison_by_keyboard(visit: Vis
     expect(page).to_have_url(f"{origin}{BOARD}/compare")
     expect(page.get_by_role("heading", level=2).first).to_contain_text("against")
     assert seen.faults == []
+
+
+@pytest.mark.parametrize("head", ["UAS", "Team", "Parts"])
+def test_a_click_sorts_as_its_address_does(visit: Visit, origin: str, head: str) -> None:
+    seen = visit(BOARD)
+    page = seen.page
+    link = page.locator("thead a").filter(has_text=re.compile(f"^{head}$"))
+    for _ in range(2):
+        address = link.get_attribute("href")
+        link.click()
+        expect(page).to_have_url(f"{origin}{BOARD}{(address or '').removeprefix(BOARD)}")
+        moved = page.locator("tbody").inner_text(), page.locator("thead").inner_html()
+        page.reload()
+        assert (page.locator("tbody").inner_text(), page.locator("thead").inner_html()) == moved
+    assert seen.faults == []
+
+
+def test_sorting_asks_the_service_nothing_and_back_undoes_it(visit: Visit, origin: str) -> None:
+    page = visit(BOARD).page
+    rows = page.locator("tbody").inner_text()
+    asked: list[str] = []
+    page.on("request", lambda request: asked.append(request.url))
+    page.get_by_role("link", name="Team", exact=True).click()
+    expect(page).to_have_url(f"{origin}{BOARD}?sort=team")
+    assert [url for url in asked if "/static/" not in url] == []  # an icon may come late
+    page.go_back()
+    expect(page).to_have_url(f"{origin}{BOARD}")
+    expect(page.locator("tr.cl, tr").first).to_be_visible()
+    assert page.locator("tbody").inner_text() == rows
+
+
+def test_j_and_k_change_the_sentence(visit: Visit, site: Site) -> None:
+    submission = site.submissions["deps-gold"]["lyon"]
+    seen = visit(f"/s/{submission}/sentences?part=en_news", "team", "deps-gold")
+    page = seen.page
+    expect(page.get_by_role("img", name="Sentence 1")).to_be_visible()
+    page.keyboard.press("j")
+    expect(page.get_by_role("img", name="Sentence 2")).to_be_visible()
+    assert "n=2" in page.url
+    page.keyboard.press("k")
+    expect(page.get_by_role("img", name="Sentence 1")).to_be_visible()
+    page.keyboard.press("/")
+    expect(page.locator("input[type=search]").first).to_be_focused()
+    page.keyboard.type("j")
+    assert "n=1" in page.url
+    assert seen.faults == []
+
+
+def test_outputs_are_checked_by_keyboard(visit: Visit) -> None:
+    seen = visit("/submit", "team")
+    page = seen.page
+    broken = {"name": "en_news.conllu", "mimeType": "text/plain", "buffer": b"1\tShe\t_\n\n"}
+    page.locator("input[type=file]").set_input_files([broken])
+    tab_to(page, "Check")
+    page.keyboard.press("Enter")
+    expect(page.get_by_text("line 1", exact=False).first).to_be_visible()
+    good = {"name": "en_news.conllu", "mimeType": "text/plain", "buffer": conllu(1).encode()}
+    page.locator("input[type=file]").set_input_files([good])
+    tab_to(page, "Check")
+    page.keyboard.press("Enter")
+    expect(page.get_by_text("can be scored", exact=False).first).to_be_visible()
 
 
 def test_signing_in_and_out_by_keyboard(visit: Visit, site: Site, origin: str) -> None:

@@ -13,7 +13,7 @@ from flask.testing import FlaskClient
 from service.pages.static_files import FOLDER, MEDIA_TYPES, address, version
 from tests.contract.stage import Stage
 
-OWN = {"docs.js", "pages.css", "pages.js", "mark.svg", "vendored.toml"}
+OWN = {"board.js", "docs.js", "pages.css", "pages.js", "mark.svg", "vendored.toml"}
 LISTED = tomllib.loads((FOLDER / "vendored.toml").read_text(encoding="utf-8"))["file"]
 
 
