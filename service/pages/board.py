@@ -19,7 +19,7 @@ from service.pages.exports import export, links
 from service.pages.pictures import drawn
 from service.pages.score_names import NamedScore, ScoreNames
 from service.pages.visitors import visitor
-from service.pages.words import correction_name, units_name
+from service.pages.words import TOGETHER, correction_name, units_name
 from service.render import LEADERBOARD_FORMATS
 from service.render.documents import BoardDocument
 from service.render.leaderboard_picture import board_scale, row_mark
@@ -36,7 +36,6 @@ from treescore.render.scale import Scale
 
 blueprint = answers.pages("board", "/b/<benchmark>")
 SORT = "sort"
-SEEN_NAMES = {"macro": "mean of all parts", "pooled": "all sentences together"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -223,4 +222,4 @@ def part_choices(document: Mapping[str, Json]) -> list[tuple[str, str]]:
     if len(document["parts"]) == 1:
         return []
     tracks = [(name, f"{name} ({counted(len(parts), 'part')})") for name, parts in document.get("tracks", {}).items()]
-    return [*SEEN_NAMES.items(), *tracks, *((name, name) for name in document["parts"])]
+    return [*TOGETHER.items(), *tracks, *((name, name) for name in document["parts"])]

@@ -18,6 +18,7 @@ from service.errors import BadRequest, Conflict
 from service.pages import answers
 from service.pages.answers import finished
 from service.pages.downloads import download
+from service.pages.exports import NAMES
 from service.pages.faults import problem_of, with_status_of
 from service.pages.score_names import NamedScore, ScoreNames
 from service.pages.visitors import check_form, scorer
@@ -38,7 +39,7 @@ MOST_PAIRS = 300
 """Pairs on the page; exports have all."""
 MOST_ITEMS = 1000
 """Sentences of an export from the page."""
-EXPORTS = (("JSON", "json"), ("CSV", "csv"), ("Markdown", "markdown"), ("LaTeX", "latex"), ("SVG", "svg"))
+EXPORTS = tuple((words, form) for form, words in NAMES.items() if form != "tsv")
 
 
 def keep_key(response: Response, job_id: str, key: str | None) -> Response:

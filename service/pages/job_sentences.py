@@ -5,13 +5,13 @@ from __future__ import annotations
 from dataclasses import replace
 
 import orjson
-from flask import Response, request
+from flask import Response
 
 from service.api import calls
 from service.errors import NotFound
 from service.pages import answers, tree_pictures
 from service.pages.exports import export
-from service.pages.sentences import SVG, shown_window
+from service.pages.sentences import SVG, asked_of_trees, members_of, shown_window
 from service.pages.visitors import scorer
 from service.requests import JobTreesQuery
 from service.schemas import queries
@@ -20,7 +20,6 @@ from service.usecases.jobs.trees import job_window
 from service.usecases.runs.views import body_view
 
 blueprint = answers.pages("job_sentences", "/j/<job>/sentences")
-NUMBER = "n"
 MEMBERS = ("system", "differs_from", "wrong", "label", "q", "order")
 
 
@@ -32,7 +31,7 @@ def show_job_sentence(job: str) -> Response:
     systems = [system["name"] for system in (document["results"] or {}).get("systems") or ()]
     query = _query(systems)
     found = job_window(calls.context(), caller, job, query)
-    members = {name: value for name in MEMBERS if (value := getattr(query, name)) is not None}
+    members = members_of(query, MEMBERS)
     beside = None
     if query.differs_from is not None and found.current is not None:
         other = replace(query, system=query.differs_from, differs_from=None, item=found.current["item"])
@@ -56,6 +55,5 @@ def show_job_picture(job: str) -> Response:
 
 
 def _query(systems: list[str]) -> JobTreesQuery:
-    given = request.args.to_dict(flat=False)
-    given = {"item" if name == NUMBER else name: values for name, values in given.items() if values != [""]}
+    given = asked_of_trees()
     return calls.load_query(queries.JOB_TREES, {"system": systems[:1], **given} if systems else given)

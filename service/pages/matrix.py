@@ -15,10 +15,11 @@ from service.api import calls
 from service.errors import BadRequest
 from service.pages import answers
 from service.pages.benchmarks import benchmark_document, state_now
-from service.pages.board import SEEN_NAMES, default_board, heading, row_name
+from service.pages.board import default_board, heading, row_name
 from service.pages.exports import export, links
 from service.pages.score_names import NamedScore, ScoreNames
 from service.pages.visitors import visitor
+from service.pages.words import TOGETHER
 from service.render import MATRIX_FORMATS
 from service.schemas import queries
 from service.usecases.access.access import item_number
@@ -123,7 +124,7 @@ def _values(benchmark: str, view: View, order: str, shade: str, start: int, show
         "names": [names(address) for address in board["scores"]],
         "teams": teams,
         "main": _line("", "", [row["score"] for row in document["rows"]], cells),
-        "main_name": SEEN_NAMES.get(document["part"] or "", document["part"] or "score"),
+        "main_name": TOGETHER.get(document["part"] or "", document["part"] or "score"),
         "lines": _ordered(_lines(document, cells), order, higher=higher),
         "orders": ORDERS, "order": order, "shade": shade,
         "key": _key(shade),

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 from urllib.parse import urlencode
@@ -17,7 +17,7 @@ from service.pages import answers, tree_pictures
 from service.pages.benchmarks import benchmark_document
 from service.pages.exports import export
 from service.pages.visitors import member
-from service.requests import ORDERS, WRONG_KINDS, SubmissionTreesQuery
+from service.requests import ORDERS, WRONG_KINDS, JobTreesQuery, SubmissionTreesQuery
 from service.schemas import queries
 from service.usecases.runs.views import body_view
 from service.usecases.submissions.submissions import view_submission
@@ -45,7 +45,7 @@ def show_sentence(submission: str) -> Response:
     parts = list(document.get("outputs") or benchmark["parts"])
     query = replace(query, part=query.part or (parts[0] if parts else None))
     found = submission_window(calls.context(), caller, submission, query, against)
-    members = query_members(query) | ({} if against is None else {AGAINST: against})
+    members = members_of(query, FILTERS) | ({} if against is None else {AGAINST: against})
     other = None if against is None else _submission(caller, against)
     return answers.page(
         "sentences.html", submission=document, benchmark=benchmark, parts=parts, other=other,
@@ -86,15 +86,20 @@ def _beside(
 
 def _query() -> tuple[SubmissionTreesQuery, str | None]:
     """Return which sentence is asked for, and the submission that it is compared with."""
-    given = {name: values for name, values in request.args.to_dict(flat=False).items() if values != [""]}
+    given = asked_of_trees()
     against = given.pop(AGAINST, [None])[0]
-    given = {"item" if name == NUMBER else name: values for name, values in given.items()}
     return calls.load_query(queries.SUBMISSION_TREES, given), against
 
 
-def query_members(query: SubmissionTreesQuery) -> dict[str, Any]:
-    """Return the filters of a query that are given."""
-    return {name: value for name in FILTERS if (value := getattr(query, name)) is not None}
+def asked_of_trees() -> dict[str, Any]:
+    """Return what the address asks of trees, the number of the sentence as `item`; empty controls are not given."""
+    given = request.args.to_dict(flat=False)
+    return {"item" if name == NUMBER else name: values for name, values in given.items() if values != [""]}
+
+
+def members_of(query: SubmissionTreesQuery | JobTreesQuery, names: Sequence[str]) -> dict[str, Any]:
+    """Return the members of these names that a query gives."""
+    return {name: value for name in names if (value := getattr(query, name)) is not None}
 
 
 def shown_window(found: Window, members: Mapping[str, Any], address: str) -> dict[str, Any]:

@@ -8,11 +8,11 @@ from typing import Any
 
 from service.pages.figures import ScoreFigures
 from service.pages.score_names import NamedScore, ScoreNames, score_label
+from service.pages.words import TOGETHER
 from service.requests import MACRO, POOLED
 from treescore.core.params import Json
 from treescore.core.values import flat_values, member_at
 
-TOGETHER = ((MACRO, "mean of all parts"), (POOLED, "all sentences together"))
 MOST_SLICES = 500
 
 
@@ -62,7 +62,7 @@ def rows_of(
         sent: parts that the submission has an output of.
     """
     known, outputs = list(parts), set(sent)
-    rows = [_row(scores, columns, name, label, "") for name, label in TOGETHER if len(known) > 1]
+    rows = [_row(scores, columns, name, label, "") for name, label in TOGETHER.items() if len(known) > 1]
     for part in known:
         failed = (scores["parts"].get(part) or {}).get("failure") is not None
         note = "not sent" if part not in outputs else "could not be scored" if failed else ""

@@ -1,7 +1,13 @@
-"""Words of the pages for values of the API: corrections, and units of tests."""
+"""Words of the pages for values of the API: corrections, units of tests, all parts together."""
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
+from service.requests import MACRO, POOLED
+
+TOGETHER: Mapping[str, str] = {MACRO: "mean of all parts", POOLED: "all sentences together"}
+"""What stands for all parts, and what it is called."""
 _CORRECTIONS = {
     "holm": "Holm", "hochberg": "Hochberg", "bh": "Benjamini-Hochberg", "by": "Benjamini-Yekutieli",
     "bonferroni": "Bonferroni",
