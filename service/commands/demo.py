@@ -32,7 +32,7 @@ WAIT_SECONDS = 60
 @click.option("--bind", default="127.0.0.1:8000", show_default=True, help="Address and port of the API.")
 @click.option("--data-dir", type=click.Path(path_type=Path), default=Path(".treescore"), show_default=True)
 def demo(bind: str, data_dir: Path, *, once: bool) -> None:
-    """Start the service, score the example benchmarks over HTTP, print scores and cross-tables, name the page."""
+    """Start the service, score the example benchmarks over HTTP, print scores and name the page."""
     if not EXAMPLES.is_dir():
         raise click.ClickException("The example benchmark is part of a checkout. Run `make run` there.")
     command = [sys.executable, "-m", "service", "serve", "--bind", bind, "--data-dir", str(data_dir)]

@@ -61,7 +61,7 @@ COMMANDS: Mapping[str, Entry] = {
         "treescore.cli.submit",
     ),
     "serve": Entry("Start everything (store, Redis, API, workers, sweeper) and keep it running until Ctrl-C."),
-    "demo": Entry("Start the service, score the example benchmark over HTTP and print scores and cross-tables."),
+    "demo": Entry("Start the service, score the example benchmarks over HTTP, print scores and name the page."),
     "api": Entry("Run the HTTP API (gunicorn) at TREESCORE_BIND."),
     "worker": Entry("Run one worker process."),
     "sweeper": Entry("Run the sweeper, which requeues unfinished runs that no worker holds."),
@@ -71,7 +71,7 @@ COMMANDS: Mapping[str, Entry] = {
     "check": Entry("Check texts, artifacts, scores, references, files, schema, queue and disk."),
     "purge": Entry("List, and with --yes delete, what is kept no longer."),
     "token": Entry("Make, list, revoke and replace tokens."),
-    "teams": Entry("Make the teams of a CSV file, and print their tokens as CSV."),
+    "teams": Entry("Make all teams of TABLE (CSV with the header id,name,contact; - for standard input), or none."),
     "doctor": Entry("Look at configuration, files, disk, clocks, versions, store, queue and workers."),
 }
 
