@@ -20,7 +20,7 @@ LOOKS = ((1280, "light"), (390, "dark"), (390, "light"), (1280, "dark"))
 SHOWN = [
     shown
     for shown in (*PAGES, *PROBLEMS)
-    if not re.search(r"/live|format=", shown.path)
+    if not re.search(r"/live|/output|format=|\.svg|\.json", shown.path)  # files, which no page surrounds
     and (not re.fullmatch(r"/b/[^/]+/\w+", shown.path) or shown.path.split("/")[2] in WHOLE)
 ]
 
