@@ -69,7 +69,7 @@ test-all: test docs browser packaging libraries hosts rq-range contract-lint con
 
 # Playwright has an event loop, beside which other tests could not have theirs: a process of its own
 browser: dev
-	$(BIN)/python -m pytest -m browser tests/browser
+	$(BIN)/python -m pytest -m browser -n auto tests/browser
 
 packaging: dev
 	$(BIN)/python -m pytest -m packaging
