@@ -91,7 +91,7 @@ def see_as() -> Response:
     if known.signed is None:
         visitors.member("organise")
         raise NotFound("Only a browser that is signed in can see the pages as a team.")
-    visitors.check_form()
+    visitors.check_form(ends_looking=True)
     benchmark, team = (request.form.get(name) or None for name in ("benchmark", "team"))
     if team is None:
         benchmark = None  # an end of looking; an unchecked name must not become part of an address

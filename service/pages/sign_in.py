@@ -29,7 +29,7 @@ def sign_in() -> Response:
 @blueprint.post("/sign-out")
 def sign_out() -> Response:
     """End the session."""
-    visitors.check_form()
+    visitors.check_form(ends_looking=True)
     return visitors.end_session(answers.go_to("/"))
 
 

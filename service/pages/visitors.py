@@ -140,23 +140,22 @@ def scorer() -> Caller:
     looking = visitor()
     if looking.caller.allowed(SCORE):
         return looking.caller
-    if looking.signed is not None and looking.signed.sees_as:
-        return member(SCORE)  # who looks through the eyes of a team changes nothing
     unsigned = caller_without_token(calls.context(), request.environ)
     if unsigned.allowed(SCORE):
         return unsigned
     return member(SCORE)
 
 
-def check_form(given: str | None = None) -> None:
-    """Refuse a form that does not carry the value of the visitor's session, and any change while seen as a team.
+def check_form(given: str | None = None, *, ends_looking: bool = False) -> None:
+    """Refuse a form that does not carry the value of the visitor's session, and any change while seeing as a team.
 
     Args:
         given: the value, where the form is one with files, which is read as it streams in; else it is looked up.
+        ends_looking: whether the form may be sent while seeing as a team: it changes nothing but the session.
 
     Raises:
         Unauthorized: the session has ended since the form was shown.
-        Forbidden: the value is missing or of another session.
+        Forbidden: the value is missing or of another session, or an organiser sees the pages as a team.
     """
     known = visitor()
     if known.signed is None:
@@ -169,6 +168,8 @@ def check_form(given: str | None = None) -> None:
         raise Forbidden(
             "The form does not belong to your session. Load the page again, then send it again.", slug="cross-site"
         )
+    if known.signed.sees_as and not ends_looking:
+        raise Forbidden("You see the pages as a team does, and can change nothing. See them as organiser first.")
 
 
 def begin_session(response: Response, token: str) -> Response:

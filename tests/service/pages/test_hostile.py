@@ -2,12 +2,19 @@
 
 from __future__ import annotations
 
+import re
+
 import pytest
 
+from service.pages.answers import BLUEPRINTS
 from tests.contract.shared_task import SharedTask
 from tests.contract.stage import Stage
 from tests.fixtures.form_pages import browser, field_of
 from tests.fixtures.requests import GOLD_TREE, OTHER_TREE
+
+FREE = ("/sign-in", "/theme")
+"""Forms of visitors without a session: they change nothing that belongs to anyone."""
+ENDS_LOOKING = ("/admin/see-as", "/sign-out")
 
 
 def test_scores_of_short_sentences_are_columns(stage: Stage) -> None:
@@ -40,10 +47,33 @@ def test_numbers_that_are_too_large(stage: Stage) -> None:
     assert organiser.post(f"/admin/{slug}/teams/invites", data=invite).status_code == 422
 
 
-def test_who_sees_as_a_team_joins_nothing(stage: Stage) -> None:
+def forms_of(stage: Stage) -> list[str]:
+    """The addresses of all pages to which a form is sent, with names that nothing has."""
+    rules = [rule for rule in stage.app.url_map.iter_rules() if rule.endpoint.startswith(BLUEPRINTS)]
+    sent_to = [str(rule.rule) for rule in rules if "POST" in (rule.methods or ()) and rule.rule not in FREE]
+    assert len(sent_to) > 15
+    return [re.sub(r"<[^>]+>", "x", rule) for rule in sent_to]
+
+
+def test_every_form_needs_the_value_of_the_session(stage: Stage) -> None:
+    organiser = browser(stage)
+    for address in forms_of(stage):
+        for given in ({}, {"csrf": "of-another-session"}):
+            answer = organiser.post(address, data=given, content_type="multipart/form-data")
+            assert answer.status_code == 403, address
+            assert "does not belong to your session" in answer.text, address
+
+
+def test_who_sees_as_a_team_changes_nothing(stage: Stage) -> None:
     task = SharedTask(stage)
     task.team()
     organiser = browser(stage)
     csrf = field_of(organiser.get("/"), "csrf")
     organiser.post("/admin/see-as", data={"csrf": csrf, "benchmark": task.slug, "team": "lyon"})
-    assert organiser.post("/join/secret", data={"csrf": csrf, "id": "new", "name": "New"}).status_code == 403
+    assert organiser.get("/jobs/new").status_code == browser(stage, None).get("/jobs/new").status_code
+    for address in forms_of(stage):
+        if address not in ENDS_LOOKING:
+            answer = organiser.post(address, data={"csrf": csrf}, content_type="multipart/form-data")
+            assert answer.status_code == 403, address
+    assert organiser.post("/admin/see-as", data={"csrf": csrf}).status_code == 303
+    assert "You see the pages as the team" not in organiser.get("/").text
