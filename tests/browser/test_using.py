@@ -129,6 +129,7 @@ def test_signing_in_and_out_by_keyboard(visit: Visit, site: Site, origin: str) -
     page = visit(f"{BOARD}?part=en_web").page
     tab_to(page, "Sign in")
     page.keyboard.press("Enter")
+    expect(page.get_by_label("Token")).to_be_visible()  # keys pressed before would go to the page that is left
     tab_to(page, "Token")
     page.keyboard.type(str(site.token("team", "deps-scores")))
     page.keyboard.press("Enter")
