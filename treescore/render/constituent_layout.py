@@ -1,14 +1,16 @@
-"""Place the words and constituents of a sentence, from left to right; pictures of other scripts mirror the columns."""
+"""Place the words and constituents of a sentence in lines, from left to right; other scripts mirror the columns."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
-from itertools import pairwise
+from functools import partial
+from itertools import accumulate, pairwise
 
 from treescore.render.letters import BOLD, width
 from treescore.render.sentence_shapes import CROSSING, Span
 from treescore.render.sentence_text import form_width, shown_label
+from treescore.render.wrapping import LINE, wrapped
 
 LABEL_SIZE = 13.5
 EDGE = 8.0
@@ -16,6 +18,8 @@ MOST_LEVELS = 60
 """Levels of constituents that are drawn, from the words on; the picture says if there are more."""
 CROSS = "\u00d7"
 """Behind the label of a constituent that crosses one of gold."""
+CONTINUED = "\u2026"
+"""Before the label of a constituent that began in an earlier line."""
 _GAP = 16.0
 _AIR = 6.0
 """Between a label and another label or a line."""
@@ -23,11 +27,13 @@ _AIR = 6.0
 
 @dataclass(slots=True, eq=False)
 class Node:
-    """A constituent in its tree.
+    """A constituent in its tree, or the part of it that a line shows.
 
     Attributes:
-        span: the constituent, as far as its words are drawn.
+        span: the constituent, as far as its words are drawn; in a line, its words are those of the line.
         label: as it is drawn.
+        before: it began in an earlier line.
+        after: it goes on in the next line.
         children: constituents and words directly below it, in order; a word is its index.
         height: 1 + that of its highest child.
         x: its middle, once it is placed.
@@ -35,6 +41,8 @@ class Node:
 
     span: Span
     label: str
+    before: bool = False
+    after: bool = False
     children: list[Node | int] = field(default_factory=list)
     height: int = 1
     x: float = 0.0
@@ -47,10 +55,10 @@ class Node:
 
 @dataclass(frozen=True, slots=True)
 class Tree:
-    """The drawn constituents of one side, lower ones first.
+    """The drawn constituents of one side.
 
     Attributes:
-        nodes: those that are drawn.
+        nodes: those that are drawn, outer ones before inner ones.
         height: that of the highest one; it may be above what is drawn.
         empty: how many have no words and are not drawn.
     """
@@ -58,6 +66,36 @@ class Tree:
     nodes: tuple[Node, ...]
     height: int
     empty: int
+
+    def part(self, start: int, stop: int) -> tuple[Node, ...]:
+        """Return what a line of words shows, lower ones first.
+
+        Of those that began in earlier lines and have but one other such below them, nothing is shown unless they
+        are below one that is: a long chain of them would say only that the sentence goes on.
+        """
+        nodes = [_cut(node, start, stop) for node in self.nodes if node.span.start < stop and node.span.end > start]
+        _nest(nodes)
+        first = 0
+        while first < len(nodes) and _only_continues(nodes[first]):
+            first += 1
+        return tuple(sorted(nodes[first:], key=lambda node: (node.height, node.span.start)))
+
+
+@dataclass(frozen=True, slots=True)
+class Line:
+    """A line of the picture.
+
+    Attributes:
+        width: in pixels.
+        start: index of its first word.
+        xs: the middle of each of its words.
+        sides: the constituents of each side, lower ones first.
+    """
+
+    width: float
+    start: int
+    xs: tuple[float, ...]
+    sides: tuple[tuple[Node, ...], ...]
 
 
 def tree_of(spans: Sequence[Span], words: int) -> Tree:
@@ -69,44 +107,76 @@ def tree_of(spans: Sequence[Span], words: int) -> Tree:
     """
     kept = [span for span in spans if 0 <= span.start < min(span.end, words)]
     ordered = sorted(kept, key=lambda span: (span.start, -span.end))
-    nodes = [Node(_within(span, words), _label(span)) for span in ordered]
+    nodes = [Node(_within(span, 0, words), _label(span)) for span in ordered]
     _nest(nodes)
-    for node in reversed(nodes):
-        node.height = 1 + max((child.height for child in node.children if isinstance(child, Node)), default=0)
-    drawn = [node for node in nodes if node.height <= MOST_LEVELS]
     return Tree(
-        tuple(sorted(drawn, key=lambda node: (node.height, node.span.start))),
+        tuple(node for node in nodes if node.height <= MOST_LEVELS),
         max((node.height for node in nodes), default=0),
         sum(span.start >= span.end for span in spans),
     )
 
 
-def place(trees: Sequence[Tree], forms: Sequence[str]) -> tuple[float, list[float]]:
-    """Place the constituents, with the words so far apart that no label touches another one or a line.
+def lines_of(trees: Sequence[Tree], forms: Sequence[str]) -> Iterator[Line]:
+    """Return the lines of a sentence.
 
     Args:
-        trees: those of both sides; their nodes get their places.
+        trees: those of both sides.
         forms: words as they are drawn.
+    """
+    change = [0] * (len(forms) + 1)
+    for node in (node for tree in trees for node in tree.nodes):
+        change[node.span.start + 1] += 1
+        change[node.span.end] -= 1
+    passing = list(accumulate(change))
+    return wrapped(passing, partial(_most, forms), partial(_line, trees, forms), _reach)
+
+
+def _line(trees: Sequence[Tree], forms: Sequence[str], start: int, stop: int) -> Line:
+    sides = tuple(tree.part(start, stop) for tree in trees)
+    wide, xs = _place(sides, forms[start:stop])
+    return Line(wide, start, tuple(xs), sides)
+
+
+def _most(forms: Sequence[str], start: int) -> int:
+    """Return where a line ends if no constituent needs room."""
+    used, stop = 2 * EDGE - _GAP, start
+    while stop < len(forms):
+        used += form_width(forms[stop]) + _GAP
+        if used > LINE and stop > start:
+            break
+        stop += 1
+    return stop
+
+
+def _reach(line: Line, start: int, stop: int) -> float:
+    return line.xs[stop - start - 1]
+
+
+def _place(sides: Sequence[Sequence[Node]], forms: Sequence[str]) -> tuple[float, list[float]]:
+    """Place the constituents of a line, with the words so far apart that no label touches another one or a line.
+
+    Args:
+        sides: those of both sides, lower ones first; they get their places.
+        forms: words of the line, as they are drawn.
 
     Returns:
-        The width of the picture, and the middle of each word.
+        The width of the line, and the middle of each word.
     """
     gaps = [0.0] * len(forms)
     xs = _words(forms, gaps)
-    for tree in trees:
-        _place_nodes(tree, xs)
-        for word, lacking in _too_near(tree, xs):
+    for nodes in sides:
+        _place_nodes(nodes, xs)
+        for word, lacking in _too_near(nodes, xs):
             gaps[word] = max(gaps[word], lacking)
     xs = _words(forms, gaps)
-    for tree in trees:
-        _place_nodes(tree, xs)
-    nodes = [node for tree in trees for node in tree.nodes]
-    shift = max([0.0, *(EDGE + node.half - node.x for node in nodes)])
-    for node in nodes:
+    for nodes in sides:
+        _place_nodes(nodes, xs)
+    every = [node for nodes in sides for node in nodes]
+    shift = max([0.0, *(EDGE + node.half - node.x for node in every)])
+    for node in every:
         node.x += shift
     xs = [x + shift for x in xs]
-    last = xs[-1] + form_width(forms[-1]) / 2 if forms else 0.0
-    return max([last, *(node.x + node.half for node in nodes)]) + EDGE, xs
+    return max([xs[-1] + form_width(forms[-1]) / 2, *(node.x + node.half for node in every)]) + EDGE, xs
 
 
 def place_of(child: Node | int, xs: Sequence[float]) -> float:
@@ -118,12 +188,25 @@ def _label(span: Span) -> str:
     return shown_label(span.label) + (f" {CROSS}" if span.mark == CROSSING else "")
 
 
-def _within(span: Span, words: int) -> Span:
-    return span if span.end <= words else Span(span.label, span.start, words, span.mark)
+def _within(span: Span, start: int, stop: int) -> Span:
+    """Return a constituent as far as it is between two words, counted from the first of them."""
+    return Span(span.label, max(span.start, start) - start, min(span.end, stop) - start, span.mark)
+
+
+def _cut(node: Node, start: int, stop: int) -> Node:
+    """Return what a line of words shows of a constituent."""
+    before, after = node.span.start < start, node.span.end > stop
+    return Node(_within(node.span, start, stop), (CONTINUED if before else "") + node.label, before, after)
+
+
+def _only_continues(node: Node) -> bool:
+    """Tell whether a constituent and the only one below it in this line both began in an earlier line."""
+    below = node.children[0]
+    return node.before and len(node.children) == 1 and isinstance(below, Node) and below.before
 
 
 def _nest(nodes: Sequence[Node]) -> None:
-    """Give each constituent its children; `nodes` are in pre-order."""
+    """Give each constituent its children and its height; `nodes` are in pre-order."""
     around: list[Node] = []
     covered = 0
     for node in nodes:
@@ -136,6 +219,8 @@ def _nest(nodes: Sequence[Node]) -> None:
         covered = max(covered, node.span.start)
     while around:
         covered = _finish(around.pop(), covered)
+    for node in reversed(nodes):
+        node.height = 1 + max((child.height for child in node.children if isinstance(child, Node)), default=0)
 
 
 def _finish(node: Node, covered: int) -> int:
@@ -153,20 +238,20 @@ def _words(forms: Sequence[str], gaps: Sequence[float]) -> list[float]:
     return xs
 
 
-def _place_nodes(tree: Tree, xs: Sequence[float]) -> None:
-    for node in tree.nodes:
+def _place_nodes(nodes: Sequence[Node], xs: Sequence[float]) -> None:
+    for node in nodes:
         ends = node.children or [node.span.start]
         node.x = (place_of(ends[0], xs) + place_of(ends[-1], xs)) / 2
 
 
-def _too_near(tree: Tree, xs: Sequence[float]) -> Iterator[tuple[int, float]]:
+def _too_near(nodes: Sequence[Node], xs: Sequence[float]) -> Iterator[tuple[int, float]]:
     """Yield the words that must move to the right with all that follows, and by how much.
 
     What has a level of the tree to itself is a label or a line that leads down past it. Neighbours of a level have
     different words, so moving the words of the right one moves all of it, and brings nothing nearer to anything.
     """
     levels: list[list[tuple[int, float, float]]] = [[] for _ in range(MOST_LEVELS + 1)]
-    for node in tree.nodes:
+    for node in nodes:
         levels[node.height].append((node.span.start, node.x, node.half))
         for child in node.children:
             low, start = (child.height, child.span.start) if isinstance(child, Node) else (0, child)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from treescore.render.constituent_facts import MOST_WORDS, described, left_out, sides_of
-from treescore.render.constituent_layout import EDGE, LABEL_SIZE, MOST_LEVELS, Node, place, place_of, tree_of
+from treescore.render.constituent_layout import EDGE, LABEL_SIZE, Line, Node, lines_of, place_of, tree_of
 from treescore.render.dependency_pieces import agreed_first
 from treescore.render.drawing import END, GOLD, INK, MIDDLE, SOFT, START, WRONG, Drawing, number
 from treescore.render.letters import width
@@ -17,6 +17,8 @@ _LEVEL = 31.0
 _CORNER = 7.0
 _NAMES = 18.0
 _NOTE = 24.0
+_BETWEEN = 10.0
+"""Between two lines."""
 _LEAST = 160.0
 
 
@@ -24,7 +26,7 @@ def constituents_svg(sentence: ConstituentSentence, *, name: str = "constituents
     """Return the picture of a sentence as SVG; equal sentences give equal bytes.
 
     Args:
-        sentence: what is drawn; of more than MOST_WORDS words the first, of more than MOST_LEVELS levels the lowest.
+        sentence: what is drawn; of more than MOST_WORDS words the first, of too many levels the lowest.
         name: of the picture, for its ids: letters, digits and hyphens.
     """
     return _Picture(sentence, name).svg()
@@ -54,45 +56,51 @@ class _Picture:
     def __init__(self, sentence: ConstituentSentence, name: str) -> None:
         self._forms = [shown_form(word) for word in sentence.words[:MOST_WORDS]]
         sides = sides_of(sentence)
-        self._trees = [tree_of(spans, len(self._forms)) for _, spans in sides]
+        trees = [tree_of(spans, len(self._forms)) for _, spans in sides]
         self._names = [
             "" if side in {"gold", "system"} and not sentence.compared else shown_label(side) for side, _ in sides
         ]
         first = "gold" if sentence.gold is not None and not sentence.compared else "bad"
         self._kinds = [first, "bad"][: len(sides)]
         self._mirrored = right_to_left(sentence.words[:MOST_WORDS])
-        self._note = left_out(sentence, self._trees)
+        self._note = left_out(sentence, trees)
         description = described(sentence, self._note, mirrored=self._mirrored)
         self._drawing = Drawing(name, sentence.title, description)
-        wide, self._xs = place(self._trees, self._forms)
-        self._width = max(_LEAST, wide, width(self._note, LABEL) + 2 * EDGE)
+        self._lines = list(lines_of(trees, self._forms))
+        self._width = max([_LEAST, width(self._note, LABEL) + 2 * EDGE, *(line.width for line in self._lines)])
 
     def svg(self) -> str:
+        bottom = 0.0
+        for line in self._lines:
+            bottom = self._line(line, bottom + (_BETWEEN if bottom else 0.0))
+        if self._note:
+            self._beside(bottom + 14, self._note, class_="note ok", fill=SOFT)
+            bottom += _NOTE
+        return self._drawing.svg(self._width, max(bottom, _NOTE))
+
+    def _line(self, line: Line, top: float) -> float:
+        """Draw one line; return where it ends."""
         named = _NAMES if any(self._names) else 0.0
-        tops = [min(tree.height, MOST_LEVELS) for tree in self._trees] or [0]
-        words = named + 30 + _LEVEL * tops[0]
+        tops = [max((node.height for node in nodes), default=0) for nodes in line.sides] or [0]
+        words = top + named + 30 + _LEVEL * tops[0]
         sides = [_Side(-1, words - 10, words - 23, self._kinds[0])] if self._kinds else []
         bottom = words + 14
         if len(self._kinds) > 1:
             sides.append(_Side(1, words - 1, words + 12, self._kinds[1]))
             bottom = words + 26 + _LEVEL * tops[1] + named
-        for index, side in enumerate(sides):
-            nodes = self._trees[index].nodes
+        for side, nodes in zip(sides, line.sides, strict=True):
             for at in agreed_first((node.span.mark, at) for at, node in enumerate(nodes)):
-                self._lines(nodes[at], side)
-        for form, x in zip(self._forms, self._xs, strict=True):
+                self._branches(nodes[at], side, line)
+        for x, form in zip(line.xs, self._forms[line.start :], strict=False):
             rtl = "rtl" if self._mirrored else None
             self._text(x, words, form, size=FORM, class_="form", fill=INK, direction=rtl)
-        for index, side in enumerate(sides):
-            for node in self._trees[index].nodes:
+        for side, nodes, name in zip(sides, line.sides, self._names, strict=True):
+            for node in nodes:
                 self._label(node, side)
-            if self._names[index]:
-                y, fill = 13 if side.way < 0 else bottom - 5, GOLD if side.kind == "gold" else WRONG
-                self._beside(y, self._names[index], class_=f"half {side.kind}", fill=fill)
-        if self._note:
-            self._beside(bottom + 14, self._note, class_="note ok", fill=SOFT)
-            bottom += _NOTE
-        return self._drawing.svg(self._width, bottom)
+            if name:
+                y, fill = top + 13 if side.way < 0 else bottom - 5, GOLD if side.kind == "gold" else WRONG
+                self._beside(y, name, class_=f"half {side.kind}", fill=fill)
+        return bottom
 
     def _x(self, x: float) -> float:
         return self._width - x if self._mirrored else x
@@ -105,17 +113,19 @@ class _Picture:
         anchor = END if self._mirrored else START
         self._drawing.text(self._x(EDGE), y, words, size=LABEL, text_anchor=anchor, class_=class_, fill=fill)
 
-    def _lines(self, node: Node, side: _Side) -> None:
-        """Draw the lines from a constituent down to what is below it."""
+    def _branches(self, node: Node, side: _Side, line: Line) -> None:
+        """Draw the lines from a constituent down to what is below it, and to the edges where it goes on."""
         style, y = line_style(node.span.mark, side.kind), side.bar(node.height)
-        parts = []
+        middle, last = self._x(node.x), len(node.children) - 1
+        edges = [edge for edge, cut in ((0.0, node.before), (line.width, node.after)) if cut]
+        parts = [f"M{number(self._x(edge))} {number(y)}H{number(middle)}" for edge in edges]
         for index, child in enumerate(node.children):
-            x = self._x(place_of(child, self._xs))
+            x = self._x(place_of(child, line.xs))
             end = side.bar(child.height) + 21 * side.way if isinstance(child, Node) else side.leaf
-            if 0 < index < len(node.children) - 1 or len(node.children) == 1:
+            first_here, last_here = index == 0 and not node.before, index == last and not node.after
+            if x == middle or not (first_here or last_here):
                 parts.append(f"M{number(x)} {number(y)}V{number(end)}")
                 continue
-            middle = self._x(node.x)
             step = min(_CORNER, abs(x - middle)) * (1 if x < middle else -1)
             corner = y - side.way * _CORNER
             parts.append(

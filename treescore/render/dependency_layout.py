@@ -4,21 +4,20 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
+from functools import partial
 
 from treescore.render.dependency_pieces import IN, ROOT, Arcs, Piece, heights, ports
 from treescore.render.letters import BOLD, width
 from treescore.render.sentence_text import LABEL, SMALL, form_width
 from treescore.render.word_links import Block, Links
+from treescore.render.wrapping import LINE, wrapped
 
-LINE = 880.0
-"""Width in pixels at which a sentence is wrapped."""
 EDGE = 8.0
 """Between words and the edges of the picture."""
 _GAP = 14.0
 """Between two words at least."""
 _ROOT_AIR = 4.0
 _LEG_AIR = 3.0
-_LAST_QUARTER = 0.75
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,23 +84,8 @@ class Halves:
 
 
 def lines_of(halves: Halves) -> Iterator[Line]:
-    """Yield the lines of a sentence, each as full as fits, broken where few arcs pass."""
-    passing = _passing(halves)
-    start, total = 0, len(halves.blocks)
-    while start < total:
-        stop = _most(halves, start)
-        line = _line(halves, start, stop)
-        while line.width > LINE and stop - start > 1:
-            fewer = start - int(-(stop - start) * LINE // line.width)
-            stop = max(start + 1, min(stop - 1, fewer))
-            line = _line(halves, start, stop)
-        better = _best_break(halves, line, passing, (start, stop)) if stop < total else stop
-        # Arcs that are cut leave to the edge, which may take more room than before.
-        shorter = line if better == stop else _line(halves, start, better)
-        if shorter.width <= LINE:
-            line, stop = shorter, better
-        yield line
-        start = stop
+    """Return the lines of a sentence."""
+    return wrapped(_passing(halves), partial(_most, halves), partial(_line, halves), partial(_reach, halves))
 
 
 def _passing(halves: Halves) -> list[int]:
@@ -130,18 +114,10 @@ def _most(halves: Halves, start: int) -> int:
     return stop
 
 
-def _best_break(halves: Halves, line: Line, passing: Sequence[int], blocks: tuple[int, int]) -> int:
-    """Return the block before which the fewest arcs pass, of those that begin in the last quarter of the line."""
-    start, stop = blocks
-    best = stop
-    for block in reversed(range(start + 1, stop)):
-        bounds = _bounds(halves, start, block - 1)
-        ends = [xs[b - a - 1] for xs, (a, b) in zip(line.xs, bounds, strict=True) if b > a]
-        if max(ends, default=0.0) < _LAST_QUARTER * LINE:
-            break
-        if passing[block] < passing[best]:
-            best = block
-    return best
+def _reach(halves: Halves, line: Line, start: int, stop: int) -> float:
+    """Return the middle of the last word before the block `stop` of a line."""
+    bounds = _bounds(halves, start, stop - 1)
+    return max((xs[b - a - 1] for xs, (a, b) in zip(line.xs, bounds, strict=True) if b > a), default=0.0)
 
 
 def _bounds(halves: Halves, first: int, last: int) -> list[tuple[int, int]]:

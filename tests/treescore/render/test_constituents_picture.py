@@ -10,9 +10,10 @@ from hypothesis import strategies as st
 
 from tests.treescore.render.drawn import check_sound, path_box
 from treescore.render.constituent_facts import facts
-from treescore.render.constituent_layout import MOST_LEVELS, Node, place, place_of, tree_of
+from treescore.render.constituent_layout import MOST_LEVELS, Node, lines_of, place_of, tree_of
 from treescore.render.constituents_picture import constituents_svg
 from treescore.render.sentence_shapes import ConstituentSentence, Span
+from treescore.render.wrapping import LINE
 
 GOLDEN = Path(__file__).parents[2] / "golden" / "pictures"
 WORDS = ("The", "committee", "that", "met", "yesterday", "approved", "the", "budget")
@@ -28,6 +29,20 @@ def committee() -> ConstituentSentence:
         Span("NP", 6, 8),
     )  # fmt: skip
     return ConstituentSentence("Sentence 14", WORDS, gold, system)
+
+
+def wrapped_committee() -> ConstituentSentence:
+    """Return three sentences of the committee in one, of which the first line holds two."""
+    size, one = len(WORDS), committee()
+    gold, system = (
+        (Span("S", 0, 3 * size), *(moved for at in range(3) for moved in shifted(spans or (), at * size)))
+        for spans in (one.gold, one.system)
+    )
+    return ConstituentSentence("Sentence 15", WORDS * 3, gold, system)
+
+
+def shifted(spans: tuple[Span, ...], words: int) -> tuple[Span, ...]:
+    return tuple(Span(span.label, span.start + words, span.end + words, span.mark) for span in spans)
 
 
 @st.composite
@@ -48,8 +63,8 @@ def trees(draw, words: int) -> tuple[Span, ...]:
 
 @st.composite
 def sentences(draw) -> ConstituentSentence:
-    forms = st.sampled_from(["a", "committee", "讨论了", "القديم", "ספר", "", "x" * 300])
-    words = tuple(draw(st.lists(forms, min_size=1, max_size=12)))
+    forms = st.sampled_from(["a", "committee", "讨论了", "القديم", "ספר", "", "x" * 300, "Donaudampfschiff"])
+    words = tuple(draw(st.lists(forms, min_size=1, max_size=24)))
     gold, system = draw(st.none() | trees(len(words))), draw(trees(len(words)))
     return ConstituentSentence("A sentence", words, gold, system, compared=draw(st.booleans()))
 
@@ -69,13 +84,14 @@ def test_nothing_collides_and_nothing_is_outside(sentence):
 
 def check_lines(tree, forms: list[str]) -> None:
     """Check that no line down passes through a label."""
-    _, xs = place([tree], forms)
-    for node in tree.nodes:
-        for child in node.children:
-            low = child.height if isinstance(child, Node) else 0
-            x = place_of(child, xs)
-            passed = [other for other in tree.nodes if low < other.height < node.height]
-            assert not any(other.x - other.half < x < other.x + other.half for other in passed)
+    for line in lines_of([tree], forms):
+        [nodes] = line.sides
+        for node in nodes:
+            for child in node.children:
+                low = child.height if isinstance(child, Node) else 0
+                x = place_of(child, line.xs)
+                passed = [other for other in nodes if low < other.height < node.height]
+                assert not any(other.x - other.half < x < other.x + other.half for other in passed)
 
 
 @settings(max_examples=100, deadline=None)
@@ -88,6 +104,36 @@ def test_trees_hold_every_constituent_and_every_word_below_one_once(drawn):
     assert sorted(leaves) == sorted({word for span in spans for word in range(span.start, span.end)})
     below = [child for node in tree.nodes for child in node.children if isinstance(child, Node)]
     assert len(below) == len(set(map(id, below)))
+
+
+@settings(max_examples=100, deadline=None)
+@given(st.integers(20, 100).flatmap(lambda words: st.tuples(st.just(words), trees(words))))
+def test_long_sentences_are_wrapped_and_nothing_is_lost(drawn):
+    words, spans = drawn
+    tree, forms = tree_of(spans, words), ["committee"] * words
+    lines = list(lines_of([tree], forms))
+    assert [line.start for line in lines] == [sum(len(each.xs) for each in lines[:at]) for at in range(len(lines))]
+    assert sum(len(line.xs) for line in lines) == words
+    assert all(line.width <= LINE for line in lines)
+    whole = sorted((node.span.start, node.label) for node in tree.nodes)
+    begun, seen = [], set()
+    for line in lines:
+        [nodes] = line.sides
+        stop = line.start + len(line.xs)
+        for node in nodes:
+            start, end = line.start + node.span.start, line.start + node.span.end
+            assert node.after is False or end == stop
+            if node.before:
+                assert start == line.start
+                assert node.label.startswith("\u2026")
+            else:
+                begun.append((start, node.label))
+            seen |= {line.start + child for child in node.children if isinstance(child, int)}
+        below = {id(child) for node in nodes for child in node.children if isinstance(child, Node)}
+        above = [node for node in nodes if id(node) not in below]
+        assert sum(node.before for node in above) <= 1
+    assert sorted(begun) == whole
+    assert seen == {word for span in spans for word in range(span.start, span.end)}
 
 
 def test_marks_are_classes_dashes_and_crosses():
@@ -172,7 +218,7 @@ def test_words_without_constituents(spans):
     check_sound(constituents_svg(ConstituentSentence("Nothing", (), spans, spans)))
 
 
-GOLDEN_SENTENCES = {"constituents": committee}
+GOLDEN_SENTENCES = {"constituents": committee, "constituents-wrapped": wrapped_committee}
 
 
 @pytest.mark.parametrize("name", sorted(GOLDEN_SENTENCES))
