@@ -146,7 +146,7 @@ def fragment(template: str, version: str, *, final: bool, values: Callable[[], M
         values: of the template.
     """
     if _unchanged(version, final=final):
-        return finished(Response(status=UNCHANGED))
+        return unchanged()
     # htmx swaps the body of a 286 too, so that there is always one
     return finished(Response(render(template, **values()), FINAL if final else 200, content_type=HTML))
 
@@ -163,13 +163,18 @@ def known_fragment(
         values: of the template.
     """
     if _unchanged(version, final=final):
-        return finished(Response(status=UNCHANGED))
+        return unchanged()
     # what viewers have decides whether there is news for them, not what the news is
     asked = sorted((name, value) for name, value in request.args.items() if name != "version")
     response = _kept(template, tag_of((template, version, final), f"{request.path}?{urlencode(asked)}"), values)
     if final and response.status_code == 200:
         response.status_code = FINAL
     return finished(response)
+
+
+def unchanged() -> Response:
+    """Return what tells a page that asks again that there is nothing new."""
+    return finished(Response(status=UNCHANGED))
 
 
 def _unchanged(version: str, *, final: bool) -> bool:

@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 from typing import Any
+from urllib.parse import quote, urlencode
 
 import orjson
 from flask import Response, request
@@ -72,6 +73,16 @@ def show_comparison(benchmark: str) -> Response:
             answered = None
     version = (board_view.etag, None if answered is None else answered.etag)
     return answers.known_page("compare.html", version, partial(_values, benchmark, board, answered, own))
+
+
+@blueprint.get("/live")
+def show_comparison_live(benchmark: str) -> Response:
+    """Send the browser to the comparison once the differences are tested."""
+    query, _ = answers.query(queries.LEADERBOARD, *SIDES)
+    board = orjson.loads(leaderboard(calls.context(), visitor().caller, benchmark, query).body)
+    if board["significance"]["pending"]:
+        return answers.unchanged()
+    return answers.go_to(f"/b/{quote(benchmark, safe='')}/compare?{urlencode(list(request.args.items()))}")
 
 
 def _values(benchmark: str, board: Mapping[str, Any], answered: View | None, own: Mapping[str, str]) -> dict[str, Any]:

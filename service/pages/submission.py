@@ -22,7 +22,7 @@ from service.pages.faults import problem_of, with_status_of
 from service.pages.score_names import ScoreNames
 from service.pages.submission_scores import columns_of, counts_of, rows_of, slices_table
 from service.pages.visitors import check_form, member, visitor
-from service.requests import LINKS, SubmissionSlicesQuery
+from service.requests import LINKS, SubmissionSlicesQuery, SubmissionsQuery
 from service.schemas import queries
 from service.schemas import submissions as schemas
 from service.usecases.benchmarks import benchmarks
@@ -38,6 +38,8 @@ UNFINISHED = ("queued", "running")
 SLICED = ("items", "gold")
 """Feedback levels from which counts and slices are shown."""
 ALL_SCORES = "scores"
+MOST_OTHERS = 50
+"""Other submissions of the team that can be chosen."""
 
 
 @blueprint.get("")
@@ -45,7 +47,8 @@ def show_submission(submission: str) -> Response:
     """Show a submission."""
     caller = member(*READERS)
     view = submissions.view_submission(calls.context(), caller, submission)
-    return answers.page("submission.html", **_values(caller, view))
+    values = _values(caller, view)
+    return answers.page("submission.html", **values, others=_others(caller, values["submission"], values["level"]))
 
 
 @blueprint.get("/live")
@@ -72,7 +75,7 @@ def change_submission(submission: str) -> Response:
     except (Unprocessable, Conflict, TooManyRequests) as error:
         view = submissions.view_submission(calls.context(), caller, submission)
         kept = {name: request.form.get(name, "") for name in FIELDS} if asked == "edit" else None
-        values = {**_values(caller, view), "problem": problem_of(error)}
+        values = {**_values(caller, view), "problem": problem_of(error), "others": ()}
         return with_status_of(answers.page("submission.html", **(values | ({"kept": kept} if kept else {}))), error)
     return answers.go_to(_address(submission))
 
@@ -178,6 +181,15 @@ def _values(caller: Caller, view: View, *, live: bool = False) -> dict[str, Any]
     if level in SLICED:
         values["sliced"] = _sliced(caller, document, names, query)
     return values
+
+
+def _others(caller: Caller, document: Mapping[str, Any], level: str) -> list[Mapping[str, Any]]:
+    """Return the team's other scored submissions, where its sentences may be compared with theirs: beside gold."""
+    if level != "gold" or document["state"] != "succeeded" or document["team"] is None:
+        return []
+    asked = SubmissionsQuery(limit=MOST_OTHERS, team=document["team"], state="succeeded")
+    page = submissions.list_submissions(calls.context(), caller, document["benchmark"], asked)
+    return [each for each in page.items if each["id"] != document["id"]]
 
 
 def _sliced(

@@ -33,7 +33,7 @@ class Node:
         span: the constituent, as far as its words are drawn; in a line, its words are those of the line.
         label: as it is drawn.
         before: it began in an earlier line.
-        after: it goes on in the next line.
+        after: it continues in the next line.
         children: constituents and words directly below it, in order; a word is its index.
         height: 1 + that of its highest child.
         x: its middle, once it is placed.
@@ -71,7 +71,7 @@ class Tree:
         """Return what a line of words shows, lower ones first.
 
         Of those that began in earlier lines and have but one other such below them, nothing is shown unless they
-        are below one that is: a long chain of them would say only that the sentence goes on.
+        are below one that is: a long chain of them would say only that the sentence continues.
         """
         nodes = [_cut(node, start, stop) for node in self.nodes if node.span.start < stop and node.span.end > start]
         _nest(nodes)

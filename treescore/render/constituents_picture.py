@@ -114,7 +114,7 @@ class _Picture:
         self._drawing.text(self._x(EDGE), y, words, size=LABEL, text_anchor=anchor, class_=class_, fill=fill)
 
     def _branches(self, node: Node, side: _Side, line: Line) -> None:
-        """Draw the lines from a constituent down to what is below it, and to the edges where it goes on."""
+        """Draw the lines from a constituent down to what is below it, and to the edges where it continues."""
         style, y = line_style(node.span.mark, side.kind), side.bar(node.height)
         middle, last = self._x(node.x), len(node.children) - 1
         edges = [edge for edge, cut in ((0.0, node.before), (line.width, node.after)) if cut]

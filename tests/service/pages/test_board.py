@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import gzip
+import html
 from typing import Any
 
 import orjson
@@ -12,6 +13,7 @@ from service.pages import answers
 from service.pages.figures import ScoreFigures
 from service.pages.score_names import ScoreNames
 from service.pages.visitors import SESSION_COOKIE
+from service.store import comparisons
 from service.usecases.runs.views import View
 from tests.contract.shared_task import SharedTask
 from tests.contract.stage import ADMIN, Stage
@@ -115,6 +117,27 @@ def test_a_closed_board_ends_asking(stage: Stage) -> None:
     assert final.status_code == answers.FINAL
     assert "hx-get" not in final.text
     assert "closed" in everyone.get(f"/b/{task.slug}").text
+
+
+def test_a_comparison_shows_itself_once_the_differences_are_tested(stage: Stage) -> None:
+    task = SharedTask(stage)
+    task.two()
+    address, everyone = f"/b/{task.slug}/compare?score=attachment.uas", stage.client(None)
+    asked = {"score": "attachment.uas", "submissions": "leaderboard"}
+    with stage.asleep():
+        comparison = task.organiser.post(f"{task.address}/comparisons", json=asked).json["id"]
+    page = everyone.get(address).text
+    assert "The differences are being tested" in page
+    live = html.unescape(page.partition('hx-get="')[2].partition('"')[0])
+    assert everyone.get(live).status_code == answers.UNCHANGED
+    with stage.context.store.read() as db:
+        found = comparisons.get(db, comparison)
+    assert found is not None
+    stage.queue.put(found.run_id, "live")
+    assert everyone.get(live, headers={"HX-Request": "true"}).headers["HX-Redirect"] == address
+    page = everyone.get(address).text
+    assert "against" in page
+    assert "hx-get" not in page
 
 
 def test_a_withdrawn_submission_leaves_the_board(stage: Stage) -> None:

@@ -91,6 +91,20 @@ def test_who_sees_it(stage: Stage) -> None:
     assert other.get("/s/%00").status_code == 404
 
 
+@pytest.mark.parametrize("level", ["items", "gold"])
+def test_sentences_that_differ_from_another_of_the_team_are_found_beside_gold_only(stage: Stage, level: str) -> None:
+    task = SharedTask(stage, feedback=level)
+    client = task.team()
+    first = task.submit(client, GOLD_CONLLU, name="first")
+    second = task.submit(client, ONE_WRONG, name="second")
+    task.submit(task.team("oslo"), ONE_WRONG, name="of another team")
+    page = client.get(page_of(second)).text
+    offered = re.findall(r'<option value="(sub_\w+)">(.+?)</option>', page)
+    assert offered == ([(first.rpartition("/")[2], "first")] if level == "gold" else [])
+    address = f"{page_of(second)}/sentences?against={first.rpartition('/')[2]}"
+    assert client.get(address).status_code == (200 if level == "gold" else 403)
+
+
 def test_failures_have_part_line_and_fix(stage: Stage) -> None:
     task = SharedTask(stage, feedback="status")
     team = task.team()
