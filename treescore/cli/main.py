@@ -19,7 +19,7 @@ from treescore.errors import ScoringError
 SCORE, KNOW, SEND, RUN = (
     "Score and compare files",
     "What it knows, and help for the shell",
-    "Send outputs to a benchmark",
+    "Take part in a benchmark, or organise one",
     "Run the service",
 )
 """Sections of the list of commands, in this order."""
@@ -59,6 +59,11 @@ COMMANDS: Mapping[str, Entry] = {
         "Send outputs to a benchmark, wait, and print score, interval, rank and whether a difference is real.",
         SEND,
         "treescore.cli.submit",
+    ),
+    "organise": Entry(
+        "Organise a benchmark: settings, teams, invites, revisions, figures, webhooks.",
+        SEND,
+        "treescore.cli.organise",
     ),
     "serve": Entry("Start everything (store, Redis, API, workers, sweeper) and keep it running until Ctrl-C."),
     "demo": Entry("Start the service, score the example benchmarks over HTTP, print scores and name the page."),

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import hashlib
-import os
 import sys
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
@@ -17,8 +16,8 @@ from rich.console import Console
 from rich.progress import BarColumn, TaskID, TextColumn, TimeElapsedColumn
 from rich.progress import Progress as Bar
 
-from treescore.cli.exits import NO_SERVICE, OK, REFUSED, WRONG_INPUT, Stopped, epilog
-from treescore.cli.values import Number
+from treescore.cli.exits import NO_SERVICE, OK, WRONG_INPUT, Stopped, epilog
+from treescore.cli.service import asking, service_options, show, status_of, token_of
 from treescore.cli.verdicts import (
     Outcome,
     outcome_of,
@@ -33,18 +32,14 @@ from treescore.client import (
     ClientError,
     Document,
     Progress,
-    RefusedError,
-    RequestError,
     problem_lines,
 )
-from treescore.core.version import __version__
 
 BEST = "best"
 OPPONENTS = ("compare_with", "fail_if_worse_than", "not_worse_than")
 """Options that name a submission to compare with, or the best one."""
 RECEIVED = "received"
 """The final state where the feedback level shows no more."""
-TOKEN = "TREESCORE_TOKEN"  # noqa: S105 - the name of a variable
 EXIT = epilog(
     "treescore submit --benchmark demo en.conllu",
     "treescore submit --benchmark demo en=en.conllu de=de.conllu --name v7",
@@ -61,7 +56,6 @@ EXIT = epilog(
 
 @click.command(epilog=EXIT)
 @click.argument("outputs", nargs=-1, required=True, metavar="[PART=]FILE...")
-@click.option("--url", envvar="TREESCORE_URL", required=True, help="Address of the service.  [env: TREESCORE_URL]")
 @click.option("--benchmark", "slug", required=True, help="Id of the benchmark.")
 @click.option("--name", help="Name of this submission, as `biaffine-7`.")
 @click.option("--notes", help="Anything to keep beside it, as the commit.")
@@ -75,8 +69,7 @@ EXIT = epilog(
     help="Fail unless it is shown not to be worse than this, or `best`, by more than the benchmark's margin.",
 )
 @click.option("--validate-only", is_flag=True, help="Have the files checked only: an attempt, no score.")
-@click.option("--json", "as_json", is_flag=True, help="Print one JSON document.")
-@click.option("--timeout", default=600.0, show_default=True, type=Number(1, None, 600), help="Seconds for everything.")
+@service_options
 def submit(**given: Any) -> None:
     """Send outputs to a benchmark, wait, and print score, interval, rank and whether a difference is real.
 
@@ -87,24 +80,15 @@ def submit(**given: Any) -> None:
     try:
         status = _run(**given)
     except (Stopped, ClientError) as error:
-        status = error.status if isinstance(error, Stopped) else _exit_status(error)
-        _print(status, {"problems": error.lines}, (), error.lines, as_json=given["as_json"])
+        status = status_of(error)
+        show(status, {"problems": error.lines}, (), error.lines, as_json=given["as_json"])
     sys.exit(status)
 
 
-def _exit_status(error: ClientError) -> int:
-    """Return the exit status of a request that did not succeed."""
-    if isinstance(error, RequestError):
-        return WRONG_INPUT
-    return REFUSED if isinstance(error, RefusedError) else NO_SERVICE
-
-
 def _run(**given: Any) -> int:
-    token = os.environ.get(TOKEN, "").strip()
-    if not token or not token.isascii() or not token.isprintable():
-        raise Stopped(REFUSED, f"Set {TOKEN} to your team's token (in CI: from the secrets).")
+    token = token_of("your team's")
     thresholds = [parse_threshold(text) for text in given["thresholds"]]
-    with Client(given["url"], token, given["timeout"], agent="treescore-submit") as client, _of_this_contract(client):
+    with asking(given["url"], token, given["timeout"], "treescore-submit") as client:
         benchmark = client.benchmark(given["slug"]).get()
         files = _files(given["outputs"], benchmark)
         if given["validate_only"]:
@@ -117,25 +101,6 @@ def _run(**given: Any) -> int:
         opponents = _opponents(given, best, submission["id"])
         outcome = outcome_of(client, benchmark, submission, thresholds, opponents)
         return _report(outcome, files, as_json=given["as_json"])
-
-
-@contextmanager
-def _of_this_contract(client: Client) -> Iterator[None]:
-    """Tell of documents that cannot be read: of a service of another version, or of another service.
-
-    Raises:
-        Stopped: a member is missing or of another kind.
-    """
-    try:
-        yield
-    except ClientError:
-        raise
-    except (LookupError, TypeError, AttributeError, ValueError) as error:
-        raise Stopped(
-            NO_SERVICE,
-            f"{client.url} answers in another form than this command reads ({type(error).__name__}: {error}). Check "
-            f"the URL, or install the treescore of the service's version; this is {__version__}.",
-        ) from error
 
 
 def _files(outputs: Sequence[str], benchmark: Mapping[str, Any]) -> dict[str, Path]:
@@ -206,7 +171,7 @@ def _validate(client: Client, given: Mapping[str, Any], files: Mapping[str, Path
         lines.append(f"{part}: {checked['state']}{size}")
         if checked.get("failure") is not None:
             problems += _failure_lines(checked["failure"], part, files)
-    _print(status, results, lines, problems, as_json=given["as_json"])
+    show(status, results, lines, problems, as_json=given["as_json"])
     return status
 
 
@@ -238,16 +203,16 @@ def _scored(client: Client, given: Mapping[str, Any], token: str, files: Mapping
     key = {"Idempotency-Key": _key(given, token, files)}
     with _progress() as bar:
         bar("sending", 0, None)
-        show = partial(_show, bar)
+        watch = partial(_show, bar)
         at = {"benchmark": given["slug"]}
-        answer = client.call("submit", at, headers=key, json=_meta(given), texts=files, progress=show)
+        answer = client.call("submit", at, headers=key, json=_meta(given), texts=files, progress=watch)
         submission: Document = Document.of(answer)
         own = client.submission(submission)
         if submission["state"] in UNFINISHED:
-            submission = own.wait(check=False, progress=show)
+            submission = own.wait(check=False, progress=watch)
         elif answer.replayed and (submission.get("failure") or {}).get("kind") == "service":
             own.retry()
-            submission = own.wait(check=False, progress=show)
+            submission = own.wait(check=False, progress=watch)
     if submission["state"] == "failed":
         raise _failed(submission.get("failure"), files)
     if submission["state"] not in ("succeeded", RECEIVED):
@@ -278,26 +243,8 @@ def _report(outcome: Outcome, files: Mapping[str, Path], *, as_json: bool) -> in
     if status == OK and problems:
         status = WRONG_INPUT
     lines = () if as_json else report_lines(outcome.document)
-    _print(status, outcome.document, lines, [*problems, *outcome.complaints], as_json=as_json)
+    show(status, outcome.document, lines, [*problems, *outcome.complaints], as_json=as_json)
     return status
-
-
-def _print(
-    status: int, document: Mapping[str, Any], lines: Sequence[str], problems: Sequence[str], *, as_json: bool
-) -> None:
-    """Print the document or the lines for people; problems go to standard error."""
-    if as_json:
-        click.echo(orjson.dumps({"exit_status": status, **document}, option=orjson.OPT_INDENT_2))
-    else:
-        for line in lines:
-            click.echo(_visible(line))
-    for problem in problems:
-        click.echo(_visible(problem), err=True)
-
-
-def _visible(line: str) -> str:
-    """Return a line without signs that steer a terminal: the service and its teams have a part in it."""
-    return "".join(sign if sign.isprintable() else sign.encode("unicode_escape").decode() for sign in line)
 
 
 @contextmanager

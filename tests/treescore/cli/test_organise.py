@@ -1,0 +1,208 @@
+"""`treescore organise` does an organiser's work over HTTP; what is refused is named by the caller's own lines."""
+
+from __future__ import annotations
+
+import csv
+import io
+import itertools
+import json
+import os
+import re
+
+import httpx
+import pytest
+from click.testing import CliRunner
+
+from tests.fixtures.requests import GOLD_CONLLU, ONE_WRONG
+from tests.fixtures.service_process import free_port
+from tests.fixtures.tasks import UNLIMITED
+from treescore.cli.main import main
+from treescore.cli.organise import columns
+
+pytestmark = pytest.mark.e2e
+
+numbers = itertools.count()
+
+
+class Organiser:
+    """A benchmark on the running service, and the command with an organiser's token."""
+
+    def __init__(self, served):
+        self.served = served
+        self.slug = f"organise-{os.getpid()}-{next(numbers)}"
+        with served.client() as client:
+            request = {
+                "id": self.slug, "title": "Tiny dependencies", "format": "conllu", "metrics": ["attachment"],
+                "parts": {"en": {"gold": GOLD_CONLLU}, "de": {"gold": GOLD_CONLLU}}, "quota": UNLIMITED,
+            }  # fmt: skip
+            made = client.post("/v1/benchmarks", json=request, headers={"Prefer": "wait=60"})
+            assert made.json()["state"] == "active", made.text
+        self.token = served.token
+
+    def run(self, *words, token=None, status=0, given=None):
+        """The result of the command, which must end with this status."""
+        environment = {"TREESCORE_TOKEN": self.token if token is None else token, "TREESCORE_URL": self.served.address}
+        done = CliRunner().invoke(main, ["organise", *map(str, words)], env=environment, input=given)
+        assert done.exit_code == status, (done.exit_code, done.stdout, done.stderr, done.exception)
+        return done
+
+    def json(self, *words):
+        """The document that the command prints."""
+        return json.loads(self.run(*words, "--json").stdout)
+
+
+def client_of(organiser, token):
+    """An HTTP client with a team's token, or with none."""
+    headers = {} if token is None else {"Authorization": f"Bearer {token}"}
+    return httpx.Client(base_url=organiser.served.address, headers=headers, timeout=60)
+
+
+@pytest.fixture(scope="module")
+def organiser(served):
+    return Organiser(served)
+
+
+@pytest.fixture(scope="module")
+def tokens(organiser, tmp_path_factory):
+    """The tokens of two teams that were made from a table, by team."""
+    table = tmp_path_factory.mktemp("teams") / "teams.csv"
+    table.write_text('id,name,contact\noslo,"Parsers, Oslo",parsers@example.org\nmetz,Metz,\n', encoding="utf-8")
+    rows = list(csv.DictReader(io.StringIO(organiser.run("teams", organiser.slug, table).stdout)))
+    assert [(row["id"], row["name"]) for row in rows] == [("oslo", "Parsers, Oslo"), ("metz", "Metz")]
+    return {row["id"]: row["token"] for row in rows}
+
+
+@pytest.fixture(scope="module")
+def submission(organiser, tokens):
+    """A scored submission without the second part."""
+    with client_of(organiser, tokens["oslo"]) as client:
+        sent = client.post(
+            f"/v1/benchmarks/{organiser.slug}/submissions",
+            json={"outputs": {"en": ONE_WRONG}},
+            headers={"Prefer": "wait=60"},
+        ).json()
+    assert sent["state"] == "succeeded", sent
+    return sent["id"]
+
+
+def test_settings_come_from_a_file(organiser, tmp_path):
+    file = tmp_path / "about.toml"
+    file.write_text(
+        'closes_at = 2099-11-01T23:59:59Z\n[about]\nlicence = "CC BY 4.0"\n[tracks]\nwestern = ["en"]\n',
+        encoding="utf-8",
+    )
+    changed = organiser.json("settings", organiser.slug, file)
+    assert changed["about"]["licence"] == "CC BY 4.0"
+    assert changed["tracks"] == {"western": ["en"]}
+    assert changed["closes_at"].startswith("2099-11-01T23:59:59")
+    file = tmp_path / "about.json"
+    file.write_text('{"about": {"contact": "organisers@example.org"}}', encoding="utf-8")
+    organiser.run("settings", organiser.slug, file)
+    printed = json.loads(organiser.run("settings", organiser.slug).stdout)
+    assert (printed["about"]["licence"], printed["about"]["contact"]) == ("CC BY 4.0", "organisers@example.org")
+
+
+@pytest.mark.parametrize(
+    ("name", "text"), [("a.toml", "about = ["), ("a.json", "{"), ("a.json", "[]"), ("a.json", "\xff")]
+)
+def test_a_file_of_settings_that_cannot_be_read(organiser, tmp_path, name, text):
+    (tmp_path / name).write_bytes(text.encode("latin-1"))
+    assert str(tmp_path / name) in organiser.run("settings", organiser.slug, tmp_path / name, status=2).stderr
+
+
+def test_teams_are_listed_and_their_faults_name_lines(organiser, tokens):
+    listed = organiser.run("teams", organiser.slug).stdout
+    assert re.search(r"^oslo +Parsers, Oslo +parsers@example.org ", listed, re.MULTILINE)
+    wrong = "id,name,contact\nbonn,Bonn,\noslo,Oslo again,\n"
+    assert organiser.run("teams", organiser.slug, "-", given=wrong, status=3).stderr.startswith("line 3, id: ")
+    assert "bonn" not in organiser.run("teams", organiser.slug).stdout
+    for table, said in (("id,name\n", "no team"), ("id,name\na,b,c\n", "line 2"), ("id,name\n\xff,x\n", "UTF-8")):
+        done = organiser.run("teams", organiser.slug, "-", given=table.encode("latin-1"), status=2)
+        assert said in done.stderr
+
+
+def test_strangers_join_by_an_invite_until_it_is_withdrawn(organiser):
+    made = organiser.run("invite", organiser.slug, "--until", "2099-12-31", "--teams", "2").stdout
+    name, address = made.split()
+    assert address.startswith(f"{organiser.served.address}/join/")
+    with client_of(organiser, None) as client:
+        team = {"invite": address.rpartition("/")[2], "id": "jena", "name": "Jena", "contact": "a@example.org"}
+        assert client.post("/v1/join", json=team).status_code == 201
+    assert re.search(rf"^{name} +2099-12-31\S+ +1 +2 ", organiser.run("invites", organiser.slug).stdout, re.MULTILINE)
+    organiser.run("invites", organiser.slug, "--withdraw", name)
+    with client_of(organiser, None) as client:
+        assert client.post("/v1/join", json={**team, "id": "other"}).status_code == 410
+
+
+def test_links_are_set_and_removed(organiser, submission):
+    code = "https://example.org/code"
+    assert (
+        organiser.json("links", submission, "--code", code, "--paper", "https://example.org/p")["links"]["code"] == code
+    )
+    organiser.run("links", submission, "--paper", "")
+    assert organiser.run("links", submission).stdout == f"code  {code}\n"
+
+
+def test_boards_are_printed_with_what_is_missing(organiser, submission):
+    board = organiser.run("board", organiser.slug).stdout
+    assert submission in board
+    assert "de" in next(csv.DictReader(io.StringIO(board)))["missing_parts"]
+    assert organiser.run("matrix", organiser.slug, "--format", "tsv").stdout.startswith("rank\t")
+    lines = [
+        json.loads(line)
+        for line in organiser.run("scores", organiser.slug, "--format", "ndjson").stdout.split("\n")
+        if line
+    ]
+    assert {line["submission"] for line in lines} == {submission}
+    assert organiser.run("board", organiser.slug, "--part", "nothing", status=2).stderr
+
+
+def test_a_dry_run_shows_what_a_revision_would_change(organiser, submission, tmp_path):
+    gold = tmp_path / "en.conllu"
+    gold.write_text(ONE_WRONG, encoding="utf-8")
+    printed = organiser.run("revise", organiser.slug, f"en={gold}", "--reason", "a wrong head", "--dry-run").stdout
+    assert printed.startswith("Revision 2 against 1: ")
+    assert "a dry run" in printed
+    assert re.search(r"^en +changed ", printed, re.MULTILINE)
+    assert organiser.run("difference", organiser.slug, "2").stdout == printed
+    gold.write_text("1\tShe\n\n", encoding="utf-8")
+    refused = organiser.run("revise", organiser.slug, f"en={gold}", "--reason", "none", "--dry-run", status=2)
+    assert f"{gold}:1" in refused.stderr
+    missing = organiser.run("revise", organiser.slug, "en=nowhere.conllu", "--reason", "none", status=2)
+    assert missing.stderr == "nowhere.conllu: file not found.\n"
+
+
+def test_numbers_of_work_and_of_teams(organiser, submission):
+    printed = organiser.run("analytics", organiser.slug, "--days", "1").stdout
+    assert printed.splitlines()[0].split()[:2] == ["day", "scored"]
+    assert "queue: queued 0, running 0" in printed
+    assert organiser.json("analytics", organiser.slug)["attempts"]["submissions"] >= 1
+    assert re.search(r"^oslo +1 ", organiser.run("fitting", organiser.slug).stdout, re.MULTILINE)
+
+
+def test_webhooks_are_added_tested_rotated_and_removed(organiser):
+    name, secret = organiser.run(
+        "webhooks", "add", "https://example.org/events", "--benchmark", organiser.slug, "--kind", "submission.scored"
+    ).stdout.split()
+    assert name in organiser.run("webhooks", "list").stdout
+    delivery = organiser.run("webhooks", "test", name).stdout.split()[0]
+    assert delivery in organiser.run("webhooks", "deliveries", name).stdout
+    assert organiser.run("webhooks", "rotate", name).stdout.split()[1] != secret
+    organiser.run("webhooks", "remove", name)
+    assert "Unknown webhook" in organiser.run("webhooks", "deliveries", name, status=2).stderr
+
+
+def test_who_may_not_organise_ends_with_3(organiser, tokens):
+    assert "TREESCORE_TOKEN" in organiser.run("settings", organiser.slug, token="", status=3).stderr
+    assert organiser.run("invites", organiser.slug, token=tokens["metz"], status=3).stderr
+    assert organiser.run("analytics", organiser.slug, token="unknown", status=3).stderr  # noqa: S106
+
+
+def test_a_service_that_is_away_ends_with_4(organiser):
+    away = f"http://127.0.0.1:{free_port()}"
+    assert organiser.run("invites", organiser.slug, "--url", away, "--timeout", "1", status=4).stderr
+
+
+def test_columns_show_missing_values_and_lists():
+    lines = columns([{"a": None, "b": ["x", "y"]}, {"a": 0.123456789, "b": 3}], ("a", "b"))
+    assert lines == ["a         b", "-         x,y", "0.123457  3"]

@@ -1,0 +1,408 @@
+"""`treescore organise`: what organisers do with their benchmark on a running service, from any machine."""
+
+from __future__ import annotations
+
+import csv
+import functools
+import io
+import sys
+import tomllib
+from collections.abc import Callable, Mapping, Sequence
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any, BinaryIO, NamedTuple
+
+import click
+import orjson
+
+from treescore.cli.exits import OK, WRONG_INPUT, Stopped, epilog
+from treescore.cli.output import write
+from treescore.cli.service import asking, service_options, show, status_of, token_of
+from treescore.cli.values import Pair
+from treescore.client import Client, ClientError, Document, problem_lines
+
+TIMES = ("%Y-%m-%d", "%Y-%m-%dT%H:%M:%S", "%Y-%m-%dT%H:%M:%SZ")
+TABLE = ("id", "name", "contact")
+"""Columns of a table of teams."""
+NEW = (*TABLE[:2], "token")
+"""Columns of the table of their tokens."""
+BOARDS = ("csv", "tsv", "markdown", "latex", "svg", "json")
+MATRICES = BOARDS
+SCORES = ("csv", "ndjson", "json")
+
+
+class Answer(NamedTuple):
+    """What a command prints.
+
+    Attributes:
+        document: as JSON.
+        lines: for people.
+    """
+
+    document: Mapping[str, Any]
+    lines: Sequence[str]
+
+
+@click.group(
+    epilog=epilog(
+        "treescore organise settings demo about.toml",
+        "treescore organise teams demo teams.csv > tokens.csv",
+        "treescore organise revise demo en=gold.conllu --reason fix --dry-run",
+        "treescore organise webhooks deliveries whk_01M7",
+        status_3="not allowed: the token is missing, or is not an organiser's",
+        status_4="the service did not answer, or did not finish within --timeout",
+    )
+)
+def organise() -> None:
+    """Organise a benchmark: settings, teams, invites, revisions, figures, webhooks.
+
+    The token with the scope organise is read from TREESCORE_TOKEN.
+    """
+
+
+@organise.group()
+def webhooks() -> None:
+    """Have events sent to an address."""
+
+
+def asks(group: click.Group, name: str) -> Callable[[Callable[..., Answer | str]], click.Command]:
+    """Add a command of this name: a function of a client, which returns what is printed."""
+
+    def added(function: Callable[..., Answer | str]) -> click.Command:
+        @functools.wraps(function)
+        def command(*, url: str, timeout: float, as_json: bool, **given: Any) -> None:
+            try:
+                with asking(url, token_of("an organiser's"), timeout, "treescore-organise") as client:
+                    answer = function(client, **given)
+            except (Stopped, ClientError) as error:
+                status = status_of(error)
+                show(status, {"problems": error.lines}, (), error.lines, as_json=as_json)
+                sys.exit(status)
+            if isinstance(answer, str):
+                write(answer.encode(), None)
+            else:
+                show(OK, answer.document, answer.lines, (), as_json=as_json)
+
+        return group.command(name)(service_options(command))
+
+    return added
+
+
+def columns(rows: Sequence[Mapping[str, Any]], names: Sequence[str]) -> list[str]:
+    """Return the lines of a table: these members of each document, under their names."""
+    cells = [[_cell(row.get(name)) for name in names] for row in rows]
+    widths = [max(len(line[at]) for line in [list(names), *cells]) for at in range(len(names))]
+    return ["  ".join(map(str.ljust, line, widths)).rstrip() for line in [list(names), *cells]]
+
+
+def _cell(value: object) -> str:
+    if value is None:
+        return "-"
+    if isinstance(value, float):
+        return f"{value:.6g}"
+    return ",".join(map(str, value)) if isinstance(value, (list, tuple)) else str(value)
+
+
+def _listed(kind: str, documents: Sequence[Document], names: Sequence[str]) -> Answer:
+    return Answer(
+        {kind: [each.document for each in documents]},
+        columns(documents, names) if documents else [f"No {kind.replace('_', ' ')}."],
+    )
+
+
+def _as_json(document: Document) -> Answer:
+    lines = orjson.dumps(document.document, option=orjson.OPT_INDENT_2).decode().splitlines()
+    return Answer(document.document, lines)
+
+
+@asks(organise, "settings")
+@click.argument("benchmark")
+@click.argument("file", required=False, type=click.Path(exists=True, dir_okay=False, path_type=Path))
+def settings(client: Client, benchmark: str, file: Path | None) -> Answer:
+    """Print or change the settings of BENCHMARK.
+
+    FILE (TOML or JSON) has members as a request has them: about, tracks, closes_at, quota, feedback, leaderboard, ...
+    """
+    found = client.benchmark(benchmark)
+    return _as_json(found.get() if file is None else found.change(_members(file)))
+
+
+def _members(file: Path) -> dict[str, Any]:
+    """Return the members that a file gives.
+
+    Raises:
+        Stopped: it is neither TOML nor JSON, or no object.
+    """
+    try:
+        text = file.read_text(encoding="utf-8")
+        members = tomllib.loads(text) if file.suffix == ".toml" else orjson.loads(text)
+        given: Any = orjson.loads(orjson.dumps(members))  # times of TOML become texts
+    except (OSError, UnicodeDecodeError, ValueError) as error:
+        form = "TOML" if file.suffix == ".toml" else "JSON"
+        raise Stopped(WRONG_INPUT, f"{file}: it cannot be read as {form}: {error}") from error
+    if not isinstance(given, dict):
+        raise Stopped(WRONG_INPUT, f'{file}: write an object, as in: {{"closes_at": "2027-11-01T23:59:59Z"}}')
+    return given
+
+
+@asks(organise, "teams")
+@click.argument("benchmark")
+@click.argument("table", required=False, type=click.File("rb"))
+def teams(client: Client, benchmark: str, table: BinaryIO | None) -> Answer | str:
+    """List the teams of BENCHMARK, or make new ones.
+
+    All of TABLE (CSV with the header id,name,contact; - for standard input)
+    are made, or none. New teams are printed as CSV with their tokens, which
+    are shown only here.
+    """
+    found = client.benchmark(benchmark)
+    if table is None:
+        return _listed("teams", list(found.teams()), (*TABLE, "created_at"))
+    rows, lines = _rows(table)
+    try:
+        made = found.add_teams(rows)["teams"]
+    except ClientError as error:
+        raise _at_lines(error, lines) from error
+    written = io.StringIO()
+    table_writer = csv.writer(written, lineterminator="\n")
+    table_writer.writerows([NEW, *([team[name] for name in NEW] for team in made)])
+    return written.getvalue()
+
+
+def _rows(table: BinaryIO) -> tuple[list[dict[str, str]], list[int]]:
+    """Return the teams of a table, and the line of each.
+
+    Raises:
+        Stopped: it is another table, or cannot be read.
+    """
+    try:
+        reader = csv.DictReader(io.StringIO(table.read().decode("utf-8-sig"), newline=""), strict=True)
+        rows, lines = [], []
+        for row in reader:
+            if None in row or None in row.values():
+                raise Stopped(WRONG_INPUT, f"line {reader.line_num}: write as many fields as the header has.")
+            rows.append({name: value for name, value in row.items() if value})
+            lines.append(reader.line_num)
+    except (csv.Error, UnicodeDecodeError) as error:
+        raise Stopped(WRONG_INPUT, f"The table is not CSV in UTF-8: {error}") from error
+    if not rows:
+        raise Stopped(WRONG_INPUT, f"The table has no team. Write the header {','.join(TABLE)}, then a team a line.")
+    return rows, lines
+
+
+def _at_lines(error: ClientError, lines: Sequence[int]) -> Stopped | ClientError:
+    """Return an error that names lines of the table instead of places in the request."""
+    found = []
+    for each in error.problems:
+        words = each.pointer.split("/")
+        if len(words) < 3 or not words[2].isdigit() or int(words[2]) >= len(lines):
+            return error
+        found.append(f"line {lines[int(words[2])]}, {'/'.join(words[3:]) or 'team'}: {each.detail}")
+    return Stopped(status_of(error), *found) if found else error
+
+
+@asks(organise, "invite")
+@click.argument("benchmark")
+@click.option("--until", required=True, type=click.DateTime(TIMES), help="Time in UTC after which no one can join.")
+@click.option("--teams", "most", required=True, type=click.IntRange(1), help="Teams that can be made with it.")
+def invite(client: Client, benchmark: str, until: datetime, most: int) -> Answer:
+    """Let strangers make teams of BENCHMARK.
+
+    Prints the address to send them, which is shown only here.
+    """
+    made = client.benchmark(benchmark).invite(until.replace(tzinfo=UTC).isoformat(), most)
+    return Answer(made.document, [f"{made['id']}  {client.url.rstrip('/')}{made['address']}"])
+
+
+@asks(organise, "invites")
+@click.argument("benchmark")
+@click.option("--withdraw", metavar="ID", help="Let no one join with this one any more; its teams stay.")
+def invites(client: Client, benchmark: str, withdraw: str | None) -> Answer:
+    """List the invites of BENCHMARK, or withdraw one."""
+    found = client.benchmark(benchmark)
+    if withdraw is not None:
+        found.withdraw_invite(withdraw)
+    names = ("id", "expires_at", "teams", "teams_at_most", "created_at")
+    return _listed("invites", list(found.invites()), names)
+
+
+@asks(organise, "links")
+@click.argument("submission")
+@click.option("--paper", help="Address of its paper; empty for none.")
+@click.option("--code", help="Address of its code; empty for none.")
+@click.option("--model", help="Address of its model; empty for none.")
+def links(client: Client, submission: str, **given: str | None) -> Answer:
+    """Print or set the links of SUBMISSION."""
+    own = client.submission(submission)
+    changes = {name: value or None for name, value in given.items() if value is not None}
+    document = own.change(links=changes) if changes else own.get()
+    shown = document["links"] or {}
+    return Answer({"links": shown}, [f"{name}  {address}" for name, address in shown.items() if address])
+
+
+@asks(organise, "revise")
+@click.argument("benchmark")
+@click.argument("gold", nargs=-1, type=Pair("FILE", "en=gold.conllu"))
+@click.option("--reason", required=True, help="Why; teams see it if the benchmark shows scores.")
+@click.option("--settings", "file", type=click.Path(exists=True, dir_okay=False, path_type=Path), help="TOML or JSON.")
+@click.option("--dry-run", is_flag=True, help="Score all under it and show who would move; it never becomes active.")
+def revise(
+    client: Client, benchmark: str, gold: Sequence[tuple[str, str]], reason: str, file: Path | None, *, dry_run: bool
+) -> Answer:
+    """Revise gold or rules of BENCHMARK.
+
+    Gold is given as PART=FILE. Waits, then prints what changes and who moves.
+    """
+    members = {} if file is None else _members(file)
+    texts = {part: Path(path) for part, path in gold}
+    missing = next((path for path in texts.values() if not path.is_file()), None)
+    if missing is not None:
+        raise Stopped(WRONG_INPUT, f"{missing}: file not found.")
+    found = client.benchmark(benchmark)
+    made = found.revise({**members, "reason": reason, "dry_run": dry_run}, texts or None, wait=True, check=False)
+    if made["failure"] is not None:
+        failure = made["failure"]
+        named = {part: str(path) for part, path in texts.items()}
+        lines = problem_lines(failure["errors"], named, failure["errors_total"]) or [failure["detail"]]
+        raise Stopped(WRONG_INPUT, *lines)
+    return _difference(found.difference(int(made["number"])))
+
+
+@asks(organise, "difference")
+@click.argument("benchmark")
+@click.argument("number", type=click.IntRange(1))
+def difference(client: Client, benchmark: str, number: int) -> Answer:
+    """Print what a revision changes and who moves.
+
+    Also before revision NUMBER of BENCHMARK is active.
+    """
+    return _difference(client.benchmark(benchmark).difference(number))
+
+
+def _difference(found: Document) -> Answer:
+    head = f"Revision {found['revision']} against {found['against']}: {found['state']}"
+    lines = [head + (", a dry run." if found["dry_run"] else ".")]
+    if found["parts"]:
+        lines += ["", *columns(found["parts"], ("name", "change", "sentences_after", "sentences_changed"))]
+    lines += [f"{each['name']}: {each['before']} -> {each['after']}" for each in found["settings"]]
+    if found["moved"]:
+        names = ("team", "rank_before", "rank_after", "score_before", "score_after")
+        lines += ["", *columns(found["moved"], names)]
+    elif found["moved"] is not None:
+        lines.append("No rank changes.")
+    return Answer(found.document, lines)
+
+
+@asks(organise, "analytics")
+@click.argument("benchmark")
+@click.option("--days", type=click.IntRange(1), help="The last days.")
+def analytics(client: Client, benchmark: str, days: int | None) -> Answer:
+    """Print submissions, failures and waiting times."""
+    found = client.benchmark(benchmark).analytics(days)
+    lines = columns(found["days"], ("day", "scored", "failed", "cancelled", "queued", "running", "validations"))
+    if found["failures"]:
+        lines += ["", *columns(found["failures"], ("attempts", "kind", "code"))]
+    for name in ("waiting_seconds", "scoring_seconds", "queue"):
+        lines.append("")
+        lines.append(f"{name}: " + ", ".join(f"{key} {_cell(value)}" for key, value in found[name].items()))
+    return Answer(found.document, lines)
+
+
+@asks(organise, "fitting")
+@click.argument("benchmark")
+def fitting(client: Client, benchmark: str) -> Answer:
+    """Print how often teams ask about their scores.
+
+    And how far each team of BENCHMARK climbed by that.
+    """
+    names = ("team", "submissions", "validations", "climbs", "longest_climb", "near_duplicates", "bits_released")
+    return _listed("teams", list(client.benchmark(benchmark).fitting()), names)
+
+
+def _board_options(command: Callable[..., Any]) -> Callable[..., Any]:
+    for name, text in (("score", "Address, as ud.las_f1."), ("part", "A part or track."), ("pick", "best, last, ...")):
+        command = click.option(f"--{name}", help=text)(command)
+    return click.option("--revision", type=click.IntRange(1), help="Of gold; the active one unless given.")(command)
+
+
+def _rendered(name: str, operation: str, forms: Sequence[str], text: str) -> None:
+    """Add a command that prints a board in one of these forms."""
+
+    def rendered(client: Client, benchmark: str, form: str, **which: Any) -> str:
+        asked = {"format": form, **{name: value for name, value in which.items() if value is not None}}
+        return client.call(operation, {"benchmark": benchmark}, query=asked, headers={"Accept": "*/*"}).text
+
+    rendered.__doc__ = text
+    option = click.option("--format", "form", type=click.Choice(forms), default=forms[0], show_default=True)
+    asks(organise, name)(click.argument("benchmark")(option(_board_options(rendered))))
+
+
+_rendered("board", "get_leaderboard", BOARDS, "Print the board of BENCHMARK.")
+_rendered("matrix", "get_matrix", MATRICES, "Print the score of every team in every part.")
+_rendered("scores", "list_scores", SCORES, "Print every score of every team and part.")
+
+
+@asks(webhooks, "list")
+def list_webhooks(client: Client) -> Answer:
+    """List webhooks; their secrets cannot be shown."""
+    return _listed("webhooks", list(client.webhooks.list()), ("id", "url", "benchmark", "kinds", "failures"))
+
+
+@asks(webhooks, "add")
+@click.argument("address", metavar="URL")
+@click.option("--benchmark", help="Only events of this one.")
+@click.option("--kind", "kinds", multiple=True, help="Only events of this kind. Repeatable.")
+def add_webhook(client: Client, address: str, benchmark: str | None, kinds: Sequence[str]) -> Answer:
+    """Send events to URL.
+
+    Prints the secret that signs them, which is shown only here.
+    """
+    made = client.webhooks.create(address, kinds=list(kinds) or None, benchmark=benchmark)
+    return Answer(made.document, [f"{made['id']}  {made['secret']}"])
+
+
+@asks(webhooks, "test")
+@click.argument("webhook", metavar="ID")
+def test_webhook(client: Client, webhook: str) -> Answer:
+    """Send a test event.
+
+    The command `deliveries` shows what became of it.
+    """
+    made = client.webhooks.test(webhook)
+    return Answer(made.document, [f"{made['id']}  {made['state']}"])
+
+
+@asks(webhooks, "deliveries")
+@click.argument("webhook", metavar="ID")
+def deliveries(client: Client, webhook: str) -> Answer:
+    """List what was sent or waits, newest first."""
+    names = ("id", "type", "state", "attempts", "last_status", "attempted_at", "next_at")
+    return _listed("deliveries", list(client.webhooks.deliveries(webhook)), names)
+
+
+@asks(webhooks, "replay")
+@click.argument("webhook", metavar="ID")
+@click.argument("delivery")
+def replay(client: Client, webhook: str, delivery: str) -> Answer:
+    """Send the event of DELIVERY again."""
+    made = client.webhooks.replay(webhook, delivery)
+    return Answer(made.document, [f"{made['id']}  {made['state']}"])
+
+
+@asks(webhooks, "rotate")
+@click.argument("webhook", metavar="ID")
+def rotate(client: Client, webhook: str) -> Answer:
+    """Replace the secret, and print it, once.
+
+    The old one signs too for a day.
+    """
+    made = client.webhooks.rotate(webhook)
+    return Answer(made.document, [f"{made['id']}  {made['secret']}"])
+
+
+@asks(webhooks, "remove")
+@click.argument("webhook", metavar="ID")
+def remove_webhook(client: Client, webhook: str) -> Answer:
+    """Send nothing to a webhook any more."""
+    client.webhooks.delete(webhook)
+    return Answer({"id": webhook}, [f"Removed {webhook}."])
