@@ -3,44 +3,28 @@
 from __future__ import annotations
 
 import csv
-import functools
 import io
-import sys
 import tomllib
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import Any, BinaryIO, NamedTuple
+from typing import Any, BinaryIO
 
 import click
 import orjson
 
-from treescore.cli.exits import OK, WRONG_INPUT, Stopped, epilog
-from treescore.cli.output import write
-from treescore.cli.service import asking, service_options, show, status_of, token_of
+from treescore.cli.asking import Answer, asks, cell, columns, listed
+from treescore.cli.exits import WRONG_INPUT, Stopped, epilog
+from treescore.cli.team_table import TABLE, at_lines, team_rows
 from treescore.cli.values import Pair
+from treescore.cli.webhooks import webhooks
 from treescore.client import Client, ClientError, Document, problem_lines
 
 TIMES = ("%Y-%m-%d", "%Y-%m-%dT%H:%M:%S", "%Y-%m-%dT%H:%M:%SZ")
-TABLE = ("id", "name", "contact")
-"""Columns of a table of teams."""
 NEW = (*TABLE[:2], "token")
 """Columns of the table of their tokens."""
 BOARDS = ("csv", "tsv", "markdown", "latex", "svg", "json")
-MATRICES = BOARDS
 SCORES = ("csv", "ndjson", "json")
-
-
-class Answer(NamedTuple):
-    """What a command prints.
-
-    Attributes:
-        document: as JSON.
-        lines: for people.
-    """
-
-    document: Mapping[str, Any]
-    lines: Sequence[str]
 
 
 @click.group(
@@ -58,56 +42,6 @@ def organise() -> None:
 
     The token with the scope organise is read from TREESCORE_TOKEN.
     """
-
-
-@organise.group()
-def webhooks() -> None:
-    """Have events sent to an address."""
-
-
-def asks(group: click.Group, name: str) -> Callable[[Callable[..., Answer | str]], click.Command]:
-    """Add a command of this name: a function of a client, which returns what is printed."""
-
-    def added(function: Callable[..., Answer | str]) -> click.Command:
-        @functools.wraps(function)
-        def command(*, url: str, timeout: float, as_json: bool, **given: Any) -> None:
-            try:
-                with asking(url, token_of("an organiser's"), timeout, "treescore-organise") as client:
-                    answer = function(client, **given)
-            except (Stopped, ClientError) as error:
-                status = status_of(error)
-                show(status, {"problems": error.lines}, (), error.lines, as_json=as_json)
-                sys.exit(status)
-            if isinstance(answer, str):
-                write(answer.encode(), None)
-            else:
-                show(OK, answer.document, answer.lines, (), as_json=as_json)
-
-        return group.command(name)(service_options(command))
-
-    return added
-
-
-def columns(rows: Sequence[Mapping[str, Any]], names: Sequence[str]) -> list[str]:
-    """Return the lines of a table: these members of each document, under their names."""
-    cells = [[_cell(row.get(name)) for name in names] for row in rows]
-    widths = [max(len(line[at]) for line in [list(names), *cells]) for at in range(len(names))]
-    return ["  ".join(map(str.ljust, line, widths)).rstrip() for line in [list(names), *cells]]
-
-
-def _cell(value: object) -> str:
-    if value is None:
-        return "-"
-    if isinstance(value, float):
-        return f"{value:.6g}"
-    return ",".join(map(str, value)) if isinstance(value, (list, tuple)) else str(value)
-
-
-def _listed(kind: str, documents: Sequence[Document], names: Sequence[str]) -> Answer:
-    return Answer(
-        {kind: [each.document for each in documents]},
-        columns(documents, names) if documents else [f"No {kind.replace('_', ' ')}."],
-    )
 
 
 def _as_json(document: Document) -> Answer:
@@ -157,48 +91,16 @@ def teams(client: Client, benchmark: str, table: BinaryIO | None) -> Answer | st
     """
     found = client.benchmark(benchmark)
     if table is None:
-        return _listed("teams", list(found.teams()), (*TABLE, "created_at"))
-    rows, lines = _rows(table)
+        return listed("teams", list(found.teams()), (*TABLE, "created_at"))
+    rows, lines = team_rows(table)
     try:
         made = found.add_teams(rows)["teams"]
     except ClientError as error:
-        raise _at_lines(error, lines) from error
+        raise at_lines(error, lines) from error
     written = io.StringIO()
     table_writer = csv.writer(written, lineterminator="\n")
     table_writer.writerows([NEW, *([team[name] for name in NEW] for team in made)])
     return written.getvalue()
-
-
-def _rows(table: BinaryIO) -> tuple[list[dict[str, str]], list[int]]:
-    """Return the teams of a table, and the line of each.
-
-    Raises:
-        Stopped: it is another table, or cannot be read.
-    """
-    try:
-        reader = csv.DictReader(io.StringIO(table.read().decode("utf-8-sig"), newline=""), strict=True)
-        rows, lines = [], []
-        for row in reader:
-            if None in row or None in row.values():
-                raise Stopped(WRONG_INPUT, f"line {reader.line_num}: write as many fields as the header has.")
-            rows.append({name: value for name, value in row.items() if value})
-            lines.append(reader.line_num)
-    except (csv.Error, UnicodeDecodeError) as error:
-        raise Stopped(WRONG_INPUT, f"The table is not CSV in UTF-8: {error}") from error
-    if not rows:
-        raise Stopped(WRONG_INPUT, f"The table has no team. Write the header {','.join(TABLE)}, then a team a line.")
-    return rows, lines
-
-
-def _at_lines(error: ClientError, lines: Sequence[int]) -> Stopped | ClientError:
-    """Return an error that names lines of the table instead of places in the request."""
-    found = []
-    for each in error.problems:
-        words = each.pointer.split("/")
-        if len(words) < 3 or not words[2].isdigit() or int(words[2]) >= len(lines):
-            return error
-        found.append(f"line {lines[int(words[2])]}, {'/'.join(words[3:]) or 'team'}: {each.detail}")
-    return Stopped(status_of(error), *found) if found else error
 
 
 @asks(organise, "invite")
@@ -223,7 +125,7 @@ def invites(client: Client, benchmark: str, withdraw: str | None) -> Answer:
     if withdraw is not None:
         found.withdraw_invite(withdraw)
     names = ("id", "expires_at", "teams", "teams_at_most", "created_at")
-    return _listed("invites", list(found.invites()), names)
+    return listed("invites", list(found.invites()), names)
 
 
 @asks(organise, "links")
@@ -304,7 +206,7 @@ def analytics(client: Client, benchmark: str, days: int | None) -> Answer:
         lines += ["", *columns(found["failures"], ("attempts", "kind", "code"))]
     for name in ("waiting_seconds", "scoring_seconds", "queue"):
         lines.append("")
-        lines.append(f"{name}: " + ", ".join(f"{key} {_cell(value)}" for key, value in found[name].items()))
+        lines.append(f"{name}: " + ", ".join(f"{key} {cell(value)}" for key, value in found[name].items()))
     return Answer(found.document, lines)
 
 
@@ -316,7 +218,7 @@ def fitting(client: Client, benchmark: str) -> Answer:
     And how far each team of BENCHMARK climbed by that.
     """
     names = ("team", "submissions", "validations", "climbs", "longest_climb", "near_duplicates", "bits_released")
-    return _listed("teams", list(client.benchmark(benchmark).fitting()), names)
+    return listed("teams", list(client.benchmark(benchmark).fitting()), names)
 
 
 def _board_options(command: Callable[..., Any]) -> Callable[..., Any]:
@@ -338,71 +240,8 @@ def _rendered(name: str, operation: str, forms: Sequence[str], text: str) -> Non
 
 
 _rendered("board", "get_leaderboard", BOARDS, "Print the board of BENCHMARK.")
-_rendered("matrix", "get_matrix", MATRICES, "Print the score of every team in every part.")
+_rendered("matrix", "get_matrix", BOARDS, "Print the score of every team in every part.")
 _rendered("scores", "list_scores", SCORES, "Print every score of every team and part.")
 
 
-@asks(webhooks, "list")
-def list_webhooks(client: Client) -> Answer:
-    """List webhooks; their secrets cannot be shown."""
-    return _listed("webhooks", list(client.webhooks.list()), ("id", "url", "benchmark", "kinds", "failures"))
-
-
-@asks(webhooks, "add")
-@click.argument("address", metavar="URL")
-@click.option("--benchmark", help="Only events of this one.")
-@click.option("--kind", "kinds", multiple=True, help="Only events of this kind. Repeatable.")
-def add_webhook(client: Client, address: str, benchmark: str | None, kinds: Sequence[str]) -> Answer:
-    """Send events to URL.
-
-    Prints the secret that signs them, which is shown only here.
-    """
-    made = client.webhooks.create(address, kinds=list(kinds) or None, benchmark=benchmark)
-    return Answer(made.document, [f"{made['id']}  {made['secret']}"])
-
-
-@asks(webhooks, "test")
-@click.argument("webhook", metavar="ID")
-def test_webhook(client: Client, webhook: str) -> Answer:
-    """Send a test event.
-
-    The command `deliveries` shows what became of it.
-    """
-    made = client.webhooks.test(webhook)
-    return Answer(made.document, [f"{made['id']}  {made['state']}"])
-
-
-@asks(webhooks, "deliveries")
-@click.argument("webhook", metavar="ID")
-def deliveries(client: Client, webhook: str) -> Answer:
-    """List what was sent or waits, newest first."""
-    names = ("id", "type", "state", "attempts", "last_status", "attempted_at", "next_at")
-    return _listed("deliveries", list(client.webhooks.deliveries(webhook)), names)
-
-
-@asks(webhooks, "replay")
-@click.argument("webhook", metavar="ID")
-@click.argument("delivery")
-def replay(client: Client, webhook: str, delivery: str) -> Answer:
-    """Send the event of DELIVERY again."""
-    made = client.webhooks.replay(webhook, delivery)
-    return Answer(made.document, [f"{made['id']}  {made['state']}"])
-
-
-@asks(webhooks, "rotate")
-@click.argument("webhook", metavar="ID")
-def rotate(client: Client, webhook: str) -> Answer:
-    """Replace the secret, and print it, once.
-
-    The old one signs too for a day.
-    """
-    made = client.webhooks.rotate(webhook)
-    return Answer(made.document, [f"{made['id']}  {made['secret']}"])
-
-
-@asks(webhooks, "remove")
-@click.argument("webhook", metavar="ID")
-def remove_webhook(client: Client, webhook: str) -> Answer:
-    """Send nothing to a webhook any more."""
-    client.webhooks.delete(webhook)
-    return Answer({"id": webhook}, [f"Removed {webhook}."])
+organise.add_command(webhooks)
