@@ -120,10 +120,7 @@ def shown_window(found: Window, members: Mapping[str, Any], address: str) -> dic
         "tree": tree,
         "pictures": [] if tree is None else tree_pictures.picture_of(tree, f"Sentence {tree['item']}"),
         "errors": None if tree is None else tree_pictures.errors_of(tree),
-        "listed": [
-            (each["item"], at(each["item"]), tree_pictures.text_of(each)[:SNIPPET], tree_pictures.errors_of(each), each)
-            for each in found.around
-        ],
+        "listed": [(each, at(each.item), each.text[:SNIPPET]) for each in found.around],
         "members": members,
         "address": address,
         "here_link": None if tree is None else at(tree["item"]),

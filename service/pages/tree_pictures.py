@@ -73,11 +73,6 @@ def svg_of(tree: Tree, title: str) -> str:
     return str(picture_of(tree, title)[0].svg)
 
 
-def text_of(tree: Tree) -> str:
-    """Return the words of a sentence."""
-    return " ".join(word["form"] or "" for word in tree["words"] or ())
-
-
 def errors_of(tree: Tree) -> int | None:
     """Return how many units of the output are marked as wrong; None where nothing is marked."""
     return None if tree["wrong"] is None else sum(mark is not None for mark in tree["wrong"])

@@ -6,6 +6,8 @@ bit of each word, span or link of the output, and nothing of gold's words.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from service.policy import items
 from service.policy.gate import Level
 from service.policy.items import Document, chosen
@@ -68,5 +70,12 @@ def tree_view(level: Level, document: Document, *, marks: bool) -> dict[str, obj
     shown["wrong"] = None
     found = document.get("wrong")
     if marks and isinstance(found, list):
-        shown["wrong"] = [None if each is None or each in _TELLING else WRONG for each in found]
+        shown["wrong"] = marks_view(level, found)
     return shown
+
+
+def marks_view(level: Level, marks: Sequence[str | None]) -> list[str | None]:
+    """Return what a caller who may see that units are wrong sees of each."""
+    if level is Level.GOLD:
+        return list(marks)
+    return [None if each is None or each in _TELLING else WRONG for each in marks]

@@ -52,7 +52,7 @@ class Elements:
 
     def path(self, d: str, **attributes: Attribute) -> None:
         """Add a line that is not filled unless `fill` is given."""
-        self.add("path", d=d, **{"fill": "none", **attributes})
+        self._elements.append(f'<path d="{d}"{_look(tuple({"fill": "none", **attributes}.items()))}/>')
 
     def text(self, x: float, y: float, words: str, *, size: float = 13, **attributes: Attribute) -> None:
         """Add a text. Characters that control the direction or have no form are shown as they are in other exports.
@@ -60,9 +60,9 @@ class Elements:
         `tip` is not an attribute: it is what a pointer on the text shows, as the whole of a shortened one.
         """
         tip = attributes.pop("tip", None)
-        head = _written({"x": x, "y": y, "font_size": size, "fill": INK, **attributes})
+        look = _look(tuple({"font_size": size, "fill": INK, **attributes}.items()))
         titled = "" if tip is None else _title(str(tip))
-        self._elements.append(f"<text{head}>{titled}{escape(clean(words))}</text>")
+        self._elements.append(f'<text x="{number(x)}" y="{number(y)}"{look}>{titled}{escape(clean(words))}</text>')
 
     def texts(self, placed: Iterable[tuple[float, float, str]], **attributes: Attribute) -> None:
         """Add texts that look alike, each given by its place and its words: one group, which takes fewer bytes."""
@@ -150,6 +150,12 @@ def number(value: float) -> str:
     text = f"{value:.1f}"
     text = text.removesuffix(".0")
     return "0" if text == "-0" else text
+
+
+@lru_cache(maxsize=1024)
+def _look(attributes: tuple[tuple[str, Attribute], ...]) -> str:
+    """Return attributes that many elements share, written once."""
+    return _written(dict(attributes))
 
 
 def _written(attributes: dict[str, Attribute]) -> str:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from functools import cache
 
 from treescore.render.drawing import AGREED as GREY
 from treescore.render.drawing import DASH, GOLD, PAPER, SOFT, WRONG
@@ -29,6 +30,7 @@ class LineStyle:
     halo: dict[str, str]
 
 
+@cache
 def line_style(mark: str, kind: str) -> LineStyle:
     """Return the look of a line.
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import unicodedata
 from collections.abc import Iterable
+from functools import lru_cache
 
 from treescore.core.one_line import clean
 from treescore.render.letters import BOLD, NORMAL, shortened, width
@@ -52,7 +53,12 @@ def right_to_left(texts: Iterable[str]) -> bool:
 
 def _bounded(text: str, room: float, size: float, weight: int) -> str:
     head = text[: 2 * _MOST_LETTERS]
+    return _shown(head, room, size, weight, cut=len(head) < len(text))
+
+
+@lru_cache(maxsize=4096)
+def _shown(head: str, room: float, size: float, weight: int, *, cut: bool) -> str:
     kept = clean(head).strip()
-    if len(kept) > _MOST_LETTERS or len(head) < len(text):
+    if len(kept) > _MOST_LETTERS or cut:
         kept = kept[:_MOST_LETTERS] + "…"
     return shortened(kept, room, size, weight)

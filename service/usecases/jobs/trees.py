@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import partial
 
 from sqlalchemy import Connection
 
@@ -44,7 +45,8 @@ def job_window(context: Context, caller: Caller, job_id: str, query: JobTreesQue
     """
     with context.store.read() as db:
         trees, asked, shown = _chosen(db, context, caller, job_id, query)
-        return window(trees, asked, shown, beside_gold=trees.beside_gold)
+        beside = trees.beside_gold
+        return window(trees, asked, shown, partial(trees.outline, beside_gold=beside, marks=beside), beside_gold=beside)
 
 
 def _chosen(

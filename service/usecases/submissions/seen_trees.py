@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from functools import cached_property
 
 from sqlalchemy import Connection
@@ -13,7 +14,7 @@ from service.requests import TreeChoice
 from service.store.revisions import Part, Revision
 from service.store.submissions import Submission
 from service.usecases.scoring.config import scoring_config, visibility_key
-from service.usecases.trees.documents import Document
+from service.usecases.trees.documents import Document, Outline
 from service.usecases.trees.gold import gold_key
 from service.usecases.trees.sentences import OutputTrees
 from service.usecases.trees.writing import TreesKey
@@ -59,6 +60,12 @@ class SeenTrees:
         if self.beside_gold:
             return policy.tree_view(self._level, self.trees.both(sentence), marks=True)
         return policy.tree_view(self._level, self.trees.own(sentence, marks=self.marks), marks=self.marks)
+
+    def outline(self, sentence: int) -> Outline:
+        """Return what a list shows of a sentence, from 0, as far as the caller may see it."""
+        marks = self.beside_gold or self.marks
+        found = self.trees.outline(sentence, beside_gold=self.beside_gold, marks=marks)
+        return found if found.marks is None else replace(found, marks=policy.marks_view(self._level, found.marks))
 
 
 def require_errors(level: Level, choice: TreeChoice) -> None:

@@ -72,7 +72,7 @@ def submission_window(
             if not (seen.beside_gold and other.beside_gold):
                 raise not_shown("Sentences in which two submissions differ are shown beside gold only.")
             asked = replace(asked, only=differing(seen.trees, other.trees))
-        return window(seen.trees, asked, seen.document, beside_gold=seen.beside_gold)
+        return window(seen.trees, asked, seen.document, seen.outline, beside_gold=seen.beside_gold)
 
 
 def _seen(

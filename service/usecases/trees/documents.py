@@ -57,6 +57,35 @@ class Half:
     more: Mapping[str, object]
 
 
+@dataclass(frozen=True, slots=True)
+class Outline:
+    """What a list of sentences shows of one.
+
+    Attributes:
+        item: its number, from 1.
+        kind: of its trees.
+        forms: words of the output; none of an alignment without words.
+        units: words, constituents or links of the output.
+        marks: what is wrong with each; None where that is not shown.
+    """
+
+    item: int
+    kind: str
+    forms: Sequence[str | None]
+    units: int
+    marks: Sequence[str | None] | None
+
+    @property
+    def text(self) -> str:
+        """Its words in a line."""
+        return " ".join(form or "" for form in self.forms)
+
+    @property
+    def wrong(self) -> int | None:
+        """How many units are marked as wrong; None where nothing is marked."""
+        return None if self.marks is None else sum(mark is not None for mark in self.marks)
+
+
 def half_of(page: StoredPage, sentence: int) -> Half:
     """Return one whole sentence as a half."""
     if page.kind == DEPENDENCIES:
@@ -172,9 +201,14 @@ def own_document(kind: str, item: int, half: Half) -> Document:
 def marked(half: Half, states: Sequence[int]) -> list[str | None]:
     """Return what is wrong with each row of a half's tree."""
     wrong: list[str | None] = [None] * len(half.tree)
-    for row, state in zip(half.rows, states, strict=True):
-        wrong[row] = _MARKS[state]
+    for row, mark in zip(half.rows, marks_of(states), strict=True):
+        wrong[row] = mark
     return wrong
+
+
+def marks_of(states: Sequence[int]) -> list[str | None]:
+    """Return what states say of their units; None where nothing is wrong."""
+    return [_MARKS[state] for state in states]
 
 
 def with_crossing(

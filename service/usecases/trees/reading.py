@@ -77,6 +77,7 @@ class StoredText:
     def last(self) -> StoredPage | None:
         """The last page; None where nothing is stored."""
         pages = [StoredPage(start, unpack_named(body)) for start, body in self._read(_LAST, _LAST + 1)]
+        self._kept |= {page.start: page for page in pages}
         return pages[-1] if pages else None
 
     def __len__(self) -> int:

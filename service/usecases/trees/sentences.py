@@ -14,9 +14,11 @@ from service.usecases.trees.documents import (
     Cut,
     Document,
     Half,
+    Outline,
     cut_half,
     half_of,
     marked,
+    marks_of,
     own_document,
     with_crossing,
 )
@@ -89,6 +91,29 @@ class OutputTrees:
             document["wrong"] = with_crossing(document["wrong"], document["system"], gold.tree)
         return document
 
+    def outline(self, sentence: int, *, beside_gold: bool, marks: bool) -> Outline:
+        """Return what a list shows of a sentence.
+
+        Args:
+            sentence: from 0; one of gold's, or of the output's own.
+            beside_gold: which of them it is.
+            marks: whether to say what is wrong with it.
+        """
+        cut = self._cut(sentence) if beside_gold else Cut(sentence)
+        if cut is None:
+            return Outline(sentence + 1, self.gold.page(sentence).kind, (), 0, () if marks else None)
+        page = self.text.page(cut.sentence)
+        if _is_whole(cut, page):
+            forms = page.strings("forms", "words", cut.sentence) if page.has("forms") else []
+            bounds = page.bounds(_MAIN[page.kind], cut.sentence)
+            units = bounds.stop - bounds.start
+            states = self.states(page, cut.sentence) if marks else []
+        else:
+            half, states, _ = self._part(cut)
+            forms = [word["form"] for word in half.words or ()]
+            units = len(forms)
+        return Outline(sentence + 1, page.kind, forms, units, marks_of(states) if marks else None)
+
     def states(self, page: StoredPage, sentence: int) -> list[int]:
         """Return the state of each unit of a sentence of the output."""
         return self._of_units("states", page, sentence)
@@ -110,9 +135,7 @@ class OutputTrees:
 
     def _half(self, cut: Cut, item: int, gold_page: StoredPage, gold: Half) -> Document:
         page = self.text.page(cut.sentence)
-        bounds = page.bounds(_MAIN[page.kind], cut.sentence)
-        whole = cut.units is None or (not cut.skipped and cut.units == bounds.stop - bounds.start)
-        if whole:
+        if _is_whole(cut, page):
             half, states = half_of(page, cut.sentence), self.states(page, cut.sentence)
             partners = self._of_units(_PARTNERS, page, cut.sentence)
         else:
@@ -175,6 +198,12 @@ class OutputTrees:
     def _one(self, kind: str) -> NamedArrays | None:
         body = artifacts.get(self._db, self._owner, self._key.name(kind))
         return None if body is None else unpack_named(body)
+
+
+def _is_whole(cut: Cut, page: StoredPage) -> bool:
+    """Return whether a half is one whole sentence of its text."""
+    bounds = page.bounds(_MAIN[page.kind], cut.sentence)
+    return cut.units is None or (not cut.skipped and cut.units == bounds.stop - bounds.start)
 
 
 def _named(page: StoredPage, sentence: int) -> Document:

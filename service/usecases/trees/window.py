@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from service.usecases.trees.choosing import chosen_sentences
-from service.usecases.trees.documents import Document
+from service.usecases.trees.documents import Document, Outline
 from service.usecases.trees.listing import Asked, listed
 from service.usecases.trees.sentences import OutputTrees
 
@@ -29,7 +29,7 @@ class Window:
     """
 
     current: Document | None
-    around: Sequence[Document]
+    around: Sequence[Outline]
     position: int | None
     total: int
     before: int | None
@@ -37,9 +37,21 @@ class Window:
 
 
 def window(
-    trees: OutputTrees, asked: Asked, document_of: Callable[[int], Document], *, beside_gold: bool
-) -> Window:  # fmt: skip
+    trees: OutputTrees,
+    asked: Asked,
+    document_of: Callable[[int], Document],
+    outline_of: Callable[[int], Outline],
+    *,
+    beside_gold: bool,
+) -> Window:
     """Return the asked sentence, by default the first of the chosen ones, and those around it.
+
+    Args:
+        trees: the stored ones.
+        asked: which sentences are chosen, and which of them is looked at.
+        document_of: shows the sentence that is looked at, from 0.
+        outline_of: shows one in the list.
+        beside_gold: whether sentences are gold's, else the output's own.
 
     Raises:
         NotFound: the output has no sentence of this number.
@@ -56,11 +68,9 @@ def window(
     at = np.flatnonzero(found == wanted)
     place = int(at[0]) if len(at) else None
     start = max(0, min((place or 0) - BEFORE, len(found) - AROUND))
-    numbers = found[start : start + AROUND].tolist()
-    documents = {number: document_of(number) for number in {*numbers, wanted}}
     return Window(
-        documents[wanted],
-        [documents[number] for number in numbers],
+        document_of(wanted),
+        [outline_of(number) for number in found[start : start + AROUND].tolist()],
         None if place is None else place + 1,
         len(found),
         int(found[place - 1]) + 1 if place else None,
