@@ -13,18 +13,20 @@ from tests.contract.checking import operations, resolved
 
 ORDER = ("GET", "POST", "PATCH", "DELETE")
 """What changes nothing first, what ends things last."""
-MOST_ADDRESSES = 12
+MOST_ADDRESSES, MOST_VARIED = 12, 2
+"""Places of an operation that are asked, and of these how many with each query."""
 
 
 @dataclass(frozen=True, slots=True)
 class Request:
-    """One request without its sender."""
+    """One request without its sender; `varied` has a query that the operation does not require."""
 
     operation: str
     method: str
     path: str
     accept: str | None
     body: Any
+    varied: bool = False
 
     @property
     def name(self) -> str:
@@ -51,13 +53,14 @@ def requests(known: Known) -> Iterator[Request]:
     """Every operation of the contract, with every known place, query, body and form."""
     listed = sorted(operations(), key=lambda operation: ORDER.index(operation[0]))
     for method, path, operation in listed:
-        for place in _places(path, known):
-            for query in _queries(operation, known):
+        for number, place in enumerate(_places(path, known)):
+            queries = _queries(operation, known)
+            for at, query in enumerate(queries if number < MOST_VARIED else queries[:1]):
                 address = f"{place}?{urlencode(query)}" if query else place
                 # with a query the form is asked for by `format`
                 for accept in [None] if query else _forms(operation):
                     for body in _bodies(method, operation, known):
-                        yield Request(operation["operationId"], method, address, accept, body)
+                        yield Request(operation["operationId"], method, address, accept, body, varied=at > 0)
 
 
 def _places(path: str, known: Known) -> Iterator[str]:
@@ -67,16 +70,12 @@ def _places(path: str, known: Known) -> Iterator[str]:
         yield path.format(**dict(zip(names, chosen, strict=True)))
 
 
-def _queries(operation: Mapping[str, Any], known: Known) -> Iterator[dict[str, str]]:
+def _queries(operation: Mapping[str, Any], known: Known) -> list[dict[str, str]]:
     """The required parameters alone, then each other one with each of its values."""
     asked = [parameter for parameter in operation["parameters"] if parameter["in"] == "query"]
     base = {parameter["name"]: _values(parameter, known)[0] for parameter in asked if parameter.get("required")}
-    yield base
-    for parameter in asked:
-        for value in _values(parameter, known):
-            query = {**base, parameter["name"]: value}
-            if query != base:
-                yield query
+    further = ({**base, parameter["name"]: value} for parameter in asked for value in _values(parameter, known))
+    return [base, *(query for query in further if query != base)]
 
 
 def _values(parameter: Mapping[str, Any], known: Known) -> Sequence[str]:
