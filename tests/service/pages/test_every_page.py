@@ -21,6 +21,8 @@ HTML = {"Accept": "text/html"}
 FRAGMENTS = ("/live",)
 INDEX = "/docs/index.json"
 """The same for everyone."""
+DRAWN_WHOLE = '<link rel="expect" href="#foot" blocking="render">'
+"""Tables that a browser draws before their last rows have come move when these come."""
 
 
 def rule_of(app: Flask, path: str) -> str | None:
@@ -67,7 +69,8 @@ def test_a_page(site: Site, shown: Shown, principal: str) -> None:
         assert page.headings[0] == 1
         assert page.headings.count(1) == 1
         assert all(after - before <= 1 for before, after in zip(page.headings, page.headings[1:], strict=False))
-        assert {"main"} <= set(page.ids)
+        assert {"main", "foot"} <= set(page.ids)
+        assert DRAWN_WHOLE in response.text
 
 
 @pytest.mark.parametrize("tab", ["", "/matrix", "/compare", "/revisions", "/about"])

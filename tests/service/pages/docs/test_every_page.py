@@ -68,7 +68,7 @@ def test_every_link_leads_to_a_page_and_to_a_place_on_it(pages: Pages) -> None:
 def test_pages_load_only_files_of_the_service_and_hold_no_style_or_handler(pages: Pages) -> None:
     for address, page in pages.items():
         assert page.loads, address
-        assert all(load.startswith("/") and not load.startswith("//") for load in page.loads), (address, page.loads)
+        assert all(load[0] in "/#" and not load.startswith("//") for load in page.loads), (address, page.loads)
         assert not page.inline, (address, page.inline)
 
 
