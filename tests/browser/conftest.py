@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
-from playwright.sync_api import Browser, BrowserContext, sync_playwright
+from playwright.sync_api import Browser, BrowserContext, expect, sync_playwright
 
 from tests.browser.watching import Watched, watched
 from tests.conftest import ROOT
@@ -17,6 +17,9 @@ from tests.fixtures.site import Site, served
 Visit = Callable[..., Watched]
 SCREENSHOTS = ROOT / "build" / "screenshots"
 SIZE = {"width": 1280, "height": 900}
+PATIENCE_MS = 60_000
+"""A busy machine only makes the tests slow; Playwright's own limits are 5 s for what a page must come to show."""
+expect.set_options(timeout=PATIENCE_MS)
 
 
 def chromium_path() -> str:
@@ -75,6 +78,7 @@ def visit(browser: Browser, site: Site, origin: str, signed_in: Callable[[str | 
     def open_page(path: str | None, principal: str = "anonymous", benchmark: str = "deps-scores", **more: object):
         state = signed_in(site.token(principal, benchmark))
         context = browser.new_context(base_url=origin, viewport=SIZE, storage_state=state, **more)
+        context.set_default_timeout(PATIENCE_MS)
         opened.append(context)
         return watched(context, origin, path)
 

@@ -25,7 +25,9 @@ ADDED = """() => {
 
 
 def tab_to(page: Page, name: str) -> None:
-    """Press the tab key until the focus is on what is called so."""
+    """Press the tab key until the focus is on what is called so; a page that is not drawn yet takes no keys."""
+    page.wait_for_load_state()
+    page.evaluate("new Promise(requestAnimationFrame)")
     for _ in range(MOST_KEYS):
         page.keyboard.press("Tab")
         focused = page.evaluate(
