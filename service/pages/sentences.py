@@ -7,21 +7,18 @@ from dataclasses import replace
 from typing import Any
 from urllib.parse import urlencode
 
-import orjson
 from flask import Response, request
 
 from service.api import calls
 from service.caller import Caller
 from service.errors import NotFound
 from service.pages import answers, tree_pictures
-from service.pages.benchmarks import benchmark_document
 from service.pages.exports import export
 from service.pages.visitors import member
 from service.requests import ORDERS, WRONG_KINDS, JobTreesQuery, SubmissionTreesQuery
 from service.schemas import queries
 from service.usecases.runs.views import body_view
-from service.usecases.submissions.submissions import view_submission
-from service.usecases.submissions.trees import submission_window
+from service.usecases.submissions.trees import heading_of, submission_window
 from service.usecases.trees.window import Window
 
 blueprint = answers.pages("sentences", "/s/<submission>/sentences")
@@ -40,17 +37,14 @@ def show_sentence(submission: str) -> Response:
     """Show one sentence, by default the first of those that are asked for."""
     caller = member("submit", "read")
     query, against = _query()
-    document = _submission(caller, submission)
-    benchmark = benchmark_document(caller, document["benchmark"])
-    parts = list(document.get("outputs") or benchmark["parts"])
-    query = replace(query, part=query.part or (parts[0] if parts else None))
+    heading = heading_of(calls.context(), caller, submission)
+    query = replace(query, part=query.part or heading.parts[0])
     found = submission_window(calls.context(), caller, submission, query, against)
     members = members_of(query, FILTERS) | ({} if against is None else {AGAINST: against})
-    other = None if against is None else _submission(caller, against)
     return answers.page(
-        "sentences.html", submission=document, benchmark=benchmark, parts=parts, other=other,
+        "sentences.html", submission=heading,
+        other=None if against is None else heading_of(calls.context(), caller, against),
         beside=() if against is None else _beside(caller, against, query, found),
-        submission_level="gold" if caller.organiser else benchmark["feedback"],
         **shown_window(found, members, f"/s/{submission}/sentences"),
     )  # fmt: skip
 
@@ -66,11 +60,6 @@ def show_picture(submission: str) -> Response:
     tree = found.current
     svg = tree_pictures.svg_of(tree, f"Sentence {tree['item']}")
     return export(body_view(svg.encode(), SVG), f"{submission}-{tree['item']}.svg")
-
-
-def _submission(caller: Caller, submission: str) -> dict[str, Any]:
-    document: dict[str, Any] = orjson.loads(view_submission(calls.context(), caller, submission).body)
-    return document
 
 
 def _beside(

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import re
-from dataclasses import replace
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
 
 from sqlalchemy import Connection
 
@@ -16,7 +17,6 @@ from service.policy.levels import not_shown
 from service.policy.split import shown_share
 from service.requests import SubmissionTreesQuery
 from service.store import artifacts, revisions
-from service.store.benchmarks import Benchmark
 from service.store.revisions import Revision
 from service.store.runs import UNFINISHED
 from service.store.submissions import TREES, Submission
@@ -30,6 +30,45 @@ from service.usecases.trees.listing import NOT_KEPT, Asked, listed, tree_page
 from service.usecases.trees.window import Window, window
 
 _NAME = re.compile(r"r(\d+)/trees/\d+")
+
+
+@dataclass(frozen=True)
+class Heading:
+    """What stands above the trees of a submission; whoever may know of it may know all this at every level.
+
+    Attributes:
+        id: of the submission.
+        team: that sent it; None for an organiser's.
+        name: its own.
+        parts: names of those that it has outputs of, in the order in which they were sent.
+        benchmark: the id.
+        title: of the benchmark.
+        level: name of the feedback level at which the caller sees it now.
+    """
+
+    id: str
+    team: str | None
+    name: str
+    parts: Sequence[str]
+    benchmark: str
+    title: str
+    level: str
+
+
+def heading_of(context: Context, caller: Caller, submission_id: str) -> Heading:
+    """Return what stands above the trees of a submission.
+
+    Raises:
+        NotFound: it does not exist, or belongs to another team.
+        Gone: it was deleted.
+    """
+    with context.store.read() as db:
+        submission = submission_of(db, caller, submission_id)
+        benchmark = benchmark_of(db, submission.benchmark_id)
+    return Heading(
+        submission.id, submission.team_id, submission.name, list(submission.outputs), benchmark.id, benchmark.title,
+        gate.level_of(benchmark, caller, context.now()).name.lower(),
+    )  # fmt: skip
 
 
 def submission_trees(context: Context, caller: Caller, submission_id: str, query: SubmissionTreesQuery) -> Page:
@@ -84,13 +123,16 @@ def _seen(
     level = gate.level_of(benchmark, caller, context.now())
     require_errors(level, query.choice)
     active = active_revision(db, benchmark)
-    name = part_of(revisions.parts_of(db, active.id), query.part).name
-    revision = _read_under(db, benchmark, submission)
-    parts = [] if revision is None else [each for each in revisions.parts_of(db, revision.id) if each.name == name]
-    if revision is None or not parts:
+    parts = revisions.parts_of(db, active.id)
+    name = part_of(parts, query.part).name
+    revision = _read_under(db, active, submission)
+    if revision is not None and revision.id != active.id:
+        parts = revisions.parts_of(db, revision.id)
+    part = next((each for each in parts if each.name == name), None)
+    if revision is None or part is None:
         raise _none_stored(submission, level)
     release = release_of_revision(db, benchmark, revision, level, shown_share(benchmark, context.now()))
-    seen = SeenTrees(db, submission, parts[0], revision, level, release)
+    seen = SeenTrees(db, submission, part, revision, level, release)
     if not len(seen.trees.text):
         raise _none_stored(submission, level)
     seen.require_choice(query.choice)
@@ -100,12 +142,14 @@ def _seen(
     return seen, Asked(owner, query.choice, query.cursor, query.limit, query.item)
 
 
-def _read_under(db: Connection, benchmark: Benchmark, submission: Submission) -> Revision | None:
+def _read_under(db: Connection, active: Revision, submission: Submission) -> Revision | None:
     """Return the last revision, up to the active one, under which outputs of a submission were read."""
     names = artifacts.names_holding(db, submission.id, f"{TREES}s/")
     found = [int(match[1]) for match in map(_NAME.fullmatch, names) if match is not None]
-    numbers = [number for number in found if number <= (benchmark.active_revision or 0)]
-    return revisions.get(db, benchmark.id, max(numbers)) if numbers else None
+    numbers = [number for number in found if number <= active.number]
+    if active.number in numbers:
+        return active
+    return revisions.get(db, active.benchmark_id, max(numbers)) if numbers else None
 
 
 def _none_stored(submission: Submission, level: Level) -> Conflict | Gone | NotFound:

@@ -105,6 +105,17 @@ def test_sentences_that_differ_from_another_of_the_team_are_found_beside_gold_on
     assert client.get(address).status_code == (200 if level == "gold" else 403)
 
 
+def test_kinds_of_wrong_words_are_offered_by_the_level_of_the_moment(stage: Stage) -> None:
+    task = SharedTask(stage, feedback="items", feedback_after_closing="gold")
+    client = task.team()
+    address = f"{page_of(task.submit(client))}/sentences?wrong=any"
+    assert '<option value="head">' not in client.get(address).text
+    closed = {"opens_at": "2026-10-01T00:00:00Z", "closes_at": "2026-11-01T00:00:00Z"}
+    patched = task.organiser.patch(task.address, json=closed, headers={"If-Match": "*"})
+    assert patched.status_code == 200, patched.text
+    assert '<option value="head">' in client.get(address).text
+
+
 def test_failures_have_part_line_and_fix(stage: Stage) -> None:
     task = SharedTask(stage, feedback="status")
     team = task.team()
