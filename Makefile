@@ -15,6 +15,9 @@ PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 
+# hundreds of processes start from this checkout: each would compile all its modules where Python may not keep them
+unexport PYTHONDONTWRITEBYTECODE
+
 ANYWHERE := not packaging and not hosts and not libraries and not browser
 CHOSEN := $(ANYWHERE) and not postgres
 

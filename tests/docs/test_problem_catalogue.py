@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import orjson
+import pytest
 
 from service.errors import FAILURES, ServiceError
 from service.problem_catalogue import CODES, OWN_CODES, TYPES, type_of_status
-from tests.fixtures.problem_codes import CODE, collect, modules
+from tests.fixtures.problem_codes import CODE, Collected, collect, modules
 from tools.plain_words import banned
 from treescore.problem_catalogue import CATALOGUE
 
@@ -25,30 +26,35 @@ DYNAMIC = {
     "service/api/problems.py: type_of_status(status)": OF_STATUS,
 }
 """Codes of expressions that the collector cannot read. Those without codes pass on what is collected elsewhere."""
-FOUND = collect(modules(), DYNAMIC)
 
 
-def test_every_expression_of_a_code_can_be_read():
-    assert not FOUND.unresolved, "write the code as a literal, or say in DYNAMIC which codes the expression takes"
-    assert not FOUND.unused
+@pytest.fixture(scope="module")
+def found() -> Collected:
+    """What the program gives; reading all of it takes seconds."""
+    return collect(modules(), DYNAMIC)
 
 
-def test_every_code_has_an_entry():
-    missing = {code: places for code, places in FOUND.codes.items() if code not in CODES}
+def test_every_expression_of_a_code_can_be_read(found):
+    assert not found.unresolved, "write the code as a literal, or say in DYNAMIC which codes the expression takes"
+    assert not found.unused
+
+
+def test_every_code_has_an_entry(found):
+    missing = {code: places for code, places in found.codes.items() if code not in CODES}
     assert not missing, "add entries to treescore/problem_catalogue or service/problem_catalogue/codes.py"
 
 
-def test_every_type_has_an_entry():
-    assert not {slug: places for slug, places in FOUND.slugs.items() if slug not in TYPES}
+def test_every_type_has_an_entry(found):
+    assert not {slug: places for slug, places in found.slugs.items() if slug not in TYPES}
 
 
-def test_every_entry_is_used():
-    assert sorted(set(CODES) - set(FOUND.codes)) == []
-    assert sorted(set(TYPES) - set(FOUND.slugs) - set(OF_STATUS)) == []
+def test_every_entry_is_used(found):
+    assert sorted(set(CODES) - set(found.codes)) == []
+    assert sorted(set(TYPES) - set(found.slugs) - set(OF_STATUS)) == []
 
 
-def test_each_code_is_explained_once_and_where_it_is_given():
-    of_library = {code for code, places in FOUND.codes.items() if any(at.startswith("treescore/") for at in places)}
+def test_each_code_is_explained_once_and_where_it_is_given(found):
+    of_library = {code for code, places in found.codes.items() if any(at.startswith("treescore/") for at in places)}
     assert sorted(set(CATALOGUE) ^ of_library) == []
     assert not set(OWN_CODES) & set(CATALOGUE)
     assert not set(TYPES) & set(CODES)  # both are looked up under one address
@@ -75,10 +81,10 @@ def test_an_error_has_the_status_of_its_type():
         assert slug in TYPES
 
 
-def test_a_type_given_to_an_error_has_the_status_of_the_error():
+def test_a_type_given_to_an_error_has_the_status_of_the_error(found):
     status_of = {kind.__name__: kind.status for kind in subclasses(ServiceError)}
-    assert FOUND.statuses
-    for slug, error, at in FOUND.statuses:
+    assert found.statuses
+    for slug, error, at in found.statuses:
         assert TYPES[slug].status == status_of[error], at
 
 
