@@ -3,6 +3,8 @@
 (() => {
   "use strict";
   const MISSING = "–";
+  const STEP = 50;
+  let waiting = { body: null, rows: [] }; // rows that are not shown again yet, and where they belong
   const other = (sort) => (sort.startsWith("-") ? sort.slice(1) : `-${sort}`);
   const sorted_by = (address) => new URL(address, location.href).searchParams.get("sort") || "";
   const with_sort = (address, sort) => {
@@ -18,18 +20,69 @@
     return text === MISSING || Number.isNaN(number) ? null : number;
   };
 
-  const move = (table, column, down) => {
-    const body = table.tBodies[0];
-    for (const note of body.querySelectorAll("tr.note")) note.remove();
-    const rows = [...body.rows].map((row) => ({ row, value: value(row.cells[column]) }));
+  const sorted_rows = (rows, column, down) => {
+    const keyed = rows.map((row) => ({ row, value: value(row.cells[column]) }));
     const order = (a, b) => (a < b ? -1 : Number(a > b));
-    rows.sort((a, b) => {
+    keyed.sort((a, b) => {
       if (a.value === null || b.value === null) return Number(a.value === null) - Number(b.value === null);
       return down ? order(b.value, a.value) : order(a.value, b.value);
     });
-    for (const { row } of rows) row.classList.remove("cl");
-    body.append(...rows.map(({ row }) => row));
+    return keyed.map(({ row }) => row);
   };
+
+  const move = (table, column, down) => {
+    const bodies = [...table.tBodies];
+    const all = () => bodies.flatMap((body) => [...body.rows]);
+    const long = all().length > STEP;
+    const in_view = Math.ceil(window.innerHeight / Math.max(1, bodies[0].rows[0].offsetHeight));
+    if (long) hold_size(table);
+    for (const note of table.querySelectorAll("tr.note")) note.remove();
+    const rows = sorted_rows(all(), column, down);
+    for (const row of rows) row.classList.remove("cl");
+    if (!long) { bodies[0].append(...rows); return; }
+    const front = document.createElement("tbody");
+    for (const body of bodies) body.hidden = true;
+    bodies[0].before(front);
+    front.append(...rows.splice(0, in_view));
+    in_steps(front, rows, () => {
+      for (const body of bodies) body.remove();
+      table.parentElement.style.minHeight = "";
+    });
+  };
+  // a long table is laid out in steps, what is in view first: all at once would hold the page for half a second
+  const in_steps = (body, rows, done) => {
+    waiting = { body, rows };
+    const more = () => {
+      if (rows !== waiting.rows || !body.isConnected) return;
+      body.append(...rows.splice(0, STEP));
+      if (rows.length) next(); else done();
+    };
+    const next = () => requestAnimationFrame(() => setTimeout(more));
+    next();
+  };
+  // so that nothing moves while rows are away
+  const hold_size = (table) => {
+    const heads = [...table.tHead.rows[0].cells];
+    const widths = heads.map((head) => head.offsetWidth);
+    const whole = table.offsetWidth;
+    table.parentElement.style.minHeight = `${table.parentElement.offsetHeight}px`;
+    heads.forEach((head, at) => { head.style.width = `${widths[at]}px`; });
+    table.style.width = `${whole}px`;
+    table.style.tableLayout = "fixed";
+  };
+  const let_widths_go = () => {
+    const table = document.querySelector("#board .board");
+    for (const each of table ? [table, ...table.tHead.rows[0].cells] : []) {
+      each.style.width = "";
+      each.style.tableLayout = "";
+    }
+  };
+  const show_all = () => {
+    waiting.body?.append(...waiting.rows.splice(0));
+    let_widths_go();
+  };
+  window.addEventListener("resize", let_widths_go);
+  window.addEventListener("beforeprint", show_all);
 
   const mark = (head, link, sort) => {
     for (const each of head.parentElement.children) {
@@ -46,7 +99,6 @@
   document.addEventListener("click", (event) => {
     const link = event.target.closest("#board .board thead a");
     if (!link || event.button || event.ctrlKey || event.metaKey || event.shiftKey || event.altKey) return;
-    const section = document.getElementById("board");
     const head = link.closest("th");
     const sort = sorted_by(link.href);
     if (!sort) return;
@@ -55,11 +107,13 @@
     mark(head, link, sort);
     history.pushState(null, "", with_sort(location.href, sort).search);
     shown = location.search;
-    if (section.hasAttribute("hx-get") && window.htmx) {
-      const live = with_sort(section.getAttribute("hx-get"), sort);
-      section.setAttribute("hx-get", live.pathname + live.search);
-      window.htmx.process(section);
-    }
+  });
+  // the page asks for its news in the order that is shown
+  document.addEventListener("htmx:configRequest", (event) => {
+    const sort = sorted_by(location.href);
+    if (event.target.id !== "board" || !sort) return;
+    const live = with_sort(event.detail.path, sort);
+    event.detail.path = live.pathname + live.search;
   });
   window.addEventListener("popstate", () => { if (location.search !== shown) location.reload(); });
 })();
