@@ -37,6 +37,14 @@ WATCH = """
 """
 """Keeps what the browser reports over the pages of one tab: delays of interactions, and shifts without one; and in
 `painted` the milliseconds from a click to the end of the next frame."""
+PAINTED = """
+async () => {
+  const frame = () => new Promise((done) => requestAnimationFrame(() => setTimeout(done)));
+  while (!window.painted || document.querySelectorAll("table.board tbody").length > 1) await frame();
+  return window.painted;
+}
+"""
+"""Waits until all rows are there; returns what the first frame after the click took."""
 
 
 def measure_browser(address: str, board: str, sentences: str, token: str) -> None:
@@ -90,8 +98,7 @@ def _sorts(tab: Any, board: str) -> list[float]:
         before = tab.url
         tab.click("table.board thead a >> nth=0")
         tab.wait_for_url(lambda url, before=before: url != before)
-        waits.append(tab.wait_for_function("window.painted").json_value())
-        tab.wait_for_function("document.querySelectorAll('table.board tbody').length === 1")
+        waits.append(tab.evaluate(PAINTED))
     return waits
 
 
