@@ -34,7 +34,7 @@ _NAME = re.compile(r"r(\d+)/trees/\d+")
 
 @dataclass(frozen=True)
 class Heading:
-    """What stands above the trees of a submission; whoever may know of it may know all this at every level.
+    """What stands above the trees of a submission. Every caller that may know of the submission may know all this.
 
     Attributes:
         id: of the submission.
