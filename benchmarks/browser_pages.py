@@ -40,7 +40,7 @@ WATCH = """
 PAINTED = """
 async () => {
   const frame = () => new Promise((done) => requestAnimationFrame(() => setTimeout(done)));
-  while (!window.painted || document.querySelectorAll("table.board tbody").length > 1) await frame();
+  while (!window.painted || document.querySelector("table.board tbody[hidden]")) await frame();
   return window.painted;
 }
 """

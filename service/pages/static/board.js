@@ -4,7 +4,6 @@
   "use strict";
   const MISSING = "–";
   const STEP = 50;
-  let waiting = { body: null, rows: [] }; // rows that are not shown again yet, and where they belong
   const other = (sort) => (sort.startsWith("-") ? sort.slice(1) : `-${sort}`);
   const sorted_by = (address) => new URL(address, location.href).searchParams.get("sort") || "";
   const with_sort = (address, sort) => {
@@ -40,27 +39,31 @@
     const rows = sorted_rows(all(), column, down);
     for (const row of rows) row.classList.remove("cl");
     if (!long) { bodies[0].append(...rows); return; }
-    const front = document.createElement("tbody");
-    for (const body of bodies) body.hidden = true;
-    bodies[0].before(front);
-    front.append(...rows.splice(0, in_view));
-    in_steps(front, rows, () => {
-      for (const body of bodies) body.remove();
-      table.parentElement.style.minHeight = "";
+    const groups = [rows.splice(0, in_view)];
+    while (rows.length) groups.push(rows.splice(0, STEP));
+    const sorted = groups.map((group, at) => {
+      const body = document.createElement("tbody");
+      body.hidden = at > 0;
+      body.append(...group);
+      return body;
     });
+    table.tHead.after(...sorted);
+    for (const body of bodies) body.remove();
+    show_in_steps(table, sorted);
   };
   // a long table is laid out in steps, what is in view first: all at once would hold the page for half a second
-  const in_steps = (body, rows, done) => {
-    waiting = { body, rows };
+  const show_in_steps = (table, bodies) => {
     const more = () => {
-      if (rows !== waiting.rows || !body.isConnected) return;
-      body.append(...rows.splice(0, STEP));
-      if (rows.length) next(); else done();
+      if (!bodies[0].isConnected) return; // sorted again, or replaced by news
+      const body = bodies.find((each) => each.hidden);
+      if (!body) { table.parentElement.style.minHeight = ""; return; }
+      body.hidden = false;
+      next();
     };
     const next = () => requestAnimationFrame(() => setTimeout(more));
     next();
   };
-  // so that nothing moves while rows are away
+  // so that nothing moves while rows are hidden
   const hold_size = (table) => {
     const heads = [...table.tHead.rows[0].cells];
     const widths = heads.map((head) => head.offsetWidth);
@@ -78,7 +81,7 @@
     }
   };
   const show_all = () => {
-    waiting.body?.append(...waiting.rows.splice(0));
+    for (const body of document.querySelectorAll("#board .board tbody[hidden]")) body.hidden = false;
     let_widths_go();
   };
   window.addEventListener("resize", let_widths_go);
