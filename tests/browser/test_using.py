@@ -130,6 +130,22 @@ def test_a_long_board_is_sorted_in_view_first(visit: Visit) -> None:
     assert seen.faults == []
 
 
+@pytest.mark.parametrize(
+    "pages",
+    [
+        """document.querySelector("#board").insertAdjacentHTML("beforeend", '<a href="?cursor=2" rel="next">2</a>')""",
+        "history.replaceState(null, '', '?cursor=2')",
+    ],
+    ids=["the first page", "a later page"],
+)
+def test_a_board_in_pages_is_sorted_by_the_service(visit: Visit, origin: str, pages: str) -> None:
+    page = visit(BOARD).page
+    page.evaluate(pages)
+    with page.expect_request(f"{origin}{BOARD}?sort=team"):
+        page.locator("thead a", has_text="Team").click()
+    expect(page).to_have_url(f"{origin}{BOARD}?sort=team")
+
+
 def test_what_is_printed_of_a_long_board_is_all_of_it(visit: Visit) -> None:
     page = visit(BOARD).page
     page.evaluate(LONG, MANY)

@@ -31,12 +31,12 @@
 
   const move = (table, column, down) => {
     const bodies = [...table.tBodies];
-    const all = () => bodies.flatMap((body) => [...body.rows]);
-    const long = all().length > STEP;
-    const in_view = Math.ceil(window.innerHeight / Math.max(1, bodies[0].rows[0].offsetHeight));
+    const unsorted = [...table.querySelectorAll("tbody tr:not(.note)")];
+    const long = unsorted.length > STEP;
+    const in_view = Math.ceil(window.innerHeight / Math.max(1, unsorted[0].offsetHeight));
     if (long) hold_size(table);
     for (const note of table.querySelectorAll("tr.note")) note.remove();
-    const rows = sorted_rows(all(), column, down);
+    const rows = sorted_rows(unsorted, column, down);
     for (const row of rows) row.classList.remove("cl");
     if (!long) { bodies[0].append(...rows); return; }
     const groups = [rows.splice(0, in_view)];
@@ -99,12 +99,15 @@
     link.setAttribute("href", with_sort(link.href, other(sort)).search);
   };
 
+  // of a board in pages only the service can say which rows come first
+  const in_pages = () => document.querySelector('#board [rel="next"]') || new URL(location.href).searchParams.has("cursor");
+
   document.addEventListener("click", (event) => {
     const link = event.target.closest("#board .board thead a");
     if (!link || event.button || event.ctrlKey || event.metaKey || event.shiftKey || event.altKey) return;
     const head = link.closest("th");
     const sort = sorted_by(link.href);
-    if (!sort) return;
+    if (!sort || in_pages()) return;
     event.preventDefault();
     move(head.closest("table"), head.cellIndex, sort.startsWith("-"));
     mark(head, link, sort);
