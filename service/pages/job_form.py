@@ -20,7 +20,8 @@ from service.schemas import queries
 from service.schemas.jobs import job_request
 from service.usecases.jobs import jobs
 from treescore.core.one_line import MAX_NAME
-from treescore.core.registry import FORMATS, METRICS
+from treescore.core.params import Json
+from treescore.core.registry import FORMATS, METRICS, Format
 from treescore.sources import format_of_name
 from treescore.sources.files import unpacked_name
 
@@ -89,9 +90,14 @@ def _request(upload: Upload) -> JobRequest:
             _system(number, name, file, "" if named else read_as)
             for number, (name, file) in enumerate(zip(_names(outputs), outputs, strict=True))
         ],
-        "metrics": [upload.fields.get("metric", "") or FORMATS[read_as].usual_metric],
+        "metrics": [_metric(upload.fields.get("metric", ""), FORMATS[read_as])],
     }
     return answers.loaded(job_request(calls.context().config.max_systems), members)
+
+
+def _metric(named: str, read_as: type[Format]) -> Json:
+    """Return the metric that the form names, with the parameters that go with the format; else its usual one."""
+    return read_as.usual_entry() if named in ("", read_as.usual_metric) else named
 
 
 def _system(number: int, name: str, file: File, gold_format: str) -> dict[str, object]:
@@ -118,8 +124,9 @@ def _names(files: Sequence[File]) -> Iterable[str]:
     """Yield a name for each file: without suffixes, with a number where another file has it."""
     seen: dict[str, int] = {}
     for file in files:
-        plain = PurePosixPath(unpacked_name(file.name))
-        stem = (plain.stem if plain.suffix in _suffixes() else plain.name)[: MAX_NAME - 10] or "output"
+        plain = PurePosixPath(unpacked_name(file.name)).name
+        suffix = max((each for each in _suffixes() if plain.endswith(each) and plain != each), key=len, default="")
+        stem = plain.removesuffix(suffix)[: MAX_NAME - 10] or "output"
         seen[stem] = seen.get(stem, 0) + 1
         name = stem if seen[stem] == 1 else f"{stem}-{seen[stem]}"
         seen.setdefault(name, 1)

@@ -22,6 +22,8 @@ from treescore.render.sentence_shapes import (
     AlignmentSentence,
     Arc,
     ArcMark,
+    Branch,
+    Constituents,
     ConstituentSentence,
     DependencyHalf,
     DependencySentence,
@@ -104,9 +106,9 @@ def _half(words: Sequence[Tree], rows: Sequence[Tree], marks: Sequence[str | Non
 
 
 def _constituents(tree: Tree, title: str, name: str) -> list[Picture]:
-    words = _forms(tree["words"])
-    own = _spans(tree["system"], tree["wrong"])
-    gold = None if tree["gold"] is None else _spans(tree["gold"], tree["missed"])
+    words, spans = _forms(tree["words"]), _SIDES[tree["kind"]]
+    own = spans(tree["system"], tree["wrong"])
+    gold = None if tree["gold"] is None else spans(tree["gold"], tree["missed"])
     if gold is None or tree["gold_words"] is None:
         return [_constituent_picture(ConstituentSentence(title, words, gold, own), tree, name)]
     sides = (
@@ -128,6 +130,24 @@ def _spans(rows: Sequence[Tree], marks: Sequence[str | None] | None) -> tuple[Sp
         Span(row["label"], row["start"], row["end"], _SPAN_MARKS.get(mark, WRONG))
         for row, mark in zip(rows, given, strict=True)
     )
+
+
+def _branches(rows: Sequence[Tree], marks: Sequence[str | None] | None) -> tuple[Branch, ...]:
+    given = [None] * len(rows) if marks is None else marks
+    return tuple(
+        Branch(
+            "-".join(filter(None, (row["label"], row["function"]))),
+            row["parent"],
+            tuple(word["word"] for word in row["words"]),
+            _SPAN_MARKS.get(mark, WRONG),
+        )
+        for row, mark in zip(rows, given, strict=True)
+    )
+
+
+_SIDES: Mapping[str, Callable[[Sequence[Tree], Sequence[str | None] | None], Constituents]] = {
+    "constituents": _spans, "discontinuous": _branches,
+}  # fmt: skip
 
 
 def _alignment(tree: Tree, title: str, name: str) -> list[Picture]:
@@ -168,5 +188,6 @@ def _numbers(rows: Sequence[Tree], side: str) -> tuple[str, ...]:
 
 
 _DRAWN: Mapping[str, Callable[[Tree, str, str], list[Picture]]] = {
-    "dependencies": _dependencies, "constituents": _constituents, "alignment": _alignment,
+    "dependencies": _dependencies, "constituents": _constituents, "discontinuous": _constituents,
+    "alignment": _alignment,
 }  # fmt: skip

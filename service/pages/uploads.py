@@ -6,7 +6,6 @@ import hashlib
 import secrets
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from pathlib import PurePosixPath
 from typing import NamedTuple
 
 from flask import request
@@ -25,7 +24,6 @@ from treescore.sources.files import unpacked_name
 KEY_FIELD = "key"
 PART_OF = "part:"
 """How the names of fields begin that say the part of a file; its name follows."""
-CODINGS: Mapping[str, str] = {".gz": "gzip", ".zst": "zstd"}
 LONGEST_KEY = 64
 MOST_SUFFIXES = 10
 MOST_MEANT = 20
@@ -207,7 +205,7 @@ def _unpacked(fields: Mapping[str, str], parts: Iterable[FormPart], left: int) -
         if part.filename is None or not (part.filename or part.data):
             continue  # of a field without a file browsers send an empty one
         name = part.filename.replace("\\", "/").rpartition("/")[2]
-        coding = CODINGS.get(PurePosixPath(name).suffix.lower())
+        coding = forms.CODINGS.get(forms.suffix_of(name))
         try:
             text = part.data if coding is None else bodies.unpacked(part.data, coding, left)
         except BadRequest:

@@ -18,6 +18,7 @@ from treescore.core.trees import (
     Alignments,
     ConstituentTreebank,
     DependencyTreebank,
+    DiscontinuousTreebank,
     ParallelTreebank,
     Sentences,
     Treebank,
@@ -25,7 +26,16 @@ from treescore.core.trees import (
 from treescore.core.vocabulary import Vocabulary
 from treescore.errors import Problem
 
-_KINDS = (Alignments, ConstituentTreebank, DependencyTreebank, LinkForm, ParallelTreebank, Problem, Sentences)
+_KINDS = (
+    Alignments,
+    ConstituentTreebank,
+    DependencyTreebank,
+    DiscontinuousTreebank,
+    LinkForm,
+    ParallelTreebank,
+    Problem,
+    Sentences,
+)
 _SIZES = (np.int64, np.int32, np.int16, np.int8)
 """Types in which numbers are kept, in the order of their blocks: each array goes into the smallest that holds it."""
 

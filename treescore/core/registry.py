@@ -21,6 +21,7 @@ from treescore.core.columns import Documents, Records
 from treescore.core.disclosure import NOTHING, Disclosure
 from treescore.core.marks import Marks
 from treescore.core.params import Json, Param, checked, schema_of
+from treescore.core.signs import Head, Signs
 from treescore.core.suggestions import did_you_mean
 from treescore.core.text import joinable_lines
 from treescore.core.trees import Treebank
@@ -83,10 +84,17 @@ class Format(Component):
     """Suffixes of files that are in this format unless the caller names another."""
     usual_metric: ClassVar[str] = ""
     """Name of the metric that scores it where the caller names none; empty: one must be named."""
+    usual_params: ClassVar[Mapping[str, Json]] = {}
+    """Parameters of that metric then."""
     blank_line_between: ClassVar[bool] = False
     """Whether a blank line must stand between two texts that are joined to one."""
     example: ClassVar[Text]
     """A small valid text. The tests over all formats read, write and damage it."""
+
+    @classmethod
+    def usual_entry(cls) -> Json:
+        """Return the usual metric as a request names it; the empty string where there is none."""
+        return {"name": cls.usual_metric, "params": dict(cls.usual_params)} if cls.usual_params else cls.usual_metric
 
     @abstractmethod
     def read(self, text: Text, vocabulary: Vocabulary, limits: Limits) -> Treebank:
@@ -108,6 +116,11 @@ class Format(Component):
             InputError: a text that cannot be joined with the others, at its place.
         """
         return joinable_lines(texts, blank_line=self.blank_line_between)
+
+    @classmethod
+    def signs(cls, head: Head) -> Signs | None:  # noqa: ARG003 - for formats whose first lines tell them
+        """Return what speaks for this format in the first lines of a text; None where they are not in it."""
+        return None
 
     def inner(self, field: str) -> Format:  # noqa: ARG002 - for formats of several texts
         """Return the format of one of the texts of a format that takes several."""

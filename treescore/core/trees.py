@@ -32,12 +32,14 @@ class Sentences:
         attributes: named sentence attributes (`newdoc`, `genre`), each one value a sentence.
         unreadable: sentence -> why it could not be read (only where the format was asked to continue).
         warnings: what is unusual in the text though readable.
+        advice: what the reader took for granted, for messages about the number of sentences.
     """
 
     sent_ids: Sequence[str | None] = ()
     attributes: Mapping[str, Sequence[str | None]] = field(default_factory=dict)
     unreadable: Mapping[int, Problem] = field(default_factory=dict)
     warnings: Sequence[Problem] = ()
+    advice: str = ""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -66,6 +68,49 @@ class ConstituentTreebank:
     node_offsets: IntArray
     words: IntArray
     tags: IntArray
+    word_offsets: IntArray
+    lines: IntArray
+    sentences: Sentences = field(default_factory=Sentences)
+
+    def __len__(self) -> int:
+        return len(self.node_offsets) - 1
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class DiscontinuousTreebank:
+    """Sentences with constituent trees whose constituents may have gaps, n sentences, m nodes, w words.
+
+    Nodes are phrases, no preterminals. Each sentence has exactly one root, its first node, over all others; a node
+    stands after its parent, and the nodes below one parent stand in the order of their first words. A node without
+    words stands last. Which words a node dominates follows from `parents` and `anchors`.
+
+    Attributes:
+        vocabulary: what the numbers mean.
+        labels: category of each node, without function, int64 (m,).
+        functions: function (edge label) of each node in its parent, 0 (the empty string) where it has none, (m,).
+        parents: node above each node, counted over the whole file, `structure.NONE` for roots, int64 (m,).
+        node_offsets: int64 (n + 1,).
+        words: word forms, int64 (w,).
+        tags: their parts of speech, NO_TAG where a word has none, int64 (w,).
+        word_functions: function of each word in its parent, 0 where it has none, int64 (w,).
+        lemmas, morphs: numbers of strings, 0 where the text has none, int64 (w,).
+        anchors: node directly above each word, counted over the whole file, int64 (w,).
+        word_offsets: int64 (n + 1,).
+        lines: line on which each sentence begins, int64 (n,).
+        sentences: names (`sent_ids`, by which sentences are matched where the format has them), what is unreadable.
+    """
+
+    vocabulary: Vocabulary
+    labels: IntArray
+    functions: IntArray
+    parents: IntArray
+    node_offsets: IntArray
+    words: IntArray
+    tags: IntArray
+    word_functions: IntArray
+    lemmas: IntArray
+    morphs: IntArray
+    anchors: IntArray
     word_offsets: IntArray
     lines: IntArray
     sentences: Sentences = field(default_factory=Sentences)
@@ -234,7 +279,7 @@ class ParallelTreebank:
         return len(self.source)
 
 
-Treebank = ConstituentTreebank | DependencyTreebank | Alignments | ParallelTreebank
+Treebank = ConstituentTreebank | DiscontinuousTreebank | DependencyTreebank | Alignments | ParallelTreebank
 
 
 def with_vocabulary(treebank: Treebank, vocabulary: Vocabulary) -> Treebank:

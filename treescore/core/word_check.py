@@ -12,10 +12,10 @@ from treescore.core.arrays import BoolArray, IntArray, offsets_of
 from treescore.core.counting import counted
 from treescore.core.jit import compiled
 from treescore.core.registry import ERROR, OK, SKIP
-from treescore.core.trees import ConstituentTreebank, DependencyTreebank
+from treescore.core.trees import ConstituentTreebank, DependencyTreebank, DiscontinuousTreebank
 from treescore.errors import Problem
 
-Words = ConstituentTreebank | DependencyTreebank
+Words = ConstituentTreebank | DependencyTreebank | DiscontinuousTreebank
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,7 +54,7 @@ def check_words(gold: Words, system: Words) -> WordCheck:
 
 def forms_of(treebank: Words) -> IntArray:
     """Return the word forms, int64 (w,)."""
-    return treebank.words if isinstance(treebank, ConstituentTreebank) else treebank.forms
+    return treebank.forms if isinstance(treebank, DependencyTreebank) else treebank.words
 
 
 def paired_words(a: Words, b: Words, same: Any) -> tuple[IntArray, IntArray]:

@@ -6,7 +6,13 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from itertools import pairwise
 from typing import TYPE_CHECKING, NamedTuple
 
-from treescore.core.trees import ConstituentTreebank, DependencyTreebank, ParallelTreebank, Treebank
+from treescore.core.trees import (
+    ConstituentTreebank,
+    DependencyTreebank,
+    DiscontinuousTreebank,
+    ParallelTreebank,
+    Treebank,
+)
 
 if TYPE_CHECKING:
     from treescore.core.arrays import IntArray
@@ -34,7 +40,7 @@ def blind_inputs(treebank: Treebank) -> Mapping[str, str]:
     elements dropped. `text`: running text that shows no sentence boundary, and word boundaries only by spaces;
     a blank line between documents.
     """
-    if isinstance(treebank, ConstituentTreebank):
+    if isinstance(treebank, ConstituentTreebank | DiscontinuousTreebank):
         lines = list(_constituent_lines(treebank))
         return {"words": "".join(f"{line}\n" for line in lines), "text": _running(lines, [None] * len(lines))}
     if isinstance(treebank, DependencyTreebank):
@@ -48,7 +54,7 @@ def blind_inputs(treebank: Treebank) -> Mapping[str, str]:
 
 def word_count(treebank: Treebank) -> int:
     """Count the words of a treebank, of both sides if parallel; the links of alignments."""
-    if isinstance(treebank, ConstituentTreebank):
+    if isinstance(treebank, ConstituentTreebank | DiscontinuousTreebank):
         return len(treebank.words)
     if isinstance(treebank, DependencyTreebank):
         return len(treebank.forms)
@@ -57,7 +63,7 @@ def word_count(treebank: Treebank) -> int:
     return len(treebank.source)
 
 
-def _constituent_lines(treebank: ConstituentTreebank) -> Iterator[str]:
+def _constituent_lines(treebank: ConstituentTreebank | DiscontinuousTreebank) -> Iterator[str]:
     strings = treebank.vocabulary.strings
     empty = treebank.vocabulary.get(EMPTY_CATEGORY)
     words, tags = treebank.words.tolist(), treebank.tags.tolist()

@@ -7,12 +7,16 @@ from typing import NamedTuple
 
 import numpy as np
 
-from treescore.core.marks import Marks, word_states
+from treescore.core.arrays import owners_of
+from treescore.core.discontinuity import same_yields
+from treescore.core.marks import Marks, State, word_states
 from treescore.core.registry import Outcome
+from treescore.core.structure import NONE
 from treescore.core.trees import (
     Alignments,
     ConstituentTreebank,
     DependencyTreebank,
+    DiscontinuousTreebank,
     ParallelTreebank,
     Treebank,
 )
@@ -20,6 +24,7 @@ from treescore.errors import ScoringError
 from treescore.evaluation.spec import Entry
 from treescore.metrics.alignment.marks import link_marks
 from treescore.metrics.parseval.choices import EVALB
+from treescore.metrics.parseval.details import paired_rows
 from treescore.metrics.parseval.marks import span_marks
 
 
@@ -58,6 +63,8 @@ def _plain(gold: Treebank, system: Treebank) -> Marks | None:
             return _words(gold, system)
         case ConstituentTreebank(), ConstituentTreebank():
             return _spans(gold, system)
+        case DiscontinuousTreebank(), DiscontinuousTreebank():
+            return _yields(gold, system)
         case ParallelTreebank(), ParallelTreebank():
             return _links(gold.alignment, system.alignment)
         case Alignments(), Alignments():
@@ -77,6 +84,34 @@ def _spans(gold: ConstituentTreebank, system: ConstituentTreebank) -> Marks | No
     if len(gold) != len(system):
         return None
     return span_marks(EVALB, gold, system, np.ones(len(gold), np.bool_))
+
+
+def _yields(gold: DiscontinuousTreebank, system: DiscontinuousTreebank) -> Marks | None:
+    """Compare constituents below the roots by label and set of words; None where the sentences have other names."""
+    names = [list(each.sentences.sent_ids) for each in (gold, system)]
+    if len(gold) != len(system) or (all(names) and names[0] != names[1]):
+        return None
+    trees = gold, system
+    compared = np.diff(gold.word_offsets) == np.diff(system.word_offsets)
+    compared[[*gold.sentences.unreadable, *system.sentences.unreadable]] = False
+    owners = [owners_of(each.node_offsets) for each in trees]
+    beyond = max(len(each.labels) for each in trees) + 1  # ends of yields without words are above its negative
+    rows = [
+        (number, spans.starts + 1, spans.ends + beyond, each.labels)
+        for each, number, spans in zip(trees, owners, same_yields(gold, system), strict=True)
+    ]
+    states = [np.zeros(len(each.labels), np.int64) for each in trees]
+    left = [
+        np.flatnonzero((each.parents != NONE) & compared[number]) for each, number in zip(trees, owners, strict=True)
+    ]
+    for columns, state in ((4, State.RIGHT), (3, State.LABEL)):
+        chosen = [[column[kept] for column in side[:columns]] for side, kept in zip(rows, left, strict=True)]
+        for number, paired in enumerate(paired_rows(*chosen)):
+            states[number][left[number][paired]] = state
+            left[number] = np.delete(left[number], paired)
+    for number, wrong in enumerate(left):
+        states[number][wrong] = State.SPAN
+    return Marks(system=states[1], gold=states[0])
 
 
 def _links(gold: Alignments, system: Alignments) -> Marks | None:

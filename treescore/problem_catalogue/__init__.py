@@ -6,12 +6,15 @@ from collections.abc import Mapping
 
 from treescore.problem_catalogue.entry import Entry
 from treescore.problem_catalogue.formats import FORMATS
+from treescore.problem_catalogue.gap_trees import GAP_TREES
 from treescore.problem_catalogue.metrics import METRICS
 from treescore.problem_catalogue.requests import REQUESTS
 from treescore.problem_catalogue.sources import SOURCES
 from treescore.problem_catalogue.texts import TEXTS
 
-CATALOGUE: Mapping[str, Entry] = dict(sorted({**SOURCES, **TEXTS, **FORMATS, **METRICS, **REQUESTS}.items()))
+CATALOGUE: Mapping[str, Entry] = dict(
+    sorted({**SOURCES, **TEXTS, **FORMATS, **GAP_TREES, **METRICS, **REQUESTS}.items())
+)
 """Code -> entry: every code of a problem or warning that the library gives."""
 
 __all__ = ["CATALOGUE", "Entry"]

@@ -2,11 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+import re
+from collections.abc import Iterator, Sequence
+from typing import NamedTuple
 
 from treescore.core.counting import counted
-from treescore.render.constituent_layout import MOST_LEVELS, Tree, tree_of
-from treescore.render.sentence_shapes import AGREED, CROSSING, LABEL, ConstituentSentence, Facts, Span
+from treescore.render.branch_layout import branches_of, masks_of
+from treescore.render.constituent_layout import MOST_LEVELS, AnyTree, tree_of
+from treescore.render.sentence_shapes import (
+    AGREED,
+    CROSSING,
+    LABEL,
+    Branch,
+    Constituents,
+    ConstituentSentence,
+    Facts,
+    SpanMark,
+)
 from treescore.render.sentence_text import shown_form, shown_label
 
 MOST_WORDS = 300
@@ -15,10 +27,11 @@ _LISTED = 40
 """Constituents that the description names."""
 _NAMED = 6
 """Words of a constituent that are written out."""
+_RUNS = re.compile("1+")
 _WHAT = {LABEL: "label", CROSSING: "crossing"}
 
 
-def sides_of(sentence: ConstituentSentence) -> list[tuple[str, tuple[Span, ...]]]:
+def sides_of(sentence: ConstituentSentence) -> list[tuple[str, Constituents]]:
     """Return the sides that are given with their names, the upper one first."""
     sides = ((sentence.upper, sentence.gold), (sentence.lower, sentence.system))
     return [(name, spans) for name, spans in sides if spans is not None]
@@ -31,17 +44,17 @@ def facts(sentence: ConstituentSentence, *, every_span: bool = False) -> Facts:
         sentence: what is drawn.
         every_span: list agreed ones too.
     """
-    trees = [tree_of(spans, MOST_WORDS) for _, spans in sides_of(sentence)]
+    trees = [tree_of_side(spans, MOST_WORDS) for _, spans in sides_of(sentence)]
     rows = [
-        (shown_label(span.label), _words(sentence, span), f"{span.start + 1}-{span.end}", name, _what(span))
+        (shown_label(each.label), _words(sentence, each), _range(each), name, _what(each))
         for name, spans in sides_of(sentence)
-        for span in _drawn(spans)
-        if every_span or span.mark != AGREED
+        for each in _drawn(spans)
+        if every_span or each.mark != AGREED
     ]
     return Facts(("Label", "Words", "From-to", "Only in", "Wrong"), tuple(rows), left_out(sentence, trees))
 
 
-def left_out(sentence: ConstituentSentence, trees: list[Tree]) -> str:
+def left_out(sentence: ConstituentSentence, trees: Sequence[AnyTree]) -> str:
     """Return the sentence that says how much of a large tree is drawn; empty if all is."""
     parts = []
     if len(sentence.words) > MOST_WORDS:
@@ -84,18 +97,52 @@ def _listed(sentence: ConstituentSentence) -> Iterator[str]:
         yield "No constituent is wrong."
 
 
-def _drawn(spans: tuple[Span, ...]) -> Iterator[Span]:
-    """Yield the constituents of a side whose words are drawn."""
-    kept = [span for span in spans if 0 <= span.start < min(span.end, MOST_WORDS)]
-    return iter(sorted(kept, key=lambda span: (span.start, -span.end)))
+def tree_of_side(constituents: Constituents, words: int) -> AnyTree:
+    """Return what is drawn of one side; of so many words."""
+    branches = [each for each in constituents if isinstance(each, Branch)]
+    spans = [each for each in constituents if not isinstance(each, Branch)]
+    return branches_of(branches, words) if branches else tree_of(spans, words)
 
 
-def _words(sentence: ConstituentSentence, span: Span) -> str:
-    words = sentence.words[span.start : min(span.end, MOST_WORDS)]
+class _Drawn(NamedTuple):
+    """A constituent whose words are drawn: the ranges of its words, one unless it has gaps."""
+
+    label: str
+    mark: SpanMark
+    blocks: Sequence[tuple[int, int]]
+
+
+def _drawn(constituents: Constituents) -> Iterator[_Drawn]:
+    """Yield the constituents of a side whose words are drawn, in the order of their first words."""
+    branches = [each for each in constituents if isinstance(each, Branch)]
+    found = [
+        _Drawn(branch.label, branch.mark, _blocks(mask))
+        for branch, mask in zip(branches, masks_of(branches, MOST_WORDS), strict=True)
+        if mask
+    ]
+    found += [
+        _Drawn(each.label, each.mark, [(each.start, each.end)])
+        for each in constituents
+        if not isinstance(each, Branch) and 0 <= each.start < min(each.end, MOST_WORDS)
+    ]
+    return iter(sorted(found, key=lambda each: (each.blocks[0][0], -each.blocks[-1][1])))
+
+
+def _blocks(mask: int) -> list[tuple[int, int]]:
+    """Return the ranges of the bits that are set."""
+    return [match.span() for match in _RUNS.finditer(f"{mask:b}"[::-1])]
+
+
+def _range(each: _Drawn) -> str:
+    return ", ".join(f"{start + 1}-{end}" for start, end in each.blocks)
+
+
+def _words(sentence: ConstituentSentence, each: _Drawn) -> str:
+    words = [word for start, end in each.blocks for word in sentence.words[start : min(end, MOST_WORDS)]]
     if len(words) <= _NAMED:
         return " ".join(map(shown_form, words))
     return " ".join([*map(shown_form, words[: _NAMED - 2]), "…", shown_form(words[-1])])
 
 
-def _what(span: Span) -> str:
-    return "" if span.mark == AGREED else _WHAT.get(span.mark, "words")
+def _what(each: _Drawn) -> str:
+    return "" if each.mark == AGREED else _WHAT.get(each.mark, "words")

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from collections import deque
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import partial
 from itertools import accumulate, pairwise
+from typing import Protocol
 
 from treescore.render.letters import BOLD, width
 from treescore.render.sentence_shapes import CROSSING, Span
@@ -21,7 +23,7 @@ CROSS = "\u00d7"
 CONTINUED = "\u2026"
 """Before the label of a constituent that began in an earlier line."""
 _GAP = 16.0
-_AIR = 6.0
+AIR = 6.0
 """Between a label and another label or a line."""
 
 
@@ -80,6 +82,51 @@ class Tree:
             first += 1
         return tuple(sorted(nodes[first:], key=lambda node: (node.height, node.span.start)))
 
+    @property
+    def rounds(self) -> int:
+        """How often words are moved apart: once suffices where constituents have no gaps."""
+        return 1
+
+    @property
+    def crossing(self) -> bool:
+        """Whether lines of it may cross."""
+        return False
+
+    def placed(self, nodes: Sequence[Node], xs: Sequence[float]) -> Iterator[tuple[int, float]]:
+        """Place constituents, lower ones first; yield words that must move to the right, and by how much."""
+        _place_nodes(nodes, xs)
+        yield from _too_near(nodes, xs)
+
+
+class AnyTree(Protocol):
+    """The drawn constituents of one side, with gaps or without."""
+
+    @property
+    def nodes(self) -> tuple[Node, ...]:
+        """As `Tree`."""
+
+    @property
+    def height(self) -> int:
+        """As `Tree`."""
+
+    @property
+    def empty(self) -> int:
+        """As `Tree`."""
+
+    @property
+    def rounds(self) -> int:
+        """As `Tree`."""
+
+    @property
+    def crossing(self) -> bool:
+        """As `Tree`."""
+
+    def part(self, start: int, stop: int) -> tuple[Node, ...]:
+        """As `Tree`."""
+
+    def placed(self, nodes: Sequence[Node], xs: Sequence[float]) -> Iterator[tuple[int, float]]:
+        """As `Tree`."""
+
 
 @dataclass(frozen=True, slots=True)
 class Line:
@@ -116,7 +163,7 @@ def tree_of(spans: Sequence[Span], words: int) -> Tree:
     )
 
 
-def lines_of(trees: Sequence[Tree], forms: Sequence[str]) -> Iterator[Line]:
+def lines_of(trees: Sequence[AnyTree], forms: Sequence[str]) -> Iterator[Line]:
     """Return the lines of a sentence.
 
     Args:
@@ -131,9 +178,9 @@ def lines_of(trees: Sequence[Tree], forms: Sequence[str]) -> Iterator[Line]:
     return wrapped(passing, partial(_most, forms), partial(_line, trees, forms), _reach)
 
 
-def _line(trees: Sequence[Tree], forms: Sequence[str], start: int, stop: int) -> Line:
+def _line(trees: Sequence[AnyTree], forms: Sequence[str], start: int, stop: int) -> Line:
     sides = tuple(tree.part(start, stop) for tree in trees)
-    wide, xs = _place(sides, forms[start:stop])
+    wide, xs = _place(trees, sides, forms[start:stop])
     return Line(wide, start, tuple(xs), sides)
 
 
@@ -152,10 +199,13 @@ def _reach(line: Line, start: int, stop: int) -> float:
     return line.xs[stop - start - 1]
 
 
-def _place(sides: Sequence[Sequence[Node]], forms: Sequence[str]) -> tuple[float, list[float]]:
+def _place(
+    trees: Sequence[AnyTree], sides: Sequence[Sequence[Node]], forms: Sequence[str]
+) -> tuple[float, list[float]]:
     """Place the constituents of a line, with the words so far apart that no label touches another one or a line.
 
     Args:
+        trees: of both sides.
         sides: those of both sides, lower ones first; they get their places.
         forms: words of the line, as they are drawn.
 
@@ -163,14 +213,18 @@ def _place(sides: Sequence[Sequence[Node]], forms: Sequence[str]) -> tuple[float
         The width of the line, and the middle of each word.
     """
     gaps = [0.0] * len(forms)
+    for _ in range(max((tree.rounds for tree in trees), default=0)):
+        xs = _words(forms, gaps)
+        more = [0.0] * len(forms)
+        for tree, nodes in zip(trees, sides, strict=True):
+            for word, lacking in tree.placed(nodes, xs):
+                more[word] = max(more[word], lacking)
+        if not any(more):
+            break
+        gaps = [gap + wider for gap, wider in zip(gaps, more, strict=True)]
     xs = _words(forms, gaps)
-    for nodes in sides:
-        _place_nodes(nodes, xs)
-        for word, lacking in _too_near(nodes, xs):
-            gaps[word] = max(gaps[word], lacking)
-    xs = _words(forms, gaps)
-    for nodes in sides:
-        _place_nodes(nodes, xs)
+    for tree, nodes in zip(trees, sides, strict=True):
+        deque(tree.placed(nodes, xs), maxlen=0)
     every = [node for nodes in sides for node in nodes]
     shift = max([0.0, *(EDGE + node.half - node.x for node in every)])
     for node in every:
@@ -259,6 +313,6 @@ def _too_near(nodes: Sequence[Node], xs: Sequence[float]) -> Iterator[tuple[int,
                 level.append((start, place_of(child, xs), 0.0))
     for level in levels:
         for (_, left, half), (start, right, other) in pairwise(sorted(level)):
-            lacking = left + half + _AIR + other - right
+            lacking = left + half + AIR + other - right
             if lacking > 0:
                 yield start, lacking

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from treescore.render.constituent_facts import MOST_WORDS, described, left_out, sides_of
-from treescore.render.constituent_layout import EDGE, LABEL_SIZE, Line, Node, lines_of, place_of, tree_of
+from treescore.render.constituent_facts import MOST_WORDS, described, left_out, sides_of, tree_of_side
+from treescore.render.constituent_layout import EDGE, LABEL_SIZE, Line, Node, lines_of, place_of
 from treescore.render.dependency_pieces import agreed_first
-from treescore.render.drawing import END, GOLD, INK, MIDDLE, SOFT, START, WRONG, Drawing, number
+from treescore.render.drawing import END, GOLD, INK, MIDDLE, PAPER, SOFT, START, WRONG, Drawing, number
 from treescore.render.letters import width
 from treescore.render.mark_looks import line_style
 from treescore.render.sentence_shapes import ConstituentSentence
@@ -20,6 +20,8 @@ _NOTE = 24.0
 _BETWEEN = 10.0
 """Between two lines."""
 _LEAST = 160.0
+_BRIDGE = {"stroke": PAPER, "stroke_width": "6"}
+"""The paper around a line that passes over others."""
 
 
 def constituents_svg(sentence: ConstituentSentence, *, name: str = "constituents") -> str:
@@ -41,12 +43,14 @@ class _Side:
         base: where level 0 would be.
         leaf: where the lines to words end.
         kind: of its errors.
+        crossing: whether its lines may cross.
     """
 
     way: int
     base: float
     leaf: float
     kind: str
+    crossing: bool
 
     def bar(self, height: int) -> float:
         return self.base + self.way * _LEVEL * height
@@ -56,10 +60,11 @@ class _Picture:
     def __init__(self, sentence: ConstituentSentence, name: str) -> None:
         self._forms = [shown_form(word) for word in sentence.words[:MOST_WORDS]]
         sides = sides_of(sentence)
-        trees = [tree_of(spans, len(self._forms)) for _, spans in sides]
+        trees = [tree_of_side(spans, len(self._forms)) for _, spans in sides]
         self._names = [
             "" if side in {"gold", "system"} and not sentence.compared else shown_label(side) for side, _ in sides
         ]
+        self._crossing = [tree.crossing for tree in trees]
         first = "gold" if sentence.gold is not None and not sentence.compared else "bad"
         self._kinds = [first, "bad"][: len(sides)]
         self._mirrored = right_to_left(sentence.words[:MOST_WORDS])
@@ -83,10 +88,10 @@ class _Picture:
         named = _NAMES if any(self._names) else 0.0
         tops = [max((node.height for node in nodes), default=0) for nodes in line.sides] or [0]
         words = top + named + 30 + _LEVEL * tops[0]
-        sides = [_Side(-1, words - 10, words - 23, self._kinds[0])] if self._kinds else []
+        sides = [_Side(-1, words - 10, words - 23, self._kinds[0], self._crossing[0])] if self._kinds else []
         bottom = words + 14
         if len(self._kinds) > 1:
-            sides.append(_Side(1, words - 1, words + 12, self._kinds[1]))
+            sides.append(_Side(1, words - 1, words + 12, self._kinds[1], self._crossing[1]))
             bottom = words + 26 + _LEVEL * tops[1] + named
         for side, nodes in zip(sides, line.sides, strict=True):
             for at in agreed_first((node.span.mark, at) for at, node in enumerate(nodes)):
@@ -116,10 +121,11 @@ class _Picture:
     def _branches(self, node: Node, side: _Side, line: Line) -> None:
         """Draw the lines from a constituent down to what is below it, and to the edges where it continues."""
         style, y = line_style(node.span.mark, side.kind), side.bar(node.height)
-        middle, last = self._x(node.x), len(node.children) - 1
+        children = sorted(node.children, key=lambda child: place_of(child, line.xs)) if side.crossing else node.children
+        middle, last = self._x(node.x), len(children) - 1
         edges = [edge for edge, cut in ((0.0, node.before), (line.width, node.after)) if cut]
         parts = [f"M{number(self._x(edge))} {number(y)}H{number(middle)}" for edge in edges]
-        for index, child in enumerate(node.children):
+        for index, child in enumerate(children):
             x = self._x(place_of(child, line.xs))
             end = side.bar(child.height) + 21 * side.way if isinstance(child, Node) else side.leaf
             first_here, last_here = index == 0 and not node.before, index == last and not node.after
@@ -132,6 +138,8 @@ class _Picture:
                 f"M{number(middle)} {number(y)}H{number(x + step)}"
                 f"Q{number(x)} {number(y)} {number(x)} {number(corner)}V{number(end)}"
             )
+        if parts and side.crossing:
+            self._drawing.path("".join(parts), class_="bridge", **_BRIDGE)
         if parts:
             self._drawing.path("".join(parts), class_=f"arc {style.classes}", **style.stroke)
 

@@ -100,6 +100,27 @@ class Span:
 
 
 @dataclass(frozen=True, slots=True)
+class Branch:
+    """A constituent that may have gaps.
+
+    Attributes:
+        label: its category.
+        parent: position of the one above it among those of its side, which comes before; None of the root.
+        words: indices of the words directly below it.
+        mark: as of a `Span`.
+    """
+
+    label: str
+    parent: int | None
+    words: tuple[int, ...]
+    mark: SpanMark = "agreed"
+
+
+Constituents = tuple[Span, ...] | tuple[Branch, ...]
+"""The constituents of one side of a sentence."""
+
+
+@dataclass(frozen=True, slots=True)
 class ConstituentSentence:
     """The constituents of a sentence on both sides of its words.
 
@@ -117,8 +138,8 @@ class ConstituentSentence:
 
     title: str
     words: tuple[str, ...]
-    gold: tuple[Span, ...] | None
-    system: tuple[Span, ...] | None
+    gold: Constituents | None
+    system: Constituents | None
     upper: str = "gold"
     lower: str = "system"
     compared: bool = False

@@ -9,11 +9,13 @@ from itertools import pairwise
 import numpy as np
 
 from treescore.core.arrays import IntArray
+from treescore.core.structure import NONE
 from treescore.core.trees import (
     ODD_HEAD,
     Alignments,
     ConstituentTreebank,
     DependencyTreebank,
+    DiscontinuousTreebank,
     ParallelTreebank,
     Treebank,
 )
@@ -51,6 +53,8 @@ def _columns(gold: Treebank) -> Iterator[Sequence[object]]:
         yield from _dependencies(gold)
     elif isinstance(gold, ConstituentTreebank):
         yield from _constituents(gold)
+    elif isinstance(gold, DiscontinuousTreebank):
+        yield from _discontinuous(gold)
     else:
         yield _links(gold)
 
@@ -80,6 +84,21 @@ def _constituents(gold: ConstituentTreebank) -> Iterator[Sequence[object]]:
     yield _split(gold.labels, gold.node_offsets, name)
     starts, ends = (_split(each, gold.node_offsets, str) for each in (gold.starts, gold.ends))
     yield list(zip(starts, ends, strict=True))
+
+
+def _discontinuous(gold: DiscontinuousTreebank) -> Iterator[Sequence[object]]:
+    name = gold.vocabulary.strings.__getitem__
+    for column in (gold.words, gold.word_functions, gold.lemmas, gold.morphs):
+        yield _split(column, gold.word_offsets, name)
+    yield _split(gold.tags, gold.word_offsets, lambda tag: name(tag) if tag >= 0 else "")
+    for column in (gold.labels, gold.functions):
+        yield _split(column, gold.node_offsets, name)
+    firsts = gold.node_offsets[:-1]
+    anchors = gold.anchors - np.repeat(firsts, np.diff(gold.word_offsets))
+    parents = gold.parents - np.repeat(firsts, np.diff(gold.node_offsets))
+    parents[firsts] = NONE
+    above = (_split(anchors, gold.word_offsets, str), _split(parents, gold.node_offsets, str))
+    yield list(zip(*above, strict=True))
 
 
 def _links(gold: Alignments) -> Sequence[object]:

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from service.usecases.trees.pages import ALIGNMENT, CONSTITUENTS, DEPENDENCIES
+from service.usecases.trees.pages import ALIGNMENT, CONSTITUENTS, DEPENDENCIES, DISCONTINUOUS, NOT_FOUND
 from service.usecases.trees.reading import StoredPage
 from treescore.core.marks import State
 from treescore.core.params import Json
@@ -90,6 +90,8 @@ def half_of(page: StoredPage, sentence: int) -> Half:
     """Return one whole sentence as a half."""
     if page.kind == DEPENDENCIES:
         return _dependencies(page, sentence)
+    if page.kind == DISCONTINUOUS:
+        return _discontinuous(page, sentence)
     return _constituents(page, sentence) if page.kind == CONSTITUENTS else _links(page, sentence)
 
 
@@ -174,6 +176,27 @@ def _constituents(page: StoredPage, sentence: int) -> Half:
         for label, start, end, depth in zip(page.strings("labels", "nodes", sentence), *rows, strict=True)
     ]
     return Half(words, spans, range(len(spans)), {})
+
+
+def _discontinuous(page: StoredPage, sentence: int) -> Half:
+    """Return constituents with what is directly below them: what is below that follows, and is as long as the tree."""
+    columns = zip(page.strings("forms", "words", sentence), page.strings("tags", "words", sentence), strict=True)
+    words: list[Document] = [
+        {"id": str(number), "form": form, "tag": tag} for number, (form, tag) in enumerate(columns, 1)
+    ]
+    labels, functions = (page.strings(name, "nodes", sentence) for name in ("labels", "functions"))
+    rows: list[Document] = []
+    for label, function, parent in zip(
+        labels, functions, page.values("parents", "nodes", sentence).tolist(), strict=True
+    ):
+        above = None if parent == NOT_FOUND else parent
+        depth = 0 if above is None else rows[above]["depth"] + 1
+        rows.append({"label": label, "function": function, "parent": above, "depth": depth, "words": []})
+    functions = page.strings("word_functions", "words", sentence)
+    anchors = page.values("anchors", "words", sentence).tolist()
+    for number, (anchor, function) in enumerate(zip(anchors, functions, strict=True)):
+        rows[anchor]["words"].append({"word": number, "function": function})
+    return Half(words, rows, range(len(rows)), {})
 
 
 def _links(page: StoredPage, sentence: int) -> Half:

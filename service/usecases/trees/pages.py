@@ -11,10 +11,17 @@ from service.store.packed_named import NamedArrays, with_own_strings
 from treescore.core.arrays import IntArray, offsets_of
 from treescore.core.heads import resolved_heads
 from treescore.core.structure import structure_of
-from treescore.core.trees import Alignments, ConstituentTreebank, DependencyTreebank, ParallelTreebank, Treebank
+from treescore.core.trees import (
+    Alignments,
+    ConstituentTreebank,
+    DependencyTreebank,
+    DiscontinuousTreebank,
+    ParallelTreebank,
+    Treebank,
+)
 from treescore.core.vocabulary import Vocabulary
 
-DEPENDENCIES, CONSTITUENTS, ALIGNMENT = "dependencies", "constituents", "alignment"
+DEPENDENCIES, CONSTITUENTS, DISCONTINUOUS, ALIGNMENT = "dependencies", "constituents", "discontinuous", "alignment"
 SENTENCES_PER_PAGE = 500
 """Sentences in one stored page, whose number is that of its first: what a request for one sentence reads."""
 UNITS_PER_PAGE = 20_000
@@ -75,7 +82,7 @@ def unit_offsets(treebank: Treebank) -> IntArray:
     """Return where the words, constituents or links of each sentence begin, int64 (n + 1,)."""
     if isinstance(treebank, DependencyTreebank):
         return treebank.word_offsets
-    if isinstance(treebank, ConstituentTreebank):
+    if isinstance(treebank, ConstituentTreebank | DiscontinuousTreebank):
         return treebank.node_offsets
     return treebank.alignment.offsets if isinstance(treebank, ParallelTreebank) else treebank.offsets
 
@@ -85,6 +92,8 @@ def _columns_of(treebank: Treebank) -> tuple[_Columns, Vocabulary]:
         return _dependencies(treebank), treebank.vocabulary
     if isinstance(treebank, ConstituentTreebank):
         return _constituents(treebank), treebank.vocabulary
+    if isinstance(treebank, DiscontinuousTreebank):
+        return _discontinuous(treebank), treebank.vocabulary
     if isinstance(treebank, ParallelTreebank):
         return _links(treebank.alignment, treebank), treebank.source.vocabulary
     return _links(treebank, None), Vocabulary()
@@ -128,6 +137,25 @@ def _constituents(treebank: ConstituentTreebank) -> _Columns:
     return _Columns(CONSTITUENTS, offsets, columns, ("labels", "forms", "tags"), "nodes")
 
 
+def _discontinuous(treebank: DiscontinuousTreebank) -> _Columns:
+    """Return nodes and words with the number of what is above them in their sentence, NOT_FOUND above the root."""
+    firsts = treebank.node_offsets[:-1]
+    parents = treebank.parents - np.repeat(firsts, np.diff(treebank.node_offsets))
+    parents[firsts] = NOT_FOUND
+    columns = {
+        "labels": ("nodes", treebank.labels),
+        "functions": ("nodes", treebank.functions),
+        "parents": ("nodes", parents),
+        "forms": ("words", treebank.words),
+        "tags": ("words", treebank.tags),
+        "word_functions": ("words", treebank.word_functions),
+        "anchors": ("words", treebank.anchors - np.repeat(firsts, np.diff(treebank.word_offsets))),
+    }
+    offsets = {"nodes": treebank.node_offsets, "words": treebank.word_offsets}
+    numbered = ("labels", "functions", "forms", "tags", "word_functions")
+    return _Columns(DISCONTINUOUS, offsets, columns, numbered, "nodes")
+
+
 def _links(links: Alignments, sides: ParallelTreebank | None) -> _Columns:
     offsets = {"links": links.offsets}
     columns = {
@@ -146,7 +174,7 @@ def _links(links: Alignments, sides: ParallelTreebank | None) -> _Columns:
 
 def _lines_of(treebank: Treebank) -> IntArray:
     """Return the line on which each sentence begins, 0 where it is not known, int64 (n,)."""
-    if isinstance(treebank, ConstituentTreebank):
+    if isinstance(treebank, ConstituentTreebank | DiscontinuousTreebank):
         return treebank.lines
     if isinstance(treebank, ParallelTreebank):
         treebank = treebank.source

@@ -16,7 +16,9 @@ from service.usecases.jobs.jobs import submit_job
 from service.usecases.jobs.trees import job_trees
 from service.usecases.trees import listing, pages
 from tests.fixtures.contexts import ORGANISER
+from tests.fixtures.gap_metric import NAME
 from tests.fixtures.requests import loaded
+from tests.treescore.core.test_discontinuity import random_text
 
 Tree = dict[str, Any]
 RELATIONS = ("nsubj", "nmod", "nmod:poss", "obj")
@@ -66,7 +68,21 @@ def constituents(rng: random.Random) -> tuple[str, str, list[str]]:
     return gold, output, ["parseval"]
 
 
-MADE = {"conllu": dependencies, "bracketed": constituents}
+def discontinuous(rng: random.Random) -> tuple[str, str, list[str]]:
+    """The same with gaps."""
+    lengths = [rng.randrange(1, 7) for _ in range(40)]
+    words = {f"{at}=w": rng.choice(WORDS) for at in range(7)}
+
+    def text() -> str:
+        found = random_text(rng, lengths)
+        for leaf, word in words.items():
+            found = found.replace(leaf, leaf[:-1] + word)
+        return found.replace("(A", "(NP").replace("(B", "(VP")
+
+    return text(), text(), [NAME]
+
+
+MADE = {"conllu": dependencies, "bracketed": constituents, "discbracket": discontinuous}
 
 
 @pytest.fixture
@@ -78,7 +94,7 @@ def small_pages(monkeypatch: pytest.MonkeyPatch) -> None:
 
 @pytest.fixture(params=sorted(MADE))
 def trees(
-    request: pytest.FixtureRequest, context: Context, work: Callable[[], int], small_pages: None
+    request: pytest.FixtureRequest, context: Context, work: Callable[[], int], small_pages: None, gap_metric: str
 ) -> Callable[..., list[Tree]]:
     """The trees of a job over two systems, asked page by page."""
     gold, output, metrics = MADE[request.param](random.Random(7))  # noqa: S311 - chooses test data

@@ -1,0 +1,252 @@
+"""Shared by the formats of trees with gaps: from columns as a text has them to a treebank, and what is wrong there."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field, fields, replace
+from functools import partial
+from typing import Protocol
+
+import numpy as np
+
+from treescore.core.arrays import BoolArray, Int32Array, IntArray, offsets_of, owners_of, sums_by
+from treescore.core.discontinuity import Links, arranged, divided
+from treescore.core.limits import Limits
+from treescore.core.params import Param
+from treescore.core.structure import NONE
+from treescore.core.trees import DiscontinuousTreebank, Sentences
+from treescore.core.vocabulary import Vocabulary
+from treescore.errors import InputError, LimitError, Problem
+
+NOTHING = "--"
+"""What stands for no lemma, no morphology and no function."""
+
+UNREADABLE = Param(
+    {"enum": ["job", "sentence"]},
+    "job",
+    "What fails if a sentence cannot be read: the whole job, with the place, or the sentence (status error).",
+)
+"""The option of formats that can go on after a sentence that cannot be read."""
+
+
+@dataclass(slots=True)
+class Faults:
+    """What is wrong with sentences; a Problem is made only for those that are shown."""
+
+    parts: list[tuple[IntArray, IntArray, IntArray, Callable[[int], Problem]]] = field(default_factory=list)
+
+    def add(self, rows: IntArray, sentences: IntArray, lines: IntArray, make: Callable[[int], Problem]) -> None:
+        """Record that rows have a problem.
+
+        Args:
+            rows: what `make` is given.
+            sentences: the sentence of each, from 0.
+            lines: the line of each, by which problems are ordered.
+            make: returns the problem of a row.
+        """
+        if len(rows):
+            self.parts.append((rows, sentences, lines, make))
+
+    def bad(self, size: int) -> BoolArray:
+        """Tell which of so many sentences have a problem."""
+        found = np.zeros(size, np.bool_)
+        for _, sentences, _, _ in self.parts:
+            found[sentences] = True
+        return found
+
+    def raise_if_any(self, cap: int) -> None:
+        """Raise InputError with the first problems in the order of the text."""
+        total = sum(len(rows) for rows, _, _, _ in self.parts)
+        if total:
+            raise InputError([make(row) for row, make in self._ordered()[:cap]], total)
+
+    def by_sentence(self) -> dict[int, Problem]:
+        """Return the first problem of each sentence that has one."""
+        if not self.parts:
+            return {}
+        sentences = np.concatenate([part[1] for part in self.parts])[self._order()]
+        _, firsts = np.unique(sentences, return_index=True)
+        ordered = self._ordered()
+        return {int(sentences[first]): ordered[first][1](ordered[first][0]) for first in firsts.tolist()}
+
+    def _order(self) -> IntArray:
+        return np.argsort(np.concatenate([part[2] for part in self.parts]), kind="stable")
+
+    def _ordered(self) -> list[tuple[int, Callable[[int], Problem]]]:
+        every = [(row, make) for rows, _, _, make in self.parts for row in rows.tolist()]
+        return [every[place] for place in self._order().tolist()]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RawTrees:
+    """Trees as a text has them, m nodes without the roots, w words, n sentences; numbers of strings where not said.
+
+    Attributes:
+        labels, functions: of the nodes, int64 (m,).
+        parents: the node above each, counted over the whole file, NONE below the root, int64 (m,).
+        node_offsets: int64 (n + 1,).
+        words, tags, word_functions, lemmas, morphs: int64 (w,).
+        anchors: the node above each word, NONE below the root, int64 (w,).
+        word_offsets: int64 (n + 1,).
+        roots, root_functions: label and function of the roots, int64 (n,).
+        lines: on which the sentences begin, int64 (n,).
+    """
+
+    labels: IntArray
+    functions: IntArray
+    parents: IntArray
+    node_offsets: IntArray
+    words: IntArray
+    tags: IntArray
+    word_functions: IntArray
+    lemmas: IntArray
+    morphs: IntArray
+    anchors: IntArray
+    word_offsets: IntArray
+    roots: IntArray
+    root_functions: IntArray
+    lines: IntArray
+
+    def without(self, bad: BoolArray, root: int) -> RawTrees:
+        """Return the same with no words and no nodes in some sentences, bool (n,), and this label at their roots."""
+        if not bad.any():
+            return self
+        nodes, words = (~bad[owners_of(offsets)] for offsets in (self.node_offsets, self.word_offsets))
+        places = np.append(np.cumsum(nodes) - 1, NONE)
+        kept = {
+            each.name: getattr(self, each.name)[nodes if each.name in _OF_NODES else words]
+            for each in fields(self)
+            if each.name in _OF_NODES + _OF_WORDS
+        }
+        kept["parents"], kept["anchors"] = places[kept["parents"]], places[kept["anchors"]]
+        return replace(
+            self,
+            **kept,
+            node_offsets=np.append(0, np.cumsum(nodes))[self.node_offsets],
+            word_offsets=np.append(0, np.cumsum(words))[self.word_offsets],
+            roots=np.where(bad, root, self.roots),
+            root_functions=np.where(bad, 0, self.root_functions),
+        )
+
+
+_OF_NODES = ("labels", "functions", "parents")
+_OF_WORDS = ("words", "tags", "word_functions", "lemmas", "morphs", "anchors")
+
+
+class NodeProblem(Protocol):
+    """Returns the problem of a node, by its number in the file."""
+
+    def __call__(self, node: int, /, *, cycle: bool) -> Problem:
+        """Return that it is in a cycle, else that it has no words."""
+
+
+@dataclass(frozen=True, slots=True)
+class Reading:
+    """What is common to the readers of one text.
+
+    Attributes:
+        vocabulary: of the treebank.
+        limits: of the text.
+        lenient: whether sentences that cannot be read are left without words.
+        root: number of the label of a root that no text names.
+        node_problem: returns the problem of a node.
+        node_lines: by which problems of nodes are ordered, int64 (m,).
+    """
+
+    vocabulary: Vocabulary
+    limits: Limits
+    lenient: bool
+    root: int
+    node_problem: NodeProblem
+    node_lines: IntArray
+
+
+def treebank_of(
+    raw: RawTrees, reading: Reading, sent_ids: Sequence[str | None], faults: Faults
+) -> DiscontinuousTreebank:
+    """Make the treebank; sentences with faults have no words if that is allowed.
+
+    Raises:
+        InputError: faults, `node-in-cycle` and `node-without-words`, unless they cost only their sentences.
+        LimitError: `too-deep`.
+    """
+    lengths = np.diff(raw.word_offsets)
+    for long in np.flatnonzero(lengths > reading.limits.max_words)[:1].tolist():
+        detail = f"The sentence has {lengths[long]:,} words; the limit is {reading.limits.max_words:,}. Split it."
+        raise LimitError(Problem("too-many-words", detail, sentence=long + 1, line=int(raw.lines[long])))
+    found = arranged(Links(raw.parents, raw.node_offsets, raw.anchors, raw.word_offsets))
+    if not reading.lenient:
+        faults.raise_if_any(reading.limits.max_problems)
+    fine = ~faults.bad(len(raw.lines))
+    for nodes, cycle in ((found.cycles, True), (found.empty, False)):
+        bad = np.flatnonzero((nodes != NONE) & fine)
+        rows = nodes[bad]
+        faults.add(rows, bad, reading.node_lines[rows], partial(reading.node_problem, cycle=cycle))
+    for deep in np.flatnonzero(found.depths > reading.limits.max_depth)[:1].tolist():
+        detail = (
+            f"The tree has {found.depths[deep]:,} nodes one below the other; the limit is "
+            f"{reading.limits.max_depth:,}. Leave the sentence out, or ask the operator for a higher limit."
+        )
+        raise LimitError(Problem("too-deep", detail, sentence=deep + 1, line=int(raw.lines[deep])))
+    if not reading.lenient:
+        faults.raise_if_any(reading.limits.max_problems)
+    unreadable = faults.by_sentence()
+    if unreadable:
+        raw = raw.without(faults.bad(len(raw.lines)), reading.root)
+        found = arranged(Links(raw.parents, raw.node_offsets, raw.anchors, raw.word_offsets))
+    labels, functions = np.empty((2, len(found.parents)), np.int64)
+    roots = found.node_offsets[:-1]
+    labels[found.numbers], functions[found.numbers] = raw.labels, raw.functions
+    labels[roots], functions[roots] = raw.roots, raw.root_functions
+    return DiscontinuousTreebank(
+        vocabulary=reading.vocabulary,
+        labels=labels,
+        functions=functions,
+        parents=found.parents,
+        node_offsets=found.node_offsets,
+        words=raw.words,
+        tags=raw.tags,
+        word_functions=raw.word_functions,
+        lemmas=raw.lemmas,
+        morphs=raw.morphs,
+        anchors=found.anchors,
+        word_offsets=raw.word_offsets,
+        lines=raw.lines,
+        sentences=Sentences(sent_ids=sent_ids, unreadable=unreadable),
+    )
+
+
+def check_sentences(count: int, limits: Limits) -> None:
+    """Raise InputError where a text has no sentence, LimitError where there are too many."""
+    if not count:
+        raise InputError(Problem("no-sentence", "The text has no sentence. Send the whole file, in its own format."))
+    if count > limits.max_sentences:
+        detail = f"The text has {count:,} sentences; the limit is {limits.max_sentences:,}. Split it."
+        raise LimitError(Problem("too-many-sentences", detail))
+
+
+def numbers_of(
+    codes: Int32Array | IntArray, strings: Sequence[str], vocabulary: Vocabulary, change: Callable[[str], str] = str
+) -> IntArray:
+    """Return the vocabulary's numbers of strings by their codes, each distinct one changed once: int64, as `codes`."""
+    used = np.zeros(len(strings), np.bool_)
+    used[codes] = True
+    distinct = np.flatnonzero(used)
+    table = np.zeros(len(strings), np.int64)
+    table[distinct] = vocabulary.numbers([change(strings[code]) for code in distinct.tolist()])
+    return table[codes]
+
+
+def without_nothing(string: str) -> str:
+    """Return a string, the empty one for `--`."""
+    return "" if string == NOTHING else string
+
+
+def offsets_by(owners: IntArray, size: int) -> IntArray:
+    """Return the offsets of sorted owners: int64 (size + 1,)."""
+    return offsets_of(sums_by(owners, size))
+
+
+def category(label: str) -> str:
+    """Return the category of a label whose function stands elsewhere; round brackets in it become square ones."""
+    return divided(label.replace("(", "[").replace(")", "]"))[0]
