@@ -35,14 +35,15 @@ def enhanced(gold: bytes, system: bytes, **params: Any) -> Outcome:
 
 def totals(gold: bytes, system: bytes, **params: Any) -> tuple[list[int], list[int]]:
     found = enhanced(gold, system, **params).totals.tolist()
-    return found[:3], found[3:]
+    row = len(found) // 2
+    return found[:3], found[row : row + 3]
 
 
-def test_a_repeated_edge_is_right_once() -> None:
-    # The original finds 3 right edges of 2 in gold here: 120 % F1.
+def test_a_repeated_edge_is_one_edge() -> None:
+    # The original finds 3 right edges of 2 in gold where the text is not collapsed before: 120 % F1.
     gold, system = sentence(("1", "2:nsubj"), ("2", "0:root")), sentence(("1", "2:nsubj|2:nsubj"), ("2", "0:root"))
-    assert totals(gold, system) == ([2, 2, 3], [2, 2, 3])
-    assert totals(gold, system, counting="cross-product") == ([3, 2, 3], [3, 2, 3])
+    for counting in ("multiset", "cross-product"):
+        assert totals(gold, system, counting=counting) == ([2, 2, 2], [2, 2, 2])
 
 
 def test_subtypes_cut_away_leave_a_multiset() -> None:

@@ -3,22 +3,20 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from dataclasses import dataclass
 from itertools import repeat
 
 import numpy as np
 
-from treescore.core.arrays import IntArray, offsets_of, owners_of
+from treescore.core.arrays import BoolArray, IntArray, offsets_of, owners_of
 from treescore.core.counting import counted
 from treescore.core.heads import plain_number
 from treescore.core.treebank_columns import ranges_of
 from treescore.core.trees import DependencyTreebank
 from treescore.errors import LimitError, Problem, ProblemList
 from treescore.formats.shared.lines import short
-
-ROOT = -1
-"""Head of an edge from the root."""
+from treescore.metrics.enhanced.leave_out import ROOT, Arcs, left_out
 
 MAX_STEPS = 20_000_000
 """Limit on the characters of all paths through empty nodes; their number can double with every empty node."""
@@ -39,7 +37,7 @@ class Edges:
 
     Attributes:
         words: the dependent, over the whole text, int64 (e,).
-        heads: the head, over the whole text, ROOT for the root, int64 (e,).
+        heads: the head, over the whole text; ROOT for the root, NOWHERE for one that no other edge has, int64 (e,).
         labels: the relation or path of relations (`conj>nsubj`), numbers of strings, int64 (e,).
         plain_labels: the same, each step without its subtype, int64 (e,).
     """
@@ -49,9 +47,13 @@ class Edges:
     labels: IntArray
     plain_labels: IntArray
 
+    def kept(self, mask: BoolArray) -> Edges:
+        """Return some of the edges."""
+        return Edges(self.words[mask], self.heads[mask], self.labels[mask], self.plain_labels[mask])
 
-def edges_of(treebank: DependencyTreebank, cap: int, *, collapse: bool) -> Edges:
-    """Read the DEPS of all words.
+
+def edges_of(treebank: DependencyTreebank, cap: int, *, collapse: bool, leave_out: Collection[str] = ()) -> Edges:
+    """Read the DEPS of all words; an edge that a word has twice is one.
 
     Args:
         treebank: the text.
@@ -59,12 +61,29 @@ def edges_of(treebank: DependencyTreebank, cap: int, *, collapse: bool) -> Edges
         collapse: whether edges from empty nodes are followed up to words, with relations joined by `>`, as the
             treebank tools collapse them: equal paths become one edge. Otherwise such edges are left out, as the
             evaluation of these tools does with uncollapsed files.
+        leave_out: kinds of enhancement (`treescore.metrics.enhanced.leave_out`).
 
     Raises:
         InputError: DEPS cannot be read, or have heads that do not exist.
         LimitError: too many paths through empty nodes.
     """
-    return _Reader(treebank, cap, collapse=collapse).edges()
+    arcs = left_out(treebank, _distinct(_Reader(treebank, cap, collapse=collapse).arcs(), treebank), leave_out)
+    vocabulary = treebank.vocabulary
+    plain = vocabulary.table(arcs.labels, lambda label: vocabulary.number(plain_path(label)))[arcs.labels]
+    return Edges(*arcs, plain)
+
+
+def _distinct(arcs: Arcs, treebank: DependencyTreebank) -> Arcs:
+    """Return each edge once, those of a word by head, then by relation, as the treebank tools' collapsing has them."""
+    strings = treebank.vocabulary.strings
+    labels = sorted(treebank.vocabulary.distinct(arcs.labels).tolist(), key=strings.__getitem__)
+    rank = np.zeros(len(strings), np.int64)
+    rank[labels] = np.arange(len(labels))
+    order = np.lexsort((rank[arcs.labels], arcs.heads, arcs.words))
+    ordered = np.stack(arcs.kept(order))
+    first = np.ones(len(order), np.bool_)
+    first[1:] = (ordered[:, 1:] != ordered[:, :-1]).any(axis=0)
+    return Arcs(*ordered[:, first])
 
 
 class _Reader:
@@ -89,27 +108,23 @@ class _Reader:
                     column=1,
                 )
 
-    def edges(self) -> Edges:
+    def arcs(self) -> Arcs:
         direct, left = self._direct()
         edges: list[tuple[int, int, str]] = []
         owners = owners_of(self._treebank.word_offsets)[left].tolist()
         lines, deps = (column[left].tolist() for column in (self._treebank.lines, self._treebank.deps))
         for word, number, line, sentence in zip(left.tolist(), deps, lines, owners, strict=True):
-            paths: dict[tuple[int, str], None] = {}
             for head, label in self._read(number, line, sentence):
                 if "." in head:
-                    paths.update(dict.fromkeys(self._resolved(head, label, line, sentence)))
+                    edges += [(word, source, path) for source, path in self._resolved(head, label, line, sentence)]
                 elif (source := self._word(head, line, sentence)) is not None:
                     edges.append((word, source, label))
-            edges += [(word, source, path) for source, path in paths]
         for node, number in enumerate(self._treebank.empty_deps.tolist()):
             self._read(number, int(self._treebank.empty_lines[node]), int(self._treebank.empty_sentences[node]))
         self._problems.raise_if_any()
         vocabulary = self._treebank.vocabulary
         read = [(word, head, vocabulary.number(label)) for word, head, label in edges]
-        words, heads, labels = np.concatenate([direct, np.array(read, np.int64).reshape(-1, 3).T], axis=1)
-        plain = vocabulary.table(labels, lambda label: vocabulary.number(plain_path(label)))[labels]
-        return Edges(words, heads, labels, plain)
+        return Arcs(*np.concatenate([direct, np.array(read, np.int64).reshape(-1, 3).T], axis=1))
 
     def _direct(self) -> tuple[IntArray, IntArray]:
         """Read the words all of whose edges come from words of the sentence or the root, all at once.

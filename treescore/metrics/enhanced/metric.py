@@ -15,15 +15,19 @@ from treescore.core.columns import Column, Lists, Records, listed, nullable
 from treescore.core.disclosure import Disclosure
 from treescore.core.limits import Limits
 from treescore.core.params import Json, Param
-from treescore.core.registry import SKIP, ErrorValues, Example, ItemInfo, Metric, Outcome, all_ok, register
+from treescore.core.registry import ERROR, OK, SKIP, ErrorValues, Example, ItemInfo, Metric, Outcome, all_ok, register
 from treescore.core.scores import Score, ScoreTable, f1_score, ratio_score
 from treescore.core.treebank_columns import places_of, strings_of
 from treescore.core.trees import DependencyTreebank
-from treescore.metrics.enhanced.edges import ROOT, Edges, edges_of
+from treescore.metrics.enhanced.edges import Edges, edges_of
+from treescore.metrics.enhanced.leave_out import KINDS, NOWHERE, ROOT
+from treescore.metrics.shared.conll18_layout import conll18_row, conll18_table
 from treescore.metrics.shared.error_rows import AGREES, UPOS, upos_of
 from treescore.metrics.shared.examples import conllu
 from treescore.metrics.shared.segmentation import UNALIGNED, Alignment, aligned_fields, alignment_of
+from treescore.metrics.shared.unreadable import unreadable_of, with_words_of_gold
 
+_COUNTS = ("correct", "gold", "system")
 _ROWS = (
     ("elas", "Enhanced edges with the right head and relation"),
     ("eulas", "The same without subtypes of relations"),
@@ -31,7 +35,8 @@ _ROWS = (
 
 
 def _table(high: float | None) -> ScoreTable:
-    names = tuple(f"{row}.{count}" for row, _ in _ROWS for count in ("correct", "gold", "system"))
+    counts = _COUNTS if high is not None else (*_COUNTS, "aligned")
+    names = tuple(f"{row}.{count}" for row, _ in _ROWS for count in counts)
     scores: list[Score] = []
     for row, doc in _ROWS:
         correct, gold, system = (f"{row}.{count}" for count in ("correct", "gold", "system"))
@@ -61,8 +66,9 @@ class Enhanced(Metric):
     """Enhanced edges of aligned words, as the IWPT 2020 shared task compares them.
 
     An edge is right where gold has the same relation (a path of relations where empty nodes are collapsed) from the
-    aligned head. Each gold edge counts once, so that scores never exceed 1. The original program counts every pair of
-    equal edges (`cross-product`), so that repeated edges and removed subtypes can lead to scores above 1. Words are
+    aligned head. An edge that a word has twice is one, as after the treebank tools' collapsing. Edges that are equal
+    only without their subtypes are matched one to one; the original program counts every pair of them
+    (`cross-product`), so that EULAS can exceed 1. Words are
     aligned and counts assigned to gold's sentences as in `ud`; basic heads are ignored. After Bouma et al. 2020.
     """
 
@@ -74,12 +80,18 @@ class Enhanced(Metric):
             {"enum": ["multiset", "cross-product"]},
             "multiset",
             "multiset: a gold edge matches one edge of the output. cross-product: as in the original program, every "
-            "pair of equal edges counts, and scores may exceed 1.",
+            "pair of edges that are equal without their subtypes counts, and scores may exceed 1.",
         ),
         "empty_nodes": Param(
             {"enum": ["collapse", "skip"]},
             "collapse",
             "collapse: edges from empty nodes become paths from words, relations joined by >. skip: they are left out.",
+        ),
+        "leave_out": Param(
+            {"type": "array", "items": {"enum": list(KINDS)}, "uniqueItems": True},
+            [],
+            "Kinds of enhancement that are not scored, on both sides, after collapsing, in the order and with the "
+            "peculiarities of the IWPT 2020 script: the edges of gapping become basic edges, and so on.",
         ),
         "errors": errors_param("Sentences of gold in which the output has no edge", "without effect on precision"),
     }
@@ -99,6 +111,7 @@ class Enhanced(Metric):
     )
     headline: ClassVar[Mapping[str, str]] = {"elas_f1": "ELAS", "eulas_f1": "EULAS"}
     error_filters: ClassVar[Mapping[str, ErrorValues]] = {"deprel": _relations, "upos": UPOS}
+    styles: ClassVar[tuple[str, ...]] = ("iwpt20",)
     disclosure: ClassVar[Disclosure] = Disclosure(fields={"words": aligned_fields("deps")}, output_sentences=True)
     own_segmentation: ClassVar[bool] = True
 
@@ -122,7 +135,11 @@ class Enhanced(Metric):
             LimitError: too many paths through empty nodes, or as `alignment_of`.
         """
         del items
+        unreadable = unreadable_of(system)
+        system = with_words_of_gold(gold, system)
         edges = self._edges(gold, limits), self._edges(system, limits)
+        if unreadable.any():
+            edges = edges[0], edges[1].kept(~unreadable[owners_of(system.word_offsets)[edges[1].words]])
         alignment = alignment_of(gold, system)
         product = self.values["counting"] == "cross-product"
         gold_owners = owners_of(gold.word_offsets)
@@ -131,14 +148,18 @@ class Enhanced(Metric):
         systems = sums_by(system_owners[edges[1].words], len(gold))
         unanswered = np.asarray((systems == 0) & (golds > 0), np.bool_)
         status = all_ok(len(gold))
+        problems = system.sentences.unreadable if len(gold) == len(system) else {}
+        status[list(problems)] = ERROR
         if self.values["errors"] == ZERO:
-            status[unanswered] = SKIP
+            status[unanswered & (status == OK)] = SKIP
             systems = np.where(unanswered, golds, systems)
         columns: list[IntArray] = []
         right = {}
         for name, labels in (("elas", "labels"), ("eulas", "plain_labels")):
             right[name] = _right_edges(alignment, edges, labels, product=product)
             columns += [np.bincount(gold_owners, right[name], len(gold)).astype(np.int64), golds, systems]
+            if product:
+                columns.append(sums_by(gold_owners[alignment.gold_words], len(gold)))
 
         @cache
         def wrong() -> BoolArray:
@@ -148,6 +169,8 @@ class Enhanced(Metric):
             rows=np.stack(columns, axis=1),
             status=status,
             unanswered=unanswered,
+            problems=problems,
+            warnings=list(problems.values())[: limits.max_problems],
             details=lambda start, stop: Records({"words": _wrong_words(alignment, wrong(), start, stop)}),
         )
 
@@ -172,8 +195,20 @@ class Enhanced(Metric):
             edges = {"gold_deps": strings[gold.deps[at]], "system_deps": error["system_deps"]}
             yield {**named, **edges, "error": error["kind"]}
 
+    def report(self, style: str, outcome: Outcome) -> str:
+        """Print the rows ELAS and EULAS of the IWPT 2020 script's table.
+
+        Their last column, right edges for each aligned word, is there where repeated edges count as in the script.
+        """
+        if style != "iwpt20":
+            return super().report(style, outcome)
+        counts = dict(zip(self.table.count_names, outcome.totals.tolist(), strict=True))
+        titles = {row: row.upper() for row, _ in _ROWS}
+        return conll18_table([conll18_row(title, row, counts) for row, title in titles.items()])
+
     def _edges(self, treebank: DependencyTreebank, limits: Limits) -> Edges:
-        return edges_of(treebank, limits.max_problems, collapse=self.values["empty_nodes"] == "collapse")
+        collapse = self.values["empty_nodes"] == "collapse"
+        return edges_of(treebank, limits.max_problems, collapse=collapse, leave_out=self.values["leave_out"])
 
 
 def _right_edges(alignment: Alignment, edges: tuple[Edges, Edges], labels: str, *, product: bool) -> IntArray:
@@ -181,18 +216,20 @@ def _right_edges(alignment: Alignment, edges: tuple[Edges, Edges], labels: str, 
     gold, system = edges
     words = len(alignment.system_of)
     dependents_in_gold = alignment.gold_of[system.words]
-    heads = np.where(system.heads == ROOT, ROOT, alignment.gold_of[system.heads])
-    aligned = (dependents_in_gold != UNALIGNED) & (heads != UNALIGNED)
+    heads = np.where(system.heads == ROOT, ROOT, alignment.gold_of[np.maximum(system.heads, 0)])
+    aligned = (dependents_in_gold != UNALIGNED) & (heads != UNALIGNED) & (system.heads != NOWHERE)
+    somewhere = gold.heads != NOWHERE
     distinct, label_index = np.unique(
-        np.concatenate([getattr(gold, labels), getattr(system, labels)[aligned]]), return_inverse=True
+        np.concatenate([getattr(gold, labels)[somewhere], getattr(system, labels)[aligned]]), return_inverse=True
     )
-    dependents = np.concatenate([gold.words, dependents_in_gold[aligned]])
-    arcs = dependents * (words + 1) + np.concatenate([gold.heads, heads[aligned]]) + 1
+    golds = gold.words[somewhere]
+    dependents = np.concatenate([golds, dependents_in_gold[aligned]])
+    arcs = dependents * (words + 1) + np.concatenate([gold.heads[somewhere], heads[aligned]]) + 1
     _, arcs = np.unique(arcs, return_inverse=True)
     _, first, same = np.unique(arcs * len(distinct) + label_index, return_index=True, return_inverse=True)
-    golds = np.bincount(same[: len(gold.words)], minlength=len(first))
-    systems = np.bincount(same[len(gold.words) :], minlength=len(first))
-    matched = golds * systems if product else np.minimum(golds, systems)
+    in_gold = np.bincount(same[: len(golds)], minlength=len(first))
+    in_system = np.bincount(same[len(golds) :], minlength=len(first))
+    matched = in_gold * in_system if product else np.minimum(in_gold, in_system)
     return np.bincount(dependents[first], matched, words).astype(np.int64)
 
 

@@ -21,6 +21,7 @@ from treescore.core.scores import Score, ScoreTable, f1_score, ratio_score
 from treescore.core.treebank_columns import heads_as_written, places_of, strings_of
 from treescore.core.trees import DependencyTreebank
 from treescore.errors import InputError
+from treescore.metrics.shared.conll18_layout import conll18_row, conll18_table
 from treescore.metrics.shared.error_rows import DEPRELS, UPOS, upos_of, words_beside
 from treescore.metrics.shared.examples import RESEGMENTED
 from treescore.metrics.shared.groupings import OWN_GROUPINGS, WordAttributes
@@ -181,16 +182,7 @@ class Ud(Metric):
         if style != "conll18":
             return super().report(style, outcome)
         counts = dict(zip(_TABLE.count_names, outcome.totals.tolist(), strict=True))
-        lines = [
-            "Metric     | Precision |    Recall |  F1 Score | AligndAcc",
-            "-----------+-----------+-----------+-----------+-----------",
-        ]
-        for row, title in zip(ROWS, _TITLES, strict=True):
-            correct, gold, system = (counts[f"{row}.{name}"] for name in ("correct", "gold", "system"))
-            cells = [_percent(correct, system), _percent(correct, gold), _percent(2 * correct, gold + system)]
-            line = f"{title:11}|" + "|".join(f"{cell} " for cell in cells) + "|"
-            lines.append(line + (_percent(correct, counts[f"{row}.aligned"]) if row in ALIGNED else ""))
-        return "\n".join(lines) + "\n"
+        return conll18_table([conll18_row(title, row, counts) for row, title in zip(ROWS, _TITLES, strict=True)])
 
 
 _SHOWN = ("gold_head", "gold_deprel", "system_sentence", "system_word", "system_form", "system_head", "system_deprel")
@@ -201,10 +193,6 @@ def _kind(row: Mapping[str, Json]) -> str:
         return "not aligned"
     gold, system = (universal_relation(row[f"{side}_deprel"]) for side in ("gold", "system"))
     return "head" if gold == system else "relation"
-
-
-def _percent(numerator: int, denominator: int) -> str:
-    return f"{100 * (numerator / denominator if denominator else 0.0):10.2f}"
 
 
 def _check_trees(treebank: DependencyTreebank, limits: Limits) -> Shape:
