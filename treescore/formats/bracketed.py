@@ -13,6 +13,7 @@ from treescore.core.jit import compiled
 from treescore.core.limits import Limits
 from treescore.core.params import Param
 from treescore.core.registry import Format, Text, register
+from treescore.core.signs import Head, Signs
 from treescore.core.text import BOM, checked_bytes, place
 from treescore.core.treebank_columns import trees_of
 from treescore.core.trees import NO_TAG, ConstituentTreebank, Sentences
@@ -21,17 +22,16 @@ from treescore.errors import InputError, LimitError, Problem
 from treescore.formats.shared.bracket_arrays import (
     OUTSIDE,
     READABLE,
-    ROUND,
-    SQUARE,
     UNCLOSED,
     Bounds,
     Scan,
     scan,
 )
-from treescore.formats.shared.bracket_problems import limit_problem, problems_of
+from treescore.formats.shared.bracket_layout import FREE, LINES, brackets_of, layout_advice, layout_of
+from treescore.formats.shared.bracket_problems import advised, limit_problem, problems_of
+from treescore.formats.shared.bracket_signs import bracket_signs
 from treescore.formats.shared.interning import strings_of
 
-_SPACE = b" \t\n\v\f\r"
 # EVALB, a C program, reads a word with a NUL in it up to the NUL.
 _BARE_CR = re.compile(rb"\r(?!\n)")
 _C_STRING_TAIL = re.compile(rb"\0[^ \t\n\v\f\r()]*")
@@ -60,7 +60,9 @@ class Bracketed(Format):
             {"enum": ["lines", "free", None]},
             None,
             "lines: one sentence a line, as EVALB reads; a blank line is a sentence without a parse. free: trees "
-            "spread over lines. null: lines where the first non-blank line is balanced, else free.",
+            "spread over lines. null: seen from the margin. A line at the column of the first non-blank line, or left "
+            "of it, and the deeper lines after it are a group; free where some group of several lines is balanced and "
+            "its first line is not, or where the whole text is balanced and its first line is not; else lines.",
         ),
         "unreadable": Param(
             {"enum": ["job", "sentence"]},
@@ -68,6 +70,11 @@ class Bracketed(Format):
             "What fails if a sentence cannot be read: the whole job, with the place, or the sentence (status error).",
         ),
     }
+
+    @classmethod
+    def signs(cls, head: Head) -> Signs | None:
+        """See Format."""
+        return bracket_signs(head)
 
     def read(self, text: Text, vocabulary: Vocabulary, limits: Limits) -> ConstituentTreebank:
         """Read the treebank.
@@ -83,16 +90,22 @@ class Bracketed(Format):
         if not text or b"\0" in text:
             checked_bytes(text)
         text = text.removeprefix(BOM)
-        by_line = _by_line(text) if self.values["layout"] is None else self.values["layout"] == "lines"
-        scanned = _scan_text(text, limits, by_line=by_line)
+        layout = self.values["layout"] or layout_of(text)
+        by_line = layout == LINES
+        advice = "" if self.values["layout"] else layout_advice(layout)
+        scanned = _scan_text(text, limits, advice, by_line=by_line)
         strings = _strings(text, scanned)
         faults = np.flatnonzero(scanned.sentences.fault != READABLE).tolist()
         reported = faults if lenient else faults[: limits.max_problems]
-        unreadable = dict(zip(reported, problems_of(text, scanned, reported), strict=True))
+        problems = problems_of(text, scanned, reported)
+        # Of a list one says it; a sentence's problem is read by itself.
+        said = len(problems) if lenient else 1
+        problems[:said] = [advised(problem, advice) for problem in problems[:said]]
+        unreadable = dict(zip(reported, problems, strict=True))
         if faults and not lenient:
             raise InputError(list(unreadable.values()), len(faults))
         warnings = _bare_carriage_return(text) if by_line else []
-        sentences = Sentences(unreadable=unreadable, warnings=warnings)
+        sentences = Sentences(unreadable=unreadable, warnings=warnings, advice=advice)
         return _treebank(scanned, vocabulary, strings, _lines(text, scanned, by_line=by_line), sentences)
 
     def joinable(self, texts: Mapping[str, bytes]) -> list[bytes]:
@@ -103,21 +116,23 @@ class Bracketed(Format):
                 `bracket-unopened`, a bracket would run into the next text.
         """
         pieces = super().joinable(texts)
-        layout = self.values["layout"]
-        by_line = [_by_line(piece) if layout is None else layout == "lines" for piece in pieces]
-        for pointer, piece, lines in zip(texts, pieces, by_line, strict=True):
-            pair = (b"[", b"]") if piece.lstrip(_SPACE)[:1] == b"[" else (b"(", b")")
-            extra = piece.count(pair[0]) - piece.count(pair[1])
-            if lines != by_line[0]:
+        given = self.values["layout"]
+        layouts = [given or layout_of(piece) for piece in pieces]
+        for pointer, piece, layout in zip(texts, pieces, layouts, strict=True):
+            opening, closing = brackets_of(piece)
+            extra = piece.count(opening) - piece.count(closing)
+            if layout != layouts[0]:
                 detail = (
-                    "Some of the files have one tree a line, others spread trees over lines. Give all of them one "
-                    'layout; if all are meant to be read alike, set the format option "layout".'
+                    "Some of the files have one tree a line, others spread trees over lines: this one was taken to be "
+                    f'"{layout}", the first "{layouts[0]}". Give all of them one layout; if all are meant to be read '
+                    'alike, set the format option "layout".'
                 )
                 raise InputError(Problem("files-differ", detail, pointer=pointer))
-            if extra and not lines:
+            if extra and layout == FREE:
                 detail = f"The file has {abs(extra)} brackets more that are {'opened' if extra > 0 else 'closed'}."
                 code = "bracket-unclosed" if extra > 0 else "bracket-unopened"
-                raise InputError(Problem(code, f"{detail} Balance them.", pointer=pointer))
+                problem = Problem(code, f"{detail} Balance them.", pointer=pointer)
+                raise InputError(advised(problem, "" if given else layout_advice(layout)))
         return pieces
 
     def write(self, treebank: ConstituentTreebank) -> str:
@@ -126,8 +141,8 @@ class Bracketed(Format):
         return "".join(line + "\n" for line in tree_lines(treebank, square=square))
 
 
-def _scan_text(text: bytes, limits: Limits, *, by_line: bool) -> Scan:
-    brackets = SQUARE if text.lstrip(_SPACE)[:1] == b"[" else ROUND
+def _scan_text(text: bytes, limits: Limits, advice: str, *, by_line: bool) -> Scan:
+    brackets = brackets_of(text)
     bounds = Bounds(limits.max_depth, limits.max_words, limits.max_sentences)
     scanned = scan(text, brackets, bounds, by_line=by_line, resync=False)
     if not by_line and (scanned.sentences.fault[-1:] == UNCLOSED).any():
@@ -135,7 +150,7 @@ def _scan_text(text: bytes, limits: Limits, *, by_line: bool) -> Scan:
         # to find the tree in which it is.
         scanned = scan(text, brackets, bounds, by_line=by_line, resync=True)
     if scanned.limit:
-        raise LimitError(limit_problem(text, scanned, limits))
+        raise LimitError(advised(limit_problem(text, scanned, limits), advice))
     return scanned
 
 
@@ -150,15 +165,6 @@ def _bare_carriage_return(text: bytes) -> list[Problem]:
         "so the trees before and after it are one sentence. End lines with LF."
     )
     return [Problem("bare-carriage-return", detail, line=line, column=column)]
-
-
-def _by_line(text: bytes) -> bool:
-    """Tell whether the first line that is not blank is balanced: then a sentence is a line."""
-    rest = text.lstrip(_SPACE)
-    end = rest.find(b"\n")
-    first = rest if end < 0 else rest[:end]
-    pair = (b"[", b"]") if first[:1] == b"[" else (b"(", b")")
-    return first.count(pair[0]) == first.count(pair[1])
 
 
 def _strings(text: bytes, scanned: Scan) -> list[str]:

@@ -49,6 +49,12 @@ STEPS: Mapping[str, str] = {
     "nullary": "Delete brackets without words.",
     "unary": "Delete brackets over a single word or a single bracket; the root stays.",
 }
+_STEP: Mapping[str, Json] = {"anyOf": [BOOLEAN, {"type": "null"}]}
+PRESETS: Mapping[str, frozenset[str]] = {
+    "black": frozenset(STEPS),
+    "kikas-treumuth": frozenset({"auxiliaries", "negation", "infinitive", "punctuation"}),
+}
+"""The steps that are on."""
 
 
 @register
@@ -60,12 +66,21 @@ class Black(Transform):
         "Deletes null elements, auxiliaries, negation, pre-infinitival to, possessive endings and punctuation, drops "
         "brackets by rules if any are given, then brackets without words, then brackets over a single word or bracket. "
         "Gold decides for both sides, by position, in sentences of equal length (null elements left aside). Each step "
-        "can be switched off; the lists are English unless given."
+        "can be switched off, and the preset kikas-treumuth has four of them; the lists are English unless given."
     )
-    source = "Black et al. 1991, A procedure for quantitatively comparing the syntactic coverage of English grammars"
+    source = (
+        "Black et al. 1991, A procedure for quantitatively comparing the syntactic coverage of English grammars; "
+        "Kikas & Treumuth 2007, option -b"
+    )
     reads = (ConstituentTreebank,)
     params: ClassVar[Mapping[str, Param]] = {
-        **{name: Param(BOOLEAN, True, doc) for name, doc in STEPS.items()},
+        "preset": Param(
+            {"enum": list(PRESETS)},
+            "black",
+            "Steps that are on unless given: black, all; kikas-treumuth, those of that program's -b (auxiliaries, "
+            "negation, infinitive, punctuation), so that brackets, null elements and possessive endings stay.",
+        ),
+        **{name: Param(_STEP, None, f"{doc} null: as the preset has it.") for name, doc in STEPS.items()},
         **{name: Param(STRINGS, list(words), doc) for name, (words, doc) in WORD_LISTS.items()},
         "rules": Param(
             RULES_SCHEMA,
@@ -76,7 +91,9 @@ class Black(Transform):
     }
 
     def __init__(self, **values: Json) -> None:
-        super().__init__(**values)
+        on = PRESETS[values["preset"]]
+        steps = {name: name in on if values[name] is None else values[name] for name in STEPS}
+        super().__init__(**{**values, **steps})
         self._rules = rules_of(values["rules"])
 
     @property
@@ -85,7 +102,7 @@ class Black(Transform):
         return True
 
     def apply(self, treebank: ConstituentTreebank, guide: ConstituentTreebank) -> ConstituentTreebank:
-        """Apply all steps that are on.
+        """Apply the steps that are on.
 
         Raises:
             LimitError: `rule-limit`, the rules would take too long.

@@ -113,9 +113,10 @@ def test_trees_may_spread_over_lines() -> None:
     assert tree.lines.tolist() == [2, 6, 7]
 
 
-def test_without_a_layout_the_first_line_decides() -> None:
+def test_without_a_layout_the_margin_decides() -> None:
     assert len(read("\n(S (X x)) (S (X x))\n\n")) == 3
     assert len(read("(S\n(X x))\n\n\n(S (X x))")) == 2
+    assert len(read("(S (X x))\n(S\n (X x))\n")) == 2
 
 
 @pytest.mark.parametrize("end", ["\n", "\r\n", ""])

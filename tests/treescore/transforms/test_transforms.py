@@ -16,6 +16,7 @@ from treescore.core.vocabulary import Vocabulary
 from treescore.errors import InputError
 from treescore.evaluation.evaluate import Evaluation
 from treescore.evaluation.spec import parse_spec
+from treescore.transforms.black import STEPS as STEPS_OF_BLACK
 from treescore.transforms.shared.tree_edit import without_nodes, without_words
 from treescore.transforms.strip_functions import base_label
 
@@ -135,6 +136,42 @@ def test_black_lets_gold_decide_past_null_elements() -> None:
     gold = "(S (NP (-NONE- *)) (VP (MD can) (VP (VB fish) (NN x))) (. .))"
     system = "(S (VP (NN can) (NP (NN fish) (NN x))) (SYM .))"
     assert applied("black", system, gold) == "(S (NN fish) (NN x))"
+
+
+KIKAS = "(S (NP (PRP it)) (VP (MD will) (RB not) (VP (TO to) (VP (VB go) (NP (-NONE- *) (NN x) (POS 's))))) (. .))"
+
+
+def test_the_first_step_alone_as_kikas_and_treumuth_take_it() -> None:
+    """Brackets over one word or none, null elements and possessive endings stay."""
+    after = "(S (NP (PRP it)) (VP (VP (VP (VB go) (NP (-NONE- *) (NN x) (POS 's))))))"
+    assert applied("black", KIKAS, preset="kikas-treumuth") == after
+    assert applied("black", "(S (X (. .)) (VP (MD can) (VP (VB go))))", preset="kikas-treumuth") == (
+        "(S (X) (VP (VP (VB go))))"
+    )
+    assert applied("black", KIKAS) == "(S (PRP it) (VP (VB go) (NN x)))"
+
+
+def test_a_step_that_is_given_overrides_the_preset_and_the_signature_has_all() -> None:
+    given = {"preset": "kikas-treumuth", "punctuation": False, "possessives": True}
+    assert applied("black", KIKAS, **given) == ("(S (NP (PRP it)) (VP (VP (VP (VB go) (NP (-NONE- *) (NN x))))) (. .))")
+    values = make_transform("black", given).values
+    assert {name: values[name] for name in STEPS_OF_BLACK} == {
+        "null_elements": False,
+        "auxiliaries": True,
+        "negation": True,
+        "infinitive": True,
+        "possessives": True,
+        "punctuation": False,
+        "nullary": False,
+        "unary": False,
+    }
+
+
+def test_a_word_that_holds_the_place_of_an_emptied_phrase_stays_under_their_step() -> None:
+    kept = treebank("(S (NP (-NONE- *)) (VP (MD can) (VP (VB go))))")
+    kept = make_transform("drop-traces", {"emptied": "word"}).apply(kept, kept)
+    found = make_transform("black", {"preset": "kikas-treumuth"}).apply(kept, kept)
+    assert found.ends.tolist() == [2, 1, 2, 2]
 
 
 def test_tables_of_kikas_and_treumuth(golden: Any) -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from bisect import bisect_left
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -71,6 +71,11 @@ def limit_problem(text: bytes, scanned: Scan, limits: Limits) -> Problem:
         line=line,
         column=column,
     )
+
+
+def advised(problem: Problem, advice: str) -> Problem:
+    """Add a sentence to what a problem says; none where it is empty."""
+    return replace(problem, detail=f"{problem.detail} {advice}") if advice else problem
 
 
 class _LineIndex:

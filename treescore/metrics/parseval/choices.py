@@ -10,6 +10,9 @@ from treescore.core.params import BOOLEAN, STRINGS, Json, Param
 from treescore.errors import Problem
 from treescore.metrics.parseval.prm import MOST_PAIRS, read_prm
 
+SKIPPED, MISSED, AS_SPMRL = "skip", "miss", "spmrl"
+"""Values of `unparsed`."""
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Choices:
@@ -21,6 +24,8 @@ class Choices:
         equal_labels, equal_words: pairs that count as equal, in both directions, not transitively.
         quote_labels: tags of words that may be quotes or possessives (EVALB's repair of Ellis 2006).
         cut_labels_at: a label ends before the first of these characters.
+        cut_tags: whether tags and `delete_labels` end there too.
+        delete_words: whether words are deleted by `delete_labels`; else only brackets are.
         cutoff: length up to which sentences are scored a second time.
         labelled: whether labels matter.
         preterminals: whether tags are brackets over one word.
@@ -29,6 +34,8 @@ class Choices:
         empty_constituents: `drop`: constituents without words are not compared; `word`: each counts as a word.
         first_word: number of the first word in the spans that items show.
         zero: whether errors and skipped sentences count as wrong.
+        unparsed: how a skipped sentence counts: `skip`, not; `miss`, gold's brackets as missed; `spmrl`, as missed and
+            weighted as by EVALB_SPMRL. Without effect where `zero` is set.
         ignored: keys of a parameter file that change no figure, with their values.
         warnings: unusual lines of a parameter file.
     """
@@ -39,6 +46,8 @@ class Choices:
     equal_words: Sequence[Sequence[str]] = ()
     quote_labels: Sequence[str] = ()
     cut_labels_at: str = "-="
+    cut_tags: bool = False
+    delete_words: bool = True
     cutoff: int = 40
     labelled: bool = True
     preterminals: bool = False
@@ -47,8 +56,14 @@ class Choices:
     empty_constituents: str = "drop"
     first_word: int = 0
     zero: bool = False
+    unparsed: str = SKIPPED
     ignored: Mapping[str, int] = field(default_factory=dict)
     warnings: Sequence[Problem] = ()
+
+    @property
+    def tells_unparsed(self) -> bool:
+        """Whether sentences with a parse are counted by themselves, since those without one may be valid too."""
+        return self.unparsed != SKIPPED
 
     def document(self) -> dict[str, Json]:
         """Return the choices as a request gives them."""
@@ -58,6 +73,22 @@ class Choices:
 
 EVALB = Choices()
 """EVALB without a parameter file."""
+
+_EVALB_SPMRL = Choices(cut_labels_at="-=#", cut_tags=True, delete_words=False)
+"""EVALB_SPMRL without a parameter file."""
+
+_SPMRL = replace(
+    _EVALB_SPMRL,
+    delete_labels=("TOP", "ROOT", "S1", "-NONE-", "VROOT"),
+    delete_labels_for_length=("-NONE-",),
+    cutoff=70,
+)
+
+_SYN = (
+    *("NN", "NNP", "NNT", "PRP", "JJ", "JJT", "RB", "RBR", "MOD", "VB", "AUX", "AGR", "IN", "COM"),
+    *("REL", "CC", "QW", "HAM", "WDT", "DT", "CD", "CDT", "AT", "H", "FL", "ZVL"),
+)
+"""Labels that the Hebrew treebank has over its tags, after `SYN_`."""
 
 PRESETS: Mapping[str, Choices] = {
     "evalb-collins": Choices(
@@ -70,7 +101,12 @@ PRESETS: Mapping[str, Choices] = {
         cut_labels_at="", preterminals=True, check_words=False, empty_constituents="word", first_word=1
     ),
     "plain": Choices(cut_labels_at="", outer_bracket=False),
+    "spmrl": _SPMRL,
+    "spmrl-hebrew": replace(_SPMRL, delete_labels=(*_SPMRL.delete_labels, *(f"SYN_{tag}" for tag in _SYN)), cutoff=40),
 }
+
+_PROGRAMS: Mapping[str, Choices] = {"spmrl": _EVALB_SPMRL, "spmrl-hebrew": _EVALB_SPMRL}
+"""What a parameter file starts from under a preset: EVALB unless it is here."""
 
 _PAIRS: Mapping[str, Json] = {
     "type": "array",
@@ -85,7 +121,9 @@ def _or_null(schema: Mapping[str, Json]) -> Mapping[str, Json]:
 
 _CHOICES: Mapping[str, Param] = {
     "delete_labels": Param(
-        _or_null(STRINGS), None, "Labels whose brackets are not compared; words with these tags are deleted."
+        _or_null(STRINGS),
+        None,
+        "Labels whose brackets are not compared; unless delete_words is false, words with these tags are deleted.",
     ),
     "delete_labels_for_length": Param(_or_null(STRINGS), None, "Tags whose words do not count in a sentence's length."),
     "equal_labels": Param(_or_null(_PAIRS), None, "Pairs of labels or tags that count as equal; not transitive."),
@@ -95,6 +133,14 @@ _CHOICES: Mapping[str, Param] = {
     ),
     "cut_labels_at": Param(
         _or_null({"type": "string"}), None, 'A label ends before the first of these characters; "-=" for EVALB.'
+    ),
+    "cut_tags": Param(
+        _or_null(BOOLEAN),
+        None,
+        "Whether tags, and delete_labels, end there too before they are compared; EVALB: false.",
+    ),
+    "delete_words": Param(
+        _or_null(BOOLEAN), None, "Whether delete_labels deletes words as well as brackets; EVALB: true."
     ),
     "cutoff": Param(
         _or_null({"type": "integer"}), None, "Length up to which sentences are scored a second time (cutoff.)."
@@ -119,22 +165,34 @@ PARAMS: Mapping[str, Param] = {
     "preset": Param(
         {"enum": list(PRESETS)}, "evalb-collins", "A set of choices; each parameter below overrides one, null keeps it."
     ),
-    "prm": Param(_or_null({"type": "string"}), None, "The text of an EVALB parameter file; replaces the preset."),
+    "prm": Param(
+        _or_null({"type": "string"}),
+        None,
+        "The text of an EVALB parameter file; replaces the preset. With an spmrl preset EVALB_SPMRL reads it.",
+    ),
     **_CHOICES,
+    "unparsed": Param(
+        {"enum": [SKIPPED, MISSED, AS_SPMRL]},
+        SKIPPED,
+        "A sentence without words in the output: not counted (skip, as EVALB); each bracket of gold missed, its words "
+        "without a right tag (miss, recommended); the same with the weights of EVALB_SPMRL -X, for comparison with "
+        "published figures (spmrl). Without effect under errors: zero, which charges such sentences in every score.",
+    ),
     "errors": errors_param("Sentences with status error or skip", "left out, as EVALB does"),
 }
 
 
 def choices_of(values: Mapping[str, Json]) -> Choices:
     """Apply the choices of the request to the parameter file or the preset."""
-    base = PRESETS[values["preset"]] if values["prm"] is None else _of_prm(values["prm"])
+    preset, prm = values["preset"], values["prm"]
+    base = PRESETS[preset] if prm is None else _of_prm(prm, _PROGRAMS.get(preset, EVALB))
     chosen = {name: values[name] for name in _CHOICES if values[name] is not None}
-    return replace(base, **chosen, zero=values["errors"] == ZERO)
+    return replace(base, **chosen, zero=values["errors"] == ZERO, unparsed=values["unparsed"])
 
 
-def _of_prm(text: str) -> Choices:
-    """Apply a parameter file to the defaults of EVALB."""
+def _of_prm(text: str, program: Choices) -> Choices:
+    """Apply a parameter file to the defaults of the program that reads it."""
     prm = read_prm(text)
     single: dict[str, Json] = {"cutoff": prm.cutoff, "labelled": prm.labelled}
     chosen = {**prm.lists, **{name: value for name, value in single.items() if value is not None}}
-    return replace(EVALB, **chosen, ignored=prm.ignored, warnings=prm.warnings)
+    return replace(program, **chosen, ignored=prm.ignored, warnings=prm.warnings)

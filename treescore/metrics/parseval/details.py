@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
@@ -13,14 +13,13 @@ from treescore.core.arrays import BoolArray, IntArray, owners_of, sums_of_rows
 from treescore.core.columns import Documents, Lists, Numbers, Quotients, Records, Rows
 from treescore.core.grouping import grouped, ranked
 from treescore.core.params import Json
-from treescore.core.registry import OK
 from treescore.core.scores import harmonic
 from treescore.core.slice_rows import column_of, counts_and_scores, real_numbers, rows_of
 from treescore.core.treebank_columns import strings_of, trees_of
 from treescore.core.trees import NO_TAG, ConstituentTreebank
 from treescore.metrics.parseval.choices import Choices
 from treescore.metrics.parseval.kernel import collect
-from treescore.metrics.parseval.scores import COUNTS, score_table
+from treescore.metrics.parseval.scores import counts_of, score_table
 from treescore.metrics.parseval.sides import Collected, Inputs
 
 BIN = 10
@@ -53,14 +52,17 @@ class _Columns(NamedTuple):
 
 @dataclass(frozen=True)
 class ComparedTreebanks:
-    """Two treebanks that were compared; details, slices and tables are computed on demand."""
+    """Two treebanks that were compared; details, slices and tables are computed on demand.
+
+    Slices and tables are over the brackets of the sentences that are `valid`, bool (n,).
+    """
 
     gold: ConstituentTreebank
     system: ConstituentTreebank
     choices: Choices
     inputs: Inputs
     rows: IntArray
-    status: Any
+    valid: BoolArray
 
     def items(self, start: int, stop: int) -> Records:
         """Return spans and trees of the sentences from `start` to `stop`."""
@@ -108,7 +110,7 @@ class ComparedTreebanks:
 
     def _used(self, side: int) -> _Columns:
         offsets = self._collected.offsets[side]
-        used = np.repeat(self.status == OK, np.diff(offsets))
+        used = np.repeat(self.valid, np.diff(offsets))
         owners = owners_of(offsets)
         columns = _Columns(owners, *self._brackets[side][:, : len(owners)])
         return columns if used.all() else columns.rows(used)
@@ -118,13 +120,14 @@ class ComparedTreebanks:
         return {"length": self._by_length(), "label": self._by_label()}
 
     def _by_length(self) -> Documents:
-        table = score_table(zero=self.choices.zero)
+        unparsed = self.choices.tells_unparsed
+        table = score_table(zero=self.choices.zero, unparsed=unparsed)
         lengths = self.rows[:, table.count_names.index("length")]
         numbers, groups = np.unique(np.maximum(lengths - 1, 0) // BIN, return_inverse=True)
         counts, scores = counts_and_scores(table, sums_of_rows(groups, len(numbers), self.rows))
         return rows_of(
             column_of([f"{number * BIN + 1 if number else 0}-{number * BIN + BIN}" for number in numbers.tolist()]),
-            {name: counts[name] for name in COUNTS},
+            {name: counts[name] for name in counts_of(unparsed=unparsed)},
             {name: column for name, column in scores.items() if not name.startswith("cutoff.")},
         )
 

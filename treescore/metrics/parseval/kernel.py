@@ -42,6 +42,7 @@ class Words(NamedTuple):
     offsets: IntArray
     deleted: BoolArray
     uncounted: BoolArray
+    compared: IntArray
 
 
 class Nodes(NamedTuple):
@@ -60,7 +61,7 @@ class Nodes(NamedTuple):
 
 @inlined
 def _words(side: Side, tables: Tables) -> Words:
-    return Words(side.words, side.tags, side.word_offsets, tables.deleted, tables.uncounted)
+    return Words(side.words, side.tags, side.word_offsets, tables.deleted, tables.uncounted, tables.tags)
 
 
 @inlined
@@ -85,7 +86,7 @@ def _keep(side: Words, sentence: int, copies: IntArray, kept: IntArray, words_be
     Returns:
         The number of kept words, and the length of the sentence.
     """
-    words, tags, offsets, deleted, uncounted = side
+    words, tags, offsets, deleted, uncounted, compared = side
     first, last = offsets[sentence], offsets[sentence + 1]
     count = length = 0
     for index in range(first, last):
@@ -95,7 +96,7 @@ def _keep(side: Words, sentence: int, copies: IntArray, kept: IntArray, words_be
         count_of_word = copies[index - first] if tag >= 0 and deleted[tag] else 1
         for _ in range(count_of_word):
             kept[count, 0] = words[index]
-            kept[count, 1] = tag
+            kept[count, 1] = compared[tag] if tag >= 0 else tag
             count += 1
     words_before[last - first] = count
     return count, length

@@ -31,13 +31,15 @@ from treescore.core.trees import ConstituentTreebank
 from treescore.core.vocabulary import Vocabulary
 from treescore.errors import Problem
 from treescore.metrics.parseval import kernel
-from treescore.metrics.parseval.choices import PARAMS, Choices, choices_of
+from treescore.metrics.parseval.choices import MISSED, PARAMS, Choices, choices_of
 from treescore.metrics.parseval.details import ComparedTreebanks
+from treescore.metrics.parseval.error_report import error_report
 from treescore.metrics.parseval.errors import bracket_errors, brackets_beside
 from treescore.metrics.parseval.marks import span_marks
-from treescore.metrics.parseval.report import evalb_report
+from treescore.metrics.parseval.report import evalb_report, spmrl_report
 from treescore.metrics.parseval.scores import score_table
 from treescore.metrics.parseval.tables import inputs_of
+from treescore.metrics.parseval.unparsed import count_unparsed
 from treescore.metrics.shared.error_rows import members
 from treescore.metrics.shared.examples import TREES
 
@@ -51,14 +53,17 @@ class Parseval(Metric):
         "Labelled and unlabelled precision, recall and F1 of brackets, exact match, crossing brackets and tagging "
         "accuracy; with an evalb preset the figures of EVALB."
     )
-    source = "Black et al. 1991; Collins 1997; EVALB (Sekine & Collins, 2008 version); Kikas & Treumuth 2007"
+    source = (
+        "Black et al. 1991; Collins 1997; EVALB (Sekine & Collins, 2008 version); EVALB_SPMRL; Kikas & Treumuth 2007"
+    )
     reads = (ConstituentTreebank,)
     examples: ClassVar[tuple[Example, ...]] = (
         Example("bracketed", TREES),
         Example("bracketed", (("(S (NP) (X x))\n", "(S (X x))\n"), *TREES[:2]), {"preset": "kikas-treumuth"}),
+        Example("bracketed", TREES, {"preset": "spmrl", "unparsed": "miss"}),
     )
     params: ClassVar[Mapping[str, Param]] = PARAMS
-    styles = ("evalb",)
+    styles = ("evalb", "spmrl", "errors")
     headline: ClassVar[Mapping[str, str]] = {
         "labelled_precision": "LP",
         "labelled_recall": "LR",
@@ -86,7 +91,7 @@ class Parseval(Metric):
     @property
     def table(self) -> ScoreTable:
         """Counts and scores; those up to the cut-off length have `cutoff.` before their names."""
-        return score_table(zero=self.choices.zero)
+        return score_table(zero=self.choices.zero, unparsed=self.choices.tells_unparsed)
 
     @property
     def warnings(self) -> Sequence[Problem]:
@@ -103,11 +108,12 @@ class Parseval(Metric):
         unanswered = _unanswered(self.choices, gold, system, status, facts)
         if self.choices.zero:
             status = np.where((status == OK) & unanswered, SKIP, status).astype(np.uint8)
-        rows = _rows(self.choices, figures, status, facts)
+        missed = count_unparsed(self.choices, gold, inputs, figures, status, facts)
+        rows = _rows(self.choices, figures, status, facts, missed)
 
         @cache
         def compared() -> ComparedTreebanks:
-            return ComparedTreebanks(gold, system, self.choices, inputs, rows, status)
+            return ComparedTreebanks(gold, system, self.choices, inputs, rows, (status == OK) | missed)
 
         return Outcome(
             rows=rows,
@@ -125,7 +131,7 @@ class Parseval(Metric):
         del items, limits
         figures, _, facts = kernel.compare(inputs_of(self.choices, gold, gold))
         skipped = np.full(len(gold), SKIP, np.uint8)
-        return _rows(replace(self.choices, zero=True), figures, skipped, facts)
+        return _rows(replace(self.choices, zero=True), figures, skipped, facts, np.zeros(len(gold), np.bool_))
 
     def errors_of(self, item: Mapping[str, Json], gold: Any) -> Iterator[dict[str, Json]]:
         """Return missed brackets of gold and wrong ones of the output; none of a sentence that is not compared."""
@@ -139,10 +145,16 @@ class Parseval(Metric):
             yield from brackets_beside(item, list(self.errors_of(item, gold)))
 
     def report(self, style: str, outcome: Outcome) -> str:
-        """Print EVALB's table and summary (style `evalb`)."""
-        if style != "evalb":
-            raise KeyError(style)
-        return evalb_report(outcome, self.table.count_names, self.choices.cutoff)
+        """Print EVALB's table and summary (`evalb`), EVALB_SPMRL's table and line (`spmrl`), or frequent errors."""
+        names = self.table.count_names
+        match style:
+            case "evalb":
+                return evalb_report(outcome, names, self.choices.cutoff)
+            case "spmrl":
+                return spmrl_report(outcome, names)
+            case "errors":
+                return error_report(outcome.extra()["errors"])
+        raise KeyError(style)
 
 
 def _unanswered(
@@ -158,16 +170,24 @@ def _unanswered(
     return np.asarray(unanswered, np.bool_)
 
 
-def _rows(choices: Choices, figures: IntArray, status: Any, facts: IntArray) -> IntArray:
-    """Return counts in the order of the score table: all, up to the cut-off, the length, the uncounted."""
-    valid = status == OK
+def _rows(choices: Choices, figures: IntArray, status: Any, facts: IntArray, missed: BoolArray) -> IntArray:
+    """Return counts in the order of the score table: all, up to the cut-off, the length, the uncounted.
+
+    Sentences that are `missed` have figures though their status is SKIP, bool (n,).
+    """
+    valid = (status == OK) | missed
     matched, gold, system, crossing = figures.T[:4]
-    shares = np.column_stack([(matched == gold) & (gold == system), crossing == 0, crossing <= 2])
+    complete = (matched == gold) & (gold == system)
+    if choices.unparsed == MISSED:
+        complete &= ~missed | (facts[:, kernel.GOLD_WORDS] == 0)
+    shares = np.column_stack([complete, crossing == 0, crossing <= 2])
     counted = np.column_stack([figures, shares]) * valid[:, None]
     if choices.zero:
         _charge(counted, status, facts)
-    states = np.column_stack([np.ones(len(status), np.bool_), status == ERROR, status == SKIP, valid])
+    states = np.column_stack([np.ones(len(status), np.bool_), status == ERROR, (status == SKIP) & ~missed, valid])
     whole = np.concatenate([counted[:, :6], states, counted[:, 6:]], axis=1)
+    if choices.tells_unparsed:
+        whole = np.column_stack([whole, status == OK])
     lengths = facts[:, kernel.LENGTH]
     short = whole * (lengths <= choices.cutoff)[:, None]
     uncounted = figures[:, :6] * ~valid[:, None]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from functools import cache
 
 import numpy as np
@@ -31,13 +32,28 @@ SHOWN = COUNTS[:6]
 """The figures that EVALB shows of sentences that it does not count: under `unscored.`, in no score."""
 
 
+PARSED = "parsed"
+"""The count of valid sentences with a parse, where those without one are valid too."""
+
+
+def counts_of(*, unparsed: bool) -> tuple[str, ...]:
+    """Return the counts of a sentence; `unparsed`: sentences without a parse are valid."""
+    return (*COUNTS, PARSED) if unparsed else COUNTS
+
+
 @cache
-def score_table(*, zero: bool) -> ScoreTable:
-    """Return the table; `zero` makes shares and means over valid sentences those over all sentences."""
-    names = (*COUNTS, *(f"cutoff.{name}" for name in COUNTS), "length", *(f"unscored.{name}" for name in SHOWN))
-    denominator_of_shares = "sentences" if zero else "valid"
-    cutoff_scores = tuple(_scores("cutoff.", " Sentences up to the cut-off length only.", denominator_of_shares))
-    return ScoreTable(names, (*_scores("", "", denominator_of_shares), *cutoff_scores), _with_unscored)
+def score_table(*, zero: bool, unparsed: bool) -> ScoreTable:
+    """Return the table.
+
+    Args:
+        zero: shares and means over valid sentences are those over all sentences.
+        unparsed: sentences without a parse are valid.
+    """
+    counts = counts_of(unparsed=unparsed)
+    names = (*counts, *(f"cutoff.{name}" for name in counts), "length", *(f"unscored.{name}" for name in SHOWN))
+    columns = {_AMONG: "sentences" if zero else "valid", _SCORED: PARSED if unparsed else "valid"}
+    cutoff_scores = tuple(_scores("cutoff.", " Sentences up to the cut-off length only.", columns))
+    return ScoreTable(names, (*_scores("", "", columns), *cutoff_scores), _with_unscored)
 
 
 def _with_unscored(rows: Counts) -> Counts:
@@ -52,8 +68,8 @@ def _with_unscored(rows: Counts) -> Counts:
 _NO_GOLD, _NO_SYSTEM = "gold has no brackets", "the output has no brackets"
 _NEITHER, _NO_SENTENCE = "neither gold nor output has brackets", "no sentence could be scored"
 
-_AMONG = "among"
-"""Stands for `sentences` or `valid`."""
+_AMONG, _SCORED = "among", "scored"
+"""Stand for the sentences of a share, and for those with a parse that could be scored."""
 
 _RATIOS = (
     ("labelled_precision", "Share of the output's brackets that gold has.", "matched", "system", _NO_SYSTEM),
@@ -75,20 +91,20 @@ _RATIOS = (
     (
         "coverage",
         "Share of sentences that could be scored: neither error nor skipped.",
-        "valid",
+        _SCORED,
         "sentences",
         "the text has no sentences",
     ),
 )
 
 
-def _scores(prefix: str, suffix: str, denominator_of_shares: str) -> list[Score]:
+def _scores(prefix: str, suffix: str, columns: Mapping[str, str]) -> list[Score]:
     ratios = [
         ratio_score(
             prefix + name,
             doc + suffix,
-            prefix + numerator,
-            prefix + (denominator_of_shares if denominator == _AMONG else denominator),
+            prefix + columns.get(numerator, numerator),
+            prefix + columns.get(denominator, denominator),
             higher_is_better=name not in ("mean_crossing", "relative_crossing"),
             high=None if name == "mean_crossing" else 1.0,
             undefined=undefined,

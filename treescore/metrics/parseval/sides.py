@@ -36,6 +36,7 @@ class Tables(NamedTuple):
         deleted: tags whose words are deleted, bool (v,).
         uncounted: tags whose words do not count in the length, bool (v,).
         cut: the label that is compared for each label, int64 (v,).
+        tags: the tag that is compared for each tag, int64 (v,).
         dropped: labels (after the cut) whose brackets are deleted, bool (v,).
         quote_tags, quote_words: what EVALB's repair of quotes looks at, bool (v,).
         equal_labels, equal_words: strings that count as equal.
@@ -44,6 +45,7 @@ class Tables(NamedTuple):
     deleted: BoolArray
     uncounted: BoolArray
     cut: IntArray
+    tags: IntArray
     dropped: BoolArray
     quote_tags: BoolArray
     quote_words: BoolArray

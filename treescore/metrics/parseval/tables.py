@@ -80,22 +80,23 @@ def _tables(choices: Choices, gold: ConstituentTreebank, system: ConstituentTree
     used = np.zeros(len(vocabulary), np.bool_)
     for treebank in (gold, system):
         used[treebank.labels] = True
-        if choices.preterminals:
+        if choices.preterminals or choices.cut_tags:
             used[treebank.tags[treebank.tags >= 0]] = True
     shortened = {
-        number: vocabulary.number(_cut(vocabulary.strings[number], choices.cut_labels_at))
+        number: vocabulary.number(cut_label(vocabulary.strings[number], choices.cut_labels_at))
         for number in np.flatnonzero(used).tolist()
     }
     size = len(vocabulary)
     cut = np.arange(size, dtype=np.int64)
     cut[list(shortened)] = list(shortened.values())
     # Labels are compared with the list as they are compared with each other: pairs count as equal.
-    listed = set(choices.delete_labels)
+    listed = set(deleted_labels(choices))
     equal = {b if a in listed else a for a, b in choices.equal_labels if a in listed or b in listed}
     return Tables(
-        deleted=_flags(vocabulary, size, choices.delete_labels),
+        deleted=_flags(vocabulary, size, choices.delete_labels if choices.delete_words else ()),
         uncounted=_flags(vocabulary, size, choices.delete_labels_for_length),
         cut=cut,
+        tags=cut if choices.cut_tags else np.arange(size, dtype=np.int64),
         dropped=_flags(vocabulary, size, listed | equal),
         quote_tags=_flags(vocabulary, size, choices.quote_labels),
         quote_words=_flags(vocabulary, size, _QUOTES),
@@ -108,7 +109,14 @@ def _tables(choices: Choices, gold: ConstituentTreebank, system: ConstituentTree
     )
 
 
-def _cut(label: str, at: str) -> str:
+def deleted_labels(choices: Choices) -> list[str]:
+    """Return the labels whose brackets are deleted, as they are compared with labels that are cut."""
+    at = choices.cut_labels_at if choices.cut_tags else ""
+    return [cut_label(label, at) for label in choices.delete_labels]
+
+
+def cut_label(label: str, at: str) -> str:
+    """Return a label up to the first of some characters."""
     return label[: min((position for position in map(label.find, at) if position >= 0), default=len(label))]
 
 
