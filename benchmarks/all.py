@@ -24,6 +24,7 @@ SCRIPTS: dict[str, tuple[list[str], list[str]]] = {
     "reading": ([], QUICK),
     "constituency": ([], ["--repeats", "1", *QUICK]),
     "dependency": (["--repeat", "3"], ["--repeat", "1"]),
+    "field": ([], QUICK),
     "jobs": ([], QUICK),
     "command": ([], QUICK),
     "service_speed": ([], QUICK),

@@ -318,6 +318,13 @@ class ComparisonRequest(Request):
     settings: Mapping[str, Json]
 
 
+@dataclass(frozen=True, slots=True)
+class SuggestionRequest(Request):
+    """A text, or its first lines, whose format is asked for."""
+
+    text: str
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class WebhookRequest(Request):
     """Where events are sent; without kinds all of them, without a benchmark those of all."""

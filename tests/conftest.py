@@ -16,6 +16,7 @@ pytest_plugins = [
     "tests.fixtures.service_process",
     "tests.fixtures.tasks",
     "tests.fixtures.site",
+    "tests.fixtures.gap_metric",
 ]
 
 # the same examples each time, however fast the machine is; `--hypothesis-profile search` looks for others

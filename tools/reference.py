@@ -148,9 +148,13 @@ def metrics_page() -> Iterator[str]:
             for each in entry["scores"]
         ]  # fmt: skip
         yield table(("score", "in tables", "better", "range", "meaning"), rows)
-        usual = [format_name for format_name in sorted(FORMATS) if FORMATS[format_name].usual_metric == name]
+        usual = [format_name for format_name in sorted(FORMATS) if FORMATS[format_name].usual_entry() == name]
+        others = [each for each in sorted(FORMATS) if FORMATS[each].usual_metric == name and each not in usual]
         said = [f"Main score: `{entry['main_score']}`.", f"Formats: {names(reads_of(metric), 'formats.md')}."]
         said += [f"It is the metric of {names(usual, 'formats.md')} where none is named."] if usual else []
+        for each in others:
+            params = code(json.dumps(dict(FORMATS[each].usual_params)))
+            said.append(f"With {params} it is that of {names([each], 'formats.md')}.")
         said += [f"Reports: {', '.join(f'`{each}`' for each in entry['reports'])}."] if entry["reports"] else []
         yield " ".join(said) + "\n"
 

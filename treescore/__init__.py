@@ -15,10 +15,11 @@ from treescore.core.version import __version__
 
 TYPE_CHECKING = False  # as in typing, which takes longer to load than this package
 if TYPE_CHECKING:
-    from treescore.api import compare, score
+    from treescore.api import compare, score, suggest
     from treescore.client import AsyncClient, Client, ClientError, RefusedError, RequestError, UnavailableError
     from treescore.core.extras import MissingExtra
     from treescore.errors import InputError, LimitError, Problem, ScoringError, TreescoreWarning
+    from treescore.evaluation.suggest import Suggestion
     from treescore.results import Comparison, Picture, Result, SystemScores, View
 
 __all__ = [
@@ -35,6 +36,7 @@ __all__ = [
     "RequestError",
     "Result",
     "ScoringError",
+    "Suggestion",
     "SystemScores",
     "TreescoreWarning",
     "UnavailableError",
@@ -42,13 +44,15 @@ __all__ = [
     "__version__",
     "compare",
     "score",
+    "suggest",
 ]
 
 _MODULES = {
-    "treescore.api": ("compare", "score"),
+    "treescore.api": ("compare", "score", "suggest"),
     "treescore.client": ("AsyncClient", "Client", "ClientError", "RefusedError", "RequestError", "UnavailableError"),
     "treescore.errors": ("InputError", "LimitError", "Problem", "ScoringError", "TreescoreWarning"),
     "treescore.core.extras": ("MissingExtra",),
+    "treescore.evaluation.suggest": ("Suggestion",),
     "treescore.results": ("Comparison", "Picture", "Result", "SystemScores", "View"),
 }
 

@@ -25,6 +25,7 @@ from treescore.evaluation.report import (
     evaluate_systems,
 )
 from treescore.evaluation.spec import Spec, parse_items, parse_spec
+from treescore.evaluation.suggest import Suggestion, suggestions
 from treescore.evaluation.training_runs import problems_of_runs, runs_by_system
 from treescore.evaluation.warnings import telling, warning_lines
 from treescore.results import Comparison, Result, SystemScores
@@ -34,6 +35,7 @@ from treescore.sources import (
     Source,
     SourceText,
     check_same_files,
+    first_text,
     format_choice,
     format_of,
     guessed_format,
@@ -44,7 +46,19 @@ from treescore.sources import (
     wrong,
 )
 
-__all__ = ["Comparison", "Options", "Output", "Result", "Settings", "SystemScores", "compare", "evaluate", "score"]
+__all__ = [
+    "Comparison",
+    "Options",
+    "Output",
+    "Result",
+    "Settings",
+    "Suggestion",
+    "SystemScores",
+    "compare",
+    "evaluate",
+    "score",
+    "suggest",
+]
 
 Progress = Callable[[int, int, str], None]
 """Called with (done, total, step) before each step."""
@@ -145,7 +159,7 @@ def score(
         gold: the gold standard.
         outputs: system name -> output, or a list of its training runs (`NAME`, `NAME.2`, ...); or outputs, which are
             named by their files.
-        metric: one or several; the usual one of gold's format unless given (`Format.usual_metric`).
+        metric: one or several; the usual one of gold's format unless given (`Format.usual_entry`).
         format: of gold and outputs; by the suffixes of the files unless given (`Format.suffixes`).
         system_format: of the outputs, where it differs.
         transforms: done before every metric.
@@ -288,6 +302,25 @@ def _compared(result: Result, settings: Mapping[str, Json]) -> Comparison:
     return Comparison(replace(result, report=replace(report, document={**scored, **compared_members(documents)})))
 
 
+def suggest(source: Source) -> list[Suggestion]:
+    """Tell which formats a text may be in, by its first lines, with the metrics that fit each, and why.
+
+        best = suggest("gold.txt")[0]
+        score("gold.txt", ["mine.txt"], best.metrics[0].metric, format=best.format)
+
+    Args:
+        source: a path (of a folder or archive the first file is looked at), a string with a line break, bytes, or an
+            open file.
+
+    Returns:
+        The likeliest format first; an empty list where no format fits.
+
+    Raises:
+        InputError: the text cannot be read.
+    """
+    return suggestions(first_text(source))
+
+
 def _split(options: Options, *, of_result: bool) -> tuple[dict[str, Json], Options]:
     """Return the settings of a comparison, and the options of `score`.
 
@@ -381,5 +414,5 @@ def _metrics(metric: Choice | Sequence[Choice] | None, text_format: Choice) -> l
     """Return the metrics as a list; the usual one of a known format where none is named."""
     if metric is None:
         known = FORMATS.get(text_format if isinstance(text_format, str) else str(text_format.get("name")))
-        return [known.usual_metric] if known is not None and known.usual_metric else []
+        return [known.usual_entry()] if known is not None and known.usual_metric else []
     return choices_of(metric)

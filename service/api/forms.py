@@ -4,6 +4,9 @@
 or its index in `meta` (`systems/0`); systems that `meta` does not list are added in the order of their files. A format
 of several texts takes a file for each of them: `gold/source`, `systems/0/alignment`. For benchmarks, revisions and
 submissions a file has the name of its part (`en`, or `parts/en`).
+
+Files named `.gz` and `.zst` are unpacked, and archives named `.zip` with one file. A zip under the name `parts` holds a
+file for each part, named after it.
 """
 
 from __future__ import annotations
@@ -11,24 +14,30 @@ from __future__ import annotations
 import io
 import math
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from functools import partial
+from pathlib import PurePosixPath
 from typing import NamedTuple
 
 from flask import Request
 from multipart import MultipartError, MultipartSegment, ParserLimitReached, PushMultipartParser
 
 from service.api import strict_json
-from service.api.bodies import CHUNK, Body
+from service.api.bodies import CHUNK, Body, unpacked
 from service.config import Config
-from service.errors import BadRequest, PayloadTooLarge, Unprocessable, invalid, problems_counted
+from service.errors import BadRequest, PayloadTooLarge, Unprocessable, invalid, problems_counted, unprocessable
 from treescore.core.params import Json, escape
 from treescore.core.text import first_bad_byte, place
-from treescore.errors import Problem
+from treescore.errors import InputError, Problem
+from treescore.sources.files import ARCHIVE, TOO_LARGE, File, files_of_zip
 
 FORM = "multipart/form-data"
 FIELDS = ("source", "target", "alignment")
 MAX_PARTS = 5_000
+ALL_PARTS = "parts"
+"""The name of an archive with a file for each part."""
+CODINGS: Mapping[str, str] = {".gz": "gzip", ".zst": "zstd"}
+"""How a file with such a suffix is packed."""
 _INDEX = re.compile(r"systems/(0|[1-9][0-9]{0,5})", re.ASCII)
 
 
@@ -117,7 +126,53 @@ def read(request: Request, config: Config) -> tuple[dict[str, Json], list[tuple[
     document = strict_json.parse(metas[0])
     if not isinstance(document, dict):
         raise invalid("wrong-type", "", "The field `meta` must be a JSON object.")
-    return document, [(part.name, part.data) for part in parts if part.name != "meta"]
+    left = config.max_upload_bytes
+    texts: list[tuple[str, bytes]] = []
+    for part in parts:
+        if part.name != "meta":
+            found = _texts_of(part, left)
+            left -= sum(len(data) for _, data in found)
+            texts += found
+    return document, texts
+
+
+def suffix_of(filename: str | None) -> str:
+    """Return the last suffix of the name of a file, in small letters."""
+    return PurePosixPath((filename or "").replace("\\", "/")).suffix.lower()
+
+
+def _texts_of(part: FormPart, left: int) -> list[tuple[str, bytes]]:
+    """Return the texts of one file of a form with their names, unpacked; they have at most `left` bytes together.
+
+    Raises:
+        PayloadTooLarge: they have more.
+        BadRequest: the file is damaged.
+        Unprocessable: the archive cannot be read, or holds several files and is not all parts.
+    """
+    suffix = suffix_of(part.filename)
+    if suffix in CODINGS:
+        return [(part.name, unpacked(part.data, CODINGS[suffix], left))]
+    if suffix != ARCHIVE:
+        return [(part.name, part.data)]
+    pointer = f"/{escape(part.name)}"
+    try:
+        files = files_of_zip(part.data, part.filename or "", pointer, left)
+    except InputError as error:
+        if error.problems[0].code == TOO_LARGE:
+            raise PayloadTooLarge(error.problems[0].detail) from error
+        raise unprocessable(error) from error
+    if part.name == ALL_PARTS:
+        return [(_part_of(file), file.text) for file in files]
+    if len(files) > 1:
+        detail = f"The archive holds {len(files)} files, a text is one. Send it under the name `{ALL_PARTS}`, with a "
+        detail += "file for each part, or send one archive for each text."
+        raise invalid("several-texts", pointer, detail)
+    return [(part.name, files[0].text)]
+
+
+def _part_of(file: File) -> str:
+    """Return the name of the part that a file of an archive is named after."""
+    return file.name.partition(".")[0]
 
 
 def read_fields(request: Request, config: Config) -> list[FormPart]:

@@ -10,10 +10,21 @@ from apispec.ext.marshmallow.openapi import OpenAPIConverter
 from marshmallow import Schema, fields
 
 from service.contract.tree import ContractError, Tree, known, mapping, reference
-from service.schemas import benchmarks, checked_fields, comparisons, jobs, queries, submissions, teams, tokens, webhooks
+from service.schemas import (
+    benchmarks,
+    checked_fields,
+    comparisons,
+    jobs,
+    queries,
+    submissions,
+    suggestions,
+    teams,
+    tokens,
+    webhooks,
+)
 from service.schemas.base import Strict
 
-MODULES = (checked_fields, benchmarks, comparisons, jobs, submissions, teams, tokens, webhooks)
+MODULES = (checked_fields, benchmarks, comparisons, jobs, submissions, suggestions, teams, tokens, webhooks)
 PROSE = ("description", "examples")
 ORDER = ("type", "additionalProperties", "required", "description", "properties")
 

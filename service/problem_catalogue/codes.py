@@ -109,6 +109,11 @@ MEMBERS = {
         "Two files of the form, or a file and a member of `meta`, stand for the same text.",
         "Send each text once.",
     ),
+    "several-texts": Entry(
+        "An archive holds several files",
+        "A zip archive was sent as one text, but it holds several files.",
+        "Send it under the name `parts`, with a file for each part, or send one archive for each text.",
+    ),
     "missing-field": Entry(
         "A required member is missing",
         "The object lacks a member that the operation needs.",

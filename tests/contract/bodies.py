@@ -367,6 +367,10 @@ BODIES: dict[str, Bodies] = {
             {"url": "x", "secret": "y"},
         ),
     ),
+    "SuggestionRequest": Bodies(
+        good=({"text": "0-0 1-2\n"}, {"text": " "}, {"text": "x" * 100_000}),
+        bad=({}, {"text": ""}, {"text": 7}, {"text": None}, {"text": "x" * 100_001}, {"text": "x", "file": "x"}),
+    ),
     "TokenRequest": Bodies(
         good=(
             {"scopes": ["read"]},

@@ -49,7 +49,7 @@ def test_every_post_that_takes_a_key_is_sent_with_one_and_no_other_is_repeated_b
         keyed = "Idempotency-Key" in names(by_id()[operation.id], "header")
         assert operation.takes_key == keyed
     again = {each.id for each in OPERATIONS.values() if each.method == "POST" and each.repeatable}
-    assert again == {"cancel_job", "cancel_submission", "ask_comparison"}
+    assert again == {"cancel_job", "cancel_submission", "ask_comparison", "suggest_scorers"}
 
 
 def views() -> list[type[Document]]:

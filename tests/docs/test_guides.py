@@ -19,6 +19,7 @@ NOT_RUN = {
     "feedback_and_events": "its calls need a webhook that answers; the contract's tests of printed calls send them",
     "shared_tasks": "its requests are shortened; the tutorial for organisers is run instead",
     "versioning": "its request shows headers of an operation that is not deprecated now",
+    "recipes": "its gold files are those of the tasks; the contract's tests make a benchmark of each document",
     "http": "its jobs are posted by the contract's tests",
 }
 

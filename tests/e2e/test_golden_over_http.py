@@ -110,6 +110,61 @@ def test_evalb_files(caller: Caller, golden: Any) -> None:
             assert "=== Summary ===" in report.text
 
 
+# A sentence of other numbers of words counts as an error here, and the row of a gold word is not printed twice.
+SPMRL_FAULTS = {"one_word_less", "one_word_gold_two_in_output"}
+
+
+def test_spmrl(caller: Caller, golden: Any) -> None:
+    """EVALB_SPMRL's standard output with and without -X, and the line of -L with the right names."""
+    data = golden("field_spmrl")
+    asked = [(name, option) for name in data["cases"] if name not in SPMRL_FAULTS for option in ("default", "X")]
+    found = caller.jobs(
+        [
+            {
+                "format": LINES,
+                "gold": data["cases"][name]["gold"],
+                "output": data["cases"][name]["system"],
+                "metrics": [
+                    {
+                        "name": "parseval",
+                        "params": {"preset": "spmrl", "unparsed": "spmrl" if option == "X" else "skip"},
+                    }
+                ],
+            }
+            for name, option in asked
+        ]
+    )
+    for (name, option), job in zip(asked, found, strict=True):
+        stdout = data["cases"][name]["stdout"]
+        report = caller.read(job, "report", metric="parseval", style="evalb")
+        assert report.text == stdout[option], (name, option)
+        line = stdout["X_L" if option == "X" else "L"].rstrip("\n").rsplit("\n", 1)[1].split("\t")
+        named = [line[0], line[2].replace("Rec", "Prec"), line[1].replace("Prec", "Rec"), *line[3:-1]]
+        report = caller.read(job, "report", metric="parseval", style="spmrl")
+        assert report.text.rstrip("\n").rsplit("\n", 1)[1] == "\t".join(named), (name, option)
+
+
+def test_layouts(caller: Caller, golden: Any) -> None:
+    """The default layout reads as the layout that the case names does, errors included."""
+    cases = golden("field_layout")["cases"]
+    asked = [
+        (name, form) for name in cases for form in ("bracketed", {"name": "bracketed", "layout": cases[name]["layout"]})
+    ]
+    found = caller.jobs(
+        [
+            {"format": form, "gold": cases[name]["text"], "output": cases[name]["text"], "metrics": ["parseval"]}
+            for name, form in asked
+        ]
+    )
+    for guessed, given in zip(found[::2], found[1::2], strict=True):
+        assert guessed["state"] == given["state"]
+        if guessed["state"] == "failed":
+            assert codes(guessed) == codes(given)
+            assert "layout" in guessed["failure"]["errors"][0]["detail"]
+        else:
+            assert metric_of(guessed, "parseval")["counts"] == metric_of(given, "parseval")["counts"]
+
+
 def test_evalb_real(caller: Caller, golden: Any, real_data: Any) -> None:
     expected = golden("evalb_real")
     places = {"gum__corenlp": ("gum/gold.mrg", "gum/corenlp.mrg"),

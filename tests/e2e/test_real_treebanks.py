@@ -3,8 +3,12 @@
 from __future__ import annotations
 
 import json
+import os
 
 import pytest
+
+from tests.conftest import ROOT
+from tests.fixtures.tasks import UNLIMITED
 
 pytestmark = [pytest.mark.e2e, pytest.mark.real]
 
@@ -72,3 +76,24 @@ def test_the_shared_tasks_outputs_have_the_shared_tasks_figures(served, real_dat
             found = counts[row.lower()]
             assert found["correct"] == figures["correct"], (system["name"], row)
             assert (found["gold"], found["system"]) == (figures["gold_total"], figures["system_total"])
+
+
+def test_the_recipe_of_2018_ranks_real_outputs_by_the_programs_figures(served, real_data, golden):
+    recipe = json.loads((ROOT / "examples" / "recipes" / "conll2018.json").read_bytes())
+    texts = {path.stem: path.read_text(encoding="utf-8") for path in (real_data / "ud_en_ewt" / "conll2018").iterdir()}
+    gold = texts.pop("gold")
+    slug = f"recipe-{os.getpid()}"
+    recipe |= {"id": slug, "tracks": {}, "parts": {"en_ewt": {"gold": gold}}, "quota": UNLIMITED}
+    scores = {}
+    with served.client() as client:
+        made = client.post("/v1/benchmarks", json=recipe, headers={"Prefer": "wait=60"})
+        assert made.json()["state"] == "active", made.text
+        for name, output in texts.items():
+            body = {"name": name, "role": "baseline", "outputs": {"en_ewt": output}}
+            sent = client.post(f"/v1/benchmarks/{slug}/submissions", json=body, headers={"Prefer": "wait=60"})
+            scores[name] = sent.json()["scores"]["metrics"]["ud"]["scores"]
+    assert len(scores) == len(texts) == 8
+    expected = golden("ud_en_ewt")["systems"]
+    for name, found in scores.items():
+        for row in ("LAS", "MLAS", "BLEX"):
+            assert found[f"{row.lower()}_f1"] == pytest.approx(expected[name][row]["f1"], abs=1e-12)

@@ -23,6 +23,7 @@ from treescore.core.registry import (
     make_transform,
 )
 from treescore.core.suggestions import did_you_mean
+from treescore.evaluation.catalogue import entry_of, formats_of, metrics_of, transforms_before
 
 _SHOWN = 60
 """Characters of a default value that are shown."""
@@ -55,8 +56,8 @@ def show(kind: Kind, name: str | None, *, as_json: bool) -> None:
         meant = did_you_mean(name, kind.known)
         raise click.UsageError(f"Unknown {kind.name} {name!r}.{meant} {kind.name.title()}s: {known}.")
     if as_json:
-        one = None if name is None else {"kind": kind.name, **kind.known[name].catalogue()}
-        document = one or [kind.known[each].catalogue() for each in sorted(kind.known)]
+        one = None if name is None else {"kind": kind.name, **entry_of(kind.known[name])}
+        document = one or [entry_of(kind.known[each]) for each in sorted(kind.known)]
         click.echo(orjson.dumps(document, option=orjson.OPT_INDENT_2))
         return
     formatter = click.get_current_context().make_formatter()
@@ -188,7 +189,7 @@ def _describe_metric(formatter: click.HelpFormatter, metric: type[Metric]) -> No
         with formatter.section("Layouts of original programs (--style)"):
             formatter.write_text(", ".join(metric.styles))
     fmt = FORMATS[metric.examples[0].format]
-    named = [] if fmt.usual_metric == metric.name else ["--metric", metric.name]
+    named = [] if fmt.usual_entry() == metric.name else ["--metric", metric.name]
     lines = [["treescore", "score", *named, *_files(fmt, "gold", "mine")]]
     if metric.styles:
         lines.append(["treescore", "score", *named, "--style", metric.styles[0], *_files(fmt, "gold", "mine")])
@@ -205,14 +206,8 @@ def _range_words(low: float, high: float | None) -> str:
 
 def _formats_of(metric: type[Metric]) -> list[str]:
     """Return the formats that a metric reads, as they are or after a transform."""
-    found = [name for name in sorted(FORMATS) if FORMATS[name].yields in metric.reads]
-    for name in sorted(TRANSFORMS):
-        transform = make_transform(name, {})
-        for each in sorted(FORMATS):
-            kind = FORMATS[each].yields
-            fits = kind not in metric.reads and kind in transform.reads and transform.yields(kind) in metric.reads
-            found += [f"{each} with --transform {name}"] if fits else []
-    return found
+    after = [f"{fmt} with --transform {transform}" for fmt, transform in transforms_before(metric)]
+    return [*formats_of(metric.reads), *after]
 
 
 # Formats
@@ -220,7 +215,8 @@ def _formats_of(metric: type[Metric]) -> list[str]:
 
 def _format_line(fmt: type[Format]) -> str:
     suffixes = f"Suffixes: {', '.join(fmt.suffixes)}." if fmt.suffixes else "No suffix names it: say --format."
-    usual = f" Usual metric: {fmt.usual_metric}." if fmt.usual_metric else ""
+    params = ", ".join(f"{name} {value}" for name, value in fmt.usual_params.items())
+    usual = f" Usual metric: {fmt.usual_metric}{' with ' + params if params else ''}." if fmt.usual_metric else ""
     return f"{suffixes}{usual} Holds {specification.kinds_in_words([fmt.yields])}."
 
 
@@ -229,7 +225,7 @@ def _describe_format(formatter: click.HelpFormatter, fmt: type[Format]) -> None:
         with formatter.section("Texts (files joined by commas)"):
             formatter.write_text(", ".join(fmt.fields))
     with formatter.section("Metrics"):
-        formatter.write_text(", ".join(name for name in sorted(METRICS) if fmt.yields in METRICS[name].reads))
+        formatter.write_text(", ".join(metrics_of(fmt)))
     example = fmt.example
     texts = example if isinstance(example, Mapping) else {"": example}
     with formatter.section("A small text" if len(texts) == 1 else "Small texts"):

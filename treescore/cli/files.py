@@ -85,7 +85,7 @@ def source_of(argument: str, choice: FormatChoice) -> Source:
     """
     fields = choice.format.fields
     if not fields:
-        return _one(argument)
+        return one_source(argument)
     paths = argument.split(",")
     if len(paths) != len(fields):
         names = ", ".join(fields)
@@ -93,10 +93,10 @@ def source_of(argument: str, choice: FormatChoice) -> Source:
         raise click.UsageError(
             f"The format {choice.name} takes {len(fields)} files, joined by commas: {names}. Write them as {example}."
         )
-    return {field: _one(path) for field, path in zip(fields, paths, strict=True)}
+    return {field: one_source(path) for field, path in zip(fields, paths, strict=True)}
 
 
-def _one(path: str) -> Path | StandardInput:
+def one_source(path: str) -> Path | StandardInput:
     """Return a path; a dash is standard input, and ./- a file of that name."""
     if not path:
         raise click.UsageError("The path of a file is empty. Name a file; . is this folder.")
@@ -116,7 +116,10 @@ def _guessed(gold: str) -> str:
     found = format_of(Path(gold))
     if found is None:
         suffixes = ", ".join(f"{suffix} ({name})" for name, each in FORMATS.items() for suffix in each.suffixes)
-        raise click.UsageError(f"Give --format: the suffix of {gold} does not name one. Known suffixes: {suffixes}.")
+        raise click.UsageError(
+            f"Give --format: the suffix of {gold} does not name one. Known suffixes: {suffixes}. "
+            "`treescore suggest` tells it by the first lines."
+        )
     return found
 
 
@@ -124,12 +127,20 @@ def _usual(choice: FormatChoice) -> list[Json]:
     """Return the metric that usually scores a format."""
     if not choice.format.usual_metric:
         raise click.UsageError(f"Give --metric: the format {choice.name} has no usual one. See `treescore metrics`.")
-    return [choice.format.usual_metric]
+    return [choice.format.usual_entry()]
+
+
+def _in_words(metric: Json) -> str:
+    """Return a metric with its parameters in a few words."""
+    if isinstance(metric, str):
+        return metric
+    params = ", ".join(f"{name} {value}" for name, value in metric["params"].items())
+    return f"{metric['name']} with {params}"
 
 
 def _taken(asked: Asked, choice: FormatChoice, metrics: Sequence[Json], others: Sequence[str]) -> str:
     """Say which formats and metric were taken where no option names them; `others` are those of outputs alone."""
     taken = [] if asked["text_format"] is not None else [f"format {choice.name} (by the suffix of gold)"]
     taken += [f"format {name} (by the suffix of outputs)" for name in others]
-    taken += [] if asked["metrics"] else [f"metric {metrics[0]} (usual for {choice.name})"]
+    taken += [] if asked["metrics"] else [f"metric {_in_words(metrics[0])} (usual for {choice.name})"]
     return f"Taken: {', '.join(taken)}." if taken else ""

@@ -51,6 +51,11 @@ COMMANDS: Mapping[str, Entry] = {
         SCORE,
         "treescore.cli.repeat",
     ),
+    "suggest": Entry(
+        "Tell the format of a file by its first lines, with the metrics that fit it, and say why.",
+        KNOW,
+        "treescore.cli.suggest",
+    ),
     "metrics": Entry("List the metrics, or describe one with its parameters.", KNOW, "treescore.cli.metrics"),
     "formats": Entry("List the formats, or describe one with its options.", KNOW, "treescore.cli.formats"),
     "transforms": Entry("List the transforms, or describe one with its parameters.", KNOW, "treescore.cli.transforms"),

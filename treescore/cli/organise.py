@@ -5,7 +5,7 @@ from __future__ import annotations
 import csv
 import io
 import tomllib
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any, BinaryIO
@@ -29,6 +29,7 @@ SCORES = ("csv", "ndjson", "json")
 
 @click.group(
     epilog=epilog(
+        "treescore organise make conll2018.json --id demo en=gold.conllu",
         "treescore organise settings demo about.toml",
         "treescore organise teams demo teams.csv > tokens.csv",
         "treescore organise revise demo en=gold.conllu --reason fix --dry-run",
@@ -47,6 +48,23 @@ def organise() -> None:
 def _as_json(document: Document) -> Answer:
     lines = orjson.dumps(document.document, option=orjson.OPT_INDENT_2).decode().splitlines()
     return Answer(document.document, lines)
+
+
+@asks(organise, "make")
+@click.argument("file", type=click.Path(exists=True, dir_okay=False, path_type=Path))
+@click.argument("gold", nargs=-1, required=True, type=Pair("FILE", "en=gold.conllu"))
+@click.option("--id", "name", help="The id of the benchmark, unless FILE has one.")
+def make(client: Client, file: Path, gold: Sequence[tuple[str, str]], name: str | None) -> Answer:
+    """Make a benchmark from its document and gold.
+
+    FILE (TOML or JSON) has members as a request has them: id, title, format, metrics, main_score, ...; gold is given as
+    PART=FILE. Waits until the gold is checked, then prints the benchmark.
+    """
+    members = {**_members(file), **({} if name is None else {"id": name})}
+    texts = _texts(gold)
+    made = client.benchmarks.create(members, texts, wait=True, check=False)
+    _check(made, texts)
+    return _as_json(made)
 
 
 @asks(organise, "settings")
@@ -156,18 +174,29 @@ def revise(
     Gold is given as PART=FILE. Waits, then prints what changes and who moves.
     """
     members = {} if file is None else _members(file)
+    texts = _texts(gold)
+    found = client.benchmark(benchmark)
+    made = found.revise({**members, "reason": reason, "dry_run": dry_run}, texts or None, wait=True, check=False)
+    _check(made, texts)
+    return _difference(found.difference(int(made["number"])))
+
+
+def _texts(gold: Sequence[tuple[str, str]]) -> dict[str, Path]:
+    """Return the file of each part. Raises Stopped where one is missing."""
     texts = {part: Path(path) for part, path in gold}
     missing = next((path for path in texts.values() if not path.is_file()), None)
     if missing is not None:
         raise Stopped(WRONG_INPUT, f"{missing}: file not found.")
-    found = client.benchmark(benchmark)
-    made = found.revise({**members, "reason": reason, "dry_run": dry_run}, texts or None, wait=True, check=False)
-    if made["failure"] is not None:
-        failure = made["failure"]
+    return texts
+
+
+def _check(made: Document, texts: Mapping[str, Path]) -> None:
+    """Raise Stopped, with the faults, where gold cannot be used."""
+    failure = made["failure"]
+    if failure is not None:
         named = {part: str(path) for part, path in texts.items()}
         lines = problem_lines(failure["errors"], named, failure["errors_total"]) or [failure["detail"]]
         raise Stopped(WRONG_INPUT, *lines)
-    return _difference(found.difference(int(made["number"])))
 
 
 @asks(organise, "difference")

@@ -17,6 +17,7 @@ from treescore.client.resources import Resource
 from treescore.client.session import Backoff, Call, Pages, Plan, Session, exchange, wait
 from treescore.client.uploads import Texts, Watch, uploads_of
 from treescore.core.params import Json
+from treescore.core.signs import HEAD_BYTES
 from treescore.core.version import __version__
 
 SECONDS = 600.0
@@ -159,6 +160,11 @@ class ClientPlans(Resource):
     def scorer(self, name: str) -> Plan[documents.Scorer]:
         """Return a metric, format or transform with its parameters."""
         return (yield from self._read(documents.Scorer, "get_scorer", name))
+
+    @method
+    def suggest(self, text: str) -> Plan[documents.Suggestions]:
+        """Return the formats that a text may be in, by its first lines, with the metrics that fit it."""
+        return (yield from self._read(documents.Suggestions, "suggest_scorers", json={"text": text[:HEAD_BYTES]}))
 
     @method
     def problems(self) -> Plan[documents.Problems]:

@@ -601,6 +601,21 @@ class Scorer(Document):
     kind: str
 
 
+class Suggestion(Document):
+    """A format that a text may be in, with the metrics that fit it, and why."""
+
+    certainty: str
+    why: tuple[str, ...]
+    metrics: tuple[Document, ...]
+
+
+class Suggestions(Document):
+    """The formats that a text may be in, the likeliest first."""
+
+    views: ClassVar[Mapping[str, type[Document]]] = {"suggestions": Suggestion}
+    suggestions: tuple[Suggestion, ...]
+
+
 class Agreements(Document):
     """How far metrics or systems of a job agree."""
 

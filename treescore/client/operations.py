@@ -152,6 +152,7 @@ _ROWS: Iterable[Operation] = (
     _post("replay_delivery", "/v1/webhooks/{webhook}/deliveries/{delivery}/replay"),
     _get("list_events", "/v1/events", "after limit benchmark"),
     _get("list_scorers", "/v1/scorers"),
+    _post("suggest_scorers", "/v1/scorers/suggestions", body=(JSON,), again=True),
     _get("get_scorer", "/v1/scorers/{name}"),
     _get("list_tokens", "/v1/tokens", "cursor limit"),
     _post("create_token", "/v1/tokens", body=(JSON,)),

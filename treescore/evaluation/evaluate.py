@@ -177,7 +177,11 @@ def _unequal(gold: Treebank, system: Treebank) -> Problem:
     )
     if isinstance(gold, DependencyTreebank):
         fix += " For outputs with their own sentences and tokens, use the metric ud."
+    if system.sentences.advice:
+        fix += f" {system.sentences.advice}"
     detail = f"{found}, which is not the number of gold. {fix}"
+    if gold.sentences.advice:
+        fix += f" Of gold: {gold.sentences.advice}"
     return Problem("sentence-count-mismatch", detail, gold_detail=f"{found}, gold has {len(gold)}. {fix}")
 
 

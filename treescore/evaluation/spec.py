@@ -161,6 +161,7 @@ def check_fit(entry: Entry, gold: FormatChoice, system: FormatChoice) -> None:
 _KINDS = {
     "ConstituentTreebank": "constituency trees",
     "DependencyTreebank": "dependency trees",
+    "DiscontinuousTreebank": "discontinuous constituency trees",
     "Alignments": "word alignments",
     "ParallelTreebank": "a parallel treebank",
 }

@@ -14,9 +14,11 @@ from treescore.core.counting import counted
 from treescore.core.heads import heads_of, plain_number
 from treescore.core.limits import Limits
 from treescore.core.registry import Format, Text, register
+from treescore.core.signs import Head, Signs
 from treescore.core.trees import DependencyTreebank, Sentences
 from treescore.core.vocabulary import Vocabulary
 from treescore.errors import InputError, Problem
+from treescore.formats.shared.column_signs import conllu_signs
 from treescore.formats.shared.fields import Fields
 from treescore.formats.shared.lines import (
     COLUMNS,
@@ -68,6 +70,11 @@ class ConllU(Format):
         "# sent_id = s2\n"
         "1\tIci\tici\tADV\tA\t_\t0\troot\t_\t_\n\n"
     ).encode()
+
+    @classmethod
+    def signs(cls, head: Head) -> Signs | None:
+        """See Format."""
+        return conllu_signs(head)
 
     def read(self, text: Text, vocabulary: Vocabulary, limits: Limits) -> DependencyTreebank:
         """Read the treebank. Raises InputError and LimitError as promised by `Format`."""

@@ -12,9 +12,11 @@ from treescore.core.counting import counted
 from treescore.core.heads import heads_of, plain_number
 from treescore.core.limits import Limits
 from treescore.core.registry import Format, Text, register
+from treescore.core.signs import Head, Signs
 from treescore.core.trees import ODD_HEAD, DependencyTreebank, Sentences
 from treescore.core.vocabulary import Vocabulary
 from treescore.errors import Problem, ProblemList
+from treescore.formats.shared.column_signs import conllx_signs
 from treescore.formats.shared.fields import Fields
 from treescore.formats.shared.lines import (
     COLUMNS,
@@ -49,7 +51,7 @@ class ConllX(Format):
     doc: ClassVar[str] = "CoNLL-X and CoNLL-07: ID FORM LEMMA CPOSTAG POSTAG FEATS HEAD DEPREL [PHEAD PDEPREL]."
     source: ClassVar[str] = "Buchholz & Marsi 2006, https://aclanthology.org/W06-2920"
     yields: ClassVar[type[DependencyTreebank]] = DependencyTreebank
-    suffixes = (".conllx", ".conll")
+    suffixes: ClassVar[tuple[str, ...]] = (".conllx", ".conll")
     blank_line_between = True
     usual_metric = "attachment"
     example = (
@@ -58,6 +60,11 @@ class ConllX(Format):
         "3\tferme\tfermer\tV\tV\t_\t0\troot\t_\t_\n\n"
         "1\tIci\tici\tADV\tADV\t_\t0\troot\t_\t_\n\n"
     ).encode()
+
+    @classmethod
+    def signs(cls, head: Head) -> Signs | None:
+        """See Format."""
+        return conllx_signs(head)
 
     def read(self, text: Text, vocabulary: Vocabulary, limits: Limits) -> DependencyTreebank:
         """Read the treebank. Raises InputError and LimitError as promised by `Format`."""

@@ -16,6 +16,7 @@ from treescore.core.arrays import offsets_of
 from treescore.core.counting import counted
 from treescore.core.limits import Limits
 from treescore.core.registry import Format, Text, register
+from treescore.core.signs import CERTAIN, Head, Signs, found_in, share
 from treescore.core.text import decoded
 from treescore.core.trees import NO_HEAD, ODD_HEAD, DependencyTreebank
 from treescore.core.vocabulary import Vocabulary
@@ -25,6 +26,8 @@ ROOT = 0
 SPACES = " \t\v\f"
 _SPACE = re.compile(r"[ \t\v\f\r\n]+")
 BLANK = "_"
+_LOOKS_LIKE_TUPLE = re.compile(r"\s*\(\S+ \S+( (<+|>+) \S+( \S+)?)?\)\s*")
+_LEAST_TUPLES = 0.8
 _FORM = (
     "A tuple is (word category), (word category < head) or (word category < head relationship), "
     "its fields separated by spaces."
@@ -50,6 +53,14 @@ class Minipar(Format):
     blank_line_between = True
     usual_metric = "dependency_relations"
     example = "(the D < café det)\n(café N < opens subj)\n(opens V)\n(the D)\n\n(Yes U)\n".encode()
+
+    @classmethod
+    def signs(cls, head: Head) -> Signs | None:
+        """See Format."""
+        tuples = sum(map(bool, map(_LOOKS_LIKE_TUPLE.fullmatch, head.filled)))
+        if share(tuples, len(head.filled)) < _LEAST_TUPLES:
+            return None
+        return Signs(CERTAIN, [found_in(tuples, len(head.filled), "One tuple (word category < head relationship)")])
 
     def read(self, text: Text, vocabulary: Vocabulary, limits: Limits) -> DependencyTreebank:
         """Read the treebank. Raises InputError and LimitError as promised by `Format`."""

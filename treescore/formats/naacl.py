@@ -13,10 +13,12 @@ from treescore.core.limits import Limits
 from treescore.core.link_form import LinkForm
 from treescore.core.params import Param
 from treescore.core.registry import Format, Text, register
+from treescore.core.signs import Head, Signs
 from treescore.core.trees import Alignments, Sentences
 from treescore.core.vocabulary import Vocabulary
 from treescore.errors import InputError, Problem, ProblemList
 from treescore.formats.shared.base_check import check_base
+from treescore.formats.shared.link_signs import naacl_signs
 from treescore.formats.shared.links import (
     REVERSED,
     Fault,
@@ -66,6 +68,11 @@ class Naacl(Format):
         "reversed": REVERSED,
         "sentences": _SENTENCES,
     }
+
+    @classmethod
+    def signs(cls, head: Head) -> Signs | None:
+        """See Format."""
+        return naacl_signs(head)
 
     @property
     def form(self) -> LinkForm:

@@ -11,14 +11,17 @@ _WORD = "1\tDogs\tdog\tNOUN\t_\t_\t2\tnsubj\t_\t_"
 BRACKETED = {
     "bracket-unclosed": Entry(
         "A bracket is not closed",
-        "A sentence ends while brackets are open. A bracket that is a word counts as a bracket too.",
-        "Close every bracket, and write brackets that are words as -LRB- and -RRB-.",
+        "A sentence ends while brackets are open. A bracket that is a word counts as a bracket too. A tree over "
+        "several lines does so where the text is read a line at a time.",
+        "Close every bracket, and write brackets that are words as -LRB- and -RRB-. Where trees are spread over lines, "
+        "set the layout of the format to free.",
         "(S (NP (NN dogs)) (VP (VBP bark)))",
     ),
     "bracket-unopened": Entry(
         "A bracket is closed that was never opened",
-        "A sentence has more closing than opening brackets.",
-        "Remove the bracket or open one before it, and write brackets that are words as -LRB- and -RRB-.",
+        "A sentence has more closing than opening brackets, or is a line of a tree that is spread over several.",
+        "Remove the bracket or open one before it, and write brackets that are words as -LRB- and -RRB-. Where trees "
+        "are spread over lines, set the layout of the format to free.",
         "(S (NP (NN dogs)) (VP (VBP bark)))",
     ),
     "text-outside-brackets": Entry(

@@ -142,6 +142,11 @@ CONSTITUENTS = {
         "Check the spelling of the keyword, or remove the line.",
         "DELETE_LABEL TOP",
     ),
+    "renaming-cycle": Entry(
+        "Labels are renamed in a circle",
+        "A label is renamed to another one, and that one, at once or over others, back to the first.",
+        "Remove one of the renamings, so that every chain of them ends.",
+    ),
     "rule-limit": Entry(
         "The rules take too many steps",
         "Applying the rules to the trees exceeds the limit of the transform.",

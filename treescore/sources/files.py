@@ -8,6 +8,7 @@ import zipfile
 import zlib
 from collections.abc import Callable, Iterator, Sequence
 from functools import partial
+from io import BytesIO
 from itertools import pairwise
 from pathlib import Path, PurePosixPath
 from typing import NamedTuple, Protocol
@@ -21,6 +22,7 @@ MAX_FILES = 10_000
 """Files of one folder or archive."""
 COMPRESSED = (".gz", ".zst")
 ARCHIVE = ".zip"
+TOO_LARGE = "text-too-large"
 PACKED = (*COMPRESSED, ARCHIVE)
 _PIECE = 1 << 20
 _ZST_PIECE = 1 << 10
@@ -61,7 +63,7 @@ def read_files(path: Path, pointer: str) -> Files:
         if is_folder(path):
             return Files(_of_folder(path, pointer), several=True)
         if path.suffix.lower() == ARCHIVE:
-            return Files(_of_zip(path, pointer), several=True)
+            return Files(_of_zip(path, path, _Budget(path, pointer)), several=True)
         return Files(
             [File(unpacked_name(path.name), str(path), _unpacked(path, _Budget(path, pointer)))], several=False
         )
@@ -109,10 +111,10 @@ class _Stream(Protocol):
 class _Budget:
     """How much may still be unpacked for one text, and what is said of its file where that is not enough."""
 
-    def __init__(self, path: Path, pointer: str) -> None:
+    def __init__(self, path: Path, pointer: str, most: int | None = None) -> None:
         self.path = path
         self.pointer = pointer
-        self._left = MAX_BYTES
+        self._most = self._left = MAX_BYTES if most is None else most
 
     def read(self, stream: _Stream) -> bytes:
         """Read a stream to its end. Raises InputError once it exceeds the bound."""
@@ -124,8 +126,8 @@ class _Budget:
         for piece in pieces:
             self._left -= len(piece)
             if self._left < 0:
-                detail = f"{shown(self.path)} holds more than {MAX_BYTES} bytes (unpacked). Split it."
-                raise wrong("text-too-large", detail, self.pointer)
+                detail = f"{shown(self.path)} holds more than {self._most} bytes (unpacked). Split it."
+                raise wrong(TOO_LARGE, detail, self.pointer)
             kept += piece
         return bytes(kept)
 
@@ -212,10 +214,25 @@ def _below(folder: Path) -> Iterator[Path]:
             yield path
 
 
-def _of_zip(path: Path, pointer: str) -> list[File]:
-    budget = _Budget(path, pointer)
+def files_of_zip(data: bytes, name: str, pointer: str, most: int) -> list[File]:
+    """Return the files of a zip archive in memory, in the order of their names; hidden ones are left out.
+
+    Args:
+        data: the archive.
+        name: of its file, for messages.
+        pointer: where it is.
+        most: bytes that all of it may have, unpacked.
+
+    Raises:
+        InputError: as `read_files` for an archive.
+    """
+    return _of_zip(BytesIO(data), Path(name), _Budget(Path(name), pointer, most))
+
+
+def _of_zip(source: Path | BytesIO, path: Path, budget: _Budget) -> list[File]:
+    pointer = budget.pointer
     try:
-        with zipfile.ZipFile(path) as archive:
+        with zipfile.ZipFile(source) as archive:
             entries = [entry for entry in archive.infolist() if not entry.is_dir()]
             for entry in entries:
                 _check_entry(entry, path, pointer)

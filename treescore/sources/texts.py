@@ -22,6 +22,7 @@ from treescore.sources.problems import listed, shown, wrong
 Source = str | bytes | os.PathLike[str] | IO[bytes] | IO[str] | Mapping[str, Any] | Any
 """A text: a path, a string with a line break, bytes, an open file, parsed sentences; a mapping for formats of several
 texts (`parallel`)."""
+_ASK = "`treescore suggest FILE` tells a format by its first lines."
 MOST_LOOKED_AT = 1000
 """Files of a folder whose suffixes are looked at for a format."""
 
@@ -112,6 +113,25 @@ def read_source(source: Source, choice: FormatChoice, pointer: str) -> SourceTex
     return SourceText(bodies, digest, SeveralFiles(pointer, files) if files else pointer)
 
 
+def first_text(source: Source) -> bytes:
+    """Return a text whose format is not known; of several files the first.
+
+    Raises:
+        InputError: it cannot be read, or is none.
+    """
+    if is_path(source):
+        return read_files(Path(source), FilePath(os.fspath(source))).files[0].text
+    if isinstance(source, (bytes, bytearray, memoryview)):
+        return bytes(source)
+    if isinstance(source, str):
+        return _encoded(source)
+    if isinstance(source, StandardInput):
+        return source.read()
+    if _is_open_file(source):
+        return _of_open_file(source, "/text")
+    raise wrong("wrong-type", "Give a path, a string with a line break, bytes or an open file.", "/text")
+
+
 def check_same_files(gold: SourceText, output: SourceText) -> None:
     """Check that an output of several files has those of gold.
 
@@ -161,7 +181,7 @@ def guessed_format(gold: Source) -> str:
         known = ", ".join(_formats_by_suffix())
         subject = "gold is not a file" if path is None else f"the suffix of {shown(path)} does not name one"
         meant = did_you_mean(suffix, _formats_by_suffix()) if suffix else ""
-        raise wrong("unknown-format", f"Set `format`: {subject}. Known suffixes: {known}.{meant}", "/format")
+        raise wrong("unknown-format", f"Set `format`: {subject}. Known suffixes: {known}.{meant} {_ASK}", "/format")
     return name
 
 
@@ -241,8 +261,12 @@ def _names_at(path: Path) -> list[str]:
 
 
 def _suffix(name: str) -> str:
-    plain = Path(name)
-    return Path(plain.stem).suffix.lower() if plain.suffix.lower() in PACKED else plain.suffix.lower()
+    """Return the suffix of the unpacked file: the longest that names a format (`.tiger.xml`), else the last one."""
+    packed = Path(name)
+    plain = Path(packed.stem) if packed.suffix.lower() in PACKED else packed
+    lower = plain.name.lower()
+    known = [suffix for suffix in _formats_by_suffix() if lower.endswith(suffix) and lower != suffix]
+    return max(known, key=len, default=plain.suffix.lower())
 
 
 def _without_suffix(name: str) -> str:

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import gzip
 import io
 import json
+import zipfile
 from typing import Any
 
 import httpx
@@ -138,3 +140,60 @@ def test_a_form_of_too_many_parts_is_too_large(stage: Stage, monkeypatch: pytest
     monkeypatch.setattr(forms, "MAX_PARTS", 2)
     assert post(stage, META, {"gold": b"(S (A a))"}).status_code == 422  # no system
     assert post(stage, META, {"gold": b"(S (A a))", "A": b"(S (A a))"}).status_code == 413
+
+
+def zipped(files: dict[str, bytes]) -> bytes:
+    """An archive of files."""
+    stream = io.BytesIO()
+    with zipfile.ZipFile(stream, "w", zipfile.ZIP_DEFLATED) as archive:
+        for name, data in files.items():
+            archive.writestr(name, data)
+    return stream.getvalue()
+
+
+def posted(
+    stage: Stage, files: dict[str, tuple[str, bytes]], address: str = "/v1/jobs", meta: Any = META
+) -> TestResponse:
+    """The answer to a form whose files have names of their own."""
+    form = httpx.Request("POST", "http://host", files={"meta": (None, json.dumps(meta)), **files})
+    return stage.client().post(
+        address, data=form.read(), headers={"Prefer": "wait=5"}, content_type=form.headers["Content-Type"]
+    )
+
+
+def test_packed_files_are_the_same_job_as_plain_ones(stage: Stage) -> None:
+    plain = posted(stage, {"gold": ("gold.mrg", GOLD.encode()), "A": ("a.mrg", OTHER.encode())})
+    packed = {
+        "gold": ("gold.mrg.GZ", gzip.compress(GOLD.encode())),
+        "A": ("a.zip", zipped({"a.mrg": OTHER.encode(), "__MACOSX/a.mrg": b"x"})),
+    }
+    answer = posted(stage, packed)
+    assert names(answer) == names(plain) == ["A"]
+    scores = [each.json["results"]["systems"][0]["metrics"]["parseval"]["counts"] for each in (plain, answer)]
+    assert scores[0] == scores[1]
+
+
+def test_an_archive_may_hold_all_parts(stage: Stage) -> None:
+    meta = {"id": f"zip-{id(stage)}", "title": "Zip", "format": "bracketed", "metrics": ["parseval"]}
+    archive = zipped({"gold/en.mrg": GOLD.encode(), "gold/de_pud.mrg": OTHER.encode()})
+    made = posted(stage, {"parts": ("gold.zip", archive)}, "/v1/benchmarks", meta)
+    assert made.status_code == 201, made.text
+    assert sorted(made.json["parts"]) == ["de_pud", "en"]
+
+
+@pytest.mark.parametrize(
+    ("name", "data", "status"),
+    [
+        ("a.gz", b"no gzip", 400),
+        ("a.gz", gzip.compress(b"x" * 1_000_000), 413),
+        ("a.zip", b"no zip", 422),
+        ("a.zip", zipped({}), 422),
+        ("a.zip", zipped({"a": b"(S (A a))", "b": b"(S (A a))"}), 422),
+        ("a.zip", zipped({"../a": b"(S (A a))"}), 422),
+        ("a.zip", zipped({"a": b"x" * 1_000_000}), 413),
+    ],
+)
+def test_what_cannot_be_unpacked_is_refused(stage: Stage, name: str, data: bytes, status: int) -> None:
+    answer = posted(stage, {"gold": ("gold", GOLD.encode()), "A": (name, data)})
+    assert answer.status_code == status, answer.text
+    assert answer.content_type.startswith("application/problem+json")

@@ -62,6 +62,20 @@ def organiser(served):
     return Organiser(served)
 
 
+def test_a_benchmark_is_made_of_its_document_and_gold(organiser, tmp_path):
+    (tmp_path / "gold.conllu").write_text(GOLD_CONLLU, encoding="utf-8")
+    (tmp_path / "bad.conllu").write_text("1\tDogs\n", encoding="utf-8")
+    document = tmp_path / "task.toml"
+    document.write_text('title = "Made"\nformat = "conllu"\nmetrics = ["ud"]\n', encoding="utf-8")
+    slug = f"{organiser.slug}-made"
+    made = organiser.json("make", document, f"en={tmp_path / 'gold.conllu'}", "--id", slug)
+    assert (made["id"], made["state"], made["main_score"], list(made["parts"])) == (slug, "active", "ud.las_f1", ["en"])
+    refused = organiser.run("make", document, f"en={tmp_path / 'bad.conllu'}", "--id", f"{slug}-2", status=2)
+    assert "bad.conllu:1" in refused.stderr
+    assert "column" in refused.stderr
+    assert "file not found" in organiser.run("make", document, "en=none.conllu", "--id", f"{slug}-3", status=2).stderr
+
+
 @pytest.fixture(scope="module")
 def tokens(organiser, tmp_path_factory):
     """The tokens of two teams that were made from a table, by team."""

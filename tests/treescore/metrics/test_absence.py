@@ -73,7 +73,16 @@ def joined(texts: list[Any]) -> Text:
 BRACKET_FAILURES = ("\n", "()\n", "(S (NP\n", "(S (NP (NN other)) (VP (VBD words)))\n")
 BRACKET_CASES = [
     Case("parseval", LENIENT, TREES, BRACKET_FAILURES, params)
-    for params in ({}, {"preset": "plain"}, {"preset": "evalb"}, {"cutoff": 3}, {"preterminals": True})
+    for params in (
+        {},
+        {"preset": "plain"},
+        {"preset": "evalb"},
+        {"cutoff": 3},
+        {"preterminals": True},
+        {"preset": "spmrl"},
+        {"preset": "spmrl", "unparsed": "miss"},
+        {"preset": "spmrl", "unparsed": "spmrl"},
+    )
 ]
 CASES = {
     **{f"parseval-{number}": case for number, case in enumerate(BRACKET_CASES)},

@@ -122,7 +122,8 @@ def test_a_new_document_begins_with_each_file_if_one_has_documents(tmp_path: Pat
     ("name", "one", "two", "code"),
     [
         ("bracketed", TREE, "(S\n (X (A b))\n)\n", "files-differ"),
-        ("bracketed", "(S\n (X (A b)\n)\n", "(S\n (X (A b)))\n)\n", "bracket-unclosed"),
+        ("bracketed", "(S\n (A b))\n(S\n (X (A b)\n)\n", "(S\n (X (A b)))\n)\n", "bracket-unclosed"),
+        ("bracketed", "(S\n (X (A b)))\n)\n", "(S\n (X (A b)))\n", "bracket-unopened"),
         ("naacl", "1 1 1\n", "0001 2 2\n", "files-differ"),
         ("conllu", FIRST, "", "empty-text"),
         ("conllu", FIRST, b"\xff\n", "invalid-utf8"),

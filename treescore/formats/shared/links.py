@@ -15,11 +15,13 @@ from treescore.core.limits import Limits
 from treescore.core.link_form import LinkForm
 from treescore.core.params import BOOLEAN, Json, Param
 from treescore.core.registry import Format, Text
+from treescore.core.signs import Head, Signs
 from treescore.core.text import BOM, checked_bytes
 from treescore.core.trees import Alignments, Sentences
 from treescore.core.vocabulary import Vocabulary
 from treescore.errors import InputError, LimitError, Problem, ProblemList
 from treescore.formats.shared.base_check import check_base
+from treescore.formats.shared.link_signs import line_signs
 
 REVERSED = Param(BOOLEAN, default=False, doc="The text writes the target word first.")
 MAX_DIGITS = 9
@@ -205,6 +207,11 @@ class LineFormat(Format):
 
     yields = Alignments
     usual_base: ClassVar[int]
+
+    @classmethod
+    def signs(cls, head: Head) -> Signs | None:
+        """See Format."""
+        return line_signs(head, cls.usual_base)
 
     @property
     def form(self) -> LinkForm:

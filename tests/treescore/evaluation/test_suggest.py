@@ -1,0 +1,82 @@
+"""Formats are told by their first lines, and what is suggested can be asked for."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+from click.testing import CliRunner
+
+import treescore
+from treescore.cli.main import main
+from treescore.core.registry import FORMATS
+from treescore.core.signs import HEAD_BYTES, Head
+from treescore.evaluation.catalogue import formats_of, metrics_of
+from treescore.evaluation.spec import parse_spec
+from treescore.evaluation.suggest import CERTAINTIES, suggestions
+
+TEXTS = {name: known.example for name, known in sorted(FORMATS.items()) if isinstance(known.example, bytes)}
+
+
+@pytest.mark.parametrize("name", TEXTS)
+def test_every_format_of_one_text_is_found_by_its_own_example(name):
+    found = suggestions(TEXTS[name])
+    certainty = {each.name: CERTAINTIES.index(each.certainty) for each in found}
+    assert name in certainty
+    assert certainty[name] == min(certainty.values())
+
+
+@pytest.mark.parametrize("name", TEXTS)
+def test_what_is_suggested_is_a_request(name):
+    for suggestion in suggestions(TEXTS[name]):
+        assert suggestion.why
+        for scored in suggestion.metrics:
+            parse_spec({"format": suggestion.format, "metrics": [scored.metric]})
+            assert scored.why
+            assert scored.why.endswith(".")
+
+
+@pytest.mark.parametrize("text", [b"", b"\n\n", b"It rains.\n", b"\0\xff\xfe", b"{}\n", b")))\n"])
+def test_what_is_no_format_gets_no_certain_suggestion(text):
+    assert all(suggestion.certainty == "possible" for suggestion in suggestions(text))
+
+
+def test_only_the_first_complete_lines_are_looked_at():
+    line = b"1-1 2-2\n"
+    text = line * (HEAD_BYTES // len(line)) + b"1-1 2-2 3" + b"\nno link\n" * 10
+    assert [each.name for each in suggestions(text)] == ["talp", "pharaoh"]
+    assert not Head.of(text).whole
+    assert len(Head.of(text).lines) == HEAD_BYTES // len(line)
+    assert Head.of(b"a\r\nb\rc").lines == ["a", "b", "c"]
+
+
+def test_trees_without_heads_and_with_several_roots_name_the_parameters():
+    words = "1\ta\t_\tX\t_\t_\t{}\tdep\t_\t_\n2\tb\t_\tX\t_\t_\t{}\tdep\t_\t_\n\n"
+
+    def ud(*heads):
+        return suggestions(("# text = a b\n" + words.format(*heads)).encode())[0].metrics[0].metric
+
+    assert ud(0, 1) == "ud"
+    assert ud(0, 0) == {"name": "ud", "params": {"roots": "any"}}
+    assert ud("_", 0) == {"name": "ud", "params": {"missing_heads": "wrong"}}
+    assert ud("_", "_") == {"name": "ud", "params": {"missing_heads": "wrong"}}
+
+
+def test_the_command_prints_what_the_library_returns(tmp_path):
+    (tmp_path / "links.txt").write_bytes(TEXTS["pharaoh"])
+    path = str(tmp_path / "links.txt")
+    done = CliRunner().invoke(main, ["suggest", path, "--json"])
+    assert json.loads(done.output) == {"suggestions": [each.document() for each in treescore.suggest(path)]}
+    text = CliRunner().invoke(main, ["suggest", path]).output
+    assert text.startswith("Likely: format pharaoh\n")
+    assert f"treescore score --format pharaoh --metric alignment {path} OUTPUT" in text
+    (tmp_path / "letter.txt").write_text("It rains.\n")
+    assert "fit no format" in CliRunner().invoke(main, ["suggest", str(tmp_path / "letter.txt")]).output
+    assert CliRunner().invoke(main, ["suggest", str(tmp_path / "none.txt")]).exit_code == 2
+
+
+def test_the_catalogue_says_what_goes_with_what_both_ways():
+    for name, fmt in FORMATS.items():
+        assert (fmt.usual_metric in metrics_of(fmt)) or not fmt.usual_metric
+        for metric in metrics_of(fmt):
+            assert name in formats_of(treescore.evaluation.catalogue.METRICS[metric].reads)

@@ -1,0 +1,141 @@
+"""CoNLL-2009: fourteen columns a word and one for each predicate; the dependencies are read as CoNLL-X."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import ClassVar
+
+from treescore.core.counting import counted
+from treescore.core.limits import Limits
+from treescore.core.registry import Text, register
+from treescore.core.signs import LIKELY, Head, Signs, found_in, share
+from treescore.core.text import decoded
+from treescore.core.trees import DependencyTreebank
+from treescore.core.vocabulary import Vocabulary
+from treescore.errors import Problem, ProblemList, ScoringError
+from treescore.formats.conllx import ConllX
+
+_BLANK = " \t\v\f"
+_LEAST = 0.8
+"""Share of lines that must have the form: the others may be damaged."""
+
+
+class WideColumns(ConllX):
+    """A format of one line a word, whose columns are those of CoNLL-X in other places, with others between and behind.
+
+    Attributes:
+        columns: names of the columns that each line has.
+        places: the column, from 0, of each of CoNLL-X's ten; None where the format has none.
+    """
+
+    columns: ClassVar[tuple[str, ...]]
+    places: ClassVar[tuple[int | None, ...]]
+
+    @classmethod
+    def signs(cls, head: Head) -> Signs | None:
+        """See Format."""
+        least, at = len(cls.columns), cls.places[6]
+        rows = [
+            row for row in head.rows
+            if len(row) >= least and row[0].isdigit() and at is not None and row[at].strip("-").isdigit()
+        ]  # fmt: skip
+        if share(len(rows), len(head.rows)) < _LEAST:
+            return None
+        what = f"A number, {least - 1} or more further columns, a number in column {(at or 0) + 1} (HEAD)"
+        return Signs(LIKELY, [found_in(len(rows), len(head.rows), what)])
+
+    def read(self, text: Text, vocabulary: Vocabulary, limits: Limits) -> DependencyTreebank:
+        """Read the treebank. Raises InputError and LimitError as promised by `Format`; places are the text's own."""
+        assert isinstance(text, bytes)  # noqa: S101 - a format of one text
+        lines = decoded(text).replace("\r\n", "\n").replace("\r", "\n").split("\n")
+        narrow = self._narrowed(lines, limits.max_problems)
+        try:
+            treebank = super().read(narrow.encode(), vocabulary, limits)
+        except ScoringError as error:
+            raise type(error)([self._placed(problem) for problem in error.problems], error.total) from error
+        warnings = [self._placed(problem) for problem in treebank.sentences.warnings]
+        return replace(treebank, sentences=replace(treebank.sentences, warnings=warnings))
+
+    def write(self, treebank: DependencyTreebank) -> str:
+        """Write the words of `treebank`; columns that CoNLL-X has not are blank."""
+        lines = []
+        for line in super().write(treebank).splitlines():
+            fields = line.split("\t")
+            wide = ["_"] * len(self.columns)
+            for place, field in zip(self.places, fields, strict=False):
+                if place is not None:
+                    wide[place] = field
+            lines.append("\t".join(wide) if line else "")
+        return "".join(f"{line}\n" for line in lines)
+
+    def _narrowed(self, lines: Sequence[str], cap: int) -> str:
+        """Return the lines with the ten columns of CoNLL-X.
+
+        Raises:
+            InputError: a line has too few columns, or one that is read is empty.
+        """
+        problems = ProblemList(cap)
+        least = len(self.columns)
+        made = []
+        sentence, inside = 0, False
+        for number, line in enumerate(lines, 1):
+            stripped = line.strip(_BLANK)
+            if not stripped or (stripped.startswith("#") and not inside):
+                inside = False
+                made.append(stripped)
+                continue
+            sentence, inside = sentence + (not inside), True
+            fields = [field.strip(" ") for field in line.split("\t")] if "\t" in line else line.split()
+            empty = [place for place in self.places if place is not None and place < len(fields) and not fields[place]]
+            if len(fields) < least:
+                problems.add(self._short(number, sentence, len(fields)))
+            elif empty:
+                problems.add(self._empty(number, sentence, empty[0]))
+            else:
+                made.append("\t".join("_" if place is None else fields[place] for place in self.places))
+        problems.raise_if_any()
+        return "\n".join(made)
+
+    def _short(self, line: int, sentence: int, fields: int) -> Problem:
+        detail = (
+            f"The line has {counted(fields, 'column')}; the format {self.name} has {len(self.columns)} or more: "
+            f"{' '.join(self.columns)}. Write _ where one has no value."
+        )
+        return Problem("conllx-column-count", detail, line=line, sentence=sentence)
+
+    def _empty(self, line: int, sentence: int, place: int) -> Problem:
+        detail = f"Column {place + 1} ({self.columns[place]}) is empty. Write _ where it has no value."
+        return Problem("conllx-empty-field", detail, line=line, column=place + 1, sentence=sentence)
+
+    def _placed(self, problem: Problem) -> Problem:
+        """Return a problem with the column of the text."""
+        place = None if problem.column is None else self.places[problem.column - 1]
+        return problem if place is None else replace(problem, column=place + 1)
+
+
+@register
+class Conll09(WideColumns):
+    """The format of the CoNLL-2009 shared task (Hajič et al. 2009), of which the dependencies are read.
+
+    As in eval09.pl, HEAD and DEPREL are compared, not PHEAD and PDEPREL: an output has its parse there. POS and PPOS
+    are kept as `upos` and `xpos`. Predicates and their arguments are left out. Otherwise as `conllx`.
+    """
+
+    name: ClassVar[str] = "conll09"
+    doc: ClassVar[str] = (
+        "CoNLL-2009, dependencies: ID FORM LEMMA PLEMMA POS PPOS FEAT PFEAT HEAD PHEAD DEPREL PDEPREL FILLPRED PRED "
+        "[APRED ...]."
+    )
+    source: ClassVar[str] = "Hajič et al. 2009, https://aclanthology.org/W09-1201"
+    suffixes: ClassVar[tuple[str, ...]] = (".conll09",)
+    columns = tuple(
+        "ID FORM LEMMA PLEMMA POS PPOS FEAT PFEAT HEAD PHEAD DEPREL PDEPREL FILLPRED PRED".split()  # noqa: SIM905 - as in the task's description
+    )
+    places = (0, 1, 2, 4, 5, 6, 8, 10, 9, 11)
+    example = (
+        "1\tLe\tle\tle\tD\tD\tnum=s\tnum=s\t2\t2\tdet\tdet\t_\t_\t_\n"
+        "2\tcafé\tcafé\tcafé\tN\tN\t_\t_\t3\t3\tsuj\tobj\t_\t_\tA1\n"
+        "3\tferme\tfermer\tfermer\tV\tV\t_\t_\t0\t0\troot\troot\tY\tfermer.01\t_\n\n"
+        "1\tIci\tici\tici\tADV\tADV\t_\t_\t0\t0\troot\troot\t_\t_\n\n"
+    ).encode()

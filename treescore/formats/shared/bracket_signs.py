@@ -1,0 +1,58 @@
+"""Signs of bracketed trees, and of what can be scored with them."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+
+from treescore.core.signs import LIKELY, POSSIBLE, Head, Scored, Signs, found_in, share
+
+_LEAST = 0.9
+_PAIRS = {"(": ")", "[": "]"}
+_PRETERMINAL = re.compile(r"\(([^\s()]+) ([^\s()]+)\)")
+_EMPTY = "-NONE-"
+_SQUARE = (
+    Scored("leaf_ancestor", "Sampson's notation: the leaf-ancestor metric was published on it."),
+    Scored({"name": "parseval", "params": {"preset": "plain"}}, "Every bracket counts."),
+)
+
+
+def bracket_signs(head: Head) -> Signs | None:
+    """Return the signs of trees in round or square brackets."""
+    opening = head.first[:1]
+    if opening not in _PAIRS:
+        return None
+    closing = _PAIRS[opening]
+    text = "\n".join(head.lines)
+    opened, closed = text.count(opening), text.count(closing)
+    if share(min(opened, closed), max(opened, closed)) < _LEAST and head.whole:
+        return None
+    balanced = sum(line.count(opening) == line.count(closing) for line in head.filled)
+    why = [f"The text begins with {opening!r}; brackets are opened and closed."]
+    spread = balanced < len(head.filled) / 2
+    why.append("Trees are spread over lines." if spread else found_in(balanced, len(head.filled), "A balanced tree"))
+    if opening == "[":
+        why.append("Square brackets: words have no tags.")
+        return Signs(LIKELY, why, metrics=_SQUARE)
+    words = _PRETERMINAL.findall(text)
+    if not words and opened < 2 * len(head.filled):
+        return Signs(POSSIBLE / 2, why)
+    return Signs(LIKELY, why, metrics=list(_metrics({tag for tag, _ in words}, text)))
+
+
+def _metrics(tags: set[str], text: str) -> Iterator[Scored]:
+    if any("##" in tag for tag in tags):
+        yield Scored(
+            {"name": "parseval", "params": {"preset": "spmrl", "unparsed": "miss"}},
+            "Labels carry features between ##, as those of the SPMRL shared tasks, whose scorer cuts them.",
+        )
+    else:
+        reason = "Penn-style trees: EVALB with COLLINS.prm is what parsers are compared by."
+        if _EMPTY in tags:
+            reason += f" It deletes the empty elements ({_EMPTY}) that are there."
+        yield Scored("parseval", reason)
+    yield Scored("leaf_ancestor", "Where a tree is wrong, word by word; it does not punish one wrong bracket twice.")
+    if not text.isascii():
+        return
+    dependencies = {"name": "attachment", "transforms": ["heads"]}
+    yield Scored(dependencies, "Dependencies made by English head rules, if trees are English.")
