@@ -164,7 +164,8 @@ def score(
         system_format: of the outputs, where it differs.
         transforms: done before every metric.
         significance: settings of comparisons between the outputs, True for the defaults, None for no comparison.
-        items: what is known of gold's sentences: `blocks`, `attributes`, `seconds`, `lengths`.
+        items: what is known of gold's sentences: `blocks`, `attributes`, `seconds`, `lengths`,
+            `words`.
         limits: bounds on the texts.
         progress: called with (done, total, step) before each step.
 

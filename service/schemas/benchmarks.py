@@ -26,7 +26,7 @@ from service.schemas.checked_fields import (
     check_year,
     component,
 )
-from service.schemas.columns import Columns, Lengths, Strings
+from service.schemas.columns import Columns, Lengths, Strings, Words
 from service.schemas.faults import Fault, wrong_type
 from service.schemas.jobs import MAX_METRICS, MAX_TRANSFORMS, FormatChoice, MetricEntry, TransformEntry
 from service.schemas.people_texts import AboutText, Address, Notes
@@ -59,6 +59,7 @@ class PartItems(Strict[dict[str, object]]):
     into = dict[str, object]
 
     lengths = Lengths()
+    words = Words()
     blocks = Strings()
     attributes = Columns(Strings())
 

@@ -62,12 +62,28 @@ class Lengths(Column):
         super().__init__("two whole numbers: words of the source and of the target sentence", _is_lengths, **options)
 
 
+class Words(Column):
+    """Pairs of sentences: source and target."""
+
+    shape: ClassVar[Shape] = {
+        "type": "array",
+        "items": {"type": "array", "minItems": 2, "maxItems": 2, "items": {"type": "string"}},
+    }
+
+    def __init__(self, **options: Unpack[FieldOptions]) -> None:
+        super().__init__("two strings: the source and the target sentence", _is_words, **options)
+
+
 def _is_seconds(entry: object) -> bool:
     return isinstance(entry, int | float) and not isinstance(entry, bool) and entry >= 0
 
 
 def _is_lengths(entry: object) -> bool:
     return isinstance(entry, list) and len(entry) == 2 and all(type(n) is int and 0 <= n < 2**31 for n in entry)
+
+
+def _is_words(entry: object) -> bool:
+    return isinstance(entry, list) and len(entry) == 2 and all(isinstance(side, str) for side in entry)
 
 
 class Columns(Checked):

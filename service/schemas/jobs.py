@@ -10,7 +10,7 @@ from marshmallow import INCLUDE, ValidationError, post_load, pre_load, validates
 from service import requests
 from service.schemas.base import Strict
 from service.schemas.checked_fields import Checked, Name, Named, Parameters, Shape, Text, component
-from service.schemas.columns import Columns, Lengths, Seconds, Strings
+from service.schemas.columns import Columns, Lengths, Seconds, Strings, Words
 from service.schemas.faults import Fault, wrong_type
 from service.schemas.plain_fields import Listed, Nested, String, choice, length, pattern
 
@@ -90,6 +90,7 @@ class Items(Strict[dict[str, object]]):
     into = dict[str, object]
 
     lengths = Lengths()
+    words = Words()
     blocks = Strings()
     attributes = Columns(Strings())
     seconds = Columns(Seconds())

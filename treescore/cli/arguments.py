@@ -44,7 +44,7 @@ def input_options(function: _Function) -> _Function:
     for option in (
         click.option(
             "--items", metavar="JSON", type=JsonObject(ITEMS_EXAMPLE),
-            help="What is known of gold's sentences: object with blocks, attributes, seconds, lengths; or @PATH.",
+            help="What is known of gold's sentences: blocks, attributes, seconds, lengths, words; JSON or @PATH.",
         ),
         click.option(
             "--output-format", "output_formats", multiple=True, type=Pair("FORMAT", "A=conllx"),

@@ -19,7 +19,7 @@ def known_names(kind: str) -> list[str]:
     """Return the names of one kind, sorted."""
     folder = Path(__file__).parents[1] / kind
     names = {path.name.removesuffix(".py") for path in folder.iterdir() if not path.name.startswith(("_", "."))}
-    if kind == TRANSFORMS:
+    if kind != METRICS:
         names = {name.replace("_", "-") for name in names}
     return sorted(names - {_SHARED})
 

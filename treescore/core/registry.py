@@ -165,6 +165,7 @@ class ItemInfo:
         blocks: the document of each sentence.
         seconds: system name -> parse time of each sentence in seconds.
         lengths: words of source and target side of each pair (alignments).
+        words: source and target sentence of each pair, words separated by spaces (alignments).
         system: name of the system that is being scored.
     """
 
@@ -172,6 +173,7 @@ class ItemInfo:
     blocks: Sequence[str] | None = None
     seconds: Mapping[str, Sequence[float]] = field(default_factory=dict)
     lengths: Sequence[tuple[int, int]] | None = None
+    words: Sequence[tuple[str, str]] | None = None
     system: str = ""
 
 

@@ -194,7 +194,7 @@ def _check_items(items: ItemInfo, sentences: int) -> None:
     if items.blocks is not None:
         lists.append(("/blocks", len(items.blocks)))
     if items.lengths is not None:
-        lists.append(("/lengths", len(items.lengths)))
+        lists.append(("/lengths" if items.words is None else "/words", len(items.lengths)))
     for pointer, length in lists:
         if length != sentences:
             found = f"The list has {counted(length, 'entry', 'entries')}, gold has {counted(sentences, 'sentence')}"

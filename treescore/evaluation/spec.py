@@ -119,16 +119,35 @@ def parse_format(value: Json) -> FormatChoice:
 
 
 def parse_items(value: Mapping[str, Json] | None) -> ItemInfo:
-    """Parse the `items` of a request. Their lengths are checked against gold once it is read."""
+    """Parse the `items` of a request. How long its lists are is checked once gold is read.
+
+    Raises:
+        InputError: `alignment-words-mismatch`, the words of a pair are not as many as its lengths say.
+    """
     if not value:
         return ItemInfo()
-    lengths = value.get("lengths")
+    words = None if value.get("words") is None else [(source, target) for source, target in value["words"]]
+    counted = None if words is None else [(len(source.split()), len(target.split())) for source, target in words]
+    lengths = counted if value.get("lengths") is None else [(int(a), int(b)) for a, b in value["lengths"]]
+    if counted is not None and lengths != counted:
+        raise InputError(_words_mismatch(lengths or [], counted))
     return ItemInfo(
         attributes=value.get("attributes", {}),
         blocks=value.get("blocks"),
         seconds=value.get("seconds", {}),
-        lengths=None if lengths is None else [(int(a), int(b)) for a, b in lengths],
+        lengths=lengths,
+        words=words,
     )
+
+
+def _words_mismatch(lengths: Sequence[tuple[int, int]], counted: Sequence[tuple[int, int]]) -> Problem:
+    unequal = (pair for pair, both in enumerate(zip(lengths, counted, strict=False)) if both[0] != both[1])
+    pair = next(unequal, min(len(lengths), len(counted)))
+    detail = (
+        f"The lengths of pair {pair + 1} are not the numbers of its words. Words are separated by spaces. Leave "
+        "`lengths` out: they follow from `words`."
+    )
+    return Problem("alignment-words-mismatch", detail, sentence=pair + 1, pointer="/items/words")
 
 
 def check_fit(entry: Entry, gold: FormatChoice, system: FormatChoice) -> None:

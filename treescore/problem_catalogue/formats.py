@@ -182,6 +182,11 @@ ALIGNMENT = {
         "Where words count from 0, no number stands for NULL.",
         'Write the links with the format option "base": 1.',
     ),
+    "alignment-possible-unwritable": Entry(
+        "A possible link cannot be written",
+        "The format has no mark for links that are only possible.",
+        "Write a format that marks them: pharaoh, talp or naacl.",
+    ),
     "alignment-unknown-sentence": Entry(
         "A link names an unknown sentence",
         "The name is not a sentence of the text, or one side has names and the other line numbers.",
@@ -192,6 +197,18 @@ ALIGNMENT = {
         "A line of this format has three to five fields that are separated by spaces.",
         "Write the sentence, the two words, and perhaps S or P and a confidence.",
         "1 2 3 S 0.9",
+    ),
+    "giza-bad-pair": Entry(
+        "A sentence pair of GIZA++ cannot be read",
+        "Each pair has three lines: its number, the target sentence, and the source words with the numbers of the "
+        "target words linked to each.",
+        "Send the A3 file as the aligner wrote it.",
+        "# Sentence pair (1) source length 1 target length 1 alignment score : 1\noui\nNULL ({ }) yes ({ 1 })",
+    ),
+    "giza-repeated-pair": Entry(
+        "A sentence pair occurs twice",
+        "Two pairs have the same number. The last one counts.",
+        "Number the pairs differently if they are different sentences.",
     ),
     "parallel-missing-text": Entry(
         "A text of the parallel treebank is missing",

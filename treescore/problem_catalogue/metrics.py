@@ -113,6 +113,18 @@ LINKS = {
         "The lengths of all pairs together exceed the limit.",
         "Check the lengths, or split the text.",
     ),
+    "alignment-words-mismatch": Entry(
+        "Lengths and words of a pair disagree",
+        "The request states both the words and the lengths of the pairs, and they do not fit each other.",
+        "Send the words alone: the lengths follow from them.",
+        '{"items": {"words": [["the big dog", "le gros chien"], ["yes", "oui"]]}}',
+    ),
+    "alignment-words-needed": Entry(
+        "Leaving out punctuation requires the words",
+        "Which links join a punctuation mark can only be known if the words of the sentences are known.",
+        "Send the words of all pairs with the request.",
+        '{"items": {"words": [["the big dog", "le gros chien"], ["yes", "oui"]]}}',
+    ),
 }
 CONSTITUENTS = {
     "lineage-limit": Entry(

@@ -29,6 +29,15 @@ def line_signs(head: Head, base: int) -> Signs | None:
     return Signs(LIKELY if base == 1 else POSSIBLE, [*why, "0 does not occur: words are probably counted from 1."])
 
 
+def giza_signs(head: Head) -> Signs | None:
+    """Return the signs of a format with three lines a pair, of which the first says so."""
+    headings = [line for line in head.lines[::3] if line]
+    found = sum(line.startswith("# Sentence pair (") for line in headings)
+    if share(found, len(headings)) < _LEAST:
+        return None
+    return Signs(CERTAIN, [found_in(found, len(headings), "# Sentence pair (1) at the head of three lines")])
+
+
 def naacl_signs(head: Head) -> Signs | None:
     """Return the signs of a format with a link a line, which begins with the number of its sentence."""
     rows = [

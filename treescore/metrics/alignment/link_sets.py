@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from treescore.core.arrays import BoolArray, IntArray, owners_of
+from treescore.core.arrays import BoolArray, IntArray, offsets_of, owners_of, sums_by
 from treescore.core.counting import counted
 from treescore.core.limits import Limits
 from treescore.core.link_form import LinkForm
@@ -77,6 +77,21 @@ def links_of(alignments: Alignments, rows: IntArray | None = None) -> Links:
         gold_rows[owners] >= 0,
         alignments.lines,
         alignments.columns,
+    )
+
+
+def only_sure(alignments: Alignments) -> Alignments:
+    """Return the alignment without its possible links."""
+    sure = alignments.sure
+    lines, columns = ((part[sure] if len(part) else part) for part in (alignments.lines, alignments.columns))
+    return replace(
+        alignments,
+        source=alignments.source[sure],
+        target=alignments.target[sure],
+        sure=sure[sure],
+        offsets=offsets_of(sums_by(owners_of(alignments.offsets)[sure], len(alignments))),
+        lines=lines,
+        columns=columns,
     )
 
 

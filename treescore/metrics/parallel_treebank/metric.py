@@ -19,17 +19,11 @@ from treescore.core.scores import Ratio, Score, ScoreTable, ratio_score, weighte
 from treescore.core.trees import DependencyTreebank, ParallelTreebank
 from treescore.errors import InputError, Problem, placed
 from treescore.metrics.alignment.absence import LINK_ERRORS, unanswered
+from treescore.metrics.alignment.comparison import compare_links, link_errors, links_beside, outcome_of
 from treescore.metrics.alignment.link_sets import GoldIndex, check_range, links_of
-from treescore.metrics.alignment.metric import COUNT_NAMES as LINK_COUNTS
-from treescore.metrics.alignment.metric import (
-    NULL_LINKS,
-    compare_links,
-    link_errors,
-    links_beside,
-    outcome_of,
-    readings_checked,
-    with_null,
-)
+from treescore.metrics.alignment.metric import NULL_LINKS, with_null
+from treescore.metrics.alignment.misreadings import readings_checked
+from treescore.metrics.alignment.table import LINK_COUNTS
 from treescore.metrics.shared.error_rows import DEPRELS, UPOS, attachment_rows, words_beside
 from treescore.metrics.shared.examples import DEPENDENCIES
 from treescore.metrics.shared.group_tables import attributes_of, sentence_tables

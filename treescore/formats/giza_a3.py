@@ -1,0 +1,225 @@
+"""Alignments as GIZA++ and mgiza write them (A3.final): three lines a sentence pair."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from functools import cached_property
+from itertools import pairwise
+from typing import ClassVar, NamedTuple
+
+import numpy as np
+
+from treescore.core.arrays import IntArray
+from treescore.core.counting import counted
+from treescore.core.limits import Limits
+from treescore.core.params import Param
+from treescore.core.registry import Format, Text, register
+from treescore.core.signs import Head, Signs
+from treescore.core.trees import Alignments, Sentences
+from treescore.core.vocabulary import Vocabulary
+from treescore.errors import InputError, Problem, ProblemList
+from treescore.formats.shared.link_signs import giza_signs
+from treescore.formats.shared.links import (
+    MAX_DIGITS,
+    REVERSED,
+    Fault,
+    Links,
+    alignments_of,
+    checked_sentences,
+    number_of,
+    quoted,
+    unified,
+)
+
+_HEADING = re.compile(rb"# ?Sentence pair \(([0-9]{1,%d})\)" % MAX_DIGITS)
+_TOKEN = re.compile(rb"\S+")
+_LINES = 3
+_OPEN, _CLOSE, _NULL = b"({", b"})", b"NULL"
+_FORM = "A pair is three lines: # Sentence pair (1) …; the target sentence; NULL ({ }) word ({ 1 2 }) …"
+
+
+class _Pair(NamedTuple):
+    """A sentence pair: its number, the index of its first line, and its links as (source, target, column)."""
+
+    number: int
+    line: int
+    links: Sequence[tuple[int, int, int]]
+
+
+@register
+class GizaA3(Format):
+    """GIZA++ alignments. A source word of the third line is linked with the numbers of target words behind it.
+
+    Pairs are named by the number in their first line and stand in its order; of a number that is repeated the last
+    pair counts, since mgiza writes a pair again that it computes again. Links of NULL are left out.
+    """
+
+    name: ClassVar[str] = "giza-a3"
+    doc: ClassVar[str] = "Word alignments of GIZA++ and mgiza (A3.final), three lines a pair; all links are sure."
+    source: ClassVar[str] = "Och & Ney 2003, Computational Linguistics 29(1) (GIZA++)"
+    yields = Alignments
+    suffixes = (".a3", ".a3.final")
+    usual_metric = "alignment"
+    example = (
+        "# Sentence pair (1) source length 2 target length 3 alignment score : 1e-05\n"
+        "le café noir \nNULL ({ 1 }) black ({ 3 }) coffee ({ 2 }) \n"
+        "# Sentence pair (2) source length 1 target length 1 alignment score : 0.5\noui \nNULL ({ }) yes ({ 1 }) \n"
+    ).encode()
+    params: ClassVar[Mapping[str, Param]] = {"reversed": REVERSED}
+
+    @classmethod
+    def signs(cls, head: Head) -> Signs | None:
+        """See Format."""
+        return giza_signs(head)
+
+    def read(self, text: Text, vocabulary: Vocabulary, limits: Limits) -> Alignments:  # noqa: ARG002 - no words here
+        """Read the pairs in order of their numbers.
+
+        Raises:
+            InputError: `giza-bad-pair`, a pair is not three lines of the right form; `alignment-bad-link` and
+                `alignment-index-out-of-range`, numbers of words.
+            LimitError: too many sentence pairs.
+        """
+        problems = ProblemList(limits.max_problems)
+        pairs: dict[int, _Pair] = {}
+        repeated: list[_Pair] = []
+        for pair in _pairs(unified(text), limits, problems):
+            if pair.number in pairs:
+                repeated.append(pair)
+            pairs[pair.number] = pair
+        problems.raise_if_any()
+        checked_sentences(len(pairs), limits)
+        in_order = sorted(pairs.values())
+        names = [str(pair.number) for pair in in_order]
+        warnings = [_repeated(repeated)] if repeated else []
+        links = _links(in_order, turned=bool(self.values["reversed"]))
+        return alignments_of(links, names, Sentences(sent_ids=names, warnings=warnings))
+
+    def write(self, treebank: Alignments) -> str:
+        """Write the links; an alignment knows no words, so that w1, w2, … stand for them up to the last linked one.
+
+        Raises:
+            InputError: `alignment-possible-unwritable` and `alignment-null-unwritable`: the format has only sure links
+                between words.
+        """
+        source, target = treebank.source, treebank.target
+        if not treebank.sure.all():
+            detail = 'A possible link cannot be written in this format. Write "talp" or "naacl".'
+            raise InputError(Problem("alignment-possible-unwritable", detail))
+        if not (source.all() and target.all()):
+            detail = 'A link to NULL cannot be written in this format. Write "talp" or "naacl".'
+            raise InputError(Problem("alignment-null-unwritable", detail))
+        if self.values["reversed"]:
+            source, target = target, source
+        blocks = []
+        numbers = _numbers_of(treebank)
+        for number, (start, stop) in zip(numbers, pairwise(treebank.offsets.tolist()), strict=True):
+            lengths = [int(end[start:stop].max()) if stop > start else 0 for end in (source, target)]
+            linked: list[list[int]] = [[] for _ in range(lengths[0])]
+            for own, other in zip(source[start:stop].tolist(), target[start:stop].tolist(), strict=True):
+                linked[own - 1].append(other)
+            fields = [f"w{word} ({{{''.join(f' {other}' for other in ends)} }})" for word, ends in enumerate(linked, 1)]
+            blocks.append(
+                f"# Sentence pair ({number}) source length {lengths[0]} target length {lengths[1]} "
+                f"alignment score : 1\n{''.join(f'w{word + 1} ' for word in range(lengths[1]))}\n"
+                f"{' '.join(['NULL ({ })', *fields])} \n"
+            )
+        return "".join(blocks)
+
+
+def _numbers_of(treebank: Alignments) -> Sequence[int]:
+    """Return the numbers of the pairs: their names where these are increasing numbers, else the numbers from 1."""
+    named = [name for name in treebank.pair_ids if name.isascii() and name.isdigit() and len(name) <= MAX_DIGITS]
+    numbers = [int(name) for name in named]
+    increasing = len(numbers) == len(treebank) and all(first < second for first, second in pairwise(numbers))
+    return numbers if increasing else range(1, len(treebank) + 1)
+
+
+def _links(pairs: Sequence[_Pair], *, turned: bool) -> Links:
+    rows = np.repeat(np.arange(len(pairs), dtype=np.int64), [len(pair.links) for pair in pairs])
+    lines = np.array([pair.line + _LINES for pair in pairs], np.int64)[rows]
+    fields = np.array([link for pair in pairs for link in pair.links], np.int64).reshape(-1, 3)
+    source, target = (fields[:, 1], fields[:, 0]) if turned else (fields[:, 0], fields[:, 1])
+    return Links(rows, source, target, np.ones(len(rows), np.bool_), lines, fields[:, 2])
+
+
+def _repeated(pairs: Sequence[_Pair]) -> Problem:
+    first = pairs[0]
+    detail = (
+        f"The number of {counted(len(pairs), 'sentence pair')} occurs before, the first is {first.number}. "
+        "The last pair of a number counts."
+    )
+    return Problem("giza-repeated-pair", detail, line=first.line + 1, sent_id=str(first.number))
+
+
+def _pairs(text: bytes, limits: Limits, problems: ProblemList) -> Iterator[_Pair]:
+    """Yield the pairs of a text; those that cannot be read are problems."""
+    lines = text.rstrip(b"\n").split(b"\n")
+    for start in range(0, len(lines), _LINES):
+        heading = _HEADING.match(lines[start])
+        if heading is None or start + 2 >= len(lines):
+            what = "A first line is missing or of another form" if heading is None else "The last pair is incomplete"
+            problems.add(Problem("giza-bad-pair", f"{what}. {_FORM}", line=start + 1, column=1))
+            return  # what follows is not known to begin a pair
+        linked = _Linked(lines[start + 2], start + _LINES, heading[1].decode(), problems)
+        yield _Pair(int(heading[1]), start, list(linked.links(len(lines[start + 1].split()), limits)))
+
+
+class _Linked:
+    """The third line of a pair: source words, each with the target words linked to it."""
+
+    def __init__(self, text: bytes, line: int, sent_id: str, problems: ProblemList) -> None:
+        self._text = text
+        self._line = line
+        self._sent_id = sent_id
+        self._problems = problems
+
+    def links(self, targets: int, limits: Limits) -> Iterator[tuple[int, int, int]]:
+        """Yield each link between words: source word, target word, column."""
+        tokens = [(match[0], match.start()) for match in _TOKEN.finditer(self._text)]
+        word = position = 0
+        while position < len(tokens) or not word:
+            named = [token for token, _ in tokens[position : position + 2]]
+            if named[1:] != [_OPEN] or (not word and named[0] != _NULL):
+                start = tokens[position][1] if named else 0
+                self._fault("giza-bad-pair", f"No word followed by `({{` stands here. {_FORM}", start)
+                return
+            position += 2
+            while position < len(tokens) and tokens[position][0] != _CLOSE:
+                number = self._number(*tokens[position], targets, limits)
+                if word and number:
+                    yield word, number, self._column(tokens[position][1])
+                position += 1
+            if position == len(tokens):
+                self._fault("giza-bad-pair", f"`}})` is missing at the end of the line. {_FORM}", len(self._text))
+            position += 1
+            word += 1
+        if word - 1 > limits.max_words:
+            detail = f"The sentence has {word - 1} words, more than the limit of {limits.max_words}."
+            self._fault("alignment-index-out-of-range", detail, 0)
+
+    def _number(self, token: bytes, start: int, targets: int, limits: Limits) -> int:
+        """Return the number of a target word, 0 if it is not one."""
+        number = number_of(token, limits)
+        if isinstance(number, Fault):
+            self._fault(number.code, f"Word number {quoted(token)} {number.what}. {_FORM}", start)
+            return 0
+        if not 1 <= number <= targets:
+            detail = f"{number} is not a word of the line before, which has {counted(targets, 'word')}. {_FORM}"
+            self._fault("alignment-index-out-of-range", detail, start)
+            return 0
+        return number
+
+    def _fault(self, code: str, detail: str, start: int) -> None:
+        column = self._column(start)
+        self._problems.add(Problem(code, detail, line=self._line, column=column, sent_id=self._sent_id))
+
+    def _column(self, start: int) -> int:
+        """Return the column, from 1, of the character that begins at a byte."""
+        return start + 1 if self._text.isascii() else int(self._columns[start])
+
+    @cached_property
+    def _columns(self) -> IntArray:
+        """The column of the character that begins at each byte, and of the end, from 1: int64 (bytes + 1,)."""
+        return np.cumsum((np.frombuffer(self._text + b"\n", np.uint8) & 0xC0) != 0x80)
