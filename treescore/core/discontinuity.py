@@ -68,6 +68,17 @@ class Spans(NamedTuple):
     ends: IntArray
 
 
+class Extents(NamedTuple):
+    """First and last word of each node, counted over the whole file, and how many it has; int64 (m,) each.
+
+    A node with words between its first and last one that are not its own has a gap. Nodes without words have size 0.
+    """
+
+    firsts: IntArray
+    lasts: IntArray
+    sizes: IntArray
+
+
 def divided(label: str) -> tuple[str, str]:
     """Divide a label into category and function: `NP-SBJ` into NP and SBJ, `NP-SBJ-1` too, `NP=2` into NP and nothing.
 
@@ -256,6 +267,33 @@ def _spans(parents: IntArray, anchors: IntArray, ranks: IntArray, spans: Spans, 
     for node in range(len(parents)):
         if ends[node] - starts[node] != sizes[node]:
             starts[node], ends[node] = NONE, node
+
+
+def extents_of(treebank: DiscontinuousTreebank) -> Extents:
+    """Return where the nodes of trees begin and end, in linear time."""
+    nodes = len(treebank.labels)
+    found = Extents(np.full(nodes, len(treebank.words), np.int64), *np.zeros((2, nodes), np.int64))
+    _extend(treebank.parents, treebank.anchors, found)
+    return found
+
+
+@compiled
+def _extend(parents: IntArray, anchors: IntArray, found: Extents) -> None:
+    firsts, lasts, sizes = found
+    for word in range(len(anchors)):
+        node = anchors[word]
+        firsts[node], lasts[node] = min(firsts[node], word), max(lasts[node], word)
+        sizes[node] += 1
+    for node in range(len(parents) - 1, -1, -1):
+        above = parents[node]
+        if above != NONE and sizes[node]:
+            firsts[above], lasts[above] = min(firsts[above], firsts[node]), max(lasts[above], lasts[node])
+            sizes[above] += sizes[node]
+
+
+def with_gaps(treebank: ConstituentTreebank | DiscontinuousTreebank) -> DiscontinuousTreebank:
+    """Return trees as trees that may have gaps."""
+    return discontinuous_of(treebank) if isinstance(treebank, ConstituentTreebank) else treebank
 
 
 def discontinuous_of(treebank: ConstituentTreebank) -> DiscontinuousTreebank:

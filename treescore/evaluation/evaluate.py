@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
+from treescore.core.absence import ZERO
 from treescore.core.arrays import Counts
 from treescore.core.counting import counted
 from treescore.core.limits import DEFAULT_LIMITS, Limits
@@ -14,6 +15,7 @@ from treescore.core.registry import ItemInfo, Outcome, Text
 from treescore.core.trees import DependencyTreebank, Treebank, with_vocabulary
 from treescore.core.vocabulary import Vocabulary
 from treescore.errors import InputError, Problem, placed
+from treescore.evaluation.sentence_order import in_order_of_gold
 from treescore.evaluation.slices import SentenceGroups, sentence_groups, with_sentence_slices
 from treescore.evaluation.spec import Entry, FormatChoice, Spec, Step, check_fit
 
@@ -108,9 +110,11 @@ class Evaluation:
         return outcomes, [problem.at(pointer, self.part) for problem in system.sentences.warnings]
 
     def read(self, output: Text, choice: FormatChoice, pointer: str = "") -> Treebank:
-        """Read one system's output; the first half of `score`."""
+        """Read one system's output, in the order of gold; the first half of `score`."""
+        fill = all(entry.metric.values.get("errors") == ZERO for entry in self.spec.entries)
         with placed(pointer, self.part):
-            return choice.format.read(output, self._vocabulary, self.limits)
+            system = choice.format.read(output, self._vocabulary, self.limits)
+            return in_order_of_gold(self.gold, system, fill=fill)
 
     def compare(self, system: Treebank, choice: FormatChoice, pointer: str = "", name: str = "") -> dict[str, Outcome]:
         """Score a treebank of `read` under every metric entry; the second half of `score`."""

@@ -23,8 +23,8 @@ from treescore.core.trees import (
 from treescore.errors import ScoringError
 from treescore.evaluation.spec import Entry
 from treescore.metrics.alignment.marks import link_marks
+from treescore.metrics.parseval.bracket_tables import paired_rows
 from treescore.metrics.parseval.choices import EVALB
-from treescore.metrics.parseval.details import paired_rows
 from treescore.metrics.parseval.marks import span_marks
 
 

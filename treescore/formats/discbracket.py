@@ -13,11 +13,13 @@ from treescore.core.discontinuity import ROOT, divided
 from treescore.core.limits import Limits
 from treescore.core.params import Json, Param
 from treescore.core.registry import Format, Text, register
+from treescore.core.signs import Head, Signs
 from treescore.core.structure import NONE
 from treescore.core.trees import NO_TAG, DiscontinuousTreebank
 from treescore.core.vocabulary import Vocabulary
 from treescore.errors import LimitError, Problem
 from treescore.formats.shared import gap_brackets
+from treescore.formats.shared.gap_signs import discbracket_signs
 from treescore.formats.shared.gap_trees import (
     UNREADABLE,
     Faults,
@@ -89,6 +91,11 @@ class DiscBracket(Format):
         "(ROOT (NP ($[ 0=#LRB#) 1=Nein ($[ 2=#RRB#)))\n"
     ).encode()
     params: ClassVar[Mapping[str, Param]] = {"unreadable": UNREADABLE}
+
+    @classmethod
+    def signs(cls, head: Head) -> Signs | None:
+        """See Format."""
+        return discbracket_signs(head)
 
     def read(self, text: Text, vocabulary: Vocabulary, limits: Limits) -> DiscontinuousTreebank:
         """Read the treebank.

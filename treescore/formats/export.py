@@ -15,10 +15,12 @@ from treescore.core.jit import compiled
 from treescore.core.limits import Limits
 from treescore.core.params import Json, Param
 from treescore.core.registry import Format, Text, register
+from treescore.core.signs import Head, Signs
 from treescore.core.structure import NONE
 from treescore.core.trees import DiscontinuousTreebank
 from treescore.core.vocabulary import Vocabulary
 from treescore.errors import Problem
+from treescore.formats.shared.gap_signs import export_signs
 from treescore.formats.shared.gap_trees import (
     NOTHING,
     UNREADABLE,
@@ -102,6 +104,11 @@ class Export(Format):
         "#BOS 2 0 0 0\nNein\t--\tITJ\t--\t--\t0\tSB\t500\n#EOS 2\n"
     ).encode()
     params: ClassVar[Mapping[str, Param]] = {"unreadable": UNREADABLE}
+
+    @classmethod
+    def signs(cls, head: Head) -> Signs | None:
+        """See Format."""
+        return export_signs(head)
 
     def read(self, text: Text, vocabulary: Vocabulary, limits: Limits) -> DiscontinuousTreebank:
         """Read the treebank.

@@ -9,10 +9,12 @@ from xml.sax.saxutils import quoteattr
 from treescore.core.limits import Limits
 from treescore.core.params import Json, Param
 from treescore.core.registry import Format, Text, register
+from treescore.core.signs import Head, Signs
 from treescore.core.text import checked_bytes
 from treescore.core.trees import DiscontinuousTreebank
 from treescore.core.vocabulary import Vocabulary
 from treescore.errors import InputError, Problem
+from treescore.formats.shared.gap_signs import tigerxml_signs
 from treescore.formats.shared.gap_trees import NOTHING, UNREADABLE
 from treescore.formats.shared.gap_writing import WrittenTree, WrittenTrees, unwritable
 from treescore.formats.shared.tiger_reader import VROOT, read_tiger
@@ -50,6 +52,11 @@ class TigerXml(Format):
         '<t id="s2_1" word="Ja" pos="ITJ"/>\n</terminals>\n<nonterminals/>\n</graph>\n</s>\n</body>\n</corpus>\n'
     ).encode()
     params: ClassVar[Mapping[str, Param]] = {"unreadable": UNREADABLE}
+
+    @classmethod
+    def signs(cls, head: Head) -> Signs | None:
+        """See Format."""
+        return tigerxml_signs(head)
 
     def read(self, text: Text, vocabulary: Vocabulary, limits: Limits) -> DiscontinuousTreebank:
         """Read the treebank.

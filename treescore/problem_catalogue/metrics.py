@@ -132,6 +132,12 @@ CONSTITUENTS = {
         "Depth times words, or the table of distances, exceeds the limit of the metric.",
         "Split the sentence, or remove redundant levels with the transform collapse-unary.",
     ),
+    "parseval-needs-discodop": Entry(
+        "The trees may have gaps",
+        "The format has constituents whose words are not adjacent; only one preset of parseval compares these.",
+        "Choose the preset discodop.",
+        '{"name": "parseval", "params": {"preset": "discodop"}}',
+    ),
     "prm-empty-value": Entry(
         "A keyword of the parameter file has no value",
         "The line is ignored, as EVALB does.",
@@ -153,6 +159,11 @@ CONSTITUENTS = {
         "The line is ignored, as EVALB does.",
         "Check the spelling of the keyword, or remove the line.",
         "DELETE_LABEL TOP",
+    ),
+    "prm-unsupported": Entry(
+        "A setting of the parameter file is not supported",
+        "DISC_ONLY and DELETE_ROOT_PRETERMS change which brackets count; only their value 0 is known.",
+        "Remove the line. Brackets with gaps have scores of their own, disc_f1 and others.",
     ),
     "renaming-cycle": Entry(
         "Labels are renamed in a circle",

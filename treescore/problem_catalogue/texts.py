@@ -63,6 +63,16 @@ TEXTS = {
         "Send one sentence for each sentence of gold, in the same order. Where the parser failed, leave the sentence "
         "empty as the format allows.",
     ),
+    "sentence-missing": Entry(
+        "The output lacks sentences of gold",
+        "Sentences are matched by their names, and some names of gold are not in the output.",
+        "Send every sentence of gold; where the parser failed, its words directly under the root.",
+    ),
+    "sentence-not-in-gold": Entry(
+        "The output has sentences that gold does not have",
+        "Sentences are matched by their names, and gold has no sentence of this name.",
+        "Send the sentences of gold under the names that gold gives them.",
+    ),
     "word-count-mismatch": Entry(
         "A sentence has another number of words than gold",
         "The output was tokenized in another way than gold, and the metric compares word by word.",

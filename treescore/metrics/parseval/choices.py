@@ -7,11 +7,13 @@ from dataclasses import dataclass, field, replace
 
 from treescore.core.absence import ZERO, errors_param
 from treescore.core.params import BOOLEAN, STRINGS, Json, Param
-from treescore.errors import Problem
+from treescore.errors import InputError, Problem
 from treescore.metrics.parseval.prm import MOST_PAIRS, read_prm
 
 SKIPPED, MISSED, AS_SPMRL = "skip", "miss", "spmrl"
 """Values of `unparsed`."""
+DISCODOP = "discodop"
+"""The preset for constituents that may have gaps."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -19,9 +21,11 @@ class Choices:
     """A value for every choice.
 
     Attributes:
+        gaps: whether constituents may have gaps, and are compared by their words as disco-dop does.
         delete_labels: brackets of these labels are not compared; words with these tags are deleted.
+        delete_forms: words of these forms are deleted, by gold's form (only with `gaps`).
         delete_labels_for_length: words with these tags do not count in the length.
-        equal_labels, equal_words: pairs that count as equal, in both directions, not transitively.
+        equal_labels, equal_words: pairs that count as equal, in both directions; transitively only with `gaps`.
         quote_labels: tags of words that may be quotes or possessives (EVALB's repair of Ellis 2006).
         cut_labels_at: a label ends before the first of these characters.
         cut_tags: whether tags and `delete_labels` end there too.
@@ -40,7 +44,9 @@ class Choices:
         warnings: unusual lines of a parameter file.
     """
 
+    gaps: bool = False
     delete_labels: Sequence[str] = ()
+    delete_forms: Sequence[str] = ()
     delete_labels_for_length: Sequence[str] = ()
     equal_labels: Sequence[Sequence[str]] = ()
     equal_words: Sequence[Sequence[str]] = ()
@@ -67,7 +73,7 @@ class Choices:
 
     def document(self) -> dict[str, Json]:
         """Return the choices as a request gives them."""
-        members = {name: getattr(self, name) for name in _CHOICES}
+        members = {name: getattr(self, name) for name in (WITH_GAPS if self.gaps else _CHOICES)}
         return {**members, "ignored": dict(self.ignored)} if self.ignored else members
 
 
@@ -83,6 +89,21 @@ _SPMRL = replace(
     delete_labels_for_length=("-NONE-",),
     cutoff=70,
 )
+
+_DISCODOP = Choices(
+    gaps=True,
+    delete_labels=(
+        *("NOPARSE", "TOP", "ROOT", "VROOT", "$,", "$(", "$[", "$.", "PUNCT", "punct", "LET[]", "LET()", "LET"),
+        *("let[]", "let()", "let", ",", ":", "``", "''", ".", "-NONE-"),
+    ),
+    delete_forms=(
+        *(".", ",", ":", ";", "'", "`", '"', "``", "''", "-", "(", ")", "/", "&", "$", "!", "!!!"),
+        *("?", "??", "???", "..", "...", "«", "»"),
+    ),
+    equal_labels=(("ADVP", "PRT"),),
+    equal_words=(("-LRB-", "("), ("-RRB-", ")")),
+)
+"""disco-dop with its parameter file proper.prm."""
 
 _SYN = (
     *("NN", "NNP", "NNT", "PRP", "JJ", "JJT", "RB", "RBR", "MOD", "VB", "AUX", "AGR", "IN", "COM"),
@@ -103,9 +124,14 @@ PRESETS: Mapping[str, Choices] = {
     "plain": Choices(cut_labels_at="", outer_bracket=False),
     "spmrl": _SPMRL,
     "spmrl-hebrew": replace(_SPMRL, delete_labels=(*_SPMRL.delete_labels, *(f"SYN_{tag}" for tag in _SYN)), cutoff=40),
+    DISCODOP: _DISCODOP,
 }
 
-_PROGRAMS: Mapping[str, Choices] = {"spmrl": _EVALB_SPMRL, "spmrl-hebrew": _EVALB_SPMRL}
+_PROGRAMS: Mapping[str, Choices] = {
+    "spmrl": _EVALB_SPMRL,
+    "spmrl-hebrew": _EVALB_SPMRL,
+    DISCODOP: Choices(gaps=True),
+}
 """What a parameter file starts from under a preset: EVALB unless it is here."""
 
 _PAIRS: Mapping[str, Json] = {
@@ -124,6 +150,9 @@ _CHOICES: Mapping[str, Param] = {
         _or_null(STRINGS),
         None,
         "Labels whose brackets are not compared; unless delete_words is false, words with these tags are deleted.",
+    ),
+    "delete_forms": Param(
+        _or_null(STRINGS), None, "Forms of words that are deleted, by gold's form (preset discodop only)."
     ),
     "delete_labels_for_length": Param(_or_null(STRINGS), None, "Tags whose words do not count in a sentence's length."),
     "equal_labels": Param(_or_null(_PAIRS), None, "Pairs of labels or tags that count as equal; not transitive."),
@@ -161,6 +190,9 @@ _CHOICES: Mapping[str, Param] = {
     "first_word": Param(_or_null({"enum": [0, 1]}), None, "Number of the first word in the spans that items show."),
 }
 
+WITH_GAPS = ("delete_labels", "delete_forms", "delete_labels_for_length", "equal_labels", "equal_words", "cutoff")
+"""The choices that have an effect where constituents may have gaps."""
+
 PARAMS: Mapping[str, Param] = {
     "preset": Param(
         {"enum": list(PRESETS)}, "evalb-collins", "A set of choices; each parameter below overrides one, null keeps it."
@@ -168,7 +200,8 @@ PARAMS: Mapping[str, Param] = {
     "prm": Param(
         _or_null({"type": "string"}),
         None,
-        "The text of an EVALB parameter file; replaces the preset. With an spmrl preset EVALB_SPMRL reads it.",
+        "The text of an EVALB parameter file; replaces the preset. With an spmrl preset EVALB_SPMRL reads it, with "
+        "discodop disco-dop.",
     ),
     **_CHOICES,
     "unparsed": Param(
@@ -183,16 +216,34 @@ PARAMS: Mapping[str, Param] = {
 
 
 def choices_of(values: Mapping[str, Json]) -> Choices:
-    """Apply the choices of the request to the parameter file or the preset."""
+    """Apply the choices of the request to the parameter file or the preset.
+
+    Raises:
+        InputError: `bad-parameter`, a choice that has no effect; as `read_prm`.
+    """
     preset, prm = values["preset"], values["prm"]
     base = PRESETS[preset] if prm is None else _of_prm(prm, _PROGRAMS.get(preset, EVALB))
     chosen = {name: values[name] for name in _CHOICES if values[name] is not None}
-    return replace(base, **chosen, zero=values["errors"] == ZERO, unparsed=values["unparsed"])
+    without_effect = [name for name in chosen if name not in WITH_GAPS] if base.gaps else ["delete_forms"]
+    for name in without_effect:
+        if chosen.get(name, getattr(base, name)) != getattr(base, name):
+            raise InputError(_no_effect(name, preset))
+    unparsed = values["unparsed"]
+    if base.gaps and unparsed != SKIPPED:
+        raise InputError(_no_effect("unparsed", preset))
+    return replace(base, **chosen, zero=values["errors"] == ZERO, unparsed=unparsed)
+
+
+def _no_effect(name: str, preset: str) -> Problem:
+    detail = f"{name} has no effect under the preset {preset}. Leave it out."
+    return Problem("bad-parameter", detail, pointer=f"/{name}")
 
 
 def _of_prm(text: str, program: Choices) -> Choices:
     """Apply a parameter file to the defaults of the program that reads it."""
-    prm = read_prm(text)
-    single: dict[str, Json] = {"cutoff": prm.cutoff, "labelled": prm.labelled}
+    prm = read_prm(text, discodop=program.gaps)
+    single: dict[str, Json] = {"cutoff": prm.cutoff}
+    if not program.gaps:
+        single["labelled"] = prm.labelled
     chosen = {**prm.lists, **{name: value for name, value in single.items() if value is not None}}
     return replace(program, **chosen, ignored=prm.ignored, warnings=prm.warnings)

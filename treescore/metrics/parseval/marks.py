@@ -9,8 +9,8 @@ import numpy as np
 from treescore.core.arrays import BoolArray, IntArray, owners_of
 from treescore.core.marks import Marks, State
 from treescore.core.trees import ConstituentTreebank
+from treescore.metrics.parseval.bracket_tables import paired_rows
 from treescore.metrics.parseval.choices import Choices
-from treescore.metrics.parseval.details import paired_rows
 from treescore.metrics.parseval.sides import Tables
 from treescore.metrics.parseval.tables import inputs_of
 

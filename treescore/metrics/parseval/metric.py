@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import cache
-from typing import Any, ClassVar
+from typing import Any, ClassVar, cast
 
 import numpy as np
 
 from treescore.core.arrays import BoolArray, Counts, IntArray
-from treescore.core.counting import counted
 from treescore.core.disclosure import Disclosure, SliceFields
+from treescore.core.discontinuity import with_gaps
 from treescore.core.limits import Limits
 from treescore.core.params import Json, Param
 from treescore.core.registry import (
@@ -27,21 +27,28 @@ from treescore.core.registry import (
     register,
 )
 from treescore.core.scores import ScoreTable
-from treescore.core.trees import ConstituentTreebank
-from treescore.core.vocabulary import Vocabulary
+from treescore.core.trees import ConstituentTreebank, DiscontinuousTreebank
 from treescore.errors import Problem
 from treescore.metrics.parseval import kernel
-from treescore.metrics.parseval.choices import MISSED, PARAMS, Choices, choices_of
+from treescore.metrics.parseval.choices import DISCODOP, MISSED, PARAMS, Choices, choices_of
 from treescore.metrics.parseval.details import ComparedTreebanks
+from treescore.metrics.parseval.discontinuous.comparison import (
+    Comparison,
+    absent_rows,
+    gap_brackets_beside,
+    gap_errors,
+)
+from treescore.metrics.parseval.discontinuous.scores import score_table as gap_score_table
 from treescore.metrics.parseval.error_report import error_report
 from treescore.metrics.parseval.errors import bracket_errors, brackets_beside
 from treescore.metrics.parseval.marks import span_marks
+from treescore.metrics.parseval.problems import Trees, check_gaps, gap_problems, span_problems
 from treescore.metrics.parseval.report import evalb_report, spmrl_report
 from treescore.metrics.parseval.scores import score_table
 from treescore.metrics.parseval.tables import inputs_of
 from treescore.metrics.parseval.unparsed import count_unparsed
 from treescore.metrics.shared.error_rows import members
-from treescore.metrics.shared.examples import TREES
+from treescore.metrics.shared.examples import GAP_TREES, TREES
 
 
 @register
@@ -54,13 +61,15 @@ class Parseval(Metric):
         "accuracy; with an evalb preset the figures of EVALB."
     )
     source = (
-        "Black et al. 1991; Collins 1997; EVALB (Sekine & Collins, 2008 version); EVALB_SPMRL; Kikas & Treumuth 2007"
+        "Black et al. 1991; Collins 1997; EVALB (Sekine & Collins, 2008 version); EVALB_SPMRL; Kikas & Treumuth 2007; "
+        "disco-dop (van Cranenburgh, Scha & Bod 2016)"
     )
-    reads = (ConstituentTreebank,)
+    reads = (ConstituentTreebank, DiscontinuousTreebank)
     examples: ClassVar[tuple[Example, ...]] = (
         Example("bracketed", TREES),
         Example("bracketed", (("(S (NP) (X x))\n", "(S (X x))\n"), *TREES[:2]), {"preset": "kikas-treumuth"}),
         Example("bracketed", TREES, {"preset": "spmrl", "unparsed": "miss"}),
+        Example("discbracket", GAP_TREES, {"preset": DISCODOP}),
     )
     params: ClassVar[Mapping[str, Param]] = PARAMS
     styles = ("evalb", "spmrl", "errors")
@@ -91,6 +100,8 @@ class Parseval(Metric):
     @property
     def table(self) -> ScoreTable:
         """Counts and scores; those up to the cut-off length have `cutoff.` before their names."""
+        if self.choices.gaps:
+            return gap_score_table(zero=self.choices.zero)
         return score_table(zero=self.choices.zero, unparsed=self.choices.tells_unparsed)
 
     @property
@@ -98,11 +109,25 @@ class Parseval(Metric):
         """Lines of the parameter file that EVALB ignores."""
         return self.choices.warnings
 
-    def evaluate(
-        self, gold: ConstituentTreebank, system: ConstituentTreebank, items: ItemInfo, limits: Limits
-    ) -> Outcome:
-        """Count each sentence; status ERROR where words differ, SKIP where the output has no words."""
+    def check_gold(self, gold: Trees, items: ItemInfo, limits: Limits) -> None:
+        """Check that the choices can compare gold's trees. Raises InputError: `parseval-needs-discodop`."""
         del items, limits
+        check_gaps(self.choices, gold)
+
+    def evaluate(self, gold: Trees, system: Trees, items: ItemInfo, limits: Limits) -> Outcome:
+        """Count each sentence; status ERROR where words differ, SKIP where the output has no words.
+
+        Raises:
+            InputError: `parseval-needs-discodop`.
+        """
+        del items, limits
+        if self.choices.gaps:
+            return self._evaluate_gaps(with_gaps(gold), with_gaps(system))
+        for treebank in (gold, system):
+            check_gaps(self.choices, treebank)
+        return self._evaluate_spans(cast("ConstituentTreebank", gold), cast("ConstituentTreebank", system))
+
+    def _evaluate_spans(self, gold: ConstituentTreebank, system: ConstituentTreebank) -> Outcome:
         inputs = inputs_of(self.choices, gold, system)
         figures, status, facts = kernel.compare(inputs)
         unanswered = _unanswered(self.choices, gold, system, status, facts)
@@ -119,16 +144,30 @@ class Parseval(Metric):
             rows=rows,
             status=status,
             unanswered=unanswered,
-            problems=_problems(gold, system, status, facts),
+            problems=span_problems(gold, system, status, facts),
             details=lambda start, stop: compared().items(start, stop),
             slices=lambda: compared().slices(),
             extra=lambda: compared().tables(),
             marks=lambda: span_marks(self.choices, gold, system, np.asarray(status == OK, np.bool_)),
         )
 
-    def absent(self, gold: ConstituentTreebank, items: ItemInfo, limits: Limits) -> Counts:
+    def _evaluate_gaps(self, gold: DiscontinuousTreebank, system: DiscontinuousTreebank) -> Outcome:
+        comparison = Comparison(gold, system, self.choices)
+        return Outcome(
+            rows=comparison.rows,
+            status=comparison.status,
+            problems=gap_problems(gold, system, comparison.status),
+            details=comparison.items,
+            slices=comparison.slices,
+            extra=comparison.extra,
+        )
+
+    def absent(self, gold: Trees, items: ItemInfo, limits: Limits) -> Counts:
         """Count each sentence of gold as one that the output skips."""
         del items, limits
+        if self.choices.gaps:
+            return absent_rows(with_gaps(gold), self.choices)
+        gold = cast("ConstituentTreebank", gold)
         figures, _, facts = kernel.compare(inputs_of(self.choices, gold, gold))
         skipped = np.full(len(gold), SKIP, np.uint8)
         return _rows(replace(self.choices, zero=True), figures, skipped, facts, np.zeros(len(gold), np.bool_))
@@ -137,16 +176,22 @@ class Parseval(Metric):
         """Return missed brackets of gold and wrong ones of the output; none of a sentence that is not compared."""
         del gold
         if item["status"] == STATUS_NAMES[OK]:
-            yield from bracket_errors(item, self.choices)
+            yield from gap_errors(item) if self.choices.gaps else bracket_errors(item, self.choices)
 
     def beside_gold(self, item: Mapping[str, Json], gold: Any) -> Iterator[dict[str, Json]]:
         """Return the brackets of both sides, outer ones first; none of a sentence that is not compared."""
-        if item["status"] == STATUS_NAMES[OK]:
+        if item["status"] != STATUS_NAMES[OK]:
+            return
+        if self.choices.gaps:
+            yield from gap_brackets_beside(item)
+        else:
             yield from brackets_beside(item, list(self.errors_of(item, gold)))
 
     def report(self, style: str, outcome: Outcome) -> str:
         """Print EVALB's table and summary (`evalb`), EVALB_SPMRL's table and line (`spmrl`), or frequent errors."""
         names = self.table.count_names
+        if self.choices.gaps and style in ("evalb", "spmrl"):
+            return super().report(style, outcome)
         match style:
             case "evalb":
                 return evalb_report(outcome, names, self.choices.cutoff)
@@ -202,43 +247,3 @@ def _charge(counted: IntArray, status: Any, facts: IntArray) -> None:
     counted[invalid, kernel.WORDS] = facts[invalid, kernel.GOLD_WORDS]
     # Where gold has no words either, nothing is wrong.
     counted[(status == SKIP) & (facts[:, kernel.GOLD_WORDS] == 0), 7:] = 1
-
-
-def _problems(
-    gold: ConstituentTreebank, system: ConstituentTreebank, status: Any, facts: IntArray
-) -> dict[int, Problem]:
-    problems: dict[int, Problem] = {}
-    errors = np.flatnonzero(status == ERROR)
-    for index, facts_of_sentence in zip(errors.tolist(), facts[errors].tolist(), strict=True):
-        unreadable = system.sentences.unreadable.get(index)
-        if unreadable is not None:
-            problems[index] = unreadable
-        elif index in gold.sentences.unreadable:
-            problems[index] = Problem(
-                "gold-unreadable",
-                "Gold cannot be read in this sentence.",
-                sentence=index + 1,
-                gold_detail=f"Gold cannot be read: {gold.sentences.unreadable[index].detail}",
-            )
-        else:
-            problems[index] = _mismatch(gold.vocabulary, index, int(system.lines[index]), facts_of_sentence)
-    return problems
-
-
-_ADVICE = "Parse gold's words, and use gold's tags for deleted words (punctuation, traces)."
-
-
-def _mismatch(vocabulary: Vocabulary, index: int, line: int, facts: Sequence[int]) -> Problem:
-    """Describe how the words of sentence `index` differ from gold's; EVALB compares them after its deletions."""
-    if facts[kernel.REASON] == kernel.LENGTHS_DIFFER:
-        code, statement = (
-            "word-count-mismatch",
-            f"The sentence has {counted(facts[kernel.SYSTEM_WORDS], 'word')} after deletions",
-        )
-        gold = str(facts[kernel.GOLD_WORDS])
-    else:
-        word = vocabulary.strings[facts[kernel.SYSTEM_WORD]]
-        code, statement = "word-mismatch", f"Word {facts[kernel.WORD] + 1} after deletions is {word!r}"
-        gold = repr(vocabulary.strings[facts[kernel.GOLD_WORD]])
-    detail = f"{statement}; gold differs. {_ADVICE}"
-    return Problem(code, detail, sentence=index + 1, line=line, gold_detail=f"{statement}; gold has {gold}. {_ADVICE}")

@@ -19,6 +19,9 @@ _LISTS = {
 }
 IGNORED = ("DEBUG", "MAX_ERROR")
 """Keys that change what EVALB prints or when it gives up, not what it computes."""
+OF_DISCODOP = ("DISC_ONLY", "DELETE_ROOT_PRETERMS", "LA", "TED")
+"""Keys of disco-dop that choose what is printed; those but the last two change figures where they are not 0."""
+_CHANGING = OF_DISCODOP[:2]
 
 MOST_PAIRS = 1000
 """Most pairs of equal labels, or of equal words; EVALB itself allows 100 of each."""
@@ -42,17 +45,23 @@ class ParameterFile:
     warnings: Sequence[Problem]
 
 
-def read_prm(text: str) -> ParameterFile:
+def read_prm(text: str, *, discodop: bool = False) -> ParameterFile:
     """Read a parameter file. As in EVALB, unknown lines lead to warnings, not to errors.
 
     A key starts in the first column and is case-sensitive. Its value is the rest of the line with inner blanks, so that
     a comment cannot follow it. Lines that begin with # or are shorter than three bytes are skipped. Later values
     override earlier ones.
 
+    Args:
+        text: of the file.
+        discodop: whether disco-dop's keys are known too.
+
     Raises:
-        InputError: `prm-too-many-pairs`.
+        InputError: `prm-too-many-pairs`, `prm-unsupported`.
     """
-    lists: dict[str, list[str | tuple[str, str]]] = {name: [] for name in _LISTS.values()}
+    listed = {**_LISTS, "DELETE_WORD": "delete_forms"} if discodop else _LISTS
+    numeric = (*IGNORED, "CUTOFF_LEN", "LABELED", *(OF_DISCODOP if discodop else ()))
+    lists: dict[str, list[str | tuple[str, str]]] = {name: [] for name in listed.values()}
     numbers: dict[str, int] = {}
     warnings = []
     for number, raw in enumerate(text.split("\n"), start=1):
@@ -61,21 +70,23 @@ def read_prm(text: str) -> ParameterFile:
             continue
         key = re.split(f"[{_SPACE}]", line, maxsplit=1)[0]
         value = line[len(key) :].lstrip(_SPACE)
-        if key not in _LISTS and key not in {*IGNORED, "CUTOFF_LEN", "LABELED"}:
+        if key not in listed and key not in numeric:
             warnings.append(_warning("prm-unknown-key", number, f"Unknown keyword ({line}) is ignored, as in EVALB."))
         elif not value:
             warnings.append(_warning("prm-empty-value", number, f"{key} has no value; the line is ignored."))
         elif key.startswith("EQ_"):
             values = re.split(f"[{_SPACE}]+", value)
             if len(values) == 2:
-                lists[_LISTS[key]].append((values[0], values[1]))
+                lists[listed[key]].append((values[0], values[1]))
             else:
                 warnings.append(_warning("prm-not-a-pair", number, f"{key} requires two values; the line is ignored."))
-        elif key in _LISTS:
-            lists[_LISTS[key]].append(value)
+        elif key in listed:
+            lists[listed[key]].append(value)
         else:
             match = _NUMBER.match(value)
             numbers[key] = int(match.group()) if match else 0
+            if key in _CHANGING and numbers[key]:
+                raise InputError(_unsupported(key, number))
     for key in ("EQ_LABEL", "EQ_WORD"):
         if len(lists[_LISTS[key]]) > MOST_PAIRS:
             detail = f"The parameter file exceeds {MOST_PAIRS} lines {key}. Rewrite the labels or words in the texts."
@@ -91,3 +102,12 @@ def read_prm(text: str) -> ParameterFile:
 
 def _warning(code: str, line: int, detail: str) -> Problem:
     return Problem(code, f"Parameter file, line {line}: {detail}", pointer="/prm", line=line)
+
+
+def _unsupported(key: str, line: int) -> Problem:
+    advice = (
+        "The scores disc_... are those of brackets with a gap" if key == "DISC_ONLY" else "Delete these words by tag"
+    )
+    return Problem(
+        "prm-unsupported", f"Parameter file, line {line}: {key} must be 0. {advice}.", pointer="/prm", line=line
+    )

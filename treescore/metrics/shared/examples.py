@@ -27,6 +27,16 @@ TREES = (
 )
 """Pairs of trees; the words of the third differ."""
 
+GAP_TREES = (
+    (
+        "(ROOT (S (VP-OC (NP-OA (ART 0=das) (NN 1=Buch)) (VVPP 4=gelesen)) (VAFIN 2=hat) (PPER 3=er)) ($. 5=.))\n",
+        "(ROOT (S (NP-OA (ART 0=das) (NN 1=Buch)) (VAFIN 2=hat) (PPER 3=er) (VP-OC (VVPP 4=gelesen))) ($. 5=.))\n",
+    ),
+    ("(ROOT (NP (NN 0=ja)))\n", "(ROOT (NP (NN 0=ja)))\n"),
+    ("(ROOT (S (PP 0=a (NN 2=c)) (VV 1=b)))\n", "(ROOT (S (PP 0=a (NN 2=c)) (VV 1=b)))\n"),
+)
+"""Pairs of trees whose constituents may have gaps, over the same words."""
+
 DEPENDENCIES = (
     (
         conllu("1 the DET 2 det", "2 dog NOUN 3 nsubj", "3 saw VERB 0 root", "4 it PRON 3 obj", "5 . PUNCT 3 punct"),

@@ -1,0 +1,172 @@
+"""Figures of disco-dop with its parameter file: brackets with gaps, in three formats."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import pytest
+
+from treescore.core.registry import Outcome
+from treescore.core.scores import ScoreTable
+from treescore.errors import InputError
+from treescore.evaluation.evaluate import Evaluation
+from treescore.evaluation.spec import parse_spec
+
+FORMS = {"export": "export", "export3": "export", "discbracket": "discbracket", "tigerxml": "tigerxml"}
+FIGURES = {
+    "labeled recall": "recall",
+    "labeled precision": "precision",
+    "labeled f-measure": "f1",
+    "exact match": "exact_match",
+    "function tags": "function_tags_f1",
+    "pos accuracy": "tagging_accuracy",
+}
+
+
+def scored(gold: str, system: str, name: str, **params: Any) -> tuple[ScoreTable, Outcome]:
+    spec = parse_spec({"format": name, "metrics": [{"name": "parseval", "params": {"preset": "discodop", **params}}]})
+    outcome = Evaluation(spec, gold.encode()).score(system.encode())[0]["parseval"]
+    return spec.entries[0].metric.table, outcome
+
+
+def cases(golden: Any) -> Any:
+    document = golden("field_discontinuous")
+    for name, case in document["cases"].items():
+        for form, printed in case["reference"].items():
+            base = form.split("_")[0]
+            if base in FORMS and "error" not in printed:
+                yield name, form, FORMS[base], case["gold"][base], case["system"][base], printed
+
+
+def score_of(figure: str, form: str) -> str:
+    name = FIGURES[figure]
+    if form.endswith("_disconly"):
+        return {"exact_match": "disc_exact_match"}.get(name, f"disc_{name}")
+    return name if name.endswith(("match", "f1", "accuracy")) and name != "f1" else f"labelled_{name}"
+
+
+@pytest.mark.parametrize("source", ["preset", "prm"])
+def test_every_figure_that_disco_dop_prints(golden: Any, source: str) -> None:
+    params = {"prm": golden("field_discontinuous")["prm"]} if source == "prm" else {}
+    checked = 0
+    for name, form, known, gold, system, printed in cases(golden):
+        if name == "output_lacks_a_sentence":
+            continue
+        table, outcome = scored(gold, system, known, **params)
+        values = {key: float(value) for key, value in table.values(outcome.totals).items()}
+        counts = dict(zip(table.count_names, outcome.totals.tolist(), strict=True))
+        for figure, (text, *_) in printed.items():
+            if figure not in FIGURES or (form.endswith("_disconly") and figure in ("function tags", "pos accuracy")):
+                continue
+            value = values[score_of(figure, form)]
+            checked += 1
+            if text in ("nan", "0DIV!"):  # it divides by zero where precision and recall are 0
+                assert math.isnan(value) or value == 0, (name, form, figure)
+            else:
+                assert f"{100 * value:.2f}" == text, (name, form, figure)
+        for side in ("gold", "cand."):
+            [*_, gaps] = printed.get(f"{side} brackets (disc.)", ["(0)"])
+            assert counts["disc_gold" if side == "gold" else "disc_system"] == int(gaps.strip("()")), (name, form)
+    assert checked > 200
+
+
+def test_an_f_is_null_only_where_neither_side_has_brackets() -> None:
+    gold = "(ROOT (S (VP 0=a 2=c) (X 1=b)))\n"
+    table, outcome = scored(gold, "(ROOT (S (Y 0=a 2=c) (X 1=b)))\n", "discbracket")
+    values = table.values(outcome.totals)
+    assert (values["disc_precision"], values["disc_recall"], values["disc_f1"]) == (0, 0, 0)
+    table, outcome = scored("(ROOT (S (A 0=a)))\n", "(ROOT (S (A 0=a)))\n", "discbracket")
+    assert math.isnan(table.values(outcome.totals)["disc_f1"])
+
+
+def test_an_output_alone_may_have_brackets_with_gaps() -> None:
+    """disco-dop fails on such an output."""
+    table, outcome = scored("(ROOT (S (A 0=a 1=b) 2=c))\n", "(ROOT (S (A 0=a 2=c) 1=b))\n", "discbracket")
+    values = table.values(outcome.totals)
+    assert (values["disc_precision"], values["disc_f1"], values["disc_exact_match"]) == (0, 0, 0)
+
+
+def test_function_tags_are_null_where_the_output_has_none() -> None:
+    gold = "(ROOT (S (NP-SB 0=a) (VP-OC 1=b)))\n"
+    table, outcome = scored(gold, "(ROOT (S (NP 0=a) (VP 1=b)))\n", "discbracket")
+    assert math.isnan(table.values(outcome.totals)["function_tags_f1"])
+    table, outcome = scored("(ROOT (S (NP 0=a)))\n", "(ROOT (S (NP-SB 0=a)))\n", "discbracket")
+    assert table.values(outcome.totals)["function_tags_f1"] == 0
+
+
+def test_sentences_whose_words_differ_are_errors_that_may_be_charged() -> None:
+    gold = "(ROOT (S (A-X 0=a 2=c) 1=b))\n(ROOT (S (A 0=a)))\n"
+    system = "(ROOT (S (A-X 0=a 2=d) 1=b))\n(ROOT (S (A 0=a)))\n"
+    table, outcome = scored(gold, system, "discbracket")
+    assert outcome.problems[0].code == "word-mismatch"
+    assert "Word 3 is 'd'" in outcome.problems[0].detail
+    values = table.values(outcome.totals)
+    assert (values["labelled_f1"], values["coverage"]) == (1, 0.5)
+    table, outcome = scored(gold, system, "discbracket", errors="zero")
+    counts = dict(zip(table.count_names, outcome.totals.tolist(), strict=True))
+    assert [counts[name] for name in ("matched", "gold", "system", "disc_system", "function_gold", "words")] == [
+        1, 3, 3, 1, 1, 4,
+    ]  # fmt: skip
+    assert table.values(outcome.totals)["exact_match"] == 0.5
+
+
+def test_continuous_trees_can_be_compared_so_too() -> None:
+    table, outcome = scored("(ROOT (S (NP-SB (N a)) (V b)))\n", "(ROOT (S (NP-OA (N a)) (V b)))\n", "bracketed")
+    values = table.values(outcome.totals)
+    assert (values["labelled_f1"], values["function_tags_f1"]) == (1, 0)
+
+
+def test_other_presets_refuse_trees_that_may_have_gaps() -> None:
+    spec = parse_spec({"format": "discbracket", "metrics": ["parseval"]})
+    with pytest.raises(InputError) as caught:
+        Evaluation(spec, b"(ROOT (S 0=a))\n")
+    assert caught.value.problems[0].code == "parseval-needs-discodop"
+
+
+@pytest.mark.parametrize(
+    ("params", "pointer"),
+    [
+        ({"labelled": False}, "/labelled"),
+        ({"unparsed": "miss"}, "/unparsed"),
+        ({"prm": "DISC_ONLY 1\n"}, "/prm"),
+        ({"preset": "evalb", "delete_forms": ["a"]}, "/delete_forms"),
+    ],
+)
+def test_choices_without_effect_are_refused(params: dict[str, Any], pointer: str) -> None:
+    with pytest.raises(InputError) as caught:
+        parse_spec(
+            {"format": "bracketed", "metrics": [{"name": "parseval", "params": {"preset": "discodop", **params}}]}
+        )
+    assert caught.value.problems[0].pointer.endswith(pointer)
+
+
+def test_sentences_are_matched_by_their_numbers(golden: Any) -> None:
+    """disco-dop lets a sentence that the output lacks cost nothing."""
+    case = golden("field_discontinuous")["cases"]["all_three"]
+    gold, system = case["gold"]["export"], case["system"]["export"]
+    head, *blocks = system.split("#BOS ")
+    turned = "#BOS ".join([head, *blocks[::-1]])
+    straight, back = (scored(gold, text, "export")[1] for text in (system, turned))
+    assert straight.rows.tolist() == back.rows.tolist()
+    fewer = "#BOS ".join([head, *blocks[1:]])
+    with pytest.raises(InputError) as caught:
+        scored(gold, fewer, "export")
+    assert caught.value.problems[0].code == "sentence-missing"
+    _, charged = scored(gold, fewer, "export", errors="zero")
+    assert charged.problems[0].code == "sentence-missing"
+    assert charged.rows[1:].tolist() == straight.rows[1:].tolist()
+    assert charged.rows[0, 0] == 0
+    assert charged.rows[0, 1] == straight.rows[0, 1]
+    with pytest.raises(InputError) as caught:
+        scored(fewer, system, "export")
+    assert (caught.value.problems[0].code, caught.value.problems[0].sent_id) == ("sentence-not-in-gold", "1")
+
+
+def test_gaps_everywhere_take_linear_time() -> None:
+    """Each of 999 nodes has every second word of those below its parent."""
+    size = 2000
+    nodes = " ".join(f"(A{number % 3} {number}=w" for number in range(0, size, 2)) + ")" * (size // 2)
+    text = f"(ROOT {nodes} {' '.join(f'{number}=w' for number in range(1, size, 2))})\n"
+    _, outcome = scored(text, text, "discbracket")
+    assert outcome.totals[0] == size // 2 - 1  # the innermost is the tag of its word
