@@ -88,7 +88,7 @@ def _styled(scored: Scored, style: str) -> str:
 
     report = scored.result.report
     entry = report.spec.entries[0]
-    known = entry.metric.styles
+    known = entry.metric.own_styles
     if style not in known:
         meant = did_you_mean(style, known)
         raise click.UsageError(f"Unknown style {style!r} of {entry.name}.{meant} Styles: {', '.join(known) or 'none'}.")

@@ -366,6 +366,11 @@ class Metric(Component):
         for row in self.errors_of(item, gold):
             yield {**{name: value for name, value in row.items() if name != "kind"}, "error": row["kind"]}
 
+    @property
+    def own_styles(self) -> Sequence[str]:
+        """The styles of reports that fit the parameters; all that the metric has unless it says otherwise."""
+        return self.styles
+
     def report(self, style: str, outcome: Outcome) -> str:  # noqa: ARG002 - for metrics with styles
         """Print a result in the layout of the original program, byte for byte.
 

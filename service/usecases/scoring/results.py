@@ -74,7 +74,7 @@ def pack_outcome(
         (key.name("groupings"), 0): pack_slices(outcome.slices()),
     }
     if reports:
-        texts = {style: entry.metric.report(style, outcome) for style in entry.metric.styles}
+        texts = {style: entry.metric.report(style, outcome) for style in entry.metric.own_styles}
         packed[key.name("reports"), 0] = artifacts.pack_json(texts)
     for start, stop in pages(outcome):
         packed[key.name("columns"), start] = pack_columns(item_columns(outcome, gold, start, stop))

@@ -17,6 +17,7 @@ from treescore.core.trees import (
     Alignments,
     ConstituentTreebank,
     DependencyTreebank,
+    DiscontinuousTreebank,
     ParallelTreebank,
     Treebank,
 )
@@ -38,6 +39,7 @@ every_example = pytest.mark.parametrize(("name", "example"), CASES)
 TREE, WORD = b"(X x)\n", b"1\tx\t_\tX\tX\t_\t0\troot\t0:root\t_\n\n"
 SHORT: dict[type[Any], list[Text]] = {
     ConstituentTreebank: [b"", b"\n", TREE, b"(S (X x))\n", b"(S)\n", b"(S (NP))\n"],
+    DiscontinuousTreebank: [b"", b"\n", b"(S (X 0=x))\n", b"(S (A 0=x))\n", b"(S 0=x)\n"],
     DependencyTreebank: [b"", WORD, WORD.replace(b"\t0\t", b"\t1\t"), WORD.replace(b"\tx\t", b"\t.\t")],
     Alignments: [b"", b"\n", b"0-0\n", b"0p0\n"],
     ParallelTreebank: [
@@ -72,7 +74,7 @@ def look(name: str, example: Example, gold: Text, output: Text) -> Outcome:
     outcome = evaluation.score(output)[0][name]
     metric = request.entries[0].metric
     outcome_document(request.entries[0], outcome)
-    for style in metric.styles:
+    for style in metric.own_styles:
         metric.report(style, outcome)
     dict(outcome.slices())
     item_details(outcome, evaluation.gold, 0, len(outcome.rows))
@@ -223,6 +225,8 @@ def renamed(treebank: Treebank) -> Treebank:
     column = renamer(treebank.vocabulary)
     if isinstance(treebank, ConstituentTreebank):
         return replace(treebank, labels=column(treebank.labels), tags=column(treebank.tags))
+    if isinstance(treebank, DiscontinuousTreebank):
+        return replace(treebank, **{each: column(getattr(treebank, each)) for each in ("labels", "tags", "functions")})
     names = ("deprels", "upos", "xpos", "deps", "empty_deps")
     return replace(treebank, **{each: column(getattr(treebank, each)) for each in names})
 

@@ -71,6 +71,19 @@ def test_every_figure_that_disco_dop_prints(golden: Any, source: str) -> None:
     assert checked > 200
 
 
+def test_the_summary_is_printed_as_disco_dop_prints_it(golden: Any) -> None:
+    for name, case in golden("field_discontinuous")["cases"].items():
+        summary = case["reference"].get("summary")
+        if summary is None or name in ("unary_chain_and_equal_labels", "output_lacks_a_sentence"):
+            continue  # the first: its numbers of brackets leave out one that stands twice
+        spec = parse_spec({"format": "export", "metrics": [{"name": "parseval", "params": {"preset": "discodop"}}]})
+        outcome = Evaluation(spec, case["gold"]["export"].encode()).score(case["system"]["export"].encode())[0]
+        metric = spec.entries[0].metric
+        assert metric.own_styles == ("discodop", "errors")
+        own = [line for line in summary.splitlines() if not line.startswith(("leaf-ancestor", "tree-dist"))]
+        assert metric.report("discodop", outcome["parseval"]).splitlines() == own, name
+
+
 def test_an_f_is_null_only_where_neither_side_has_brackets() -> None:
     gold = "(ROOT (S (VP 0=a 2=c) (X 1=b)))\n"
     table, outcome = scored(gold, "(ROOT (S (Y 0=a 2=c) (X 1=b)))\n", "discbracket")

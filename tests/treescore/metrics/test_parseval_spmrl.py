@@ -34,7 +34,7 @@ def run(gold: str, system: str, **params: Any) -> tuple[Outcome, dict[str, str],
     )
     metric = spec.entries[0].metric
     outcome = Evaluation(spec, gold.encode()).score(system.encode())[0]["parseval"]
-    reports = {style: metric.report(style, outcome) for style in metric.styles}
+    reports = {style: metric.report(style, outcome) for style in metric.own_styles}
     counts = dict(zip(metric.table.count_names, outcome.totals.tolist(), strict=True))
     return outcome, reports, {**counts, **metric.table.values(outcome.totals)}
 

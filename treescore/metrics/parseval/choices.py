@@ -9,6 +9,7 @@ from treescore.core.absence import ZERO, errors_param
 from treescore.core.params import BOOLEAN, STRINGS, Json, Param
 from treescore.errors import InputError, Problem
 from treescore.metrics.parseval.prm import MOST_PAIRS, read_prm
+from treescore.metrics.shared.discodop import DELETED_FORMS, DELETED_LABELS, EQUAL_LABELS, EQUAL_WORDS, Deletions
 
 SKIPPED, MISSED, AS_SPMRL = "skip", "miss", "spmrl"
 """Values of `unparsed`."""
@@ -71,6 +72,11 @@ class Choices:
         """Whether sentences with a parse are counted by themselves, since those without one may be valid too."""
         return self.unparsed != SKIPPED
 
+    @property
+    def deletions(self) -> Deletions:
+        """What is deleted and taken as equal where constituents may have gaps."""
+        return Deletions(self.delete_labels, self.delete_forms, self.equal_labels, self.equal_words)
+
     def document(self) -> dict[str, Json]:
         """Return the choices as a request gives them."""
         members = {name: getattr(self, name) for name in (WITH_GAPS if self.gaps else _CHOICES)}
@@ -92,16 +98,10 @@ _SPMRL = replace(
 
 _DISCODOP = Choices(
     gaps=True,
-    delete_labels=(
-        *("NOPARSE", "TOP", "ROOT", "VROOT", "$,", "$(", "$[", "$.", "PUNCT", "punct", "LET[]", "LET()", "LET"),
-        *("let[]", "let()", "let", ",", ":", "``", "''", ".", "-NONE-"),
-    ),
-    delete_forms=(
-        *(".", ",", ":", ";", "'", "`", '"', "``", "''", "-", "(", ")", "/", "&", "$", "!", "!!!"),
-        *("?", "??", "???", "..", "...", "«", "»"),
-    ),
-    equal_labels=(("ADVP", "PRT"),),
-    equal_words=(("-LRB-", "("), ("-RRB-", ")")),
+    delete_labels=DELETED_LABELS,
+    delete_forms=DELETED_FORMS,
+    equal_labels=EQUAL_LABELS,
+    equal_words=EQUAL_WORDS,
 )
 """disco-dop with its parameter file proper.prm."""
 

@@ -38,6 +38,7 @@ from treescore.metrics.parseval.discontinuous.comparison import (
     gap_brackets_beside,
     gap_errors,
 )
+from treescore.metrics.parseval.discontinuous.report import discodop_report
 from treescore.metrics.parseval.discontinuous.scores import score_table as gap_score_table
 from treescore.metrics.parseval.error_report import error_report
 from treescore.metrics.parseval.errors import bracket_errors, brackets_beside
@@ -69,10 +70,15 @@ class Parseval(Metric):
         Example("bracketed", TREES),
         Example("bracketed", (("(S (NP) (X x))\n", "(S (X x))\n"), *TREES[:2]), {"preset": "kikas-treumuth"}),
         Example("bracketed", TREES, {"preset": "spmrl", "unparsed": "miss"}),
-        Example("discbracket", GAP_TREES, {"preset": DISCODOP}),
+        Example(
+            "discbracket",
+            GAP_TREES,
+            {"preset": DISCODOP},
+            interprets_labels="Words with tags of punctuation are deleted.",
+        ),
     )
     params: ClassVar[Mapping[str, Param]] = PARAMS
-    styles = ("evalb", "spmrl", "errors")
+    styles = ("evalb", "spmrl", "discodop", "errors")
     headline: ClassVar[Mapping[str, str]] = {
         "labelled_precision": "LP",
         "labelled_recall": "LR",
@@ -103,6 +109,11 @@ class Parseval(Metric):
         if self.choices.gaps:
             return gap_score_table(zero=self.choices.zero)
         return score_table(zero=self.choices.zero, unparsed=self.choices.tells_unparsed)
+
+    @property
+    def own_styles(self) -> Sequence[str]:
+        """Where constituents may have gaps, disco-dop's summary stands for those of EVALB."""
+        return ("discodop", "errors") if self.choices.gaps else ("evalb", "spmrl", "errors")
 
     @property
     def warnings(self) -> Sequence[Problem]:
@@ -188,15 +199,15 @@ class Parseval(Metric):
             yield from brackets_beside(item, list(self.errors_of(item, gold)))
 
     def report(self, style: str, outcome: Outcome) -> str:
-        """Print EVALB's table and summary (`evalb`), EVALB_SPMRL's table and line (`spmrl`), or frequent errors."""
+        """Print the layout of EVALB, EVALB_SPMRL (`spmrl`) or disco-dop (`discodop`), or frequent errors."""
         names = self.table.count_names
-        if self.choices.gaps and style in ("evalb", "spmrl"):
-            return super().report(style, outcome)
-        match style:
+        match style if style in self.own_styles else None:
             case "evalb":
                 return evalb_report(outcome, names, self.choices.cutoff)
             case "spmrl":
                 return spmrl_report(outcome, names)
+            case "discodop":
+                return discodop_report(outcome, self.table)
             case "errors":
                 return error_report(outcome.extra()["errors"])
         raise KeyError(style)

@@ -17,8 +17,9 @@ from treescore.core.trees import DiscontinuousTreebank
 from treescore.core.vocabulary import Vocabulary
 from treescore.metrics.parseval.bracket_tables import BracketTables, Columns, joint_keys, paired_rows
 from treescore.metrics.parseval.choices import Choices
-from treescore.metrics.parseval.discontinuous.brackets import UNMATCHED, Brackets, Compared, words_agree
+from treescore.metrics.parseval.discontinuous.brackets import UNMATCHED, Brackets, Compared
 from treescore.metrics.parseval.discontinuous.scores import COUNTS, STATES, score_table
+from treescore.metrics.shared.discodop import listed
 
 _PLACE = ("label", "start", "end", "words")
 
@@ -120,7 +121,7 @@ class Comparison:
     def _tables(self) -> BracketTables:
         gold, system = self._compared.sides
         fine = self._compared.fine[gold.sentences]
-        matched_labels = np.where(gold.partners != UNMATCHED, system.labels[gold.partners], UNMATCHED)
+        matched_labels = np.append(system.labels, UNMATCHED)[gold.partners]  # UNMATCHED, the last, stays UNMATCHED
         golds = Columns(gold.sentences, *gold.yields, gold.labels, matched_labels).rows(fine)
         systems = Columns(
             system.sentences, *system.yields, system.labels, (system.partners != UNMATCHED).astype(np.int64)
@@ -187,7 +188,7 @@ def absent_rows(gold: DiscontinuousTreebank, choices: Choices) -> IntArray:
 
 def _status(gold: DiscontinuousTreebank, system: DiscontinuousTreebank, choices: Choices) -> StatusArray:
     """Return the status of each sentence, uint8 (n,)."""
-    status = np.where(words_agree(gold, system, choices), OK, ERROR).astype(np.uint8)
+    status = np.where(choices.deletions.words_agree(gold, system), OK, ERROR).astype(np.uint8)
     status[(np.diff(system.word_offsets) == 0) & (np.diff(gold.word_offsets) > 0)] = SKIP
     status[[*gold.sentences.unreadable, *system.sentences.unreadable]] = ERROR
     return status
@@ -221,8 +222,7 @@ def _charge(counts: IntArray, status: StatusArray, *, zero: bool) -> None:
 
 def _listed_words(gold: DiscontinuousTreebank, choices: Choices) -> BoolArray:
     """Find the words that do not count in the length, bool (w,)."""
-    names = [number for number in map(gold.vocabulary.get, choices.delete_labels_for_length) if number is not None]
-    return np.isin(gold.tags, names)
+    return listed(gold.vocabulary, choices.delete_labels_for_length)[gold.tags] & (gold.tags >= 0)
 
 
 def _functions(vocabulary: Vocabulary, numbers: IntArray) -> IntArray:
