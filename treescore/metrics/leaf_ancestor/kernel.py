@@ -15,8 +15,8 @@ from treescore.core.structure import NONE, chain_lengths, head_links, structure_
 from treescore.core.trees import ConstituentTreebank, DependencyTreebank
 from treescore.core.vocabulary import Vocabulary
 
-BEGIN, END = "[", "]"
-"""Boundary markers as they are printed."""
+BEGIN, END, GAP_BEGIN, GAP_END = MARKS = ("[", "]", "<", ">")
+"""Boundary markers as they are printed; the last two stand where a constituent goes on behind a gap and breaks off."""
 ELLIPSIS = "..."
 LEAST_SHOWN = 100
 """Symbols that are shown of a lineage, however many there are in its sentence."""
@@ -24,8 +24,10 @@ LEAST_SHOWN = 100
 UNLABELLED = "()"
 """A bracket without a label as it is printed in a lineage."""
 
-MARKERS = 2
-"""Symbols 0 and 1 are the boundary markers; label number i is symbol i + MARKERS."""
+MARKERS = len(MARKS)
+"""The first symbols are the boundary markers; label number i is symbol i + MARKERS."""
+NO_GAPS = -2
+"""Stands for no element, not even for what is above a top (NONE)."""
 
 
 class Chains(NamedTuple):
@@ -37,6 +39,8 @@ class Chains(NamedTuple):
         lengths: elements from each word up to the top, int64 (w,).
         labels, parents: of each element, int64 (e,).
         starts, ends: its span inside the sentence, int64 (e,); -1 where elements have no boundaries.
+        before, after: lowest element over each word and the word before (after) it, NONE where there is none; NO_GAPS
+            where elements are without gaps, int64 (w,).
     """
 
     offsets: IntArray
@@ -46,6 +50,8 @@ class Chains(NamedTuple):
     parents: IntArray
     starts: IntArray
     ends: IntArray
+    before: IntArray
+    after: IntArray
 
 
 def chains_of(treebank: ConstituentTreebank | DependencyTreebank, *, boundaries: bool) -> Chains:
@@ -59,14 +65,29 @@ def chains_of(treebank: ConstituentTreebank | DependencyTreebank, *, boundaries:
         none = np.full(len(parents), -1, np.int64)
         anchors = np.arange(len(parents), dtype=np.int64)
         lengths = chain_lengths(parents)
-        return Chains(treebank.word_offsets, anchors, lengths, treebank.deprels, parents, none, none)
+        return Chains(
+            treebank.word_offsets, anchors, lengths, treebank.deprels, parents, none, none, *_without_gaps(anchors)
+        )
     links = structure_of(treebank)
     lengths = values_at(links.anchors, links.depths, 0)
     spans = (treebank.starts, treebank.ends)
     if not boundaries:
         none = np.full(len(links.parents), -1, np.int64)
         spans = (none, none)
-    return Chains(treebank.word_offsets, links.anchors, lengths, treebank.labels, links.parents, *spans)
+    return Chains(
+        treebank.word_offsets,
+        links.anchors,
+        lengths,
+        treebank.labels,
+        links.parents,
+        *spans,
+        *_without_gaps(links.anchors),
+    )
+
+
+def _without_gaps(anchors: IntArray) -> tuple[IntArray, IntArray]:
+    none = np.full(len(anchors), NO_GAPS, np.int64)
+    return none, none
 
 
 @compiled
@@ -107,7 +128,7 @@ class CostFunction:
     Attributes:
         default: cost of replacing a symbol by another.
         first_character: cost where both labels begin with the same character; None where this does not matter.
-        pairs: (label, label) -> cost, in either order.
+        pairs: (label, label) -> cost, in either order; before the other two.
     """
 
     default: float = 2.0
@@ -136,8 +157,8 @@ class CostFunction:
 
 def _symbol(label: str, vocabulary: Vocabulary) -> int:
     """Return the symbol of a label or marker; -1 where no text has the label."""
-    if label in (BEGIN, END):
-        return (BEGIN, END).index(label)
+    if label in MARKS:
+        return MARKS.index(label)
     number = vocabulary.get(label)
     return -1 if number is None else number + MARKERS
 
@@ -145,13 +166,13 @@ def _symbol(label: str, vocabulary: Vocabulary) -> int:
 @compiled
 def replacement(a: int, b: int, costs: Costs) -> float:
     """Return the cost of replacing symbol a by another symbol b."""
-    if costs.classes[a] >= 0 and costs.classes[a] == costs.classes[b]:
-        return costs.related
     if costs.paired[a] and costs.paired[b]:
         key = min(a, b) * len(costs.paired) + max(a, b)
         index = np.searchsorted(costs.keys, key)
         if index < len(costs.keys) and costs.keys[index] == key:
             return float(costs.pair_costs[index])
+    if costs.classes[a] >= 0 and costs.classes[a] == costs.classes[b]:
+        return costs.related
     return costs.default
 
 
@@ -165,10 +186,16 @@ def write_lineage(chains: Chains, word: int, position: int, symbols: IntArray) -
         if chains.starts[element] == position and (above == NONE or chains.starts[above] != position):
             symbols[size] = 0
             size += 1
+        elif above == chains.before[word]:
+            symbols[size] = 2
+            size += 1
         symbols[size] = chains.labels[element] + MARKERS
         size += 1
         if chains.ends[element] == position + 1 and (above == NONE or chains.ends[above] != position + 1):
             symbols[size] = 1
+            size += 1
+        elif above == chains.after[word]:
+            symbols[size] = 3
             size += 1
         element = above
     return size
@@ -223,11 +250,11 @@ def word_scores(gold: Chains, system: Chains, usable: BoolArray, costs: Costs, b
     """
     scores = np.full(gold.offsets[-1], np.nan)
     hashes = np.zeros(gold.offsets[-1], np.int64)
-    longest = 3
+    longest = MARKERS + 1
     for length in gold.lengths:
-        longest = max(longest, length + 3)
+        longest = max(longest, length + MARKERS + 1)
     for length in system.lengths:
-        longest = max(longest, length + 3)
+        longest = max(longest, length + MARKERS + 1)
     total_cells = 0
     a, b, row = np.empty(longest, np.int64), np.empty(longest, np.int64), np.empty(longest)
     for sentence in range(len(gold.offsets) - 1):
@@ -304,13 +331,13 @@ def write_lineages(
 
 def symbol_names(vocabulary: Vocabulary) -> list[str]:
     """Return the printed form of each symbol, and last the ellipsis."""
-    return [BEGIN, END, UNLABELLED, *vocabulary.strings[1:], ELLIPSIS]
+    return [*MARKS, UNLABELLED, *vocabulary.strings[1:], ELLIPSIS]
 
 
 def symbols_in(chains: Chains) -> IntArray:
     """Return how many symbols the lineages of each sentence have at most: int64 (n,)."""
     before = offsets_of(chains.lengths)
-    return np.asarray(np.diff(before[chains.offsets]) + 2 * np.diff(chains.offsets), np.int64)
+    return np.asarray(np.diff(before[chains.offsets]) + MARKERS * np.diff(chains.offsets), np.int64)
 
 
 def lineages_of(chains: Chains, names: Sequence[str], sentences: IntArray, limit: int) -> Joined:
@@ -320,7 +347,7 @@ def lineages_of(chains: Chains, names: Sequence[str], sentences: IntArray, limit
     """
     words, room = np.diff(chains.offsets)[sentences], symbols_in(chains)[sentences]
     most = np.where(room > limit, np.maximum(limit // np.maximum(words, 1), LEAST_SHOWN), room)
-    longest = int(chains.lengths.max(initial=0)) + 2
+    longest = int(chains.lengths.max(initial=0)) + MARKERS
     symbols = np.empty(int(np.minimum(room, words * (most + 1)).sum()) + longest, np.int64)
     offsets = np.zeros(int(words.sum()) + 1, np.int64)
     write_lineages(chains, sentences, most, len(names) - 1, symbols, offsets[1:])
@@ -329,7 +356,7 @@ def lineages_of(chains: Chains, names: Sequence[str], sentences: IntArray, limit
 
 def lineage_text(chains: Chains, names: Sequence[str], word: int, position: int, limit: int) -> str:
     """Print the lineage of one word; of more than `limit` symbols only the first and last."""
-    symbols = np.empty(chains.lengths[word] + 2, np.int64)
+    symbols = np.empty(chains.lengths[word] + MARKERS, np.int64)
     size = write_lineage(chains, word, position, symbols)
     if size <= limit:
         return " ".join(names[symbol] for symbol in symbols[:size].tolist())

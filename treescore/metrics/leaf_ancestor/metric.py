@@ -9,26 +9,29 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from treescore.core.absence import ZERO, errors_param
-from treescore.core.arrays import FloatArray, IntArray
+from treescore.core.absence import ZERO
+from treescore.core.arrays import BoolArray, FloatArray, IntArray
 from treescore.core.columns import Column, Documents, Lists, Numbers, Quotients, Records, Some, Strings
 from treescore.core.disclosure import Disclosure, Fields
+from treescore.core.discontinuity import with_gaps
 from treescore.core.grouping import grouped, largest_first
 from treescore.core.limits import Limits
-from treescore.core.params import BOOLEAN, Json, Param
+from treescore.core.params import Json, Param
 from treescore.core.registry import ERROR, OK, SKIP, ErrorValues, Example, ItemInfo, Metric, Outcome, register
 from treescore.core.scores import ScoreTable, ratio_score
 from treescore.core.slice_rows import rows_of
 from treescore.core.structure import NONE
 from treescore.core.treebank_columns import ranges_of, strings_of
-from treescore.core.trees import NO_TAG, ConstituentTreebank, DependencyTreebank
+from treescore.core.trees import NO_TAG, ConstituentTreebank, DependencyTreebank, DiscontinuousTreebank
 from treescore.core.word_check import WordCheck, check_words, forms_of
-from treescore.errors import InputError, LimitError, Problem
+from treescore.errors import LimitError, Problem
+from treescore.metrics.leaf_ancestor.choices import DISCODOP, PARAMS, REGULAR, cost_function
 from treescore.metrics.leaf_ancestor.diagnosis import Configuration, Regularity, worst
+from treescore.metrics.leaf_ancestor.gaps import gap_chains
 from treescore.metrics.leaf_ancestor.kernel import (
+    MARKS,
     Bounds,
     Chains,
-    CostFunction,
     cell_bounds,
     chains_of,
     lineage_text,
@@ -39,7 +42,8 @@ from treescore.metrics.leaf_ancestor.kernel import (
     values_at,
     word_scores,
 )
-from treescore.metrics.shared.examples import DEPENDENCIES, TREES
+from treescore.metrics.shared.discodop import Deletions, without_words
+from treescore.metrics.shared.examples import DEPENDENCIES, GAP_TREES, TREES
 
 COUNT_NAMES = ("words", "word_score_sum", "sentences", "sentence_score_sum", "error", "skip")
 NOTHING_SCORED = "no sentence could be compared"
@@ -65,41 +69,13 @@ TABLE = ScoreTable(
     ),
 )
 
-PAIR = {
-    "type": "array",
-    "prefixItems": [{"type": "string"}, {"type": "string"}, {"type": "number", "minimum": 0}],
-    "minItems": 3,
-    "maxItems": 3,
-}
-COST = {
-    "anyOf": [
-        {"enum": ["exact", "first-character"]},
-        {
-            "type": "object",
-            "properties": {"pairs": {"type": "array", "items": PAIR}, "default": {"type": "number", "minimum": 0}},
-            "required": ["pairs"],
-            "additionalProperties": False,
-        },
-    ]
-}
-REGULARITY = {
-    "type": "object",
-    "properties": {
-        "min_count": {"type": "integer", "minimum": 1},
-        "confidence": {"type": "number", "exclusiveMinimum": 0, "exclusiveMaximum": 1},
-        "limit": {"type": "integer", "minimum": 1, "maximum": 1000},
-    },
-    "additionalProperties": False,
-}
-REGULAR = {"min_count": 5, "confidence": 0.95, "limit": 20}
-
-Treebank = ConstituentTreebank | DependencyTreebank
+Treebank = ConstituentTreebank | DependencyTreebank | DiscontinuousTreebank
 
 
 def _labels_in(row: Mapping[str, Json]) -> Iterator[str]:
     """Return the labels of both lineages."""
     for side in ("gold_lineage", "system_lineage"):
-        yield from (symbol for symbol in row[side].split() if symbol not in "[]")
+        yield from (symbol for symbol in row[side].split() if symbol not in MARKS)
 
 
 @register
@@ -113,7 +89,7 @@ class LeafAncestor(Metric):
         "from the word to the root); mean over words and mean over sentences."
     )
     source = "Sampson & Babarczy 2003, A test of the leaf-ancestor metric for parse accuracy, NLE 9(4); Sampson 2000"
-    reads = (ConstituentTreebank, DependencyTreebank)
+    reads = (ConstituentTreebank, DependencyTreebank, DiscontinuousTreebank)
     examples: ClassVar[tuple[Example, ...]] = (
         Example(
             "bracketed",
@@ -123,6 +99,12 @@ class LeafAncestor(Metric):
         ),
         Example("bracketed", TREES),
         Example("conllu", DEPENDENCIES),
+        Example(
+            "discbracket",
+            GAP_TREES,
+            {"preset": DISCODOP},
+            interprets_labels="Words with tags of punctuation are deleted.",
+        ),
     )
     # No slices: the mean of a word that occurs once is its score, which reveals how long gold's lineage is.
     disclosure: ClassVar[Disclosure] = Disclosure(
@@ -130,26 +112,13 @@ class LeafAncestor(Metric):
     )
     headline: ClassVar[Mapping[str, str]] = {"word_mean": "LA words", "sentence_mean": "LA sentences"}
     error_filters: ClassVar[Mapping[str, ErrorValues]] = {"label": _labels_in}
-    params: ClassVar[Mapping[str, Param]] = {
-        "cost": Param(
-            COST,
-            "exact",
-            "What replacing a symbol costs (insertion and deletion cost 1): exact (2), first-character (0.5 where both "
-            'labels begin with the same character, else 2), or {"pairs": [["NP", "N1", 0.5]], "default": 2}.',
-        ),
-        "boundaries": Param(BOOLEAN, True, "Mark in a lineage where constituents begin and end (constituent trees)."),
-        "errors": errors_param("Sentences with other words than gold, or without a parse"),
-        "diagnosis": Param(
-            REGULARITY,
-            REGULAR,
-            "Which configurations are reported as regularly parsed badly: of min_count words or more, ordered by the "
-            "upper bound of their mean score at this confidence, at most limit of each kind.",
-        ),
-    }
+    params: ClassVar[Mapping[str, Param]] = PARAMS
 
     def __init__(self, **values: Json) -> None:
         super().__init__(**values)
-        self._cost = _cost_function(values["cost"])
+        self._discodop = values["preset"] == DISCODOP
+        self._deletions = Deletions() if self._discodop else Deletions((), (), (), ())
+        self._cost = cost_function(values["cost"], values["preset"])
         self._regularity = Regularity(**{**REGULAR, **values["diagnosis"]})
 
     @property
@@ -164,9 +133,9 @@ class LeafAncestor(Metric):
             LimitError: `lineage-limit`, depth times words, or the distance tables, exceed the limit.
         """
         check = check_words(gold, system)
-        boundaries = bool(self.values["boundaries"])
-        chains = chains_of(gold, boundaries=boundaries), chains_of(system, boundaries=boundaries)
         usable = check.status == OK
+        gold, system = self._compared(gold, system, usable)
+        chains = self._chains(gold), self._chains(system)
         _check_bound(chains, usable, limits)
         costs = self._cost.over(gold.vocabulary, *(side.labels for side in chains))
         bound = limits.max_lineage_cells
@@ -189,6 +158,7 @@ class LeafAncestor(Metric):
     def absent(self, gold: Treebank, items: ItemInfo, limits: Limits) -> FloatArray:
         """Count every word of gold with score 0; no lineage needs to be compared for that."""
         del items, limits
+        gold, _ = self._compared(gold, gold, np.ones(len(gold), np.bool_))
         words = np.diff(gold.word_offsets)
         rows = np.zeros((len(gold), len(COUNT_NAMES)))
         rows[:, COUNT_NAMES.index("words")] = words
@@ -209,11 +179,29 @@ class LeafAncestor(Metric):
         for number, row in enumerate(item.get("words", ()), 1):
             yield {"number": number, **row, "error": "lineage" if row["score"] < 1 else ""}
 
+    def _compared(self, gold: Treebank, system: Treebank, usable: BoolArray) -> tuple[Treebank, Treebank]:
+        """Return the trees without the words that are deleted; of the output only sentences that are usable, (n,)."""
+        if self._discodop:
+            gold, system = (
+                with_gaps(each) if isinstance(each, ConstituentTreebank) else each for each in (gold, system)
+            )
+        if not isinstance(gold, DiscontinuousTreebank) or not isinstance(system, DiscontinuousTreebank):
+            return gold, system
+        kept = self._deletions.kept_words(gold)
+        others = self._deletions.kept_of_system(gold, system, kept, usable)
+        return without_words(gold, kept), without_words(system, others)
+
+    def _chains(self, treebank: Treebank) -> Chains:
+        boundaries = bool(self.values["boundaries"])
+        if isinstance(treebank, DiscontinuousTreebank):
+            return gap_chains(treebank, self._deletions, boundaries=boundaries)
+        return chains_of(treebank, boundaries=boundaries)
+
     def _rows(self, gold: Treebank, check: WordCheck, scores: FloatArray) -> FloatArray:
         words = np.diff(gold.word_offsets)
         usable = check.status == OK
         sums = sentence_sums(scores, gold.word_offsets)
-        counted = usable | ((words > 0) & (self.values["errors"] == ZERO))
+        counted = (usable & ((words > 0) | (not self._discodop))) | ((words > 0) & (self.values["errors"] == ZERO))
         rows = np.zeros((len(gold), len(COUNT_NAMES)))
         rows[:, 0] = np.where(counted, words, 0)
         rows[:, 1] = sums
@@ -222,27 +210,6 @@ class LeafAncestor(Metric):
         rows[:, 4] = check.status == ERROR
         rows[:, 5] = check.status == SKIP
         return rows
-
-
-def _cost_function(value: Json) -> CostFunction:
-    if value == "exact":
-        return CostFunction()
-    if value == "first-character":
-        return CostFunction(first_character=0.5)
-    pairs: dict[tuple[str, str], float] = {}
-    problems = []
-    for index, (first, second, cost) in enumerate(value["pairs"]):
-        pair = (min(first, second), max(first, second))
-        if first == second and cost:
-            detail = f"The pair {first!r}, {second!r} is one label, and replacing a label by itself costs nothing."
-        elif pairs.setdefault(pair, cost) != cost:
-            detail = f"The pair {first!r}, {second!r} has two different costs. Costs hold in both directions."
-        else:
-            continue
-        problems.append(Problem("bad-parameter", detail, pointer=f"/cost/pairs/{index}"))
-    if problems:
-        raise InputError(problems)
-    return CostFunction(default=value.get("default", 2.0), pairs=pairs)
 
 
 def _check_bound(chains: tuple[Chains, Chains], usable: Any, limits: Limits) -> None:
@@ -384,7 +351,7 @@ class _Scored:
 
 def _tags(treebank: Treebank) -> IntArray:
     """Return the tag of each word, -1 where it has none: int64 (w,)."""
-    if isinstance(treebank, ConstituentTreebank):
+    if isinstance(treebank, ConstituentTreebank | DiscontinuousTreebank):
         return np.where(treebank.tags == NO_TAG, -1, treebank.tags)
     underscore = treebank.vocabulary.get("_")
     return np.where(treebank.upos == (-1 if underscore is None else underscore), treebank.xpos, treebank.upos)

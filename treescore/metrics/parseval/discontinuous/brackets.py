@@ -11,7 +11,6 @@ import numpy as np
 
 from treescore.core.arrays import BoolArray, IntArray, owners_of
 from treescore.core.discontinuity import extents_of, same_yields
-from treescore.core.structure import NONE
 from treescore.core.trees import DiscontinuousTreebank
 from treescore.metrics.parseval.bracket_tables import paired_rows
 from treescore.metrics.parseval.choices import Choices
@@ -21,7 +20,7 @@ UNMATCHED = -1
 
 
 class Brackets(NamedTuple):
-    """The b brackets of one side that are compared: below the roots, over words that are left, not deleted.
+    """The b brackets of one side that are compared: those over words that are left, not deleted.
 
     Attributes:
         sentences: of each, from 0, int64 (b,).
@@ -98,7 +97,7 @@ class Compared:
         """Return the brackets of one side, of its tree without deleted words and as it was."""
         extents = extents_of(tree)
         deleted = listed(tree.vocabulary, self.choices.delete_labels)
-        nodes = np.flatnonzero((tree.parents != NONE) & (extents.sizes > 0) & ~deleted[tree.labels])
+        nodes = np.flatnonzero((extents.sizes > 0) & ~deleted[tree.labels])
         sentences = owners_of(tree.node_offsets)[nodes]
         firsts, lasts, sizes = (column[nodes] for column in extents)
         places = np.flatnonzero(kept)
