@@ -180,6 +180,11 @@ CONSTITUENTS = {
         "The text of the rules has a fault at the given line and column.",
         "Correct the rule as the message says. The page of the transform has the grammar of rules.",
     ),
+    "tree-distance-limit": Entry(
+        "A sentence is too large for the tree distance",
+        "The number of steps grows with the square of a tree's size, and exceeds the limit of the metric.",
+        "Split the sentence, leave it out, or use the metric parseval.",
+    ),
     "too-many-rules": Entry(
         "The transform has too many rules",
         "The number of rules, of their labels or of their characters exceeds the limit.",

@@ -1,0 +1,1 @@
+"""Edit distance of trees (Zhang & Shasha 1989)."""
