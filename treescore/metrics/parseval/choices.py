@@ -226,12 +226,16 @@ def choices_of(values: Mapping[str, Json]) -> Choices:
     chosen = {name: values[name] for name in _CHOICES if values[name] is not None}
     without_effect = [name for name in chosen if name not in WITH_GAPS] if base.gaps else ["delete_forms"]
     for name in without_effect:
-        if chosen.get(name, getattr(base, name)) != getattr(base, name):
+        if name in chosen and _listed(chosen[name]) != _listed(getattr(base, name)):
             raise InputError(_no_effect(name, preset))
     unparsed = values["unparsed"]
     if base.gaps and unparsed != SKIPPED:
         raise InputError(_no_effect("unparsed", preset))
     return replace(base, **chosen, zero=values["errors"] == ZERO, unparsed=unparsed)
+
+
+def _listed(value: Json) -> Json:
+    return list(value) if isinstance(value, tuple) else value
 
 
 def _no_effect(name: str, preset: str) -> Problem:

@@ -143,6 +143,9 @@ def test_every_score_that_has_a_worst_value_is_tested_as_the_board_shows_it(task
     for address in task.leaderboard(ORGANISER)["scores"]:
         for part in ("macro", "pooled"):
             board = task.leaderboard(ORGANISER, score=address, part=part)
+            if address.endswith("_coverage"):  # null, since the numbers of words are not stated
+                assert column(board, "score") == [None, None]
+                continue
             document = asked(task, context, score=address, part=part)
             shown = {row["submission"]: row["score"] for row in board["rows"]}
             assert len(document["systems"]) == 2
