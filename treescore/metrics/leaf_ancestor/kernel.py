@@ -16,7 +16,7 @@ from treescore.core.trees import ConstituentTreebank, DependencyTreebank
 from treescore.core.vocabulary import Vocabulary
 
 BEGIN, END, GAP_BEGIN, GAP_END = MARKS = ("[", "]", "<", ">")
-"""Boundary markers as they are printed; the last two stand where a constituent continues behind a gap and breaks off."""
+"""Boundary markers as they are printed; the last two where a constituent continues behind a gap and breaks off."""
 ELLIPSIS = "..."
 LEAST_SHOWN = 100
 """Symbols that are shown of a lineage, however many there are in its sentence."""
