@@ -32,13 +32,23 @@ def head_string(head: int, vocabulary: Vocabulary) -> str:
     return vocabulary.strings[ODD_HEAD - head] if head <= ODD_HEAD else str(head)
 
 
-def resolved_heads(treebank: DependencyTreebank) -> IntArray:
-    """Read heads with leading zeros as numbers (`02` is 2): int64 (w,); other strings stay below 0."""
-    odd = treebank.heads <= ODD_HEAD
+def resolved_heads(treebank: DependencyTreebank, start: int = 0, end: int | None = None) -> IntArray:
+    """Read heads with leading zeros as numbers (`02` is 2); other strings stay below 0.
+
+    Args:
+        treebank: of w words.
+        start: the first word.
+        end: the word after the last one; None: w.
+
+    Returns:
+        int64 (end - start,).
+    """
+    given = treebank.heads[start:end]
+    odd = given <= ODD_HEAD
     if not odd.any():
-        return treebank.heads
+        return given
     strings = treebank.vocabulary.strings
-    heads = treebank.heads.copy()
+    heads = given.copy()
     for word in np.flatnonzero(odd).tolist():
         value = plain_number(strings[ODD_HEAD - heads[word]])
         if value is not None:

@@ -5,6 +5,12 @@ from __future__ import annotations
 from treescore.problem_catalogue.entry import Entry
 
 DEPENDENCIES = {
+    "broken-tree": Entry(
+        "The heads of a sentence make no tree",
+        "A head lies outside the sentence, or heads lead back to where they began. Each head of the sentence counts as "
+        "wrong.",
+        "Let every chain of heads end at a word with HEAD 0.",
+    ),
     "cycle": Entry(
         "A word is on a cycle of heads",
         "Following the heads from the word leads back to it, so that the sentence is not a tree.",

@@ -78,7 +78,6 @@ def test_what_is_no_tree_is_scored_with_a_warning() -> None:
     assert outcome.totals.tolist()[:4] == [4, 1, 4, 1]
     assert [(warning.code, warning.line) for warning in outcome.warnings] == [
         ("cycle", 1),
-        ("no-root", 1),
         ("head-out-of-range", 3),
     ]
 

@@ -35,8 +35,8 @@ def tree(*words: tuple[str, int]) -> str:
     ("system", "code", "line"),
     [
         (tree(("a", 2), ("b", 1), ("c", 0)), "cycle", 1),
-        (tree(("a", 0), ("b", 0), ("c", 1)), "several-roots", 1),
-        (tree(("a", 2), ("b", 3), ("c", 1)), "no-root", 1),
+        (tree(("a", 0), ("b", 0), ("c", 1)), "several-roots", 2),
+        (tree(("a", 2), ("b", 3), ("c", 1)), "cycle", 1),
         (tree(("a", 0), ("b", 1), ("c", 1)).replace("\t1\tdep", "\t_\tdep", 1), "head-missing", 2),
     ],
 )

@@ -8,11 +8,13 @@ import numpy as np
 
 from treescore.core.arrays import BoolArray, IntArray, offsets_of, owners_of, sums_by
 from treescore.core.counting import counted
-from treescore.core.heads import head_string
+from treescore.core.heads import head_string, resolved_heads
 from treescore.core.trees import NO_HEAD, DependencyTreebank
 from treescore.errors import Problem
 from treescore.formats.shared.lines import short
 
+MOST_ROOTS = 5
+"""Roots of a sentence that a message names."""
 UNREACHED = -1
 """Depth of a word whose chain of heads does not reach the root."""
 
@@ -50,24 +52,48 @@ def shape_of(heads: IntArray, word_offsets: IntArray) -> Shape:
     )
 
 
-def shape_problems(treebank: DependencyTreebank, shape: Shape, cap: int, advice: str) -> tuple[list[Problem], int]:
+@dataclass(frozen=True, slots=True)
+class Allowed:
+    """What sentences need not have to be scored as trees.
+
+    Attributes:
+        several_roots: whether several words may have HEAD 0.
+        missing_heads: whether HEAD may be `_`; such a word may be the root.
+    """
+
+    several_roots: bool = False
+    missing_heads: bool = False
+
+
+NOTHING_ALLOWED = Allowed()
+
+
+def shape_problems(
+    treebank: DependencyTreebank, shape: Shape, cap: int, advice: str, allowed: Allowed = NOTHING_ALLOWED
+) -> tuple[list[Problem], int]:
     """Describe where sentences are not trees.
+
+    A sentence without root that has a cycle or a head outside lacks the root because of these, which is not told.
 
     Args:
         treebank: the sentences.
         shape: of its heads.
         cap: the most problems to describe.
         advice: the last sentence of each problem: how to fix it, or how it is scored.
+        allowed: what is no problem.
 
     Returns:
         The first `cap` problems in order, and the number of all.
     """
-    outside = np.flatnonzero(shape.outside)
+    missing = treebank.heads == NO_HEAD
+    outside = np.flatnonzero(shape.outside & ~(missing & allowed.missing_heads))
     cyclic = np.flatnonzero(shape.cycles >= 0)
-    rootless = np.flatnonzero((shape.roots != 1) & (np.diff(treebank.word_offsets) > 0))
+    caused = shape.cycles >= 0
+    caused[shape.owners[shape.outside]] = True  # a word with HEAD `_` may be the root
+    rootless = np.flatnonzero(_wrong_roots(treebank, shape, allowed) & ~(caused & (shape.roots == 0)))
     problems = [_bad_head(treebank, shape, word, advice) for word in outside[:cap].tolist()]
     problems += [_cycle(treebank, int(shape.cycles[sentence]), sentence, advice) for sentence in cyclic[:cap].tolist()]
-    problems += [_roots(treebank, int(shape.roots[sentence]), sentence, advice) for sentence in rootless[:cap].tolist()]
+    problems += [_roots(treebank, sentence, advice) for sentence in rootless[:cap].tolist()]
     problems.sort(key=lambda problem: (problem.sentence or 0, problem.line or 0))
     return problems[:cap], len(outside) + len(cyclic) + len(rootless)
 
@@ -91,10 +117,24 @@ def _cycle(treebank: DependencyTreebank, word: int, sentence: int, advice: str) 
     return _at(treebank, sentence, word, "cycle", f"Word {position} is on a cycle of heads. {advice}")
 
 
-def _roots(treebank: DependencyTreebank, roots: int, sentence: int, advice: str) -> Problem:
-    code, count = ("several-roots", f"{roots} words have") if roots else ("no-root", "No word has")
-    word = int(treebank.word_offsets[sentence])
-    return _at(treebank, sentence, word, code, f"{count} HEAD 0; a tree has exactly one such word. {advice}")
+def _wrong_roots(treebank: DependencyTreebank, shape: Shape, allowed: Allowed) -> BoolArray:
+    """Find the sentences with words that have no root, or several where that is not allowed: bool (n,)."""
+    wrong = (shape.roots == 0) | ((shape.roots > 1) & (not allowed.several_roots))
+    return np.asarray(wrong & (np.diff(treebank.word_offsets) > 0), np.bool_)
+
+
+def _roots(treebank: DependencyTreebank, sentence: int, advice: str) -> Problem:
+    """Point at the second root, or at the sentence where it has none."""
+    start, end = treebank.word_offsets[sentence : sentence + 2].tolist()
+    roots = np.flatnonzero(resolved_heads(treebank, start, end) == 0)
+    if not len(roots):
+        return _at(
+            treebank, sentence, start, "no-root", f"No word has HEAD 0; a tree has exactly one such word. {advice}"
+        )
+    named = ", ".join(str(root + 1) for root in roots[:MOST_ROOTS].tolist())
+    more = f" and {len(roots) - MOST_ROOTS} more" if len(roots) > MOST_ROOTS else ""
+    detail = f"{len(roots)} words have HEAD 0 (words {named}{more}); a tree has exactly one such word. {advice}"
+    return _at(treebank, sentence, start + int(roots[1]), "several-roots", detail)
 
 
 def _at(treebank: DependencyTreebank, sentence: int, word: int, code: str, detail: str) -> Problem:

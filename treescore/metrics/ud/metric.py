@@ -15,25 +15,23 @@ from treescore.core.disclosure import Disclosure, SliceFields
 from treescore.core.heads import resolved_heads
 from treescore.core.limits import Limits
 from treescore.core.marks import NO_PARTNER, Marks, State, word_states
-from treescore.core.params import Json
+from treescore.core.params import Json, Param
 from treescore.core.registry import ErrorValues, Example, ItemInfo, Metric, Outcome, TokenBits, all_ok, register
-from treescore.core.scores import Score, ScoreTable, f1_score, ratio_score
+from treescore.core.scores import ScoreTable
 from treescore.core.treebank_columns import heads_as_written, places_of, strings_of
-from treescore.core.trees import DependencyTreebank
-from treescore.errors import InputError
+from treescore.core.trees import NO_HEAD, DependencyTreebank
+from treescore.errors import InputError, Problem
 from treescore.metrics.shared.conll18_layout import conll18_row, conll18_table
 from treescore.metrics.shared.error_rows import DEPRELS, UPOS, upos_of, words_beside
 from treescore.metrics.shared.examples import RESEGMENTED
 from treescore.metrics.shared.groupings import OWN_GROUPINGS, WordAttributes
-from treescore.metrics.shared.heads import Shape, shape_of, shape_problems
+from treescore.metrics.shared.heads import Allowed, shape_of, shape_problems
 from treescore.metrics.shared.segmentation import UNALIGNED, Alignment, aligned_fields, alignment_of
+from treescore.metrics.ud.broken_trees import broken_trees_of
 from treescore.metrics.ud.slices import ud_slices
+from treescore.metrics.ud.table import ALIGNED, ROWS, TABLE, TITLES
 
-SPANS = ("tokens", "sentences", "words")
-ALIGNED = ("upos", "xpos", "ufeats", "alltags", "lemmas", "uas", "las", "clas", "mlas", "blex")
-ROWS = SPANS + ALIGNED
-_TITLES = ("Tokens", "Sentences", "Words", "UPOS", "XPOS", "UFeats", "AllTags", "Lemmas", "UAS", "LAS", "CLAS", "MLAS",
-           "BLEX")  # fmt: skip
+ANY, WRONG, SENTENCE = "any", "wrong", "sentence"
 
 # The lists of the original program, in its order.
 _CONTENT_RELATIONS = (
@@ -50,31 +48,8 @@ FUNCTIONAL = frozenset(_FUNCTIONAL_RELATIONS.split())
 UNIVERSAL_FEATURES = frozenset(_UNIVERSAL_FEATURES.split())
 _CONTENT, _FUNCTIONAL = 1, 2
 
-ROOT = -1
-"""Parent of a word whose head is 0."""
-
-
-def _table() -> ScoreTable:
-    names = [f"{row}.{count}" for row in SPANS for count in ("correct", "gold", "system")]
-    names += [f"{row}.{count}" for row in ALIGNED for count in ("correct", "gold", "system", "aligned")]
-    scores: list[Score] = []
-    for row, title in zip(ROWS, _TITLES, strict=True):
-        correct, gold, system = f"{row}.correct", f"{row}.gold", f"{row}.system"
-        aligned: Any = f"{row}.aligned" if row in ALIGNED else {correct: 0}
-        why = "no words are aligned" if row in ALIGNED else f"{title} have no alignment"
-        scores += [
-            f1_score(f"{row}_f1", f"{title}: F1.", correct, gold, system, "both sides have none"),
-            ratio_score(f"{row}_precision", f"{title}: precision.", correct, system, undefined="the output has none"),
-            ratio_score(f"{row}_recall", f"{title}: recall.", correct, gold, undefined="gold has none"),
-            ratio_score(
-                f"{row}_aligned_accuracy", f"{title}: accuracy on aligned words.", correct, aligned, undefined=why
-            ),
-        ]
-    scores.sort(key=lambda score: score.name != "las_f1")
-    return ScoreTable(tuple(names), tuple(scores))
-
-
-_TABLE = _table()
+ROOT, NO_PARENT = -1, -3
+"""Parents of a word whose head is 0, and of one without a head, which is never right."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -97,7 +72,7 @@ class Ud(Metric):
     Words are aligned by characters (`metrics.shared.segmentation`). Relations are compared without subtypes, features
     by the universal ones. Counts belong to gold's sentences: a gold word to its sentence; a token, word or sentence of
     a system to the gold sentence that contains its first character, so that all systems have the same units. Both
-    sides must be trees with one root. After Zeman et al. 2018.
+    sides must be trees with one root, unless the parameters forgive it. After Zeman et al. 2018.
     """
 
     name: ClassVar[str] = "ud"
@@ -121,16 +96,39 @@ class Ud(Metric):
         output_sentences=True,
     )
     own_segmentation: ClassVar[bool] = True
+    params: ClassVar[Mapping[str, Param]] = {
+        "roots": Param(
+            {"enum": ["one", ANY]},
+            "one",
+            "Whether a sentence must have one word with HEAD 0 (one, as conll18_ud_eval.py) or may have several (any); "
+            "each is then right where gold's word is a root.",
+        ),
+        "missing_heads": Param(
+            {"enum": ["error", WRONG]},
+            "error",
+            "HEAD _: an error; or a wrong head (wrong), also where gold has none.",
+        ),
+        "broken_trees": Param(
+            {"enum": ["error", SENTENCE]},
+            "error",
+            "A sentence of the output with a cycle or a head outside the sentence: an error; or each of its heads is "
+            "wrong (sentence), with a warning, while its words, tags, lemmas and relations count.",
+        ),
+    }
+
+    def __init__(self, **values: Json) -> None:
+        super().__init__(**values)
+        self._allowed = Allowed(values["roots"] == ANY, values["missing_heads"] == WRONG)
 
     @property
     def table(self) -> ScoreTable:
         """Return four scores per row; counts are named as `las.correct`."""
-        return _TABLE
+        return TABLE
 
     def check_gold(self, gold: DependencyTreebank, items: ItemInfo, limits: Limits) -> None:
-        """Check that every sentence of gold is a tree with one root. Raises InputError."""
+        """Check that every sentence of gold is a tree, as far as the parameters ask for it. Raises InputError."""
         del items
-        _check_trees(gold, limits)
+        self._check_trees(gold, limits)
 
     def evaluate(
         self, gold: DependencyTreebank, system: DependencyTreebank, items: ItemInfo, limits: Limits
@@ -138,13 +136,18 @@ class Ud(Metric):
         """Align the words and compare them.
 
         Raises:
-            InputError: the texts differ, or a sentence of the output is not a tree with one root.
+            InputError: the texts differ, or a sentence of the output is not a tree, unless the parameters forgive it.
             LimitError: as `alignment_of`.
         """
         del items
-        shape = _check_trees(system, limits)
+        _check_readable(system)
+        shape = shape_of(resolved_heads(system), system.word_offsets)
+        broken = None
+        if self.values["broken_trees"] == SENTENCE:
+            broken = broken_trees_of(system, shape, limits.max_problems)
+        self._check_trees(system if broken is None else broken.with_trees(), limits)
         alignment = alignment_of(gold, system)
-        sides = _sides(gold, system)
+        sides = _sides(gold, system if broken is None else broken.without_heads())
         right = _right(alignment, *sides)
         rows = _rows(alignment, sides, right)
         bits = {}
@@ -153,14 +156,27 @@ class Ud(Metric):
             bits[f"{row}_f1"][alignment.gold_words] = right[row]
         system_right = np.zeros(len(system.forms), bool)
         system_right[alignment.system_words] = right["las"]
+        status, problems = all_ok(len(gold)), dict[int, Problem]()
+        if broken is not None:
+            status, problems = broken.states(_owners_in_gold(alignment), len(gold))
         return Outcome(
             rows=rows,
-            status=all_ok(len(gold)),
+            status=status,
+            unanswered=np.zeros(len(gold), np.bool_),
+            problems=problems,
+            warnings=[] if broken is None else broken.problems,
             tokens={name: TokenBits(values, gold.word_offsets) for name, values in bits.items()},
             details=lambda start, stop: Records({"words": _wrong_words(alignment, bits["las_f1"], start, stop)}),
             slices=lambda: ud_slices(WordAttributes(gold), WordAttributes(system, shape), bits["las_f1"], system_right),
             marks=lambda: _marks(alignment, *sides, right["uas"]),
         )
+
+    def _check_trees(self, treebank: DependencyTreebank, limits: Limits) -> None:
+        shape = shape_of(resolved_heads(treebank), treebank.word_offsets)
+        advice = "The metric ud scores only trees with one root."
+        problems, total = shape_problems(treebank, shape, limits.max_problems, advice, self._allowed)
+        if total:
+            raise InputError(problems, total)
 
     def errors_of(self, item: Mapping[str, Json], gold: DependencyTreebank) -> Iterator[dict[str, Json]]:
         """Return gold's words that are not aligned, or have another head or relation in the output.
@@ -181,8 +197,8 @@ class Ud(Metric):
         """Print the verbose table of conll18_ud_eval.py."""
         if style != "conll18":
             return super().report(style, outcome)
-        counts = dict(zip(_TABLE.count_names, outcome.totals.tolist(), strict=True))
-        return conll18_table([conll18_row(title, row, counts) for row, title in zip(ROWS, _TITLES, strict=True)])
+        counts = dict(zip(TABLE.count_names, outcome.totals.tolist(), strict=True))
+        return conll18_table([conll18_row(title, row, counts) for row, title in zip(ROWS, TITLES, strict=True)])
 
 
 _SHOWN = ("gold_head", "gold_deprel", "system_sentence", "system_word", "system_form", "system_head", "system_deprel")
@@ -195,14 +211,12 @@ def _kind(row: Mapping[str, Json]) -> str:
     return "head" if gold == system else "relation"
 
 
-def _check_trees(treebank: DependencyTreebank, limits: Limits) -> Shape:
-    shape = shape_of(resolved_heads(treebank), treebank.word_offsets)
-    problems, total = shape_problems(
-        treebank, shape, limits.max_problems, "The metric ud scores only trees with one root."
-    )
-    if total:
-        raise InputError(problems, total)
-    return shape
+def _check_readable(system: DependencyTreebank) -> None:
+    """Check that no sentence was left without words since it cannot be read: the texts are compared as a whole."""
+    lengths = np.diff(system.word_offsets)
+    problems = [problem for sentence, problem in sorted(system.sentences.unreadable.items()) if not lengths[sentence]]
+    if problems:
+        raise InputError(problems)
 
 
 def universal_relation(deprel: str) -> str:
@@ -228,6 +242,7 @@ def _sides(gold: DependencyTreebank, system: DependencyTreebank) -> tuple[_Side,
         ).astype(np.int8)[deprels]
         heads = resolved_heads(side)
         parents = np.where(heads == 0, ROOT, side.word_offsets[owners_of(side.word_offsets)] + heads - 1)
+        parents[side.heads == NO_HEAD] = NO_PARENT
         columns.append(_Side(side.upos, side.xpos, feats, side.lemmas, deprels, parents, classes))
     return columns[0], columns[1]
 
@@ -261,7 +276,7 @@ def _marks(alignment: Alignment, gold: _Side, system: _Side, heads: BoolArray) -
     states = word_states(heads, gold.deprels[golds] == system.deprels[systems])
     of_gold, of_system = (np.full(len(side.deprels), int(State.ALONE), np.int64) for side in (gold, system))
     of_gold[golds], of_system[systems] = states, states
-    owners = alignment.sentences_of(alignment.system.token_starts)[alignment.system.token_of_word]
+    owners = _owners_in_gold(alignment)
     return Marks(
         system=of_system,
         gold=of_gold,
@@ -270,9 +285,15 @@ def _marks(alignment: Alignment, gold: _Side, system: _Side, heads: BoolArray) -
     )
 
 
+def _owners_in_gold(alignment: Alignment) -> IntArray:
+    """Return gold's sentence of each word of the output: that of the first character of its token, int64 (w,)."""
+    return alignment.sentences_of(alignment.system.token_starts)[alignment.system.token_of_word]
+
+
 def _images(alignment: Alignment, words: IntArray) -> IntArray:
-    """Return the gold partners of system words; the root is its own partner: int64, the same shape."""
-    return np.where(words == ROOT, ROOT, alignment.gold_of[words])
+    """Return the gold partners of system words; the root is its own partner, no parent has none: int64, same shape."""
+    partners = np.append(alignment.gold_of, UNALIGNED)[np.maximum(words, -1)]
+    return np.where(words == ROOT, ROOT, partners)
 
 
 def _same_function_words(alignment: Alignment, gold: _Side, system: _Side, right: BoolArray) -> BoolArray:
@@ -294,7 +315,7 @@ def _same_function_words(alignment: Alignment, gold: _Side, system: _Side, right
 
 def _children(mask: BoolArray, parents: IntArray) -> IntArray:
     """Count the chosen words whose parent is each word: int64 (w,)."""
-    return sums_by(parents[mask & (parents != ROOT)], len(parents))
+    return sums_by(parents[mask & (parents >= 0)], len(parents))
 
 
 def _rows(alignment: Alignment, sides: tuple[_Side, _Side], right: dict[str, BoolArray]) -> IntArray:
@@ -302,7 +323,7 @@ def _rows(alignment: Alignment, sides: tuple[_Side, _Side], right: dict[str, Boo
     gold, system = sides
     sentences = len(alignment.gold.treebank)
     gold_owners = owners_of(alignment.gold.treebank.word_offsets)
-    system_owners = alignment.sentences_of(alignment.system.token_starts)[alignment.system.token_of_word]
+    system_owners = _owners_in_gold(alignment)
     columns = _span_columns(alignment, gold_owners, system_owners)
     pair_owners = gold_owners[alignment.gold_words]
     all_gold, all_system, all_aligned = (
