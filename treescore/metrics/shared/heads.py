@@ -73,14 +73,14 @@ def shape_problems(
 ) -> tuple[list[Problem], int]:
     """Describe where sentences are not trees.
 
-    A sentence without root that has a cycle or a head outside lacks the root because of these, which is not told.
+    A sentence without root that has a cycle or a head outside lacks the root because of these, which is not reported.
 
     Args:
         treebank: the sentences.
         shape: of its heads.
         cap: the most problems to describe.
         advice: the last sentence of each problem: how to fix it, or how it is scored.
-        allowed: what is no problem.
+        allowed: what is not a problem.
 
     Returns:
         The first `cap` problems in order, and the number of all.

@@ -49,7 +49,7 @@ class Broken:
         """
         status = np.full(size, OK, np.uint8)
         status[golds[self.words]] = ERROR
-        told = {problem.sentence: problem for problem in reversed(self.problems)}
+        described = {problem.sentence: problem for problem in reversed(self.problems)}
         problems: dict[int, Problem] = {}
         words = np.flatnonzero(self.words)
         for sentence, place in zip(
@@ -57,7 +57,7 @@ class Broken:
         ):
             number = int(self.sentences[words[place]]) + 1
             detail = f"Sentence {number}: its heads make no tree. {_ADVICE}"
-            problems[sentence] = told.get(number) or Problem("broken-tree", detail, sentence=number)
+            problems[sentence] = described.get(number) or Problem("broken-tree", detail, sentence=number)
         return status, problems
 
 

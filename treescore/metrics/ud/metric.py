@@ -72,7 +72,7 @@ class Ud(Metric):
     Words are aligned by characters (`metrics.shared.segmentation`). Relations are compared without subtypes, features
     by the universal ones. Counts belong to gold's sentences: a gold word to its sentence; a token, word or sentence of
     a system to the gold sentence that contains its first character, so that all systems have the same units. Both
-    sides must be trees with one root, unless the parameters forgive it. After Zeman et al. 2018.
+    sides must be trees with one root, unless the parameters allow it. After Zeman et al. 2018.
     """
 
     name: ClassVar[str] = "ud"
@@ -136,7 +136,7 @@ class Ud(Metric):
         """Align the words and compare them.
 
         Raises:
-            InputError: the texts differ, or a sentence of the output is not a tree, unless the parameters forgive it.
+            InputError: the texts differ, or a sentence of the output is not a tree, unless the parameters allow it.
             LimitError: as `alignment_of`.
         """
         del items
