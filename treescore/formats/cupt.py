@@ -29,6 +29,7 @@ NEEDED = ("ID", "FORM", NAME)
 KEY = "global.columns"
 HEADER = f"# {KEY} = {' '.join([*NAMES, NAME])}"
 
+_LONGEST_HEADER = 10_000
 _HEADER = re.compile(rf"#\s*{re.escape(KEY)}\s*=(.*)")
 
 
@@ -51,6 +52,7 @@ class Cupt(Format):
     yields: ClassVar[type[ExpressionTreebank]] = ExpressionTreebank
     suffixes = (".cupt",)
     blank_line_between = True
+    usual_metric = "mwe"
     example = (
         f"{HEADER}\n"
         "# sent_id = s1\n"
@@ -72,23 +74,7 @@ class Cupt(Format):
     def read(self, text: Text, vocabulary: Vocabulary, limits: Limits) -> ExpressionTreebank:
         """Read the treebank. Raises InputError and LimitError as promised by `Format`."""
         assert isinstance(text, bytes)  # noqa: S101 - a format of one text
-        lines = unix_lines(text)
-        columns = _columns_of(lines[: lines.index(b"\n")].decode())
-        places = {number: columns.index(name) + 1 for number, name in enumerate([*NAMES, NAME], 1) if name in columns}
-        outline = replace(outline_of(lines, limits), places=places)
-        raw = None
-        if not len(outline.misplaced):
-            raw = numbered_fields(outline.text, outline.starts, outline.ends, len(columns), vocabulary)
-        if raw is None:
-            raise _bad_layout(outline, columns, limits.max_problems)
-        findings, warnings = Findings(), Findings()
-        outline = _without_headers(outline, columns, findings)
-        rows = _Columns(raw, places, len(outline.lines), vocabulary.number("_"))
-        ids = ids_of(outline, rows, vocabulary, findings, warnings)
-        expressions = expressions_of(outline, ids, rows[COLUMN - 1], vocabulary, findings, warnings)
-        findings.raise_if_any(limits.max_problems)
-        trees = treebank_of(outline, ids, rows, vocabulary, warnings.first(limits.max_problems)[0])
-        return with_expressions(trees, **expressions._asdict())
+        return read_cupt(text, vocabulary, limits)
 
     def write(self, treebank: ExpressionTreebank) -> str:
         """Write the text that reads back as `treebank`; codes stand at words only."""
@@ -101,6 +87,43 @@ class Cupt(Format):
                 is_word = line.partition("\t")[0].isdigit()
                 lines.append("\t".join((line, next(codes) if is_word else NONE)))
         return "".join(f"{line}\n" for line in lines)
+
+
+def read_cupt(text: bytes, vocabulary: Vocabulary, limits: Limits, *, ranges: bool = True) -> ExpressionTreebank:
+    """Read a text.
+
+    Args:
+        text: to read.
+        vocabulary: to which its strings are added.
+        limits: on it.
+        ranges: whether codes at multiword tokens belong to their words; else they are ignored.
+
+    Raises:
+        InputError, LimitError: as promised by `Format`.
+    """
+    lines = unix_lines(text)
+    columns = _columns_of(lines[: lines.index(b"\n")].decode())
+    places = {number: columns.index(name) + 1 for number, name in enumerate([*NAMES, NAME], 1) if name in columns}
+    outline = replace(outline_of(lines, limits), places=places)
+    raw = None
+    if not len(outline.misplaced):
+        raw = numbered_fields(outline.text, outline.starts, outline.ends, len(columns), vocabulary)
+    if raw is None:
+        raise _bad_layout(outline, columns, limits.max_problems)
+    findings, warnings = Findings(), Findings()
+    outline = _without_headers(outline, columns, findings)
+    rows = _Columns(raw, places, len(outline.lines), vocabulary.number("_"))
+    ids = ids_of(outline, rows, vocabulary, findings, warnings)
+    expressions = expressions_of(outline, ids, rows[COLUMN - 1], vocabulary, findings, warnings, ranges=ranges)
+    findings.raise_if_any(limits.max_problems)
+    trees = treebank_of(outline, ids, rows, vocabulary, warnings.first(limits.max_problems)[0])
+    return with_expressions(trees, **expressions._asdict())
+
+
+def check_header(text: str) -> None:
+    """Check the first line of a text. Raises InputError."""
+    lines = text[:_LONGEST_HEADER].removeprefix("\N{ZERO WIDTH NO-BREAK SPACE}").splitlines()
+    _columns_of(lines[0] if lines else "")
 
 
 def with_expressions(

@@ -58,7 +58,14 @@ class _Codes(NamedTuple):
 
 
 def expressions_of(
-    outline: Outline, ids: Ids, fields: IntArray, vocabulary: Vocabulary, findings: Findings, warnings: Findings
+    outline: Outline,
+    ids: Ids,
+    fields: IntArray,
+    vocabulary: Vocabulary,
+    findings: Findings,
+    warnings: Findings,
+    *,
+    ranges: bool = True,
 ) -> Expressions:
     """Read the column of codes.
 
@@ -73,6 +80,7 @@ def expressions_of(
         vocabulary: of the text.
         findings: what is wrong is added; then the result is of no use.
         warnings: what is unusual is added.
+        ranges: whether codes at ranges are read.
 
     Raises:
         LimitError: the codes at ranges stand for too many at words.
@@ -82,8 +90,8 @@ def expressions_of(
     _check_places(outline, ids, filled, fields, vocabulary, warnings)
     at_words = np.flatnonzero(filled & (ids.kinds == WORD))
     at_ranges = np.flatnonzero(filled & (ids.kinds == RANGE))
-    if findings.parts:
-        at_ranges = at_ranges[:0]  # they may reach anywhere
+    if findings.parts or not ranges:
+        at_ranges = at_ranges[:0]  # those that are wrong may reach anywhere
     positions = ids.word_offsets[outline.sentences] + ids.before
     lengths = ids.second[at_ranges].astype(np.int64) - ids.first[at_ranges] + 1
     _check_size(outline, at_ranges, lengths * parsed.sizes[fields[at_ranges]])
