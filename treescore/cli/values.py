@@ -119,8 +119,13 @@ class MetricValue(NameOrJson):
         params = found.get("params") if isinstance(found, dict) else None
         if not isinstance(params, dict):
             return found
-        texts = {name: self.text_of(each, param, ctx) for name, each in params.items() if isinstance(each, str)}
+        texts = {name: self.text_of(each, param, ctx) for name, each in params.items() if is_path(each)}
         return {**found, "params": {**params, **texts}}
+
+
+def is_path(value: Json) -> bool:
+    """Return whether a parameter is `@PATH`, which stands for the text of that file."""
+    return isinstance(value, str) and value.startswith("@")
 
 
 class OneOf(click.Choice[str]):
