@@ -28,7 +28,6 @@ from service.usecases.jobs import jobs, results
 from service.usecases.runs.views import View
 from treescore.core.counting import counted
 from treescore.core.params import Json
-from treescore.core.registry import METRICS
 from treescore.core.values import flat_values, member_at
 
 blueprint = answers.pages("job", "/j/<job_id>")
@@ -172,17 +171,8 @@ def _scoring(metrics: Mapping[str, Any]) -> dict[str, Json]:
     return {
         "format": next(iter(signatures.values()))["format"],
         "transforms": [],
-        "metrics": [
-            {"name": each["metric"], "key": key, "params": _without_texts(each["metric"], each["params"])}
-            for key, each in signatures.items()
-        ],
+        "metrics": [{"name": each["metric"], "key": key, "params": each["params"]} for key, each in signatures.items()],
     }
-
-
-def _without_texts(metric: str, params: Mapping[str, Json]) -> dict[str, Json]:
-    """Return parameters but those that are whole texts, which a signature names by their digests."""
-    texts = {name for name, param in METRICS[metric].params.items() if param.text}
-    return {name: value for name, value in params.items() if name not in texts}
 
 
 def _columns(

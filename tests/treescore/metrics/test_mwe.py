@@ -106,14 +106,24 @@ def test_every_count_and_subset_is_that_of_a_plain_count(seed):
     compat = seed % 2 == 0
     _, outcome = scored(text(gold), text(system), train=text(train), compat=compat)
     pairs = zip(gold, system, strict=True)
-    assert [tuple(row) for row in outcome.rows.tolist()] == [counts(*map(expressions, pair)) for pair in pairs]
+    assert [tuple(row[:6]) for row in outcome.rows.tolist()] == [counts(*map(expressions, pair)) for pair in pairs]
     found = slices(outcome, "category", "continuity", "tokens", "seen", "variant")
     expected = {(name, value): list(row) for name, value, row in tables(gold, system, train, compat=compat)}
     assert {key: row for key, row in found.items() if any(row)} == expected
+    halves = [found["seen", value][:3] for value in ("seen", "unseen")]
+    assert outcome.totals.tolist()[6:] == [*halves[0], *halves[1]]
 
 
-def test_without_a_training_text_there_is_no_slice_by_it():
-    _, outcome = scored(spaced("a/1:X"), spaced("a/1:X"))
+def test_with_a_training_text_unseen_expressions_have_scores():
+    gold, system = spaced("a/1:X b/2:Y"), spaced("a/1:X b")
+    entry, outcome = scored(gold, system, train=spaced("a/1:X"))
+    values = entry.metric.table.values(outcome.totals)
+    assert (values["seen.f1"], values["unseen.f1"], values["unseen.recall"]) == (1, 0, 0)
+
+
+def test_without_a_training_text_there_is_no_slice_by_it_and_no_score():
+    entry, outcome = scored(spaced("a/1:X"), spaced("a/1:X"))
+    assert [score.name for score in entry.metric.table.scores][::3] == ["f1", "token_f1"]
     assert {"category", "continuity", "tokens"} <= set(outcome.slices())
     assert not {"seen", "variant"} & set(outcome.slices())
 
@@ -191,6 +201,11 @@ def test_the_training_text_is_named_by_its_digest_and_bounded():
     signature = signature_document(entry, spec.format, spec.format, "gold", "output")
     assert signature["params"]["train"].startswith("sha256:")
     assert '"train":"@TRAIN"' in signature["command"]
+    named = {"format": "cupt", "metrics": [{"name": "mwe", "params": signature["params"]}]}
+    assert parse_spec(named).entries[0].metric.table.by_name["unseen.f1"].is_share
+    with pytest.raises(InputError) as refused:
+        scored(train, train, **signature["params"])
+    assert refused.value.problems[0].pointer == "/metrics/0/params/train"
     with pytest.raises(LimitError) as caught:
         scored(train, train, train=train, limits=Limits(max_training_bytes=10))
     [problem] = caught.value.problems

@@ -19,6 +19,8 @@ UNLABELED = "<unlabeled>"
 """The category of expressions that have none, as the original program prints it."""
 CATEGORY, CONTINUITY, TOKENS, SEEN, VARIANT = "category", "continuity", "tokens", "seen", "variant"
 
+HALVES = ("seen", "unseen")
+"""The values of SEEN."""
 _AS_NONE = "None"
 """Where the original program sorts expressions without a category."""
 
@@ -48,7 +50,7 @@ def groupings_of(gold: Side, system: Side, training: Training | None) -> dict[st
     if training is not None:
         seen = training.seen(gold), training.seen(system)
         variants = (~training.identical(side) for side in sides)
-        found[SEEN] = _halves(["seen", "unseen"], *seen)
+        found[SEEN] = _halves([*HALVES], *seen)
         found[VARIANT] = _halves(["variant", "identical"], *variants)._replace(chosen=seen)
     return found
 
@@ -74,6 +76,19 @@ def counts_by_group(pairs: Pairs, owners: tuple[IntArray, IntArray], size: int) 
         sums_by(systems, size, pairs.systems.sizes),
     ]
     return np.stack(columns, axis=1)
+
+
+def seen_counts(gold: Side, system: Side, training: Training, sentences: int) -> IntArray:
+    """Count right, gold's and the output's expressions of each sentence, first the seen, then the unseen.
+
+    Returns:
+        int64 (sentences, 6).
+    """
+    halves = _halves([*HALVES], training.seen(gold), training.seen(system))
+    pairs = pairs_of(gold, system, halves.groups)
+    owners = [side.sentences * len(HALVES) + side.groups for side in (pairs.golds, pairs.systems)]
+    counts = counts_by_group(pairs, (owners[0], owners[1]), len(HALVES) * sentences)[:, :3]
+    return np.ascontiguousarray(counts).reshape(sentences, -1)
 
 
 def slices_of(gold: Side, system: Side, training: Training | None, table: ScoreTable) -> dict[str, Documents]:

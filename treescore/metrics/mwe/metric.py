@@ -10,6 +10,7 @@ import numpy as np
 
 from treescore.core.arrays import offsets_of, sums_by
 from treescore.core.columns import Documents
+from treescore.core.digests import is_digest
 from treescore.core.disclosure import Disclosure, Fields, SliceFields
 from treescore.core.limits import Limits
 from treescore.core.params import BOOLEAN, Json, Param
@@ -18,7 +19,17 @@ from treescore.core.scores import Score, ScoreTable, f1_score, ratio_score
 from treescore.core.trees import ExpressionTreebank
 from treescore.errors import placed
 from treescore.formats.cupt import check_header
-from treescore.metrics.mwe.groups import CATEGORY, CONTINUITY, SEEN, TOKENS, VARIANT, counts_by_group, slices_of
+from treescore.metrics.mwe.groups import (
+    CATEGORY,
+    CONTINUITY,
+    HALVES,
+    SEEN,
+    TOKENS,
+    VARIANT,
+    counts_by_group,
+    seen_counts,
+    slices_of,
+)
 from treescore.metrics.mwe.items import ItemRows
 from treescore.metrics.mwe.pairing import MAX_SHARED, pairs_of
 from treescore.metrics.mwe.report import parseme_report
@@ -31,18 +42,24 @@ from treescore.metrics.shared.words import check_same_words
 _COUNTS = ("correct", "gold", "system")
 
 
-def _scores() -> Iterator[Score]:
-    for prefix, what in (
-        ("", "Expressions with the right words"),
-        ("token_", "Words of expressions that are paired"),
-    ):
+_ROWS = {"": "Expressions with the right words", "token_": "Words of expressions that are paired"}
+_TRAINED_ROWS = {f"{half}.": f"Expressions with the right words, {half} in the training text" for half in HALVES}
+
+
+def _table(rows: Mapping[str, str]) -> ScoreTable:
+    """Return F1, precision and recall for each prefix of counts and scores, with what they are of."""
+    scores: list[Score] = []
+    for prefix, what in rows.items():
         correct, gold, system = (f"{prefix}{count}" for count in _COUNTS)
-        yield f1_score(f"{prefix}f1", f"{what}: F1.", correct, gold, system, "no side has expressions")
-        yield ratio_score(f"{prefix}precision", f"{what}: precision.", correct, system, undefined="the output has none")
-        yield ratio_score(f"{prefix}recall", f"{what}: recall.", correct, gold, undefined="gold has none")
+        scores += [
+            f1_score(f"{prefix}f1", f"{what}: F1.", correct, gold, system, "no side has expressions"),
+            ratio_score(f"{prefix}precision", f"{what}: precision.", correct, system, undefined="the output has none"),
+            ratio_score(f"{prefix}recall", f"{what}: recall.", correct, gold, undefined="gold has none"),
+        ]
+    return ScoreTable(tuple(f"{prefix}{count}" for prefix in rows for count in _COUNTS), tuple(scores))
 
 
-_TABLE = ScoreTable((*_COUNTS, *(f"token_{count}" for count in _COUNTS)), tuple(_scores()))
+_TABLE, _TRAINED_TABLE = _table(_ROWS), _table(_ROWS | _TRAINED_ROWS)
 _GROUPINGS = (CATEGORY, CONTINUITY, TOKENS, SEEN, VARIANT)
 _OWN = SliceFields(("system", "correct"), ("precision",))
 
@@ -64,8 +81,8 @@ class Mwe(Metric):
         "train": Param(
             {"type": ["string", "null"]},
             None,
-            "The training text, in the format cupt: scores of seen and unseen expressions, and among the seen of "
-            "identical ones and variants, are added to the slices and the report.",
+            "The training text, in the format cupt: seen and unseen expressions have scores of their own "
+            "(unseen.f1), and with identical ones and variants slices and lines of the report.",
             text=True,
         ),
         "compat": Param(
@@ -95,17 +112,17 @@ class Mwe(Metric):
     )
 
     def __init__(self, **values: Json) -> None:
-        """Check that `train` is a text. Raises InputError."""
+        """Check that `train` is a text, or the digest by which a signature names one. Raises InputError."""
         super().__init__(**values)
         self._training: Training | None = None
-        if values["train"] is not None:
+        if values["train"] is not None and not is_digest(values["train"]):
             with placed("/train"):
                 check_header(values["train"])
 
     @property
     def table(self) -> ScoreTable:
-        """Return scores over expressions, then over their words."""
-        return _TABLE
+        """Return scores over expressions, then over their words; with a training text of the seen and the unseen."""
+        return _TABLE if self.values["train"] is None else _TRAINED_TABLE
 
     def check_params(self, limits: Limits) -> None:
         """Read the training text. Raises InputError and LimitError, at its place."""
@@ -128,19 +145,23 @@ class Mwe(Metric):
         pairs = pairs_of(*sides, (np.zeros_like(sides[0].sets), np.zeros_like(sides[1].sets)))
         owners = pairs.golds.sentences, pairs.systems.sentences
         rows = counts_by_group(pairs, owners, len(gold))
+        sizes = rows[:, 4] + rows[:, 5]
+        crowded = (rows[:, 4] * rows[:, 5]).sum() > MAX_SHARED
+        if self._training is not None:
+            rows = np.concatenate([rows, seen_counts(*sides, self._training, len(gold))], axis=1)
 
         @cache
         def slices() -> dict[str, Documents]:
             return slices_of(*sides, self._training, _TABLE)
 
-        if (rows[:, 4] * rows[:, 5]).sum() > MAX_SHARED:
+        if crowded:
             slices()  # subsets may overlap more than the whole, from which equal sets are gone
         return Outcome(
             rows=rows,
             status=all_ok(len(gold)),
             tokens={"recall": TokenBits(pairs.equal, offsets_of(sums_by(owners[0], len(gold))))},
             details=ItemRows(pairs, len(gold)),
-            sizes=rows[:, 4] + rows[:, 5],
+            sizes=sizes,
             slices=slices,
         )
 
@@ -176,7 +197,7 @@ class Mwe(Metric):
         """Print the report of parseme_evaluate.py."""
         if style != "parseme":
             return super().report(style, outcome)
-        totals = dict(zip(_TABLE.count_names, outcome.totals.tolist(), strict=True))
+        totals = dict(zip(self.table.count_names, outcome.totals.tolist(), strict=True))
         slices = outcome.slices()
         names = _GROUPINGS if self.values["train"] is not None else _GROUPINGS[:-2]
         return parseme_report(totals, {name: list(slices[name]) for name in names})
