@@ -61,7 +61,8 @@ class Config:
         max_queued: runs of one principal that may be queued at once, 0 for any number; organisers have no limit.
         gold_cache_dir: where the folder with gold as it was read is made, in each machine that scores; empty: data_dir.
         gold_cache_bytes: size of what this database has there, beyond which the oldest files are deleted; 0: none.
-        max_sentences, max_words, max_depth, max_lineage_cells, max_problems: see treescore.core.limits.
+        max_sentences, max_words, max_depth, max_lineage_cells, max_training_bytes, max_problems: see
+            treescore.core.limits.
         retain_outputs_days: days after scoring when outputs of submissions are dropped (410 afterwards, scores stay);
             0 keeps them.
         retain_jobs_days: days after which finished jobs are dropped (410 afterwards); 0 keeps them.
@@ -104,6 +105,7 @@ class Config:
     max_words: int = 100_000
     max_depth: int = 50_000
     max_lineage_cells: int = 200_000_000
+    max_training_bytes: int = 40_000_000
     max_problems: int = 20
     retain_outputs_days: int = 0
     retain_jobs_days: int = 0

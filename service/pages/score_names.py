@@ -18,13 +18,13 @@ _CAPITALS = frozenset(
 )
 _METRIC_NAMES: Mapping[str, str] = {
     "parseval": "PARSEVAL", "leaf_ancestor": "leaf-ancestor", "ud": "UD", "dependency_relations": "relations",
-    "parallel_treebank": "parallel treebank",
+    "parallel_treebank": "parallel treebank", "mwe": "MWE",
 }  # fmt: skip
 _KINDS: Mapping[str, str] = {
     "parseval": "Constituents", "leaf_ancestor": "Constituents", "conformance": "Constituents",
     "attachment": "Dependencies", "ud": "Dependencies from raw text", "enhanced": "Enhanced dependencies",
     "dependency_relations": "Dependency relations", "alignment": "Word alignment",
-    "parallel_treebank": "Parallel treebank",
+    "parallel_treebank": "Parallel treebank", "mwe": "Multiword expressions",
 }  # fmt: skip
 MOST_COLUMNS = 6
 

@@ -13,14 +13,14 @@ from typing import TypedDict, TypeVar
 import click
 
 from treescore.cli.names import FORMATS, METRICS, TRANSFORMS
-from treescore.cli.values import JsonObject, NameOrJson, Pair
+from treescore.cli.values import JsonObject, MetricValue, NameOrJson, Pair
 from treescore.core.params import Json
 
 _Function = TypeVar("_Function", bound=Callable[..., object])
 
 ITEMS_EXAMPLE = '{"attributes": {"genre": ["news", "blog"]}}'
 FORMAT_VALUE = NameOrJson(FORMATS, "conllu", '{"name": "pharaoh", "base": 1}')
-_METRIC = NameOrJson(METRICS, "ud", '{"name": "parseval", "params": {"preset": "evalb"}}')
+_METRIC = MetricValue(METRICS, "ud", '{"name": "parseval", "params": {"preset": "evalb"}}')
 _TRANSFORM = NameOrJson(TRANSFORMS, "drop-traces", '{"name": "drop-punctuation", "on": "both"}')
 
 
@@ -60,8 +60,8 @@ def input_options(function: _Function) -> _Function:
         ),
         click.option(
             "--metric", "metrics", metavar="NAME|JSON", multiple=True, type=_METRIC,
-            help="Name (see `treescore metrics`), or JSON with params. The usual one of the format unless given. "
-            "Repeatable.",
+            help="Name (see `treescore metrics`), or JSON with params, where @PATH stands for the text of a file. The "
+            "usual one of the format unless given. Repeatable.",
         ),
         click.option(
             "--format", "text_format", metavar="NAME|JSON", type=FORMAT_VALUE,

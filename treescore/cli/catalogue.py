@@ -246,10 +246,12 @@ def _transform_line(transform: type[Transform]) -> str:
 def _describe_transform(formatter: click.HelpFormatter, transform: type[Transform]) -> None:
     with formatter.section("Sides"):
         formatter.write_text(f'{transform.default_on}, unless "on" names another: gold, system or both.')
-    fmt = next(FORMATS[name] for name in sorted(FORMATS) if FORMATS[name].yields in transform.reads)
+    fmt = next(FORMATS[name] for name in sorted(FORMATS) if issubclass(FORMATS[name].yields, transform.reads))
     kind = make_transform(transform.name, transform.example).yields(fmt.yields)
-    usual = kind in METRICS[fmt.usual_metric].reads
-    named = [] if usual else ["--metric", next(name for name in sorted(METRICS) if kind in METRICS[name].reads)]
+    usual = issubclass(kind, METRICS[fmt.usual_metric].reads)
+    named = (
+        [] if usual else ["--metric", next(name for name in sorted(METRICS) if issubclass(kind, METRICS[name].reads))]
+    )
     value: str = transform.name
     if transform.example:
         value = orjson.dumps({"name": transform.name, "params": dict(transform.example)}).decode()

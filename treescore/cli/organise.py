@@ -16,7 +16,7 @@ import orjson
 from treescore.cli.asking import Answer, asks, cell, columns, listed
 from treescore.cli.exits import WRONG_INPUT, Stopped, epilog
 from treescore.cli.team_table import TABLE, at_lines, team_rows
-from treescore.cli.values import Pair
+from treescore.cli.values import Pair, is_path
 from treescore.cli.webhooks import webhooks
 from treescore.client import Client, ClientError, Document, problem_lines
 
@@ -57,10 +57,11 @@ def _as_json(document: Document) -> Answer:
 def make(client: Client, file: Path, gold: Sequence[tuple[str, str]], name: str | None) -> Answer:
     """Make a benchmark from its document and gold.
 
-    FILE (TOML or JSON) has members as a request has them: id, title, format, metrics, main_score, ...; gold is given as
-    PART=FILE. Waits until the gold is checked, then prints the benchmark.
+    FILE (TOML or JSON) has members as a request has them: id, title, format, metrics, main_score, ...; a string @PATH
+    among the parameters of a metric stands for the text of that file. Gold is given as PART=FILE. Waits until the gold
+    is checked, then prints the benchmark.
     """
-    members = {**_members(file), **({} if name is None else {"id": name})}
+    members = {**_with_texts(_members(file), file.parent), **({} if name is None else {"id": name})}
     texts = _texts(gold)
     made = client.benchmarks.create(members, texts, wait=True, check=False)
     _check(made, texts)
@@ -77,6 +78,28 @@ def settings(client: Client, benchmark: str, file: Path | None) -> Answer:
     """
     found = client.benchmark(benchmark)
     return _as_json(found.get() if file is None else found.change(_members(file)))
+
+
+def _with_texts(members: dict[str, Any], folder: Path) -> dict[str, Any]:
+    """Return members with texts in the places of paths among the parameters of metrics.
+
+    Raises:
+        Stopped: a file cannot be read.
+    """
+    metrics = members.get("metrics")
+    for entry in metrics if isinstance(metrics, list) else ():
+        params = entry.get("params") if isinstance(entry, dict) else None
+        if isinstance(params, dict):
+            texts = {name: _text(folder / value[1:]) for name, value in params.items() if is_path(value)}
+            params.update(texts)
+    return members
+
+
+def _text(file: Path) -> str:
+    try:
+        return file.read_text(encoding="utf-8-sig")
+    except (OSError, UnicodeDecodeError) as error:
+        raise Stopped(WRONG_INPUT, f"{file}: it cannot be read: {error}") from error
 
 
 def _members(file: Path) -> dict[str, Any]:

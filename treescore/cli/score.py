@@ -34,7 +34,9 @@ if TYPE_CHECKING:
 @significance_option
 @form_options(*VIEWS, names={TEXT: ["--table"]})
 @unit_option
-@click.option("--style", metavar="NAME", help="Print the original program's layout: evalb, eval07, conll18, wa_eval.")
+@click.option(
+    "--style", metavar="NAME", help="Print the original program's layout: evalb, eval07, conll18, parseme, wa_eval."
+)
 def score(
     significance: Mapping[str, Json] | None, output: Path | None, unit: str, style: str | None, **asked: Unpack[Asked]
 ) -> None:

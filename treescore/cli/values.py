@@ -110,6 +110,24 @@ class NameOrJson(JsonValue):
         return completer(self.kind)(ctx, param, incomplete)
 
 
+class MetricValue(NameOrJson):
+    """A metric as `NameOrJson`; a string `@PATH` among its parameters stands for the text of that file."""
+
+    def convert(self, value: Json, param: click.Parameter | None, ctx: click.Context | None) -> Json:
+        """Return the name, or the object with texts in the places of paths."""
+        found = super().convert(value, param, ctx)
+        params = found.get("params") if isinstance(found, dict) else None
+        if not isinstance(params, dict):
+            return found
+        texts = {name: self.text_of(each, param, ctx) for name, each in params.items() if is_path(each)}
+        return {**found, "params": {**params, **texts}}
+
+
+def is_path(value: Json) -> bool:
+    """Return whether a parameter is `@PATH`, which stands for the text of that file."""
+    return isinstance(value, str) and value.startswith("@")
+
+
 class OneOf(click.Choice[str]):
     """One of a list of words; another one that is like it is suggested."""
 

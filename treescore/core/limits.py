@@ -14,6 +14,7 @@ class Limits:
         max_words: words in one sentence.
         max_depth: nested brackets, or heads from a word to the root.
         max_lineage_cells: depth times words of one sentence, for metrics whose cost is their product.
+        max_training_bytes: size of a training text that is a parameter of a metric.
         max_problems: problems reported of one text; further ones are only counted.
     """
 
@@ -21,6 +22,7 @@ class Limits:
     max_words: int = 100_000
     max_depth: int = 50_000
     max_lineage_cells: int = 200_000_000
+    max_training_bytes: int = 40_000_000
     max_problems: int = 20
 
 

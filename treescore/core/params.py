@@ -23,11 +23,19 @@ Choice = str | Mapping[str, Json]
 
 @dataclass(frozen=True, slots=True)
 class Param:
-    """One parameter: its JSON Schema, its default, and a sentence for users."""
+    """One parameter: its JSON Schema, its default, and a sentence for users.
+
+    Attributes:
+        schema: of its values.
+        default: value where none is given.
+        doc: what it does.
+        text: whether its value is a whole text, which signatures name by its digest.
+    """
 
     schema: Mapping[str, Json]
     default: Json
     doc: str
+    text: bool = False
 
 
 def choices_of(given: Choice | Sequence[Choice] | None) -> list[Choice]:

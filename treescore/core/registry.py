@@ -342,6 +342,14 @@ class Metric(Component):
         """
         return charged(self.table, self.evaluate(gold, gold, items, limits).rows)
 
+    def check_params(self, limits: Limits) -> None:
+        """Check parameters that are texts, once before gold.
+
+        Raises:
+            InputError: a text cannot be read; pointers are below the parameters' object.
+            LimitError: it exceeds a limit.
+        """
+
     def check_gold(self, gold: Any, items: ItemInfo, limits: Limits) -> None:
         """Check that a treebank can serve as gold, once before any system is scored.
 

@@ -233,6 +233,35 @@ class DependencyTreebank:
         )
 
 
+NO_CATEGORY = 0
+"""Category of an expression that has none: the number of the empty string."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ExpressionTreebank(DependencyTreebank):
+    """Dependency trees with multiword expressions, each a set of words of one sentence that may have gaps.
+
+    Expressions may overlap, and several may have the same words. They stand in the order of their sentences, and there
+    of their numbers. Each has a word.
+
+    Attributes:
+        expression_words: the words of k expressions, ascending in each, counted over the whole file, int64.
+        expression_offsets: int64 (k + 1,), expression i has `expression_words[offsets[i]:offsets[i + 1]]`.
+        expression_ids: number of each in its sentence, as written, int64 (k,).
+        categories: category of each, NO_CATEGORY where it has none, number of a string, int64 (k,).
+    """
+
+    expression_words: IntArray
+    expression_offsets: IntArray
+    expression_ids: IntArray
+    categories: IntArray
+
+    def expression_sentences(self) -> IntArray:
+        """Return the sentence of each expression, from 0, int64 (k,)."""
+        firsts = self.expression_words[self.expression_offsets[:-1]]
+        return np.searchsorted(self.word_offsets, firsts, "right") - 1
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Alignments:
     """Word alignments of n sentence pairs, l links. Position 0 is NULL, words count from 1.

@@ -9,6 +9,7 @@ import numpy as np
 import orjson
 
 from treescore.core.columns import Numbers, Records, Some, Strings
+from treescore.core.digests import digest_of
 from treescore.core.registry import ERROR, OK, SKIP, STATUS_NAMES, Outcome
 from treescore.core.values import count_values, score_values
 from treescore.core.version import __version__
@@ -74,7 +75,7 @@ def signature_document(
     """Make the signature: everything that the scores depend on, and the command that reproduces them."""
     return {
         "metric": entry.name,
-        "params": dict(entry.metric.values),
+        "params": named_texts(entry, entry.metric.values),
         "transforms": [step.document() for step in entry.steps],
         "format": gold_format.document(),
         "system_format": system_format.document(),
@@ -97,11 +98,23 @@ def asked_document(
     """
     return {
         "metric": entry.name,
-        "params": dict(entry.params),
+        "params": named_texts(entry, entry.params),
         "transforms": asked_transforms(entry),
         "format": gold_format.document(),
         "system_formats": {name: [choice.document() for choice in runs] for name, runs in formats.items()},
     }
+
+
+def named_texts(entry: Entry, values: Mapping[str, Json]) -> dict[str, Json]:
+    """Return parameters of a metric with the digests of those that are whole texts."""
+    return {
+        name: digest_of(value.encode("utf-8", "surrogatepass")) if value and _is_text(entry, name) else value
+        for name, value in values.items()
+    }
+
+
+def _is_text(entry: Entry, name: str) -> bool:
+    return entry.metric.params[name].text
 
 
 def asked_transforms(entry: Entry) -> list[dict[str, Json]]:
@@ -126,7 +139,10 @@ def metric_options(entry: Entry) -> list[str]:
     if entry.key != entry.name:
         metric["key"] = entry.key
     if entry.params:
-        metric["params"] = dict(entry.params)
+        metric["params"] = {
+            name: f"@{name.upper()}" if value and _is_text(entry, name) else value
+            for name, value in entry.params.items()
+        }
     return [*words, "--metric", _argument(metric if len(metric) > 1 else entry.name)]
 
 

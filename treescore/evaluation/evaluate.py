@@ -75,6 +75,9 @@ class Evaluation:
             self.gold, *stages = gold.treebanks
             self._stages |= zip(_stages_of(spec), stages, strict=True)
             return
+        for index, entry in enumerate(spec.entries):
+            with placed(f"/metrics/{index}/params"):
+                entry.metric.check_params(limits)
         self._vocabulary = Vocabulary()
         with placed(pointer, part):
             self.gold = spec.format.format.read(gold, self._vocabulary, limits)

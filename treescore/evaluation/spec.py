@@ -161,14 +161,14 @@ def check_fit(entry: Entry, gold: FormatChoice, system: FormatChoice) -> None:
         for step in entry.steps:
             if step.on not in ("both", side):
                 continue
-            if kind not in step.transform.reads:
+            if not issubclass(kind, step.transform.reads):
                 detail = (
                     f"The transform {step.name!r} works on {kinds_in_words(step.transform.reads)}, but here "
                     f"{side} is {kinds_in_words([kind])} (format {choice.name!r})."
                 )
                 raise InputError(Problem("transform-format-mismatch", detail))
             kind = step.transform.yields(kind)
-        if kind not in entry.metric.reads:
+        if not issubclass(kind, entry.metric.reads):
             fix = _fix(kind, entry.metric.reads)
             detail = (
                 f"The metric {entry.name!r} scores {kinds_in_words(entry.metric.reads)}, but {side} is "
@@ -181,6 +181,7 @@ _KINDS = {
     "ConstituentTreebank": "constituency trees",
     "DependencyTreebank": "dependency trees",
     "DiscontinuousTreebank": "discontinuous constituency trees",
+    "ExpressionTreebank": "dependency trees with multiword expressions",
     "Alignments": "word alignments",
     "ParallelTreebank": "a parallel treebank",
 }

@@ -4,12 +4,11 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
-from typing import ClassVar
+from typing import ClassVar, Protocol
 
 import numpy as np
 
-from treescore.core.arrays import BoolArray, Int32Array, IntArray, offsets_of, sums_by
+from treescore.core.arrays import IntArray, offsets_of, sums_by
 from treescore.core.counting import counted
 from treescore.core.heads import heads_of, plain_number
 from treescore.core.limits import Limits
@@ -19,7 +18,6 @@ from treescore.core.trees import DependencyTreebank, Sentences
 from treescore.core.vocabulary import Vocabulary
 from treescore.errors import InputError, Problem
 from treescore.formats.shared.column_signs import conllu_signs
-from treescore.formats.shared.fields import Fields
 from treescore.formats.shared.lines import (
     COLUMNS,
     Findings,
@@ -32,11 +30,11 @@ from treescore.formats.shared.lines import (
     short,
     unix_lines,
 )
+from treescore.formats.shared.row_ids import BAD, EMPTY, RANGE, WORD, Ids
 from treescore.formats.shared.rows import write_rows
 
 ID, FORM, LEMMA, UPOS, XPOS, FEATS, HEAD, DEPREL, DEPS, MISC = range(COLUMNS)
 
-_WORD, _RANGE, _EMPTY, _BAD = range(4)
 _RANGE_ID = re.compile(r"([0-9]{1,9})-([0-9]{1,9})")
 _BEGINS_DOCUMENT = re.compile(rb"(?:#[^\r\n]*\r?\n|\r?\n)*# newdoc")
 _EMPTY_ID = re.compile(r"([0-9]{1,9})\.([0-9]{1,9})")
@@ -85,16 +83,9 @@ class ConllU(Format):
         if fields is None:
             raise _bad_layout(outline, cap)
         findings, warnings = Findings(), Findings()
-        ids = _ids_of(outline, fields[ID], vocabulary, findings)
-        _check_ranges(outline, ids, findings)
-        _check_words(outline, ids, findings)
-        words = np.flatnonzero(ids.kinds == _WORD)
-        _check_forms(outline, ids, fields[FORM], vocabulary, findings, warnings)
-        heads = heads_of(fields[HEAD][words], vocabulary)
-        _check_heads(outline, ids, fields[HEAD], vocabulary, findings)
+        ids = ids_of(outline, fields, vocabulary, findings, warnings)
         findings.raise_if_any(cap)
-        _check_empty_nodes(outline, ids, warnings)
-        return _treebank(outline, ids, fields, heads, vocabulary, _warnings(outline, warnings, cap))
+        return treebank_of(outline, ids, fields, vocabulary, warnings.first(cap)[0])
 
     def joinable(self, texts: Mapping[str, bytes]) -> list[bytes]:
         """Return the texts so that they can follow each other; if one has documents, a new one begins with each."""
@@ -110,16 +101,12 @@ class ConllU(Format):
         return write_rows(treebank)
 
 
-@dataclass(frozen=True, slots=True)
-class _Ids:
-    """The ID column of r rows: kind, one or two numbers (at most nine digits), words before it in its sentence."""
+class Columns(Protocol):
+    """The columns of r rows, in the order of CoNLL-U."""
 
-    kinds: Int32Array
-    first: Int32Array
-    second: Int32Array
-    before: IntArray
-    inside: BoolArray
-    word_offsets: IntArray
+    def __getitem__(self, column: int) -> IntArray:
+        """Return the strings of a column by number, int64 (r,)."""
+        ...
 
 
 def _bad_layout(outline: Outline, cap: int) -> InputError:
@@ -143,6 +130,12 @@ def _bad_layout(outline: Outline, cap: int) -> InputError:
         )
 
     findings.add(np.flatnonzero(fields != COLUMNS), columns)
+    check_comments(outline, findings)
+    return InputError(*findings.first(cap))
+
+
+def check_comments(outline: Outline, findings: Findings) -> None:
+    """Add the comments that stand inside sentences."""
     findings.add(
         outline.misplaced,
         lambda line: Problem(
@@ -152,18 +145,32 @@ def _bad_layout(outline: Outline, cap: int) -> InputError:
             line=line,
         ),
     )
-    return InputError(*findings.first(cap))
 
 
-def _ids_of(outline: Outline, numbers: IntArray, vocabulary: Vocabulary, findings: Findings) -> _Ids:
+def ids_of(outline: Outline, fields: Columns, vocabulary: Vocabulary, findings: Findings, warnings: Findings) -> Ids:
+    """Read the IDs of the rows, and check them, the words and their heads: add what is wrong, and what is unusual."""
+    ids = _parsed_ids(outline, fields[ID], vocabulary, findings)
+    _check_ranges(outline, ids, findings)
+    _check_words(outline, ids, findings)
+    _check_forms(outline, ids, fields[FORM], vocabulary, findings, warnings)
+    _check_heads(outline, ids, fields[HEAD], vocabulary, findings)
+    _check_empty_nodes(outline, ids, warnings)
+    warnings.add(
+        outline.spare,
+        lambda line: Problem("conllu-spare-blank-line", "A blank line ends no sentence and is ignored.", line=line),
+    )
+    return ids
+
+
+def _parsed_ids(outline: Outline, numbers: IntArray, vocabulary: Vocabulary, findings: Findings) -> Ids:
     distinct = vocabulary.distinct(numbers)
     parsed = np.zeros((3, len(vocabulary)), np.int32)
     parsed[:, distinct] = np.array([_parsed_id(vocabulary.strings[number]) for number in distinct.tolist()]).T
     kinds, first, second = parsed[:, numbers]
-    is_word = kinds == _WORD
+    is_word = kinds == WORD
     word_offsets = offsets_of(sums_by(outline.sentences[is_word], len(outline.sent_ids)))
     before = np.cumsum(is_word) - is_word - word_offsets[outline.sentences]
-    ranges = np.flatnonzero(kinds == _RANGE)
+    ranges = np.flatnonzero(kinds == RANGE)
     # The words of a range are those whose position the last range before them in their sentence reaches.
     last_range = np.full(len(kinds), -1)
     last_range[ranges] = np.arange(len(ranges))
@@ -173,7 +180,7 @@ def _ids_of(outline: Outline, numbers: IntArray, vocabulary: Vocabulary, finding
     inside[inside] = (outline.sentences[range_rows] == outline.sentences[inside]) & (
         before[inside] < second[range_rows]
     )
-    bad = np.flatnonzero(kinds == _BAD)
+    bad = np.flatnonzero(kinds == BAD)
     findings.add(
         bad,
         lambda row: outline.problem(
@@ -184,24 +191,24 @@ def _ids_of(outline: Outline, numbers: IntArray, vocabulary: Vocabulary, finding
             "(3-4) or an empty node's number (3.1).",
         ),
     )
-    return _Ids(kinds, first, second, before, inside, word_offsets)
+    return Ids(kinds, first, second, before, inside, word_offsets)
 
 
 def _parsed_id(string: str) -> tuple[int, int, int]:
     number = plain_number(string)
     if number is not None and number < 10**9:
-        return _WORD, number, number
+        return WORD, number, number
     match = _RANGE_ID.fullmatch(string)
     if match:
-        return _RANGE, int(match[1]), int(match[2])
+        return RANGE, int(match[1]), int(match[2])
     match = _EMPTY_ID.fullmatch(string)
     if match:
-        return _EMPTY, int(match[1]), int(match[2])
-    return _BAD, 0, 0
+        return EMPTY, int(match[1]), int(match[2])
+    return BAD, 0, 0
 
 
-def _check_words(outline: Outline, ids: _Ids, findings: Findings) -> None:
-    words = np.flatnonzero(ids.kinds == _WORD)
+def _check_words(outline: Outline, ids: Ids, findings: Findings) -> None:
+    words = np.flatnonzero(ids.kinds == WORD)
     wrong = words[ids.first[words] != ids.before[words] + 1]
     # A missing line shifts all IDs after it: only the first of a sentence is reported.
     _, firsts = np.unique(outline.sentences[wrong], return_index=True)
@@ -224,8 +231,8 @@ def _check_words(outline: Outline, ids: _Ids, findings: Findings) -> None:
     )
 
 
-def _check_ranges(outline: Outline, ids: _Ids, findings: Findings) -> None:
-    rows = np.flatnonzero(ids.kinds == _RANGE)
+def _check_ranges(outline: Outline, ids: Ids, findings: Findings) -> None:
+    rows = np.flatnonzero(ids.kinds == RANGE)
     lengths = np.diff(ids.word_offsets)[outline.sentences[rows]]
     start, end = ids.first[rows], ids.second[rows]
     backwards = end < start
@@ -245,7 +252,7 @@ def _check_ranges(outline: Outline, ids: _Ids, findings: Findings) -> None:
         findings.add(rows[wrong], _bad_range(outline, ids, what))
 
 
-def _bad_range(outline: Outline, ids: _Ids, what: str) -> Callable[[int], Problem]:
+def _bad_range(outline: Outline, ids: Ids, what: str) -> Callable[[int], Problem]:
     def problem(row: int) -> Problem:
         token = f"The multiword token {ids.first[row]}-{ids.second[row]}"
         return outline.problem(row, ID + 1, "conllu-bad-range", f"{token} {what}")
@@ -254,10 +261,10 @@ def _bad_range(outline: Outline, ids: _Ids, what: str) -> Callable[[int], Proble
 
 
 def _check_forms(
-    outline: Outline, ids: _Ids, forms: IntArray, vocabulary: Vocabulary, findings: Findings, warnings: Findings
+    outline: Outline, ids: Ids, forms: IntArray, vocabulary: Vocabulary, findings: Findings, warnings: Findings
 ) -> None:
-    empty = passes(forms, vocabulary, is_blank) & (ids.kinds != _EMPTY)
-    inner = empty & ids.inside & (ids.kinds == _WORD)
+    empty = passes(forms, vocabulary, is_blank) & (ids.kinds != EMPTY)
+    inner = empty & ids.inside & (ids.kinds == WORD)
     findings.add(
         np.flatnonzero(empty & ~inner),
         lambda row: outline.problem(
@@ -272,8 +279,8 @@ def _check_forms(
     )
 
 
-def _check_heads(outline: Outline, ids: _Ids, strings: IntArray, vocabulary: Vocabulary, findings: Findings) -> None:
-    words = np.flatnonzero(ids.kinds == _WORD)
+def _check_heads(outline: Outline, ids: Ids, strings: IntArray, vocabulary: Vocabulary, findings: Findings) -> None:
+    words = np.flatnonzero(ids.kinds == WORD)
     bad = passes(strings[words], vocabulary, lambda head: head != "_" and plain_number(head) is None)
     findings.add(
         words[bad],
@@ -303,8 +310,8 @@ def _check_heads(outline: Outline, ids: _Ids, strings: IntArray, vocabulary: Voc
     findings.add(words[outside & ~bad], out_of_range)
 
 
-def _check_empty_nodes(outline: Outline, ids: _Ids, warnings: Findings) -> None:
-    rows = np.flatnonzero(ids.kinds == _EMPTY)
+def _check_empty_nodes(outline: Outline, ids: Ids, warnings: Findings) -> None:
+    rows = np.flatnonzero(ids.kinds == EMPTY)
     warnings.add(
         rows[ids.first[rows] != ids.before[rows]],
         lambda row: outline.problem(
@@ -317,20 +324,13 @@ def _check_empty_nodes(outline: Outline, ids: _Ids, warnings: Findings) -> None:
     )
 
 
-def _warnings(outline: Outline, warnings: Findings, cap: int) -> list[Problem]:
-    warnings.add(
-        outline.spare,
-        lambda line: Problem("conllu-spare-blank-line", "A blank line ends no sentence and is ignored.", line=line),
-    )
-    return warnings.first(cap)[0]
-
-
-def _treebank(
-    outline: Outline, ids: _Ids, fields: Fields, heads: IntArray, vocabulary: Vocabulary, warnings: list[Problem]
+def treebank_of(
+    outline: Outline, ids: Ids, fields: Columns, vocabulary: Vocabulary, warnings: list[Problem]
 ) -> DependencyTreebank:
-    words = np.flatnonzero(ids.kinds == _WORD)
-    ranges = np.flatnonzero(ids.kinds == _RANGE)
-    empty = np.flatnonzero(ids.kinds == _EMPTY)
+    """Make the treebank of rows in which `ids_of` has found nothing wrong."""
+    words = np.flatnonzero(ids.kinds == WORD)
+    ranges = np.flatnonzero(ids.kinds == RANGE)
+    empty = np.flatnonzero(ids.kinds == EMPTY)
     first_word = ids.word_offsets[outline.sentences]
     return DependencyTreebank(
         vocabulary=vocabulary,
@@ -339,7 +339,7 @@ def _treebank(
         upos=fields[UPOS][words],
         xpos=fields[XPOS][words],
         feats=fields[FEATS][words],
-        heads=heads,
+        heads=heads_of(fields[HEAD][words], vocabulary),
         deprels=fields[DEPREL][words],
         deps=fields[DEPS][words],
         misc=fields[MISC][words],

@@ -102,7 +102,7 @@ def _nested(option: str, value: Json, kind: type[Any]) -> Format:
     options = {} if isinstance(value, str) else {key: member for key, member in value.items() if key != "name"}
     with placed(f"/{option}"):
         format_ = make_format(name, options)
-    if format_.yields is not kind:
+    if not issubclass(format_.yields, kind):
         expected = "dependency trees" if kind is DependencyTreebank else "word alignments"
         detail = f"The format {name!r} does not hold {expected}. Name one that does."
         raise InputError(Problem("bad-parameter", detail, pointer=f"/{option}"))

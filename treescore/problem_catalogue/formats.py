@@ -94,6 +94,58 @@ CONLLU = {
         "Number the words again, and put a blank line between sentences.",
     ),
 }
+CUPT = {
+    "cupt-bad-code": Entry(
+        "The codes of multiword expressions cannot be read",
+        "The column PARSEME:MWE of a word holds neither * nor codes: numbers, with a category after a colon, joined by "
+        "semicolons. _ says that the word is not annotated.",
+        "Write * for a word that is in no expression, else the number of each of its expressions.",
+        "1:VID;2",
+    ),
+    "cupt-code-at-empty-node": Entry(
+        "An empty node has a code",
+        "Expressions consist of words. The code of an empty node is ignored.",
+        "Move the code to a word, or write *.",
+    ),
+    "cupt-code-at-range": Entry(
+        "A multiword token has a code",
+        "Codes belong to words. One at the range of a multiword token is taken for a code of each of its words.",
+        "Write * at the range, and the code at the words that are in the expression.",
+    ),
+    "cupt-column-count": Entry(
+        "The line has not as many columns as the first line names",
+        "Each line of a word has the columns that the first line names, separated by single tabs.",
+        "Write _ where a column has no value, and use tabs instead of spaces.",
+    ),
+    "cupt-no-category": Entry(
+        "An expression has no category",
+        "No code of the expression has a category, or one at a later word has it; that of the first word counts.",
+        "Write the category at the first word, after the number and a colon.",
+        "1:VID",
+    ),
+    "cupt-no-columns": Entry(
+        "The columns are not named",
+        "The first line must name the columns, each once, among them ID, FORM and PARSEME:MWE; where texts are joined, "
+        "all of them must name the same.",
+        "Begin the text with the line below.",
+        "# global.columns = ID FORM LEMMA UPOS XPOS FEATS HEAD DEPREL DEPS MISC PARSEME:MWE",
+    ),
+    "cupt-repeated-code": Entry(
+        "A word has two codes of one expression",
+        "The number of an expression stands twice at a word. Their order as strings decides which category counts.",
+        "Keep one of the codes.",
+    ),
+    "cupt-two-categories": Entry(
+        "An expression has two categories",
+        "A later word of an expression has another category than its first word, which counts.",
+        "Write the category at the first word alone.",
+    ),
+    "too-many-codes": Entry(
+        "Codes at multiword tokens stand for too many",
+        "A code at a range is taken for one at each of its words; there are too many of them in the text.",
+        "Write the codes at the words.",
+    ),
+}
 CONLLX = {
     "conllx-column-count": Entry(
         "The line has too few columns",
@@ -227,4 +279,4 @@ ALIGNMENT = {
         "Send one sentence or line for each sentence of source, in its order.",
     ),
 }
-FORMATS = {**BRACKETED, **CONLLU, **CONLLX, **MINIPAR, **ALIGNMENT}
+FORMATS = {**BRACKETED, **CONLLU, **CUPT, **CONLLX, **MINIPAR, **ALIGNMENT}

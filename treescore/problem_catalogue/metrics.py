@@ -278,4 +278,17 @@ TESTS = {
         "Give one output, or a list of the outputs of its runs.",
     ),
 }
-METRICS = {**DEPENDENCIES, **LINKS, **CONSTITUENTS, **SLICES, **TESTS}
+EXPRESSIONS = {
+    "too-many-overlaps": Entry(
+        "Too many multiword expressions of a sentence overlap",
+        "Expressions of gold and of the output are paired by the words that they share; those that differ share too "
+        "many words for that.",
+        "Write each expression once. Expressions that are the same on both sides do not count towards the limit.",
+    ),
+    "training-text-too-large": Entry(
+        "The training text is too large",
+        "The training text in a metric's parameters has more bytes than the limit, TREESCORE_MAX_TRAINING_BYTES.",
+        "Leave out sentences without expressions, which play no part, or raise the limit.",
+    ),
+}
+METRICS = {**DEPENDENCIES, **EXPRESSIONS, **LINKS, **CONSTITUENTS, **SLICES, **TESTS}

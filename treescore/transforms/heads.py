@@ -70,9 +70,9 @@ class Heads(Transform):
         default = CONJUNCTIONS[table] if isinstance(table, str) else ()
         self._conjunctions: Sequence[str] = default if conjunctions is None else conjunctions
 
-    def yields(self, kind: type[Any]) -> type[Any]:  # noqa: ARG002 - always dependencies
-        """Return the type of dependency trees."""
-        return DependencyTreebank
+    def yields(self, kind: type[Any]) -> type[Any]:
+        """Return the type of dependency trees; those that stay as they are keep theirs."""
+        return kind if issubclass(kind, DependencyTreebank) else DependencyTreebank
 
     def apply(self, treebank: ConstituentTreebank | DependencyTreebank, guide: Any) -> DependencyTreebank:  # noqa: ARG002 - own labels
         """Make the dependencies; the words keep their tags as `upos` and `xpos`."""

@@ -16,6 +16,7 @@ from treescore.core.trees import (
     ConstituentTreebank,
     DependencyTreebank,
     DiscontinuousTreebank,
+    ExpressionTreebank,
     ParallelTreebank,
     Treebank,
 )
@@ -51,6 +52,8 @@ def _columns(gold: Treebank) -> Iterator[Sequence[object]]:
             yield from _columns(side)
     elif isinstance(gold, DependencyTreebank):
         yield from _dependencies(gold)
+        if isinstance(gold, ExpressionTreebank):
+            yield _expressions(gold)
     elif isinstance(gold, ConstituentTreebank):
         yield from _constituents(gold)
     elif isinstance(gold, DiscontinuousTreebank):
@@ -75,6 +78,18 @@ def _dependencies(gold: DependencyTreebank) -> Iterator[Sequence[object]]:
     ):
         more[owner].append((name(number), name(deps)))
     yield more
+
+
+def _expressions(gold: ExpressionTreebank) -> Sequence[object]:
+    """Return the categories and words of each sentence's expressions, in any order of their numbers."""
+    name = gold.vocabulary.strings.__getitem__
+    found: list[list[object]] = [[] for _ in range(len(gold))]
+    owners = gold.expression_sentences()
+    words = gold.expression_words - np.repeat(gold.word_offsets[owners], np.diff(gold.expression_offsets))
+    of_each = _split(words, gold.expression_offsets, str)
+    for owner, category, members in zip(owners.tolist(), gold.categories.tolist(), of_each, strict=True):
+        found[owner].append((name(category), members))
+    return [sorted(each, key=repr) for each in found]
 
 
 def _constituents(gold: ConstituentTreebank) -> Iterator[Sequence[object]]:

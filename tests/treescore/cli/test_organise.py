@@ -18,6 +18,7 @@ from tests.fixtures.service_process import free_port
 from tests.fixtures.tasks import UNLIMITED
 from treescore.cli.asking import columns
 from treescore.cli.main import main
+from treescore.core.registry import FORMATS
 
 pytestmark = pytest.mark.e2e
 
@@ -74,6 +75,20 @@ def test_a_benchmark_is_made_of_its_document_and_gold(organiser, tmp_path):
     assert "bad.conllu:1" in refused.stderr
     assert "column" in refused.stderr
     assert "file not found" in organiser.run("make", document, "en=none.conllu", "--id", f"{slug}-3", status=2).stderr
+
+
+def test_a_path_among_the_parameters_of_a_metric_is_its_text(organiser, tmp_path):
+    text = FORMATS["cupt"].example.decode()
+    (tmp_path / "gold.cupt").write_text(text, encoding="utf-8")
+    document = tmp_path / "task.json"
+    members = {"title": "Made", "format": "cupt", "metrics": [{"name": "mwe", "params": {"train": "@gold.cupt"}}]}
+    document.write_text(json.dumps(members), encoding="utf-8")
+    slug = f"{organiser.slug}-mwe"
+    made = organiser.json("make", document, f"en={tmp_path / 'gold.cupt'}", "--id", slug)
+    assert made["metrics"][0]["params"]["train"] == text
+    document.write_text(json.dumps(members).replace("gold.cupt", "none.cupt"), encoding="utf-8")
+    refused = organiser.run("make", document, f"en={tmp_path / 'gold.cupt'}", "--id", f"{slug}-2", status=2)
+    assert "none.cupt: it cannot be read" in refused.stderr
 
 
 @pytest.fixture(scope="module")

@@ -18,6 +18,7 @@ from treescore.core.trees import (
     ConstituentTreebank,
     DependencyTreebank,
     DiscontinuousTreebank,
+    ExpressionTreebank,
     ParallelTreebank,
     Treebank,
 )
@@ -28,6 +29,7 @@ from treescore.evaluation import spec  # noqa: F401 - fills the registry
 from treescore.evaluation.document import item_details, outcome_document
 from treescore.evaluation.evaluate import Evaluation
 from treescore.evaluation.spec import parse_spec
+from treescore.metrics.shared.examples import cupt
 
 CASES = [
     pytest.param(name, example, id=f"{name}-{number}")
@@ -37,10 +39,12 @@ CASES = [
 every_example = pytest.mark.parametrize(("name", "example"), CASES)
 
 TREE, WORD = b"(X x)\n", b"1\tx\t_\tX\tX\t_\t0\troot\t0:root\t_\n\n"
+CODED = cupt("x 1:X").encode()
 SHORT: dict[type[Any], list[Text]] = {
     ConstituentTreebank: [b"", b"\n", TREE, b"(S (X x))\n", b"(S)\n", b"(S (NP))\n"],
     DiscontinuousTreebank: [b"", b"\n", b"(S (X 0=x))\n", b"(S (A 0=x))\n", b"(S 0=x)\n"],
     DependencyTreebank: [b"", WORD, WORD.replace(b"\t0\t", b"\t1\t"), WORD.replace(b"\tx\t", b"\t.\t")],
+    ExpressionTreebank: [b"", CODED, CODED.replace(b"1:X", b"*"), CODED.replace(b"1:X", b"1;2:Y")],
     Alignments: [b"", b"\n", b"0-0\n", b"0p0\n"],
     ParallelTreebank: [
         dict.fromkeys(("source", "target", "alignment"), b""),
@@ -228,6 +232,8 @@ def renamed(treebank: Treebank) -> Treebank:
     if isinstance(treebank, DiscontinuousTreebank):
         return replace(treebank, **{each: column(getattr(treebank, each)) for each in ("labels", "tags", "functions")})
     names = ("deprels", "upos", "xpos", "deps", "empty_deps")
+    if isinstance(treebank, ExpressionTreebank):
+        names += ("categories",)
     return replace(treebank, **{each: column(getattr(treebank, each)) for each in names})
 
 

@@ -15,6 +15,8 @@ _UPOS = frozenset(
     "ADJ ADP ADV AUX CCONJ DET INTJ NOUN NUM PART PRON PROPN PUNCT SCONJ SYM VERB X _".split()  # noqa: SIM905 - a list in a line
 )
 _COMMENT = re.compile(r"# ?(sent_id|text|newdoc|newpar|global\.columns)\b")
+_COLUMN_NAMES = re.compile(r"#\s*global\.columns\s*=")
+_CODES = re.compile(r"[*_]|[0-9]+(:[^\s;]+)?(;[0-9]+(:[^\s;]+)?)*")
 _ID = re.compile(r"[0-9]+([-.][0-9]+)?")
 _HEAD = re.compile(r"[0-9]+")
 _DEPS = re.compile(r"[0-9]+(\.[0-9]+)?:\S+")
@@ -38,6 +40,27 @@ def conllu_signs(head: Head) -> Signs | None:
         why.append("The fourth column holds universal tags only.")
     strength = CERTAIN if names or special else LIKELY if universal else POSSIBLE
     return Signs(strength, why, metrics=list(_dependency_metrics(head, rows)))
+
+
+def cupt_signs(head: Head, name: str) -> Signs | None:
+    """Return the signs of CoNLL-U with a column of codes: a first line that names this column, else codes.
+
+    Args:
+        head: of the text.
+        name: of the column of codes.
+    """
+    names = head.first.partition("=")[2].split() if _COLUMN_NAMES.match(head.first) else []
+    rows = [row for row in head.rows if len(row) == (len(names) or COLUMNS + 1) and _ID.fullmatch(row[0])]
+    if share(len(rows), len(head.rows)) < _LEAST or (names and name not in names):
+        return None
+    place = names.index(name) if names else COLUMNS
+    why = []
+    if names:
+        why.append(f"The first line names the column {name}.")
+    elif not all(_CODES.fullmatch(row[place]) for row in rows):
+        return None
+    why.append(found_in(len(rows), len(head.rows), f"A number and {(len(names) or COLUMNS + 1) - 1} more columns"))
+    return Signs(CERTAIN if names else POSSIBLE, why)
 
 
 def conllx_signs(head: Head) -> Signs | None:

@@ -62,6 +62,7 @@ class Outline:
         attributes: `# key = value` comments, one value a sentence; `newdoc` holds until the next one.
         misplaced: lines of comments inside sentences.
         spare: blank lines that end no sentence.
+        places: column -> where it stands in the text, both from 1, for texts whose columns are in another order.
     """
 
     text: bytes
@@ -74,6 +75,7 @@ class Outline:
     attributes: Mapping[str, Sequence[str | None]]
     misplaced: IntArray
     spare: IntArray
+    places: Mapping[int, int] = field(default_factory=dict)
 
     def line_text(self, row: int) -> str:
         """Return the token line, shortened for a message."""
@@ -86,7 +88,7 @@ class Outline:
             code,
             detail,
             line=int(self.lines[row]),
-            column=column,
+            column=None if column is None else self.places.get(column, column),
             sentence=sentence + 1,
             sent_id=self.sent_ids[sentence],
         )

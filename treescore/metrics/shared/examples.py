@@ -53,3 +53,29 @@ _CUT = (
 )
 RESEGMENTED = (*DEPENDENCIES, _CUT)
 """The same and a pair that divides a token into other words."""
+
+_CUPT_HEADER = "# global.columns = ID FORM LEMMA UPOS XPOS FEATS HEAD DEPREL DEPS MISC PARSEME:MWE\n"
+
+
+def cupt(*words: str) -> str:
+    """Write a text of one sentence of the format cupt from words `FORM CODES`; the lemma is the form in lower case."""
+    lines = []
+    for number, word in enumerate(words, 1):
+        form, codes = word.split(" ")
+        lines.append("\t".join([str(number), form, form.lower(), *"_______", codes]) + "\n")
+    return _CUPT_HEADER + "".join(lines) + "\n"
+
+
+EXPRESSIONS = (
+    (
+        cupt("He *", "took 1:LVC.full", "a *", "long *", "walk 1", "up 2:VID", "hill 2"),
+        cupt("He *", "took 1:VID", "a *", "long 1", "walk 1", "up 2:VID", "hill 2"),
+    ),
+    (cupt("yes *"), cupt("yes *")),
+    (
+        cupt("a 1:A", "b 1", "c 1;2:B", "d 2", "e 2"),
+        cupt("a 1:A", "b 1;2:B", "c 2", "d 1", "e 2"),
+    ),
+    (cupt("Walk 1", "on 1"), cupt("Walk *", "on 1:X")),
+)
+"""Pairs of sentences with multiword expressions over the same words, which need every step of pairing."""

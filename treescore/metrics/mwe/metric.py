@@ -1,0 +1,207 @@
+"""Score multiword expressions as in the PARSEME shared tasks."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from functools import cache
+from typing import Any, ClassVar
+
+import numpy as np
+
+from treescore.core.arrays import offsets_of, sums_by
+from treescore.core.columns import Documents
+from treescore.core.digests import is_digest
+from treescore.core.disclosure import Disclosure, Fields, SliceFields
+from treescore.core.limits import Limits
+from treescore.core.params import BOOLEAN, Json, Param
+from treescore.core.registry import ErrorValues, Example, ItemInfo, Metric, Outcome, TokenBits, all_ok, register
+from treescore.core.scores import Score, ScoreTable, f1_score, ratio_score
+from treescore.core.trees import ExpressionTreebank
+from treescore.errors import placed
+from treescore.formats.cupt import check_header
+from treescore.metrics.mwe.groups import (
+    CATEGORY,
+    CONTINUITY,
+    HALVES,
+    SEEN,
+    TOKENS,
+    VARIANT,
+    counts_by_group,
+    seen_counts,
+    slices_of,
+)
+from treescore.metrics.mwe.items import ItemRows
+from treescore.metrics.mwe.pairing import MAX_SHARED, pairs_of
+from treescore.metrics.mwe.report import parseme_report
+from treescore.metrics.mwe.sets import sides_of
+from treescore.metrics.mwe.training import Training, read_training
+from treescore.metrics.shared.error_rows import AGREES, members
+from treescore.metrics.shared.examples import EXPRESSIONS
+from treescore.metrics.shared.words import check_same_words
+
+_COUNTS = ("correct", "gold", "system")
+
+
+_ROWS = {"": "Expressions with the right words", "token_": "Words of expressions that are paired"}
+_TRAINED_ROWS = {f"{half}.": f"Expressions with the right words, {half} in the training text" for half in HALVES}
+
+
+def _table(rows: Mapping[str, str]) -> ScoreTable:
+    """Return F1, precision and recall for each prefix of counts and scores, with what they are of."""
+    scores: list[Score] = []
+    for prefix, what in rows.items():
+        correct, gold, system = (f"{prefix}{count}" for count in _COUNTS)
+        scores += [
+            f1_score(f"{prefix}f1", f"{what}: F1.", correct, gold, system, "no side has expressions"),
+            ratio_score(f"{prefix}precision", f"{what}: precision.", correct, system, undefined="the output has none"),
+            ratio_score(f"{prefix}recall", f"{what}: recall.", correct, gold, undefined="gold has none"),
+        ]
+    return ScoreTable(tuple(f"{prefix}{count}" for prefix in rows for count in _COUNTS), tuple(scores))
+
+
+_TABLE, _TRAINED_TABLE = _table(_ROWS), _table(_ROWS | _TRAINED_ROWS)
+_GROUPINGS = (CATEGORY, CONTINUITY, TOKENS, SEEN, VARIANT)
+_OWN = SliceFields(("system", "correct"), ("precision",))
+
+
+@register
+class Mwe(Metric):
+    """Expressions as sets of words, as the PARSEME shared tasks compare them (Savary et al. 2017; Ramisch et al. 2018).
+
+    An expression is right where gold has one of the same words; several of the same words are one, and categories play
+    no part. The words of expressions are right as far as gold's and the output's, paired one to one in each sentence so
+    that the sum is greatest, have them in common. Subsets (slices) are taken on each side by its own annotation, then
+    paired. Both sides must have the same words.
+    """
+
+    name: ClassVar[str] = "mwe"
+    doc: ClassVar[str] = "Precision, recall and F1 of multiword expressions and of their words (PARSEME)."
+    source: ClassVar[str] = "Ramisch et al. 2018, https://aclanthology.org/W18-4925; parseme_evaluate.py 2.0"
+    params: ClassVar[Mapping[str, Param]] = {
+        "train": Param(
+            {"type": ["string", "null"]},
+            None,
+            "The training text, in the format cupt: seen and unseen expressions have scores of their own "
+            "(unseen.f1), and with identical ones and variants slices and lines of the report.",
+            text=True,
+        ),
+        "compat": Param(
+            BOOLEAN,
+            default=False,
+            doc="Compare with train as parseme_evaluate.py does: a missing lemma is the form in the training text and "
+            "_ elsewhere, so that such an expression is never seen; codes at multiword tokens of train are ignored.",
+        ),
+    }
+    reads: ClassVar[tuple[type[Any], ...]] = (ExpressionTreebank,)
+    examples: ClassVar[tuple[Example, ...]] = (
+        Example("cupt", EXPRESSIONS),
+        Example("cupt", EXPRESSIONS, {"train": EXPRESSIONS[0][0]}),
+    )
+    headline: ClassVar[Mapping[str, str]] = {"f1": "MWE F1", "precision": "P", "recall": "R", "token_f1": "Token F1"}
+    error_filters: ClassVar[Mapping[str, ErrorValues]] = {"label": members("gold_category", "system_category")}
+    styles: ClassVar[tuple[str, ...]] = ("parseme",)
+    disclosure: ClassVar[Disclosure] = Disclosure(
+        fields={
+            "expressions": Fields(
+                {name: name for name in ("system_words", "system_form", "system_category")}, required="system_words"
+            )
+        },
+        scores=("precision",),
+        counts=("correct", "system"),
+        slices=dict.fromkeys(_GROUPINGS[:3], _OWN),  # without train, others may be attributes of gold's sentences,
+    )
+
+    def __init__(self, **values: Json) -> None:
+        """Check that `train` is a text, or the digest by which a signature names one. Raises InputError."""
+        super().__init__(**values)
+        self._training: Training | None = None
+        if values["train"] is not None and not is_digest(values["train"]):
+            with placed("/train"):
+                check_header(values["train"])
+
+    @property
+    def table(self) -> ScoreTable:
+        """Return scores over expressions, then over their words; with a training text of the seen and the unseen."""
+        return _TABLE if self.values["train"] is None else _TRAINED_TABLE
+
+    def check_params(self, limits: Limits) -> None:
+        """Read the training text. Raises InputError and LimitError, at its place."""
+        if self.values["train"] is not None and self._training is None:
+            self._training = read_training(self.values["train"], limits, compat=self.values["compat"])
+
+    def evaluate(
+        self, gold: ExpressionTreebank, system: ExpressionTreebank, items: ItemInfo, limits: Limits
+    ) -> Outcome:
+        """Compare the expressions of each sentence.
+
+        Raises:
+            InputError: `word-count-mismatch` or `word-mismatch`, or the training text cannot be read.
+            LimitError: too many expressions overlap.
+        """
+        del items
+        self.check_params(limits)
+        check_same_words(gold, system, limits.max_problems)
+        sides = sides_of(gold, system)
+        pairs = pairs_of(*sides, (np.zeros_like(sides[0].sets), np.zeros_like(sides[1].sets)))
+        owners = pairs.golds.sentences, pairs.systems.sentences
+        rows = counts_by_group(pairs, owners, len(gold))
+        sizes = rows[:, 4] + rows[:, 5]
+        crowded = (rows[:, 4] * rows[:, 5]).sum() > MAX_SHARED
+        if self._training is not None:
+            rows = np.concatenate([rows, seen_counts(*sides, self._training, len(gold))], axis=1)
+
+        @cache
+        def slices() -> dict[str, Documents]:
+            return slices_of(*sides, self._training, _TABLE)
+
+        if crowded:
+            slices()  # subsets may overlap more than the whole, from which equal sets are gone
+        return Outcome(
+            rows=rows,
+            status=all_ok(len(gold)),
+            tokens={"recall": TokenBits(pairs.equal, offsets_of(sums_by(owners[0], len(gold))))},
+            details=ItemRows(pairs, len(gold)),
+            sizes=sizes,
+            slices=slices,
+        )
+
+    def errors_of(self, item: Mapping[str, Json], gold: ExpressionTreebank) -> Iterator[dict[str, Json]]:
+        """Return gold's expressions that the output lacks, each with the one that is paired with it, and its others."""
+        del gold
+        for row in item["expressions"]:
+            kind = "missed" if row["system_words"] is None else "extra" if row["gold_words"] is None else "other words"
+            yield {"kind": kind, **row, **{name: _listed(row[name]) for name in ("gold_words", "system_words")}}
+
+    def beside_gold(self, item: Mapping[str, Json], gold: ExpressionTreebank) -> Iterator[dict[str, Json]]:
+        """Return gold's expressions with the output's, then the output's others."""
+        errors = list(self.errors_of(item, gold))
+        wrong = {row["gold_words"]: row for row in errors if row["gold_words"] is not None}
+        strings = gold.vocabulary.strings
+        first, last = np.searchsorted(gold.expression_sentences(), [item["item"] - 1, item["item"]]).tolist()
+        for expression in range(first, last):
+            words = gold.expression_words[slice(*gold.expression_offsets[expression : expression + 2].tolist())]
+            positions = _listed((words - gold.word_offsets[item["item"] - 1] + 1).tolist())
+            row = {
+                "gold_words": positions,
+                "gold_form": " ".join(strings[number] for number in gold.forms[words].tolist()),
+                "gold_category": strings[gold.categories[expression]],
+            }
+            error = wrong.get(positions, {"system_words": AGREES, "system_form": AGREES, "kind": ""})
+            yield {**row, **{name: error[name] for name in ("system_words", "system_form")}, "error": error["kind"]}
+        for row in errors:
+            if row["gold_words"] is None:
+                names = ("gold_words", "gold_form", "gold_category", "system_words", "system_form")
+                yield {**{name: row[name] for name in names}, "error": row["kind"]}
+
+    def report(self, style: str, outcome: Outcome) -> str:
+        """Print the report of parseme_evaluate.py."""
+        if style != "parseme":
+            return super().report(style, outcome)
+        totals = dict(zip(self.table.count_names, outcome.totals.tolist(), strict=True))
+        slices = outcome.slices()
+        names = _GROUPINGS if self.values["train"] is not None else _GROUPINGS[:-2]
+        return parseme_report(totals, {name: list(slices[name]) for name in names})
+
+
+def _listed(words: list[int] | None) -> str | None:
+    return None if words is None else " ".join(map(str, words))
