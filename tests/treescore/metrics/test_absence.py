@@ -82,12 +82,16 @@ BRACKET_CASES = [
         {"preset": "spmrl"},
         {"preset": "spmrl", "unparsed": "miss"},
         {"preset": "spmrl", "unparsed": "spmrl"},
+        {"preset": "discodop"},
     )
 ]
 CASES = {
     **{f"parseval-{number}": case for number, case in enumerate(BRACKET_CASES)},
     "parseval-kikas": Case("parseval", LENIENT, TREES, ("\n", "(S (NP\n"), {"preset": "kikas-treumuth"}),
     "leaf_ancestor": Case("leaf_ancestor", LENIENT, TREES, BRACKET_FAILURES, {}),
+    "leaf_ancestor-discodop": Case("leaf_ancestor", LENIENT, TREES, BRACKET_FAILURES, {"preset": "discodop"}),
+    "tree_distance": Case("tree_distance", LENIENT, TREES, BRACKET_FAILURES, {"preset": "plain"}),
+    "tree_distance-discodop": Case("tree_distance", LENIENT, TREES, BRACKET_FAILURES, {}),
     "conformance": Case("conformance", LENIENT, TREES, BRACKET_FAILURES, {"categories": {}}),
     "conformance-flat": Case("conformance", LENIENT, TREES, BRACKET_FAILURES, {}, ({"name": "flatten", "on": "gold"},)),
     "attachment": Case("attachment", LENIENT, TREES, ("\n", "()\n"), {}, ("heads",)),
@@ -141,7 +145,7 @@ def used(table: ScoreTable) -> list[int]:
 
 
 def test_every_metric_that_can_be_left_without_an_output_is_here():
-    assert set(METRICS) - {case.metric for case in CASES.values()} == {"ud"}  # refuses such an output as a whole
+    assert set(METRICS) - {case.metric for case in CASES.values()} == {"mwe", "ud"}  # they refuse such an output as a whole
 
 
 @every_case

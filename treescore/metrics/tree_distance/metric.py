@@ -118,7 +118,9 @@ class TreeDistance(Metric):
             status=check.status,
             unanswered=check.unanswered,
             problems=check.problems,
-            details=lambda start, stop: Records({"gold_nodes": Numbers(golds[start:stop])}),
+            details=lambda start, stop: Records(
+                {"edits": Numbers(distance[start:stop]), "nodes": Numbers(nodes[start:stop])}
+            ),
         )
 
     def absent(self, gold: Treebank, items: ItemInfo, limits: Limits) -> Counts:
@@ -133,9 +135,8 @@ class TreeDistance(Metric):
     def errors_of(self, item: Mapping[str, Json], gold: Any) -> Iterator[dict[str, Json]]:
         """Return the sentence if its trees differ."""
         del gold
-        counts = item.get("counts", {})
-        if counts.get("distance"):
-            yield {"kind": "tree", "edits": counts["distance"], "nodes": counts["nodes"]}
+        if item["edits"]:
+            yield {"kind": "tree", "edits": item["edits"], "nodes": item["nodes"]}
 
     def _compared(
         self, gold: DiscontinuousTreebank, system: DiscontinuousTreebank, usable: BoolArray
