@@ -145,7 +145,10 @@ def used(table: ScoreTable) -> list[int]:
 
 
 def test_every_metric_that_can_be_left_without_an_output_is_here():
-    assert set(METRICS) - {case.metric for case in CASES.values()} == {"mwe", "ud"}  # they refuse such an output as a whole
+    assert set(METRICS) - {case.metric for case in CASES.values()} == {
+        "mwe",
+        "ud",
+    }  # they refuse such an output as a whole
 
 
 @every_case
