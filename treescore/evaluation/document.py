@@ -114,7 +114,8 @@ def named_texts(entry: Entry, values: Mapping[str, Json]) -> dict[str, Json]:
 
 
 def _is_text(entry: Entry, name: str) -> bool:
-    return entry.metric.params[name].text
+    param = entry.metric.params.get(name)  # a metric may state further values, such as unknown keys of a file
+    return param is not None and param.text
 
 
 def asked_transforms(entry: Entry) -> list[dict[str, Json]]:

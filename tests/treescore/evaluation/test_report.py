@@ -68,6 +68,15 @@ def test_what_is_odd_in_parameters_is_told_once_and_where_it_stands():
     assert told == [{"metric": "parseval", "code": "prm-unknown-key", **place}]
 
 
+def test_a_signature_states_what_a_parameter_file_says_beside_the_parameters():
+    metric = {"name": "parseval", "params": {"prm": "DEBUG 0\nMAX_ERROR 3\n"}}
+    spec = parse_spec({"format": "bracketed", "metrics": [metric]})
+    tree = b"(S (NP (N dogs)) (VP (V bark)))\n"
+    output = System("a", tree, "digest of a", spec.format, "/systems/0/output", "a")
+    (system,) = evaluate_systems(spec, tree, "digest of gold", [output], significance={}).document["systems"]
+    assert system["metrics"]["parseval"]["signature"]["params"]["ignored"] == {"DEBUG": 0, "MAX_ERROR": 3}
+
+
 def test_documents_of_gold_can_be_the_units():
     gold = "".join(f"# newdoc id = d{number}\n{SENTENCE}{SENTENCE}" for number in range(3))
     comparison = report(gold, systems(a=gold, b=WRONG * 6), unit="block")["comparisons"][0]
