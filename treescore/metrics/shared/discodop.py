@@ -95,8 +95,24 @@ def listed(vocabulary: Vocabulary, names: Sequence[str]) -> BoolArray:
 def representatives(vocabulary: Vocabulary, pairs: Pairs) -> IntArray:
     """Return for each of v strings the one that stands for all that are equal to it, transitively: int64 (v,)."""
     table = np.arange(len(vocabulary))
-    for names in pairs:
-        known = [number for number in map(vocabulary.get, names) if number is not None]
-        if len(known) == 2:
-            table[table == table[known[0]]] = table[known[1]]
+    first: dict[str, int] = {}
+    for name, class_ in _classes(pairs).items():
+        number = vocabulary.get(name)
+        if number is not None:
+            table[number] = first.setdefault(class_, number)
     return table
+
+
+def _classes(pairs: Pairs) -> dict[str, str]:
+    """Return the class of each string, also of those that no text has, which may join two that texts have."""
+    above: dict[str, str] = {}
+
+    def root(name: str) -> str:
+        while (parent := above.setdefault(name, name)) != name:
+            above[name] = above[parent]
+            name = parent
+        return name
+
+    for one, other in pairs:
+        above[root(one)] = root(other)
+    return {name: root(name) for name in tuple(above)}

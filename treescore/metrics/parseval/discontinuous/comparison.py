@@ -12,7 +12,7 @@ from treescore.core.arrays import BoolArray, IntArray, offsets_of, owners_of, su
 from treescore.core.columns import Column, Documents, Lists, Numbers, Records, Rows
 from treescore.core.params import Json
 from treescore.core.registry import ERROR, OK, SKIP, StatusArray
-from treescore.core.treebank_columns import strings_of
+from treescore.core.treebank_columns import ranges_of, strings_of
 from treescore.core.trees import DiscontinuousTreebank
 from treescore.core.vocabulary import Vocabulary
 from treescore.metrics.parseval.bracket_tables import BracketTables, Columns, joint_keys, paired_rows
@@ -76,15 +76,14 @@ class Comparison:
         agree = np.zeros(len(gold.words), np.bool_)
         agree[both] = gold.tags[both] == system.tags[other]
         places, others = np.flatnonzero(agree), np.flatnonzero(other)[agree[both]]
-        functions = [
-            _functions(gold.vocabulary, numbers)
+        tags = [
+            _function_tags(gold.vocabulary, numbers)
             for numbers in (gold.word_functions[places], system.word_functions[others])
         ]
         of_words = owners[places]
-        right = of_words[(functions[0] == functions[1]) & (functions[0] > 0)]
-        tagged = [of_words[column > 0] for column in functions]
-        of_brackets = self._bracket_functions()
-        function_columns = zip(of_brackets, (right, *tagged), strict=True)
+        tagged = [of_words[words] for words, _ in tags]
+        right = tagged[0][paired_rows(tags[0], tags[1])[0]]
+        function_columns = zip(self._bracket_functions(), (right, *tagged), strict=True)
         return np.stack(
             [
                 sums_by(owners[left], size),
@@ -103,9 +102,9 @@ class Comparison:
         keys = joint_keys(gold.key, system.key)
         chosen = []
         for side, own, others in zip((gold, system), keys, keys[::-1], strict=True):
-            functions = _functions(self._gold.vocabulary, side.functions)
-            shared = np.flatnonzero(np.isin(own, others) & (functions > 0))
-            chosen.append((side.sentences[shared], own[shared], functions[shared]))
+            shared = np.flatnonzero(np.isin(own, others))
+            brackets, tags = _function_tags(self._gold.vocabulary, side.functions[shared])
+            chosen.append((side.sentences[shared][brackets], own[shared][brackets], tags))
         matched = paired_rows(chosen[0][1:], chosen[1][1:])[0]
         return chosen[0][0][matched], chosen[0][0], chosen[1][0]
 
@@ -225,10 +224,19 @@ def _listed_words(gold: DiscontinuousTreebank, choices: Choices) -> BoolArray:
     return listed(gold.vocabulary, choices.delete_labels_for_length)[gold.tags] & (gold.tags >= 0)
 
 
-def _functions(vocabulary: Vocabulary, numbers: IntArray) -> IntArray:
-    """Return function tags up to the first hyphen, 0 for none: int64 (n,)."""
-    table = np.zeros(len(vocabulary), np.int64)
-    for number in vocabulary.distinct(numbers).tolist():
-        name = vocabulary.strings[number].partition("-")[0]
-        table[number] = vocabulary.number(name) if name else 0
-    return table[numbers]
+def _function_tags(vocabulary: Vocabulary, functions: IntArray) -> tuple[IntArray, IntArray]:
+    """Split the functions of n units at hyphens: SB-X is the tags SB and X.
+
+    Args:
+        vocabulary: what the numbers mean.
+        functions: of the units, 0 for none, int64 (n,).
+
+    Returns:
+        The unit of each function tag, from 0, and the tag's number, int64.
+    """
+    distinct = vocabulary.distinct(functions)
+    tags = [vocabulary.strings[number].split("-") if number else [] for number in distinct.tolist()]
+    lengths = np.array([len(names) for names in tags], np.int64)
+    units = np.searchsorted(distinct, functions)
+    places, offsets = ranges_of(offsets_of(lengths)[units], lengths[units])
+    return owners_of(offsets), vocabulary.numbers([name for names in tags for name in names])[places]
