@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from typing import NamedTuple
 
 import numpy as np
@@ -14,10 +13,15 @@ from treescore.formats.shared.interning import StringTable, new_table, number_al
 _PERCENT = ord("%")
 _LINES_CUT = 512
 """Lines cut before their fields are numbered; their places stay in the cache."""
-_OTHER_SPACE = re.compile(
-    rb"[\x1c-\x1f]|\xc2[\x85\xa0]|\xe1\x9a\x80|\xe2\x80[\x80-\x8a\xa8\xa9\xaf]|\xe2\x81\x9f|\xe3\x80\x80"
+_OTHER_SPACES = tuple(
+    space.encode()
+    for space in "\x1c\x1d\x1e\x1f\x85\xa0\u1680\u2000\u2001\u2002\u2003\u2004\u2005\u2006\u2007\u2008\u2009\u200a"
+    "\u2028\u2029\u202f\u205f\u3000"
 )
 """White space that is neither a blank, tab, vertical tab or form feed nor the end of a line."""
+
+_MAY_BE_SPACE = np.zeros(256, np.bool_)
+_MAY_BE_SPACE[[space[0] for space in _OTHER_SPACES]] = True
 
 
 class SpacedFields(NamedTuple):
@@ -41,8 +45,9 @@ def spaced_fields(text: bytes, columns: int) -> SpacedFields:
         text: valid UTF-8, every line with a line feed.
         columns: how many fields of each line are kept.
     """
-    if _OTHER_SPACE.search(text):
-        text = _OTHER_SPACE.sub(b" ", text)
+    if _MAY_BE_SPACE[np.frombuffer(text, np.uint8)].any():
+        for space in _OTHER_SPACES:
+            text = text.replace(space, b" ")
     characters, words = padded(text)
     ends = np.flatnonzero(characters == ord("\n"))
     codes = np.full((len(ends), columns), -1, np.int32)

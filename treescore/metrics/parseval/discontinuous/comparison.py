@@ -101,8 +101,9 @@ class Comparison:
         gold, system = self._compared.sides
         keys = joint_keys(gold.key, system.key)
         chosen = []
-        for side, own, others in zip((gold, system), keys, keys[::-1], strict=True):
-            shared = np.flatnonzero(np.isin(own, others))
+        for side, own in zip((gold, system), keys, strict=True):
+            shared = side.partners != UNMATCHED  # of equal brackets all count that the other side has once
+            shared[~shared] = np.isin(own[~shared], own[shared])
             brackets, tags = _function_tags(self._gold.vocabulary, side.functions[shared])
             chosen.append((side.sentences[shared][brackets], own[shared][brackets], tags))
         matched = paired_rows(chosen[0][1:], chosen[1][1:])[0]
