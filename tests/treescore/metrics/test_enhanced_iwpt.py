@@ -97,3 +97,11 @@ def test_a_sentence_that_could_not_be_read_scores_zero_and_the_others_as_before(
     assert outcome.problems == {1: problem}
     kept = replace(system, sentences=Sentences(unreadable={1: problem}))
     assert evaluation.compare(kept, spec.format)["enhanced"].rows.tolist() == outcome.rows.tolist()
+
+
+@pytest.mark.parametrize("kind", list(KINDS))
+def test_each_kind_takes_a_text_of_one_word_whose_only_edge_is_that_of_the_root(kind: str) -> None:
+    """The head of that edge is no word."""
+    text = "1\tGo\t_\tX\t_\t_\t0\troot\t0:root\t_\n\n"
+    counts, _ = scored(text, text, leave_out=[kind])
+    assert [counts[f"elas.{count}"] for count in COUNTS] == [1, 1, 1]

@@ -62,7 +62,12 @@ class _Text(NamedTuple):
     def head_relation(self, arcs: Arcs, test: Callable[[str], bool]) -> BoolArray:
         """Return the edges from a word whose relation, without its subtype, passes a test, bool (e,)."""
         passes = self.treebank.vocabulary.table(self.basic.labels, test)[self.basic.labels] > 0
-        return np.asarray((arcs.heads >= 0) & passes[arcs.heads], np.bool_)
+        return of_heads(passes, arcs, 0) > 0
+
+
+def of_heads(column: IntArray | BoolArray, arcs: Arcs, root: int) -> IntArray:
+    """Return what a column of words (w,) has for the head of each edge, `root` for edges from the root: int64 (e,)."""
+    return np.where(arcs.heads >= 0, column[np.maximum(arcs.heads, 0)], root).astype(np.int64)
 
 
 def left_out(treebank: DependencyTreebank, arcs: Arcs, kinds: Collection[str]) -> Arcs:
@@ -135,7 +140,7 @@ def _relative_clauses(text: _Text, arcs: Arcs) -> Arcs:
     clause from 1.
     """
     references = text.labels(arcs, lambda label: label.partition(">")[0] == "ref")
-    above = np.where(arcs.heads >= 0, text.treebank.heads[arcs.heads], _NO_HEAD)
+    above = of_heads(text.treebank.heads, arcs, _NO_HEAD)
     external = text.head_relation(arcs, lambda relation: relation.startswith("acl")) & ~references
     external &= above == text.positions[arcs.words]
     return arcs.with_basic(references, text.basic).kept(~external)
