@@ -1,4 +1,4 @@
-"""Every golden case of constituency trees as a job over HTTP gives the published figures."""
+"""Golden cases as jobs over HTTP give the published figures: constituency trees, and what later tasks compute."""
 
 from __future__ import annotations
 
@@ -259,3 +259,42 @@ def test_parseval_preprocessing(caller: Caller, golden: Any) -> None:
             assert found == {**expected, "gold": expected["gold"] + (key == "with")}
     spans = caller.items(two[0], "without")[0]["gold_spans"]
     assert sorted(spans) == sorted(second["clean_labels_only"]["gold_spans"])
+
+
+# --- dependencies
+
+ATTACHMENT: dict[str, dict[str, Any]] = {
+    "plain": {},
+    "subtypes_cut": {"subtypes": False},
+    "punct_excluded": {"exclude_relations": ["punct"]},
+    "subtypes_cut_punct_excluded": {"subtypes": False, "exclude_relations": ["punct"]},
+}
+
+
+def test_attachment_options(caller: Caller, golden: Any) -> None:
+    """eval07.pl's counts with words that changed, and the table of relations."""
+    cases = golden("field_dependencies")["attachment"]
+    metrics = [
+        {"name": "attachment", "key": key, "params": {"words": "warn", "confusion": True, **params}}
+        for key, params in ATTACHMENT.items()
+    ]
+    found = caller.jobs(
+        [
+            {"format": "conllx", "gold": case["gold"], "output": case["system"], "metrics": metrics}
+            for case in cases.values()
+        ]
+    )
+    for (name, case), job in zip(cases.items(), found, strict=True):
+        for key, reference in case["reference"].items():
+            counts = metric_of(job, key)["counts"]
+            for score, count in (("las", "correct_both"), ("uas", "correct_head"), ("label_accuracy", "correct_label")):
+                assert [counts[count], counts["tokens"]] == reference[score], (name, key, score)
+        assert (
+            any(warning["code"] == "other-words" for warning in job["warnings"]) == case["reference"]["plain"]["warned"]
+        )
+        table = {f"{row['gold']} > {row['system']}": row for row in metric_of(job, "plain")["extra"]["confusion"]}
+        assert {pair: (row["count"], row["with_head"]) for pair, row in table.items()} == {
+            pair: (row["count"], row["with_head"]) for pair, row in case["confusion"].items()
+        }
+        report = caller.read(job, "report", metric="plain", style="confusion").text
+        assert len(report.splitlines()) == len(table) + 1

@@ -31,6 +31,11 @@ DEPENDENCIES = {
         "No word has the head 0, so that the sentence is not a tree.",
         "Give exactly one word the head 0.",
     ),
+    "other-words": Entry(
+        "Words or parts of speech differ from gold's",
+        "The parameter words of attachment is warn, so that words are compared by their position alone.",
+        "Check that the output is of gold's text; leave words out of the parameters to make this an error.",
+    ),
     "several-roots": Entry(
         "The sentence has several roots",
         "Two or more words have the head 0, and the metric needs a tree with one root.",

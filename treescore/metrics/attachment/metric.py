@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, ClassVar
 
 import numpy as np
@@ -12,18 +12,31 @@ from treescore.core.columns import Records
 from treescore.core.disclosure import Disclosure, SliceFields, fields
 from treescore.core.limits import Limits
 from treescore.core.marks import Marks, State, word_states
-from treescore.core.params import BOOLEAN, Json, Param
+from treescore.core.params import BOOLEAN, STRINGS, Json, Param
 from treescore.core.registry import ERROR, OK, ErrorValues, Example, ItemInfo, Metric, Outcome, TokenBits, register
 from treescore.core.scores import ScoreTable, ratio_score
 from treescore.core.trees import DependencyTreebank
+from treescore.errors import Problem
+from treescore.metrics.attachment.confusion import confusion_of, confusion_report
 from treescore.metrics.attachment.slices import AttachmentSlices
 from treescore.metrics.shared.error_rows import DEPRELS, UPOS, attachment_rows, words_beside
 from treescore.metrics.shared.examples import DEPENDENCIES
 from treescore.metrics.shared.groupings import OWN_GROUPINGS
 from treescore.metrics.shared.heads import lengths_to_offsets, shape_of, shape_problems
 from treescore.metrics.shared.malteval.slice_choice import SLICE_PARAMS, slice_choice
-from treescore.metrics.shared.words import check_same_words, complete, no_parse, punctuation_of, wrong_words
+from treescore.metrics.shared.words import (
+    check_same_lengths,
+    check_same_words,
+    complete,
+    no_parse,
+    other_words,
+    punctuation_of,
+    without_subtypes,
+    wrong_words,
+)
 
+CHECKED, WARNED = "check", "warn"
+"""The choices of what words that differ are."""
 _COUNTS = ("tokens", "correct_head", "correct_label", "correct_both", "sentences", "exact", "exact_unlabelled")
 _NO_TOKENS = "gold has no scoring token"
 _TABLE = ScoreTable(
@@ -52,9 +65,10 @@ _TABLE = ScoreTable(
 class Attachment(Metric):
     """Share of words with the right head (UAS), relation (label accuracy), both (LAS).
 
-    Relations are compared with their subtypes, heads as written. Outputs need not be trees: cycles, several roots and
-    heads outside the sentence are scored, with a warning. Both sides must have the same words. Sentences without a
-    scoring token do not count in exact match. After Buchholz & Marsi 2006; Nivre et al. 2007.
+    Relations are compared with their subtypes unless `subtypes` is false, heads as written. Outputs need not be trees:
+    cycles, several roots and heads outside the sentence are scored, with a warning. Both sides must have the same words
+    unless `words` is `warn`. Sentences without a scoring token do not count in exact match. After Buchholz & Marsi
+    2006; Nivre et al. 2007.
     """
 
     name: ClassVar[str] = "attachment"
@@ -66,17 +80,42 @@ class Attachment(Metric):
             default=True,
             doc="Score punctuation too: gold words whose every character is in Unicode category P.",
         ),
+        "subtypes": Param(
+            BOOLEAN, default=True, doc="Compare relations whole; false: both sides' relations end at the first colon."
+        ),
+        "exclude_relations": Param(
+            STRINGS,
+            default=[],
+            doc="Do not score words whose gold relation is one of these, as written, after `subtypes`.",
+        ),
+        "words": Param(
+            {"enum": [CHECKED, WARNED]},
+            default=CHECKED,
+            doc="Words that differ from gold's: an error (check); or a warning, with all words scored by position, as "
+            "eval07.pl does (warn). Sentences must have gold's lengths.",
+        ),
+        "confusion": Param(
+            BOOLEAN,
+            default=False,
+            doc="Add a table of the relations of gold and output, with places of words, under `extra.confusion`.",
+        ),
         **SLICE_PARAMS,
     }
     reads: ClassVar[tuple[type[Any], ...]] = (DependencyTreebank,)
     examples: ClassVar[tuple[Example, ...]] = (
         Example("conllu", DEPENDENCIES, {"punctuation": False, "groupings": ["Cpostag@-1#Wordform@0"]}),
+        Example(
+            "conllu",
+            DEPENDENCIES,
+            {"subtypes": False, "exclude_relations": ["det"], "confusion": True},
+            interprets_labels="Words of the relation det do not score.",
+        ),
     )
     headline: ClassVar[Mapping[str, str]] = {
         "las": "LAS", "uas": "UAS", "label_accuracy": "LA", "exact_match": "EM",
     }  # fmt: skip
     error_filters: ClassVar[Mapping[str, ErrorValues]] = {"deprel": DEPRELS, "upos": UPOS}
-    styles: ClassVar[tuple[str, ...]] = ("eval07",)
+    styles: ClassVar[tuple[str, ...]] = ("eval07", "confusion")
     disclosure: ClassVar[Disclosure] = Disclosure(
         fields={"words": fields("word", "form", "system_head", "system_deprel")},
         scores=("las", "uas", "label_accuracy", "exact_match", "exact_match_unlabelled"),
@@ -100,6 +139,11 @@ class Attachment(Metric):
         """Return scores over scoring tokens, and over sentences with at least one."""
         return _TABLE
 
+    @property
+    def own_styles(self) -> Sequence[str]:
+        """The table of confusions is there where it is asked for."""
+        return self.styles if self.values["confusion"] else ("eval07",)
+
     def evaluate(
         self, gold: DependencyTreebank, system: DependencyTreebank, items: ItemInfo, limits: Limits
     ) -> Outcome:
@@ -108,15 +152,17 @@ class Attachment(Metric):
         A sentence that the output leaves empty, as a bracket parser may, has no right word; its status is ERROR.
 
         Raises:
-            InputError: `word-count-mismatch` or `word-mismatch`.
+            InputError: `word-count-mismatch`, or `word-mismatch` unless `words` is `warn`.
         """
         del items
         cap = limits.max_problems
         shape = shape_of(system.heads, system.word_offsets)
         warnings = list(shape_problems(system, shape, cap, "The output is scored as it is.")[0])
         system, absent, present = complete(gold, system)
-        check_same_words(gold, system, cap)
-        scoring = np.ones(len(gold.forms), bool) if self.values["punctuation"] else ~punctuation_of(gold)
+        warnings += self._check_words(gold, system, present, cap)
+        if not self.values["subtypes"]:
+            gold, system = without_subtypes(gold), without_subtypes(system)
+        scoring = self._scoring(gold)
         right = {
             "uas": (gold.heads == system.heads) & present,
             "label_accuracy": (gold.deprels == system.deprels) & present,
@@ -141,7 +187,32 @@ class Attachment(Metric):
                 {"words": wrong_words(gold, system, scoring & ~right["las"], start, stop)}
             ),
             marks=lambda: _marks(scoring, right, present),
+            extra=lambda: self._extra(gold, system, scoring & present, right["uas"]),
         )
+
+    def _check_words(
+        self, gold: DependencyTreebank, system: DependencyTreebank, present: BoolArray, cap: int
+    ) -> list[Problem]:
+        if self.values["words"] == CHECKED:
+            check_same_words(gold, system, cap)
+            return []
+        check_same_lengths(gold, system, cap)
+        return other_words(gold, system, present)
+
+    def _scoring(self, gold: DependencyTreebank) -> BoolArray:
+        """Return the words that score, bool (w,)."""
+        scoring = np.ones(len(gold.forms), np.bool_) if self.values["punctuation"] else ~punctuation_of(gold)
+        excluded = frozenset(self.values["exclude_relations"])
+        if excluded:
+            scoring &= gold.vocabulary.table(gold.deprels, excluded.__contains__)[gold.deprels] == 0
+        return scoring
+
+    def _extra(
+        self, gold: DependencyTreebank, system: DependencyTreebank, compared: BoolArray, right_heads: BoolArray
+    ) -> dict[str, Json]:
+        if not self.values["confusion"]:
+            return {}
+        return {"confusion": confusion_of(gold, system, compared, right_heads)}
 
     def errors_of(self, item: Mapping[str, Json], gold: DependencyTreebank) -> Iterator[dict[str, Json]]:
         """Return the scoring words without the right head and relation."""
@@ -152,9 +223,11 @@ class Attachment(Metric):
         return words_beside(gold, item["item"], {row["word"]: row for row in self.errors_of(item, gold)})
 
     def report(self, style: str, outcome: Outcome) -> str:
-        """Print the three summary lines of eval07.pl."""
-        if style != "eval07":
+        """Print the three summary lines of eval07.pl, or the table of confusions."""
+        if style not in self.own_styles:
             return super().report(style, outcome)
+        if style == "confusion":
+            return confusion_report(outcome.extra()["confusion"])
         counts = dict(zip(_COUNTS, outcome.totals.tolist(), strict=True))
         lines = (
             ("Labeled   attachment score:", "correct_both"),

@@ -9,6 +9,7 @@ import numpy as np
 
 from treescore.core.arrays import BoolArray, IntArray, owners_of
 from treescore.core.trees import DependencyTreebank
+from treescore.metrics.shared.words import without_subtypes
 
 _NO_HEAD = -(1 << 62)
 """Stands for the HEAD of the root and of NOWHERE."""
@@ -88,12 +89,11 @@ def left_out(treebank: DependencyTreebank, arcs: Arcs, kinds: Collection[str]) -
 
 
 def _basic(treebank: DependencyTreebank) -> Arcs:
-    vocabulary, offsets = treebank.vocabulary, treebank.word_offsets
-    owners, heads = owners_of(offsets), treebank.heads
+    offsets, heads = treebank.word_offsets, treebank.heads
+    owners = owners_of(offsets)
     inside = (heads > 0) & (heads <= np.diff(offsets)[owners])
-    labels = vocabulary.table(treebank.deprels, lambda deprel: vocabulary.number(deprel.partition(":")[0]))
     above = np.where(inside, offsets[owners] + heads - 1, NOWHERE)
-    return Arcs(np.arange(len(heads), dtype=np.int64), above, labels[treebank.deprels])
+    return Arcs(np.arange(len(heads), dtype=np.int64), above, without_subtypes(treebank).deprels)
 
 
 def _positions(treebank: DependencyTreebank) -> IntArray:

@@ -24,15 +24,52 @@ def check_same_words(gold: DependencyTreebank, system: DependencyTreebank, cap: 
     Raises:
         InputError: `word-count-mismatch` for sentences of other length; if there are none, `word-mismatch`.
     """
+    check_same_lengths(gold, system, cap)
+    differing = np.flatnonzero(gold.forms != system.forms)
+    if len(differing):
+        raise InputError([_other_word(gold, system, word) for word in differing[:cap].tolist()], len(differing))
+
+
+def check_same_lengths(gold: DependencyTreebank, system: DependencyTreebank, cap: int) -> None:
+    """Check that sentences have as many words as gold's. Raises InputError `word-count-mismatch`."""
     gold_lengths, system_lengths = np.diff(gold.word_offsets), np.diff(system.word_offsets)
     other_length = np.flatnonzero(gold_lengths != system_lengths)
     if len(other_length):
         raise InputError(
             [_other_length(gold, system, sentence) for sentence in other_length[:cap].tolist()], len(other_length)
         )
-    other_words = np.flatnonzero(gold.forms != system.forms)
-    if len(other_words):
-        raise InputError([_other_word(gold, system, word) for word in other_words[:cap].tolist()], len(other_words))
+
+
+def other_words(gold: DependencyTreebank, system: DependencyTreebank, present: BoolArray) -> list[Problem]:
+    """Warn once if forms or coarse parts of speech differ, as eval07.pl does.
+
+    Args:
+        gold: the gold treebank of w words.
+        system: an output with as many words in each sentence.
+        present: the words to compare, bool (w,).
+    """
+    columns = ((2, gold.forms != system.forms), (4, gold.upos != system.upos))
+    differing = np.flatnonzero((columns[0][1] | columns[1][1]) & present)
+    if not len(differing):
+        return []
+    word = int(differing[0])
+    sentence = int(np.searchsorted(gold.word_offsets, word, "right")) - 1
+    sent_ids = system.sentences.sent_ids
+    detail = (
+        f"{counted(len(differing), 'word')} differ from gold in form or part of speech, the first is word "
+        f"{word - int(gold.word_offsets[sentence]) + 1} of sentence {sentence + 1}. All words are scored by position, "
+        "as in eval07.pl. Check that the output is of the same text."
+    )
+    return [
+        Problem(
+            "other-words",
+            detail,
+            sentence=sentence + 1,
+            sent_id=sent_ids[sentence] if len(sent_ids) else None,
+            line=int(system.lines[word]) or None,
+            column=next(column for column, differs in columns if differs[word]),
+        )
+    ]
 
 
 def complete(gold: DependencyTreebank, system: DependencyTreebank) -> tuple[DependencyTreebank, BoolArray, BoolArray]:
@@ -70,6 +107,13 @@ def no_parse(system: DependencyTreebank, sentence: int, cost: str) -> Problem:
 def punctuation_of(treebank: DependencyTreebank) -> BoolArray:
     """Find the words whose characters are all in Unicode category P: bool (w,)."""
     return treebank.vocabulary.table(treebank.forms, is_punctuation)[treebank.forms] > 0
+
+
+def without_subtypes(treebank: DependencyTreebank) -> DependencyTreebank:
+    """Return the treebank with relations that end at their first colon; `:x` becomes the empty string."""
+    vocabulary = treebank.vocabulary
+    table = vocabulary.table(treebank.deprels, lambda relation: vocabulary.number(relation.partition(":")[0]))
+    return replace(treebank, deprels=table[treebank.deprels])
 
 
 def _other_length(gold: DependencyTreebank, system: DependencyTreebank, sentence: int) -> Problem:
