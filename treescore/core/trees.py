@@ -263,6 +263,41 @@ class ExpressionTreebank(DependencyTreebank):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class SemanticTreebank:
+    """Sentences with graphs over their words, n sentences, w words, e edges.
+
+    Attributes:
+        vocabulary: what the numbers mean.
+        forms, lemmas, tags, frames: columns, numbers of strings, int64 (w,).
+        tops: which words are top nodes, bool (w,).
+        predicates: which words are predicates, also those without arguments, bool (w,).
+        edge_predicates, edge_arguments: the words of each edge, counted over the whole file, int64 (e,). Edges stand in
+            the order of their arguments, then of their predicates; there is one for each pair of words at most.
+        edge_labels: role of each argument, numbers of strings, int64 (e,).
+        word_offsets: int64 (n + 1,).
+        lines: line of each word in its text, int64 (w,).
+        sentences: names (`sent_ids`, by which graphs are matched where both sides have them), what is unreadable.
+    """
+
+    vocabulary: Vocabulary
+    forms: IntArray
+    lemmas: IntArray
+    tags: IntArray
+    frames: IntArray
+    tops: BoolArray
+    predicates: BoolArray
+    edge_predicates: IntArray
+    edge_arguments: IntArray
+    edge_labels: IntArray
+    word_offsets: IntArray
+    lines: IntArray
+    sentences: Sentences = field(default_factory=Sentences)
+
+    def __len__(self) -> int:
+        return len(self.word_offsets) - 1
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Alignments:
     """Word alignments of n sentence pairs, l links. Position 0 is NULL, words count from 1.
 
@@ -308,7 +343,9 @@ class ParallelTreebank:
         return len(self.source)
 
 
-Treebank = ConstituentTreebank | DiscontinuousTreebank | DependencyTreebank | Alignments | ParallelTreebank
+Treebank = (
+    ConstituentTreebank | DiscontinuousTreebank | DependencyTreebank | SemanticTreebank | Alignments | ParallelTreebank
+)
 
 
 def with_vocabulary(treebank: Treebank, vocabulary: Vocabulary) -> Treebank:

@@ -184,6 +184,7 @@ _KINDS = {
     "ExpressionTreebank": "dependency trees with multiword expressions",
     "Alignments": "word alignments",
     "ParallelTreebank": "a parallel treebank",
+    "SemanticTreebank": "semantic dependency graphs",
 }
 
 

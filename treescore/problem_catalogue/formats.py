@@ -6,6 +6,7 @@ from treescore.problem_catalogue.entry import Entry
 
 _LINK = "0-0 1-2 2?1"
 _TUPLE = "(dog N < barks subj)"
+_GRAPH_WORD = "1\tDogs\tdog\tNNS\t-\t-\t_\tARG1"
 _WORD = "1\tDogs\tdog\tNOUN\t_\t_\t2\tnsubj\t_\t_"
 
 BRACKETED = {
@@ -279,4 +280,33 @@ ALIGNMENT = {
         "Send one sentence or line for each sentence of source, in its order.",
     ),
 }
-FORMATS = {**BRACKETED, **CONLLU, **CUPT, **CONLLX, **MINIPAR, **ALIGNMENT}
+SDP = {
+    "sdp-bad-flag": Entry(
+        "Columns top and pred hold neither + nor -",
+        "The fifth and sixth column say whether the word is a top node, and whether it is a predicate.",
+        "Write + for yes and - for no.",
+        _GRAPH_WORD,
+    ),
+    "sdp-column-count": Entry(
+        "The line has another number of columns than its graph asks for",
+        "Behind the fixed columns (7, or 6 in texts of 2014) there is one for each word of the graph whose pred is +.",
+        "Write _ where a word has no role for a predicate, and + in pred for each predicate.",
+        _GRAPH_WORD,
+    ),
+    "sdp-comment-inside-graph": Entry(
+        "A line with # stands between the words of a graph",
+        "The name of a graph stands before its first word, and a blank line ends the graph before it.",
+        "Write a blank line before the line with #.",
+    ),
+    "sdp-empty-field": Entry(
+        "A column is empty",
+        "Two tabs follow each other, or a line ends with a tab.",
+        "Write _ where a column has no value.",
+    ),
+    "sdp-wrong-id": Entry(
+        "A word does not have the number of its position",
+        "The words of a graph are numbered 1, 2, 3, ... A blank line may be missing between two graphs.",
+        "Number the words of each graph from 1, and end each graph with a blank line.",
+    ),
+}
+FORMATS = {**BRACKETED, **CONLLU, **CUPT, **SDP, **CONLLX, **MINIPAR, **ALIGNMENT}

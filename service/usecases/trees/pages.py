@@ -17,11 +17,13 @@ from treescore.core.trees import (
     DependencyTreebank,
     DiscontinuousTreebank,
     ParallelTreebank,
+    SemanticTreebank,
     Treebank,
 )
 from treescore.core.vocabulary import Vocabulary
 
 DEPENDENCIES, CONSTITUENTS, DISCONTINUOUS, ALIGNMENT = "dependencies", "constituents", "discontinuous", "alignment"
+Trees = ConstituentTreebank | DiscontinuousTreebank | DependencyTreebank | Alignments | ParallelTreebank
 SENTENCES_PER_PAGE = 500
 """Sentences in one stored page, whose number is that of its first: what a request for one sentence reads."""
 UNITS_PER_PAGE = 20_000
@@ -50,8 +52,11 @@ class _Columns(NamedTuple):
 def pages_of(treebank: Treebank) -> Iterator[tuple[int, NamedArrays]]:
     """Yield the pages of a text: number of the first sentence, and the arrays.
 
-    Each list of a sentence (`words`, `nodes`, `links`, ...) has an array `of_LIST` of its lengths.
+    Each list of a sentence (`words`, `nodes`, `links`, ...) has an array `of_LIST` of its lengths. Graphs, which are no
+    trees, have none.
     """
+    if isinstance(treebank, SemanticTreebank):
+        return
     columns, vocabulary = _columns_of(treebank)
     lines, names = _lines_of(treebank), treebank.sentences.sent_ids
     for start, stop in page_bounds(columns.offsets[columns.main]):
@@ -80,14 +85,14 @@ def page_bounds(offsets: IntArray) -> Iterator[tuple[int, int]]:
 
 def unit_offsets(treebank: Treebank) -> IntArray:
     """Return where the words, constituents or links of each sentence begin, int64 (n + 1,)."""
-    if isinstance(treebank, DependencyTreebank):
+    if isinstance(treebank, DependencyTreebank | SemanticTreebank):
         return treebank.word_offsets
     if isinstance(treebank, ConstituentTreebank | DiscontinuousTreebank):
         return treebank.node_offsets
     return treebank.alignment.offsets if isinstance(treebank, ParallelTreebank) else treebank.offsets
 
 
-def _columns_of(treebank: Treebank) -> tuple[_Columns, Vocabulary]:
+def _columns_of(treebank: Trees) -> tuple[_Columns, Vocabulary]:
     if isinstance(treebank, DependencyTreebank):
         return _dependencies(treebank), treebank.vocabulary
     if isinstance(treebank, ConstituentTreebank):

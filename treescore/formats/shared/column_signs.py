@@ -17,6 +17,7 @@ _UPOS = frozenset(
 _COMMENT = re.compile(r"# ?(sent_id|text|newdoc|newpar|global\.columns)\b")
 _COLUMN_NAMES = re.compile(r"#\s*global\.columns\s*=")
 _CODES = re.compile(r"[*_]|[0-9]+(:[^\s;]+)?(;[0-9]+(:[^\s;]+)?)*")
+_SDP = re.compile(r"#SDP 201[45]")
 _ID = re.compile(r"[0-9]+([-.][0-9]+)?")
 _HEAD = re.compile(r"[0-9]+")
 _DEPS = re.compile(r"[0-9]+(\.[0-9]+)?:\S+")
@@ -78,6 +79,18 @@ def conllx_signs(head: Head) -> Signs | None:
         return Signs(POSSIBLE / 2 if foreign else POSSIBLE, why)
     why.append("No comments, and tags that are not the universal ones.")
     return Signs(LIKELY, why)
+
+
+def sdp_signs(head: Head) -> Signs | None:
+    """Return the signs of semantic dependencies: a first line that says so, or + and - as top and pred."""
+    rows = [row for row in head.rows if len(row) >= 6 and row[0].isdigit() and {row[4], row[5]} <= {"+", "-"}]
+    if share(len(rows), len(head.rows)) < _LEAST:
+        return None
+    why = [found_in(len(rows), len(head.rows), "A number, and + or - in columns 5 and 6 (top and pred)")]
+    named = _SDP.match(head.first)
+    if named:
+        why.insert(0, f"The first line is {named[0]}.")
+    return Signs(CERTAIN if named else LIKELY, why)
 
 
 def _dependency_metrics(head: Head, rows: Sequence[Sequence[str]]) -> Iterator[Scored]:

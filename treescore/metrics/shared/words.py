@@ -12,13 +12,15 @@ from treescore.core.columns import Column, Lists, Records, listed
 from treescore.core.counting import counted
 from treescore.core.text import is_punctuation
 from treescore.core.treebank_columns import heads_as_written, places_of, strings_of
-from treescore.core.trees import NO_HEAD, DependencyTreebank
+from treescore.core.trees import NO_HEAD, DependencyTreebank, SemanticTreebank
 from treescore.errors import InputError, Problem
 
+Words = DependencyTreebank | SemanticTreebank
+"""Treebanks with a line and a form for each word."""
 _ADVICE = "Let the parser parse gold's tokens; or, for outputs with their own tokenization, use the metric ud."
 
 
-def check_same_words(gold: DependencyTreebank, system: DependencyTreebank, cap: int) -> None:
+def check_same_words(gold: Words, system: Words, cap: int) -> None:
     """Check that both sides have the same words in the same sentences.
 
     Raises:
@@ -30,7 +32,7 @@ def check_same_words(gold: DependencyTreebank, system: DependencyTreebank, cap: 
         raise InputError([_other_word(gold, system, word) for word in differing[:cap].tolist()], len(differing))
 
 
-def check_same_lengths(gold: DependencyTreebank, system: DependencyTreebank, cap: int) -> None:
+def check_same_lengths(gold: Words, system: Words, cap: int) -> None:
     """Check that sentences have as many words as gold's. Raises InputError `word-count-mismatch`."""
     gold_lengths, system_lengths = np.diff(gold.word_offsets), np.diff(system.word_offsets)
     other_length = np.flatnonzero(gold_lengths != system_lengths)
@@ -116,7 +118,7 @@ def without_subtypes(treebank: DependencyTreebank) -> DependencyTreebank:
     return replace(treebank, deprels=table[treebank.deprels])
 
 
-def _other_length(gold: DependencyTreebank, system: DependencyTreebank, sentence: int) -> Problem:
+def _other_length(gold: Words, system: Words, sentence: int) -> Problem:
     gold_length, length = (
         int(side.word_offsets[sentence + 1] - side.word_offsets[sentence]) for side in (gold, system)
     )
@@ -134,7 +136,7 @@ def _other_length(gold: DependencyTreebank, system: DependencyTreebank, sentence
     )
 
 
-def _other_word(gold: DependencyTreebank, system: DependencyTreebank, word: int) -> Problem:
+def _other_word(gold: Words, system: Words, word: int) -> Problem:
     sentence = int(np.searchsorted(gold.word_offsets, word, "right")) - 1
     position = word - int(gold.word_offsets[sentence]) + 1
     strings = gold.vocabulary.strings
