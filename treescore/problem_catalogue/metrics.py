@@ -171,11 +171,6 @@ CONSTITUENTS = {
         "Check the spelling of the keyword, or remove the line.",
         "DELETE_LABEL TOP",
     ),
-    "prm-unsupported": Entry(
-        "A setting of the parameter file is not supported",
-        "DISC_ONLY and DELETE_ROOT_PRETERMS change which brackets count; only their value 0 is known.",
-        "Remove the line. Brackets with gaps have scores of their own, disc_f1 and others.",
-    ),
     "renaming-cycle": Entry(
         "Labels are renamed in a circle",
         "A label is renamed to another one, and that one, at once or over others, back to the first.",
