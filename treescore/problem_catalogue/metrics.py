@@ -279,6 +279,12 @@ TESTS = {
     ),
 }
 EXPRESSIONS = {
+    "too-long-expressions": Entry(
+        "Multiword expressions are too long to be compared with a training text",
+        "Expressions are compared word for word with those of the training text, from the first to the last word and "
+        "over their gaps; together they stretch over too many words for that.",
+        "Write each expression once, and only those that the sentence has.",
+    ),
     "too-many-overlaps": Entry(
         "Too many multiword expressions of a sentence overlap",
         "Expressions of gold and of the output are paired by the words that they share; those that differ share too "
