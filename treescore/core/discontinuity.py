@@ -14,7 +14,7 @@ from treescore.core.trees import NO_TAG, ConstituentTreebank, DiscontinuousTreeb
 ROOT = "ROOT"
 """Label of a root that no text names."""
 
-_NO_FUNCTION = "-=0123456789"
+_NO_FUNCTION = "=0123456789"
 _OTHER = -(1 << 62)
 """A shift that leaves no word of a sentence at a place."""
 
@@ -80,7 +80,9 @@ class Extents(NamedTuple):
 
 
 def divided(label: str) -> tuple[str, str]:
-    """Divide a label into category and function: `NP-SBJ` into NP and SBJ, `NP-SBJ-1` too, `NP=2` into NP and nothing.
+    """Divide a label into category and function: `NP-SBJ` into NP and SBJ, `NP=2` and `NP-2` into NP and nothing.
+
+    `NP-SBJ-1` has the function `SBJ-`, as disco-dop reads it: SBJ and an empty one.
 
     A `-` or `=` that is the first character divides nothing (`-NONE-`).
     """

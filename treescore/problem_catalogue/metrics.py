@@ -171,11 +171,6 @@ CONSTITUENTS = {
         "Check the spelling of the keyword, or remove the line.",
         "DELETE_LABEL TOP",
     ),
-    "prm-unsupported": Entry(
-        "A setting of the parameter file is not supported",
-        "DISC_ONLY and DELETE_ROOT_PRETERMS change which brackets count; only their value 0 is known.",
-        "Remove the line. Brackets with gaps have scores of their own, disc_f1 and others.",
-    ),
     "renaming-cycle": Entry(
         "Labels are renamed in a circle",
         "A label is renamed to another one, and that one, at once or over others, back to the first.",
@@ -284,6 +279,12 @@ TESTS = {
     ),
 }
 EXPRESSIONS = {
+    "too-long-expressions": Entry(
+        "Multiword expressions are too long to be compared with a training text",
+        "Expressions are compared word for word with those of the training text, from the first to the last word and "
+        "over their gaps; together they stretch over too many words for that.",
+        "Write each expression once, and only those that the sentence has.",
+    ),
     "too-many-overlaps": Entry(
         "Too many multiword expressions of a sentence overlap",
         "Expressions of gold and of the output are paired by the words that they share; those that differ share too "

@@ -81,6 +81,7 @@ def test_order_yields_and_marks_are_those_of_the_definitions(seed: int) -> None:
         ("NP-SBJ", ("NP", "SBJ")),
         ("NP-SBJ-TMP=2", ("NP", "SBJ-TMP")),
         ("NP-12", ("NP", "")),
+        ("NP-SBJ-1", ("NP", "SBJ-")),
         ("NP=2-SBJ", ("NP", "SBJ")),
         ("NP-", ("NP", "")),
         ("-NONE-", ("-NONE-", "")),

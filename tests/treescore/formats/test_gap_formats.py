@@ -140,7 +140,7 @@ def test_discbracket_reads_labels_functions_words_and_comments() -> None:
         "(NN 0=alone)\n\n(TOP-X 1=b 0=a)\n"
     )
     found = read("discbracket", text)
-    assert tree(found) == [("ROOT", "", [0, 1, 2]), ("NP", "SBJ", [0, 1]), ("VP", "", [2])]
+    assert tree(found) == [("ROOT", "", [0, 1, 2]), ("NP", "SBJ-", [0, 1]), ("VP", "", [2])]
     assert words(found)[:3] == [("(x)", "-NONE-"), ("a=b", "N"), ("v", "-LRB--HD")]
     assert tree(found, 1) == [("ROOT", "", [0])]
     assert tree(found, 2) == [("ROOT", "", [])]

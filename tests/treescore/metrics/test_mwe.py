@@ -19,7 +19,7 @@ from treescore.evaluation.document import item_details, signature_document
 from treescore.evaluation.evaluate import Evaluation
 from treescore.evaluation.spec import Entry, parse_spec
 from treescore.formats.cupt import HEADER
-from treescore.metrics.mwe import pairing
+from treescore.metrics.mwe import pairing, training
 
 GOLDEN = json.loads((ROOT / "tests" / "golden" / "field_mwe.json").read_bytes())["cases"]
 COUNTS = ("correct", "gold", "system", "token_correct", "token_gold", "token_system")
@@ -287,3 +287,15 @@ def test_subsets_that_overlap_too_much_are_refused_when_the_text_is_scored():
     assert scored(categories("A", "B"), categories("A", "B"))[1].totals.tolist()[:3] == [6000] * 3
     with pytest.raises(LimitError):
         scored(categories("A", "B"), categories("B", "A"))
+
+
+def test_expressions_that_stretch_over_too_many_words_are_refused(monkeypatch):
+    long, short = spaced("a/1:X b/1", "a/1:X b c d/1;2:Y e/2"), spaced("a/1:X b/1", "a b c d e")
+    monkeypatch.setattr(training, "MAX_COVERED", 8)
+    scored(long, short, train=long)
+    monkeypatch.setattr(training, "MAX_COVERED", 7)
+    scored(short, short, train=short)
+    for gold, system, train in ((long, short, short), (short, long, short), (short, short, long)):
+        with pytest.raises(LimitError) as caught:
+            scored(gold, system, train=train)
+        assert [(each.code, each.sentence) for each in caught.value.problems] == [("too-long-expressions", 2)]

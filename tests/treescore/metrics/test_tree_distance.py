@@ -106,6 +106,17 @@ def test_a_tag_elsewhere_is_another_node_and_a_wrong_tag_costs_one() -> None:
     assert counts(outcome) == {"distance": 1, "nodes": 6, "sentences": 1, "exact": 0, "error": 0, "skip": 0}
 
 
+def test_deleted_roots_of_other_labels_differ_as_in_disco_dop() -> None:
+    """They are no nodes of the sum, and renaming one costs 1."""
+    outcome = scored("(ROOT (S (A 0=a)))\n", "(TOP (S (A 0=a)))\n", "discbracket")
+    assert counts(outcome) == {"distance": 1, "nodes": 4, "sentences": 1, "exact": 0, "error": 0, "skip": 0}
+
+
+def test_tags_that_are_equal_labels_are_one() -> None:
+    outcome = scored("(ROOT (S (PRT 0=a)))\n", "(ROOT (S (ADVP 0=a)))\n", "discbracket")
+    assert counts(outcome)["distance"] == 0
+
+
 def test_what_is_missing_may_be_charged() -> None:
     gold, system = "(S (A a) (A b))\n(S (A a))\n", "(S (A a) (A c))\n(S (A a))\n"
     left_out = counts(scored(gold, system, "bracketed", preset="plain"))

@@ -34,7 +34,7 @@ from treescore.metrics.mwe.items import ItemRows
 from treescore.metrics.mwe.pairing import MAX_SHARED, pairs_of
 from treescore.metrics.mwe.report import parseme_report
 from treescore.metrics.mwe.sets import sides_of
-from treescore.metrics.mwe.training import Training, read_training
+from treescore.metrics.mwe.training import Training, check_spans, read_training
 from treescore.metrics.shared.error_rows import AGREES, members
 from treescore.metrics.shared.examples import EXPRESSIONS
 from treescore.metrics.shared.words import check_same_words
@@ -136,7 +136,7 @@ class Mwe(Metric):
 
         Raises:
             InputError: `word-count-mismatch` or `word-mismatch`, or the training text cannot be read.
-            LimitError: too many expressions overlap.
+            LimitError: too many expressions overlap, or they are too long to be compared with the training text.
         """
         del items
         self.check_params(limits)
@@ -148,6 +148,8 @@ class Mwe(Metric):
         sizes = rows[:, 4] + rows[:, 5]
         crowded = (rows[:, 4] * rows[:, 5]).sum() > MAX_SHARED
         if self._training is not None:
+            for side in sides:
+                check_spans(side)
             rows = np.concatenate([rows, seen_counts(*sides, self._training, len(gold))], axis=1)
 
         @cache

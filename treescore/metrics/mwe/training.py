@@ -16,6 +16,9 @@ from treescore.errors import LimitError, Problem, placed
 from treescore.formats.cupt import read_cupt
 from treescore.metrics.mwe.sets import Side, places_of
 
+MAX_COVERED = 20_000_000
+"""Limit on the words that the expressions of a text stretch over, gaps included, counted for each expression."""
+
 _MISSING = "_"
 _UNKNOWN = -1
 """Number of a string that no expression of the training text has."""
@@ -78,7 +81,8 @@ def read_training(text: str, limits: Limits, *, compat: bool) -> Training:
         raise LimitError(Problem("training-text-too-large", detail, pointer="/train"))
     with placed("/train"):
         treebank = read_cupt(data, Vocabulary(), limits, ranges=not compat)
-    side = Side(treebank, np.zeros(len(treebank.expression_ids), np.int64))
+        side = Side(treebank, np.zeros(len(treebank.expression_ids), np.int64))
+        check_spans(side)
     strings = Vocabulary()
     names = treebank.vocabulary.strings
     used = np.unique(np.concatenate([treebank.expression_words, _covered(side)]))
@@ -90,6 +94,20 @@ def read_training(text: str, limits: Limits, *, compat: bool) -> Training:
 
     lemmas = frozenset(_lemma_keys(treebank, own(_lemmas(treebank, fill=True))))
     return Training(strings, lemmas, frozenset(_span_keys(side, own(treebank.forms))), compat)
+
+
+def check_spans(side: Side) -> None:
+    """Check that what expressions stretch over can be compared. Raises LimitError: `too-long-expressions`."""
+    begins, ends = side.spans
+    lengths = ends - begins
+    if lengths.sum() > MAX_COVERED:
+        sentence = int(np.bincount(side.sentences, lengths).argmax())
+        detail = (
+            f"The expressions of the text stretch over {lengths.sum()} words, gaps included; {MAX_COVERED} can be "
+            f"compared with the training text. Most are in sentence {sentence + 1}. Write each expression once, and "
+            "only those that the sentence has."
+        )
+        raise LimitError(Problem("too-long-expressions", detail, sentence=sentence + 1))
 
 
 def _lemmas(treebank: ExpressionTreebank, *, fill: bool) -> IntArray:

@@ -25,6 +25,8 @@ class Choices:
         gaps: whether constituents may have gaps, and are compared by their words as disco-dop does.
         delete_labels: brackets of these labels are not compared; words with these tags are deleted.
         delete_forms: words of these forms are deleted, by gold's form (only with `gaps`).
+        delete_root_words: whether words are deleted that are directly below gold's root (only with `gaps`).
+        only_gaps: whether brackets without a gap are left out of all scores (only with `gaps`).
         delete_labels_for_length: words with these tags do not count in the length.
         equal_labels, equal_words: pairs that count as equal, in both directions; transitively only with `gaps`.
         quote_labels: tags of words that may be quotes or possessives (EVALB's repair of Ellis 2006).
@@ -48,6 +50,8 @@ class Choices:
     gaps: bool = False
     delete_labels: Sequence[str] = ()
     delete_forms: Sequence[str] = ()
+    delete_root_words: bool = False
+    only_gaps: bool = False
     delete_labels_for_length: Sequence[str] = ()
     equal_labels: Sequence[Sequence[str]] = ()
     equal_words: Sequence[Sequence[str]] = ()
@@ -75,7 +79,9 @@ class Choices:
     @property
     def deletions(self) -> Deletions:
         """What is deleted and taken as equal where constituents may have gaps."""
-        return Deletions(self.delete_labels, self.delete_forms, self.equal_labels, self.equal_words)
+        return Deletions(
+            self.delete_labels, self.delete_forms, self.equal_labels, self.equal_words, self.delete_root_words
+        )
 
     def document(self) -> dict[str, Json]:
         """Return the choices as a request gives them."""
@@ -154,6 +160,14 @@ _CHOICES: Mapping[str, Param] = {
     "delete_forms": Param(
         _or_null(STRINGS), None, "Forms of words that are deleted, by gold's form (preset discodop only)."
     ),
+    "delete_root_words": Param(
+        _or_null(BOOLEAN),
+        None,
+        "Whether words right below the root of gold's tree are deleted (preset discodop only; DELETE_ROOT_PRETERMS).",
+    ),
+    "only_gaps": Param(
+        _or_null(BOOLEAN), None, "Whether only brackets with a gap are compared (preset discodop only; DISC_ONLY)."
+    ),
     "delete_labels_for_length": Param(_or_null(STRINGS), None, "Tags whose words do not count in a sentence's length."),
     "equal_labels": Param(_or_null(_PAIRS), None, "Pairs of labels or tags that count as equal; not transitive."),
     "equal_words": Param(_or_null(_PAIRS), None, "Pairs of words that count as equal; not transitive."),
@@ -190,7 +204,13 @@ _CHOICES: Mapping[str, Param] = {
     "first_word": Param(_or_null({"enum": [0, 1]}), None, "Number of the first word in the spans that items show."),
 }
 
-WITH_GAPS = ("delete_labels", "delete_forms", "delete_labels_for_length", "equal_labels", "equal_words", "cutoff")
+ONLY_WITH_GAPS = ("delete_forms", "delete_root_words", "only_gaps")
+"""The choices that have no effect elsewhere."""
+
+WITH_GAPS = (
+    *("delete_labels", *ONLY_WITH_GAPS, "delete_labels_for_length", "equal_labels", "equal_words"),
+    *("cutoff", "labelled"),
+)
 """The choices that have an effect where constituents may have gaps."""
 
 PARAMS: Mapping[str, Param] = {
@@ -224,7 +244,7 @@ def choices_of(values: Mapping[str, Json]) -> Choices:
     preset, prm = values["preset"], values["prm"]
     base = PRESETS[preset] if prm is None else _of_prm(prm, _PROGRAMS.get(preset, EVALB))
     chosen = {name: values[name] for name in _CHOICES if values[name] is not None}
-    without_effect = [name for name in chosen if name not in WITH_GAPS] if base.gaps else ["delete_forms"]
+    without_effect = [name for name in chosen if name not in WITH_GAPS] if base.gaps else ONLY_WITH_GAPS
     for name in without_effect:
         if name in chosen and _listed(chosen[name]) != _listed(getattr(base, name)):
             raise InputError(_no_effect(name, preset))
@@ -246,8 +266,5 @@ def _no_effect(name: str, preset: str) -> Problem:
 def _of_prm(text: str, program: Choices) -> Choices:
     """Apply a parameter file to the defaults of the program that reads it."""
     prm = read_prm(text, discodop=program.gaps)
-    single: dict[str, Json] = {"cutoff": prm.cutoff}
-    if not program.gaps:
-        single["labelled"] = prm.labelled
-    chosen = {**prm.lists, **{name: value for name, value in single.items() if value is not None}}
+    chosen: dict[str, Json] = {**prm.lists, **prm.settings}
     return replace(program, **chosen, ignored=prm.ignored, warnings=prm.warnings)

@@ -107,7 +107,7 @@ class Parseval(Metric):
     def table(self) -> ScoreTable:
         """Counts and scores; those up to the cut-off length have `cutoff.` before their names."""
         if self.choices.gaps:
-            return gap_score_table(zero=self.choices.zero)
+            return gap_score_table(zero=self.choices.zero, only_gaps=self.choices.only_gaps)
         return score_table(zero=self.choices.zero, unparsed=self.choices.tells_unparsed)
 
     @property
@@ -167,7 +167,7 @@ class Parseval(Metric):
         return Outcome(
             rows=comparison.rows,
             status=comparison.status,
-            problems=gap_problems(gold, system, comparison.status),
+            problems=gap_problems(gold, system, comparison.status, self.choices),
             details=comparison.items,
             slices=comparison.slices,
             extra=comparison.extra,
@@ -207,7 +207,7 @@ class Parseval(Metric):
             case "spmrl":
                 return spmrl_report(outcome, names)
             case "discodop":
-                return discodop_report(outcome, self.table)
+                return discodop_report(outcome, names, self.choices)
             case "errors":
                 return error_report(outcome.extra()["errors"])
         raise KeyError(style)

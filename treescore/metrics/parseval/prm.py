@@ -19,9 +19,10 @@ _LISTS = {
 }
 IGNORED = ("DEBUG", "MAX_ERROR")
 """Keys that change what EVALB prints or when it gives up, not what it computes."""
-OF_DISCODOP = ("DISC_ONLY", "DELETE_ROOT_PRETERMS", "LA", "TED")
-"""Keys of disco-dop that choose what is printed; those but the last two change figures where they are not 0."""
-_CHANGING = OF_DISCODOP[:2]
+_SWITCHES = {"LABELED": "labelled"}
+_SWITCHES_OF_DISCODOP = {"DISC_ONLY": "only_gaps", "DELETE_ROOT_PRETERMS": "delete_root_words"}
+_PRINTED_BY_DISCODOP = ("LA", "TED", "DEP")
+"""Keys of disco-dop that switch on scores which other metrics compute."""
 
 MOST_PAIRS = 1000
 """Most pairs of equal labels, or of equal words; EVALB itself allows 100 of each."""
@@ -33,14 +34,13 @@ class ParameterFile:
 
     Attributes:
         lists: parameter name -> labels, words or pairs, in order.
-        cutoff, labelled: None where the file does not set them.
+        settings: parameter name -> number or truth value, of those that the file sets.
         ignored: values of the keys that change no figure.
         warnings: what EVALB reports on its standard error.
     """
 
     lists: dict[str, list[str | tuple[str, str]]]
-    cutoff: int | None
-    labelled: bool | None
+    settings: dict[str, int | bool]
     ignored: dict[str, int]
     warnings: Sequence[Problem]
 
@@ -57,10 +57,11 @@ def read_prm(text: str, *, discodop: bool = False) -> ParameterFile:
         discodop: whether disco-dop's keys are known too.
 
     Raises:
-        InputError: `prm-too-many-pairs`, `prm-unsupported`.
+        InputError: `prm-too-many-pairs`.
     """
     listed = {**_LISTS, "DELETE_WORD": "delete_forms"} if discodop else _LISTS
-    numeric = (*IGNORED, "CUTOFF_LEN", "LABELED", *(OF_DISCODOP if discodop else ()))
+    switches = {**_SWITCHES, **_SWITCHES_OF_DISCODOP} if discodop else _SWITCHES
+    numeric = (*IGNORED, "CUTOFF_LEN", *switches, *(_PRINTED_BY_DISCODOP if discodop else ()))
     lists: dict[str, list[str | tuple[str, str]]] = {name: [] for name in listed.values()}
     numbers: dict[str, int] = {}
     warnings = []
@@ -85,16 +86,16 @@ def read_prm(text: str, *, discodop: bool = False) -> ParameterFile:
         else:
             match = _NUMBER.match(value)
             numbers[key] = int(match.group()) if match else 0
-            if key in _CHANGING and numbers[key]:
-                raise InputError(_unsupported(key, number))
     for key in ("EQ_LABEL", "EQ_WORD"):
         if len(lists[_LISTS[key]]) > MOST_PAIRS:
             detail = f"The parameter file exceeds {MOST_PAIRS} lines {key}. Rewrite the labels or words in the texts."
             raise InputError(Problem("prm-too-many-pairs", detail, pointer="/prm"))
+    settings: dict[str, int | bool] = {name: bool(numbers[key]) for key, name in switches.items() if key in numbers}
+    if "CUTOFF_LEN" in numbers:
+        settings["cutoff"] = numbers["CUTOFF_LEN"]
     return ParameterFile(
         lists=lists,
-        cutoff=numbers.get("CUTOFF_LEN"),
-        labelled=bool(numbers["LABELED"]) if "LABELED" in numbers else None,
+        settings=settings,
         ignored={key: numbers[key] for key in IGNORED if key in numbers},
         warnings=warnings,
     )
@@ -102,12 +103,3 @@ def read_prm(text: str, *, discodop: bool = False) -> ParameterFile:
 
 def _warning(code: str, line: int, detail: str) -> Problem:
     return Problem(code, f"Parameter file, line {line}: {detail}", pointer="/prm", line=line)
-
-
-def _unsupported(key: str, line: int) -> Problem:
-    advice = (
-        "The scores disc_... are those of brackets with a gap" if key == "DISC_ONLY" else "Delete these words by tag"
-    )
-    return Problem(
-        "prm-unsupported", f"Parameter file, line {line}: {key} must be 0. {advice}.", pointer="/prm", line=line
-    )

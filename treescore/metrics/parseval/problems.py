@@ -14,6 +14,7 @@ from treescore.core.vocabulary import Vocabulary
 from treescore.errors import InputError, Problem
 from treescore.metrics.parseval import kernel
 from treescore.metrics.parseval.choices import DISCODOP, Choices
+from treescore.metrics.shared.discodop import representatives
 
 Trees = ConstituentTreebank | DiscontinuousTreebank
 
@@ -32,8 +33,11 @@ def check_gaps(choices: Choices, treebank: Trees) -> None:
         raise InputError(Problem("parseval-needs-discodop", detail))
 
 
-def gap_problems(gold: DiscontinuousTreebank, system: DiscontinuousTreebank, status: StatusArray) -> dict[int, Problem]:
-    """Return why sentences of trees that may have gaps could not be compared; their words are compared as they are."""
+def gap_problems(
+    gold: DiscontinuousTreebank, system: DiscontinuousTreebank, status: StatusArray, choices: Choices
+) -> dict[int, Problem]:
+    """Return why sentences of trees that may have gaps could not be compared; their words are compared undeleted."""
+    same = representatives(gold.vocabulary, choices.equal_words)
     problems: dict[int, Problem] = {}
     for index in np.flatnonzero(status == ERROR).tolist():
         problem = _unreadable(gold, system, index)
@@ -41,7 +45,7 @@ def gap_problems(gold: DiscontinuousTreebank, system: DiscontinuousTreebank, sta
             golds, systems = (
                 each.words[each.word_offsets[index] : each.word_offsets[index + 1]] for each in (gold, system)
             )
-            problem = _differing(gold.vocabulary, index, int(system.lines[index]), golds, systems)
+            problem = _differing(gold.vocabulary, index, int(system.lines[index]), golds, systems, same)
         problems[index] = problem
     return problems
 
@@ -91,13 +95,15 @@ def _mismatch(vocabulary: Vocabulary, index: int, line: int, facts: Sequence[int
     return Problem(code, detail, sentence=index + 1, line=line, gold_detail=f"{statement}; gold has {gold}. {_ADVICE}")
 
 
-def _differing(vocabulary: Vocabulary, index: int, line: int, golds: IntArray, systems: IntArray) -> Problem:
-    """Describe how the words of sentence `index` differ from gold's."""
+def _differing(
+    vocabulary: Vocabulary, index: int, line: int, golds: IntArray, systems: IntArray, same: IntArray
+) -> Problem:
+    """Describe how the words of sentence `index` differ from gold's; `same` tells which string stands for each."""
     if len(golds) != len(systems):
         code, statement = "word-count-mismatch", f"The sentence has {counted(len(systems), 'word')}"
         expected = str(len(golds))
     else:
-        place = int(np.flatnonzero(golds != systems)[0])
+        place = int(np.flatnonzero(same[golds] != same[systems])[0])
         code = "word-mismatch"
         statement = f"Word {place + 1} is {vocabulary.strings[systems[place]]!r}"
         expected = repr(vocabulary.strings[golds[place]])

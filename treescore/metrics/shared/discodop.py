@@ -8,6 +8,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from treescore.core.arrays import BoolArray, IntArray, owners_of
+from treescore.core.structure import NONE
 from treescore.core.trees import DiscontinuousTreebank
 from treescore.core.vocabulary import Vocabulary
 
@@ -33,12 +34,14 @@ class Deletions:
         labels: constituents with these labels are not compared; words with these tags in gold are deleted.
         forms: words with these forms in gold are deleted.
         equal_labels, equal_words: pairs that count as equal, transitively.
+        root_words: whether words directly below the root in gold are deleted.
     """
 
     labels: Sequence[str] = DELETED_LABELS
     forms: Sequence[str] = DELETED_FORMS
     equal_labels: Pairs = EQUAL_LABELS
     equal_words: Pairs = EQUAL_WORDS
+    root_words: bool = False
 
     def words_agree(self, gold: DiscontinuousTreebank, system: DiscontinuousTreebank) -> BoolArray:
         """Tell of each of n sentences whether both sides have the same words, bool (n,)."""
@@ -52,7 +55,10 @@ class Deletions:
     def kept_words(self, gold: DiscontinuousTreebank) -> BoolArray:
         """Tell of each of gold's w words whether it is left, bool (w,)."""
         tags, forms = (listed(gold.vocabulary, names) for names in (self.labels, self.forms))
-        return np.asarray(~(tags[gold.tags] & (gold.tags >= 0)) & ~forms[gold.words], np.bool_)
+        deleted = (tags[gold.tags] & (gold.tags >= 0)) | forms[gold.words]
+        if self.root_words:
+            deleted |= gold.parents[gold.anchors] == NONE
+        return np.asarray(~deleted, np.bool_)
 
     def kept_of_system(
         self, gold: DiscontinuousTreebank, system: DiscontinuousTreebank, kept: BoolArray, fine: BoolArray

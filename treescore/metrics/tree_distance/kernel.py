@@ -10,7 +10,7 @@ from treescore.core.arrays import BoolArray, Int32Array, IntArray, owners_of, su
 from treescore.core.discontinuity import extents_of
 from treescore.core.jit import compiled
 from treescore.core.structure import NONE
-from treescore.core.trees import DiscontinuousTreebank
+from treescore.core.trees import NO_TAG, DiscontinuousTreebank
 from treescore.metrics.shared.discodop import Deletions, listed, representatives
 
 
@@ -40,14 +40,13 @@ def units_of(treebank: DiscontinuousTreebank, deletions: Deletions) -> Units:
     extents = extents_of(treebank)
     deleted = listed(vocabulary, deletions.labels)[treebank.labels]
     kept = roots | (~deleted & (extents.sizes > 0))
-    labels = representatives(vocabulary, deletions.equal_labels)[treebank.labels]
-    labels[roots & deleted] = -1  # deleted roots are alike
+    same = representatives(vocabulary, deletions.equal_labels)
     places = np.arange(len(treebank.words)) - np.repeat(treebank.word_offsets[:-1], np.diff(treebank.word_offsets))
-    tags = (places + 1) * (len(vocabulary) + 1) + treebank.tags + 1
+    tags = (places + 1) * (len(vocabulary) + 1) + np.append(same, NO_TAG)[treebank.tags] + 1
     parents = _raised(treebank.parents, treebank.anchors, kept)
     return Units(
         parents,
-        np.concatenate([labels, tags + len(vocabulary)]),
+        np.concatenate([same[treebank.labels], tags + len(vocabulary)]),
         extents.firsts,
         kept,
         treebank.node_offsets,

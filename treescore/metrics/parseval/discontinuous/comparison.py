@@ -12,12 +12,12 @@ from treescore.core.arrays import BoolArray, IntArray, offsets_of, owners_of, su
 from treescore.core.columns import Column, Documents, Lists, Numbers, Records, Rows
 from treescore.core.params import Json
 from treescore.core.registry import ERROR, OK, SKIP, StatusArray
-from treescore.core.treebank_columns import ranges_of, strings_of
+from treescore.core.treebank_columns import strings_of
 from treescore.core.trees import DiscontinuousTreebank
-from treescore.core.vocabulary import Vocabulary
-from treescore.metrics.parseval.bracket_tables import BracketTables, Columns, joint_keys, paired_rows
+from treescore.metrics.parseval.bracket_tables import BracketTables, Columns, paired_rows
 from treescore.metrics.parseval.choices import Choices
 from treescore.metrics.parseval.discontinuous.brackets import UNMATCHED, Brackets, Compared
+from treescore.metrics.parseval.discontinuous.function_tags import function_tags
 from treescore.metrics.parseval.discontinuous.scores import COUNTS, STATES, score_table
 from treescore.metrics.shared.discodop import listed
 
@@ -49,7 +49,7 @@ class Comparison:
         self.rows = np.concatenate([counts, short, length[:, None]], axis=1)
 
     def _brackets(self) -> IntArray:
-        """Count brackets of each sentence, int64 (n, 7), columns as BRACKETS; gold's of all sentences."""
+        """Count brackets of each sentence, int64 (n, 9), columns as BRACKETS; gold's of all sentences."""
         gold, system = self._compared.sides
         size = len(self._gold)
         matched = gold.partners != UNMATCHED
@@ -63,6 +63,8 @@ class Comparison:
                 sums_by(gold.sentences[matched & gold.gaps], size),
                 sums_by(gold.sentences[gold.gaps], size),
                 sums_by(system.sentences[system.gaps], size),
+                sums_by(gold.sentences[gold.distinct], size),
+                sums_by(system.sentences[system.distinct], size),
             ],
             axis=1,
         )
@@ -73,41 +75,9 @@ class Comparison:
         left, other = self._compared.kept
         owners = owners_of(gold.word_offsets)
         both = left & self._compared.fine[owners]
-        agree = np.zeros(len(gold.words), np.bool_)
-        agree[both] = gold.tags[both] == system.tags[other]
-        places, others = np.flatnonzero(agree), np.flatnonzero(other)[agree[both]]
-        tags = [
-            _function_tags(gold.vocabulary, numbers)
-            for numbers in (gold.word_functions[places], system.word_functions[others])
-        ]
-        of_words = owners[places]
-        tagged = [of_words[words] for words, _ in tags]
-        right = tagged[0][paired_rows(tags[0], tags[1])[0]]
-        function_columns = zip(self._bracket_functions(), (right, *tagged), strict=True)
-        return np.stack(
-            [
-                sums_by(owners[left], size),
-                sums_by(owners[places], size),
-                *(sums_by(np.concatenate(each), size) for each in function_columns),
-            ],
-            axis=1,
-        )
-
-    def _bracket_functions(self) -> tuple[IntArray, IntArray, IntArray]:
-        """Return the sentences of function tags that match, of gold's and of the output's.
-
-        Only brackets that the other side has too, under the same label, count.
-        """
-        gold, system = self._compared.sides
-        keys = joint_keys(gold.key, system.key)
-        chosen = []
-        for side, own in zip((gold, system), keys, strict=True):
-            shared = side.partners != UNMATCHED  # of equal brackets all count that the other side has once
-            shared[~shared] = np.isin(own[~shared], own[shared])
-            brackets, tags = _function_tags(self._gold.vocabulary, side.functions[shared])
-            chosen.append((side.sentences[shared][brackets], own[shared][brackets], tags))
-        matched = paired_rows(chosen[0][1:], chosen[1][1:])[0]
-        return chosen[0][0][matched], chosen[0][0], chosen[1][0]
+        right = gold.tags[both] == system.tags[other]
+        columns = (owners[left], owners[both][right], *function_tags(self._compared))
+        return np.stack([sums_by(column, size) for column in columns], axis=1)
 
     def slices(self) -> dict[str, Documents]:
         """Return scores by sentence length and by label."""
@@ -126,7 +96,7 @@ class Comparison:
         systems = Columns(
             system.sentences, *system.yields, system.labels, (system.partners != UNMATCHED).astype(np.int64)
         )
-        table = score_table(zero=self._choices.zero)
+        table = score_table(zero=self._choices.zero, only_gaps=self._choices.only_gaps)
         return BracketTables(self._gold.vocabulary, table, COUNTS, self.rows, golds, systems)
 
     def items(self, start: int, stop: int) -> Records:
@@ -201,8 +171,8 @@ def _charge(counts: IntArray, status: StatusArray, *, zero: bool) -> None:
     if zero:
         for right in ("matched", "unlabelled_matched", "disc_matched", "correct_tags", "function_matched"):
             counts[~valid, column[right]] = 0
-        for system, gold in (("system", "gold"), ("disc_system", "disc_gold"), ("function_system", "function_gold")):
-            counts[~valid, column[system]] = counts[~valid, column[gold]]
+        for kind in ("", "disc_", "distinct_", "function_"):
+            counts[~valid, column[f"{kind}system"]] = counts[~valid, column[f"{kind}gold"]]
     else:
         counts[~valid] = 0
     matched, golds, systems = (counts[:, column[name]] for name in ("matched", "gold", "system"))
@@ -223,21 +193,3 @@ def _charge(counts: IntArray, status: StatusArray, *, zero: bool) -> None:
 def _listed_words(gold: DiscontinuousTreebank, choices: Choices) -> BoolArray:
     """Find the words that do not count in the length, bool (w,)."""
     return listed(gold.vocabulary, choices.delete_labels_for_length)[gold.tags] & (gold.tags >= 0)
-
-
-def _function_tags(vocabulary: Vocabulary, functions: IntArray) -> tuple[IntArray, IntArray]:
-    """Split the functions of n units at hyphens: SB-X is the tags SB and X.
-
-    Args:
-        vocabulary: what the numbers mean.
-        functions: of the units, 0 for none, int64 (n,).
-
-    Returns:
-        The unit of each function tag, from 0, and the tag's number, int64.
-    """
-    distinct = vocabulary.distinct(functions)
-    tags = [vocabulary.strings[number].split("-") if number else [] for number in distinct.tolist()]
-    lengths = np.array([len(names) for names in tags], np.int64)
-    units = np.searchsorted(distinct, functions)
-    places, offsets = ranges_of(offsets_of(lengths)[units], lengths[units])
-    return owners_of(offsets), vocabulary.numbers([name for names in tags for name in names])[places]

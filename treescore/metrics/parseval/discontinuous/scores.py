@@ -10,30 +10,36 @@ import numpy as np
 from treescore.core.arrays import FloatArray
 from treescore.core.scores import Ratio, Score, ScoreTable, f1_score, ratio_score
 
-BRACKETS = ("matched", "gold", "system", "unlabelled_matched", "disc_matched", "disc_gold", "disc_system")
-"""Brackets of a sentence, those with a gap last."""
+BRACKETS = (
+    *("matched", "gold", "system", "unlabelled_matched", "disc_matched", "disc_gold", "disc_system"),
+    *("distinct_gold", "distinct_system"),
+)
+"""Brackets of a sentence, those with a gap, and those that differ from each other, as disco-dop's summary has them."""
 WORDS = ("words", "correct_tags", "function_matched", "function_gold", "function_system")
 STATES = ("sentences", "error", "skip", "valid", "complete", "disc_sentences", "disc_complete")
 COUNTS = (*BRACKETS, *WORDS, *STATES)
 """Counts of a sentence; of sentences that are not valid only the status counts."""
 
 _NONE = "the text has no sentences"
+_NO_GAPS = "neither gold nor output has a bracket with a gap"
 
 
 @cache
-def score_table(*, zero: bool) -> ScoreTable:
+def score_table(*, zero: bool, only_gaps: bool) -> ScoreTable:
     """Return the table.
 
     Args:
         zero: shares of valid sentences are those of all sentences.
+        only_gaps: brackets without a gap are not compared, and sentences that have no others do not count as complete.
     """
     names = (*COUNTS, *(f"cutoff.{name}" for name in COUNTS), "length")
-    among = "sentences" if zero else "valid"
-    cutoff = _scores("cutoff.", " Sentences up to the cut-off length only.", among)
-    return ScoreTable(names, (*_scores("", "", among), *cutoff))
+    among = "disc_sentences" if only_gaps else "sentences" if zero else "valid"
+    complete = "disc_complete" if only_gaps else "complete"
+    cutoff = _scores("cutoff.", " Sentences up to the cut-off length only.", complete, among)
+    return ScoreTable(names, (*_scores("", "", complete, among), *cutoff))
 
 
-def _scores(prefix: str, suffix: str, among: str) -> list[Score]:
+def _scores(prefix: str, suffix: str, complete: str, among: str) -> list[Score]:
     function_tags = {name: f"{prefix}function_{name}" for name in ("matched", "gold", "system")}
     return [
         *_shares(prefix, "labelled_", "brackets", ("matched", "gold", "system"), suffix),
@@ -42,16 +48,16 @@ def _scores(prefix: str, suffix: str, among: str) -> list[Score]:
         ratio_score(
             f"{prefix}exact_match",
             f"Share of sentences all of whose brackets match.{suffix}",
-            f"{prefix}complete",
+            f"{prefix}{complete}",
             f"{prefix}{among}",
-            undefined=_NONE,
+            undefined=_NO_GAPS if among == "disc_sentences" else _NONE,
         ),
         ratio_score(
             f"{prefix}disc_exact_match",
             f"Share of sentences all of whose brackets with a gap match, of those in which a side has one.{suffix}",
             f"{prefix}disc_complete",
             f"{prefix}disc_sentences",
-            undefined="neither gold nor output has a bracket with a gap",
+            undefined=_NO_GAPS,
         ),
         ratio_score(
             f"{prefix}tagging_accuracy",
