@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from treescore.core.arrays import BoolArray, IntArray, owners_of
+from treescore.core.arrays import BoolArray, IntArray, offsets_of, owners_of
 from treescore.core.treebank_columns import ranges_of
 from treescore.core.trees import NO_TAG, DiscontinuousTreebank
 from treescore.core.vocabulary import Vocabulary
@@ -25,18 +25,19 @@ class _Units(NamedTuple):
         sentences: of each, int64 (u,).
         key: columns by which they are compared.
         functions: numbers of strings, int64 (u,).
-        brackets: how many are brackets.
     """
 
     sentences: IntArray
     key: Sequence[IntArray]
     functions: IntArray
-    brackets: int
 
-    def rows(self, chosen: IntArray, times: IntArray, functions: IntArray) -> _Units:
-        """Return some of them, each as often as it has function tags."""
-        rows = np.repeat(chosen, times)
-        return _Units(self.sentences[rows], [column[rows] for column in self.key], functions, 0)
+
+class _Tags(NamedTuple):
+    """Function tags: the sentence of each, the number of its unit's key, and the tag; int64 (t,) each."""
+
+    sentences: IntArray
+    keys: IntArray
+    tags: IntArray
 
 
 def function_tags(compared: Compared) -> tuple[IntArray, IntArray, IntArray]:
@@ -48,24 +49,41 @@ def function_tags(compared: Compared) -> tuple[IntArray, IntArray, IntArray]:
     sides = _units(compared, compared.gold, 0), _units(compared, compared.system, 1)
     agree = _agreeing(compared)
     keys = joint_keys(sides[0].key, sides[1].key)
-    found = []
-    for number, side in enumerate(sides):
-        brackets, own = compared.sides[number], keys[number]
-        counted = np.append(brackets.partners != UNMATCHED, agree)
-        # Of equal brackets all count that the other side has once; a word also where the other side has a bracket
-        # with its tag over it alone. Without labels disco-dop looks for labelled brackets among those without.
-        counted[: side.brackets] &= compared.choices.labelled
-        others = own[: side.brackets][counted[: side.brackets]]
-        rest = np.flatnonzero(~counted[: side.brackets])
-        counted[rest] = np.isin(own[rest], others)
-        other = compared.sides[1 - number]
-        alone = np.flatnonzero(other.sizes == 1) if compared.choices.labelled else rest[:0]
-        rest = side.brackets + np.flatnonzero(~agree)
-        counted[rest] = np.isin(own[rest], keys[1 - number][alone])
-        found.append(_divided(side, np.flatnonzero(counted), compared.gold.vocabulary))
-    gold, system = found
-    matched = paired_rows([*gold.key, gold.functions], [*system.key, system.functions])[0]
+    gold, system = (
+        _divided(
+            sides[number],
+            keys[number],
+            np.flatnonzero(_counted(compared, number, keys[number], keys[1 - number], agree)),
+            compared.gold.vocabulary,
+        )
+        for number in range(2)
+    )
+    matched = paired_rows(gold[1:], system[1:])[0]
     return gold.sentences[matched], gold.sentences, system.sentences
+
+
+def _counted(compared: Compared, side: int, own: IntArray, others: IntArray, agree: BoolArray) -> BoolArray:
+    """Tell of each unit of one side whether its function tags count.
+
+    Args:
+        compared: the treebanks.
+        side: 0 for gold, 1 for the output.
+        own: numbers of the keys of its units.
+        others: those of the other side.
+        agree: whether the tags of each word agree.
+    """
+    brackets, other = compared.sides[side], compared.sides[1 - side]
+    size = len(brackets.labels)
+    if not compared.choices.labelled:  # disco-dop then looks for labelled brackets among those without labels
+        return np.append(np.zeros(size, np.bool_), agree)
+    counted = np.append(brackets.partners != UNMATCHED, agree)
+    # Of equal brackets all count that the other side has once.
+    rest = np.flatnonzero(~counted[:size])
+    counted[rest] = np.isin(own[rest], own[:size][counted[:size]])
+    # A word counts also where the other side has a bracket with its tag as label over it alone.
+    rest = size + np.flatnonzero(~agree)
+    counted[rest] = np.isin(own[rest], others[np.flatnonzero(other.sizes == 1)])
+    return np.asarray(counted, np.bool_)
 
 
 def _units(compared: Compared, tree: DiscontinuousTreebank, side: int) -> _Units:
@@ -85,7 +103,7 @@ def _units(compared: Compared, tree: DiscontinuousTreebank, side: int) -> _Units
         np.concatenate([same[brackets.labels], same[tree.tags[words]]]) - NO_TAG,
     ]
     functions = np.concatenate([brackets.functions, tree.word_functions[words]])
-    return _Units(sentences, key, functions, len(brackets.labels))
+    return _Units(sentences, key, functions)
 
 
 def _agreeing(compared: Compared) -> BoolArray:
@@ -97,15 +115,14 @@ def _agreeing(compared: Compared) -> BoolArray:
     return np.asarray(tags[0] == tags[1], np.bool_)
 
 
-def _divided(side: _Units, chosen: IntArray, vocabulary: Vocabulary) -> _Units:
-    """Return a row for each function tag of some units."""
+def _divided(side: _Units, keys: IntArray, chosen: IntArray, vocabulary: Vocabulary) -> _Tags:
+    """Return the function tags of some units; `keys` are the numbers of all units' keys."""
     functions = side.functions[chosen]
-    distinct = vocabulary.distinct(functions).tolist()
-    parts = [vocabulary.strings[number].split("-") if vocabulary.strings[number] else [] for number in distinct]
-    sizes, starts = np.zeros(len(vocabulary), np.int64), np.zeros(len(vocabulary), np.int64)
-    sizes[distinct] = [len(names) for names in parts]
-    starts[distinct] = np.cumsum(sizes[distinct]) - sizes[distinct]
+    distinct = vocabulary.distinct(functions)
+    parts = [string.split("-") if string else [] for string in map(vocabulary.strings.__getitem__, distinct.tolist())]
+    sizes = np.array([len(names) for names in parts], np.int64)
+    places = np.searchsorted(distinct, functions)
+    rows = np.repeat(chosen, sizes[places])
+    found, _ = ranges_of(offsets_of(sizes)[places], sizes[places])
     tags = vocabulary.numbers([name for names in parts for name in names])
-    times = sizes[functions]
-    places, _ = ranges_of(starts[functions], times)
-    return side.rows(chosen, times, tags[places])
+    return _Tags(side.sentences[rows], keys[rows], tags[found])
