@@ -50,6 +50,7 @@ class Broken:
         status = np.full(size, OK, np.uint8)
         status[golds[self.words]] = ERROR
         described = {problem.sentence: problem for problem in reversed(self.problems)}
+        described |= {sentence + 1: problem for sentence, problem in self.treebank.sentences.unreadable.items()}
         problems: dict[int, Problem] = {}
         words = np.flatnonzero(self.words)
         for sentence, place in zip(
