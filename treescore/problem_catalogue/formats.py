@@ -160,8 +160,8 @@ CONLLX = {
     ),
     "conllx-comments": Entry(
         "Lines that begin with # are left out",
-        "Such lines before a sentence are read as comments, as in CoNLL-U. The format has none: eval07.pl takes each for "
-        "a word.",
+        "Such lines before a sentence are read as comments, as in CoNLL-U. The format has none: eval07.pl takes each "
+        "for a word.",
         "Remove the lines if the text is also scored by eval07.pl. If they are words, put their numbers first.",
     ),
     "conllx-empty-field": Entry(

@@ -72,5 +72,12 @@ def broken_trees_of(treebank: DependencyTreebank, shape: Shape, cap: int) -> Bro
     """
     broken = shape.cycles >= 0
     broken[shape.owners[shape.outside & (treebank.heads != NO_HEAD)]] = True
-    problems, _ = shape_problems(treebank, shape, cap, _ADVICE, Allowed(several_roots=True, missing_heads=True))
+    found, _ = shape_problems(treebank, shape, cap, _ADVICE, Allowed(several_roots=True, missing_heads=True))
+    problems = []
+    for problem in found:
+        sentence = (problem.sentence or 0) - 1
+        if sentence not in treebank.sentences.unreadable:
+            problems.append(problem)
+        elif not problems or problems[-1].sentence != problem.sentence:
+            problems.append(treebank.sentences.unreadable[sentence])
     return Broken(treebank, shape.owners, np.asarray(broken[shape.owners], np.bool_), problems)
