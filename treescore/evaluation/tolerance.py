@@ -1,4 +1,4 @@
-"""What the metrics of a request forgive of an output's text, and what they see of it."""
+"""Which faults of an output's text the metrics of a request accept, and what they see of it."""
 
 from __future__ import annotations
 

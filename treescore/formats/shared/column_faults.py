@@ -18,7 +18,7 @@ _LONGEST = 10_000
 
 
 def other_columns(outline: Outline, row: int, columns: int) -> str:
-    """Say how to mend a line that has not so many columns as it must."""
+    """Say how to fix a line that has not so many columns as it must."""
     start, end = int(outline.starts[row]), int(outline.ends[row])
     line = outline.text[start : min(end, start + _LONGEST)].decode("utf-8", "ignore")
     fields = line.split("\t")

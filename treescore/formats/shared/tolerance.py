@@ -36,8 +36,8 @@ class Lines(NamedTuple):
     """A text as `unix_lines` makes it.
 
     Attributes:
-        text: with U+FFFD for what is no text.
-        faults: lines that are none.
+        text: with U+FFFD for bytes that are not text.
+        faults: lines with such bytes.
     """
 
     text: bytes
@@ -72,7 +72,9 @@ def _fault(line: bytes, number: int) -> Problem | None:
         return None
     code, at = ("nul-character", nul) if bad is None else ("invalid-utf8", bad)
     column = place(line, at)[1]
-    detail = f"Byte 0x{line[at]:02x} in line {number}, column {column} is no text. Save the file as UTF-8, without NUL."
+    detail = (
+        f"Byte 0x{line[at]:02x} in line {number}, column {column} is not text. Save the file as UTF-8, without NUL."
+    )
     return Problem(code, detail, line=number, column=column)
 
 
@@ -86,7 +88,7 @@ class Rows(Generic[_T]):
         checked: what the format's check has made of them.
         warnings: what is unusual.
         unreadable: sentence -> why it cannot be read.
-        comments: comments that are no text.
+        comments: comments with bytes that are not text.
     """
 
     outline: Outline

@@ -127,7 +127,7 @@ class Ud(Metric):
 
     @property
     def scores_wrong_heads(self) -> bool:
-        """Whether broken trees are forgiven: their heads are wrong as they stand."""
+        """Whether broken trees count, with wrong heads."""
         return bool(self.values["broken_trees"] == SENTENCE)
 
     def check_gold(self, gold: DependencyTreebank, items: ItemInfo, limits: Limits) -> None:
