@@ -244,7 +244,7 @@ def test_sentences_that_cannot_be_read(caller: Caller) -> None:
         items = caller.items(job, "attachment")
         assert [item["status"] for item in items] == ["ok", "error", "ok"]
         assert items[1]["problem"]["code"] == code
-        assert (code, 9) in [(warning["code"], warning["line"]) for warning in job["results"]["warnings"]]
+        assert (code, 9) in [(warning["code"], warning["line"]) for warning in job["warnings"]]
     ud = metric_of(found[0], "ud")["counts"]
     assert (ud["uas"]["correct"], ud["upos"]["correct"]) == (8, 12)
     assert [codes(job) for job in found[2:5]] == [["conllu-column-count"], ["conllu-bad-head"], ["conllu-bad-head"]]

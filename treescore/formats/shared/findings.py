@@ -73,7 +73,7 @@ class Findings:
         """Return the first `cap` problems in the order of the text, and how many there are; consequences are none."""
         causes = self._causes()
         total = sum(len(part.rows) for part in causes.parts)
-        problems = [causes.problem(part, row) for part in causes.parts for row in np.sort(part.rows)[:cap].tolist()]
+        problems = [causes.described(part, row) for part in causes.parts for row in np.sort(part.rows)[:cap].tolist()]
         problems.sort(key=lambda problem: (problem.line or 0, problem.column or 0))
         return problems[:cap], total
 
@@ -95,7 +95,7 @@ class Findings:
         chosen = order[first]
         columns = found.tolist(), rows[chosen].tolist(), numbers[chosen].tolist()
         problems = {
-            sentence: causes.problem(causes.parts[number], row) for sentence, row, number in zip(*columns, strict=True)
+            sentence: causes.described(causes.parts[number], row) for sentence, row, number in zip(*columns, strict=True)
         }
         return BadSentences(problems, found[~heads[chosen]])
 
@@ -132,7 +132,7 @@ class _Causes(NamedTuple):
     rows: IntArray
     followed: IntArray
 
-    def problem(self, part: Finding, row: int) -> Problem:
+    def described(self, part: Finding, row: int) -> Problem:
         """Make the problem of a row; a cause says how many follow."""
         problem = part.make(row)
         if not part.role & Role.CAUSE:

@@ -70,12 +70,10 @@ def _fault(line: bytes, number: int) -> Problem | None:
     bad = first_bad_byte(line)
     if nul < 0 and bad is None:
         return None
-    code, at = ("nul-character", nul) if bad is None else ("invalid-utf8", bad)
+    at = nul if bad is None else bad
     column = place(line, at)[1]
-    detail = (
-        f"Byte 0x{line[at]:02x} in line {number}, column {column} is not text. Save the file as UTF-8, without NUL."
-    )
-    return Problem(code, detail, line=number, column=column)
+    detail = f"Byte 0x{line[at]:02x} in line {number}, column {column} is not text. Save the file as UTF-8, without NUL."
+    return Problem("nul-character" if bad is None else "invalid-utf8", detail, line=number, column=column)
 
 
 @dataclass(frozen=True, slots=True)
