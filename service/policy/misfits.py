@@ -20,10 +20,12 @@ COMPARED = "compared"
 """Member of a stored warning that comes from a comparison with gold's text."""
 _OWN_CODES = (
     *("head-missing", "head-out-of-range", "cycle", "several-roots", "no-root", "sentence-without-parse"),
+    *("invalid-utf8", "nul-character", "broken-tree"),
     *("rule-limit", "lineage-limit", "too-many-enhanced-paths", "alignment-suspicious-indices"),
 )
 """Problems that metrics and transforms find in an output without gold's text. All others count as misfits."""
-_OWN_PREFIXES = ("enhanced-", "bracketed-")
+_OWN_PREFIXES = ("enhanced-", "bracketed-", "conllu-", "conllx-", "cupt-")
+"""The last three are codes of readers, which an output has in sentences that it may lack."""
 
 
 def is_misfit(problem: Problem) -> bool:

@@ -178,6 +178,79 @@ def test_a_head_is_the_nth_word_of_that_form(caller: Caller, golden: Any) -> Non
         assert counts == {**counts, "answer": 1, "answer_correct": right, "key": 13, "key_found": right}
 
 
+# --- tolerance
+
+TOLERANT = {
+    "conll18": {},
+    "udtools": {},
+    "udtools_multiple_roots_okay": {"roots": "any"},
+    "udpipe2": {"missing_heads": "wrong"},
+    "udpipe2_no_single_root": {"missing_heads": "wrong", "roots": "any"},
+    "udpipe2_broken_sentences_without_heads": {"roots": "any", "broken_trees": "sentence"},
+}
+UNREADABLE = {"name": "conllu", "unreadable": "sentence"}
+
+
+def test_ud_tolerance(caller: Caller, golden: Any) -> None:
+    """What later programs forgive, and what ends each of them."""
+    cases = golden("field_dependencies")["tolerance"]
+    asked = [(name, program) for name, case in cases.items() for program in case["reference"]]
+    found = caller.jobs(
+        [
+            {
+                "format": "conllu",
+                "gold": cases[name]["gold"],
+                "output": cases[name]["system"],
+                "metrics": [{"name": "ud", "params": TOLERANT[program]}],
+            }
+            for name, program in asked
+        ]
+    )
+    for (name, program), job in zip(asked, found, strict=True):
+        expected = cases[name]["reference"][program]
+        if name == "double_blank_line_system" or "functional_children" in expected.get("message", ""):
+            # a spare line, which is ignored here; a fault of the program, which fails on a word without head
+            assert metric_of(job, "ud")["counts"]["words"]["correct"] == cases[name]["gold"].count("\t_\n")
+        elif expected["ok"]:
+            counts = metric_of(job, "ud")["counts"]
+            for row, figures in expected["counts"].items():
+                if row in counts:
+                    names = ("correct", "gold", "system", "aligned")[: len(figures)]
+                    assert [counts[row].get(each, figures[-1]) for each in names] == figures, (name, program, row)
+        else:
+            assert job["failure"]["errors"][0]["line"], (name, program)
+
+
+def test_sentences_that_cannot_be_read(caller: Caller) -> None:
+    """A damaged line costs its sentence; of wrong heads `ud` keeps the words; gold is never excused."""
+    good = "".join(f"{n}\tw{n}\t_\tX\t_\t_\t{n - 1}\tdep\t{n - 1}:dep\t_\n" for n in range(1, 5)) + "\n"
+    forgiving = {"name": "ud", "params": {"broken_trees": "sentence"}}
+    heads = good + good.replace("\t3\tdep", "\t-2\tdep") + good
+    short = good + good.replace("\t3\tdep", "\t3") + good
+    asked: list[tuple[str, str, list[Any]]] = [
+        (good * 3, heads, ["attachment", "enhanced", forgiving]),
+        (good * 3, short, ["attachment", "enhanced"]),
+        (good * 3, short, [forgiving]),
+        (good * 3, heads, ["ud"]),
+        (heads, good * 3, ["attachment"]),
+        (good * 3, "x\n\n" * 3, ["attachment"]),
+    ]
+    found = caller.jobs(
+        [{"format": UNREADABLE, "gold": gold, "output": output, "metrics": metrics} for gold, output, metrics in asked]
+    )
+    for job, code in zip(found, ("conllu-bad-head", "conllu-column-count"), strict=False):
+        assert metric_of(job, "attachment")["scores"]["las"] == pytest.approx(8 / 12)
+        assert metric_of(job, "enhanced")["scores"]["elas_recall"] == pytest.approx(8 / 12)
+        items = caller.items(job, "attachment")
+        assert [item["status"] for item in items] == ["ok", "error", "ok"]
+        assert items[1]["problem"]["code"] == code
+        assert (code, 9) in [(warning["code"], warning["line"]) for warning in job["warnings"]]
+    ud = metric_of(found[0], "ud")["counts"]
+    assert (ud["uas"]["correct"], ud["upos"]["correct"]) == (8, 12)
+    assert [codes(job) for job in found[2:5]] == [["conllu-column-count"], ["conllu-bad-head"], ["conllu-bad-head"]]
+    assert metric_of(found[5], "attachment")["scores"]["las"] == 0
+
+
 # --- alignments
 
 WA_EVAL = {"sure_P": "sure_precision", "sure_R": "sure_recall", "sure_F": "sure_f1",

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from copy import copy
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, ClassVar, TypeVar
 
@@ -91,6 +92,9 @@ class Format(Component):
     example: ClassVar[Text]
     """A small valid text. The tests over all formats read, write and damage it."""
 
+    keeps_heads_outside: bool = False
+    """Whether heads outside their sentences are read as they stand where the format would refuse them."""
+
     @classmethod
     def usual_entry(cls) -> Json:
         """Return the usual metric as a request names it; the empty string where there is none."""
@@ -104,6 +108,12 @@ class Format(Component):
             InputError: every problem up to a cap, with line, column, sentence and what to do.
             LimitError: the text exceeds a limit.
         """
+
+    def keeping_heads_outside(self) -> Format:
+        """Return the format for metrics that score sentences with heads outside themselves."""
+        made = copy(self)
+        made.keeps_heads_outside = True
+        return made
 
     @abstractmethod
     def write(self, treebank: Any) -> str:
@@ -341,6 +351,11 @@ class Metric(Component):
         A sentence without an output counts the same under `errors: zero`, in every count that a score uses.
         """
         return charged(self.table, self.evaluate(gold, gold, items, limits).rows)
+
+    @property
+    def scores_wrong_heads(self) -> bool:
+        """Whether a sentence of an output counts whose heads lie outside, or cannot be read; else it counts nothing."""
+        return False
 
     def check_params(self, limits: Limits) -> None:
         """Check parameters that are texts, once before gold.

@@ -18,6 +18,14 @@ from treescore.errors import InputError, Problem, placed
 from treescore.evaluation.sentence_order import in_order_of_gold
 from treescore.evaluation.slices import SentenceGroups, sentence_groups, with_sentence_slices
 from treescore.evaluation.spec import Entry, FormatChoice, Spec, Step, check_fit
+from treescore.evaluation.tolerance import (
+    as_read,
+    check_alignable,
+    check_gold_read,
+    lost_sentences,
+    reader_for,
+    seen_by,
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,6 +89,7 @@ class Evaluation:
         self._vocabulary = Vocabulary()
         with placed(pointer, part):
             self.gold = spec.format.format.read(gold, self._vocabulary, limits)
+            check_gold_read(self.gold, limits.max_problems)
         _check_items(self.items, len(self.gold))
         for entry in spec.entries:
             after = self._gold_after(entry.steps)
@@ -115,8 +124,9 @@ class Evaluation:
     def read(self, output: Text, choice: FormatChoice, pointer: str = "") -> Treebank:
         """Read one system's output, in the order of gold; the first half of `score`."""
         fill = all(entry.metric.values.get("errors") == ZERO for entry in self.spec.entries)
+        reader = reader_for(choice.format, [entry.metric for entry in self.spec.entries])
         with placed(pointer, self.part):
-            system = choice.format.read(output, self._vocabulary, self.limits)
+            system = reader.read(output, self._vocabulary, self.limits)
             return in_order_of_gold(self.gold, system, fill=fill)
 
     def compare(self, system: Treebank, choice: FormatChoice, pointer: str = "", name: str = "") -> dict[str, Outcome]:
@@ -146,7 +156,10 @@ class Evaluation:
         gold = self._gold_after(entry.steps)
         if len(gold) != len(system) and not entry.metric.own_segmentation:
             raise InputError(_unequal(gold, system))
-        outcome = entry.metric.evaluate(gold, system, items, self.limits)
+        seen = seen_by(entry.metric, system)
+        if not entry.metric.scores_wrong_heads:
+            check_alignable(gold, seen, self.limits.max_problems)
+        outcome = as_read(entry.metric.evaluate(gold, seen, items, self.limits), seen, system)
         table = entry.metric.table
         return replace(outcome, slices=lambda: with_sentence_slices(outcome, table, self._groups_of(entry.key, gold)))
 
@@ -184,6 +197,7 @@ def _unequal(gold: Treebank, system: Treebank) -> Problem:
     )
     if isinstance(gold, DependencyTreebank):
         fix += " For outputs with their own sentences and tokens, use the metric ud."
+    fix += lost_sentences(system)
     if system.sentences.advice:
         fix += f" {system.sentences.advice}"
     detail = f"{found}, which is not the number of gold. {fix}"

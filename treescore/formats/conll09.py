@@ -10,11 +10,11 @@ from treescore.core.counting import counted
 from treescore.core.limits import Limits
 from treescore.core.registry import Text, register
 from treescore.core.signs import LIKELY, Head, Signs, found_in, share
-from treescore.core.text import decoded
 from treescore.core.trees import DependencyTreebank
 from treescore.core.vocabulary import Vocabulary
 from treescore.errors import Problem, ProblemList, ScoringError
-from treescore.formats.conllx import ConllX
+from treescore.formats.conllx import ConllX, comment_inside
+from treescore.formats.shared.tolerance import Lines, lines_of
 
 _BLANK = " \t\v\f"
 _LEAST = 0.8
@@ -48,10 +48,14 @@ class WideColumns(ConllX):
     def read(self, text: Text, vocabulary: Vocabulary, limits: Limits) -> DependencyTreebank:
         """Read the treebank. Raises InputError and LimitError as promised by `Format`; places are the text's own."""
         assert isinstance(text, bytes)  # noqa: S101 - a format of one text
-        lines = decoded(text).replace("\r\n", "\n").replace("\r", "\n").split("\n")
-        narrow = self._narrowed(lines, limits.max_problems)
+        lines = lines_of(text, lenient=self._lenient)
+        faults = self._found(limits)
+        narrow = self._narrowed(lines.text.decode().split("\n"), faults)
+        if not self._lenient:
+            faults.raise_if_any()
+        known = Lines(narrow.encode(), [*lines.faults, *faults.problems])
         try:
-            treebank = super().read(narrow.encode(), vocabulary, limits)
+            treebank = self._read(known, vocabulary, limits)
         except ScoringError as error:
             raise type(error)([self._placed(problem) for problem in error.problems], error.total) from error
         warnings = [self._placed(problem) for problem in treebank.sentences.warnings]
@@ -69,13 +73,13 @@ class WideColumns(ConllX):
             lines.append("\t".join(wide) if line else "")
         return "".join(f"{line}\n" for line in lines)
 
-    def _narrowed(self, lines: Sequence[str], cap: int) -> str:
+    def _narrowed(self, lines: Sequence[str], problems: ProblemList) -> str:
         """Return the lines with the ten columns of CoNLL-X.
 
-        Raises:
-            InputError: a line has too few columns, or one that is read is empty.
+        Args:
+            lines: of the text.
+            problems: lines are added that have too few columns, or of which one that is read is empty.
         """
-        problems = ProblemList(cap)
         least = len(self.columns)
         made = []
         sentence, inside = 0, False
@@ -88,13 +92,16 @@ class WideColumns(ConllX):
             sentence, inside = sentence + (not inside), True
             fields = [field.strip(" ") for field in line.split("\t")] if "\t" in line else line.split()
             empty = [place for place in self.places if place is not None and place < len(fields) and not fields[place]]
-            if len(fields) < least:
+            if stripped.startswith("#"):
+                problems.add(comment_inside(number, sentence))
+            elif len(fields) < least:
                 problems.add(self._short(number, sentence, len(fields)))
             elif empty:
                 problems.add(self._empty(number, sentence, empty[0]))
             else:
                 made.append("\t".join("_" if place is None else fields[place] for place in self.places))
-        problems.raise_if_any()
+                continue
+            made.append("\t".join(["0"] * len(self.places)))  # the sentence is left out
         return "\n".join(made)
 
     def _short(self, line: int, sentence: int, fields: int) -> Problem:

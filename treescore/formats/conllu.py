@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Mapping
-from typing import ClassVar, Protocol
+from typing import Any, ClassVar, Protocol
 
 import numpy as np
 
@@ -12,15 +12,18 @@ from treescore.core.arrays import IntArray, offsets_of, sums_by
 from treescore.core.counting import counted
 from treescore.core.heads import heads_of, plain_number
 from treescore.core.limits import Limits
+from treescore.core.params import Param
 from treescore.core.registry import Format, Text, register
 from treescore.core.signs import Head, Signs
-from treescore.core.trees import DependencyTreebank, Sentences
+from treescore.core.trees import DependencyTreebank
 from treescore.core.vocabulary import Vocabulary
-from treescore.errors import InputError, Problem
+from treescore.errors import Problem
+from treescore.formats.shared.column_faults import check_comments, other_columns
 from treescore.formats.shared.column_signs import conllu_signs
+from treescore.formats.shared.fields import Fields
+from treescore.formats.shared.findings import Findings, Role
 from treescore.formats.shared.lines import (
     COLUMNS,
-    Findings,
     Outline,
     columns_of,
     fields_per_line,
@@ -28,10 +31,10 @@ from treescore.formats.shared.lines import (
     outline_of,
     passes,
     short,
-    unix_lines,
 )
 from treescore.formats.shared.row_ids import BAD, EMPTY, RANGE, WORD, Ids
 from treescore.formats.shared.rows import write_rows
+from treescore.formats.shared.tolerance import SENTENCE, UNREADABLE, RowFormat, Rows, lines_of
 
 ID, FORM, LEMMA, UPOS, XPOS, FEATS, HEAD, DEPREL, DEPS, MISC = range(COLUMNS)
 
@@ -57,6 +60,7 @@ class ConllU(Format):
     suffixes = (".conllu",)
     blank_line_between = True
     usual_metric = "ud"
+    params: ClassVar[Mapping[str, Param]] = {"unreadable": UNREADABLE}
     example = (
         "# newdoc id = d1\n"
         "# sent_id = s1\n"
@@ -77,15 +81,15 @@ class ConllU(Format):
     def read(self, text: Text, vocabulary: Vocabulary, limits: Limits) -> DependencyTreebank:
         """Read the treebank. Raises InputError and LimitError as promised by `Format`."""
         assert isinstance(text, bytes)  # noqa: S101 - a format of one text
-        outline = outline_of(unix_lines(text), limits)
-        cap = limits.max_problems
-        fields = None if len(outline.misplaced) else columns_of(outline, vocabulary)
-        if fields is None:
-            raise _bad_layout(outline, cap)
-        findings, warnings = Findings(), Findings()
-        ids = ids_of(outline, fields, vocabulary, findings, warnings)
-        findings.raise_if_any(cap)
-        return treebank_of(outline, ids, fields, vocabulary, warnings.first(cap)[0])
+        lenient = self.values["unreadable"] == SENTENCE
+
+        def check(outline: Outline, fields: Fields, findings: Findings, warnings: Findings) -> Ids:
+            return ids_of(outline, fields, vocabulary, findings, warnings, heads_outside=self.keeps_heads_outside)
+
+        reader = RowFormat(lambda outline: columns_of(outline, vocabulary), _bad_layout, check)
+        lines, cap = lines_of(text, lenient=lenient), limits.max_problems
+        rows = reader.read(outline_of(lines.text, limits), cap, lenient=lenient, faults=lines.faults)
+        return treebank_of(rows, rows.checked, rows.fields, vocabulary, cap)
 
     def joinable(self, texts: Mapping[str, bytes]) -> list[bytes]:
         """Return the texts so that they can follow each other; if one has documents, a new one begins with each."""
@@ -109,51 +113,46 @@ class Columns(Protocol):
         ...
 
 
-def _bad_layout(outline: Outline, cap: int) -> InputError:
+def _bad_layout(outline: Outline) -> Findings:
     """Describe lines that have not ten columns, and comments inside sentences."""
-    findings = Findings()
-    fields = fields_per_line(outline)
+    findings = Findings(outline.sentences)
+    found = fields_per_line(outline)
 
     def columns(row: int) -> Problem:
-        line = outline.line_text(row)
-        if not line.strip():
-            fix = "It holds only spaces. End a sentence with an empty line."
-        elif fields[row] == 1 and " " in line:
-            fix = "Separate the columns by tabs, not by spaces."
-        else:
-            fix = "Write _ where a column has no value."
-        return outline.problem(
-            row,
-            None,
-            "conllu-column-count",
-            f"The line has {counted(int(fields[row]), 'tab-separated column')}, not 10. {fix}",
-        )
+        what = f"The line has {counted(int(found[row]), 'tab-separated column')}, not {COLUMNS}."
+        return outline.problem(row, None, "conllu-column-count", f"{what} {other_columns(outline, row, COLUMNS)}")
 
-    findings.add(np.flatnonzero(fields != COLUMNS), columns)
+    findings.add(np.flatnonzero(found != COLUMNS), columns)
     check_comments(outline, findings)
-    return InputError(*findings.first(cap))
+    return findings
 
 
-def check_comments(outline: Outline, findings: Findings) -> None:
-    """Add the comments that stand inside sentences."""
-    findings.add(
-        outline.misplaced,
-        lambda line: Problem(
-            "conllu-comment-inside-sentence",
-            "A comment stands between the words of a sentence. Move it before the first word, or end the "
-            "sentence before it with a blank line.",
-            line=line,
-        ),
-    )
+def ids_of(
+    outline: Outline,
+    fields: Columns,
+    vocabulary: Vocabulary,
+    findings: Findings,
+    warnings: Findings,
+    *,
+    heads_outside: bool = False,
+) -> Ids:
+    """Read the IDs of the rows, and check them, the words and their heads.
 
-
-def ids_of(outline: Outline, fields: Columns, vocabulary: Vocabulary, findings: Findings, warnings: Findings) -> Ids:
-    """Read the IDs of the rows, and check them, the words and their heads: add what is wrong, and what is unusual."""
+    Args:
+        outline: of the rows.
+        fields: theirs.
+        vocabulary: of the text.
+        findings: what is wrong is added.
+        warnings: what is unusual is added.
+        heads_outside: whether heads may lie outside their sentences.
+    """
     ids = _parsed_ids(outline, fields[ID], vocabulary, findings)
     _check_ranges(outline, ids, findings)
     _check_words(outline, ids, findings)
     _check_forms(outline, ids, fields[FORM], vocabulary, findings, warnings)
     _check_heads(outline, ids, fields[HEAD], vocabulary, findings)
+    if not heads_outside:
+        _check_bounds(outline, ids, fields[HEAD], vocabulary, findings)
     _check_empty_nodes(outline, ids, warnings)
     warnings.add(
         outline.spare,
@@ -190,6 +189,7 @@ def _parsed_ids(outline: Outline, numbers: IntArray, vocabulary: Vocabulary, fin
             f"The ID is {short(vocabulary.strings[numbers[row]])!r}. Write a number (3), a range of a multiword token "
             "(3-4) or an empty node's number (3.1).",
         ),
+        Role.CAUSE,
     )
     return Ids(kinds, first, second, before, inside, word_offsets)
 
@@ -210,10 +210,9 @@ def _parsed_id(string: str) -> tuple[int, int, int]:
 def _check_words(outline: Outline, ids: Ids, findings: Findings) -> None:
     words = np.flatnonzero(ids.kinds == WORD)
     wrong = words[ids.first[words] != ids.before[words] + 1]
-    # A missing line shifts all IDs after it: only the first of a sentence is reported.
-    _, firsts = np.unique(outline.sentences[wrong], return_index=True)
+    # A missing line shifts all IDs after it.
     findings.add(
-        wrong[firsts],
+        wrong,
         lambda row: outline.problem(
             row,
             ID + 1,
@@ -221,13 +220,15 @@ def _check_words(outline: Outline, ids: Ids, findings: Findings) -> None:
             f"The ID is {ids.first[row]}, expected {ids.before[row] + 1}. Number the words of a sentence 1, 2, 3, "
             "... without gap or repetition.",
         ),
+        Role.CAUSE,
     )
-    empty = np.flatnonzero(np.diff(ids.word_offsets) == 0)
+    empty = np.flatnonzero((np.diff(ids.word_offsets) == 0) & (np.diff(outline.row_offsets) > 0))
     findings.add(
         outline.row_offsets[empty],
         lambda row: outline.problem(
             row, ID + 1, "conllu-no-words", "The sentence has no word with a number of its own. Add its words."
         ),
+        Role.FOLLOWS,
     )
 
 
@@ -249,7 +250,7 @@ def _check_ranges(outline: Outline, ids: Ids, findings: Findings) -> None:
         (cut, "reaches beyond the sentence's last word. Correct the range."),
     )
     for wrong, what in messages:
-        findings.add(rows[wrong], _bad_range(outline, ids, what))
+        findings.add(rows[wrong], _bad_range(outline, ids, what), Role.ALONE if wrong is backwards else Role.FOLLOWS)
 
 
 def _bad_range(outline: Outline, ids: Ids, what: str) -> Callable[[int], Problem]:
@@ -280,10 +281,9 @@ def _check_forms(
 
 
 def _check_heads(outline: Outline, ids: Ids, strings: IntArray, vocabulary: Vocabulary, findings: Findings) -> None:
-    words = np.flatnonzero(ids.kinds == WORD)
-    bad = passes(strings[words], vocabulary, lambda head: head != "_" and plain_number(head) is None)
+    bad = passes(strings, vocabulary, lambda head: head != "_" and plain_number(head) is None)
     findings.add(
-        words[bad],
+        np.flatnonzero(bad & (ids.kinds == WORD)),
         lambda row: outline.problem(
             row,
             HEAD + 1,
@@ -291,11 +291,16 @@ def _check_heads(outline: Outline, ids: Ids, strings: IntArray, vocabulary: Voca
             f"HEAD is {short(vocabulary.strings[strings[row]])!r}. Use 0 for the root, a word's number in digits 0-9, "
             "or _ where there is none.",
         ),
+        Role.HEAD,
     )
-    lengths = np.diff(ids.word_offsets)[outline.sentences[words]]
-    values = vocabulary.table(strings[words], lambda head: plain_number(head) or 0)[strings[words]]
-    outside = values > lengths
+
+
+def _check_bounds(outline: Outline, ids: Ids, strings: IntArray, vocabulary: Vocabulary, findings: Findings) -> None:
+    """Add the words whose heads are numbers that no word of the sentence has."""
+    words = np.flatnonzero(ids.kinds == WORD)
     length_of = np.diff(ids.word_offsets)
+    values = vocabulary.table(strings[words], lambda head: plain_number(head) or 0)[strings[words]]
+    outside = values > length_of[outline.sentences[words]]
 
     def out_of_range(row: int) -> Problem:
         length = int(length_of[outline.sentences[row]])
@@ -307,7 +312,7 @@ def _check_heads(outline: Outline, ids: Ids, strings: IntArray, vocabulary: Voca
             f"HEAD is {head}, but the sentence has {counted(length, 'word')}. Use 0 for the root or 1-{length}.",
         )
 
-    findings.add(words[outside & ~bad], out_of_range)
+    findings.add(words[outside], out_of_range, Role.FOLLOWS | Role.HEAD)
 
 
 def _check_empty_nodes(outline: Outline, ids: Ids, warnings: Findings) -> None:
@@ -324,10 +329,17 @@ def _check_empty_nodes(outline: Outline, ids: Ids, warnings: Findings) -> None:
     )
 
 
-def treebank_of(
-    outline: Outline, ids: Ids, fields: Columns, vocabulary: Vocabulary, warnings: list[Problem]
-) -> DependencyTreebank:
-    """Make the treebank of rows in which `ids_of` has found nothing wrong."""
+def treebank_of(rows: Rows[Any], ids: Ids, fields: Columns, vocabulary: Vocabulary, cap: int) -> DependencyTreebank:
+    """Make the treebank of rows in which `ids_of` has found nothing wrong but heads.
+
+    Args:
+        rows: that were read.
+        ids: theirs.
+        fields: theirs, in the order of CoNLL-U.
+        vocabulary: of the text.
+        cap: the most warnings.
+    """
+    outline = rows.outline
     words = np.flatnonzero(ids.kinds == WORD)
     ranges = np.flatnonzero(ids.kinds == RANGE)
     empty = np.flatnonzero(ids.kinds == EMPTY)
@@ -354,5 +366,5 @@ def treebank_of(
         empty_deps=fields[DEPS][empty],
         empty_lines=outline.lines[empty],
         empty_sentences=outline.sentences[empty],
-        sentences=Sentences(sent_ids=outline.sent_ids, attributes=outline.attributes, warnings=warnings),
+        sentences=rows.sentences(cap),
     )

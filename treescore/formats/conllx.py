@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import sys
+from collections.abc import Callable, Mapping
 from dataclasses import replace
 from typing import ClassVar
 
@@ -11,23 +12,18 @@ import numpy as np
 from treescore.core.counting import counted
 from treescore.core.heads import heads_of, plain_number
 from treescore.core.limits import Limits
+from treescore.core.params import Param
 from treescore.core.registry import Format, Text, register
 from treescore.core.signs import Head, Signs
-from treescore.core.trees import ODD_HEAD, DependencyTreebank, Sentences
+from treescore.core.trees import ODD_HEAD, DependencyTreebank
 from treescore.core.vocabulary import Vocabulary
 from treescore.errors import Problem, ProblemList
 from treescore.formats.shared.column_signs import conllx_signs
 from treescore.formats.shared.fields import Fields
-from treescore.formats.shared.lines import (
-    COLUMNS,
-    Findings,
-    Outline,
-    columns_of,
-    outline_of,
-    short,
-    unix_lines,
-)
+from treescore.formats.shared.findings import Findings
+from treescore.formats.shared.lines import COLUMNS, Outline, columns_of, outline_of, short
 from treescore.formats.shared.rows import write_rows
+from treescore.formats.shared.tolerance import SENTENCE, UNREADABLE, Lines, RowFormat, Rows, lines_of
 
 ID, FORM, LEMMA, CPOSTAG, POSTAG, FEATS, HEAD, DEPREL, PHEAD, PDEPREL = range(COLUMNS)
 
@@ -35,6 +31,7 @@ MIN_COLUMNS = 8
 """Columns that each line needs; PHEAD and PDEPREL may be missing."""
 
 _SPACES = (b" ", b"\v", b"\f")
+_BLANK = ("_",) * COLUMNS
 
 
 @register
@@ -44,7 +41,8 @@ class ConllX(Format):
     CPOSTAG, POSTAG, PHEAD and PDEPREL are kept in the columns `upos`, `xpos`, `deps` and `misc`. As eval07.pl reads
     it, a word's number is its position, not its ID, and HEAD may be any string; both give a warning.
     Unlike eval07.pl, a line with tabs is cut at tabs only, so that a form may hold a space; fewer than eight columns
-    and empty fields, which shift or lose columns there, are errors. Lines that begin with # are comments.
+    and empty fields, which shift or lose columns there, are errors. Lines that begin with # are comments, with a
+    warning: there they are words.
     """
 
     name: ClassVar[str] = "conllx"
@@ -54,6 +52,7 @@ class ConllX(Format):
     suffixes: ClassVar[tuple[str, ...]] = (".conllx", ".conll")
     blank_line_between = True
     usual_metric = "attachment"
+    params: ClassVar[Mapping[str, Param]] = {"unreadable": UNREADABLE}
     example = (
         "1\tLe\tle\tD\tDET\tnum=s\t2\tdet\t_\t_\n"
         "2\tcafé\tcafé\tN\tNC\t_\t3\tsuj\t3\tsuj\n"
@@ -69,32 +68,39 @@ class ConllX(Format):
     def read(self, text: Text, vocabulary: Vocabulary, limits: Limits) -> DependencyTreebank:
         """Read the treebank. Raises InputError and LimitError as promised by `Format`."""
         assert isinstance(text, bytes)  # noqa: S101 - a format of one text
-        lines = unix_lines(text)
-        outline = outline_of(lines, limits)
-        regular = not any(space in lines for space in _SPACES) and not len(outline.misplaced)
+        lines = lines_of(text, lenient=self._lenient)
+        return self._read(lines, vocabulary, limits)
+
+    @property
+    def _lenient(self) -> bool:
+        return bool(self.values["unreadable"] == SENTENCE)
+
+    def _found(self, limits: Limits) -> ProblemList:
+        """Return a list for problems of lines: of all of them where each costs its sentence."""
+        return ProblemList(sys.maxsize if self._lenient else limits.max_problems)
+
+    def _read(self, lines: Lines, vocabulary: Vocabulary, limits: Limits) -> DependencyTreebank:
+        """Read lines, some of which may have faults. Raises InputError and LimitError."""
+        outline = outline_of(lines.text, limits)
+        regular = not any(space in lines.text for space in _SPACES) and not len(outline.misplaced)
         fields = columns_of(outline, vocabulary) if regular else None
+        faults = self._found(limits)
         if fields is None:
-            outline = outline_of(_regular(lines, limits.max_problems), limits)
-            fields = columns_of(outline, vocabulary)
-        assert fields is not None  # noqa: S101 - each line has been given ten fields
-        findings = Findings()
-        for column in range(DEPREL + 1):
-            findings.add(np.flatnonzero(fields[column] == 0), _empty_field(outline, column))
-        findings.raise_if_any(limits.max_problems)
-        return _treebank(outline, fields, vocabulary, limits.max_problems)
+            outline = outline_of(_regular(lines.text, faults), limits)
+            if not self._lenient:
+                faults.raise_if_any()
+        reader = RowFormat(lambda rows: columns_of(rows, vocabulary), lambda rows: Findings(), _check_fields)  # noqa: ARG005 - each line has ten fields
+        known = [*lines.faults, *faults.problems]
+        rows = reader.read(outline, limits.max_problems, lenient=self._lenient, faults=known, fields=fields)
+        return _treebank(rows, vocabulary, limits.max_problems)
 
     def write(self, treebank: DependencyTreebank) -> str:
         """Write the words of `treebank`; the format has no comments, multiword tokens and empty nodes."""
         return write_rows(treebank, words_only=True)
 
 
-def _regular(text: bytes, cap: int) -> bytes:
-    """Bring each line to ten fields.
-
-    Raises:
-        InputError: lines with fewer than eight.
-    """
-    problems = ProblemList(cap)
+def _regular(text: bytes, problems: ProblemList) -> bytes:
+    """Bring each line to ten fields; add those with fewer than eight, and comments between words."""
     lines = text.decode().split("\n")
     inside = False
     sentence = 0
@@ -107,17 +113,22 @@ def _regular(text: bytes, cap: int) -> bytes:
         sentence += not inside
         inside = True
         fields = [field.strip(" \v\f") for field in stripped.split("\t")] if "\t" in stripped else stripped.split()
-        if len(fields) < MIN_COLUMNS:
-            problems.add(_too_few(number + 1, sentence, len(fields), comment=line.startswith("#")))
-        lines[number] = "\t".join([*fields, "_", "_"][:COLUMNS])
-    problems.raise_if_any()
+        comment = line.startswith("#")
+        if comment or len(fields) < MIN_COLUMNS:
+            problems.add(
+                comment_inside(number + 1, sentence) if comment else _too_few(number + 1, sentence, len(fields))
+            )
+        lines[number] = "\t".join([*fields, *_BLANK][:COLUMNS])
     return "\n".join(lines).encode()
 
 
-def _too_few(line: int, sentence: int, fields: int, *, comment: bool) -> Problem:
-    if comment:
-        detail = "A comment stands between the words of a sentence. Move it before the first word."
-        return Problem("conllx-comment-inside-sentence", detail, line=line, sentence=sentence)
+def comment_inside(line: int, sentence: int) -> Problem:
+    """Describe a comment between words."""
+    detail = "A comment stands between the words of a sentence. Move it before the first word."
+    return Problem("conllx-comment-inside-sentence", detail, line=line, sentence=sentence)
+
+
+def _too_few(line: int, sentence: int, fields: int) -> Problem:
     detail = (
         f"The line has {counted(fields, 'column')}; at least {MIN_COLUMNS} are needed, separated by tabs "
         "(ID FORM LEMMA CPOSTAG POSTAG FEATS HEAD DEPREL). Write _ where one has no value."
@@ -134,11 +145,24 @@ def _empty_field(outline: Outline, column: int) -> Callable[[int], Problem]:
     return problem
 
 
-def _treebank(outline: Outline, fields: Fields, vocabulary: Vocabulary, cap: int) -> DependencyTreebank:
+def _check_fields(outline: Outline, fields: Fields, findings: Findings, warnings: Findings) -> None:
+    """Add the empty fields, and warn of comments."""
+    for column in range(DEPREL + 1):
+        findings.add(np.flatnonzero(fields[column] == 0), _empty_field(outline, column))
+    warnings.add(outline.comments[:1], lambda line: _comments(line, len(outline.comments)))
+
+
+def _comments(line: int, count: int) -> Problem:
+    which = f"{count} lines begin with #, the first is line {line}" if count > 1 else f"Line {line} begins with #"
+    detail = f"{which}. Such lines are left out as comments, as in conllu; eval07.pl takes each for a word."
+    return Problem("conllx-comments", detail, line=line)
+
+
+def _treebank(rows: Rows[None], vocabulary: Vocabulary, cap: int) -> DependencyTreebank:
+    outline, fields, warnings = rows.outline, rows.fields, rows.warnings
     strings = vocabulary.strings
     heads = heads_of(fields[HEAD], vocabulary)
     positions = np.arange(len(outline.lines)) - outline.row_offsets[outline.sentences] + 1
-    warnings = Findings()
     ids, written_heads = fields[ID], fields[HEAD]
     numbers = vocabulary.table(ids, lambda string: plain_number(string) or 0)[ids]
     warnings.add(
@@ -171,9 +195,7 @@ def _treebank(outline: Outline, fields: Fields, vocabulary: Vocabulary, cap: int
             heads=heads,
             deprels=fields[DEPREL],
             lines=outline.lines,
-            sentences=Sentences(
-                sent_ids=outline.sent_ids, attributes=outline.attributes, warnings=warnings.first(cap)[0]
-            ),
+            sentences=rows.sentences(cap),
         ),
         feats=fields[FEATS],
         deps=fields[PHEAD],

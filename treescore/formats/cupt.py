@@ -12,17 +12,22 @@ import numpy as np
 from treescore.core.arrays import IntArray, owners_of
 from treescore.core.counting import counted
 from treescore.core.limits import Limits
+from treescore.core.params import Param
 from treescore.core.registry import Format, Text, register
 from treescore.core.signs import Head, Signs
 from treescore.core.trees import NO_CATEGORY, DependencyTreebank, ExpressionTreebank
 from treescore.core.vocabulary import Vocabulary
 from treescore.errors import InputError, Problem
-from treescore.formats.conllu import check_comments, ids_of, treebank_of
+from treescore.formats.conllu import ids_of, treebank_of
+from treescore.formats.shared.column_faults import check_comments, other_columns
 from treescore.formats.shared.column_signs import cupt_signs
 from treescore.formats.shared.fields import Fields, numbered_fields
-from treescore.formats.shared.lines import Findings, Outline, fields_per_line, outline_of, short, unix_lines
-from treescore.formats.shared.mwe_codes import COLUMN, NAME, NONE, expressions_of
+from treescore.formats.shared.findings import Findings
+from treescore.formats.shared.lines import Outline, fields_per_line, outline_of, short
+from treescore.formats.shared.mwe_codes import COLUMN, NAME, NONE, Expressions, expressions_of
+from treescore.formats.shared.row_ids import Ids
 from treescore.formats.shared.rows import write_rows
+from treescore.formats.shared.tolerance import SENTENCE, UNREADABLE, RowFormat, lines_of
 
 NAMES = "ID FORM LEMMA UPOS XPOS FEATS HEAD DEPREL DEPS MISC".split()  # noqa: SIM905 - as the header has them
 NEEDED = ("ID", "FORM", NAME)
@@ -53,6 +58,7 @@ class Cupt(Format):
     suffixes = (".cupt",)
     blank_line_between = True
     usual_metric = "mwe"
+    params: ClassVar[Mapping[str, Param]] = {"unreadable": UNREADABLE}
     example = (
         f"{HEADER}\n"
         "# sent_id = s1\n"
@@ -74,7 +80,8 @@ class Cupt(Format):
     def read(self, text: Text, vocabulary: Vocabulary, limits: Limits) -> ExpressionTreebank:
         """Read the treebank. Raises InputError and LimitError as promised by `Format`."""
         assert isinstance(text, bytes)  # noqa: S101 - a format of one text
-        return read_cupt(text, vocabulary, limits)
+        lenient = self.values["unreadable"] == SENTENCE
+        return read_cupt(text, vocabulary, limits, lenient=lenient, heads_outside=self.keeps_heads_outside)
 
     def write(self, treebank: ExpressionTreebank) -> str:
         """Write the text that reads back as `treebank`; codes stand at words only."""
@@ -89,7 +96,15 @@ class Cupt(Format):
         return "".join(f"{line}\n" for line in lines)
 
 
-def read_cupt(text: bytes, vocabulary: Vocabulary, limits: Limits, *, ranges: bool = True) -> ExpressionTreebank:
+def read_cupt(
+    text: bytes,
+    vocabulary: Vocabulary,
+    limits: Limits,
+    *,
+    ranges: bool = True,
+    lenient: bool = False,
+    heads_outside: bool = False,
+) -> ExpressionTreebank:
     """Read a text.
 
     Args:
@@ -97,26 +112,36 @@ def read_cupt(text: bytes, vocabulary: Vocabulary, limits: Limits, *, ranges: bo
         vocabulary: to which its strings are added.
         limits: on it.
         ranges: whether codes at multiword tokens belong to their words; else they are ignored.
+        lenient: whether what is wrong costs its sentence alone.
+        heads_outside: whether heads may lie outside their sentences.
 
     Raises:
         InputError, LimitError: as promised by `Format`.
     """
-    lines = unix_lines(text)
-    columns = _columns_of(lines[: lines.index(b"\n")].decode())
+    lines = lines_of(text, lenient=lenient)
+    columns = _columns_of(lines.text[: lines.text.index(b"\n")].decode())
     places = {number: columns.index(name) + 1 for number, name in enumerate([*NAMES, NAME], 1) if name in columns}
-    outline = replace(outline_of(lines, limits), places=places)
-    raw = None
-    if not len(outline.misplaced):
-        raw = numbered_fields(outline.text, outline.starts, outline.ends, len(columns), vocabulary)
-    if raw is None:
-        raise _bad_layout(outline, columns, limits.max_problems)
-    findings, warnings = Findings(), Findings()
-    outline = _without_headers(outline, columns, findings)
-    rows = _Columns(raw, places, len(outline.lines), vocabulary.number("_"))
-    ids = ids_of(outline, rows, vocabulary, findings, warnings)
-    expressions = expressions_of(outline, ids, rows[COLUMN - 1], vocabulary, findings, warnings, ranges=ranges)
-    findings.raise_if_any(limits.max_problems)
-    trees = treebank_of(outline, ids, rows, vocabulary, warnings.first(limits.max_problems)[0])
+    blank = vocabulary.number("_")
+
+    def fields_of(outline: Outline) -> Fields | None:
+        return numbered_fields(outline.text, outline.starts, outline.ends, len(columns), vocabulary)
+
+    def check(
+        outline: Outline, fields: Fields, findings: Findings, warnings: Findings
+    ) -> tuple[_Columns, Ids, Expressions]:
+        _check_headers(outline, columns, findings)
+        rows = _Columns(fields, places, len(outline.lines), blank)
+        ids = ids_of(outline, rows, vocabulary, findings, warnings, heads_outside=heads_outside)
+        codes = rows[COLUMN - 1]
+        return rows, ids, expressions_of(outline, ids, codes, vocabulary, findings, warnings, ranges=ranges)
+
+    reader = RowFormat(fields_of, lambda outline: _bad_layout(outline, columns), check)
+    outline = replace(outline_of(lines.text, limits), places=places)
+    rows = reader.read(outline, limits.max_problems, lenient=lenient, faults=lines.faults)
+    named, ids, expressions = rows.checked
+    trees = treebank_of(rows, ids, named, vocabulary, limits.max_problems)
+    attributes = {name: values for name, values in trees.sentences.attributes.items() if name != KEY}
+    trees = replace(trees, sentences=replace(trees.sentences, attributes=attributes))
     return with_expressions(trees, **expressions._asdict())
 
 
@@ -175,39 +200,33 @@ def _columns_of(line: str) -> list[str]:
     return names
 
 
-def _without_headers(outline: Outline, columns: list[str], findings: Findings) -> Outline:
-    """Return the outline without the attribute that is the first line; add sentences at which it says otherwise.
-
-    Texts that are joined to one have it several times.
-    """
+def _check_headers(outline: Outline, columns: list[str], findings: Findings) -> None:
+    """Add the sentences whose comments name other columns: texts that are joined to one have the first line often."""
     stated = outline.attributes.get(KEY, ())
-    other = [number for number, value in enumerate(stated) if value is not None and value.split() != columns]
+    other = np.array([value is not None and value.split() != columns for value in stated], np.bool_)
+    firsts = outline.row_offsets[:-1][other & (np.diff(outline.row_offsets) > 0)] if len(other) else other.nonzero()[0]
 
-    def problem(sentence: int) -> Problem:
+    def problem(row: int) -> Problem:
         detail = (
             f"The comment # {KEY} names other columns than the first line. Give all texts that are joined the same."
         )
-        return outline.problem(int(outline.row_offsets[sentence]), None, "cupt-no-columns", detail)
+        return outline.problem(row, None, "cupt-no-columns", detail)
 
-    findings.add(np.array(other, np.int64), problem)
-    attributes = {name: values for name, values in outline.attributes.items() if name != KEY}
-    return replace(outline, attributes=attributes)
+    findings.add(firsts, problem)
 
 
-def _bad_layout(outline: Outline, columns: list[str], cap: int) -> InputError:
+def _bad_layout(outline: Outline, columns: list[str]) -> Findings:
     """Describe lines that have other columns than the first line names, and comments inside sentences."""
-    findings = Findings()
+    findings = Findings(outline.sentences)
     found = fields_per_line(outline)
 
     def problem(row: int) -> Problem:
-        spaced = found[row] == 1 and " " in outline.line_text(row).strip()
-        fix = "Separate the columns by tabs, not by spaces." if spaced else "Write _ where a column has no value."
         has = f"The line has {counted(int(found[row]), 'tab-separated column')}, the first line names {len(columns)}."
-        return outline.problem(row, None, "cupt-column-count", f"{has} {fix}")
+        return outline.problem(row, None, "cupt-column-count", f"{has} {other_columns(outline, row, len(columns))}")
 
     findings.add(np.flatnonzero(found != len(columns)), problem)
     check_comments(outline, findings)
-    return InputError(*findings.first(cap))
+    return findings
 
 
 def _codes_of(treebank: ExpressionTreebank) -> list[str]:

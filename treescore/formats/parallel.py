@@ -19,6 +19,7 @@ from treescore.core.trees import Alignments, DependencyTreebank, ParallelTreeban
 from treescore.core.vocabulary import Vocabulary
 from treescore.errors import InputError, Problem, placed
 from treescore.formats.shared.links import Links, alignments_of, lines_of_names
+from treescore.formats.shared.tolerance import SENTENCE
 
 FIELDS = ("source", "target", "alignment")
 
@@ -106,6 +107,9 @@ def _nested(option: str, value: Json, kind: type[Any]) -> Format:
         expected = "dependency trees" if kind is DependencyTreebank else "word alignments"
         detail = f"The format {name!r} does not hold {expected}. Name one that does."
         raise InputError(Problem("bad-parameter", detail, pointer=f"/{option}"))
+    if format_.values.get("unreadable") == SENTENCE:
+        detail = "A sentence pair cannot be scored without one of its sentences. Leave out the option unreadable."
+        raise InputError(Problem("bad-parameter", detail, pointer=f"/{option}/unreadable"))
     return format_
 
 

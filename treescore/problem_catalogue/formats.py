@@ -56,7 +56,7 @@ CONLLU = {
     "conllu-column-count": Entry(
         "The line does not have 10 columns",
         "A line of a word must have ten columns that are separated by single tabs.",
-        "Write _ where a column has no value, and use tabs instead of spaces.",
+        "Write _ where a column has no value, use tabs instead of spaces, and remove columns after the tenth.",
         _WORD,
     ),
     "conllu-comment-inside-sentence": Entry(
@@ -158,6 +158,12 @@ CONLLX = {
         "A comment stands between words",
         "Comments are allowed only before the first word of a sentence.",
         "Move the comment before the first word of the sentence.",
+    ),
+    "conllx-comments": Entry(
+        "Lines that begin with # are left out",
+        "Such lines before a sentence are read as comments, as in CoNLL-U. The format has none: eval07.pl takes each "
+        "for a word.",
+        "Remove the lines if the text is also scored by eval07.pl. If they are words, put their numbers first.",
     ),
     "conllx-empty-field": Entry(
         "A column is empty",

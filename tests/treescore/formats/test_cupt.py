@@ -151,7 +151,7 @@ def test_the_first_line_names_the_columns():
 
 def test_lines_with_other_columns_are_errors():
     assert refused(cupt("a/1:VID b").replace("\t*\n", "\n")) == [("cupt-column-count", 1, 3, None)]
-    assert refused(cupt("a b").replace("2\tb", "# note\n2\tb")) == [("conllu-comment-inside-sentence", None, 3, None)]
+    assert refused(cupt("a b").replace("2\tb", "# note\n2\tb")) == [("conllu-comment-inside-sentence", 1, 3, None)]
 
 
 def test_codes_at_ranges_cannot_stand_for_too_many(monkeypatch):

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from treescore.core.arrays import Bits, Bytes, Int32Array, IntArray
+from treescore.core.arrays import Bits, BoolArray, Bytes, Int32Array, IntArray
 from treescore.core.jit import compiled, compiler_loaded
 from treescore.core.vocabulary import Vocabulary
 from treescore.formats.shared.interning import (
@@ -45,6 +45,10 @@ class Fields:
     def __getitem__(self, column: int) -> IntArray:
         numbered: IntArray = self.numbers[self.codes[column]]
         return numbered
+
+    def of_lines(self, kept: BoolArray) -> Fields:
+        """Return the fields of some of the lines, bool (lines,)."""
+        return Fields(self.codes[:, kept], self.numbers)
 
 
 def numbered_fields(

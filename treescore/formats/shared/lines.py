@@ -24,30 +24,6 @@ _SENT_ID = "# sent_id = "
 _SKIPPED_KEYS = ("# text", "#text")
 
 
-@dataclass(slots=True)
-class Findings:
-    """Problems of one text by row; a Problem is made only for those that are shown."""
-
-    parts: list[tuple[IntArray, Callable[[int], Problem]]] = field(default_factory=list)
-
-    def add(self, rows: IntArray, make: Callable[[int], Problem]) -> None:
-        """Record that each row of `rows` has the problem that `make(row)` describes."""
-        if len(rows):
-            self.parts.append((rows, make))
-
-    def first(self, cap: int) -> tuple[list[Problem], int]:
-        """Return the first `cap` problems in the order of the text, and how many there are."""
-        total = sum(len(rows) for rows, _ in self.parts)
-        problems = [make(int(row)) for rows, make in self.parts for row in np.sort(rows)[:cap]]
-        problems.sort(key=lambda problem: (problem.line or 0, problem.column or 0))
-        return problems[:cap], total
-
-    def raise_if_any(self, cap: int) -> None:
-        """Raise InputError where something was added."""
-        if self.parts:
-            raise InputError(*self.first(cap))
-
-
 @dataclass(frozen=True, slots=True)
 class Outline:
     """Where the lines of a text are, and which sentence each belongs to; r token lines, n sentences.
@@ -60,7 +36,8 @@ class Outline:
         row_offsets: int64 (n + 1,), sentence i has the token lines `row_offsets[i]:row_offsets[i + 1]`.
         sent_ids: name of each sentence, None where it has none.
         attributes: `# key = value` comments, one value a sentence; `newdoc` holds until the next one.
-        misplaced: lines of comments inside sentences.
+        comments: lines of all comments.
+        misplaced: lines of those inside sentences.
         spare: blank lines that end no sentence.
         places: column -> where it stands in the text, both from 1, for texts whose columns are in another order.
     """
@@ -73,6 +50,7 @@ class Outline:
     row_offsets: IntArray
     sent_ids: Sequence[str | None]
     attributes: Mapping[str, Sequence[str | None]]
+    comments: IntArray
     misplaced: IntArray
     spare: IntArray
     places: Mapping[int, int] = field(default_factory=dict)
@@ -166,6 +144,7 @@ def outline_of(text: bytes, limits: Limits) -> Outline:
         row_offsets=row_offsets,
         sent_ids=sent_ids,
         attributes=attributes,
+        comments=comments + 1,
         misplaced=comments[inside] + 1,
         spare=np.flatnonzero(blank & ~has_token[block]) + 1,
     )

@@ -12,7 +12,8 @@ from treescore.core.treebank_columns import ranges_of
 from treescore.core.trees import NO_CATEGORY
 from treescore.core.vocabulary import Vocabulary
 from treescore.errors import LimitError, Problem
-from treescore.formats.shared.lines import COLUMNS, Findings, Outline, short
+from treescore.formats.shared.findings import Findings
+from treescore.formats.shared.lines import COLUMNS, Outline, short
 from treescore.formats.shared.row_ids import EMPTY, RANGE, WORD, Ids
 
 NAME = "PARSEME:MWE"
@@ -90,7 +91,7 @@ def expressions_of(
     _check_places(outline, ids, filled, fields, vocabulary, warnings)
     at_words = np.flatnonzero(filled & (ids.kinds == WORD))
     at_ranges = np.flatnonzero(filled & (ids.kinds == RANGE))
-    if findings.parts or not ranges:
+    if findings.beyond_heads or not ranges:
         at_ranges = at_ranges[:0]  # those that are wrong may reach anywhere
     positions = ids.word_offsets[outline.sentences] + ids.before
     lengths = ids.second[at_ranges].astype(np.int64) - ids.first[at_ranges] + 1

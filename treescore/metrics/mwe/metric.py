@@ -3,18 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
+from dataclasses import replace
 from functools import cache
 from typing import Any, ClassVar
 
 import numpy as np
 
-from treescore.core.arrays import offsets_of, sums_by
+from treescore.core.arrays import BoolArray, offsets_of, sums_by
 from treescore.core.columns import Documents
 from treescore.core.digests import is_digest
 from treescore.core.disclosure import Disclosure, Fields, SliceFields
 from treescore.core.limits import Limits
 from treescore.core.params import BOOLEAN, Json, Param
-from treescore.core.registry import ErrorValues, Example, ItemInfo, Metric, Outcome, TokenBits, all_ok, register
+from treescore.core.registry import ERROR, OK, ErrorValues, Example, ItemInfo, Metric, Outcome, TokenBits, register
 from treescore.core.scores import Score, ScoreTable, f1_score, ratio_score
 from treescore.core.trees import ExpressionTreebank
 from treescore.errors import placed
@@ -37,7 +38,7 @@ from treescore.metrics.mwe.sets import sides_of
 from treescore.metrics.mwe.training import Training, check_spans, read_training
 from treescore.metrics.shared.error_rows import AGREES, members
 from treescore.metrics.shared.examples import EXPRESSIONS
-from treescore.metrics.shared.words import check_same_words
+from treescore.metrics.shared.words import check_same_words, complete, no_parse
 
 _COUNTS = ("correct", "gold", "system")
 
@@ -140,6 +141,7 @@ class Mwe(Metric):
         """
         del items
         self.check_params(limits)
+        system, absent = _completed(gold, system)
         check_same_words(gold, system, limits.max_problems)
         sides = sides_of(gold, system)
         pairs = pairs_of(*sides, (np.zeros_like(sides[0].sets), np.zeros_like(sides[1].sets)))
@@ -158,9 +160,16 @@ class Mwe(Metric):
 
         if crowded:
             slices()  # subsets may overlap more than the whole, from which equal sets are gone
+        problems = {
+            sentence: no_parse(system, sentence, "none of gold's expressions is found")
+            for sentence in np.flatnonzero(absent).tolist()
+        }
         return Outcome(
             rows=rows,
-            status=all_ok(len(gold)),
+            status=np.where(absent, ERROR, OK).astype(np.uint8),
+            unanswered=absent,
+            problems=problems,
+            warnings=list(problems.values())[: limits.max_problems],
             tokens={"recall": TokenBits(pairs.equal, offsets_of(sums_by(owners[0], len(gold))))},
             details=ItemRows(pairs, len(gold)),
             sizes=sizes,
@@ -203,6 +212,15 @@ class Mwe(Metric):
         slices = outcome.slices()
         names = _GROUPINGS if self.values["train"] is not None else _GROUPINGS[:-2]
         return parseme_report(totals, {name: list(slices[name]) for name in names})
+
+
+def _completed(gold: ExpressionTreebank, system: ExpressionTreebank) -> tuple[ExpressionTreebank, BoolArray]:
+    """Give sentences of an output that could not be read gold's words; return them too, bool (n,)."""
+    filled, absent, present = complete(gold, system)
+    if not absent.any():
+        return system, absent
+    assert isinstance(filled, ExpressionTreebank)  # noqa: S101 - as the output
+    return replace(filled, expression_words=np.flatnonzero(present)[system.expression_words]), absent
 
 
 def _listed(words: list[int] | None) -> str | None:

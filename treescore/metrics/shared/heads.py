@@ -13,8 +13,8 @@ from treescore.core.trees import NO_HEAD, DependencyTreebank
 from treescore.errors import Problem
 from treescore.formats.shared.lines import short
 
-MOST_ROOTS = 5
-"""Roots of a sentence that a message names."""
+MOST_NAMED = 5
+"""Roots of a sentence, or words of a cycle, that a message names."""
 UNREACHED = -1
 """Depth of a word whose chain of heads does not reach the root."""
 
@@ -113,8 +113,37 @@ def _bad_head(treebank: DependencyTreebank, shape: Shape, word: int, advice: str
 
 
 def _cycle(treebank: DependencyTreebank, word: int, sentence: int, advice: str) -> Problem:
-    position = word - int(treebank.word_offsets[sentence]) + 1
-    return _at(treebank, sentence, word, "cycle", f"Word {position} is on a cycle of heads. {advice}")
+    start, end = treebank.word_offsets[sentence : sentence + 2].tolist()
+    heads = resolved_heads(treebank, start, end).tolist()
+    cycles = _cycles(heads)
+    first = next(cycle for cycle in cycles if word - start in cycle)
+    at = first.index(word - start)
+    first = [*first[at:], *first[:at]]
+    what = f"Word {word - start + 1} is its own head"
+    if len(first) > 1:
+        chain = [position + 1 for position in (*first[:MOST_NAMED], *(first[:1] if len(first) <= MOST_NAMED else ()))]
+        dots = " -> ..." if len(first) > MOST_NAMED else ""
+        what = f"Word {word - start + 1} is on a cycle of heads ({' -> '.join(map(str, chain))}{dots})"
+    if len(cycles) > 1:
+        what += f"; the sentence has {counted(len(cycles) - 1, 'further cycle')}"
+    return _at(treebank, sentence, word, "cycle", f"{what}. {advice}")
+
+
+def _cycles(heads: list[int]) -> list[list[int]]:
+    """Return the cycles of a sentence, each as its words, from 0, each of which is followed by its head."""
+    cycles = []
+    seen = [-1] * len(heads)
+    for begin in range(len(heads)):
+        word = begin
+        while 0 <= word < len(heads) and seen[word] < 0:
+            seen[word] = begin
+            word = heads[word] - 1
+        if 0 <= word < len(heads) and seen[word] == begin:
+            cycle = [word]
+            while heads[cycle[-1]] - 1 != word:
+                cycle.append(heads[cycle[-1]] - 1)
+            cycles.append(cycle)
+    return cycles
 
 
 def _wrong_roots(treebank: DependencyTreebank, shape: Shape, allowed: Allowed) -> BoolArray:
@@ -131,8 +160,8 @@ def _roots(treebank: DependencyTreebank, sentence: int, advice: str) -> Problem:
         return _at(
             treebank, sentence, start, "no-root", f"No word has HEAD 0; a tree has exactly one such word. {advice}"
         )
-    named = ", ".join(str(root + 1) for root in roots[:MOST_ROOTS].tolist())
-    more = f" and {len(roots) - MOST_ROOTS} more" if len(roots) > MOST_ROOTS else ""
+    named = ", ".join(str(root + 1) for root in roots[:MOST_NAMED].tolist())
+    more = f" and {len(roots) - MOST_NAMED} more" if len(roots) > MOST_NAMED else ""
     detail = f"{len(roots)} words have HEAD 0 (words {named}{more}); a tree has exactly one such word. {advice}"
     return _at(treebank, sentence, start + int(roots[1]), "several-roots", detail)
 

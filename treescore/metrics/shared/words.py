@@ -98,7 +98,9 @@ def complete(gold: DependencyTreebank, system: DependencyTreebank) -> tuple[Depe
 
 
 def no_parse(system: DependencyTreebank, sentence: int, cost: str) -> Problem:
-    """Describe a sentence that the system leaves empty, and what this costs."""
+    """Describe a sentence that the system leaves empty, and what this costs; or why it could not be read."""
+    if sentence in system.sentences.unreadable:
+        return system.sentences.unreadable[sentence]
     sent_ids = system.sentences.sent_ids
     detail = f"Sentence {sentence + 1} of the output is empty: {cost}."
     return Problem(

@@ -50,6 +50,7 @@ class Broken:
         status = np.full(size, OK, np.uint8)
         status[golds[self.words]] = ERROR
         described = {problem.sentence: problem for problem in reversed(self.problems)}
+        described |= {sentence + 1: problem for sentence, problem in self.treebank.sentences.unreadable.items()}
         problems: dict[int, Problem] = {}
         words = np.flatnonzero(self.words)
         for sentence, place in zip(
@@ -71,5 +72,12 @@ def broken_trees_of(treebank: DependencyTreebank, shape: Shape, cap: int) -> Bro
     """
     broken = shape.cycles >= 0
     broken[shape.owners[shape.outside & (treebank.heads != NO_HEAD)]] = True
-    problems, _ = shape_problems(treebank, shape, cap, _ADVICE, Allowed(several_roots=True, missing_heads=True))
+    found, _ = shape_problems(treebank, shape, cap, _ADVICE, Allowed(several_roots=True, missing_heads=True))
+    problems = []
+    for problem in found:
+        sentence = (problem.sentence or 0) - 1
+        if sentence not in treebank.sentences.unreadable:
+            problems.append(problem)
+        elif not problems or problems[-1].sentence != problem.sentence:
+            problems.append(treebank.sentences.unreadable[sentence])
     return Broken(treebank, shape.owners, np.asarray(broken[shape.owners], np.bool_), problems)

@@ -125,6 +125,11 @@ class Ud(Metric):
         """Return four scores per row; counts are named as `las.correct`."""
         return TABLE
 
+    @property
+    def scores_wrong_heads(self) -> bool:
+        """Whether broken trees count, with wrong heads."""
+        return bool(self.values["broken_trees"] == SENTENCE)
+
     def check_gold(self, gold: DependencyTreebank, items: ItemInfo, limits: Limits) -> None:
         """Check that every sentence of gold is a tree, as far as the parameters ask for it. Raises InputError."""
         del items
@@ -140,10 +145,10 @@ class Ud(Metric):
             LimitError: as `alignment_of`.
         """
         del items
-        _check_readable(system)
+        _check_readable(system, limits.max_problems)
         shape = shape_of(resolved_heads(system), system.word_offsets)
         broken = None
-        if self.values["broken_trees"] == SENTENCE:
+        if self.scores_wrong_heads:
             broken = broken_trees_of(system, shape, limits.max_problems)
         self._check_trees(system if broken is None else broken.with_trees(), limits)
         alignment = alignment_of(gold, system)
@@ -211,12 +216,13 @@ def _kind(row: Mapping[str, Json]) -> str:
     return "head" if gold == system else "relation"
 
 
-def _check_readable(system: DependencyTreebank) -> None:
+def _check_readable(system: DependencyTreebank, cap: int) -> None:
     """Check that no sentence was left without words since it cannot be read: the texts are compared as a whole."""
     lengths = np.diff(system.word_offsets)
-    problems = [problem for sentence, problem in sorted(system.sentences.unreadable.items()) if not lengths[sentence]]
-    if problems:
-        raise InputError(problems)
+    unreadable = system.sentences.unreadable
+    lost = [sentence for sentence in sorted(unreadable) if not lengths[sentence]]
+    if lost:
+        raise InputError([unreadable[sentence] for sentence in lost[:cap]], len(lost))
 
 
 def universal_relation(deprel: str) -> str:

@@ -1,0 +1,145 @@
+"""What is wrong with the rows of a text: the causes, with the number of what follows from each."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, field, replace
+from enum import IntFlag
+from typing import NamedTuple
+
+import numpy as np
+
+from treescore.core.arrays import IntArray
+from treescore.core.counting import counted
+from treescore.errors import InputError, Problem
+
+
+class Role(IntFlag):
+    """What a finding does to others of its sentence.
+
+    `CAUSE`: it stands for all further causes and consequences after the first. `FOLLOWS`: it is a consequence where
+    the sentence has a cause. `HEAD`: it leaves all but the head of a word readable.
+    """
+
+    ALONE = 0
+    CAUSE = 1
+    FOLLOWS = 2
+    HEAD = 4
+
+
+class Finding(NamedTuple):
+    """Rows with one kind of problem."""
+
+    rows: IntArray
+    make: Callable[[int], Problem]
+    role: Role
+
+
+class BadSentences(NamedTuple):
+    """Sentences with findings.
+
+    Attributes:
+        problems: the first cause of each; where one has others than heads, the first of these.
+        lost: sentences of which more than heads cannot be read, int64, ascending.
+    """
+
+    problems: dict[int, Problem]
+    lost: IntArray
+
+
+@dataclass(slots=True)
+class Findings:
+    """Problems of one text by row; a Problem is made only for those that are shown.
+
+    Attributes:
+        sentences: sentence of each row, from 0, int64 (r,); may be left out where all rows stand alone.
+        parts: what was found.
+    """
+
+    sentences: IntArray = field(default_factory=lambda: np.zeros(0, np.int64))
+    parts: list[Finding] = field(default_factory=list)
+
+    def add(self, rows: IntArray, make: Callable[[int], Problem], role: Role = Role.ALONE) -> None:
+        """Record that each row of `rows` has the problem that `make(row)` describes."""
+        if len(rows):
+            self.parts.append(Finding(rows, make, role))
+
+    @property
+    def beyond_heads(self) -> bool:
+        """Whether something other than a head is wrong."""
+        return any(not part.role & Role.HEAD for part in self.parts)
+
+    def first(self, cap: int) -> tuple[list[Problem], int]:
+        """Return the first `cap` problems in the order of the text, and how many there are; consequences are none."""
+        causes = self._causes()
+        total = sum(len(part.rows) for part in causes.parts)
+        problems = [causes.described(part, row) for part in causes.parts for row in np.sort(part.rows)[:cap].tolist()]
+        problems.sort(key=lambda problem: (problem.line or 0, problem.column or 0))
+        return problems[:cap], total
+
+    def raise_if_any(self, cap: int) -> None:
+        """Raise InputError where something was added."""
+        if self.parts:
+            raise InputError(*self.first(cap))
+
+    def by_sentence(self) -> BadSentences:
+        """Return the sentences in which something was found."""
+        causes = self._causes()
+        sizes = [len(part.rows) for part in causes.parts]
+        numbers = np.repeat(np.arange(len(sizes)), sizes)
+        rows = np.concatenate([part.rows for part in causes.parts])
+        heads = np.array([bool(part.role & Role.HEAD) for part in causes.parts])[numbers]
+        sentences = self.sentences[rows]
+        order = np.lexsort((numbers, rows, heads, sentences))
+        found, first = np.unique(sentences[order], return_index=True)
+        chosen = order[first]
+        columns = found.tolist(), rows[chosen].tolist(), numbers[chosen].tolist()
+        problems = {
+            sentence: causes.described(causes.parts[number], row)
+            for sentence, row, number in zip(*columns, strict=True)
+        }
+        return BadSentences(problems, found[~heads[chosen]])
+
+    def _causes(self) -> _Causes:
+        """Leave out what follows from causes, and count it by cause."""
+        chained = [part for part in self.parts if part.role & (Role.CAUSE | Role.FOLLOWS)]
+        causes = [part.rows for part in chained if part.role & Role.CAUSE]
+        none = np.zeros(0, np.int64)
+        if not causes:
+            return _Causes(self.parts, none, none)
+        rows = np.sort(np.concatenate(causes))
+        sentences, first = np.unique(self.sentences[rows], return_index=True)
+        rows = rows[first]
+        owners = np.concatenate([self.sentences[part.rows] for part in chained])
+        places = np.minimum(np.searchsorted(sentences, owners), len(sentences) - 1)
+        sizes = np.bincount(places[sentences[places] == owners], minlength=len(sentences))
+        parts = []
+        for part in self.parts:
+            if part.role & Role.CAUSE:
+                kept = np.isin(part.rows, rows)
+            elif part.role & Role.FOLLOWS:
+                kept = ~np.isin(self.sentences[part.rows], sentences)
+            else:
+                kept = np.ones(len(part.rows), np.bool_)
+            if kept.any():
+                parts.append(part._replace(rows=part.rows[kept]))
+        return _Causes(parts, rows, sizes - 1)
+
+
+class _Causes(NamedTuple):
+    """Findings without consequences; the rows of causes, ascending, and how many consequences each has."""
+
+    parts: list[Finding]
+    rows: IntArray
+    followed: IntArray
+
+    def described(self, part: Finding, row: int) -> Problem:
+        """Make the problem of a row; a cause says how many follow."""
+        problem = part.make(row)
+        if not part.role & Role.CAUSE:
+            return problem
+        count = int(self.followed[np.searchsorted(self.rows, row)])
+        if not count:
+            return problem
+        further = counted(count, "further problem")
+        return replace(problem, detail=f"{problem.detail} {further} of this sentence may follow from it.")
