@@ -18,8 +18,9 @@ from treescore.core.trees import SemanticTreebank, Sentences
 from treescore.core.vocabulary import Vocabulary
 from treescore.errors import Problem
 from treescore.formats.shared.column_signs import sdp_signs
+from treescore.formats.shared.findings import Findings
 from treescore.formats.shared.graph_cells import FIXED, Cells, cells_of
-from treescore.formats.shared.lines import Findings, Outline, outline_of, short, unix_lines
+from treescore.formats.shared.lines import Outline, outline_of, short, unix_lines
 
 ID, FORM, LEMMA, POS, TOP, PRED, FRAME = range(7)
 _YES, _NO, _NONE = "+", "-", "_"
