@@ -38,6 +38,15 @@ DEPENDENT = (
 NO_EDGE = [text.replace("2:det", "_").replace("2:nsubj", "_").replace("0:root", "_") for text in DEPENDENT]
 NO_HEAD = [text.replace("\t2\t", "\t0\t") for text in DEPENDENT]
 WRONG = [text.replace("det", "x").replace("nsubj", "x") for text in DEPENDENT]
+GRAPHS = tuple(
+    (
+        f"#{number}\n1\t{word}\t_\tX\t-\t-\t_\tA\n2\tgo\t_\tX\t+\t+\t_\t_\n\n",
+        f"#{number}\n1\t{word}\t_\tX\t-\t-\t_\t{role}\n2\tgo\t_\tX\t{top}\t+\t_\t_\n\n",
+    )
+    for number, word, role, top in ((1, "dogs", "B", "+"), (2, "cats", "A", "-"), (3, "mice", "A", "+"))
+)
+NO_GRAPH = [f"#{number}\n1\t{word}\t_\tX\t-\t-\t_\n2\tgo\t_\tX\t-\t-\t_\n\n"
+            for number, word in ((1, "dogs"), (2, "cats"), (3, "mice"))]  # fmt: skip
 LINKS = (("0-0 1-1 2p2\n", "0-0 1-2\n"), ("0-0 1-1\n", "0-1\n"), ("0-1 1-0\n", "0-1 1-0\n"))
 
 
@@ -111,6 +120,7 @@ CASES = {
         {},
     ),
     "enhanced": Case("enhanced", "conllu", tuple(zip(DEPENDENT, WRONG, strict=True)), None, {}),
+    "semantic_dependencies": Case("semantic_dependencies", "sdp", GRAPHS, None, {}),
     "dependency_relations": Case(
         "dependency_relations", "conllu", tuple(zip(DEPENDENT, WRONG, strict=True)), None, {"labelled": True}
     ),
@@ -124,6 +134,8 @@ def without(case: Case, index: int) -> list[Any]:
         return list(case.failures)
     if case.metric == "parallel_treebank":
         return [{**case.sentences[index][1], "alignment": "\n"}]
+    if case.metric == "semantic_dependencies":
+        return ["", NO_GRAPH[index]]
     return [{"enhanced": NO_EDGE, "dependency_relations": NO_HEAD}[case.metric][index]]
 
 
