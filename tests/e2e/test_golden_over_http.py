@@ -1,4 +1,4 @@
-"""Golden cases as jobs over HTTP give the published figures: constituency trees, and what later tasks compute."""
+"""Every golden case of constituency trees as a job over HTTP gives the published figures."""
 
 from __future__ import annotations
 
@@ -165,87 +165,6 @@ def test_layouts(caller: Caller, golden: Any) -> None:
             assert metric_of(guessed, "parseval")["counts"] == metric_of(given, "parseval")["counts"]
 
 
-# --- disco-dop, PARSEME
-
-FORMS = {"export": "export", "export3": "export", "discbracket": "discbracket", "tigerxml": "tigerxml"}
-PRINTED = {"labeled recall": ("parseval", "labelled_recall"), "labeled precision": ("parseval", "labelled_precision"),
-           "labeled f-measure": ("parseval", "labelled_f1"), "exact match": ("parseval", "exact_match"),
-           "function tags": ("parseval", "function_tags_f1"), "pos accuracy": ("parseval", "tagging_accuracy"),
-           "leaf-ancestor": ("leaf_ancestor", "sentence_mean"),
-           "tree-dist (Dice micro avg": ("tree_distance", "dice")}  # fmt: skip
-DISC_ONLY = {"labelled_recall": "disc_recall", "labelled_precision": "disc_precision", "labelled_f1": "disc_f1",
-             "exact_match": "disc_exact_match"}  # fmt: skip
-
-
-def discontinuous_job(case: Any, form: str, prm: str) -> dict[str, Any]:
-    preset = {"preset": "discodop"}
-    metrics = [{"name": "parseval", "params": {**preset, "prm": prm}}]
-    metrics += [{"name": name, "params": preset} for name in ("leaf_ancestor", "tree_distance")]
-    gold, output = case["gold"][form], case["system"][form]
-    return {"format": FORMS[form], "gold": gold, "output": output, "metrics": metrics}
-
-
-def test_discontinuous(caller: Caller, golden: Any) -> None:
-    """The figures of disco-dop in three formats, and its summary without what other metrics compute."""
-    data = golden("field_discontinuous")
-    asked = [(name, form) for name in data["cases"] for form in FORMS]
-    found = caller.jobs([discontinuous_job(data["cases"][name], form, data["prm"]) for name, form in asked])
-    for (name, form), job in zip(asked, found, strict=True):
-        reference = data["cases"][name]["reference"]
-        if name == "output_lacks_a_sentence":  # it goes free there
-            assert codes(job)[0] in ("sentence-missing", "sentence-count-mismatch")
-            continue
-        if "error" in reference[form]:
-            assert caller.items(job, "parseval")[0]["status"] == "error"
-            continue
-        scores = {metric: metric_of(job, metric)["scores"] for metric in ("parseval", "leaf_ancestor", "tree_distance")}
-        assert same_figures(scores, reference[form]), (name, form)
-        if form.startswith("export"):
-            assert same_figures(scores, reference["export_la_ted"]), (name, form)
-            disc_only = {ours: scores["parseval"][disc] for ours, disc in DISC_ONLY.items()}
-            printed = {title: reference["export_disconly"][title] for title in list(PRINTED)[:4]}
-            assert same_figures({"parseval": disc_only}, printed), (name, form)
-            own = [line for line in reference["summary"].splitlines() if not line.startswith(("leaf-", "tree-"))]
-            assert caller.read(job, "report", metric="parseval", style="discodop").text.splitlines() == own, name
-
-
-def same_figures(scores: dict[str, Any], printed: dict[str, list[str]]) -> bool:
-    """Tell whether shares in per cent agree; nan and 0DIV! stand for null, for an F of 0, and for what is left out."""
-    for title, (metric, name) in PRINTED.items():
-        if title not in printed:
-            continue
-        value, text = scores[metric][name], printed[title][0]
-        if text in ("nan", "0DIV!"):
-            if value and title not in ("leaf-ancestor", "tree-dist (Dice micro avg"):
-                return False
-        elif value is None or f"{100 * value:.2f}" != text:
-            return False
-    return True
-
-
-def test_multiword_expressions(caller: Caller, golden: Any) -> None:
-    """The report of parseme_evaluate.py, with and without a training text; outputs that lack a sentence are refused."""
-    cases = golden("field_mwe")["cases"]
-    found = caller.jobs(
-        [
-            {
-                "format": "cupt",
-                "gold": case["gold"],
-                "output": case["system"],
-                "metrics": [{"name": "mwe", "params": {"train": case["train"]} if case["train"] else {}}],
-            }
-            for case in cases.values()
-        ]
-    )
-    for (name, case), job in zip(cases.items(), found, strict=True):
-        if case["rc"]:
-            assert codes(job) == ["sentence-count-mismatch"], name
-            continue
-        assert caller.read(job, "report", metric="mwe", style="parseme").text == case["stdout"], name
-        counts = metric_of(job, "mwe")["counts"]
-        assert f"P={counts['correct']}/{counts['system']}=" in case["stdout"].splitlines()[1], name
-
-
 def test_evalb_real(caller: Caller, golden: Any, real_data: Any) -> None:
     expected = golden("evalb_real")
     places = {"gum__corenlp": ("gum/gold.mrg", "gum/corenlp.mrg"),
@@ -340,65 +259,3 @@ def test_parseval_preprocessing(caller: Caller, golden: Any) -> None:
             assert found == {**expected, "gold": expected["gold"] + (key == "with")}
     spans = caller.items(two[0], "without")[0]["gold_spans"]
     assert sorted(spans) == sorted(second["clean_labels_only"]["gold_spans"])
-
-
-# --- dependencies
-
-ATTACHMENT: dict[str, dict[str, Any]] = {
-    "plain": {},
-    "subtypes_cut": {"subtypes": False},
-    "punct_excluded": {"exclude_relations": ["punct"]},
-    "subtypes_cut_punct_excluded": {"subtypes": False, "exclude_relations": ["punct"]},
-}
-
-
-def test_attachment_options(caller: Caller, golden: Any) -> None:
-    """eval07.pl's counts with words that changed, and the table of relations."""
-    cases = golden("field_dependencies")["attachment"]
-    metrics = [
-        {"name": "attachment", "key": key, "params": {"words": "warn", "confusion": True, **params}}
-        for key, params in ATTACHMENT.items()
-    ]
-    found = caller.jobs(
-        [
-            {"format": "conllx", "gold": case["gold"], "output": case["system"], "metrics": metrics}
-            for case in cases.values()
-        ]
-    )
-    for (name, case), job in zip(cases.items(), found, strict=True):
-        for key, reference in case["reference"].items():
-            counts = metric_of(job, key)["counts"]
-            for score, count in (("las", "correct_both"), ("uas", "correct_head"), ("label_accuracy", "correct_label")):
-                assert [counts[count], counts["tokens"]] == reference[score], (name, key, score)
-        assert (
-            any(warning["code"] == "other-words" for warning in job["warnings"]) == case["reference"]["plain"]["warned"]
-        )
-        table = {f"{row['gold']} > {row['system']}": row for row in metric_of(job, "plain")["extra"]["confusion"]}
-        assert {pair: (row["count"], row["with_head"]) for pair, row in table.items()} == {
-            pair: (row["count"], row["with_head"]) for pair, row in case["confusion"].items()
-        }
-        report = caller.read(job, "report", metric="plain", style="confusion").text
-        assert len(report.splitlines()) == len(table) + 1
-
-
-# --- semantic dependencies
-
-
-def test_semantic_dependencies(caller: Caller, golden: Any) -> None:
-    """Counts of mtool with the companion text; items and slices are there."""
-    cases = golden("field_semantic")["sdp"]
-    found = caller.jobs(
-        [
-            {"format": "sdp", "gold": case["gold"], "output": case["system"], "metrics": ["semantic_dependencies"]}
-            for case in cases.values()
-        ]
-    )
-    for (name, case), job in zip(cases.items(), found, strict=True):
-        metric = metric_of(job, "semantic_dependencies")
-        for row, theirs in (("labelled", "labeled"), ("unlabelled", "unlabeled")):
-            expected = {count: case["reference"][theirs][count[0]] for count in ("correct", "gold", "system")}
-            assert {count: metric["counts"][row][count] for count in expected} == expected, name
-            assert metric["scores"][f"{row}_exact_match"] == case["reference"][theirs]["m"], name
-        assert len(caller.items(job, "semantic_dependencies")) == case["reference"]["n"]
-        rows = caller.read(job, "slices", metric="semantic_dependencies", by="label").json()["slices"]
-        assert sum(one["counts"]["gold"] for one in rows) == metric["counts"]["labelled"]["gold"]
