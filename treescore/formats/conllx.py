@@ -113,12 +113,12 @@ def _regular(text: bytes, problems: ProblemList) -> bytes:
         sentence += not inside
         inside = True
         fields = [field.strip(" \v\f") for field in stripped.split("\t")] if "\t" in stripped else stripped.split()
-        comment = line.startswith("#")
-        if comment or len(fields) < MIN_COLUMNS:
-            problems.add(
-                comment_inside(number + 1, sentence) if comment else _too_few(number + 1, sentence, len(fields))
-            )
-        lines[number] = "\t".join([*fields, *_BLANK][:COLUMNS])
+        if line.startswith("#"):
+            problems.add(comment_inside(number + 1, sentence))
+        elif len(fields) < MIN_COLUMNS:
+            problems.add(_too_few(number + 1, sentence, len(fields)))
+            fields += _BLANK
+        lines[number] = "\t".join([*fields, "_", "_"][:COLUMNS])
     return "\n".join(lines).encode()
 
 

@@ -178,6 +178,24 @@ def test_ud_keeps_what_has_wrong_heads_and_refuses_what_has_no_words() -> None:
     assert [(problem.code, problem.sentence) for problem in caught.value.problems] == [("conllu-bad-id", 5)]
 
 
+@given(st.sets(st.integers(0, SIZE - 1), min_size=1), st.sampled_from(["bad head", "head outside"]))
+def test_wrong_heads_cost_the_heads_of_their_sentences_under_ud(at: set[int], damage: str) -> None:
+    spec = spec_of("conllu", [FORGIVING])
+    gold, rows = text("conllu", sentences("conllu")), sentences("conllu", "other")
+    whole = scored(spec, gold, text("conllu", rows))["ud"]
+    for sentence in at:
+        rows[sentence][1] = damages("conllu")[damage](rows[sentence][1])
+    outcome = scored(spec, gold, text("conllu", rows))["ud"]
+    broken = np.isin(np.arange(SIZE), sorted(at))
+    assert np.array_equal(outcome.rows[~broken], whole.rows[~broken])
+    assert (outcome.status == np.where(broken, ERROR, OK)).all()
+    names = spec.entry("ud").metric.table.count_names
+    changed = {"uas.correct", "las.correct", "clas.correct", "mlas.correct", "blex.correct"}
+    for number, name in enumerate(names):
+        column = outcome.rows[broken, number]
+        assert not column.any() if name in changed else np.array_equal(column, whole.rows[broken, number]), name
+
+
 def test_ranges_and_empty_nodes_of_other_sentences_stay() -> None:
     whole = (
         "1-2\tab\t_\t_\t_\t_\t_\t_\t_\t_\n1\ta\t_\tX\t_\t_\t0\troot\t0:root\t_\n2\tb\t_\tX\t_\t_\t1\tdep\t1:dep\t_\n"

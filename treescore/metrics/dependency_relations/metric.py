@@ -142,10 +142,13 @@ class DependencyRelations(Metric):
         problems = ProblemList(limits.max_problems)
         for word in wrong[np.unique(shape.owners[wrong], return_index=True)[1]].tolist():
             sentence = int(shape.owners[word])
-            what = "on a cycle" if shape.cycles[sentence] >= 0 else "not connected to the root"
-            position = word - int(gold.word_offsets[sentence]) + 1
-            detail = f"Word {position} is {what}, or its head is not a word of the sentence. The key must be a tree."
-            problems.add(_not_a_tree(gold, sentence, word, detail))
+            cyclic = int(shape.cycles[sentence])
+            at = word if cyclic < 0 else cyclic
+            position = at - int(gold.word_offsets[sentence]) + 1
+            what = (
+                "is on a cycle" if cyclic >= 0 else "is not connected to the root: a head is not a word of the sentence"
+            )
+            problems.add(_not_a_tree(gold, sentence, at, f"Word {position} {what}. The key must be a tree."))
         for sentence in np.flatnonzero(shape.roots > 1).tolist():
             detail = f"{int(shape.roots[sentence])} words have no head. The key must be one connected tree."
             problems.add(_not_a_tree(gold, sentence, None, detail))

@@ -70,6 +70,38 @@ def all_boards(task: Task) -> dict[str, dict[str, Any]]:
     return {score: task.leaderboard(score=score) for score in task.leaderboard()["scores"]}
 
 
+DEPENDENCIES = [
+    f"1\tdog{n}\t_\tN\t_\t_\t2\tnsubj\t2:nsubj\t_\n2\tbarks\t_\tV\t_\t_\t0\troot\t0:root\t_\n\n" for n in range(12)
+]
+DAMAGES = {
+    "too few columns": ("\t2:nsubj", ""),
+    "wrong head": ("\t2\tnsubj", "\t-2\tnsubj"),
+    "bad ID": ("1\tdog", "x\tdog"),
+}
+
+
+@pytest.mark.parametrize("damage", DAMAGES.values(), ids=list(DAMAGES))
+def test_dependencies_that_cannot_be_read_stand_first_on_no_board(task, damage):
+    task.make(
+        TREES,
+        format={"name": "conllu", "unreadable": "sentence"},
+        metrics=["attachment", "enhanced", "dependency_relations", "leaf_ancestor"],
+        parts={"en": {"gold": "".join(DEPENDENCIES)}},
+    )
+    honest = "".join(each.replace("nsubj", "obj") if n < 6 else each for n, each in enumerate(DEPENDENCIES))
+    attack = DEPENDENCIES[0] + "".join(each.replace(*damage) for each in DEPENDENCIES[1:])
+    for name, output in {"honest": honest, "attack": attack}.items():
+        task.scored(task.team(name), output)
+    task.settle()
+    main = task.leaderboard()
+    assert column(main, "team") == ["honest", "attack"]
+    assert column(main, "covered") == ["12/12", "1/12"]
+    assert main["rows"][1]["score"] == rounded_score(1 / 12)
+    for score, board in all_boards(task).items():
+        rows = {row["team"]: row["score"] for row in board["rows"]}
+        assert rows["attack"] <= rows["honest"], score
+
+
 @every_failure
 def test_one_good_sentence_and_failures_elsewhere_stand_first_on_no_board(task, failure):
     teams_with(task, {"honest": HONEST, "attack": one_good(failure)})
