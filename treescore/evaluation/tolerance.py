@@ -10,7 +10,7 @@ from treescore.core.counting import counted
 from treescore.core.registry import Format, Metric, Outcome
 from treescore.core.trees import DependencyTreebank, Treebank
 from treescore.errors import InputError
-from treescore.metrics.shared.unreadable import marks_of_all, without_unreadable
+from treescore.metrics.shared.unreadable import first_unreadable, marks_of_all, without_unreadable
 
 
 def reader_for(format_: Format, metrics: Sequence[Metric]) -> Format:
@@ -44,9 +44,8 @@ def check_alignable(gold: Treebank, seen: Treebank, cap: int) -> None:
 
 
 def _check_read(treebank: DependencyTreebank, cap: int) -> None:
-    unreadable = treebank.sentences.unreadable
-    if unreadable:
-        raise InputError([unreadable[sentence] for sentence in sorted(unreadable)[:cap]], len(unreadable))
+    if treebank.sentences.unreadable:
+        raise InputError(first_unreadable(treebank, cap), len(treebank.sentences.unreadable))
 
 
 def as_read(outcome: Outcome, seen: Any, system: Any) -> Outcome:

@@ -14,7 +14,7 @@ from treescore.core.trees import DependencyTreebank
 from treescore.core.vocabulary import Vocabulary
 from treescore.errors import Problem, ProblemList, ScoringError
 from treescore.formats.conllx import ConllX, comment_inside
-from treescore.formats.shared.tolerance import Lines, lines_of
+from treescore.formats.shared.tolerance import OF_BYTES, Lines, lines_of
 
 _BLANK = " \t\v\f"
 _LEAST = 0.8
@@ -116,8 +116,9 @@ class WideColumns(ConllX):
         return Problem("conllx-empty-field", detail, line=line, column=place + 1, sentence=sentence)
 
     def _placed(self, problem: Problem) -> Problem:
-        """Return a problem with the column of the text."""
-        place = None if problem.column is None else self.places[problem.column - 1]
+        """Return a problem of a field with its column in the text; of bytes the column is a character."""
+        of_field = problem.column is not None and problem.code not in OF_BYTES
+        place = self.places[(problem.column or 0) - 1] if of_field else None
         return problem if place is None else replace(problem, column=place + 1)
 
 

@@ -124,6 +124,12 @@ def test_bytes_that_are_no_text_cost_their_sentence() -> None:
         assert ("invalid-utf8", 1) in [(warning.code, warning.line) for warning in treebank.sentences.warnings]
 
 
+def test_bytes_of_a_comment_of_many_columns_are_placed_by_character() -> None:
+    text = f"# {'x' * 40}\udcff\n1\ta\t_\t_\tX\tX\t_\t_\t0\t0\troot\troot\t_\t_\n\n"
+    warnings = read(text, "conll09", unreadable="sentence").sentences.warnings
+    assert ("invalid-utf8", 1, 43) in [(each.code, each.line, each.column) for each in warnings]
+
+
 @pytest.mark.parametrize("coding", ["utf-16", "utf-16-le", "utf-16-be"])
 def test_a_text_in_another_coding_is_refused_as_a_whole(coding: str) -> None:
     data = (word(1, 0) + "\n" + word(1, 0) + "\n").encode(coding)

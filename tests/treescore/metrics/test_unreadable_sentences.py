@@ -9,6 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from treescore.core.limits import DEFAULT_LIMITS
 from treescore.core.registry import ERROR, OK, Outcome
 from treescore.errors import InputError
 from treescore.evaluation.evaluate import Evaluation
@@ -95,6 +96,7 @@ def test_a_damaged_line_costs_its_sentence_alone(case: tuple[str, str], at: int,
         assert outcome.unanswered is not None
         assert outcome.unanswered.tolist() == (~others).tolist(), key
         problem = outcome.problems[at]
+        assert problem in outcome.warnings, key
         assert problem.line is not None
         assert problem.sentence == at + 1
         assert not spec.entry(key).metric.table.values(outcome.rows[at])[main(spec, key)] > 0
@@ -116,7 +118,7 @@ def test_an_output_without_any_sentence_that_can_be_read_scores_zero(name: str) 
     for key, outcome in scored(spec, text(name, sentences(name)), text(name, rows)).items():
         assert (outcome.status == ERROR).all(), key
         assert not spec.entry(key).metric.table.values(outcome.totals)[main(spec, key)] > 0
-        assert len(outcome.warnings) == min(SIZE, 20) or key == "leaf_ancestor"
+        assert len(outcome.warnings) == min(SIZE, DEFAULT_LIMITS.max_problems), key
         outcome.slices()
         outcome.extra()
         outcome.item(0)

@@ -26,7 +26,7 @@ UNREADABLE = Param(
 )
 """The option of formats of lines that can go on after a sentence that cannot be read."""
 
-_OF_LINES = ("invalid-utf8", "nul-character")
+OF_BYTES = ("invalid-utf8", "nul-character")
 """Problems of bytes that may be the fault of single lines."""
 _UTF_16 = (b"\xff\xfe", b"\xfe\xff")
 _T = TypeVar("_T")
@@ -53,7 +53,7 @@ def lines_of(text: bytes, *, lenient: bool) -> Lines:
     try:
         return Lines(unix_lines(text), ())
     except InputError as error:
-        if not lenient or error.problems[0].code not in _OF_LINES or text.startswith(_UTF_16):
+        if not lenient or error.problems[0].code not in OF_BYTES or text.startswith(_UTF_16):
             raise
         lines = text.removeprefix(BOM).replace(b"\r\n", b"\n").replace(b"\r", b"\n").split(b"\n")
         faults = {number: fault for number, line in enumerate(lines, 1) if (fault := _fault(line, number))}

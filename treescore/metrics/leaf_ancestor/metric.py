@@ -44,6 +44,7 @@ from treescore.metrics.leaf_ancestor.kernel import (
 )
 from treescore.metrics.shared.discodop import Deletions, without_words
 from treescore.metrics.shared.examples import DEPENDENCIES, GAP_TREES, TREES
+from treescore.metrics.shared.unreadable import first_unreadable
 
 COUNT_NAMES = ("words", "word_score_sum", "sentences", "sentence_score_sum", "error", "skip")
 NOTHING_SCORED = "no sentence could be compared"
@@ -133,6 +134,7 @@ class LeafAncestor(Metric):
             LimitError: `lineage-limit`, depth times words, or the distance tables, exceed the limit.
         """
         check = check_words(gold, system)
+        warnings = first_unreadable(system, limits.max_problems) if isinstance(system, DependencyTreebank) else []
         usable = check.status == OK
         gold, system = self._compared(gold, system, usable)
         chains = self._chains(gold), self._chains(system)
@@ -149,6 +151,7 @@ class LeafAncestor(Metric):
             status=check.status,
             unanswered=check.unanswered,
             problems=check.problems,
+            warnings=warnings,
             details=scored.items,
             sizes=scored.sizes(),
             slices=scored.slices,

@@ -10,6 +10,7 @@ import numpy as np
 from treescore.core.arrays import BoolArray, IntArray, offsets_of, owners_of
 from treescore.core.marks import NO_PARTNER, Marks, State
 from treescore.core.trees import DependencyTreebank, ExpressionTreebank
+from treescore.errors import Problem
 from treescore.metrics.shared.words import complete
 
 _COLUMNS = ("forms", "lemmas", "upos", "xpos", "feats", "heads", "deprels", "deps", "misc", "lines")
@@ -20,6 +21,12 @@ def unreadable_of(treebank: DependencyTreebank) -> BoolArray:
     found = np.zeros(len(treebank), np.bool_)
     found[list(treebank.sentences.unreadable)] = True
     return found
+
+
+def first_unreadable(treebank: DependencyTreebank, cap: int) -> list[Problem]:
+    """Return why sentences could not be read, of the first `cap` of them."""
+    unreadable = treebank.sentences.unreadable
+    return [unreadable[sentence] for sentence in sorted(unreadable)[:cap]]
 
 
 def words_to_score(treebank: DependencyTreebank) -> BoolArray:
