@@ -298,3 +298,26 @@ def test_attachment_options(caller: Caller, golden: Any) -> None:
         }
         report = caller.read(job, "report", metric="plain", style="confusion").text
         assert len(report.splitlines()) == len(table) + 1
+
+
+# --- semantic dependencies
+
+
+def test_semantic_dependencies(caller: Caller, golden: Any) -> None:
+    """Counts of mtool with the companion text; items and slices are there."""
+    cases = golden("field_semantic")["sdp"]
+    found = caller.jobs(
+        [
+            {"format": "sdp", "gold": case["gold"], "output": case["system"], "metrics": ["semantic_dependencies"]}
+            for case in cases.values()
+        ]
+    )
+    for (name, case), job in zip(cases.items(), found, strict=True):
+        metric = metric_of(job, "semantic_dependencies")
+        for row, theirs in (("labelled", "labeled"), ("unlabelled", "unlabeled")):
+            expected = {count: case["reference"][theirs][count[0]] for count in ("correct", "gold", "system")}
+            assert {count: metric["counts"][row][count] for count in expected} == expected, name
+            assert metric["scores"][f"{row}_exact_match"] == case["reference"][theirs]["m"], name
+        assert len(caller.items(job, "semantic_dependencies")) == case["reference"]["n"]
+        rows = caller.read(job, "slices", metric="semantic_dependencies", by="label").json()["slices"]
+        assert sum(one["counts"]["gold"] for one in rows) == metric["counts"]["labelled"]["gold"]

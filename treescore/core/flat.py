@@ -21,6 +21,7 @@ from treescore.core.trees import (
     DiscontinuousTreebank,
     ExpressionTreebank,
     ParallelTreebank,
+    SemanticTreebank,
     Sentences,
     Treebank,
 )
@@ -36,6 +37,7 @@ _KINDS = (
     LinkForm,
     ParallelTreebank,
     Problem,
+    SemanticTreebank,
     Sentences,
 )
 _SIZES = (np.int64, np.int32, np.int16, np.int8)

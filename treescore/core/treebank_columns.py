@@ -6,7 +6,7 @@ import numpy as np
 
 from treescore.core.arrays import IntArray, offsets_of
 from treescore.core.columns import Lists, Numbers, Numerals, Rows, Strings, Trees, nullable
-from treescore.core.trees import NO_HEAD, NO_TAG, ConstituentTreebank, DependencyTreebank
+from treescore.core.trees import NO_HEAD, NO_TAG, ConstituentTreebank, DependencyTreebank, SemanticTreebank
 from treescore.core.vocabulary import Vocabulary
 
 
@@ -24,7 +24,7 @@ def heads_as_written(heads: IntArray, vocabulary: Vocabulary) -> Numerals:
     return Numerals(values, vocabulary.strings)
 
 
-def places_of(words: IntArray, treebank: DependencyTreebank) -> tuple[Numbers, Numbers]:
+def places_of(words: IntArray, treebank: DependencyTreebank | SemanticTreebank) -> tuple[Numbers, Numbers]:
     """Return the sentence of each word and its position in it, both from 1; words int64 (n,)."""
     sentences = np.searchsorted(treebank.word_offsets, words, "right")
     return Numbers(sentences), Numbers(words - treebank.word_offsets[sentences - 1] + 1)

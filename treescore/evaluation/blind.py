@@ -11,8 +11,10 @@ from treescore.core.trees import (
     DependencyTreebank,
     DiscontinuousTreebank,
     ParallelTreebank,
+    SemanticTreebank,
     Treebank,
 )
+from treescore.formats.sdp import without_graph, write_sdp
 
 if TYPE_CHECKING:
     from treescore.core.arrays import IntArray
@@ -37,8 +39,8 @@ def blind_inputs(treebank: Treebank) -> Mapping[str, str]:
 
     `words`: dependency trees as CoNLL-U with ID and FORM only, multiword tokens and SpaceAfter kept, comments, empty
     nodes and everything else dropped; constituency trees as one sentence a line, words separated by spaces, empty
-    elements dropped. `text`: running text that shows no sentence boundary, and word boundaries only by spaces;
-    a blank line between documents.
+    elements dropped; graphs as in the format sdp, with names, ID and form only. `text`: running text that shows no
+    sentence boundary, and word boundaries only by spaces; a blank line between documents.
     """
     if isinstance(treebank, ConstituentTreebank | DiscontinuousTreebank):
         lines = list(_constituent_lines(treebank))
@@ -46,6 +48,11 @@ def blind_inputs(treebank: Treebank) -> Mapping[str, str]:
     if isinstance(treebank, DependencyTreebank):
         documents = treebank.sentences.attributes.get("newdoc") or [None] * len(treebank)
         return {"words": "".join(_columns(treebank)), "text": _running(_surface(treebank), documents)}
+    if isinstance(treebank, SemanticTreebank):
+        form = _strings(treebank.vocabulary, treebank.forms)
+        bounds = pairwise(treebank.word_offsets.tolist())
+        lines = [" ".join(map(form, range(begin, end))) for begin, end in bounds]
+        return {"words": write_sdp(without_graph(treebank)), "text": _running(lines, [None] * len(lines))}
     if isinstance(treebank, ParallelTreebank):
         sides = {"source": treebank.source, "target": treebank.target}
         return {f"{side}/{name}": text for side, half in sides.items() for name, text in blind_inputs(half).items()}
@@ -56,7 +63,7 @@ def word_count(treebank: Treebank) -> int:
     """Count the words of a treebank, of both sides if parallel; the links of alignments."""
     if isinstance(treebank, ConstituentTreebank | DiscontinuousTreebank):
         return len(treebank.words)
-    if isinstance(treebank, DependencyTreebank):
+    if isinstance(treebank, DependencyTreebank | SemanticTreebank):
         return len(treebank.forms)
     if isinstance(treebank, ParallelTreebank):
         return word_count(treebank.source) + word_count(treebank.target)

@@ -11,27 +11,33 @@ from treescore.core.counting import counted
 from treescore.core.discontinuity import ROOT
 from treescore.core.structure import NONE
 from treescore.core.treebank_columns import ranges_of
-from treescore.core.trees import DiscontinuousTreebank, Sentences, Treebank
+from treescore.core.trees import DiscontinuousTreebank, SemanticTreebank, Sentences, Treebank
 from treescore.errors import InputError, Problem
+
+NAMED = (DiscontinuousTreebank, SemanticTreebank)
+"""Treebanks whose sentences are matched by their names."""
+_SEND_ALL = "Sentences are matched by their names. Send all; where the parser failed, send the words under the root."
+_EMPTY_GRAPH = "Graphs are matched by their names. One that is lacking counts as empty. Send all."
 
 
 def in_order_of_gold(gold: Treebank, system: Treebank, *, fill: bool) -> Treebank:
     """Return the output with gold's sentences in gold's order, by their names; unchanged where a side has none.
 
-    Only treebanks whose formats give names to match sentences by (`DiscontinuousTreebank`) are put in order.
+    Only treebanks whose formats give names to match sentences by (`NAMED`) are put in order.
 
     Args:
         gold: the gold treebank.
         system: an output.
-        fill: whether a sentence that the output lacks is one that cannot be read; else it is an error.
+        fill: whether a sentence that the output lacks is one that cannot be read; else it is an error. A graph that it
+            lacks always is one.
 
     Raises:
         InputError: `sentence-not-in-gold`, `sentence-missing`.
     """
-    if not isinstance(gold, DiscontinuousTreebank) or not isinstance(system, DiscontinuousTreebank):
+    if not isinstance(gold, NAMED) or not isinstance(system, type(gold)):
         return system
     names, others = gold.sentences.sent_ids, system.sentences.sent_ids
-    if not (names and others) or list(names) == list(others):
+    if not (names and others) or None in names or None in others or list(names) == list(others):
         return system
     known = set(names)
     unknown = [index for index, name in enumerate(others) if name not in known]
@@ -40,10 +46,11 @@ def in_order_of_gold(gold: Treebank, system: Treebank, *, fill: bool) -> Treeban
     place = {name: index for index, name in enumerate(others)}
     rows = np.array([place.get(name, NONE) for name in names], np.int64)
     missing = np.flatnonzero(rows == NONE).tolist()
-    problems = {index: _missing(index, names[index], len(missing)) for index in missing}
-    if problems and not fill:
+    advice = _EMPTY_GRAPH if isinstance(system, SemanticTreebank) else _SEND_ALL
+    problems = {index: _missing(index, names[index], len(missing), advice) for index in missing}
+    if problems and not fill and not isinstance(system, SemanticTreebank):
         raise InputError(problems[missing[0]])
-    return _taken(system, rows, Sentences(
+    sentences = Sentences(
         sent_ids=names,
         unreadable={
             **problems,
@@ -52,7 +59,10 @@ def in_order_of_gold(gold: Treebank, system: Treebank, *, fill: bool) -> Treeban
         },
         warnings=system.sentences.warnings,
         advice=system.sentences.advice,
-    ))  # fmt: skip
+    )  # fmt: skip
+    if isinstance(system, SemanticTreebank):
+        return _graphs_taken(system, rows, sentences)
+    return _taken(system, rows, sentences)
 
 
 def _taken(treebank: DiscontinuousTreebank, rows: IntArray, sentences: Sentences) -> DiscontinuousTreebank:
@@ -86,19 +96,39 @@ def _taken(treebank: DiscontinuousTreebank, rows: IntArray, sentences: Sentences
     )
 
 
-def _not_in_gold(system: DiscontinuousTreebank, unknown: list[int]) -> Problem:
+def _graphs_taken(treebank: SemanticTreebank, rows: IntArray, sentences: Sentences) -> SemanticTreebank:
+    """Return some graphs in another order; row NONE is a sentence without words."""
+    lengths = np.where(rows == NONE, 0, np.diff(treebank.word_offsets)[rows])
+    words, word_offsets = ranges_of(treebank.word_offsets[rows], lengths)
+    place = np.full(len(treebank.forms), NONE)
+    place[words] = np.arange(len(words))
+    kept = np.flatnonzero(place[treebank.edge_arguments] != NONE)
+    kept = kept[np.argsort(place[treebank.edge_arguments[kept]], kind="stable")]
+    columns = ("forms", "lemmas", "tags", "frames", "tops", "predicates", "lines")
+    return replace(
+        treebank,
+        **{name: getattr(treebank, name)[words] for name in columns},
+        edge_predicates=place[treebank.edge_predicates[kept]],
+        edge_arguments=place[treebank.edge_arguments[kept]],
+        edge_labels=treebank.edge_labels[kept],
+        word_offsets=word_offsets,
+        sentences=sentences,
+    )
+
+
+def _not_in_gold(system: DiscontinuousTreebank | SemanticTreebank, unknown: list[int]) -> Problem:
     first = unknown[0]
+    line = system.lines[first if isinstance(system, DiscontinuousTreebank) else system.word_offsets[first]]
     name = system.sentences.sent_ids[first]
     detail = (
         f"Sentence {name} is not in gold, nor are {len(unknown) - 1} others. " if len(unknown) > 1
         else f"Sentence {name} is not in gold. "
     ) + "Sentences are matched by their names. Send those of gold."  # fmt: skip
-    return Problem("sentence-not-in-gold", detail, sent_id=name, line=int(system.lines[first]))
+    return Problem("sentence-not-in-gold", detail, sent_id=name, line=int(line))
 
 
-def _missing(index: int, name: str | None, total: int) -> Problem:
+def _missing(index: int, name: str | None, total: int, advice: str) -> Problem:
     found = f"The output lacks {counted(total, 'sentence')} of gold"
-    advice = "Sentences are matched by their names. Send all; where the parser failed, send the words under the root."
     return Problem(
         "sentence-missing",
         f"{found}. {advice}",

@@ -18,6 +18,7 @@ from treescore.core.trees import (
     DiscontinuousTreebank,
     ExpressionTreebank,
     ParallelTreebank,
+    SemanticTreebank,
     Treebank,
 )
 
@@ -58,6 +59,8 @@ def _columns(gold: Treebank) -> Iterator[Sequence[object]]:
         yield from _constituents(gold)
     elif isinstance(gold, DiscontinuousTreebank):
         yield from _discontinuous(gold)
+    elif isinstance(gold, SemanticTreebank):
+        yield from _graphs(gold)
     else:
         yield _links(gold)
 
@@ -114,6 +117,19 @@ def _discontinuous(gold: DiscontinuousTreebank) -> Iterator[Sequence[object]]:
     parents[firsts] = NONE
     above = (_split(anchors, gold.word_offsets, str), _split(parents, gold.node_offsets, str))
     yield list(zip(*above, strict=True))
+
+
+def _graphs(gold: SemanticTreebank) -> Iterator[Sequence[object]]:
+    name = gold.vocabulary.strings.__getitem__
+    for column in (gold.forms, gold.lemmas, gold.tags, gold.frames):
+        yield _split(column, gold.word_offsets, name)
+    for flags in (gold.tops, gold.predicates):
+        yield _split(flags.astype(np.int64), gold.word_offsets, str)
+    owners = np.searchsorted(gold.word_offsets, gold.edge_arguments, "right") - 1
+    firsts = gold.word_offsets[owners]
+    bounds = np.searchsorted(owners, np.arange(len(gold) + 1))
+    ends = (_split(each - firsts, bounds, str) for each in (gold.edge_predicates, gold.edge_arguments))
+    yield list(zip(*ends, _split(gold.edge_labels, bounds, name), strict=True))
 
 
 def _links(gold: Alignments) -> Sequence[object]:

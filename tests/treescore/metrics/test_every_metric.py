@@ -20,6 +20,7 @@ from treescore.core.trees import (
     DiscontinuousTreebank,
     ExpressionTreebank,
     ParallelTreebank,
+    SemanticTreebank,
     Treebank,
 )
 from treescore.core.values import with_values
@@ -39,11 +40,13 @@ CASES = [
 every_example = pytest.mark.parametrize(("name", "example"), CASES)
 
 TREE, WORD = b"(X x)\n", b"1\tx\t_\tX\tX\t_\t0\troot\t0:root\t_\n\n"
+GRAPH = b"1\ta\ta\tX\t+\t-\t_\n\n"
 CODED = cupt("x 1:X").encode()
 SHORT: dict[type[Any], list[Text]] = {
     ConstituentTreebank: [b"", b"\n", TREE, b"(S (X x))\n", b"(S)\n", b"(S (NP))\n"],
     DiscontinuousTreebank: [b"", b"\n", b"(S (X 0=x))\n", b"(S (A 0=x))\n", b"(S 0=x)\n"],
     DependencyTreebank: [b"", WORD, WORD.replace(b"\t0\t", b"\t1\t"), WORD.replace(b"\tx\t", b"\t.\t")],
+    SemanticTreebank: [b"", GRAPH, GRAPH.replace(b"+\t-", b"-\t-"), GRAPH.replace(b"+\t-\t_", b"+\t+\t_\tA")],
     ExpressionTreebank: [b"", CODED, CODED.replace(b"1:X", b"*"), CODED.replace(b"1:X", b"1;2:Y")],
     Alignments: [b"", b"\n", b"0-0\n", b"0p0\n"],
     ParallelTreebank: [
@@ -231,6 +234,8 @@ def renamed(treebank: Treebank) -> Treebank:
         return replace(treebank, labels=column(treebank.labels), tags=column(treebank.tags))
     if isinstance(treebank, DiscontinuousTreebank):
         return replace(treebank, **{each: column(getattr(treebank, each)) for each in ("labels", "tags", "functions")})
+    if isinstance(treebank, SemanticTreebank):
+        return replace(treebank, tags=column(treebank.tags), edge_labels=column(treebank.edge_labels))
     names = ("deprels", "upos", "xpos", "deps", "empty_deps")
     if isinstance(treebank, ExpressionTreebank):
         names += ("categories",)

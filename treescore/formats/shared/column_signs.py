@@ -19,6 +19,9 @@ _COLUMN_NAMES = re.compile(r"#\s*global\.columns\s*=")
 _CODES = re.compile(r"[*_]|[0-9]+(:[^\s;]+)?(;[0-9]+(:[^\s;]+)?)*")
 _ID = re.compile(r"[0-9]+([-.][0-9]+)?")
 _HEAD = re.compile(r"[0-9]+")
+_SDP_HEADER = re.compile(r"#\s*SDP\s+201[45]")
+_SDP_FLAGS = frozenset("+-")
+_SDP_FIRST = 6
 _DEPS = re.compile(r"[0-9]+(\.[0-9]+)?:\S+")
 
 
@@ -77,6 +80,20 @@ def conllx_signs(head: Head) -> Signs | None:
     if tags <= _UPOS or foreign:
         return Signs(POSSIBLE / 2 if foreign else POSSIBLE, why)
     why.append("No comments, and tags that are not the universal ones.")
+    return Signs(LIKELY, why)
+
+
+def sdp_signs(head: Head) -> Signs | None:
+    """Return the signs of semantic dependencies: the line `#SDP 2015`, else a number, then + or - in two columns."""
+    rows = [
+        row for row in head.rows
+        if len(row) >= _SDP_FIRST and row[0].isdigit() and {row[4], row[5]} <= _SDP_FLAGS
+    ]  # fmt: skip
+    if share(len(rows), len(head.rows)) < _LEAST:
+        return None
+    why = [found_in(len(rows), len(head.rows), "A number, and + or - in columns 5 and 6 (top, pred)")]
+    if _SDP_HEADER.fullmatch(head.first):
+        return Signs(CERTAIN, [f"The first line is {head.first}.", *why])
     return Signs(LIKELY, why)
 
 

@@ -79,3 +79,24 @@ EXPRESSIONS = (
     (cupt("Walk 1", "on 1"), cupt("Walk *", "on 1:X")),
 )
 """Pairs of sentences with multiword expressions over the same words, which need every step of pairing."""
+
+
+def sdp(*words: str) -> str:
+    """Write a graph of the format sdp from words `FORM TOP PRED ROLES...`, separated by spaces."""
+    lines = []
+    for number, word in enumerate(words, 1):
+        form, top, pred, *roles = word.split(" ")
+        lines.append("\t".join([str(number), form, form.lower(), "X", top, pred, "_", *roles]) + "\n")
+    return "".join(lines) + "\n"
+
+
+GRAPHS = (
+    (
+        sdp("Dogs - - ARG1 _", "bark + + _ ARG1", "at - + loc _", "cats - - _ ARG2"),
+        sdp("Dogs - - ARG2 ARG1", "bark - + _ _", "at + + loc _", "cats - - _ ARG2"),
+    ),
+    (sdp("yes - -"), sdp("yes - -")),
+    (sdp("Go + + _"), sdp("Go + + ARG1")),
+    (sdp("Walk + -", "on - -"), sdp("Walk - -", "on - -")),
+)
+"""Pairs of graphs over the same words: other roles, other tops, no edge at all."""

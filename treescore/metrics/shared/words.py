@@ -12,13 +12,16 @@ from treescore.core.columns import Column, Lists, Records, listed
 from treescore.core.counting import counted
 from treescore.core.text import is_punctuation
 from treescore.core.treebank_columns import heads_as_written, places_of, strings_of
-from treescore.core.trees import NO_HEAD, DependencyTreebank
+from treescore.core.trees import NO_HEAD, DependencyTreebank, SemanticTreebank
 from treescore.errors import InputError, Problem
 
+Words = DependencyTreebank | SemanticTreebank
+"""Treebanks with a line and a form for each word."""
 _ADVICE = "Let the parser parse gold's tokens; or, for outputs with their own tokenization, use the metric ud."
+_GRAPH_ADVICE = "Let the parser parse gold's tokens: edges are compared by the positions of words."
 
 
-def check_same_words(gold: DependencyTreebank, system: DependencyTreebank, cap: int) -> None:
+def check_same_words(gold: Words, system: Words, cap: int) -> None:
     """Check that both sides have the same words in the same sentences.
 
     Raises:
@@ -30,7 +33,7 @@ def check_same_words(gold: DependencyTreebank, system: DependencyTreebank, cap: 
         raise InputError([_other_word(gold, system, word) for word in differing[:cap].tolist()], len(differing))
 
 
-def check_same_lengths(gold: DependencyTreebank, system: DependencyTreebank, cap: int) -> None:
+def check_same_lengths(gold: Words, system: Words, cap: int) -> None:
     """Check that sentences have as many words as gold's. Raises InputError `word-count-mismatch`."""
     gold_lengths, system_lengths = np.diff(gold.word_offsets), np.diff(system.word_offsets)
     other_length = np.flatnonzero(gold_lengths != system_lengths)
@@ -116,13 +119,13 @@ def without_subtypes(treebank: DependencyTreebank) -> DependencyTreebank:
     return replace(treebank, deprels=table[treebank.deprels])
 
 
-def _other_length(gold: DependencyTreebank, system: DependencyTreebank, sentence: int) -> Problem:
+def _other_length(gold: Words, system: Words, sentence: int) -> Problem:
     gold_length, length = (
         int(side.word_offsets[sentence + 1] - side.word_offsets[sentence]) for side in (gold, system)
     )
     start = int(system.word_offsets[sentence])
     sent_ids = system.sentences.sent_ids
-    statement, advice = f"Sentence {sentence + 1} has {counted(length, 'word')}", _ADVICE
+    statement, advice = f"Sentence {sentence + 1} has {counted(length, 'word')}", _advice(gold)
     detail = f"{statement}, which differs from gold. {advice}"
     return Problem(
         "word-count-mismatch",
@@ -134,14 +137,14 @@ def _other_length(gold: DependencyTreebank, system: DependencyTreebank, sentence
     )
 
 
-def _other_word(gold: DependencyTreebank, system: DependencyTreebank, word: int) -> Problem:
+def _other_word(gold: Words, system: Words, word: int) -> Problem:
     sentence = int(np.searchsorted(gold.word_offsets, word, "right")) - 1
     position = word - int(gold.word_offsets[sentence]) + 1
     strings = gold.vocabulary.strings
     form = strings[system.forms[word]]
     sent_ids = system.sentences.sent_ids
-    statement = f"Word {position} of sentence {sentence + 1} is {form!r}"
-    detail = f"{statement}; gold has another word there. {_ADVICE}"
+    statement, advice = f"Word {position} of sentence {sentence + 1} is {form!r}", _advice(gold)
+    detail = f"{statement}; gold has another word there. {advice}"
     return Problem(
         "word-mismatch",
         detail,
@@ -149,8 +152,12 @@ def _other_word(gold: DependencyTreebank, system: DependencyTreebank, word: int)
         sent_id=sent_ids[sentence] if len(sent_ids) else None,
         line=int(system.lines[word]) or None,
         column=2,
-        gold_detail=f"{statement}; gold has {strings[gold.forms[word]]!r}. {_ADVICE}",
+        gold_detail=f"{statement}; gold has {strings[gold.forms[word]]!r}. {advice}",
     )
+
+
+def _advice(gold: Words) -> str:
+    return _GRAPH_ADVICE if isinstance(gold, SemanticTreebank) else _ADVICE
 
 
 def wrong_words(gold: DependencyTreebank, system: DependencyTreebank, wrong: BoolArray, start: int, stop: int) -> Lists:

@@ -1,0 +1,122 @@
+"""Semantic dependencies in columns: both years, what is refused and where, writing back."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from treescore.core.flat import flat_bytes, treebanks_of
+from treescore.core.limits import DEFAULT_LIMITS
+from treescore.core.trees import SemanticTreebank
+from treescore.core.vocabulary import Vocabulary
+from treescore.errors import InputError, Problem
+from treescore.formats.sdp import Sdp, without_graph
+
+WIDE = (
+    "#SDP 2015\n#7\n"
+    "1\tDogs\tdog\tN\t-\t-\t_\tARG1\t_\n"
+    "2\tbark\tbark\tV\t+\t+\tv\t_\tARG1\n"
+    "3\tnow\tnow\tR\t-\t+\tt\tloc\t_\n\n"
+)
+NARROW = "\n".join("\t".join(c for n, c in enumerate(row.split("\t")) if n != 6) for row in WIDE.split("\n")[1:])
+
+
+def read(text: str) -> SemanticTreebank:
+    treebank = Sdp().read(text.encode(), Vocabulary(), DEFAULT_LIMITS)
+    assert isinstance(treebank, SemanticTreebank)
+    return treebank
+
+
+def edges(treebank: SemanticTreebank) -> list[tuple[int, int, str]]:
+    columns = (treebank.edge_predicates.tolist(), treebank.edge_arguments.tolist(), treebank.edge_labels.tolist())
+    return [(one, other, treebank.vocabulary.strings[label]) for one, other, label in zip(*columns, strict=True)]
+
+
+def refused(text: str) -> list[Problem]:
+    with pytest.raises(InputError) as raised:
+        read(text)
+    return raised.value.problems
+
+
+@pytest.mark.parametrize("text", [WIDE, NARROW, WIDE.removeprefix("#SDP 2015\n"), "#SDP 2014\n" + NARROW])
+def test_both_years_read_to_the_same_graph(text: str) -> None:
+    treebank = read(text)
+    assert edges(treebank) == [(1, 0, "ARG1"), (2, 1, "ARG1"), (1, 2, "loc")]
+    assert (treebank.tops.tolist(), treebank.predicates.tolist()) == ([False, True, False], [False, True, True])
+    assert list(treebank.sentences.sent_ids) == ["7"]
+    frames = [treebank.vocabulary.strings[frame] for frame in treebank.frames.tolist()]
+    assert frames == (["_"] * 3 if "v\t" not in text else ["_", "v", "t"])
+
+
+def test_the_first_line_decides_where_both_readings_fit() -> None:
+    """Without predicates, seven columns are one of 2015; a line that says 2014 makes the seventh one too many."""
+    row = "1\tOh\toh\tI\t-\t-\t_\n\n"
+    assert len(read(row)) == 1
+    [problem] = refused("#SDP 2014\n" + row)
+    assert (problem.code, problem.line, problem.column) == ("sdp-column-count", 2, 7)
+    assert "7 columns, 1 surplus: SDP 2014 has 6 (id form lemma pos top pred)" in problem.detail
+    assert "correct the line #SDP 2014" in problem.detail
+
+
+@pytest.mark.parametrize(
+    ("before", "after", "code", "line", "column"),
+    [
+        ("\tloc\t_\n", "\tloc\n", "sdp-column-count", 5, 9),
+        ("\tloc\t_\n", "\tloc\t_\tX\n", "sdp-column-count", 5, 10),
+        ("2\tbark", "4\tbark", "sdp-wrong-id", 4, 1),
+        ("V\t+\t+", "V\tx\t+", "sdp-bad-flag", 4, 5),
+        ("R\t-\t+", "R\t-\t?", "sdp-bad-flag", 5, 6),
+        ("\tnow\tR", "\t\tR", "sdp-empty-field", 5, 3),
+        ("3\tnow", "#3\tnow", "sdp-comment-inside-graph", 5, None),
+        ("1\tDogs\tdog\tN\t-\t-\t_\tARG1\t_", "1 Dogs dog N - - _ ARG1 _", "sdp-column-count", 3, 2),
+    ],
+)
+def test_faults_have_their_place(before: str, after: str, code: str, line: int, column: int | None) -> None:
+    assert WIDE.count(before) == 1
+    problem = refused(WIDE.replace(before, after))[0]
+    assert (problem.code, problem.line, problem.column) == (code, line, column)
+
+
+def test_a_wrong_flag_is_told_and_not_the_columns_that_follow_from_it() -> None:
+    """Without the predicate, each line of the graph has a column too many."""
+    assert [problem.code for problem in refused(WIDE.replace("R\t-\t+", "R\t-\tx"))] == ["sdp-bad-flag"]
+
+
+def test_names_are_given_once() -> None:
+    [problem] = refused(WIDE + WIDE)
+    assert (problem.code, problem.sentence) == ("repeated-sentence-id", 2)
+    assert list(read(WIDE + WIDE.replace("#7", "#8")).sentences.sent_ids) == ["7", "8"]
+
+
+def test_line_ends_and_a_missing_last_blank_line_change_nothing() -> None:
+    expected = edges(read(WIDE))
+    for text in (WIDE.replace("\n", "\r\n"), "\ufeff" + WIDE, WIDE.rstrip("\n")):
+        assert edges(read(text)) == expected
+
+
+CELLS = st.lists(st.lists(st.sampled_from(["_", "_", "A", "B"]), min_size=3, max_size=3), min_size=3, max_size=3)
+FLAGS = st.lists(st.booleans(), min_size=3, max_size=3)
+
+
+@given(cells=CELLS, tops=FLAGS, predicates=FLAGS)
+def test_writing_reads_back(cells: Any, tops: Any, predicates: Any) -> None:
+    rows = [
+        "\t".join([str(n + 1), "w", "l", "t", "-+"[tops[n]], "-+"[predicates[n]], "f"]
+                  + [cell for cell, kept in zip(cells[n], predicates, strict=True) if kept])
+        for n in range(3)
+    ]  # fmt: skip
+    text = "#SDP 2015\n#1\n" + "\n".join(rows) + "\n\n"
+    treebank = read(text)
+    assert Sdp().write(treebank) == text
+    vocabulary, [again] = treebanks_of(flat_bytes(treebank.vocabulary, [treebank]))
+    assert Sdp().write(again) == text
+    assert vocabulary.strings == treebank.vocabulary.strings
+
+
+def test_words_alone_have_nothing_of_the_graph() -> None:
+    assert Sdp().write(without_graph(read(WIDE))) == (
+        "#SDP 2015\n#7\n1\tDogs\t_\t_\t-\t-\t_\n2\tbark\t_\t_\t-\t-\t_\n3\tnow\t_\t_\t-\t-\t_\n\n"
+    )

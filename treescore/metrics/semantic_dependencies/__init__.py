@@ -1,0 +1,1 @@
+"""Precision and recall of the edges and tops of semantic dependency graphs."""
