@@ -231,7 +231,7 @@ def _check_counts(outline: Outline, counts: IntArray, words: _Words, version: st
         fix = (
             f"The columns are those of SDP {other}: correct the line #SDP {version}."
             if mistaken
-            else f"Write {NONE} where the word is no argument."
+            else f"Write {NONE} where the word has no role."
         )
         return outline.problem(row, min(found, arguments + fixed) + 1, "sdp-column-count", detail + fix)
 

@@ -197,7 +197,7 @@ SDP = {
     "sdp-column-count": Entry(
         "The line has another number of columns than its graph asks for",
         "After the first columns (7, or 6 in texts of 2014) there is one for each word of the graph whose pred is +.",
-        "Write _ where the word is no argument of a predicate, and + in pred for each predicate.",
+        "Write _ where the word has no role, and + in pred for each predicate.",
         _GRAPH_WORD,
     ),
     "sdp-comment-inside-graph": Entry(
@@ -219,7 +219,7 @@ SDP = {
     "sdp-no-words": Entry(
         "A graph has no words",
         "A blank line, or the end of the text, follows the line with its id. The text may be cut off.",
-        "Write a line for each word; where there is no graph, with - in top and pred.",
+        "Write a line for each word; in a graph without edges with - in top and pred.",
         _GRAPH_WORD,
     ),
     "sdp-unknown-columns": Entry(
