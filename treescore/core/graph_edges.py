@@ -29,12 +29,14 @@ class Edges(NamedTuple):
     labels: IntArray
 
 
-def edges_of(treebank: SemanticTreebank) -> Edges:
-    """Return the edges and tops of a treebank."""
-    tops = np.flatnonzero(treebank.tops)
-    predicates = np.concatenate([np.full(len(tops), ROOT), treebank.edge_predicates])
-    arguments = np.concatenate([tops, treebank.edge_arguments])
-    labels = np.concatenate([np.full(len(tops), treebank.vocabulary.number(TOP)), treebank.edge_labels])
+def edges_of(treebank: SemanticTreebank, words: tuple[int, int] | None = None) -> Edges:
+    """Return the edges and tops of a treebank, or of the words from the first to before the second of two."""
+    first, last = words or (0, len(treebank.tops))
+    chosen = slice(*np.searchsorted(treebank.edge_arguments, [first, last]).tolist())
+    tops = np.flatnonzero(treebank.tops[first:last]) + first
+    predicates = np.concatenate([np.full(len(tops), ROOT), treebank.edge_predicates[chosen]])
+    arguments = np.concatenate([tops, treebank.edge_arguments[chosen]])
+    labels = np.concatenate([np.full(len(tops), treebank.vocabulary.number(TOP)), treebank.edge_labels[chosen]])
     order = np.lexsort((predicates, arguments))
     return Edges(predicates[order], arguments[order], labels[order])
 

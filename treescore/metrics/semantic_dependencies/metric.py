@@ -152,11 +152,10 @@ class SemanticDependencies(Metric):
         wrong = {(row["argument"], row["predicate"]): row for row in self.errors_of(item, gold)}
         first, last = gold.word_offsets[item["item"] - 1 : item["item"] + 1].tolist()
         strings, forms = gold.vocabulary.strings, gold.forms[first:last].tolist()
-        edges = edges_of(gold)
-        chosen = slice(*np.searchsorted(edges.arguments, [first, last]).tolist())
-        places = (column[chosen].tolist() for column in places_in_sentences(edges, gold.word_offsets))
+        edges = edges_of(gold, (first, last))
+        places = (column.tolist() for column in places_in_sentences(edges, gold.word_offsets))
         rows = []
-        for predicate, argument, label in zip(*places, edges.labels[chosen].tolist(), strict=True):
+        for predicate, argument, label in zip(*places, edges.labels.tolist(), strict=True):
             if (argument, predicate) in wrong:
                 continue
             above = strings[forms[predicate - 1]] if predicate else None
