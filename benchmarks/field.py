@@ -1,4 +1,4 @@
-"""Measure the scorers of discontinuous trees, enhanced graphs, multiword expressions and SPMRL beside the originals.
+"""Measure the scorers of discontinuous trees, graphs, multiword expressions and SPMRL beside the originals.
 
     python benchmarks/field.py [--sentences 20000] [--quick]
 
@@ -9,6 +9,7 @@ set; a value may be a command with arguments:
     TREESCORE_IWPT20         python iwpt20_xud_eval.py
     TREESCORE_PARSEME        python parseme_evaluate.py
     TREESCORE_EVALB_SPMRL    evalb_spmrl, built with gcc -O2
+    TREESCORE_MTOOL          python mtool/main.py
 
 An original is measured as a whole process. Beside it stand the same score of a warm process, both texts read, and the
 whole command `treescore score` with its peak memory.
@@ -33,6 +34,7 @@ from table import PROCESS, READ, ROOT, Goal, Measure, at_least, interleaved, mac
 LABELS = ("NP", "VP", "PP", "S", "AP")
 TAGS = ("NN", "ART", "VVFIN", "ADV", "$,")
 RELATIONS = ("nsubj", "obj", "obl", "conj", "advcl", "nmod")
+ROLES = ("ARG1", "ARG2", "BV", "compound", "loc")
 CATEGORIES = ("VID", "LVC.full", "VPC.full")
 COLUMNS = "ID FORM LEMMA UPOS XPOS FEATS HEAD DEPREL DEPS MISC PARSEME:MWE"
 PRM = "MAX_ERROR 1000000000\nCUTOFF_LEN 70\nLABELED 1\nDELETE_LABEL TOP\nDELETE_LABEL ROOT\n"
@@ -152,6 +154,44 @@ def bracketed(sentences: int) -> tuple[str, str]:
     return "".join(gold), "".join(relabelled(gold))
 
 
+def graphs(sentences: int) -> tuple[str, str]:
+    """Return semantic dependencies: half of the words are predicates, one role in ten is another in the output."""
+    rng = random.Random(5)  # noqa: S311 - no secret
+    sides: tuple[list[str], list[str]] = (["#SDP 2015\n"], ["#SDP 2015\n"])
+    for number, length in enumerate(lengths(sentences, rng), 1):
+        predicates = [word for word in range(length) if rng.random() < 0.5]
+        top = rng.randrange(length)
+        for side in sides:
+            side.append(f"#{number}\n")
+        for word in range(length):
+            near = {rng.choice(predicates) for _ in range(rng.choice((0, 1, 1, 2)))} if predicates else set()
+            roles = [rng.choice(ROLES) if each in near else "_" for each in predicates]
+            flags = "+" if word == top else "-", "+" if word in predicates else "-"
+            row = "\t".join([str(word + 1), f"w{word}", "w", "X", *flags, "_"])
+            for side, lines in enumerate(sides):
+                own = [rng.choice(ROLES) if role != "_" and side and rng.random() < 0.1 else role for role in roles]
+                lines.append("\t".join([row, *own]) + "\n")
+        for side in sides:
+            side.append("\n")
+    return "".join(sides[0]), "".join(sides[1])
+
+
+def _mtool(gold: Path, system: Path, folder: Path) -> Sequence[str]:
+    """Write the companion text, without which mtool takes all nodes for one."""
+    lines: list[str] = []
+    words: list[str] = []
+    for line in gold.read_text(encoding="utf-8").splitlines()[1:]:
+        if line.startswith("#"):
+            words = [line[1:] + "\t"]
+        elif line:
+            words.append(line.split("\t", 2)[1])
+        else:
+            lines.append(words[0] + " ".join(words[1:]) + "\n")
+    (folder / "companion").write_text("".join(lines), encoding="utf-8")
+    asked = ["--read", "dm", "--score", "sdp", "--text", str(folder / "companion")]
+    return [*asked, "--gold", str(gold), str(system), os.devnull]
+
+
 def _spmrl(gold: Path, system: Path, folder: Path) -> Sequence[str]:
     (folder / "spmrl.prm").write_text(PRM, encoding="utf-8")
     return ["-p", str(folder / "spmrl.prm"), str(gold), str(system)]
@@ -179,6 +219,10 @@ CASES = (
         {"format": {"name": "bracketed", "layout": "lines"},
          "metrics": [{"name": "parseval", "params": {"preset": "spmrl"}}]},
         bracketed, at_least(0.5),
+    ),
+    Case(
+        "`semantic_dependencies`", "mtool", "TREESCORE_MTOOL", _mtool,
+        {"format": "sdp", "metrics": ["semantic_dependencies"]}, graphs, at_least(20),
     ),
 )  # fmt: skip
 

@@ -18,13 +18,14 @@ _CAPITALS = frozenset(
 )
 _METRIC_NAMES: Mapping[str, str] = {
     "parseval": "PARSEVAL", "leaf_ancestor": "leaf-ancestor", "ud": "UD", "dependency_relations": "relations",
-    "parallel_treebank": "parallel treebank", "mwe": "MWE",
+    "parallel_treebank": "parallel treebank", "mwe": "MWE", "semantic_dependencies": "semantic dependencies",
 }  # fmt: skip
 _KINDS: Mapping[str, str] = {
     "parseval": "Constituents", "leaf_ancestor": "Constituents", "conformance": "Constituents",
     "attachment": "Dependencies", "ud": "Dependencies from raw text", "enhanced": "Enhanced dependencies",
     "dependency_relations": "Dependency relations", "alignment": "Word alignment",
     "parallel_treebank": "Parallel treebank", "mwe": "Multiword expressions",
+    "semantic_dependencies": "Semantic dependencies",
 }  # fmt: skip
 MOST_COLUMNS = 6
 

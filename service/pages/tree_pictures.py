@@ -105,6 +105,32 @@ def _half(words: Sequence[Tree], rows: Sequence[Tree], marks: Sequence[str | Non
     return DependencyHalf(tuple(Word(word["id"], word["form"] or "") for word in words), tuple(arcs))
 
 
+def _graph(tree: Tree, title: str, name: str) -> list[Picture]:
+    """Return the edges as arcs, several at a word or none; tops as roots."""
+    own = _graph_half(tree["words"], tree["system"], tree["wrong"])
+    gold = None
+    if tree["gold"] is not None:
+        gold = _graph_half(tree["gold_words"] or tree["words"], tree["gold"], tree["missed"])
+    sentence = DependencySentence(title, gold, own)
+    marked = tree["wrong"] is not None
+    facts = dependency_facts.facts(sentence, every_word=not marked)
+    return [Picture(drawn(dependencies_svg(sentence, name=name)), facts, marked, gold is not None)]
+
+
+def _graph_half(words: Sequence[Tree], rows: Sequence[Tree], marks: Sequence[str | None] | None) -> DependencyHalf:
+    given = [None] * len(rows) if marks is None else marks
+    arcs = [
+        Arc(
+            None if row["predicate"] == ROOT else int(row["predicate"]) - 1,
+            int(row["argument"]) - 1,
+            "" if row["predicate"] == ROOT else row["label"],
+            _ARC_MARKS.get(mark, WRONG),
+        )
+        for row, mark in zip(rows, given, strict=True)
+    ]
+    return DependencyHalf(tuple(Word(word["id"], word["form"] or "") for word in words), tuple(arcs))
+
+
 def _constituents(tree: Tree, title: str, name: str) -> list[Picture]:
     words, spans = _forms(tree["words"]), _SIDES[tree["kind"]]
     own = spans(tree["system"], tree["wrong"])
@@ -189,5 +215,5 @@ def _numbers(rows: Sequence[Tree], side: str) -> tuple[str, ...]:
 
 _DRAWN: Mapping[str, Callable[[Tree, str, str], list[Picture]]] = {
     "dependencies": _dependencies, "constituents": _constituents, "discontinuous": _constituents,
-    "alignment": _alignment,
+    "graph": _graph, "alignment": _alignment,
 }  # fmt: skip

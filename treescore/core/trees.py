@@ -264,19 +264,23 @@ class ExpressionTreebank(DependencyTreebank):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SemanticTreebank:
-    """Sentences with graphs over their words, n sentences, w words, e edges.
+    """Sentences with graphs of semantic dependencies, n sentences, w words, e edges.
+
+    A word may be the argument of several predicates, or of none, and any number of words may be tops. No two edges lead
+    from one predicate to one argument.
 
     Attributes:
         vocabulary: what the numbers mean.
-        forms, lemmas, tags, frames: columns, numbers of strings, int64 (w,).
-        tops: which words are top nodes, bool (w,).
-        predicates: which words are predicates, also those without arguments, bool (w,).
-        edge_predicates, edge_arguments: the words of each edge, counted over the whole file, int64 (e,). Edges stand in
-            the order of their arguments, then of their predicates; there is one for each pair of words at most.
-        edge_labels: role of each argument, numbers of strings, int64 (e,).
+        forms, lemmas, tags: columns (form, lemma, pos), numbers of strings, int64 (w,).
+        frames: sense of each predicate, `_` where it has none, number of a string, int64 (w,).
+        tops: whether each word is a top, bool (w,).
+        predicates: whether each word is marked as a predicate; one may be without arguments, bool (w,).
         word_offsets: int64 (n + 1,).
         lines: line of each word in its text, int64 (w,).
-        sentences: names (`sent_ids`, by which graphs are matched where both sides have them), what is unreadable.
+        edge_predicates, edge_arguments: ends of each edge, words counted over the whole file, int64 (e,); edges stand
+            in the order of their arguments, then of their predicates.
+        edge_labels: role of each edge, number of a string, int64 (e,).
+        sentences: ids of the graphs (`sent_ids`, by which they are matched), empty where the text has none.
     """
 
     vocabulary: Vocabulary
@@ -286,11 +290,11 @@ class SemanticTreebank:
     frames: IntArray
     tops: BoolArray
     predicates: BoolArray
+    word_offsets: IntArray
+    lines: IntArray
     edge_predicates: IntArray
     edge_arguments: IntArray
     edge_labels: IntArray
-    word_offsets: IntArray
-    lines: IntArray
     sentences: Sentences = field(default_factory=Sentences)
 
     def __len__(self) -> int:

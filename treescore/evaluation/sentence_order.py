@@ -17,7 +17,7 @@ from treescore.errors import InputError, Problem
 NAMED = (DiscontinuousTreebank, SemanticTreebank)
 """Treebanks whose sentences are matched by their names."""
 _SEND_ALL = "Sentences are matched by their names. Send all; where the parser failed, send the words under the root."
-_EMPTY_GRAPH = "Graphs are matched by their names. One that is lacking counts as empty. Send all."
+_EMPTY_GRAPH = "Graphs are matched by their ids. One that is lacking counts as empty. Send all."
 
 
 def in_order_of_gold(gold: Treebank, system: Treebank, *, fill: bool) -> Treebank:

@@ -182,6 +182,7 @@ _KINDS = {
     "DependencyTreebank": "dependency trees",
     "DiscontinuousTreebank": "discontinuous constituency trees",
     "ExpressionTreebank": "dependency trees with multiword expressions",
+    "SemanticTreebank": "graphs of semantic dependencies",
     "Alignments": "word alignments",
     "ParallelTreebank": "a parallel treebank",
     "SemanticTreebank": "semantic dependency graphs",

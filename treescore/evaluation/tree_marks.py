@@ -18,6 +18,7 @@ from treescore.core.trees import (
     DependencyTreebank,
     DiscontinuousTreebank,
     ParallelTreebank,
+    SemanticTreebank,
     Treebank,
 )
 from treescore.errors import ScoringError
@@ -26,6 +27,7 @@ from treescore.metrics.alignment.marks import link_marks
 from treescore.metrics.parseval.bracket_tables import paired_rows
 from treescore.metrics.parseval.choices import EVALB
 from treescore.metrics.parseval.marks import span_marks
+from treescore.metrics.semantic_dependencies.marks import graph_marks
 
 
 class MarkedBy(NamedTuple):
@@ -65,6 +67,8 @@ def _plain(gold: Treebank, system: Treebank) -> Marks | None:
             return _spans(gold, system)
         case DiscontinuousTreebank(), DiscontinuousTreebank():
             return _yields(gold, system)
+        case SemanticTreebank(), SemanticTreebank():
+            return graph_marks(gold, system)
         case ParallelTreebank(), ParallelTreebank():
             return _links(gold.alignment, system.alignment)
         case Alignments(), Alignments():

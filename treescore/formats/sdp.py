@@ -1,57 +1,76 @@
-"""Semantic dependency graphs in columns, as in the SDP tasks of SemEval 2014 and 2015."""
+"""Semantic dependencies as in the SemEval tasks of 2014 and 2015: a word a line, a column for each predicate."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import replace
 from itertools import pairwise
-from typing import ClassVar
+from typing import ClassVar, NamedTuple
 
 import numpy as np
 
-from treescore.core.arrays import IntArray
+from treescore.core.arrays import BoolArray, IntArray, offsets_of, sums_by
 from treescore.core.counting import counted
 from treescore.core.limits import Limits
 from treescore.core.registry import Format, Text, register
 from treescore.core.signs import Head, Signs
 from treescore.core.trees import SemanticTreebank, Sentences
 from treescore.core.vocabulary import Vocabulary
-from treescore.errors import Problem
+from treescore.errors import InputError, Problem
 from treescore.formats.shared.column_signs import sdp_signs
-from treescore.formats.shared.findings import Findings
-from treescore.formats.shared.graph_cells import FIXED, Cells, cells_of
-from treescore.formats.shared.lines import Outline, outline_of, short, unix_lines
+from treescore.formats.shared.fields import Fields, numbered_fields
+from treescore.formats.shared.graph_lines import FIRST, HEADER, VERSIONS, Places, cut_at, outlined, places_of
+from treescore.formats.shared.lines import Findings, Outline, short, unix_lines
 
+NAMES = "id form lemma pos top pred frame".split()  # noqa: SIM905 - as the task's description has them
 ID, FORM, LEMMA, POS, TOP, PRED, FRAME = range(7)
-_YES, _NO, _NONE = "+", "-", "_"
-_NAMES = ("id", "form", "lemma", "pos", "top", "pred", "frame")
-_HEADER = "#SDP 2015"
+NONE = "_"
+YES, NO = "+", "-"
+
+_FLAGS = {NO: 1, YES: 2}
+_MOST_DIGITS = 9
+
+
+class _Words(NamedTuple):
+    """The first six columns of a text, and what they say."""
+
+    columns: Fields
+    tops: BoolArray
+    predicates: BoolArray
+    per_graph: IntArray
 
 
 @register
 class Sdp(Format):
-    """A word a line: id, form, lemma, pos, top, pred, frame, and a column for each predicate of the sentence.
+    """The format of the tasks on broad-coverage semantic dependency parsing (Oepen et al. 2014, 2015).
 
-    The columns behind `frame` hold the role that the word has for the first, second, ... word whose `pred` is +, or _.
-    A line `#NUMBER` before a graph names it. Texts of 2014 have no column `frame`; the first line (`#SDP 2015`) decides
-    which a text has, else the number of columns of most lines.
+    Columns are id, form, lemma, pos, top, pred, frame, and one for each word of the graph whose pred is `+`, in their
+    order, which holds the role of this line's word, or `_`. 2014's have no frame. Which year it is says the line
+    `#SDP 2015` or `#SDP 2014`; without one, the number of columns of most graphs. Graphs are matched by id
+    where both texts have ids. What is written are 2015's columns.
     """
 
     name: ClassVar[str] = "sdp"
-    doc: ClassVar[str] = "Semantic dependencies (SemEval 2014, 2015): id form lemma pos top pred [frame] [arg ...]."
-    source: ClassVar[str] = "Oepen et al. 2015, https://aclanthology.org/S15-2153"
+    doc: ClassVar[str] = (
+        "Semantic dependencies of SemEval 2014 and 2015: id form lemma pos top pred [frame] and an argument column for "
+        "each predicate."
+    )
+    source: ClassVar[str] = (
+        "Oepen et al. 2014, https://aclanthology.org/S14-2008; Oepen et al. 2015, https://aclanthology.org/S15-2153"
+    )
     yields: ClassVar[type[SemanticTreebank]] = SemanticTreebank
     suffixes = (".sdp",)
     blank_line_between = True
     usual_metric = "semantic_dependencies"
     example = (
         "#SDP 2015\n"
+        "#20000\n"
+        "1\tElle\telle\tPRP\t-\t-\t_\tARG1\tARG1\n"
+        "2\tveut\tvouloir\tV\t+\t+\tv:e-i-h\t_\t_\n"
+        "3\tdîner\tdîner\tV\t-\t+\t_\tARG2\t_\n"
+        "4\t.\t_\tPONCT\t-\t-\t_\t_\t_\n\n"
         "#20001\n"
-        "1\tLe\tle\tD\t-\t+\tq:i-h-h\t_\t_\n"
-        "2\tcafé\tcafé\tN\t-\t-\t_\tBV\tARG1\n"
-        "3\tferme\tfermer\tV\t+\t+\tv:e-i\t_\t_\n\n"
-        "#20002\n"
-        "1\tOui\toui\tI\t-\t-\t_\n\n"
+        "1\tIci\tici\tADV\t-\t-\t_\n\n"
     ).encode()
 
     @classmethod
@@ -60,58 +79,43 @@ class Sdp(Format):
         return sdp_signs(head)
 
     def read(self, text: Text, vocabulary: Vocabulary, limits: Limits) -> SemanticTreebank:
-        """Read the graphs.
-
-        Raises:
-            InputError: `sdp-...`, `repeated-sentence-id`, those of core.text.
-            LimitError: `too-many-words`, `too-many-sentences`.
-        """
+        """Read the treebank. Raises InputError and LimitError as promised by `Format`."""
         assert isinstance(text, bytes)  # noqa: S101 - a format of one text
-        outline = outline_of(unix_lines(text), limits)
-        outline = replace(outline, sent_ids=_names_of(outline))
-        cells = cells_of(outline, vocabulary)
-        _check(outline, cells, vocabulary, limits.max_problems)
-        return _treebank(outline, cells, vocabulary)
+        findings = Findings()
+        outline, stated = outlined(unix_lines(text), limits, findings)
+        places = places_of(outline)
+        _check_first_columns(outline, places, findings)
+        findings.raise_if_any(limits.max_problems)
+        cut = cut_at(outline.text, places.ends[PRED], places.ends[FRAME], places.cells.ends)
+        words = _words(outline, places, cut, vocabulary, findings)
+        findings.raise_if_any(limits.max_problems)  # how many columns there should be follows from them
+        version = stated or _version_of(outline, places.counts, words.per_graph)
+        _check_counts(outline, places.counts, words, version, findings)
+        findings.raise_if_any(limits.max_problems)
+        assert version is not None  # noqa: S101 - else no line has the right number of columns
+        return _treebank(outline, places, cut, words, version, vocabulary)
 
     def write(self, treebank: SemanticTreebank) -> str:
-        """Write the columns of 2015."""
+        """Write the text that reads back as `treebank`. Raises InputError for what the columns cannot hold."""
         return write_sdp(treebank)
 
 
 def write_sdp(treebank: SemanticTreebank) -> str:
-    """Write graphs in the columns of 2015."""
-    strings = treebank.vocabulary.strings
-    columns = [column.tolist() for column in (treebank.forms, treebank.lemmas, treebank.tags, treebank.frames)]
-    tops, predicates = treebank.tops.tolist(), treebank.predicates.tolist()
-    names = treebank.sentences.sent_ids
-    bounds = np.searchsorted(treebank.edge_arguments, treebank.word_offsets)
-    edges = list(
-        zip(
-            treebank.edge_predicates.tolist(),
-            treebank.edge_arguments.tolist(),
-            treebank.edge_labels.tolist(),
-            strict=True,
-        )
-    )
-    lines = [_HEADER]
-    for sentence, (begin, end) in enumerate(pairwise(treebank.word_offsets.tolist())):
-        if names and names[sentence] is not None:
-            lines.append(f"#{names[sentence]}")
-        place = {word: number for number, word in enumerate(filter(predicates.__getitem__, range(begin, end)))}
-        rows = [[_NONE] * len(place) for _ in range(begin, end)]
-        for predicate, argument, label in edges[bounds[sentence] : bounds[sentence + 1]]:
-            rows[argument - begin][place[predicate]] = strings[label]
-        for word, row in enumerate(rows, begin):
-            form, lemma, tag, frame = (strings[column[word]] for column in columns)
-            flags = (_YES if flag else _NO for flag in (tops[word], predicates[word]))
-            lines.append("\t".join([str(word - begin + 1), form, lemma, tag, *flags, frame, *row]))
-        lines.append("")
-    return "\n".join(lines) + "\n"
+    """Write graphs with the columns of 2015. Raises InputError for what they cannot hold."""
+    ids = treebank.sentences.sent_ids
+    lines = ["#SDP 2015"]
+    for graph, rows in enumerate(_rows_of(treebank)):
+        if len(ids):
+            lines.append(f"#{_checked_id(ids[graph], graph)}")
+        if not rows:
+            raise _unwritable(graph, "An empty graph")
+        lines += [*rows, ""]
+    return "".join(f"{line}\n" for line in lines)
 
 
 def without_graph(treebank: SemanticTreebank) -> SemanticTreebank:
     """Return the words alone: no lemmas, parts of speech, frames, tops and edges."""
-    blank = np.full(len(treebank.forms), treebank.vocabulary.number(_NONE), np.int64)
+    blank = np.full(len(treebank.forms), treebank.vocabulary.number(NONE), np.int64)
     none, nothing = np.zeros(len(blank), np.bool_), np.zeros(0, np.int64)
     return replace(
         treebank, lemmas=blank, tags=blank, frames=blank, tops=none, predicates=none,
@@ -119,151 +123,193 @@ def without_graph(treebank: SemanticTreebank) -> SemanticTreebank:
     )  # fmt: skip
 
 
-def _names_of(outline: Outline) -> list[str | None]:
-    """Return what stands behind # in the line before each graph, None where that line names none."""
-    ends = np.flatnonzero(np.frombuffer(outline.text, np.uint8) == ord("\n"))
-    before = outline.lines[outline.row_offsets[:-1]] - 2  # lines count from 1
-    names: list[str | None] = []
-    for line in before.tolist():
-        start = int(ends[line - 1]) + 1 if line > 0 else 0
-        content = outline.text[start : int(ends[line])].decode() if line >= 0 else ""
-        named = content.startswith("#") and not content.startswith("#SDP ")
-        names.append(content[1:].strip() or None if named else None)
-    return names
+def _check_first_columns(outline: Outline, places: Places, findings: Findings) -> None:
+    """Add lines with fewer columns than every word has, and fields without a character."""
+
+    def too_few(row: int) -> Problem:
+        spaced = places.counts[row] == 1 and " " in outline.line_text(row).strip()
+        fix = (
+            "Separate the columns by tabs, not by spaces."
+            if spaced
+            else f"Write {' '.join(NAMES[:FIRST])}, and an ARG column for each word of the graph with pred {YES}."
+        )
+        found = f"The line has {counted(int(places.counts[row]), 'tab-separated column')}, at least {FIRST} are needed"
+        return outline.problem(row, int(places.counts[row]) + 1, "sdp-column-count", f"{found}. {fix}")
+
+    few = places.counts < FIRST
+    findings.add(np.flatnonzero(few), too_few)
+    rows, fields = places.empty[:, ~few[places.empty[0]]]
+
+    def empty(number: int) -> Problem:
+        field = int(fields[number])
+        name = NAMES[field] if field < FIRST else "frame or ARG"
+        detail = f"Column {field + 1} ({name}) is empty. Write {NONE} where it has no value."
+        return outline.problem(int(rows[number]), field + 1, "sdp-empty-field", detail)
+
+    findings.add(np.arange(len(rows)), empty)
 
 
-def _check(outline: Outline, cells: Cells, vocabulary: Vocabulary, cap: int) -> None:
-    """Check the form of all lines, then the number of columns, then what they hold.
+def _words(outline: Outline, places: Places, cut: bytes, vocabulary: Vocabulary, findings: Findings) -> _Words:
+    """Read the first six columns; add ids out of order, and words whose top or pred is neither + nor -."""
+    columns = numbered_fields(cut, outline.starts, places.ends[PRED], FIRST, vocabulary)
+    assert columns is not None  # noqa: S101 - each line has these columns
+    positions = np.arange(len(outline.starts)) - outline.row_offsets[:-1][outline.sentences] + 1
+    ids = columns[ID]
 
-    Raises:
-        InputError: what is wrong, the cause alone where one thing follows from another.
-    """
-    findings = Findings()
-    findings.add(outline.misplaced, _comment_inside)
-    findings.add(np.flatnonzero(cells.counts < cells.fixed), lambda row: _too_few(outline, cells, row))
-    findings.raise_if_any(cap)
-    _check_fields(outline, cells, vocabulary, findings)
-    findings.raise_if_any(cap)
-    wanted = cells.fixed + cells.predicates_of_row
-    findings.add(np.flatnonzero(cells.counts != wanted), lambda row: _other_count(outline, cells, row))
-    findings.add(_repeated(outline), lambda row: _repeated_name(outline, row))
-    findings.raise_if_any(cap)
+    def wrong_id(row: int) -> Problem:
+        found = short(vocabulary.strings[ids[row]], 20)
+        detail = f"The id is {found!r}, expected {int(positions[row])}. Number the words of each graph 1, 2, 3."
+        return outline.problem(row, ID + 1, "sdp-wrong-id", f"{detail} Put a blank line between graphs.")
 
-
-def _check_fields(outline: Outline, cells: Cells, vocabulary: Vocabulary, findings: Findings) -> None:
-    """Add fields that are empty, numbers that are not the word's position, and flags that are neither + nor -."""
-    strings = vocabulary.strings
-    findings.add(cells.empty, lambda cell: _empty(outline, cells, cell))
-    positions = np.arange(len(outline.lines)) - outline.row_offsets[outline.sentences] + 1
-    numbers = vocabulary.table(cells.columns[ID], _number)[cells.columns[ID]]
-    wrong = np.flatnonzero(numbers != positions)
-    # A missing line shifts all numbers after it: only the first of a graph is reported.
-    _, firsts = np.unique(outline.sentences[wrong], return_index=True)
-    findings.add(
-        wrong[firsts],
-        lambda row: outline.problem(
-            row, ID + 1, "sdp-wrong-id",
-            f"The id is {short(strings[cells.columns[ID][row]], 20)!r}, expected {positions[row]}. Number the words of "
-            "a graph 1, 2, 3, ... and end each graph with a blank line.",
-        ),
-    )  # fmt: skip
+    findings.add(np.flatnonzero(vocabulary.table(ids, _number)[ids] != positions), wrong_id)
+    flags = []
     for column in (TOP, PRED):
-        flags = vocabulary.table(cells.columns[column], lambda flag: flag in (_YES, _NO))[cells.columns[column]]
-        findings.add(np.flatnonzero(flags == 0), _bad_flag(outline, cells, column, strings))
+        values = columns[column]
+        known = vocabulary.table(values, lambda value: _FLAGS.get(value, 0))[values]
+        findings.add(np.flatnonzero(known < 1), _bad_flag(outline, column, values, vocabulary))
+        flags.append(np.asarray(known == _FLAGS[YES], np.bool_))
+    per_graph = sums_by(outline.sentences, len(outline.row_offsets) - 1, flags[1])
+    return _Words(columns, flags[0], flags[1], per_graph)
 
 
-def _empty(outline: Outline, cells: Cells, cell: int) -> Problem:
-    row = int(cells.rows[cell])
-    column = cell - int(cells.offsets[row]) + 1
-    detail = f"Column {column} is empty. Write _ where it has no value."
-    return outline.problem(row, column, "sdp-empty-field", detail)
+def _number(string: str) -> int:
+    """Return the position that an id names, 0 where it is none."""
+    plain = string.isascii() and string.isdigit() and string[0] != "0" and len(string) <= _MOST_DIGITS
+    return int(string) if plain else 0
 
 
-def _bad_flag(outline: Outline, cells: Cells, column: int, strings: list[str]) -> Callable[[int], Problem]:
+def _bad_flag(outline: Outline, column: int, values: IntArray, vocabulary: Vocabulary) -> Callable[[int], Problem]:
     def problem(row: int) -> Problem:
-        found = short(strings[cells.columns[column][row]], 20)
-        detail = f"Column {column + 1} ({_NAMES[column]}) is {found!r}. Write + for yes or - for no."
+        found = short(vocabulary.strings[values[row]], 20)
+        what = "a top of the graph" if column == TOP else "a predicate, which has an ARG column"
+        detail = f"{NAMES[column]} is {found!r}. Write {YES} where the word is {what}, else {NO}."
         return outline.problem(row, column + 1, "sdp-bad-flag", detail)
 
     return problem
 
 
-def _number(string: str) -> int:
-    return int(string) if string.isascii() and string.isdigit() and len(string) < 10 and string[0] != "0" else -1
+def _version_of(outline: Outline, counts: IntArray, per_graph: IntArray) -> str | None:
+    """Return the year whose columns more graphs have in all their lines; None where none has those of one."""
+    wanted = per_graph[outline.sentences]
+    whole = {
+        version: int((sums_by(outline.sentences, len(per_graph), counts != wanted + fixed) == 0).sum())
+        for version, fixed in VERSIONS.items()
+    }
+    most = max(whole, key=lambda version: (whole[version], version))
+    return most if whole[most] else None
 
 
-def _comment_inside(line: int) -> Problem:
-    detail = "A line that begins with # stands between the words of a graph. End the graph before it with a blank line."
-    return Problem("sdp-comment-inside-graph", detail, line=line)
+def _check_counts(outline: Outline, counts: IntArray, words: _Words, version: str | None, findings: Findings) -> None:
+    """Add lines that have not one ARG column for each predicate of the graph."""
+    wanted = words.per_graph[outline.sentences]
+    if version is None:
+
+        def unknown(row: int) -> Problem:
+            arguments = int(wanted[row])
+            years = ", ".join(f"{fixed + arguments} by SDP {year}" for year, fixed in VERSIONS.items())
+            found = f"The line has {counted(int(counts[row]), 'column')}. Its graph has {counted(arguments, 'word')}"
+            detail = (
+                f"{found} with pred {YES}, so that it needs {years}; no graph of the text has the columns of one year. "
+                "Begin the text with #SDP 2015 or #SDP 2014, and write one ARG column for each word with pred +."
+            )
+            return outline.problem(row, None, "sdp-unknown-columns", detail)
+
+        findings.add(np.zeros(1, np.int64), unknown)
+        return
+    fixed = VERSIONS[version]
+    other = next(year for year in VERSIONS if year != version)
+    mistaken = bool((counts == wanted + VERSIONS[other]).all())
+
+    def problem(row: int) -> Problem:
+        arguments, found = int(wanted[row]), int(counts[row])
+        lacking = arguments + fixed - found
+        what = f"{abs(lacking)} {'missing' if lacking > 0 else 'surplus'}"
+        detail = (
+            f"The line has {counted(found, 'column')}, {what}: SDP {version} has {fixed} ({' '.join(NAMES[:fixed])}), "
+            f"and one ARG column for each word of the graph with pred {YES}, of which it has {arguments}. "
+        )
+        fix = (
+            f"The columns are those of SDP {other}: correct the line #SDP {version}."
+            if mistaken
+            else f"Write {NONE} where the word has no role."
+        )
+        return outline.problem(row, min(found, arguments + fixed) + 1, "sdp-column-count", detail + fix)
+
+    findings.add(np.flatnonzero(counts != wanted + fixed), problem)
 
 
-def _too_few(outline: Outline, cells: Cells, row: int) -> Problem:
-    found = int(cells.counts[row])
-    names = " ".join(_NAMES[: cells.fixed])
-    fix = "Separate the columns by tabs, not by spaces." if found == 1 and " " in outline.line_text(row) else (
-        "Write _ where one has no value."
-    )  # fmt: skip
-    detail = f"The line has {counted(found, 'tab-separated column')}; at least {cells.fixed} are needed: {names}. {fix}"
-    return outline.problem(row, None, "sdp-column-count", detail)
-
-
-def _other_count(outline: Outline, cells: Cells, row: int) -> Problem:
-    found, predicates = int(cells.counts[row]), int(cells.predicates_of_row[row])
-    wanted = cells.fixed + predicates
-    fix = (
-        f"Remove {counted(found - wanted, 'column')} from column {wanted + 1} on"
-        if found > wanted
-        else f"Add {counted(wanted - found, 'column')} with _"
-    )
-    detail = (
-        f"The line has {counted(found, 'column')}, not {wanted}: {cells.fixed}, and one for each of the "
-        f"{counted(predicates, 'word')} of the graph whose pred is +. {fix}, or correct pred (column {PRED + 1})."
-    )
-    return outline.problem(row, min(found, wanted) + 1, "sdp-column-count", detail)
-
-
-def _repeated(outline: Outline) -> IntArray:
-    """Return the first line of each graph whose name another before it has."""
-    known: set[str] = set()
-    again = []
-    for sentence, name in enumerate(outline.sent_ids):
-        if name is not None and name in known:
-            again.append(int(outline.row_offsets[sentence]))
-        elif name is not None:
-            known.add(name)
-    return np.array(again, np.int64)
-
-
-def _repeated_name(outline: Outline, row: int) -> Problem:
-    name = short(outline.sent_ids[outline.sentences[row]] or "", 30)
-    detail = f"Another graph before this one has the name {name!r}. Give each graph a name of its own."
-    return outline.problem(row, None, "repeated-sentence-id", detail)
-
-
-def _treebank(outline: Outline, cells: Cells, vocabulary: Vocabulary) -> SemanticTreebank:
-    yes = vocabulary.number(_YES)
-    predicates = cells.columns[PRED] == yes
-    words = np.flatnonzero(predicates)
-    firsts = np.searchsorted(words, outline.row_offsets[:-1])
-    rows, places = cells.arguments
-    frames = (
-        cells.columns[FRAME] if cells.fixed == FIXED else np.full(len(predicates), vocabulary.number(_NONE), np.int64)
-    )
-    names = outline.sent_ids
+def _treebank(
+    outline: Outline, places: Places, cut: bytes, words: _Words, version: str, vocabulary: Vocabulary
+) -> SemanticTreebank:
+    fixed, size = VERSIONS[version], len(outline.starts)
+    cells = places.cells
+    chosen = np.flatnonzero(cells.fields >= fixed)
+    rows = cells.rows[chosen]
+    labels = numbered_fields(cut, cells.starts[chosen], cells.ends[chosen], 1, vocabulary)
+    frames = np.full(size, vocabulary.number(NONE), np.int64)
+    if fixed > FRAME:
+        named = numbered_fields(cut, places.ends[PRED] + 1, places.ends[FRAME], 1, vocabulary)
+        assert named is not None  # noqa: S101 - one field
+        frames = named[0]
+    assert labels is not None  # noqa: S101 - one field
+    sources = np.flatnonzero(words.predicates)
+    firsts = offsets_of(words.per_graph)[outline.sentences[rows]]
     return SemanticTreebank(
         vocabulary=vocabulary,
-        forms=cells.columns[FORM],
-        lemmas=cells.columns[LEMMA],
-        tags=cells.columns[POS],
+        forms=words.columns[FORM],
+        lemmas=words.columns[LEMMA],
+        tags=words.columns[POS],
         frames=frames,
-        tops=cells.columns[TOP] == yes,
-        predicates=predicates,
-        edge_predicates=words[firsts[outline.sentences[rows]] + places],
-        edge_arguments=rows,
-        edge_labels=cells.labels,
+        tops=words.tops,
+        predicates=words.predicates,
         word_offsets=outline.row_offsets,
         lines=outline.lines,
-        sentences=Sentences(
-            sent_ids=names if any(name is not None for name in names) else (), attributes=outline.attributes
-        ),
+        edge_predicates=sources[firsts + cells.fields[chosen] - fixed],
+        edge_arguments=rows,
+        edge_labels=labels[0],
+        sentences=Sentences(sent_ids=() if None in outline.sent_ids else outline.sent_ids),
     )
+
+
+def _rows_of(treebank: SemanticTreebank) -> Iterator[list[str]]:
+    """Yield the lines of each graph. Raises InputError for strings that are no fields."""
+    strings = treebank.vocabulary.strings
+    number_of = np.cumsum(treebank.predicates) - 1
+    flags = (NO, YES)
+    columns = [
+        [strings[number] for number in numbers.tolist()]
+        for numbers in (treebank.forms, treebank.lemmas, treebank.tags, treebank.frames)
+    ]
+    tops, predicates = treebank.tops.tolist(), treebank.predicates.tolist()
+    edges = np.searchsorted(treebank.edge_arguments, np.arange(len(tops) + 1)).tolist()
+    places, labels = number_of[treebank.edge_predicates].tolist(), treebank.edge_labels.tolist()
+    before = 0
+    for graph, (start, stop) in enumerate(pairwise(treebank.word_offsets.tolist())):
+        size = sum(predicates[start:stop])
+        rows = []
+        for word in range(start, stop):
+            cells = [NONE] * size
+            for edge in range(edges[word], edges[word + 1]):
+                cells[places[edge] - before] = strings[labels[edge]]
+            form, lemma, pos, frame = (column[word] for column in columns)
+            marks = flags[tops[word]], flags[predicates[word]]
+            fields = [str(word - start + 1), form, lemma, pos, *marks, frame, *cells]
+            if not all(fields) or any(mark in field for field in fields for mark in "\t\n\r"):
+                raise _unwritable(graph, f"Word {word - start + 1}")
+            rows.append("\t".join(fields))
+        before += size
+        yield rows
+
+
+def _checked_id(name: str | None, graph: int) -> str:
+    """Return an id that reads back as itself. Raises InputError."""
+    if not name or name != name.strip() or any(mark in name for mark in "\t\n\r") or HEADER.fullmatch(f"#{name}"):
+        raise _unwritable(graph, f"The id {short(name or '', 40)!r}")
+    return name
+
+
+def _unwritable(graph: int, what: str) -> InputError:
+    detail = (
+        f"{what} of graph {graph + 1} cannot be written in the format sdp: a field is empty or has a tab or line end."
+    )
+    return InputError(Problem("trees-unwritable", detail, sentence=graph + 1))

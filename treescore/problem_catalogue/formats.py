@@ -5,6 +5,7 @@ from __future__ import annotations
 from treescore.problem_catalogue.entry import Entry
 
 _LINK = "0-0 1-2 2?1"
+_GRAPH_WORD = "1\tDogs\tdog\tNNS\t-\t-\t_\tARG1"
 _TUPLE = "(dog N < barks subj)"
 _GRAPH_WORD = "1\tDogs\tdog\tNNS\t-\t-\t_\tARG1"
 _WORD = "1\tDogs\tdog\tNOUN\t_\t_\t2\tnsubj\t_\t_"
@@ -181,6 +182,71 @@ CONLLX = {
         "Write the head in digits without leading zeros or signs.",
     ),
 }
+SDP = {
+    "sdp-bad-flag": Entry(
+        "top or pred is neither + nor -",
+        "The fifth and the sixth column say whether the word is a top, and whether it is a predicate.",
+        "Write + for yes and - for no.",
+        _GRAPH_WORD,
+    ),
+    "sdp-bad-header": Entry(
+        "The line #SDP names no year that is known",
+        "The columns are those of SDP 2015 or of SDP 2014, which have no frame; a text has one of them.",
+        "Write #SDP 2015 or #SDP 2014 as the first line.",
+        "#SDP 2015",
+    ),
+    "sdp-bad-id": Entry(
+        "A line with # gives no id, or a second one",
+        "One line with # stands before the words of a graph and gives its id. The format has no comments.",
+        "Leave one line with # and the id before each graph.",
+        "#20001001",
+    ),
+    "sdp-column-count": Entry(
+        "The line has another number of columns than its graph asks for",
+        "After the first columns (7, or 6 in texts of 2014) there is one for each word of the graph whose pred is +.",
+        "Write _ where the word has no role, and + in pred for each predicate.",
+        _GRAPH_WORD,
+    ),
+    "sdp-comment-inside-graph": Entry(
+        "A line with # stands between the words of a graph",
+        "The id of a graph stands before its first word, and a blank line ends the graph before it.",
+        "Write a blank line before the line with #.",
+    ),
+    "sdp-empty-field": Entry(
+        "A column is empty",
+        "Two tabs follow each other, or a line ends with a tab.",
+        "Write _ where a column has no value.",
+    ),
+    "sdp-no-id": Entry(
+        "A graph has no id",
+        "Other graphs of the text have one. Graphs are matched by their ids where all have one, else by their order.",
+        "Write a line with # and the id before the words of each graph.",
+        "#20001001",
+    ),
+    "sdp-no-words": Entry(
+        "A graph has no words",
+        "A blank line, or the end of the text, follows the line with its id. The text may be cut off.",
+        "Write a line for each word; in a graph without edges with - in top and pred.",
+        _GRAPH_WORD,
+    ),
+    "sdp-unknown-columns": Entry(
+        "The columns fit neither year",
+        "The text does not state its year, and no graph has in all its lines the columns of 2014 or of 2015: 6 or 7, "
+        "and one for each word of the graph whose pred is +.",
+        "Write #SDP 2015 or #SDP 2014 as the first line, and one ARG column for each word with pred +.",
+        "#SDP 2015",
+    ),
+    "sdp-wrong-id": Entry(
+        "A word does not have the number of its position",
+        "The words of a graph are numbered 1, 2, 3, ... A blank line may be missing between two graphs.",
+        "Number the words of each graph from 1, and end each graph with a blank line.",
+    ),
+    "too-many-edges": Entry(
+        "The text has too many edges",
+        "There are more roles in the ARG columns of the text than the limit.",
+        "Split the text.",
+    ),
+}
 MINIPAR = {
     "minipar-bad-indicator": Entry(
         "The third field is not an indicator",
@@ -286,33 +352,4 @@ ALIGNMENT = {
         "Send one sentence or line for each sentence of source, in its order.",
     ),
 }
-SDP = {
-    "sdp-bad-flag": Entry(
-        "Columns top and pred hold neither + nor -",
-        "The fifth and sixth column say whether the word is a top node, and whether it is a predicate.",
-        "Write + for yes and - for no.",
-        _GRAPH_WORD,
-    ),
-    "sdp-column-count": Entry(
-        "The line has another number of columns than its graph asks for",
-        "Behind the fixed columns (7, or 6 in texts of 2014) there is one for each word of the graph whose pred is +.",
-        "Write _ where a word has no role for a predicate, and + in pred for each predicate.",
-        _GRAPH_WORD,
-    ),
-    "sdp-comment-inside-graph": Entry(
-        "A line with # stands between the words of a graph",
-        "The name of a graph stands before its first word, and a blank line ends the graph before it.",
-        "Write a blank line before the line with #.",
-    ),
-    "sdp-empty-field": Entry(
-        "A column is empty",
-        "Two tabs follow each other, or a line ends with a tab.",
-        "Write _ where a column has no value.",
-    ),
-    "sdp-wrong-id": Entry(
-        "A word does not have the number of its position",
-        "The words of a graph are numbered 1, 2, 3, ... A blank line may be missing between two graphs.",
-        "Number the words of each graph from 1, and end each graph with a blank line.",
-    ),
-}
-FORMATS = {**BRACKETED, **CONLLU, **CUPT, **SDP, **CONLLX, **MINIPAR, **ALIGNMENT}
+FORMATS = {**BRACKETED, **CONLLU, **CUPT, **CONLLX, **SDP, **MINIPAR, **ALIGNMENT}

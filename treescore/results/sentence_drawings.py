@@ -8,7 +8,7 @@ from typing import Any
 from treescore.core.params import Json
 from treescore.core.registry import OK, STATUS_NAMES, Metric
 from treescore.core.text import is_punctuation
-from treescore.core.trees import Alignments, ConstituentTreebank, DependencyTreebank
+from treescore.core.trees import Alignments, ConstituentTreebank, DependencyTreebank, SemanticTreebank
 from treescore.render.sentence_pictures import Drawable
 from treescore.render.sentence_shapes import (
     AlignmentSentence,
@@ -26,6 +26,7 @@ from treescore.render.sentence_shapes import (
 
 Row = Mapping[str, Json]
 _DEPENDENCIES = {"word", "gold_head", "gold_deprel", "system_head", "system_deprel"}
+_EDGES = {"argument", "predicate", "gold_label", "system_label"}
 _BRACKETS = {"label", "start", "end", "gold", "system"}
 _LINKS = {"source", "target", "link", "gold", "system"}
 
@@ -47,6 +48,8 @@ def drawing_of(metric: Metric, gold: Any, item: Row, rows: Sequence[Row], title:
         return _dependencies(metric, gold, item, rows, title)
     if isinstance(gold, ConstituentTreebank) and columns >= _BRACKETS:
         return _constituents(metric, gold, item, rows, title)
+    if isinstance(gold, SemanticTreebank) and columns >= _EDGES:
+        return _graph(gold, item, rows, title)
     if isinstance(gold, Alignments) and columns >= _LINKS:
         return _alignment(rows, title)
     return None
@@ -94,6 +97,26 @@ def _arc_mark(row: Row) -> ArcMark:
     if not row["error"]:
         return "agreed"
     return "label" if str(row["gold_head"]) == str(row["system_head"]) else "wrong"
+
+
+def _graph(gold: SemanticTreebank, item: Row, rows: Sequence[Row], title: str) -> DependencySentence:
+    """Return both graphs over gold's words; edges that agree have gold's role on both sides, tops are roots."""
+    here = slice(*gold.word_offsets[item["item"] - 1 : item["item"] + 1].tolist())
+    strings = gold.vocabulary.strings
+    words = tuple(Word(str(number), strings[form]) for number, form in enumerate(gold.forms[here].tolist(), 1))
+
+    def half(side: str) -> DependencyHalf:
+        edges = [(row, row[side] if row["error"] else row["gold_label"]) for row in rows]
+        return DependencyHalf(words, tuple(_edge(row, label) for row, label in edges if label is not None))
+
+    return DependencySentence(title, half("gold_label"), half("system_label"))
+
+
+def _edge(row: Row, label: str) -> Arc:
+    both = row["gold_label"] is not None and row["system_label"] is not None
+    mark: ArcMark = "agreed" if not row["error"] else "label" if both else "wrong"
+    predicate = row["predicate"]
+    return Arc(predicate - 1 if predicate else None, row["argument"] - 1, label if predicate else "", mark)
 
 
 def _constituents(

@@ -21,7 +21,7 @@ from treescore.core.marks import State
 _INVALID = "Invalid cursor. Use the `next` value of the previous page."
 DIFFERS = "differs from"
 """In the owner of a cursor: only some sentences are listed."""
-_LISTS = (("deprels", "words"), ("labels", "nodes"), ("sources", "links"))
+_LISTS = (("deprels", "words"), ("labels", "nodes"), ("roles", "edges"), ("sources", "links"))
 """What labels are called in a page, and the list of the units that have them."""
 
 
@@ -178,8 +178,8 @@ def _any_in(units: BoolArray, offsets: IntArray) -> BoolArray:
 def differing(one: OutputTrees, other: OutputTrees) -> BoolArray:
     """Return the sentences of gold in which two outputs are not right and wrong alike, bool (n,).
 
-    They are where one of gold's words, constituents or links is right in one output only or wrong in another way, or
-    where the numbers of errors differ.
+    They are where one of gold's words, constituents, edges or links is right in one output only or wrong in another
+    way, or where the numbers of errors differ.
     """
     states = [joined(each.missed.pages(), "states") for each in (one, other)]
     differs = _any_in(states[0] != states[1], _offsets(list(one.gold.pages())))

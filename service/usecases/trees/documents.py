@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from service.usecases.trees.pages import ALIGNMENT, CONSTITUENTS, DEPENDENCIES, DISCONTINUOUS, NOT_FOUND
+from service.usecases.trees.pages import ALIGNMENT, CONSTITUENTS, DEPENDENCIES, DISCONTINUOUS, GRAPH, NOT_FOUND
 from service.usecases.trees.reading import StoredPage
 from treescore.core.marks import State
 from treescore.core.params import Json
@@ -46,7 +46,7 @@ class Half:
 
     Attributes:
         words: `{"id", "form"}`, and `tag` of constituents; None of an alignment without words.
-        tree: what is drawn over them: arcs, spans or links.
+        tree: what is drawn over them: arcs, spans, edges or links.
         rows: where each word without an empty node stands in `words`; of other kinds the rows of `tree`.
         more: further members.
     """
@@ -65,7 +65,7 @@ class Outline:
         item: its number, from 1.
         kind: of its trees.
         forms: words of the output; none of an alignment without words.
-        units: words, constituents or links of the output.
+        units: words, constituents, edges or links of the output.
         marks: what is wrong with each; None where that is not shown.
     """
 
@@ -92,6 +92,8 @@ def half_of(page: StoredPage, sentence: int) -> Half:
         return _dependencies(page, sentence)
     if page.kind == DISCONTINUOUS:
         return _discontinuous(page, sentence)
+    if page.kind == GRAPH:
+        return _graph(page, sentence)
     return _constituents(page, sentence) if page.kind == CONSTITUENTS else _links(page, sentence)
 
 
@@ -197,6 +199,19 @@ def _discontinuous(page: StoredPage, sentence: int) -> Half:
     for number, (anchor, function) in enumerate(zip(anchors, functions, strict=True)):
         rows[anchor]["words"].append({"word": number, "function": function})
     return Half(words, rows, range(len(rows)), {})
+
+
+def _graph(page: StoredPage, sentence: int) -> Half:
+    columns = zip(page.strings("forms", "words", sentence), page.strings("tags", "words", sentence), strict=True)
+    words: list[Document] = [
+        {"id": str(number), "form": form, "tag": tag} for number, (form, tag) in enumerate(columns, 1)
+    ]
+    ends = [page.values(name, "edges", sentence).tolist() for name in ("predicates", "arguments")]
+    edges = [
+        {"predicate": str(predicate), "argument": str(argument), "label": label}
+        for predicate, argument, label in zip(*ends, page.strings("roles", "edges", sentence), strict=True)
+    ]
+    return Half(words, edges, range(len(edges)), {})
 
 
 def _links(page: StoredPage, sentence: int) -> Half:

@@ -9,6 +9,7 @@ import numpy as np
 
 from service.store.packed_named import NamedArrays, with_own_strings
 from treescore.core.arrays import IntArray, offsets_of
+from treescore.core.graph_edges import edge_offsets, edges_of, places_in_sentences
 from treescore.core.heads import resolved_heads
 from treescore.core.structure import structure_of
 from treescore.core.trees import (
@@ -23,7 +24,7 @@ from treescore.core.trees import (
 from treescore.core.vocabulary import Vocabulary
 
 DEPENDENCIES, CONSTITUENTS, DISCONTINUOUS, ALIGNMENT = "dependencies", "constituents", "discontinuous", "alignment"
-Trees = ConstituentTreebank | DiscontinuousTreebank | DependencyTreebank | Alignments | ParallelTreebank
+GRAPH = "graph"
 SENTENCES_PER_PAGE = 500
 """Sentences in one stored page, whose number is that of its first: what a request for one sentence reads."""
 UNITS_PER_PAGE = 20_000
@@ -84,11 +85,13 @@ def page_bounds(offsets: IntArray) -> Iterator[tuple[int, int]]:
 
 
 def unit_offsets(treebank: Treebank) -> IntArray:
-    """Return where the words, constituents or links of each sentence begin, int64 (n + 1,)."""
-    if isinstance(treebank, DependencyTreebank | SemanticTreebank):
+    """Return where the words, constituents, edges or links of each sentence begin, int64 (n + 1,)."""
+    if isinstance(treebank, DependencyTreebank):
         return treebank.word_offsets
     if isinstance(treebank, ConstituentTreebank | DiscontinuousTreebank):
         return treebank.node_offsets
+    if isinstance(treebank, SemanticTreebank):
+        return edge_offsets(treebank)
     return treebank.alignment.offsets if isinstance(treebank, ParallelTreebank) else treebank.offsets
 
 
@@ -99,6 +102,8 @@ def _columns_of(treebank: Trees) -> tuple[_Columns, Vocabulary]:
         return _constituents(treebank), treebank.vocabulary
     if isinstance(treebank, DiscontinuousTreebank):
         return _discontinuous(treebank), treebank.vocabulary
+    if isinstance(treebank, SemanticTreebank):
+        return _graphs(treebank), treebank.vocabulary
     if isinstance(treebank, ParallelTreebank):
         return _links(treebank.alignment, treebank), treebank.source.vocabulary
     return _links(treebank, None), Vocabulary()
@@ -161,6 +166,21 @@ def _discontinuous(treebank: DiscontinuousTreebank) -> _Columns:
     return _Columns(DISCONTINUOUS, offsets, columns, numbered, "nodes")
 
 
+def _graphs(treebank: SemanticTreebank) -> _Columns:
+    """Return words, and edges with the positions of their words from 1; the predicate of a top is 0."""
+    edges = edges_of(treebank)
+    predicates, arguments = places_in_sentences(edges, treebank.word_offsets)
+    columns = {
+        "roles": ("edges", edges.labels),
+        "predicates": ("edges", predicates),
+        "arguments": ("edges", arguments),
+        "forms": ("words", treebank.forms),
+        "tags": ("words", treebank.tags),
+    }
+    offsets = {"edges": edge_offsets(treebank), "words": treebank.word_offsets}
+    return _Columns(GRAPH, offsets, columns, ("roles", "forms", "tags"), "edges")
+
+
 def _links(links: Alignments, sides: ParallelTreebank | None) -> _Columns:
     offsets = {"links": links.offsets}
     columns = {
@@ -183,7 +203,7 @@ def _lines_of(treebank: Treebank) -> IntArray:
         return treebank.lines
     if isinstance(treebank, ParallelTreebank):
         treebank = treebank.source
-    offsets = unit_offsets(treebank)
+    offsets = treebank.word_offsets if isinstance(treebank, SemanticTreebank) else unit_offsets(treebank)
     lines, firsts = np.zeros(len(treebank), np.int64), offsets[:-1]
     known = np.flatnonzero((np.diff(offsets) > 0) & (len(treebank.lines) > 0))
     lines[known] = treebank.lines[firsts[known]]

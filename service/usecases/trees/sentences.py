@@ -22,12 +22,12 @@ from service.usecases.trees.documents import (
     own_document,
     with_crossing,
 )
-from service.usecases.trees.pages import ALIGNMENT, CONSTITUENTS, DEPENDENCIES, DISCONTINUOUS
+from service.usecases.trees.pages import ALIGNMENT, CONSTITUENTS, DEPENDENCIES, DISCONTINUOUS, GRAPH
 from service.usecases.trees.reading import StoredPage, StoredText
 from service.usecases.trees.writing import ERRORS, FIT, MARKS, MISSED, TREES, TreesKey
 from treescore.core.arrays import offsets_of
 
-_MAIN = {DEPENDENCIES: "words", CONSTITUENTS: "nodes", DISCONTINUOUS: "nodes", ALIGNMENT: "links"}
+_MAIN = {DEPENDENCIES: "words", CONSTITUENTS: "nodes", DISCONTINUOUS: "nodes", GRAPH: "edges", ALIGNMENT: "links"}
 _PARTNERS = "partners"
 _TARGETS = "target_words"
 

@@ -80,3 +80,11 @@ def test_alignments_hold_no_words():
 
 def test_words_are_counted():
     assert word_count(read("conllu", UD)) == 9
+
+
+def test_of_graphs_ids_and_forms_stay():
+    treebank = read("sdp", "#SDP 2015\n#7\n1\tHe\the\tPRP\t-\t-\t_\tARG1\n2\truns\trun\tVBZ\t+\t+\tv\t_\n\n")
+    inputs = blind_inputs(treebank)
+    assert inputs["words"] == "#SDP 2015\n#7\n1\tHe\t_\t_\t-\t-\t_\n2\truns\t_\t_\t-\t-\t_\n\n"
+    assert inputs["text"] == "He runs\n"
+    assert word_count(treebank) == 2

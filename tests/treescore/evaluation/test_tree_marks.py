@@ -10,6 +10,7 @@ from treescore.core.marks import NO_PARTNER, State
 from treescore.evaluation.evaluate import Evaluation
 from treescore.evaluation.spec import parse_spec
 from treescore.evaluation.tree_marks import MarkedBy, marks_of
+from treescore.metrics.shared.examples import sdp
 
 R, H, L, B, A, S, K = State.RIGHT, State.HEAD, State.LABEL, State.BOTH, State.ALONE, State.SPAN, State.LINK
 
@@ -115,3 +116,23 @@ def test_trees_of_two_kinds_are_not_compared() -> None:
     other = parse_spec({"format": "conllx", "metrics": ["attachment"]}).format
     system = evaluation.read(b"1 a _ _ _ _ 0 root\n2 b _ _ _ _ 1 x\n", other)
     assert marks_of(spec.entries, {"attachment": None}, evaluation.gold, system) is None  # type: ignore[dict-item]
+
+
+def test_edges_and_tops_of_graphs_that_the_other_side_lacks_or_has_with_another_role() -> None:
+    """Units are tops and edges by argument, then by predicate; a graph that the output lacks has none."""
+    gold = "#1\n" + sdp("a - - A", "b + + B") + "#2\n" + sdp("c + - C", "d - + _")
+    output = "#1\n" + sdp("a + - X", "b - + B")
+    found = marked({"format": "sdp", "metrics": ["semantic_dependencies"]}, gold, output)
+    assert found is not None
+    assert found.key == "semantic_dependencies"
+    assert found.marks.gold.tolist() == [L, K, R, K, K]
+    assert found.marks.system.tolist() == [K, L, R]
+    plain = marks_of((), {}, *(_read(text, gold) for text in (gold, output)))
+    assert plain is not None
+    assert plain.marks.system.tolist() == found.marks.system.tolist()
+    assert marks_of((), {}, _read(gold, gold), _read(gold.replace("\tc\t", "\te\t"), gold)) is None
+
+
+def _read(text: str, gold: str) -> Any:
+    spec = parse_spec({"format": "sdp", "metrics": ["semantic_dependencies"]})
+    return Evaluation(spec, gold.encode()).read(text.encode(), spec.format)

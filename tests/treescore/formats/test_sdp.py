@@ -57,7 +57,8 @@ def test_the_first_line_decides_where_both_readings_fit() -> None:
     assert len(read(row)) == 1
     [problem] = refused("#SDP 2014\n" + row)
     assert (problem.code, problem.line, problem.column) == ("sdp-column-count", 2, 7)
-    assert "Remove 1 column from column 7 on" in problem.detail
+    assert "7 columns, 1 surplus: SDP 2014 has 6 (id form lemma pos top pred)" in problem.detail
+    assert "correct the line #SDP 2014" in problem.detail
 
 
 @pytest.mark.parametrize(
@@ -70,7 +71,7 @@ def test_the_first_line_decides_where_both_readings_fit() -> None:
         ("R\t-\t+", "R\t-\t?", "sdp-bad-flag", 5, 6),
         ("\tnow\tR", "\t\tR", "sdp-empty-field", 5, 3),
         ("3\tnow", "#3\tnow", "sdp-comment-inside-graph", 5, None),
-        ("1\tDogs\tdog\tN\t-\t-\t_\tARG1\t_", "1 Dogs dog N - - _ ARG1 _", "sdp-column-count", 3, None),
+        ("1\tDogs\tdog\tN\t-\t-\t_\tARG1\t_", "1 Dogs dog N - - _ ARG1 _", "sdp-column-count", 3, 2),
     ],
 )
 def test_faults_have_their_place(before: str, after: str, code: str, line: int, column: int | None) -> None:

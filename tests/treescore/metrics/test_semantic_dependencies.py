@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import random
 from typing import Any
 
 import pytest
@@ -54,7 +55,7 @@ def test_mtool_prints_the_same(golden: Any) -> None:
 def test_graphs_are_matched_by_their_names() -> None:
     one, two, three = graphs(GOLD)
     metric, outcome = scored(GOLD, three + one + two)
-    assert counts(metric, outcome)["labelled.exact"] == 3
+    assert counts(metric, outcome)["exact.labelled"] == 3
     with pytest.raises(InputError) as raised:
         scored(one + two, GOLD)
     [problem] = raised.value.problems
@@ -71,7 +72,7 @@ def test_a_graph_that_the_output_lacks_is_empty() -> None:
     metric, outcome = scored(GOLD, one + two, errors="zero")
     assert counts(metric, outcome)["labelled.system"] == 4
     metric, outcome = scored(GOLD, one + three)
-    assert outcome.rows[1].tolist() == [0, 0, 0, 1, 0, 0, 0, 1, 1]
+    assert outcome.rows[1].tolist() == [0, 0, 0, 0, 0, 0, 1, 1, 1]
     metric, outcome = scored(GOLD, one + three, errors="zero")
     assert outcome.rows[1].tolist() == [0, 0, 0, 0, 0, 0, 0, 0, 1]
 
@@ -81,13 +82,13 @@ def test_an_empty_graph_is_charged_on_benchmarks() -> None:
     metric, outcome = scored(GOLD, empty, errors="zero")
     assert outcome.status.tolist() == [SKIP, OK, SKIP]
     assert counts(metric, outcome)["labelled.system"] == 4
-    assert counts(metric, outcome)["labelled.exact"] == 1
+    assert counts(metric, outcome)["exact.labelled"] == 1
 
 
 def test_without_names_graphs_are_matched_by_their_order() -> None:
     nameless = "".join(line for line in GOLD.splitlines(keepends=True) if not line.startswith("#"))
     metric, outcome = scored(GOLD, nameless)
-    assert counts(metric, outcome)["labelled.exact"] == 3
+    assert counts(metric, outcome)["exact.labelled"] == 3
     with pytest.raises(InputError) as raised:
         scored(GOLD, "".join(graphs(nameless)[:2]))
     assert raised.value.problems[0].code == "sentence-count-mismatch"
@@ -118,7 +119,7 @@ def test_items_list_what_differs_with_both_roles() -> None:
     beside = list(metric.beside_gold({"item": 3, **three}, gold))
     assert [(row["argument"], row["predicate"], row["system_label"], row["error"]) for row in beside] == [
         (1, 0, None, "missed"),
-        (2, 1, "B", ""),
+        (2, 1, "=", ""),
     ]
 
 
@@ -133,3 +134,77 @@ def test_slices_group_edges_and_tops() -> None:
     assert rows["direction"] == {"(top)": [2, 2, 2], "left": [0, 1, 1], "right": [1, 1, 1]}
     assert rows["distance"] == {"(top)": [2, 2, 2], "1": [1, 2, 2]}
     assert rows["argument_pos"] == {"X": [2, 3, 3], "Y": [1, 1, 1]}
+
+
+def items_of(text: str) -> dict[str, set[tuple[int, int, str]]]:
+    """The edges and tops of each graph, as mtool reads them: predicate, argument, role; -1 is the root."""
+    found = {}
+    for graph in text.removeprefix("#SDP 2015\n").strip("\n").split("\n\n"):
+        name, *lines = graph.split("\n")
+        rows = [line.split("\t") for line in lines]
+        predicates = [word for word, row in enumerate(rows) if row[5] == "+"]
+        edges = {
+            (predicates[place], word, role)
+            for word, row in enumerate(rows)
+            for place, role in enumerate(row[7:])
+            if role != "_"
+        }
+        found[name] = edges | {(-1, word, "") for word, row in enumerate(rows) if row[4] == "+"}
+    return found
+
+
+def random_graph(rng: random.Random, name: int, words: int) -> str:
+    flags = [(rng.choice("+--"), rng.choice("+-")) for _ in range(words)]
+    size = sum(pred == "+" for _, pred in flags)
+    rows = [
+        "\t".join([str(word), f"w{word}", "w", "X", *each, "_", *rng.choices(("_", "_", "_", "A", "B"), k=size)])
+        for word, each in enumerate(flags, 1)
+    ]
+    return "\n".join([f"#{name}", *rows]) + "\n\n"
+
+
+def test_random_graphs_count_as_sets() -> None:
+    rng = random.Random(3)  # noqa: S311 - chooses test data
+    for _ in range(40):
+        sizes = [rng.randrange(1, 8) for _ in range(rng.randrange(1, 8))]
+        gold, system = (["#SDP 2015\n"], ["#SDP 2015\n"])
+        for name, words in enumerate(sizes):
+            gold.append(random_graph(rng, name, words))
+            if not name or rng.random() < 0.8:
+                system.insert(rng.randrange(1, len(system) + 1), random_graph(rng, name, words))
+        texts = "".join(gold), "".join(system)
+        metric, outcome = scored(*texts)
+        golds, systems = map(items_of, texts)
+        expected = []
+        for name, items in golds.items():
+            other = systems.get(name, set())
+            pairs = {edge[:2] for edge in items}, {edge[:2] for edge in other}
+            row = [len(items & other), len(items), len(other)]
+            row += [len(pairs[0] & pairs[1]), len(pairs[0]), len(pairs[1])]
+            expected.append([*row, items == other, pairs[0] == pairs[1], 1])
+        assert outcome.rows.tolist() == expected
+        slices = outcome.slices()
+        for name in ("label", "direction", "distance", "argument_pos"):
+            rows = list(slices[name])
+            for count in ("correct", "gold", "system"):
+                total = counts(metric, outcome)[f"labelled.{count}"]
+                assert sum(row["counts"][count] for row in rows) == total
+        wrong = [edge for item in outcome.details(0, len(sizes)).documents(0, len(sizes)) for edge in item["edges"]]
+        found = counts(metric, outcome)
+        assert (
+            sum(edge["gold_label"] is not None for edge in wrong) == found["labelled.gold"] - found["labelled.correct"]
+        )
+        assert sum(edge["system_label"] is not None for edge in wrong) == (
+            found["labelled.system"] - found["labelled.correct"]
+        )
+
+
+def test_a_graph_of_many_edges_is_scored_at_once() -> None:
+    """100,000 edges in one graph, none of which the output has with the same role."""
+    words, predicates = 1000, 100
+    flags = ["-\t+" if word < predicates else "-\t-" for word in range(words)]
+    rows = [f"{word + 1}\tw\tw\tX\t{flags[word]}\t_" + "\tA" * predicates for word in range(words)]
+    gold = "\n".join(rows) + "\n\n"
+    metric, outcome = scored(gold, gold.replace("\tA", "\tB"))
+    found = counts(metric, outcome)
+    assert (found["labelled.correct"], found["unlabelled.correct"], found["labelled.gold"]) == (0, 100_000, 100_000)

@@ -20,6 +20,9 @@ _CODES = re.compile(r"[*_]|[0-9]+(:[^\s;]+)?(;[0-9]+(:[^\s;]+)?)*")
 _SDP = re.compile(r"#SDP 201[45]")
 _ID = re.compile(r"[0-9]+([-.][0-9]+)?")
 _HEAD = re.compile(r"[0-9]+")
+_SDP_HEADER = re.compile(r"#\s*SDP\s+201[45]")
+_SDP_FLAGS = frozenset("+-")
+_SDP_FIRST = 6
 _DEPS = re.compile(r"[0-9]+(\.[0-9]+)?:\S+")
 
 
@@ -82,15 +85,17 @@ def conllx_signs(head: Head) -> Signs | None:
 
 
 def sdp_signs(head: Head) -> Signs | None:
-    """Return the signs of semantic dependencies: a first line that says so, or + and - as top and pred."""
-    rows = [row for row in head.rows if len(row) >= 6 and row[0].isdigit() and {row[4], row[5]} <= {"+", "-"}]
+    """Return the signs of semantic dependencies: the line `#SDP 2015`, else a number, then + or - in two columns."""
+    rows = [
+        row for row in head.rows
+        if len(row) >= _SDP_FIRST and row[0].isdigit() and {row[4], row[5]} <= _SDP_FLAGS
+    ]  # fmt: skip
     if share(len(rows), len(head.rows)) < _LEAST:
         return None
-    why = [found_in(len(rows), len(head.rows), "A number, and + or - in columns 5 and 6 (top and pred)")]
-    named = _SDP.match(head.first)
-    if named:
-        why.insert(0, f"The first line is {named[0]}.")
-    return Signs(CERTAIN if named else LIKELY, why)
+    why = [found_in(len(rows), len(head.rows), "A number, and + or - in columns 5 and 6 (top, pred)")]
+    if _SDP_HEADER.fullmatch(head.first):
+        return Signs(CERTAIN, [f"The first line is {head.first}.", *why])
+    return Signs(LIKELY, why)
 
 
 def _dependency_metrics(head: Head, rows: Sequence[Sequence[str]]) -> Iterator[Scored]:

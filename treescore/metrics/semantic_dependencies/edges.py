@@ -1,35 +1,17 @@
-"""What is compared of graphs: edges and tops, paired by the words that they join."""
+"""The edges of both sides, paired by the words that they join."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import NamedTuple
 
 import numpy as np
 
 from treescore.core.arrays import BoolArray, IntArray
+from treescore.core.graph_edges import ROOT, Edges, edges_of
 from treescore.core.trees import SemanticTreebank
 
-ROOT = -1
-"""Predicate of a top: the root, which stands for no word."""
-TOP = "(top)"
-"""Label of a top."""
 ALONE = -1
 """Partner of an edge whose words the other side does not join."""
-
-
-class Edges(NamedTuple):
-    """The edges and tops of a side, those of each word together: a top first, then by predicate.
-
-    Attributes:
-        predicates: word of each, ROOT of a top, int64 (e,).
-        arguments: word of each, int64 (e,).
-        labels: role of each, that of TOP for a top, numbers of strings, int64 (e,).
-    """
-
-    predicates: IntArray
-    arguments: IntArray
-    labels: IntArray
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,16 +40,6 @@ class Pairs:
         found = self.found
         found[found] = self.gold.labels[found] == self.system.labels[self.partners[found]]
         return found
-
-
-def edges_of(treebank: SemanticTreebank) -> Edges:
-    """Return the edges and tops of a treebank."""
-    tops = np.flatnonzero(treebank.tops)
-    predicates = np.concatenate([np.full(len(tops), ROOT), treebank.edge_predicates])
-    arguments = np.concatenate([tops, treebank.edge_arguments])
-    labels = np.concatenate([np.full(len(tops), treebank.vocabulary.number(TOP)), treebank.edge_labels])
-    order = np.lexsort((predicates, arguments))
-    return Edges(predicates[order], arguments[order], labels[order])
 
 
 def pairs_of(gold: SemanticTreebank, system: SemanticTreebank) -> Pairs:

@@ -9,9 +9,10 @@ import numpy as np
 
 from treescore.core.arrays import IntArray
 from treescore.core.columns import Column, Numbers, Records, listed, nullable
+from treescore.core.graph_edges import ROOT, Edges
 from treescore.core.treebank_columns import places_of, strings_of
 from treescore.core.trees import SemanticTreebank
-from treescore.metrics.semantic_dependencies.edges import ALONE, ROOT, Edges, Pairs
+from treescore.metrics.semantic_dependencies.edges import ALONE, Pairs
 
 
 class _Rows(NamedTuple):

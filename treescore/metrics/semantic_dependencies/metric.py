@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import replace
 from typing import Any, ClassVar
 
 import numpy as np
 
 from treescore.core.absence import ZERO, errors_param
-from treescore.core.arrays import BoolArray, IntArray, offsets_of, owners_of, sums_by
+from treescore.core.arrays import IntArray, offsets_of, owners_of, sums_by
 from treescore.core.disclosure import Disclosure, Fields, SliceFields
+from treescore.core.graph_edges import edges_of, places_in_sentences
 from treescore.core.limits import Limits
 from treescore.core.params import Json, Param
 from treescore.core.registry import (
@@ -28,30 +28,32 @@ from treescore.core.registry import (
 )
 from treescore.core.scores import Score, ScoreTable, f1_score, ratio_score
 from treescore.core.trees import SemanticTreebank
-from treescore.metrics.semantic_dependencies.edges import ROOT, edges_of, pairs_of
+from treescore.metrics.semantic_dependencies.edges import pairs_of
 from treescore.metrics.semantic_dependencies.items import ItemRows
+from treescore.metrics.semantic_dependencies.marks import lacking_graphs, marks_of_pairs, with_words_of
 from treescore.metrics.semantic_dependencies.slices import DIRECTION, DISTANCE, LABEL, slices_of
-from treescore.metrics.shared.error_rows import members
+from treescore.metrics.shared.error_rows import AGREES, members
 from treescore.metrics.shared.examples import GRAPHS
 from treescore.metrics.shared.words import check_same_words
 
 _ROWS = {"labelled": "Edges and tops with the right words and role", "unlabelled": "The same with any role"}
-_COUNTS = ("correct", "gold", "system", "exact")
+_COUNTS = ("correct", "gold", "system")
 
 
 def _table() -> ScoreTable:
     scores: list[Score] = []
     exact: list[Score] = []
     for row, doc in _ROWS.items():
-        correct, gold, system, same = (f"{row}.{count}" for count in _COUNTS)
+        correct, gold, system = (f"{row}.{count}" for count in _COUNTS)
         scores += [
             f1_score(f"{row}_f1", f"{doc}: F1.", correct, gold, system, "no side has edges or tops"),
             ratio_score(f"{row}_precision", f"{doc}: precision.", correct, system, undefined="the output has none"),
             ratio_score(f"{row}_recall", f"{doc}: recall.", correct, gold, undefined="gold has none"),
         ]
-        exact.append(ratio_score(f"{row}_exact_match", f"Graphs that are the same: {doc.lower()}.", same, "graphs"))
+        what = "edges, tops and roles" if row == "labelled" else "edges and tops"
+        exact.append(ratio_score(f"{row}_exact_match", f"Graphs whose {what} are all right.", f"exact.{row}", "graphs"))
     names = tuple(f"{row}.{count}" for row in _ROWS for count in _COUNTS)
-    return ScoreTable((*names, "graphs"), (*scores, *exact))
+    return ScoreTable((*names, *(f"exact.{row}" for row in _ROWS), "graphs"), (*scores, *exact))
 
 
 _TABLE = _table()
@@ -87,7 +89,6 @@ class SemanticDependencies(Metric):
             )
         },
         scores=("labelled_precision",),
-        counts=("labelled.correct", "labelled.system"),
         slices=dict.fromkeys((LABEL, DIRECTION, DISTANCE), _OWN),
     )
 
@@ -103,8 +104,8 @@ class SemanticDependencies(Metric):
             InputError: `word-count-mismatch` or `word-mismatch`.
         """
         del items
-        lacking = np.asarray((np.diff(system.word_offsets) == 0) & (np.diff(gold.word_offsets) > 0), np.bool_)
-        system = _with_words_of(gold, system, lacking)
+        lacking = lacking_graphs(gold, system)
+        system = with_words_of(gold, system, lacking)
         check_same_words(gold, system, limits.max_problems)
         pairs = pairs_of(gold, system)
         owners = owners_of(gold.word_offsets)
@@ -119,13 +120,15 @@ class SemanticDependencies(Metric):
             status[unanswered & (status == OK)] = SKIP
         counted = np.where(unanswered, golds, systems) if charged else systems
         columns: list[IntArray] = []
+        exact: list[IntArray] = []
         for right in (pairs.right, pairs.found):
             correct = sums_by(of_gold[right], size)
-            exact = (correct == golds) & (golds == systems) & ~(lacking & charged)
-            columns += [correct, golds, counted, exact.astype(np.int64)]
+            same = (correct == golds) & (golds == systems) & ~(lacking & charged)
+            columns += [correct, golds, counted]
+            exact.append(same.astype(np.int64))
         problems = {index: system.sentences.unreadable[index] for index in np.flatnonzero(lacking).tolist()}
         return Outcome(
-            rows=np.stack([*columns, np.ones(size, np.int64)], axis=1),
+            rows=np.stack([*columns, *exact, np.ones(size, np.int64)], axis=1),
             status=status,
             unanswered=unanswered,
             problems=problems,
@@ -134,6 +137,7 @@ class SemanticDependencies(Metric):
             details=ItemRows(gold, pairs),
             sizes=golds + systems,
             slices=lambda: slices_of(gold, pairs),
+            marks=lambda: marks_of_pairs(pairs),
         )
 
     def errors_of(self, item: Mapping[str, Json], gold: SemanticTreebank) -> Iterator[dict[str, Json]]:
@@ -144,46 +148,21 @@ class SemanticDependencies(Metric):
             yield {"kind": "missed" if missed else "extra" if extra else "role", **row}
 
     def beside_gold(self, item: Mapping[str, Json], gold: SemanticTreebank) -> Iterator[dict[str, Json]]:
-        """Return the edges of both sides, those that are the same with gold's role twice."""
+        """Return the edges of both sides in the order of their arguments."""
         wrong = {(row["argument"], row["predicate"]): row for row in self.errors_of(item, gold)}
         first, last = gold.word_offsets[item["item"] - 1 : item["item"] + 1].tolist()
-        strings = gold.vocabulary.strings
-        edges = edges_of(gold)
-        chosen = slice(*np.searchsorted(edges.arguments, [first, last]).tolist())
+        strings, forms = gold.vocabulary.strings, gold.forms[first:last].tolist()
+        edges = edges_of(gold, (first, last))
+        places = (column.tolist() for column in places_in_sentences(edges, gold.word_offsets))
         rows = []
-        for predicate, argument, label in zip(*(column[chosen].tolist() for column in edges), strict=True):
-            key = (argument - first + 1, 0 if predicate == ROOT else predicate - first + 1)
-            if key not in wrong:
-                forms = strings[gold.forms[argument]], None if predicate == ROOT else strings[gold.forms[predicate]]
-                rows.append(
-                    {"argument": key[0], "argument_form": forms[0], "predicate": key[1], "predicate_form": forms[1]}
-                    | {"gold_label": strings[label], "system_label": strings[label], "error": ""}
-                )
+        for predicate, argument, label in zip(*places, edges.labels.tolist(), strict=True):
+            if (argument, predicate) in wrong:
+                continue
+            above = strings[forms[predicate - 1]] if predicate else None
+            words = {"argument": argument, "argument_form": strings[forms[argument - 1]]}
+            words |= {"predicate": predicate, "predicate_form": above}
+            rows.append({**words, "gold_label": strings[label], "system_label": AGREES, "error": ""})
         for row in wrong.values():
             kind = row.pop("kind")
             rows.append({**row, "error": kind})
         return iter(sorted(rows, key=lambda row: (row["argument"], row["predicate"])))
-
-
-def _with_words_of(gold: SemanticTreebank, system: SemanticTreebank, lacking: BoolArray) -> SemanticTreebank:
-    """Return the output with gold's words, without edges, for the graphs that it lacks, bool (n,)."""
-    if not lacking.any():
-        return system
-    lengths = np.where(lacking, np.diff(gold.word_offsets), np.diff(system.word_offsets))
-    offsets = offsets_of(lengths)
-    own = ~lacking[owners_of(offsets)]
-    places = np.flatnonzero(own)
-    forms = np.zeros(len(own), np.int64)
-    forms[own] = system.forms
-    forms[~own] = gold.forms[lacking[owners_of(gold.word_offsets)]]
-    lines, tops = np.zeros(len(own), np.int64), np.zeros(len(own), np.bool_)
-    lines[own], tops[own] = system.lines, system.tops
-    return replace(
-        system,
-        forms=forms,
-        lines=lines,
-        tops=tops,
-        edge_predicates=places[system.edge_predicates],
-        edge_arguments=places[system.edge_arguments],
-        word_offsets=offsets,
-    )

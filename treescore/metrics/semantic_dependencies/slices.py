@@ -8,11 +8,12 @@ import numpy as np
 
 from treescore.core.arrays import IntArray, sums_by
 from treescore.core.columns import Documents
+from treescore.core.graph_edges import ROOT, TOP, Edges
 from treescore.core.grouping import largest_first
 from treescore.core.scores import ScoreTable, f1_score, ratio_score
 from treescore.core.slice_rows import column_of, counts_and_scores, stacked_rows
 from treescore.core.trees import SemanticTreebank
-from treescore.metrics.semantic_dependencies.edges import ROOT, TOP, Edges, Pairs
+from treescore.metrics.semantic_dependencies.edges import Pairs
 
 LABEL, DIRECTION, DISTANCE, POS = "label", "direction", "distance", "argument_pos"
 MAX_ROWS = 2_000

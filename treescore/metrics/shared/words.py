@@ -18,6 +18,7 @@ from treescore.errors import InputError, Problem
 Words = DependencyTreebank | SemanticTreebank
 """Treebanks with a line and a form for each word."""
 _ADVICE = "Let the parser parse gold's tokens; or, for outputs with their own tokenization, use the metric ud."
+_GRAPH_ADVICE = "Let the parser parse gold's tokens: edges are compared by the positions of words."
 
 
 def check_same_words(gold: Words, system: Words, cap: int) -> None:
@@ -126,7 +127,7 @@ def _other_length(gold: Words, system: Words, sentence: int) -> Problem:
     )
     start = int(system.word_offsets[sentence])
     sent_ids = system.sentences.sent_ids
-    statement, advice = f"Sentence {sentence + 1} has {counted(length, 'word')}", _ADVICE
+    statement, advice = f"Sentence {sentence + 1} has {counted(length, 'word')}", _advice(gold)
     detail = f"{statement}, which differs from gold. {advice}"
     return Problem(
         "word-count-mismatch",
@@ -144,8 +145,8 @@ def _other_word(gold: Words, system: Words, word: int) -> Problem:
     strings = gold.vocabulary.strings
     form = strings[system.forms[word]]
     sent_ids = system.sentences.sent_ids
-    statement = f"Word {position} of sentence {sentence + 1} is {form!r}"
-    detail = f"{statement}; gold has another word there. {_ADVICE}"
+    statement, advice = f"Word {position} of sentence {sentence + 1} is {form!r}", _advice(gold)
+    detail = f"{statement}; gold has another word there. {advice}"
     return Problem(
         "word-mismatch",
         detail,
@@ -153,8 +154,12 @@ def _other_word(gold: Words, system: Words, word: int) -> Problem:
         sent_id=sent_ids[sentence] if len(sent_ids) else None,
         line=int(system.lines[word]) or None,
         column=2,
-        gold_detail=f"{statement}; gold has {strings[gold.forms[word]]!r}. {_ADVICE}",
+        gold_detail=f"{statement}; gold has {strings[gold.forms[word]]!r}. {advice}",
     )
+
+
+def _advice(gold: Words) -> str:
+    return _GRAPH_ADVICE if isinstance(gold, SemanticTreebank) else _ADVICE
 
 
 def wrong_words(gold: DependencyTreebank, system: DependencyTreebank, wrong: BoolArray, start: int, stop: int) -> Lists:

@@ -19,6 +19,7 @@ from tests.fixtures.contexts import ORGANISER
 from tests.fixtures.gap_metric import NAME
 from tests.fixtures.requests import loaded
 from tests.treescore.core.test_discontinuity import random_text
+from treescore.metrics.shared.examples import sdp
 
 Tree = dict[str, Any]
 RELATIONS = ("nsubj", "nmod", "nmod:poss", "obj")
@@ -82,7 +83,21 @@ def discontinuous(rng: random.Random) -> tuple[str, str, list[str]]:
     return text(), text(), [NAME]
 
 
-MADE = {"conllu": dependencies, "bracketed": constituents, "discbracket": discontinuous}
+def graphs(rng: random.Random) -> tuple[str, str, list[str]]:
+    """Gold and an output over the same words."""
+    texts = [[rng.choice(WORDS) for _ in range(rng.randrange(1, 7))] for _ in range(40)]
+
+    def graph(words: list[str]) -> str:
+        flags = [rng.choice("+-") for _ in words]
+        roles = [[rng.choice(("_", *LABELS)) for flag in flags if flag == "+"] for _ in words]
+        rows = zip(words, flags, roles, strict=True)
+        return sdp(*(" ".join([word, rng.choice("+-"), flag, *cells]) for word, flag, cells in rows))
+
+    gold, output = ("".join(map(graph, texts)) for _ in range(2))
+    return gold, output, ["semantic_dependencies"]
+
+
+MADE = {"sdp": graphs, "conllu": dependencies, "bracketed": constituents, "discbracket": discontinuous}
 
 
 @pytest.fixture
