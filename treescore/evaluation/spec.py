@@ -185,7 +185,6 @@ _KINDS = {
     "SemanticTreebank": "graphs of semantic dependencies",
     "Alignments": "word alignments",
     "ParallelTreebank": "a parallel treebank",
-    "SemanticTreebank": "semantic dependency graphs",
 }
 
 

@@ -19,8 +19,9 @@ from treescore.core.vocabulary import Vocabulary
 from treescore.errors import InputError, Problem
 from treescore.formats.shared.column_signs import sdp_signs
 from treescore.formats.shared.fields import Fields, numbered_fields
+from treescore.formats.shared.findings import Findings
 from treescore.formats.shared.graph_lines import FIRST, HEADER, VERSIONS, Places, cut_at, outlined, places_of
-from treescore.formats.shared.lines import Findings, Outline, short, unix_lines
+from treescore.formats.shared.lines import Outline, short, unix_lines
 
 NAMES = "id form lemma pos top pred frame".split()  # noqa: SIM905 - as the task's description has them
 ID, FORM, LEMMA, POS, TOP, PRED, FRAME = range(7)

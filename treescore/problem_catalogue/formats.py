@@ -5,7 +5,6 @@ from __future__ import annotations
 from treescore.problem_catalogue.entry import Entry
 
 _LINK = "0-0 1-2 2?1"
-_GRAPH_WORD = "1\tDogs\tdog\tNNS\t-\t-\t_\tARG1"
 _TUPLE = "(dog N < barks subj)"
 _GRAPH_WORD = "1\tDogs\tdog\tNNS\t-\t-\t_\tARG1"
 _WORD = "1\tDogs\tdog\tNOUN\t_\t_\t2\tnsubj\t_\t_"

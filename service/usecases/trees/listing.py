@@ -18,8 +18,8 @@ from treescore.core.arrays import BoolArray, IntArray
 ROWS_PER_ANSWER = 100_000
 """Words, spans and links of one answer; it ends after the sentence that passes them."""
 NOT_KEPT = (
-    "No trees are stored for it: the texts hold graphs, which have none; or the output has not been read yet, or could "
-    "not be read, or it was scored by a version that stored none."
+    "No trees are stored for it: the output has not been read yet, or could not be read, or it was scored by a version "
+    "that stored none."
 )
 
 

@@ -53,11 +53,8 @@ class _Columns(NamedTuple):
 def pages_of(treebank: Treebank) -> Iterator[tuple[int, NamedArrays]]:
     """Yield the pages of a text: number of the first sentence, and the arrays.
 
-    Each list of a sentence (`words`, `nodes`, `links`, ...) has an array `of_LIST` of its lengths. Graphs, which are no
-    trees, have none.
+    Each list of a sentence (`words`, `nodes`, `links`, ...) has an array `of_LIST` of its lengths.
     """
-    if isinstance(treebank, SemanticTreebank):
-        return
     columns, vocabulary = _columns_of(treebank)
     lines, names = _lines_of(treebank), treebank.sentences.sent_ids
     for start, stop in page_bounds(columns.offsets[columns.main]):
@@ -95,7 +92,7 @@ def unit_offsets(treebank: Treebank) -> IntArray:
     return treebank.alignment.offsets if isinstance(treebank, ParallelTreebank) else treebank.offsets
 
 
-def _columns_of(treebank: Trees) -> tuple[_Columns, Vocabulary]:
+def _columns_of(treebank: Treebank) -> tuple[_Columns, Vocabulary]:
     if isinstance(treebank, DependencyTreebank):
         return _dependencies(treebank), treebank.vocabulary
     if isinstance(treebank, ConstituentTreebank):

@@ -17,7 +17,6 @@ from treescore.core.scores import ScoreTable, ratio_score
 from treescore.errors import InputError
 from treescore.evaluation.evaluate import Evaluation
 from treescore.evaluation.spec import parse_spec
-from treescore.metrics.shared.examples import GRAPHS, sdp
 
 TREES = (
     (
@@ -125,9 +124,6 @@ CASES = {
     "dependency_relations": Case(
         "dependency_relations", "conllu", tuple(zip(DEPENDENT, WRONG, strict=True)), None, {"labelled": True}
     ),
-    "semantic_dependencies": Case(
-        "semantic_dependencies", "sdp", (GRAPHS[0], GRAPHS[2], (GRAPHS[3][0],) * 2), None, {}
-    ),
 }
 every_case = pytest.mark.parametrize("case", CASES.values(), ids=list(CASES))
 
@@ -139,8 +135,7 @@ def without(case: Case, index: int) -> list[Any]:
     if case.metric == "parallel_treebank":
         return [{**case.sentences[index][1], "alignment": "\n"}]
     if case.metric == "semantic_dependencies":
-        forms = [line.split("\t")[1] for line in case.sentences[index][0].splitlines() if line]
-        return [sdp(*(f"{form} - -" for form in forms))]
+        return ["", NO_GRAPH[index]]
     return [{"enhanced": NO_EDGE, "dependency_relations": NO_HEAD}[case.metric][index]]
 
 

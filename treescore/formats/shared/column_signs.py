@@ -17,7 +17,6 @@ _UPOS = frozenset(
 _COMMENT = re.compile(r"# ?(sent_id|text|newdoc|newpar|global\.columns)\b")
 _COLUMN_NAMES = re.compile(r"#\s*global\.columns\s*=")
 _CODES = re.compile(r"[*_]|[0-9]+(:[^\s;]+)?(;[0-9]+(:[^\s;]+)?)*")
-_SDP = re.compile(r"#SDP 201[45]")
 _ID = re.compile(r"[0-9]+([-.][0-9]+)?")
 _HEAD = re.compile(r"[0-9]+")
 _SDP_HEADER = re.compile(r"#\s*SDP\s+201[45]")

@@ -11,7 +11,8 @@ import numpy as np
 from treescore.core.arrays import Bytes, IntArray
 from treescore.core.limits import Limits
 from treescore.errors import LimitError, Problem
-from treescore.formats.shared.lines import Findings, Outline, outline_of, short
+from treescore.formats.shared.findings import Findings
+from treescore.formats.shared.lines import Outline, outline_of, short
 
 VERSIONS = {"2014": 6, "2015": 7}
 """Columns before the arguments: 2015 has the frame as its seventh."""
