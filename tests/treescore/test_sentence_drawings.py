@@ -7,6 +7,7 @@ import pytest
 from tests.treescore.render.drawn import check_sound
 from treescore import score
 from treescore.errors import InputError
+from treescore.metrics.shared.examples import sdp
 from treescore.render.sentence_shapes import Arc, Link, Span
 
 
@@ -95,3 +96,14 @@ def test_links_are_drawn_over_numbered_words():
 def test_metrics_whose_rows_are_no_words_have_no_picture():
     view = score(GOLD, {"A": OTHER}, metric="dependency_relations", format="conllu").sentence("A", 1)
     assert view.drawing is None
+
+
+def test_graphs_have_several_arcs_at_a_word_and_tops_as_roots() -> None:
+    gold = sdp("a - - A C", "b + + _ B", "c - + _ _")
+    view = score(gold, {"A": sdp("a - - X C", "b - + _ _", "c + + B _")}, format="sdp").sentence("A", 1)
+    halves = view.drawing.gold, view.drawing.system
+    arcs = [{(arc.head, arc.dependent, arc.label, arc.mark) for arc in half.arcs} for half in halves]
+    both = {(2, 0, "C", "agreed")}
+    assert arcs[0] == both | {(1, 0, "A", "label"), (None, 1, "", "wrong"), (2, 1, "B", "wrong")}
+    assert arcs[1] == both | {(1, 0, "X", "label"), (None, 2, "", "wrong"), (1, 2, "B", "wrong")}
+    check_sound(view.svg())
