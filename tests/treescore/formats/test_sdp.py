@@ -2,18 +2,21 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
+import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from treescore.core.flat import flat_bytes, treebanks_of
 from treescore.core.limits import DEFAULT_LIMITS
-from treescore.core.trees import SemanticTreebank
+from treescore.core.trees import SemanticTreebank, Sentences
 from treescore.core.vocabulary import Vocabulary
-from treescore.errors import InputError, Problem
+from treescore.errors import InputError, LimitError, Problem
 from treescore.formats.sdp import Sdp, without_graph
+from treescore.formats.shared import graph_lines
 
 WIDE = (
     "#SDP 2015\n#7\n"
@@ -120,3 +123,56 @@ def test_words_alone_have_nothing_of_the_graph() -> None:
     assert Sdp().write(without_graph(read(WIDE))) == (
         "#SDP 2015\n#7\n1\tDogs\t_\t_\t-\t-\t_\n2\tbark\t_\t_\t-\t-\t_\n3\tnow\t_\t_\t-\t-\t_\n\n"
     )
+
+
+@pytest.mark.parametrize(
+    ("text", "code", "line"),
+    [
+        (WIDE.replace("2015", "2016"), "sdp-bad-header", 1),
+        (WIDE + "#SDP 2014\n" + NARROW.replace("#7", "#8"), "sdp-bad-header", 7),
+        (WIDE.replace("#7\n", "#7\n#8\n"), "sdp-bad-id", 3),
+        (WIDE.replace("#7\n", "#\n"), "sdp-bad-id", 2),
+        (WIDE.replace("#7\n", "#7\n\n"), "sdp-no-words", 2),
+        (WIDE + "#8\n", "sdp-no-words", 7),
+        (WIDE + WIDE.replace("#7\n", ""), "sdp-no-id", 8),
+        (NARROW.replace("\tV\t", "\tV\tx\t").replace("\tN\t", "\tN\tx\t"), "sdp-bad-flag", 2),
+        (NARROW.replace("\tloc\t_", "\tloc"), "sdp-unknown-columns", 2),
+        ("#SDP 2015\n\n", "no-sentence", None),
+    ],
+)
+def test_lines_with_ids_and_years_are_checked(text: str, code: str, line: int | None) -> None:
+    problem = refused(text)[0]
+    assert (problem.code, problem.line) == (code, line)
+
+
+def test_most_graphs_decide_where_no_line_states_the_year() -> None:
+    graphs = WIDE.removeprefix("#SDP 2015\n")
+    text = graphs + graphs.replace("#7", "#8") + NARROW.replace("#7", "#9")
+    assert {(problem.code, problem.sentence) for problem in refused(text)} == {("sdp-column-count", 3)}
+
+
+def test_ids_end_at_a_tab_and_unicode_stays() -> None:
+    text = WIDE.replace("#7\n", "# 7\t\t\n").replace("Dogs", "Hün\N{COMBINING ACUTE ACCENT}\N{LINE SEPARATOR}e")
+    treebank = read(text)
+    assert list(treebank.sentences.sent_ids) == ["7"]
+    assert treebank.vocabulary.strings[treebank.forms[0]] == "Hün\N{COMBINING ACUTE ACCENT}\N{LINE SEPARATOR}e"
+    assert edges(read(Sdp().write(treebank))) == edges(treebank)
+
+
+def test_too_many_edges_are_a_limit(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(graph_lines, "MAX_EDGES", 1)
+    with pytest.raises(LimitError) as raised:
+        read(WIDE.replace("\t_\tARG1", "\tARG1\tARG1").replace("loc\t_", "loc\tloc"))
+    assert raised.value.problems[0].code == "too-many-edges"
+
+
+def test_what_the_columns_cannot_hold_is_not_written() -> None:
+    treebank = read(WIDE)
+    for changed in (
+        replace(treebank, forms=treebank.forms * 0),
+        replace(treebank, sentences=Sentences(sent_ids=["SDP 2015"])),
+        replace(treebank, word_offsets=np.array([0, 3, 3]), sentences=Sentences()),
+    ):
+        with pytest.raises(InputError) as raised:
+            Sdp().write(changed)
+        assert raised.value.problems[0].code == "trees-unwritable"
