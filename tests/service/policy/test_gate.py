@@ -70,7 +70,7 @@ def test_who_may_not_read_gold_sees_no_confusions_and_no_place_of_changed_words(
         assert warning["detail"].startswith("Words differ from gold in form or part of speech. All words are scored")
     [known] = [each for each in task.shown(ORGANISER, shown["id"])["warnings"] if each["code"] == "other-words"]
     assert known["line"] == 4
-    assert "1 word, first at word 1 of sentence" in known["detail"]
+    assert "at 1 word, first at word 3 of sentence 1" in known["detail"]
 
 
 def test_nobody_can_tell_at_level_none_how_a_submission_ended(task, context):
