@@ -208,11 +208,13 @@ def failure_record(kind: str, problems: Sequence[Problem], total: int) -> dict[s
 
     Show it only through service.policy.gate.
     """
-    errors = []
-    for problem in problems:
-        quoted = {"gold_detail": problem.gold_detail} if problem.gold_detail else {}
-        errors.append({**error_document(problem, gold_visible=False), **quoted})
-    return _failure(kind, problems, total, errors)
+    return _failure(kind, problems, total, list(map(error_record, problems)))
+
+
+def error_record(problem: Problem) -> dict[str, object]:
+    """Return a problem as `failure_record` stores it: with `gold_detail` beside `detail`."""
+    quoted = {"gold_detail": problem.gold_detail} if problem.gold_detail else {}
+    return {**error_document(problem, gold_visible=False), **quoted}
 
 
 def _failure(

@@ -33,6 +33,9 @@ _SUBMISSION = (
 _SUBMISSION_STATUS = ("state", "started_at", "finished_at", "progress", "queue", "outputs", "failure", "failures")
 _FAILURE = ("type", "title", "status", "kind", "detail", "errors_total")
 _ERROR = ("code", "pointer", "part", "sentence", "sent_id", "line", "column", "detail")
+_ERROR_WITHOUT_PLACE = ("code", "pointer", "part", "detail")
+_PLACELESS = ("other-words",)
+"""Warnings of the first word or tag that differs from gold's: the place would tell that those before it are gold's."""
 _SIGNATURE = (
     *("metric", "params", "transforms", "format", "system_format", "version", "gold", "output", "command"),
     *("parts", "missing_parts", "split"),
@@ -370,7 +373,8 @@ def _received(document: Document) -> dict[str, object]:
 
 
 def _error(level: Level, error: Document) -> dict[str, object]:
-    shown = chosen(error, _ERROR)
+    placeless = level < Level.GOLD and error.get("code") in _PLACELESS
+    shown = chosen(error, _ERROR_WITHOUT_PLACE if placeless else _ERROR)
     if level is Level.GOLD and error.get("gold_detail"):
         shown["detail"] = error["gold_detail"]
     return shown

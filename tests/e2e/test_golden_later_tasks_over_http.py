@@ -139,6 +139,9 @@ def test_attachment_options(caller: Caller, golden: Any) -> None:
         }
         report = caller.read(job, "report", metric="plain", style="confusion").text
         assert len(report.splitlines()) == len(table) + 1
+        slices = caller.read(job, "slices", metric="plain", by="udeprel").json()["slices"]
+        assert all(":" not in row["value"] for row in slices)
+        assert sum(row["counts"]["gold"] for row in slices) == metric_of(job, "plain")["counts"]["tokens"]
 
 
 # --- semantic dependencies

@@ -350,6 +350,7 @@ def _agreements(
 def _warning(problem: Problem) -> dict[str, Json]:
     names = ("code", "pointer", "sentence", "sent_id", "line", "column", "detail")
     members = {name: getattr(problem, name) for name in names}
+    members["detail"] = problem.gold_detail or problem.detail  # gold is the caller's own
     if isinstance(problem.pointer, FilePath):
         members["pointer"] = problem.pointer.printable
     return {name: value for name, value in members.items() if value not in (None, "")}

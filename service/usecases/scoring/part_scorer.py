@@ -10,7 +10,7 @@ from itertools import compress
 import numpy as np
 
 from service.context import Context
-from service.errors import error_document
+from service.errors import error_record
 from service.policy import misfits
 from service.requests import MACRO, PRIVATE, PUBLIC
 from service.store import benchmarks, revisions, texts
@@ -357,5 +357,5 @@ def _intervals(bounds: FloatArray) -> list[dict[str, float] | None]:
 
 
 def _warning(problem: Problem, metric: str | None = None) -> dict[str, object]:
-    """Return a stored warning: of the output itself, or of a metric."""
-    return {**({} if metric is None else {"metric": metric}), **error_document(problem, gold_visible=False)}
+    """Return a stored warning: of the output itself, or of a metric. Show it only through service.policy.gate."""
+    return {**({} if metric is None else {"metric": metric}), **error_record(problem)}

@@ -19,7 +19,7 @@ from service.usecases.submissions import changes, submissions
 from service.usecases.submissions.validation import validate
 from tests.fixtures.contexts import ORGANISER
 from tests.fixtures.requests import GOLD_TREE, loaded
-from tests.fixtures.tasks import ANYONE, OTHER_WORDS, RIGHT, SLUG, WRONG
+from tests.fixtures.tasks import ANYONE, BENCHMARK, OTHER_WORDS, RIGHT, SLUG, WRONG
 from treescore.core.disclosure import NOTHING
 from treescore.core.registry import METRICS, Example, Metric
 from treescore.core.values import with_values
@@ -49,6 +49,28 @@ def test_each_level_shows_what_it_says(task, feedback):
     assert ("counts" in metric) == ("sentences" in metric) == (level >= Level.ITEMS)
     assert metric["signature"]["gold"].startswith("hmac-sha256:")
     assert "extra" not in orjson.dumps(shown).decode()
+
+
+CONFUSED = {**BENCHMARK, "metrics": [{"name": "attachment", "params": {"words": "warn", "confusion": True}}]}
+
+
+@pytest.mark.parametrize("feedback", ["rounded", "scores", "items"])
+def test_who_may_not_read_gold_sees_no_confusions_and_no_place_of_changed_words(task, feedback):
+    task.make(CONFUSED, feedback=feedback, publish_input=True)
+    lyon = task.team()
+    shown = task.shown(lyon, task.scored(lyon, OTHER_WORDS))
+    part = task.shown(ORGANISER, shown["id"])["scores"]["metrics"]["attachment"]["parts"]["en"]
+    assert part["extra"]["confusion"][0]["examples"]
+    assert b"confusion" not in orjson.dumps(shown["scores"]["metrics"]["attachment"]["parts"])
+    assert "extra" not in orjson.dumps(shown).decode()
+    warnings = [warning for warning in shown["warnings"] if warning["code"] == "other-words"]
+    assert len(warnings) == (feedback != "rounded")
+    for warning in warnings:
+        assert not {"sentence", "sent_id", "line", "column"} & set(warning)
+        assert warning["detail"].startswith("Words differ from gold in form or part of speech. All words are scored")
+    [known] = [each for each in task.shown(ORGANISER, shown["id"])["warnings"] if each["code"] == "other-words"]
+    assert known["line"] == 4
+    assert "at 1 word, first at word 3 of sentence 1" in known["detail"]
 
 
 def test_nobody_can_tell_at_level_none_how_a_submission_ended(task, context):

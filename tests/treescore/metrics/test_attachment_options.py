@@ -156,3 +156,57 @@ def test_words_are_checked_unless_asked_otherwise() -> None:
     _, outcome = scored(gold, gold.replace("\ta\t", "\tb\t"), words="warn")
     [problem] = outcome.warnings
     assert (problem.code, problem.sentence, problem.line, problem.column) == ("other-words", 1, 1, 2)
+
+
+@given(ROWS)
+def test_slices_of_relations_without_subtypes_are_those_of_texts_cut_before(sentences: Any) -> None:
+    cut = [
+        [(*row[:2], *(relation.partition(":")[0] or "EMPTY" for relation in row[2:])) for row in one]
+        for one in sentences
+    ]
+    _, whole = scored(text(sentences, 0), text(sentences, 1))
+    _, before = scored(text(cut, 0), text(cut, 1))
+    found, expected = (
+        {row["value"] or "EMPTY": [row["counts"][name] for name in ("gold", "system", "correct")] for row in rows}
+        for rows in (whole.slices()["udeprel"], before.slices()["deprel"])
+    )
+    assert found == expected
+
+
+def test_long_relations_do_not_widen_the_printed_confusion() -> None:
+    sentences = [[(0, 0, "r" * 100_000, "r" * 100_000)], *([(0, 0, f"s{n}", f"s{n}")] for n in range(50))]
+    metric, outcome = scored(text(sentences, 0), text(sentences, 1), confusion=True)
+    assert len(metric.report("confusion", outcome)) < 20_000
+
+
+def test_relations_beside_gold_are_shown_as_compared() -> None:
+    sentences = [[(0, 0, "x:y", "x:z"), (0, 1, "p:q", "p")]]
+    gold = text(sentences, 0)
+    spec = parse_spec({"format": "conllx", "metrics": [{"name": "attachment", "params": {"subtypes": False}}]})
+    evaluation = Evaluation(spec, gold.encode())
+    outcome = evaluation.score(text(sentences, 1).encode())[0]["attachment"]
+    beside = spec.entries[0].metric.beside_gold({"item": 1, **outcome.item(0)}, evaluation.gold)
+    assert [(row["gold_deprel"], row["system_deprel"]) for row in beside] == [("x", "="), ("p", "p")]
+
+
+def test_other_words_name_their_place_to_who_has_gold_alone() -> None:
+    gold = text([[(0, 0, "a", "a")], [(0, 0, "a", "a"), (1, 1, "b", "b")]], 0)
+    _, outcome = scored(gold, gold.replace("2\tw", "2\tv"), words="warn")
+    [warning] = outcome.warnings
+    assert (warning.code, warning.sentence, warning.line) == ("other-words", 2, 4)
+    assert "at 1 word, first at word 2 of sentence 2." in (warning.gold_detail or "")
+    assert warning.detail.startswith("Words differ from gold in form or part of speech. All words are scored")
+
+
+@pytest.mark.parametrize("value", ["punct", [1], [None], {"punct": True}])
+def test_what_is_no_list_of_relations_is_refused(value: Any) -> None:
+    with pytest.raises(InputError) as caught:
+        scored("1\tw\t_\tX\t_\t_\t0\ta\n\n", "1\tw\t_\tX\t_\t_\t0\ta\n\n", exclude_relations=value)
+    assert caught.value.problems[0].pointer.startswith("/metrics/0/params/exclude_relations")
+
+
+def test_long_lists_of_relations_repeat_and_name_what_no_text_has() -> None:
+    sentences = [[(0, 0, "ñ:ß", "x"), (0, 0, "b", "b")]]
+    names = ["ñ:ß", "ñ:ß", *(f"none{n}" for n in range(10_000))]
+    assert scored(text(sentences, 0), text(sentences, 1), exclude_relations=names)[1].totals.tolist()[0] == 1
+    assert scored(text(sentences, 0), text(sentences, 1), exclude_relations=[])[1].totals.tolist()[0] == 2

@@ -9,6 +9,7 @@ import numpy as np
 from treescore.core.arrays import BoolArray, IntArray, sums_by
 from treescore.core.params import Json
 from treescore.core.trees import DependencyTreebank
+from treescore.formats.shared.lines import short
 from treescore.metrics.attachment.slices import MAX_ROWS
 
 MAX_EXAMPLES = 20
@@ -67,7 +68,7 @@ def confusion_report(rows: Sequence[Mapping[str, Json]]) -> str:
     table: list[tuple[str, ...]] = [_HEAD]
     for row in rows:
         places = " ".join(f"{place['item']}:{place['word']}" for place in row["examples"][:_PRINTED])
-        relations = (row[side] if row[side] is not None else _OTHERS for side in ("gold", "system"))
+        relations = (short(row[side]) if row[side] is not None else _OTHERS for side in ("gold", "system"))
         table.append((str(row["count"]), str(row["with_head"]), *relations, places))
     widths = [max(len(row[column]) for row in table) for column in range(len(_HEAD))]
     return "".join(

@@ -24,6 +24,7 @@ from treescore.metrics.shared.examples import DEPENDENCIES
 from treescore.metrics.shared.groupings import OWN_GROUPINGS
 from treescore.metrics.shared.heads import lengths_to_offsets, shape_of, shape_problems
 from treescore.metrics.shared.malteval.slice_choice import SLICE_PARAMS, slice_choice
+from treescore.metrics.shared.relations import universal_relation
 from treescore.metrics.shared.words import (
     check_same_lengths,
     check_same_words,
@@ -219,8 +220,10 @@ class Attachment(Metric):
         return attachment_rows(item["words"], gold, item["item"])
 
     def beside_gold(self, item: Mapping[str, Json], gold: DependencyTreebank) -> Iterator[dict[str, Json]]:
-        """Return the words of the sentence."""
-        return words_beside(gold, item["item"], {row["word"]: row for row in self.errors_of(item, gold)})
+        """Return the words of the sentence, with gold's relations as they are compared."""
+        for row in words_beside(gold, item["item"], {row["word"]: row for row in self.errors_of(item, gold)}):
+            relation = row["gold_deprel"]
+            yield {**row, "gold_deprel": relation if self.values["subtypes"] else universal_relation(relation)}
 
     def report(self, style: str, outcome: Outcome) -> str:
         """Print the three summary lines of eval07.pl, or the table of confusions."""

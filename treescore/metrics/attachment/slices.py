@@ -17,6 +17,7 @@ from treescore.metrics.shared.groupings import GROUPINGS, Grouping, Groups, Word
 from treescore.metrics.shared.malteval.error_groupings import ERROR_GROUPINGS, clustering, clustering_2, pre_and_post
 from treescore.metrics.shared.malteval.right_words import SELF, WordFacts
 from treescore.metrics.shared.malteval.slice_choice import SliceChoice
+from treescore.metrics.shared.relations import has_subtypes
 
 MAX_ROWS = 2000
 """The most rows of one grouping; the rarest beyond them are summed in a last row whose value is null."""
@@ -64,6 +65,8 @@ class AttachmentSlices:
         key_of: dict[str, Grouping | str] = {
             name: GROUPINGS.get(name, name) for name in (*GROUPINGS, *ERROR_GROUPINGS, *self._groupings)
         }
+        if not any(has_subtypes(side.treebank) for side in self._sides):
+            key_of["udeprel"] = GROUPINGS["deprel"]
         first_names = {key: name for name, key in reversed(key_of.items())}
         tables = {
             key: self._clustering() if name == "Clustering" else self._rows(self._groups(name))

@@ -23,6 +23,7 @@ from treescore.core.treebank_columns import ranges_of, strings_of
 from treescore.core.trees import DependencyTreebank
 from treescore.metrics.shared.heads import Shape, positions_of, shape_of
 from treescore.metrics.shared.projectivity import projective_arcs
+from treescore.metrics.shared.relations import universal_relations
 
 DISTANCES = ("to_root", "1", "2", "3-6", "7-...", "none")
 DIRECTIONS = ("to_root", "left", "right", "self", "none")
@@ -245,6 +246,7 @@ GROUPINGS: Mapping[str, Grouping] = {
     "upos": _UPOS,
     "xpos": _XPOS,
     "deprel": _DEPREL,
+    "udeprel": Grouping(lambda side: universal_relations(side.treebank), _string, kept=False),
     "direction": _DIRECTION,
     "distance": _DISTANCE,
     "sentence_length": Grouping(lambda side: (side.lengths - 1) // 10, _tens, ordered=True),
@@ -275,7 +277,7 @@ GROUPINGS: Mapping[str, Grouping] = {
 }
 """Groupings by name: those common in the field, then MaltEval's (Nilsson & Nivre 2008)."""
 
-OWN_GROUPINGS = ("upos", "xpos", "deprel", "direction", "distance", "depth", "word")
+OWN_GROUPINGS = ("upos", "xpos", "deprel", "udeprel", "direction", "distance", "depth", "word")
 """Groupings whose rows, by the system's keys, depend on the output alone: participants may see these."""
 
 _OF_WORDS = frozenset(

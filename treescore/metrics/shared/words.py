@@ -14,6 +14,7 @@ from treescore.core.text import is_punctuation
 from treescore.core.treebank_columns import heads_as_written, places_of, strings_of
 from treescore.core.trees import NO_HEAD, DependencyTreebank, SemanticTreebank
 from treescore.errors import InputError, Problem
+from treescore.metrics.shared.relations import universal_relations
 
 Words = DependencyTreebank | SemanticTreebank
 """Treebanks with a line and a form for each word."""
@@ -58,19 +59,18 @@ def other_words(gold: DependencyTreebank, system: DependencyTreebank, present: B
     word = int(differing[0])
     sentence = int(np.searchsorted(gold.word_offsets, word, "right")) - 1
     sent_ids = system.sentences.sent_ids
-    detail = (
-        f"{counted(len(differing), 'word')} differ from gold in form or part of speech, the first is word "
-        f"{word - int(gold.word_offsets[sentence]) + 1} of sentence {sentence + 1}. All words are scored by position, "
-        "as in eval07.pl. Check that the output is of the same text."
-    )
+    scored = "All words are scored by position, as in eval07.pl. Check that the output is of the same text."
+    place = f"word {word - int(gold.word_offsets[sentence]) + 1} of sentence {sentence + 1}"
+    found = f"Gold has another form or part of speech at {counted(len(differing), 'word')}, first at {place}."
     return [
         Problem(
             "other-words",
-            detail,
+            f"Words differ from gold in form or part of speech. {scored}",
             sentence=sentence + 1,
             sent_id=sent_ids[sentence] if len(sent_ids) else None,
             line=int(system.lines[word]) or None,
             column=next(column for column, differs in columns if differs[word]),
+            gold_detail=f"{found} {scored}",
         )
     ]
 
@@ -116,9 +116,7 @@ def punctuation_of(treebank: DependencyTreebank) -> BoolArray:
 
 def without_subtypes(treebank: DependencyTreebank) -> DependencyTreebank:
     """Return the treebank with relations that end at their first colon; `:x` becomes the empty string."""
-    vocabulary = treebank.vocabulary
-    table = vocabulary.table(treebank.deprels, lambda relation: vocabulary.number(relation.partition(":")[0]))
-    return replace(treebank, deprels=table[treebank.deprels])
+    return replace(treebank, deprels=universal_relations(treebank))
 
 
 def _other_length(gold: Words, system: Words, sentence: int) -> Problem:

@@ -26,6 +26,7 @@ from treescore.metrics.shared.error_rows import DEPRELS, UPOS, upos_of, words_be
 from treescore.metrics.shared.examples import RESEGMENTED
 from treescore.metrics.shared.groupings import OWN_GROUPINGS, WordAttributes
 from treescore.metrics.shared.heads import Allowed, shape_of, shape_problems
+from treescore.metrics.shared.relations import universal_relation, universal_relations
 from treescore.metrics.shared.segmentation import UNALIGNED, Alignment, aligned_fields, alignment_of
 from treescore.metrics.ud.broken_trees import broken_trees_of
 from treescore.metrics.ud.slices import ud_slices
@@ -225,11 +226,6 @@ def _check_readable(system: DependencyTreebank, cap: int) -> None:
         raise InputError([unreadable[sentence] for sentence in lost[:cap]], len(lost))
 
 
-def universal_relation(deprel: str) -> str:
-    """Return a relation without its subtype."""
-    return deprel.partition(":")[0]
-
-
 def universal_features(feats: str) -> str:
     """Return the universal features of a FEATS field, sorted, without others and layers (`Number[psor]`)."""
     universal = [feature for feature in feats.split("|") if feature.partition("=")[0] in UNIVERSAL_FEATURES]
@@ -241,8 +237,7 @@ def _sides(gold: DependencyTreebank, system: DependencyTreebank) -> tuple[_Side,
     columns = []
     for side in (gold, system):
         feats = vocabulary.table(side.feats, lambda feats: vocabulary.number(universal_features(feats)))[side.feats]
-        deprels = vocabulary.table(side.deprels, lambda deprel: vocabulary.number(universal_relation(deprel)))
-        deprels = deprels[side.deprels]
+        deprels = universal_relations(side)
         classes = vocabulary.table(
             deprels, lambda deprel: _CONTENT * (deprel in CONTENT) + _FUNCTIONAL * (deprel in FUNCTIONAL)
         ).astype(np.int8)[deprels]

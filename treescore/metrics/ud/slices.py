@@ -11,7 +11,7 @@ from treescore.core.slice_rows import stacked_rows
 from treescore.metrics.attachment.slices import MAX_ROWS
 from treescore.metrics.shared.groupings import GROUPINGS, WordAttributes
 
-NAMES = ("upos", "xpos", "deprel", "direction", "distance", "sentence_length", "depth", "word")
+NAMES = ("upos", "xpos", "deprel", "udeprel", "direction", "distance", "sentence_length", "depth", "word")
 
 
 def ud_slices(
