@@ -242,8 +242,16 @@ def test_one_root_no_cycle_and_phrases_stay_together(trees: list[str], table: st
             assert ((heads <= start) | (heads > end)).sum() == 1
 
 
-@pytest.mark.parametrize("lost", ["", "()", "(S (NN c) (VB d)", "(S (NN c)) x (VB d)"])
-def test_a_sentence_without_a_readable_parse_costs_itself(lost: str) -> None:
+@pytest.mark.parametrize(
+    ("lost", "why"),
+    [
+        ("", "sentence-without-parse"),
+        ("()", "sentence-without-parse"),
+        ("(S (NN c) (VB d)", "bracket-unclosed"),
+        ("(S (NN c)) x (VB d)", "text-outside-brackets"),
+    ],
+)
+def test_a_sentence_without_a_readable_parse_costs_itself(lost: str, why: str) -> None:
     """It has no dependency and no right word, and its status says so; the rest is scored."""
     gold = "(S (NN a) (VB b))\n(S (NN c) (VB d))\n"
     lines = {"name": "bracketed", "layout": "lines", "unreadable": "sentence"}
@@ -252,9 +260,9 @@ def test_a_sentence_without_a_readable_parse_costs_itself(lost: str) -> None:
     attachment, relations = outcomes["attachment"], outcomes["dependency_relations"]
     assert attachment.rows[:, :4].tolist() == [[2, 2, 2, 2], [2, 0, 0, 0]]
     assert attachment.status.tolist() == relations.status.tolist() == [OK, ERROR]
-    assert attachment.problems[1].code == "sentence-without-parse"
+    assert attachment.problems[1].code == why
     assert relations.totals.tolist() == [1, 2, 1, 1]
-    assert [warning.code for warning in relations.warnings] == ["sentence-without-parse"]
+    assert [warning.code for warning in relations.warnings] == [why]
     for name in ("deprel", "Feats", "sentence_length", "depth"):
         assert attachment.slices()[name]
     assert len(attachment.item(1)["words"]) == 2
