@@ -32,7 +32,7 @@ from treescore.formats.shared.links import (
     unified,
 )
 
-_HEADING = re.compile(rb"# ?Sentence pair \(([0-9]{1,%d})\)" % MAX_DIGITS)
+_HEADING = re.compile(rb"# ?Sentence pair \(([0-9]+)\)")
 _TOKEN = re.compile(rb"\S+")
 _LINES = 3
 _OPEN, _CLOSE, _NULL = b"({", b"})", b"NULL"
@@ -162,6 +162,10 @@ def _pairs(text: bytes, limits: Limits, problems: ProblemList) -> Iterator[_Pair
             what = "A first line is missing or of another form" if heading is None else "The last pair is incomplete"
             problems.add(Problem("giza-bad-pair", f"{what}. {_FORM}", line=start + 1, column=1))
             return  # what follows is not known to begin a pair
+        if len(heading[1]) > MAX_DIGITS:
+            detail = f"The number of the pair has {len(heading[1])} digits. Number pairs from 1."
+            problems.add(Problem("giza-bad-pair", detail, line=start + 1, column=heading.start(1) + 1))
+            continue
         linked = _Linked(lines[start + 2], start + _LINES, heading[1].decode(), problems)
         yield _Pair(int(heading[1]), start, list(linked.links(len(lines[start + 1].split()), limits)))
 
@@ -217,7 +221,12 @@ class _Linked:
 
     def _column(self, start: int) -> int:
         """Return the column, from 1, of the character that begins at a byte."""
-        return start + 1 if self._text.isascii() else int(self._columns[start])
+        return start + 1 if self._is_ascii else int(self._columns[start])
+
+    @cached_property
+    def _is_ascii(self) -> bool:
+        """Whether bytes are characters; found once, since it takes a pass over the line."""
+        return self._text.isascii()
 
     @cached_property
     def _columns(self) -> IntArray:
