@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from itertools import pairwise
-from time import process_time
 from typing import Any
 
 import pytest
@@ -93,11 +92,12 @@ def test_what_the_format_cannot_say_is_refused(text: str, code: str) -> None:
 
 
 @pytest.mark.parametrize("word", ["a" * 100, "\u00e9"])
-def test_a_long_line_is_read_in_one_pass(word: str) -> None:
-    """Finding the column of a link once took a pass over the line: 50,000 links of long words, 6 s."""
-    size = 50_000
+def test_a_long_line_is_read_with_the_column_of_each_link(word: str) -> None:
+    size = 5_000
     linked = " ".join(f"{word} ({{ {number} }})" for number in range(1, size + 1))
-    begun = process_time()
     treebank = read(f"# Sentence pair (1)\n{'x ' * size}\nNULL ({{ }}) {linked}\n")
+    assert treebank.columns[:2].tolist() == [
+        len("NULL ({ }) ") + len(word) + 5,
+        len("NULL ({ }) ") + 2 * len(word) + 14,
+    ]
     assert len(treebank.source) == size
-    assert process_time() - begun < 3
