@@ -35,14 +35,22 @@ class WideColumns(ConllX):
     @classmethod
     def signs(cls, head: Head) -> Signs | None:
         """See Format."""
-        least, at = len(cls.columns), cls.places[6]
+        heads, relations = (
+            [place for place, name in enumerate(cls.columns) if name.endswith(end)] for end in ("HEAD", "DEPREL")
+        )
+        at, least = cls.columns.index("HEAD"), len(cls.columns)
         rows = [
             row for row in head.rows
-            if len(row) >= least and row[0].isdigit() and at is not None and row[at].strip("-").isdigit()
+            if len(row) >= least and row[0].isdigit() and row[at] != "_"
+            and all(_is_head(row[place]) for place in heads) and not any(row[place].isdigit() for place in relations)
         ]  # fmt: skip
         if share(len(rows), len(head.rows)) < _LEAST:
             return None
-        what = f"A number, {least - 1} or more further columns, a number in column {(at or 0) + 1} (HEAD)"
+        what = f"A number, {least - 1} or more further columns, a number in column {at + 1} (HEAD)"
+        if len(heads) > 1:
+            what += f" and a number or _ in column {heads[1] + 1} ({cls.columns[heads[1]]})"
+        else:
+            what += f" and none in column {relations[0] + 1} ({cls.columns[relations[0]]})"
         return Signs(LIKELY, [found_in(len(rows), len(head.rows), what)])
 
     def read(self, text: Text, vocabulary: Vocabulary, limits: Limits) -> DependencyTreebank:
@@ -147,3 +155,7 @@ class Conll09(WideColumns):
         "3\tferme\tfermer\tfermer\tV\tV\t_\t_\t0\t0\troot\troot\tY\tfermer.01\t_\n\n"
         "1\tIci\tici\tici\tADV\tADV\t_\t_\t0\t0\troot\troot\t_\t_\n\n"
     ).encode()
+
+
+def _is_head(field: str) -> bool:
+    return field == "_" or field.strip("-").isdigit()

@@ -52,7 +52,7 @@ class Minipar(Format):
     yields: ClassVar[type[Any]] = DependencyTreebank
     blank_line_between = True
     usual_metric = "dependency_relations"
-    example = "(the D < café det)\n(café N < opens subj)\n(opens V)\n(the D)\n\n(Yes U)\n".encode()
+    example = "(the D < café det)\n(café N < opens subj)\n(opens V)\n(the D > opens)\n\n(Yes U)\n".encode()
 
     @classmethod
     def signs(cls, head: Head) -> Signs | None:

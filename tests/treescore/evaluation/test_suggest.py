@@ -12,6 +12,7 @@ from treescore.cli.main import main
 from treescore.core.registry import FORMATS
 from treescore.core.signs import HEAD_BYTES, Head
 from treescore.evaluation.catalogue import formats_of, metrics_of
+from treescore.evaluation.evaluate import Evaluation
 from treescore.evaluation.spec import parse_spec
 from treescore.evaluation.suggest import CERTAINTIES, suggestions
 
@@ -34,6 +35,50 @@ def test_what_is_suggested_is_a_request(name):
             parse_spec({"format": suggestion.format, "metrics": [scored.metric]})
             assert scored.why
             assert scored.why.endswith(".")
+
+
+def runs(suggestion, text):
+    """Whether the text can be scored against itself as a suggestion says."""
+    for scored in suggestion.metrics:
+        spec = parse_spec({"format": suggestion.format, "metrics": [scored.metric]})
+        assert Evaluation(spec, text).score(text)[0][spec.entries[0].key].rows.shape[0] > 0
+    return True
+
+
+@pytest.mark.parametrize("name", TEXTS)
+def test_what_is_suggested_reads_and_scores_the_text(name):
+    found = suggestions(TEXTS[name])
+    assert found[0].metrics
+    assert all(runs(suggestion, TEXTS[name]) for suggestion in found)
+
+
+@pytest.mark.parametrize("name", ["conll08", "conll09", "discbracket", "pharaoh", "sdp", "cupt"])
+def test_texts_that_other_formats_resemble_get_one_suggestion(name):
+    assert [each.name for each in suggestions(TEXTS[name])] == [name]
+
+
+def test_links_without_0_are_read_as_counted_from_1_in_both_formats():
+    text = b"1-1 2-2\n" * 300
+    found = suggestions(text)
+    assert [each.format for each in found] == ["talp", {"name": "pharaoh", "base": 1}]
+    assert all(runs(suggestion, text) for suggestion in found)
+    assert [each.format for each in suggestions(b"1-1 2-2\n")] == ["talp", "pharaoh"]
+
+
+@pytest.mark.parametrize("text", [b"(a, b) = f(x)\n(c, d) = g(y)\n", b"(See above.) He (she) left.\n"])
+def test_brackets_in_prose_are_no_trees(text):
+    assert suggestions(text) == []
+
+
+@pytest.mark.parametrize(
+    ("text", "why"),
+    [
+        (b"(S (A a))\n(S\n   (B b)\n   (C c))\n", "Trees are spread over lines."),
+        (b"(S (A a)\n" + b"(S (B b))\n" * 19, "A balanced tree in 19 of the first 20 lines."),
+    ],
+)
+def test_the_layout_that_is_named_is_the_one_that_is_read(text, why):
+    assert why in suggestions(text)[0].why
 
 
 @pytest.mark.parametrize("text", [b"", b"\n\n", b"It rains.\n", b"\0\xff\xfe", b"{}\n", b")))\n"])

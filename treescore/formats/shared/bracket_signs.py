@@ -6,8 +6,11 @@ import re
 from collections.abc import Iterator
 
 from treescore.core.signs import LIKELY, POSSIBLE, Head, Scored, Signs, found_in, share
+from treescore.formats.shared.bracket_layout import FREE, layout_of
+from treescore.formats.shared.gap_signs import has_numbered_leaves
 
 _LEAST = 0.9
+_LEAST_DEPTH = 2
 _PAIRS = {"(": ")", "[": "]"}
 _PRETERMINAL = re.compile(r"\(([^\s()]+) ([^\s()]+)\)")
 _EMPTY = "-NONE-"
@@ -27,17 +30,34 @@ def bracket_signs(head: Head) -> Signs | None:
     opened, closed = text.count(opening), text.count(closing)
     if share(min(opened, closed), max(opened, closed)) < _LEAST and head.whole:
         return None
+    outside, deepest = _outside_and_deepest(text, opening, closing)
+    if share(outside, len(head.filled)) > 1 - _LEAST or has_numbered_leaves(head):
+        return None
     balanced = sum(line.count(opening) == line.count(closing) for line in head.filled)
     why = [f"The text begins with {opening!r}; brackets are opened and closed."]
-    spread = balanced < len(head.filled) / 2
+    spread = layout_of(text.encode()) == FREE
     why.append("Trees are spread over lines." if spread else found_in(balanced, len(head.filled), "A balanced tree"))
+    if deepest < _LEAST_DEPTH:
+        return Signs(POSSIBLE / 2, [*why, "But no bracket stands inside another."])
     if opening == "[":
         why.append("Square brackets: words have no tags.")
         return Signs(LIKELY, why, metrics=_SQUARE)
     words = _PRETERMINAL.findall(text)
-    if not words and opened < 2 * len(head.filled):
-        return Signs(POSSIBLE / 2, why)
     return Signs(LIKELY, why, metrics=list(_metrics({tag for tag, _ in words}, text)))
+
+
+def _outside_and_deepest(text: str, opening: str, closing: str) -> tuple[int, int]:
+    """Count the pieces of text outside brackets, and the brackets that are open where most are."""
+    depth = outside = deepest = 0
+    for piece in re.split(rf"([{re.escape(opening + closing)}])", text):
+        if piece == opening:
+            depth += 1
+            deepest = max(deepest, depth)
+        elif piece == closing:
+            depth = max(depth - 1, 0)
+        elif not depth and piece.strip():
+            outside += 1
+    return outside, deepest
 
 
 def _metrics(tags: set[str], text: str) -> Iterator[Scored]:

@@ -26,12 +26,20 @@ def export_signs(head: Head) -> Signs | None:
 
 def discbracket_signs(head: Head) -> Signs | None:
     """Return the signs of brackets whose leaves are numbered words."""
-    lines = [line for line in head.filled if line.startswith("(")]
-    found = sum(bool(_LEAF.search(line)) for line in lines)
-    if share(found, len(head.filled)) < _LEAST:
+    if not has_numbered_leaves(head):
         return None
+    found = _numbered(head)
     return Signs(CERTAIN, [found_in(found, len(head.filled), "A tree whose leaves are numbered, as 0=word")],
                  metrics=_METRICS)  # fmt: skip
+
+
+def has_numbered_leaves(head: Head) -> bool:
+    """Tell whether nearly every line is a tree with leaves as 0=word."""
+    return share(_numbered(head), len(head.filled)) >= _LEAST
+
+
+def _numbered(head: Head) -> int:
+    return sum(line.startswith("(") and bool(_LEAF.search(line)) for line in head.filled)
 
 
 def tigerxml_signs(head: Head) -> Signs | None:

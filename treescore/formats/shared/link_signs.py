@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 
 from treescore.core.signs import CERTAIN, LIKELY, POSSIBLE, Head, Signs, found_in, share
+from treescore.formats.shared.base_check import FEWEST_PAIRS
 
 _LEAST = 0.8
 _LINK = re.compile(r"([0-9]+)[-pP?]([0-9]+)")
@@ -12,7 +13,7 @@ _NUMBER = re.compile(r"[0-9]+")
 
 
 def line_signs(head: Head, base: int) -> Signs | None:
-    """Return the signs of a format with links like `0-0` on a line, for words counted from `base`."""
+    """Return the signs of a format with links like `0-0` on a line, for words counted from `base`: 0 or 1."""
     lines = [line.rpartition("||| ")[2].split() for line in head.filled]
     links = [[match for token in tokens if (match := _LINK.fullmatch(token))] for tokens in lines]
     found = sum(len(made) == len(tokens) for made, tokens in zip(links, lines, strict=True))
@@ -23,10 +24,15 @@ def line_signs(head: Head, base: int) -> Signs | None:
     if not numbers:
         return Signs(POSSIBLE, why)
     if any(match[1] == match[2] == "0" for made in links for match in made):
-        return Signs(LIKELY if base == 0 else POSSIBLE / 2, [*why, "0-0 occurs: words are counted from 0."])
+        # Counted from 1, it would link NULL with NULL.
+        return Signs(LIKELY, [*why, "0-0 occurs: words are counted from 0."]) if base == 0 else None
     if 0 in numbers:
         return Signs(POSSIBLE, [*why, "0 occurs: it is the first word (pharaoh), or NULL (talp)."])
-    return Signs(LIKELY if base == 1 else POSSIBLE, [*why, "0 does not occur: words are probably counted from 1."])
+    why.append("0 does not occur: words are probably counted from 1.")
+    if base == 1:
+        return Signs(LIKELY, why)
+    # Of many lines the reader, too, says so, and asks for the base.
+    return Signs(POSSIBLE, why, options={"base": 1} if len(lines) >= FEWEST_PAIRS else {})
 
 
 def giza_signs(head: Head) -> Signs | None:
