@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from treescore.core.registry import Metric, Outcome
+from treescore.core.registry import ItemInfo, Metric, Outcome
 from treescore.errors import InputError
 from treescore.evaluation.evaluate import Evaluation
 from treescore.evaluation.spec import parse_items, parse_spec
@@ -120,3 +120,29 @@ def test_words_are_needed_and_must_fit() -> None:
     with pytest.raises(InputError) as caught:
         scored("0-0\n", "0-0\n", {"words": []})
     assert (caught.value.problems[0].code, caught.value.problems[0].pointer) == ("item-count-mismatch", "/items/words")
+
+
+@pytest.mark.parametrize(
+    ("params", "gold", "system"),
+    [
+        ({}, [0, 0, 0, 6], [0, 0, 6, 6]),
+        # The possible link 0p0 is not compared, so that the output's 0-0 is wrong.
+        ({"gold_links": "sure-only"}, [0, 0, 0, 6], [6, 0, 6, 6]),
+        ({"gold_links": "all-sure"}, [0, 0, 6, 6], [0, 0, 6, 6]),
+        # The link of the comma with another word is left out.
+        ({"drop_punctuation": True}, [0, 0, 0, 6], [0, 0, 6, 0]),
+    ],
+)
+def test_marks_are_of_all_links_as_they_were_read(params: dict[str, Any], gold: list[int], system: list[int]) -> None:
+    spec = parse_spec({"format": {"name": "pharaoh", "base": 0}, "metrics": [{"name": "alignment", "params": params}]})
+    evaluation = Evaluation(spec, b"0p0 1-1 2p2 3-3\n", ItemInfo(words=[("a b c ,", "a b c ,")]))
+    marks = evaluation.score(b"0-0 1-1 2-1 3-2\n")[0]["alignment"].marks()
+    assert marks is not None
+    assert (marks.gold.tolist(), marks.system.tolist()) == (gold, system)
+
+
+def test_dropped_links_to_null_are_not_marked() -> None:
+    spec = parse_spec({"format": "talp", "metrics": [{"name": "alignment", "params": {"null_links": "drop"}}]})
+    marks = Evaluation(spec, b"0-1 2-2\n").score(b"1-0 2-2\n")[0]["alignment"].marks()
+    assert marks is not None
+    assert (marks.gold.tolist(), marks.system.tolist()) == ([0, 0], [0, 0])

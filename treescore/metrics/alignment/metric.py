@@ -12,6 +12,7 @@ from treescore.core.absence import ZERO
 from treescore.core.arrays import Counts, IntArray
 from treescore.core.disclosure import Disclosure
 from treescore.core.limits import Limits
+from treescore.core.marks import Marks
 from treescore.core.params import BOOLEAN, Json, Param
 from treescore.core.registry import Example, ItemInfo, Metric, Outcome, register
 from treescore.core.scores import ScoreTable
@@ -154,7 +155,7 @@ class Alignment(Metric):
             outcome,
             rows=counts,
             slices=lambda: sentence_tables(self.table, counts, groupings),
-            marks=lambda: link_marks(self._taken(gold), system),
+            marks=lambda: self._marks(gold, system, rows, items),
             extra=lambda: {"fertility": fertility(system_links, lengths)},
         )
 
@@ -179,6 +180,17 @@ class Alignment(Metric):
         if style != "wa_eval":
             return super().report(style, outcome)
         return wa_eval(dict(zip(COUNT_NAMES, outcome.totals.tolist(), strict=True)))
+
+    def _marks(self, gold: Alignments, system: Alignments, rows: IntArray, items: ItemInfo) -> Marks:
+        """Mark all links as they were read; those that the parameters leave out are right."""
+        golds, systems = (np.ones(len(side.source), np.bool_) for side in (gold, system))
+        if self.values["null_links"] == "drop":
+            golds, systems = ((side.source > 0) & (side.target > 0) for side in (gold, system))
+        if self.values["drop_punctuation"] and items.words is not None:
+            systems &= ~punctuated(links_of(system, rows), items.words)
+        if self.values["gold_links"] == "sure-only":
+            return link_marks(gold, system, golds=golds & gold.sure, systems=systems)
+        return link_marks(self._taken(gold), system, golds=golds, systems=systems)
 
     def _taken(self, gold: Alignments) -> Alignments:
         """Apply the parameter `gold_links`."""
