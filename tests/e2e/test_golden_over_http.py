@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import json
+import re
 from collections.abc import Iterator
 from typing import Any
 
 import pytest
 
+from tests.conftest import ROOT
 from tests.fixtures.golden_jobs import Caller, codes, metric_of
 from tests.fixtures.service_process import ServiceProcess
 
@@ -259,3 +262,18 @@ def test_parseval_preprocessing(caller: Caller, golden: Any) -> None:
             assert found == {**expected, "gold": expected["gold"] + (key == "with")}
     spans = caller.items(two[0], "without")[0]["gold_spans"]
     assert sorted(spans) == sorted(second["clean_labels_only"]["gold_spans"])
+
+
+def test_the_experiments_of_kikas_and_treumuth(caller: Caller, golden: Any) -> None:
+    """The request as the page prints it: its rows, and its table of the most frequent errors."""
+    page = (ROOT / "docs" / "metrics" / "constituent_transforms.md").read_text(encoding="utf-8")
+    [request] = re.findall(r"^```json\n(.*?)^```", page, re.MULTILINE | re.DOTALL)
+    [table] = re.findall(r"^```text\n(.*?)^```", page, re.MULTILINE | re.DOTALL)
+    texts = golden("parseval_preprocessing")["table2"]
+    job = caller.job({**json.loads(request), "gold": texts["gold"], "output": texts["system"]})
+    for key in ("none", "c", "cx", "cbx"):
+        counts = metric_of(job, key)["counts"]
+        assert f"| `{key}` | {counts['matched']} | {counts['gold']} | {counts['system']} |" in page
+    assert caller.read(job, "report", metric="c", style="errors").text == table
+    errors = metric_of(job, "c")["extra"]["errors"]["frequent"]
+    assert errors[0] == {"kind": "wrong_span", "label": "VP", "count": 2}

@@ -18,9 +18,9 @@ from treescore.core.vocabulary import Vocabulary
 BEGIN, END, GAP_BEGIN, GAP_END = MARKS = ("[", "]", "<", ">")
 """Boundary markers as they are printed; the last two where a constituent continues behind a gap and breaks off."""
 ELLIPSIS = "..."
+"""Replaces the middle of a lineage that is too long to be shown."""
 LEAST_SHOWN = 100
 """Symbols that are shown of a lineage, however many there are in its sentence."""
-"""Replaces the middle of a lineage that is too long to be shown."""
 UNLABELLED = "()"
 """A bracket without a label as it is printed in a lineage."""
 
