@@ -146,15 +146,17 @@ def _texts_of(part: FormPart, left: int) -> list[tuple[str, bytes]]:
 
     Raises:
         PayloadTooLarge: they have more.
-        BadRequest: the file is damaged.
-        Unprocessable: the archive cannot be read, or holds several files and is not all parts.
+        Unprocessable: the file is damaged, or an archive that holds several files and is not all parts.
     """
-    suffix = suffix_of(part.filename)
+    suffix, pointer = suffix_of(part.filename), f"/{escape(part.name)}"
     if suffix in CODINGS:
-        return [(part.name, unpacked(part.data, CODINGS[suffix], left))]
+        try:
+            return [(part.name, unpacked(part.data, CODINGS[suffix], left))]
+        except BadRequest as error:
+            detail = f"{part.filename!r} is not whole {CODINGS[suffix]} data. Pack it again, or rename it."
+            raise invalid("damaged-archive", pointer, detail) from error
     if suffix != ARCHIVE:
         return [(part.name, part.data)]
-    pointer = f"/{escape(part.name)}"
     try:
         files = files_of_zip(part.data, part.filename or "", pointer, left)
     except InputError as error:

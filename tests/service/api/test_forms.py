@@ -184,7 +184,10 @@ def test_an_archive_may_hold_all_parts(stage: Stage) -> None:
 @pytest.mark.parametrize(
     ("name", "data", "status"),
     [
-        ("a.gz", b"no gzip", 400),
+        ("a.gz", b"no gzip", 422),
+        ("a.gz", gzip.compress(b"(S (A a))")[:-4], 422),
+        ("a.gz", b"", 422),
+        ("a.zst", b"no zstd", 422),
         ("a.gz", gzip.compress(b"x" * 1_000_000), 413),
         ("a.zip", b"no zip", 422),
         ("a.zip", zipped({}), 422),
@@ -197,3 +200,6 @@ def test_what_cannot_be_unpacked_is_refused(stage: Stage, name: str, data: bytes
     answer = posted(stage, {"gold": ("gold", GOLD.encode()), "A": (name, data)})
     assert answer.status_code == status, answer.text
     assert answer.content_type.startswith("application/problem+json")
+    if status == 422:
+        assert answer.json["errors"][0]["pointer"] == "/A"
+        assert name in answer.json["errors"][0]["detail"] or "several" in answer.json["errors"][0]["code"]
