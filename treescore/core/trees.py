@@ -30,13 +30,15 @@ class Sentences:
     Attributes:
         sent_ids: names of the sentences (None where unnamed), one a sentence; empty where the format has none.
         attributes: named sentence attributes (`newdoc`, `genre`), each one value a sentence.
-        unreadable: sentence -> why it could not be read (only where the format was asked to continue).
+        lenient: whether the format was asked to go on after a sentence that cannot be read.
+        unreadable: sentence -> why it could not be read (only where `lenient`).
         warnings: what is unusual in the text though readable.
         advice: what the reader took for granted, for messages about the number of sentences.
     """
 
     sent_ids: Sequence[str | None] = ()
     attributes: Mapping[str, Sequence[str | None]] = field(default_factory=dict)
+    lenient: bool = False
     unreadable: Mapping[int, Problem] = field(default_factory=dict)
     warnings: Sequence[Problem] = ()
     advice: str = ""

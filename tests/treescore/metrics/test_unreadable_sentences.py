@@ -198,6 +198,45 @@ def test_wrong_heads_cost_the_heads_of_their_sentences_under_ud(at: set[int], da
         assert not column.any() if name in changed else np.array_equal(column, whole.rows[broken, number]), name
 
 
+BAD_DEPS = {"x": "bad-deps", "9:dep": "head-out-of-range", "1:a||2:b": "bad-deps", "1.1:dep": "unknown-empty-node"}
+
+
+@given(
+    st.sets(st.integers(0, SIZE - 1), min_size=1), st.sampled_from(sorted(BAD_DEPS)), st.sampled_from(["", "control"])
+)
+def test_deps_that_cannot_be_read_cost_the_edges_of_their_sentences(at: set[int], deps: str, kind: str) -> None:
+    metrics = [{"name": "enhanced", "params": {"leave_out": [kind] if kind else []}}, "attachment"]
+    spec = spec_of("conllu", metrics)
+    gold, rows = text("conllu", sentences("conllu")), sentences("conllu", "other")
+    whole = scored(spec, gold, text("conllu", rows))
+    for number in at:
+        rows[number][1] = "\t".join([*rows[number][1].split("\t")[:8], deps, "_\n"])
+    damaged = text("conllu", rows)
+    with pytest.raises(InputError) as caught:
+        scored(spec_of("conllu", metrics, "job"), gold, damaged)
+    assert caught.value.total == len(at)
+    outcomes = scored(spec, gold, damaged)
+    assert np.array_equal(outcomes["attachment"].rows, whole["attachment"].rows)
+    assert (outcomes["attachment"].status == OK).all()
+    outcome, lost = outcomes["enhanced"], np.isin(np.arange(SIZE), sorted(at))
+    assert np.array_equal(outcome.rows[~lost], whole["enhanced"].rows[~lost])
+    assert (outcome.status == np.where(lost, ERROR, OK)).all()
+    names = spec.entry("enhanced").metric.table.count_names
+    for name, column in zip(names, outcome.rows[lost].T, strict=True):
+        assert np.array_equal(column, whole["enhanced"].rows[lost, names.index(name)]) == name.endswith("gold"), name
+    assert {problem.code for problem in outcome.problems.values()} == {f"enhanced-{BAD_DEPS[deps]}"}
+    assert [problem.sentence for problem in outcome.warnings] == [number + 1 for number in sorted(at)]
+
+
+def test_deps_that_cannot_be_read_are_an_error_beside_other_sentences() -> None:
+    rows = sentences("conllu")
+    rows[3][1] = "\t".join([*rows[3][1].split("\t")[:8], "x", "_\n"])
+    joined = [*rows[:-1], rows[-1][:1], ["1\t" + rows[-1][1].split("\t", 1)[1]]]
+    with pytest.raises(InputError) as caught:
+        scored(spec_of("conllu", ["enhanced"]), text("conllu", sentences("conllu")), text("conllu", joined))
+    assert caught.value.problems[0].code == "enhanced-bad-deps"
+
+
 def test_ranges_and_empty_nodes_of_other_sentences_stay() -> None:
     whole = (
         "1-2\tab\t_\t_\t_\t_\t_\t_\t_\t_\n1\ta\t_\tX\t_\t_\t0\troot\t0:root\t_\n2\tb\t_\tX\t_\t_\t1\tdep\t1:dep\t_\n"

@@ -87,6 +87,7 @@ class Rows(Generic[_T]):
         fields: theirs.
         checked: what the format's check has made of them.
         warnings: what is unusual.
+        lenient: whether what is wrong costs its sentence alone.
         unreadable: sentence -> why it cannot be read.
         comments: comments with bytes that are not text.
     """
@@ -95,6 +96,7 @@ class Rows(Generic[_T]):
     fields: Fields
     checked: _T
     warnings: Findings
+    lenient: bool
     unreadable: Mapping[int, Problem]
     comments: Sequence[Problem]
 
@@ -103,6 +105,7 @@ class Rows(Generic[_T]):
         return Sentences(
             sent_ids=self.outline.sent_ids,
             attributes=self.outline.attributes,
+            lenient=self.lenient,
             unreadable=self.unreadable,
             warnings=[*self.warnings.first(cap)[0], *self.comments][:cap],
         )
@@ -163,7 +166,7 @@ class RowFormat(Generic[_T]):
                 outline, kept = without_sentences(outline, lost.tolist())
                 fields, warnings = fields.of_lines(kept), Findings(outline.sentences)
                 checked = self.check(outline, fields, Findings(outline.sentences), warnings)
-        return Rows(outline, fields, checked, warnings, unreadable, comments)
+        return Rows(outline, fields, checked, warnings, lenient, unreadable, comments)
 
 
 def without_sentences(outline: Outline, lost: Iterable[int]) -> tuple[Outline, BoolArray]:

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Iterator
-from dataclasses import dataclass
+from collections.abc import Collection, Iterator, Mapping
+from dataclasses import dataclass, field
 from itertools import repeat
 
 import numpy as np
@@ -40,19 +40,23 @@ class Edges:
         heads: the head, over the whole text; ROOT for the root, NOWHERE for one that no other edge has, int64 (e,).
         labels: the relation or path of relations (`conj>nsubj`), numbers of strings, int64 (e,).
         plain_labels: the same, each step without its subtype, int64 (e,).
+        unreadable: sentence -> why its DEPS cannot be read; none of its edges are there.
     """
 
     words: IntArray
     heads: IntArray
     labels: IntArray
     plain_labels: IntArray
+    unreadable: Mapping[int, Problem] = field(default_factory=dict)
 
     def kept(self, mask: BoolArray) -> Edges:
         """Return some of the edges."""
-        return Edges(self.words[mask], self.heads[mask], self.labels[mask], self.plain_labels[mask])
+        return Edges(self.words[mask], self.heads[mask], self.labels[mask], self.plain_labels[mask], self.unreadable)
 
 
-def edges_of(treebank: DependencyTreebank, cap: int, *, collapse: bool, leave_out: Collection[str] = ()) -> Edges:
+def edges_of(
+    treebank: DependencyTreebank, cap: int, *, collapse: bool, leave_out: Collection[str] = (), lenient: bool = False
+) -> Edges:
     """Read the DEPS of all words; an edge that a word has twice is one.
 
     Args:
@@ -62,15 +66,17 @@ def edges_of(treebank: DependencyTreebank, cap: int, *, collapse: bool, leave_ou
             treebank tools collapse them: equal paths become one edge. Otherwise such edges are left out, as the
             evaluation of these tools does with uncollapsed files.
         leave_out: kinds of enhancement (`treescore.metrics.enhanced.leave_out`).
+        lenient: whether DEPS that cannot be read cost the edges of their sentence alone.
 
     Raises:
-        InputError: DEPS cannot be read, or have heads that do not exist.
+        InputError: DEPS cannot be read, or have heads that do not exist, and `lenient` is false.
         LimitError: too many paths through empty nodes.
     """
-    arcs = left_out(treebank, _distinct(_Reader(treebank, cap, collapse=collapse).arcs(), treebank), leave_out)
+    reader = _Reader(treebank, cap, collapse=collapse, lenient=lenient)
+    arcs = left_out(treebank, _distinct(reader.arcs(), treebank), leave_out)
     vocabulary = treebank.vocabulary
     plain = vocabulary.table(arcs.labels, lambda label: vocabulary.number(plain_path(label)))[arcs.labels]
-    return Edges(*arcs, plain)
+    return Edges(*arcs, plain, reader.unreadable)
 
 
 def _distinct(arcs: Arcs, treebank: DependencyTreebank) -> Arcs:
@@ -87,9 +93,11 @@ def _distinct(arcs: Arcs, treebank: DependencyTreebank) -> Arcs:
 
 
 class _Reader:
-    def __init__(self, treebank: DependencyTreebank, cap: int, *, collapse: bool) -> None:
+    def __init__(self, treebank: DependencyTreebank, cap: int, *, collapse: bool, lenient: bool) -> None:
         self._treebank = treebank
         self._collapse = collapse
+        self._lenient = lenient
+        self.unreadable: dict[int, Problem] = {}
         self._strings = treebank.vocabulary.strings
         self._offsets = treebank.word_offsets.tolist()
         self._problems = ProblemList(cap)
@@ -124,7 +132,12 @@ class _Reader:
         self._problems.raise_if_any()
         vocabulary = self._treebank.vocabulary
         read = [(word, head, vocabulary.number(label)) for word, head, label in edges]
-        return Arcs(*np.concatenate([direct, np.array(read, np.int64).reshape(-1, 3).T], axis=1))
+        arcs = Arcs(*np.concatenate([direct, np.array(read, np.int64).reshape(-1, 3).T], axis=1))
+        if not self.unreadable:
+            return arcs
+        lost = np.zeros(len(self._treebank), np.bool_)
+        lost[list(self.unreadable)] = True
+        return arcs.kept(~lost[owners_of(self._treebank.word_offsets)[arcs.words]])
 
     def _direct(self) -> tuple[IntArray, IntArray]:
         """Read the words all of whose edges come from words of the sentence or the root, all at once.
@@ -230,16 +243,18 @@ class _Reader:
 
     def _add(self, line: int, sentence: int, code: str, detail: str, column: int = 9) -> None:
         sent_ids = self._treebank.sentences.sent_ids
-        self._problems.add(
-            Problem(
-                code,
-                detail,
-                line=line or None,
-                column=column,
-                sentence=sentence + 1,
-                sent_id=sent_ids[sentence] if len(sent_ids) else None,
-            )
+        problem = Problem(
+            code,
+            detail,
+            line=line or None,
+            column=column,
+            sentence=sentence + 1,
+            sent_id=sent_ids[sentence] if len(sent_ids) else None,
         )
+        if self._lenient:
+            self.unreadable.setdefault(sentence, problem)
+        else:
+            self._problems.add(problem)
 
 
 def plain_path(label: str) -> str:

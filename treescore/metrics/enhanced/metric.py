@@ -19,6 +19,7 @@ from treescore.core.registry import ERROR, OK, SKIP, ErrorValues, Example, ItemI
 from treescore.core.scores import Score, ScoreTable, f1_score, ratio_score
 from treescore.core.treebank_columns import places_of, strings_of
 from treescore.core.trees import DependencyTreebank
+from treescore.errors import Problem
 from treescore.metrics.enhanced.edges import Edges, edges_of
 from treescore.metrics.enhanced.leave_out import KINDS, NOWHERE, ROOT
 from treescore.metrics.shared.conll18_layout import conll18_row, conll18_table
@@ -131,13 +132,14 @@ class Enhanced(Metric):
         """Align the words and compare their edges.
 
         Raises:
-            InputError: the texts differ, or DEPS cannot be read.
+            InputError: the texts differ, or DEPS cannot be read and the format was not asked to go on.
             LimitError: too many paths through empty nodes, or as `alignment_of`.
         """
         del items
         unreadable = unreadable_of(system)
         system = with_words_of_gold(gold, system)
-        edges = self._edges(gold, limits), self._edges(system, limits)
+        lenient = system.sentences.lenient and len(gold) == len(system)
+        edges = self._edges(gold, limits), self._edges(system, limits, lenient=lenient)
         if unreadable.any():
             edges = edges[0], edges[1].kept(~unreadable[owners_of(system.word_offsets)[edges[1].words]])
         alignment = alignment_of(gold, system)
@@ -148,7 +150,9 @@ class Enhanced(Metric):
         systems = sums_by(system_owners[edges[1].words], len(gold))
         unanswered = np.asarray((systems == 0) & (golds > 0), np.bool_)
         status = all_ok(len(gold))
-        problems = system.sentences.unreadable if len(gold) == len(system) else {}
+        problems: dict[int, Problem] = {}
+        if len(gold) == len(system):
+            problems = dict(sorted({**edges[1].unreadable, **system.sentences.unreadable}.items()))
         status[list(problems)] = ERROR
         if self.values["errors"] == ZERO:
             status[unanswered & (status == OK)] = SKIP
@@ -206,9 +210,10 @@ class Enhanced(Metric):
         titles = {row: row.upper() for row, _ in _ROWS}
         return conll18_table([conll18_row(title, row, counts) for row, title in titles.items()])
 
-    def _edges(self, treebank: DependencyTreebank, limits: Limits) -> Edges:
+    def _edges(self, treebank: DependencyTreebank, limits: Limits, *, lenient: bool = False) -> Edges:
         collapse = self.values["empty_nodes"] == "collapse"
-        return edges_of(treebank, limits.max_problems, collapse=collapse, leave_out=self.values["leave_out"])
+        leave_out = self.values["leave_out"]
+        return edges_of(treebank, limits.max_problems, collapse=collapse, leave_out=leave_out, lenient=lenient)
 
 
 def _right_edges(alignment: Alignment, edges: tuple[Edges, Edges], labels: str, *, product: bool) -> IntArray:
