@@ -8,7 +8,7 @@ import httpx
 import psutil
 import pytest
 
-from tests.fixtures.requests import GOLD_CONLLU, ONE_WRONG
+from tests.fixtures.requests import GOLD_CONLLU, ONE_WRONG, compared
 from tests.fixtures.service_process import ServiceProcess, gone, until
 
 pytestmark = pytest.mark.e2e
@@ -16,7 +16,6 @@ pytestmark = pytest.mark.e2e
 WITHIN = 20.0
 STARTS = 5
 """Where so many starts of the service take longer than `WITHIN`, the machine is slow or busy and is given that time."""
-REPEATS = 2_000
 TINY = {
     "format": "conllu",
     "gold": GOLD_CONLLU,
@@ -27,16 +26,8 @@ TINY = {
 
 @pytest.fixture(scope="module")
 def long_job() -> dict:
-    """A job that takes seconds, so that there is time to kill what works on it."""
-    return {
-        "format": "conllu",
-        "gold": GOLD_CONLLU * REPEATS,
-        "systems": [
-            {"name": f"system-{number}", "output": (GOLD_CONLLU * number + ONE_WRONG * (REPEATS - number))}
-            for number in range(8)
-        ],
-        "metrics": ["attachment"],
-    }
+    """A job that takes long enough for a test to kill what works on it."""
+    return compared(30)
 
 
 def submit_and_begin(service: ServiceProcess, client, request) -> str:

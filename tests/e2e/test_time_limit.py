@@ -8,13 +8,10 @@ from pathlib import Path
 
 import pytest
 
-from tests.fixtures.requests import GOLD_CONLLU, ONE_WRONG
+from tests.fixtures.requests import compared
 from tests.fixtures.service_process import ServiceProcess
 
 pytestmark = pytest.mark.e2e
-
-REPEATS = 4_000
-SYSTEMS = 40
 
 
 @pytest.fixture
@@ -27,22 +24,12 @@ def hasty() -> Iterator[ServiceProcess]:
         service.stop()
 
 
-def request(repeats: int, systems: int) -> dict:
-    return {
-        "format": "conllu",
-        "gold": GOLD_CONLLU * repeats,
-        "systems": [{"name": f"system-{number}", "output": ONE_WRONG * repeats} for number in range(systems)],
-        "metrics": ["attachment", "ud"],
-        "significance": False,
-    }
-
-
 def test_a_first_and_a_later_job_of_a_work_horse_are_ended_in_time(hasty):
     with hasty.client() as client:
         for _ in range(2):
-            slow = client.post("/v1/jobs", json=request(REPEATS, SYSTEMS), headers={"Prefer": "wait=60"})
+            slow = client.post("/v1/jobs", json=compared(150), headers={"Prefer": "wait=60"})
             assert slow.status_code == 201
             failure = slow.json()["failure"]
             assert (failure["kind"], failure["errors"][0]["code"]) == ("limit", "job-timeout")
-            quick = client.post("/v1/jobs", json=request(1, 1), headers={"Prefer": "wait=60"})
+            quick = client.post("/v1/jobs", json=compared(1), headers={"Prefer": "wait=60"})
             assert quick.json()["state"] == "succeeded"
