@@ -10,7 +10,7 @@
 #                 line says that these tests were skipped; pictures of the pages in build/screenshots
 # make docs       these pages as a site in build/docs; a warning or a link that leads nowhere is an error
 # make bench      every benchmark beside its peers, into docs/benchmarks.md  (QUICK=1: small sizes, printed only;
-#                 ONLY="jobs reading": some scripts, printed only)
+#                 ONLY="jobs reading": the tables of some scripts)
 PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
@@ -109,7 +109,7 @@ hosts: dev
 bench: $(BENCH)/.installed
 	TREESCORE_CONLL18=$${TREESCORE_CONLL18:-$(CURDIR)/$(BENCH)/conll18/stanfordnlp/utils/conll18_ud_eval.py} \
 	  $(BENCH)/bin/python benchmarks/all.py \
-	  $(if $(QUICK),--quick) $(if $(ONLY),--only $(ONLY)) $(if $(QUICK)$(ONLY),,--into docs/benchmarks.md)
+	  $(if $(QUICK),--quick) $(if $(ONLY),--only $(ONLY)) $(if $(QUICK),,--into docs/benchmarks.md)
 
 $(BENCH)/.installed: pyproject.toml constraints.txt
 	@$(PYTHON) -m venv $(BENCH)

@@ -13,11 +13,12 @@ import os
 import subprocess
 import sys
 import tempfile
+from collections.abc import Mapping
 from datetime import UTC, datetime
 from pathlib import Path
 from time import perf_counter
 
-from table import HEAD, INTO, LEVELS, PROCESS, ROOT, Measure, machine, measures_of
+from table import HEAD, INTO, LEVELS, MET, MISSED, PROCESS, ROOT, Measure, machine, measures_of
 
 QUICK = ["--quick"]
 SCRIPTS: dict[str, tuple[list[str], list[str]]] = {
@@ -35,7 +36,7 @@ SCRIPTS: dict[str, tuple[list[str], list[str]]] = {
     "fairness": ([], ["--jobs", "100", "--submissions", "3", "--sentences", "200"]),
     "starvation": ([], ["--connections", "40", "--seconds", "3", "--reads", "40"]),
 }
-"""Script -> its options, usual and with --quick: together well under fifteen minutes on two quiet cores."""
+"""Script -> its options, usual and with --quick: together twenty minutes on two quiet cores, half of them `field`."""
 APART = {
     "flattening_effect": "counts, no time; its table is in metrics/constituent_transforms.md",
     "many_machines": "needs root and hosts of its own",
@@ -64,16 +65,27 @@ def run(name: str, arguments: list[str], folder: Path) -> list[Measure]:
     return found
 
 
-def page(found: dict[str, list[Measure]], *, quick: bool) -> str:
-    """Return the page of all measures."""
+def section(name: str, measures: list[Measure]) -> str:
+    """Return the table of a script, with the time and the machine."""
+    rows = "\n".join(measure.row() for measure in measures)
+    now = f"{datetime.now(UTC):%Y-%m-%d %H:%M} UTC"
+    return f"## `benchmarks/{name}.py`\n\n{now}, {machine(*PACKAGES)}.\n\n{HEAD}\n{rows}"
+
+
+def sections_of(page: Path) -> dict[str, str]:
+    """Return the tables of scripts on a page of an earlier run; none where there is no page."""
+    if not page.exists():
+        return {}
+    parts = page.read_text(encoding="utf-8").split("\n## ")
+    named = {part.split("`", 2)[1]: f"## {part.rstrip()}" for part in parts if part.startswith("`benchmarks/")}
+    return {Path(name).stem: text for name, text in named.items()}
+
+
+def page(sections: Mapping[str, str], *, quick: bool) -> str:
+    """Return the page of all scripts that have a table."""
     levels = "\n".join(f"- **{level}**: {words}" for level, words in LEVELS.items())
-    tables = "\n\n".join(
-        f"## `benchmarks/{name}.py`\n\n{HEAD}\n" + "\n".join(measure.row() for measure in measures)
-        for name, measures in found.items()
-        if measures
-    )
-    measured = [measure for measures in found.values() for measure in measures if measure.value is not None]
-    goals = [measure.goal.met(measure.value) for measure in measured if measure.goal and measure.value is not None]
+    tables = "\n\n".join(sections[name] for name in SCRIPTS if name in sections)
+    met, missed = tables.count(f"| {MET} |"), tables.count(f"| {MISSED} |")
     absent = "\n".join(f"- `benchmarks/{name}.py`: {reason}." for name, reason in APART.items())
     sizes = " with small sizes (`--quick`), which show that everything runs, not how fast it is" if quick else ""
     return f"""# Benchmarks, measured
@@ -81,11 +93,9 @@ def page(found: dict[str, list[Measure]], *, quick: bool) -> str:
 Output of `make bench`{sizes}; do not edit it. [operate/benchmarks.md](operate/benchmarks.md) describes each script, its
 inputs and peers.
 
-{datetime.now(UTC):%Y-%m-%d %H:%M} UTC, {machine(*PACKAGES)}.
-
-{len(goals)} goals, {sum(goals)} met. A ratio compares two things of the same run, which took turns; figures name the
+{met + missed} goals, {met} met. A ratio compares two things of the same run, which took turns; figures name the
 line's own first. Seconds and megabytes change with the machine, ratios less. CPU is user and system time, with that of
-ended child processes. The levels:
+ended child processes. Each table has the time and the machine of its run. The levels:
 
 {levels}
 
@@ -100,18 +110,19 @@ ended child processes. The levels:
 def main() -> None:
     """Run the scripts and print the page."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--into", type=Path, help="file that the page replaces")
+    parser.add_argument("--into", type=Path, help="page whose tables of these scripts are replaced")
     parser.add_argument("--only", nargs="+", choices=SCRIPTS, default=list(SCRIPTS), metavar="NAME", help="scripts")
     parser.add_argument("--quick", action="store_true", help="small sizes")
     given = parser.parse_args()
     begun = perf_counter()
     with tempfile.TemporaryDirectory(prefix="ts-bench-") as folder:
-        found: dict[str, list[Measure]] = {}
+        sections = {} if given.into is None else sections_of(given.into)
         for name in given.only:
-            found[name] = run(name, SCRIPTS[name][given.quick], Path(folder))
+            if measures := run(name, SCRIPTS[name][given.quick], Path(folder)):
+                sections[name] = section(name, measures)
             if given.into is not None:
-                given.into.write_text(page(found, quick=given.quick), encoding="utf-8")
-    print(page(found, quick=given.quick))
+                given.into.write_text(page(sections, quick=given.quick), encoding="utf-8")
+    print(page(sections, quick=given.quick))
     print(f"{perf_counter() - begun:.0f} s", file=sys.stderr)
 
 

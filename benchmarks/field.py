@@ -50,7 +50,7 @@ class Case(NamedTuple):
 
     Attributes:
         what: is scored.
-        original: its name.
+        original: its name; the program that was run stands behind it.
         variable: that names its command.
         arguments: of the command after the program, from the paths of gold and output and the folder.
         request: of the same score.
@@ -264,7 +264,9 @@ def measure(case: Case, sentences: int, folder: Path) -> None:
         reason = f"set {case.variable}; Treescore takes {1000 * seconds:,.0f} ms of CPU"
         not_measured(f"{what}, warm, both texts read", READ, case.original, reason, case.goal)
         return
-    theirs = [*shlex.split(given), *case.arguments(gold, system, folder)]
+    program = shlex.split(given)
+    original = f"{case.original} (`{Path(program[-1]).name}`)"
+    theirs = [*program, *case.arguments(gold, system, folder)]
     taken = interleaved(
         {
             "warm": lambda: score(case.request, gold, system),
@@ -275,12 +277,12 @@ def measure(case: Case, sentences: int, folder: Path) -> None:
     )
     for kind, level, words in (("warm", READ, "warm, both texts read"), ("command", PROCESS, "the command")):
         figures = f"{1000 * taken['theirs']:,.0f} and {1000 * taken[kind]:,.0f} ms of CPU"
-        beside = f"{case.original}, the process: times as fast"
+        beside = f"{original}, the process: times as fast"
         goal = case.goal if kind == "warm" else None
         report(Measure(f"{what}, {words}", level, beside, taken["theirs"] / taken[kind], goal, figures))
     own, other = peak_of(mine), peak_of(theirs)
     what, figures = f"{what}, peak memory of the command", f"{own:.0f} and {other:.0f} MB"
-    report(Measure(what, PROCESS, case.original, own / other, Goal(1.0), figures))
+    report(Measure(what, PROCESS, original, own / other, Goal(1.0), figures))
 
 
 def main() -> None:

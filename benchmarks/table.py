@@ -79,11 +79,12 @@ class Measure(NamedTuple):
             shown, met = "not measured", "-"
         else:
             shown = f"{self.value:,.{2 if self.value < 100 else 0}f} {self.unit}"
-            met = "-" if self.goal is None else "yes" if self.goal.met(self.value) else "**no**"
+            met = "-" if self.goal is None else MET if self.goal.met(self.value) else MISSED
         cells = (self.what, self.level, self.beside, shown, str(self.goal or "-"), met, self.figures)
         return f"| {' | '.join(cells)} |"
 
 
+MET, MISSED = "yes", "**no**"
 HEAD = "| what | level | beside | ratio | goal | met | figures |\n|---|---|---|---|---|---|---|"
 
 
