@@ -73,7 +73,7 @@ def section(name: str, measures: list[Measure]) -> str:
 
 
 def sections_of(page: Path) -> dict[str, str]:
-    """Return the tables of scripts on a page of an earlier run; none where there is no page."""
+    """Return the tables of scripts on a page of an earlier run; nothing where the page does not exist yet."""
     if not page.exists():
         return {}
     parts = page.read_text(encoding="utf-8").split("\n## ")
