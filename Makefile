@@ -1,11 +1,11 @@
 # make run        the service on its embedded default, with the example benchmark scored   (ONCE=1: end after printing)
 # make venv       the library, the command and the service in .venv
-# make test       lint, types and all tests that need Python only
-# make test-all   make test with the lines that it covers, also on PostgreSQL, the wheel in an empty environment, the
-#                 workers on the lowest and the newest RQ, the contract under two linters (Node.js) and in a generated
-#                 client, the services on hosts of their own (root, nginx, PostgreSQL), the library beside those that
-#                 people use it with (spaCy, pandas, notebooks, ...), the site of the pages, the service's own pages in
-#                 Chromium; what CI runs
+# make test       lint, types and the tests that are quick and need Python only; with make browser what CI runs
+# make test-all   make test with the slow tests and the lines that all cover, also on PostgreSQL, the wheel in an empty
+#                 environment, the workers on the lowest and the newest RQ, the contract under two linters (Node.js) and
+#                 in a generated client, the services on hosts of their own (root, nginx, PostgreSQL), the library beside
+#                 those that people use it with (spaCy, pandas, notebooks, ...), the site of the pages, all tests of the
+#                 service's own pages in Chromium
 # make browser    the service's own pages in Chromium (TREESCORE_CHROMIUM or chromium on the path), without which one
 #                 line says that these tests were skipped; pictures of the pages in build/screenshots
 # make docs       these pages as a site in build/docs; a warning or a link that leads nowhere is an error
@@ -19,7 +19,8 @@ BIN := $(VENV)/bin
 unexport PYTHONDONTWRITEBYTECODE
 
 ANYWHERE := not packaging and not hosts and not libraries and not browser
-CHOSEN := $(ANYWHERE) and not postgres
+CHOSEN := $(ANYWHERE) and not postgres and not slow and not faults
+LOOKED_AT := browser and not slow
 
 CONTRACT := tools/contract
 NODE_BIN := $(CONTRACT)/node_modules/.bin
@@ -63,16 +64,17 @@ types: dev
 	$(BIN)/mypy
 
 unit: dev
-	$(BIN)/python -m pytest -m "$(CHOSEN)" -n auto --dist loadfile $(COVERED)
+	$(BIN)/python -m pytest -m "$(CHOSEN)" -n auto --dist worksteal $(COVERED)
 
 # tracing lines costs more than half of the time of the tests
 test-all: COVERED := --cov --cov-report=term
 test-all: CHOSEN := $(ANYWHERE)
+test-all: LOOKED_AT := browser
 test-all: test docs browser packaging libraries hosts rq-range contract-lint contract-client
 
 # Playwright has an event loop, beside which other tests could not have theirs: a process of its own
 browser: dev
-	$(BIN)/python -m pytest -m browser -n auto tests/browser
+	$(BIN)/python -m pytest -m "$(LOOKED_AT)" -n auto --dist worksteal tests/browser
 
 packaging: dev
 	$(BIN)/python -m pytest -m packaging
