@@ -57,6 +57,20 @@ def test_the_golden_cases(name: str) -> None:
     assert layout_of(text.encode()) == by_the_definition(text) == CASES[name]["layout"]
 
 
+def read_or_refused(text: str, **options: object) -> str | list[str]:
+    """The trees as the format writes them, or the codes of the errors."""
+    try:
+        return make_format("bracketed", {}).write(read(text, **options))
+    except InputError as error:
+        return [problem.code for problem in error.problems]
+
+
+@pytest.mark.parametrize("name", CASES)
+def test_the_golden_cases_are_read_as_with_their_layout(name: str) -> None:
+    text = CASES[name]["text"]
+    assert read_or_refused(text) == read_or_refused(text, layout=CASES[name]["layout"])
+
+
 @given(st.text(alphabet="() \tx\n", max_size=80))
 @settings(max_examples=400)
 def test_one_pass_finds_what_the_definition_says(text: str) -> None:

@@ -20,11 +20,26 @@ REFUSED = {
 BY_TABS = {20: ([1, 1, 2], 2)}  # there a space in a form shifts the columns; LAS, UAS, LA right of 2
 
 
-def score(format_name: str, gold: bytes, system: bytes, **params: Any) -> dict[str, int]:
+def scored(format_name: str, gold: bytes, system: bytes, **params: Any) -> tuple[dict[str, int], str]:
+    """The counts, and the report in the script's layout."""
     spec = parse_spec({"format": format_name, "metrics": [{"name": "attachment", "params": params}]})
-    outcomes, _ = Evaluation(spec, gold).score(system)
-    names = spec.entries[0].metric.table.count_names
-    return dict(zip(names, outcomes["attachment"].totals.tolist(), strict=True))
+    outcome = Evaluation(spec, gold).score(system)[0]["attachment"]
+    metric = spec.entries[0].metric
+    counts = dict(zip(metric.table.count_names, outcome.totals.tolist(), strict=True))
+    return counts, metric.report("eval07", outcome)
+
+
+def score(format_name: str, gold: bytes, system: bytes, **params: Any) -> dict[str, int]:
+    return scored(format_name, gold, system, **params)[0]
+
+
+def printed(figures: list[list[Any]]) -> str:
+    """What the script prints of LAS, UAS and label accuracy."""
+    titles = ("Labeled   attachment", "Unlabeled attachment", "Label accuracy")
+    return "".join(
+        f"  {title} score:{' ' * (7 if title.startswith('Label ') else 1)}{right} / {total} * 100 = {share} %\n"
+        for title, (right, total, share) in zip(titles, figures, strict=True)
+    )
 
 
 def las_uas_la(counts: dict[str, int]) -> list[list[int]]:
@@ -46,10 +61,13 @@ def test_small_cases_have_the_scripts_figures(golden: Any) -> None:
                 if expected:
                     assert caught.value.problems[0].code == REFUSED[case["id"]]
                 continue
+            counts, report = scored("conllx", gold, system, punctuation=punctuation)
             if case["id"] in BY_TABS:
                 right, tokens = BY_TABS[case["id"]]
                 expected = [[count, tokens] for count in right]
-            assert las_uas_la(score("conllx", gold, system, punctuation=punctuation)) == expected, case["name"]
+            else:
+                assert report.rstrip("\n") == printed(case[key]["LAS_UAS_LA"]).rstrip("\n"), case["name"]
+            assert las_uas_la(counts) == expected, case["name"]
 
 
 @pytest.mark.real

@@ -59,6 +59,20 @@ def test_the_papers_examples(golden: Any) -> None:
         answer, key, correct, found = outcome.totals.tolist()
         assert Fraction(correct, answer) == Fraction(case["precision"]), case["name"]
         assert Fraction(found, key) == Fraction(case["recall"]), case["name"]
+        values = scores(outcome)
+        assert values["precision"] == pytest.approx(float(Fraction(case["precision"])))
+        assert values["recall"] == pytest.approx(float(Fraction(case["recall"])))
+
+
+def test_a_head_is_the_nth_word_of_that_form(golden: Any) -> None:
+    """Lin's "<< is": the sixth word of the sentence, which a key in CoNLL-U names by its number."""
+    place = golden("dependency_relations")["head_position"]
+    words = place["sentence"].split()
+    key = "".join(f"{n}\t{word}\t_\tX\t_\t_\t{6 * (n != 6)}\tdep\t_\t_\n" for n, word in enumerate(words, start=1))
+    field = {place["modifier"]: f" {place['head_field']}"}
+    answer = "".join(f"({word} X{field.get(word, '')})\n" for word in words)
+    for text, right in ((answer, 1), (answer.replace("<<", "<"), 0)):
+        assert scored(f"{key}\n", text, "conllu", "minipar").totals.tolist() == [1, 13, right, right]
 
 
 def test_a_selection_is_looked_up_in_the_whole_of_the_other_side(example: tuple[str, str]) -> None:

@@ -59,6 +59,8 @@ def test_the_report_is_that_of_the_original_program(name):
     for compat in (False, True):
         entry, outcome = scored(case["gold"], case["system"], train=case["train"], compat=compat)
         assert entry.metric.report("parseme", outcome) == case["stdout"]
+        counts = dict(zip(entry.metric.table.count_names, outcome.totals.tolist(), strict=True))
+        assert f"P={counts['correct']}/{counts['system']}=" in case["stdout"].splitlines()[1]
 
 
 def test_what_the_original_program_refuses_is_refused():

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from treescore.core.registry import Outcome
+from treescore.core.registry import ERROR, Outcome
 from treescore.core.scores import ScoreTable
 from treescore.errors import InputError
 from treescore.evaluation.evaluate import Evaluation
@@ -69,6 +69,20 @@ def test_every_figure_that_disco_dop_prints(golden: Any, source: str) -> None:
             [*_, gaps] = printed.get(f"{side} brackets (disc.)", ["(0)"])
             assert counts["disc_gold" if side == "gold" else "disc_system"] == int(gaps.strip("()")), (name, form)
     assert checked > 200
+
+
+def test_where_disco_dop_stops_the_first_sentence_is_an_error(golden: Any) -> None:
+    stopped = [
+        (name, form)
+        for name, case in golden("field_discontinuous")["cases"].items()
+        for form in FORMS
+        if "error" in case["reference"][form] and name != "output_lacks_a_sentence"
+    ]
+    assert stopped
+    for name, form in stopped:
+        case = golden("field_discontinuous")["cases"][name]
+        _, outcome = scored(case["gold"][form], case["system"][form], FORMS[form])
+        assert outcome.status[0] == ERROR, (name, form)
 
 
 def test_the_summary_is_printed_as_disco_dop_prints_it(golden: Any) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import base64
+import math
 from typing import Any
 
 import pytest
@@ -48,8 +49,12 @@ def test_small_cases_have_the_scripts_counts(golden: Any) -> None:
             assert case["id"] not in REFUSED or caught.value.problems[0].code == REFUSED[case["id"]], case["name"]
             assert caught.value.problems[0].line or caught.value.problems[0].code == "empty-text", case["name"]
         else:
-            found = counts_of(evaluate(gold, system))
-            assert found == {row.lower(): figures[:4] for row, figures in expected["scores"].items()}, case["name"]
+            outcome = evaluate(gold, system)
+            assert counts_of(outcome) == {row.lower(): figures[:4] for row, figures in expected["scores"].items()}
+            scores = SPEC.entries[0].metric.table.values(outcome.totals)
+            for row, figures in expected["scores"].items():
+                value = float(scores[f"{row.lower()}_f1"])
+                assert (0.0 if math.isnan(value) else value) == pytest.approx(figures[4], abs=1e-10), case["name"]
 
 
 @pytest.mark.real
@@ -61,9 +66,13 @@ def test_shared_task_outputs_have_the_scripts_figures(golden: Any, real_data: An
         outcome = evaluation.score((folder / f"{name}.conllu").read_bytes())[0]["ud"]
         found = counts_of(outcome)
         scores = table.values(outcome.totals)
+        report = SPEC.entries[0].metric.report("conll18", outcome).splitlines()
         for row, expected in figures.items():
             totals = [expected[key] for key in ("correct", "gold_total", "system_total", "aligned_total")]
             assert found[row.lower()] == totals, (name, row)
             for score in ("precision", "recall", "f1", "aligned_accuracy"):
                 value = float(scores[f"{row.lower()}_{score}"])
                 assert value == pytest.approx(expected[score] if expected[score] is not None else value, nan_ok=True)
+            shares = [expected[score] for score in ("precision", "recall", "f1", "aligned_accuracy")]
+            cells = " |".join("" if share is None else f"{100 * share:10.2f}" for share in shares)
+            assert f"{row:11}|{cells.rstrip(' ')}" in report, (name, row)

@@ -101,6 +101,16 @@ def test_mcnemar_agrees_with_statsmodels_and_malteval(golden: Any) -> None:
             )
         assert found.z == pytest.approx(expected["malteval_z"], rel=1e-12)
         assert (found.p05, found.p01) == (expected["malteval_p05"], expected["malteval_p01"])
+        (both, only_a), (only_b, neither) = case["table"]
+        right = [
+            [1] * (both + only_a) + [0] * (only_b + neither),
+            [1] * both + [0] * only_a + [1] * only_b + [0] * neither,
+        ]
+        a, b = (np.array([side, np.ones(len(side)), np.ones(len(side))]).T.astype(np.int64) for side in right)
+        pair = two(SCORES["recall"], a, b, test="mcnemar", interval="none")["pairs"][0]
+        table = pair["mcnemar"]
+        assert pair["p"] == table["exact"] == found.exact
+        assert (table["mid_p"], table["chi2"]["p"], table["malteval"]["z"]) == (found.mid_p, found.chi2[1], found.z)
     for pair in golden("mcnemar_en_ewt")["pairs"]:
         found = mcnemar(pair["a_only"], pair["b_only"])
         assert found.z == pytest.approx(float(pair["malteval_z"]), abs=5e-11)
