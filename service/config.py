@@ -22,6 +22,9 @@ NEEDED = ("threads", "api_processes", "header_seconds", "body_seconds", "max_unf
 GOLD_FOLDER = "gold-cache"
 """The folder with gold as it was read, one for each database inside."""
 IN_MEMORY = ("", ":memory:")
+AUTO = "auto"
+CHOICES = {"log_format": (AUTO, "plain", "json"), "log_level": (AUTO, "info", "warning", "error")}
+"""The values of fields that take one of a few."""
 LOCAL = "local"
 """The value of `anonymous_jobs` that stands for programs of this machine."""
 
@@ -70,6 +73,9 @@ class Config:
             shows; 0 keeps them.
         otlp_endpoint: where traces are sent by OTLP over HTTP, as http://collector:4318; empty for nowhere.
         webhooks_private: whether webhooks may go to private, local and reserved addresses.
+        log_format: `plain` lines, `json`, or `auto`: plain where standard error is a terminal.
+        log_level: the least that is logged: `info`, `warning`, `error` (faults only), or `auto`: warnings in plain
+            lines, information in JSON.
     """
 
     database_url: str = field(repr=False)
@@ -112,6 +118,8 @@ class Config:
     retain_comparisons_days: int = 90
     otlp_endpoint: str = ""
     webhooks_private: bool = False
+    log_format: str = AUTO
+    log_level: str = AUTO
 
     @property
     def on_loopback(self) -> bool:
@@ -186,6 +194,8 @@ def _parse(name: str, text: str) -> object:
         if name in NEEDED and not int(text):
             raise ConfigError(f"{_variable(name)} is 0, so no request would be answered; set 1 or more.")
         return int(text)
+    if name in CHOICES and text not in CHOICES[name]:
+        raise ConfigError(f"{_variable(name)} is {text!r}; set one of {', '.join(CHOICES[name])}.")
     if name == "admin_token" and text:
         check_secret(_variable(name), text)
     if name == "anonymous_jobs":

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 
+from service.config import load_config
 from service.files import private_umask
 from service.logs import configure_logs
 from service.queue import LIVE, QUEUES
@@ -21,7 +22,7 @@ def main() -> None:
     parser.add_argument("--burst", action="store_true", help="end when the queue is empty")
     arguments = parser.parse_args()
     private_umask()
-    configure_logs()
+    configure_logs(load_config())
     context = process_context()
     context.meters.process = "worker"
     configure_traces(context.config.otlp_endpoint, "worker")

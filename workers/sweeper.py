@@ -8,6 +8,7 @@ from datetime import timedelta
 import structlog
 from sqlalchemy.exc import DBAPIError
 
+from service.config import load_config
 from service.context import REPORT_SECONDS, Context
 from service.files import private_umask
 from service.logs import configure_logs, fault
@@ -109,7 +110,7 @@ def deliver(context: Context, stop: Stop) -> None:
 def main() -> None:
     """Sweep until a signal; while Redis or the store is not available, wait for it."""
     private_umask()
-    configure_logs()
+    configure_logs(load_config())
     context = process_context()
     context.meters.process = "sweeper"
     configure_traces(context.config.otlp_endpoint, "sweeper")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import signal
 import subprocess
 import sys
@@ -36,7 +37,10 @@ def demo(bind: str, data_dir: Path, *, once: bool) -> None:
     if not EXAMPLES.is_dir():
         raise click.ClickException("The example benchmark is part of a checkout. Run `make run` there.")
     command = [sys.executable, "-m", "service", "serve", "--bind", bind, "--data-dir", str(data_dir)]
-    server = subprocess.Popen(command, stdout=subprocess.PIPE, text=True)  # noqa: S603 - our own command line
+    quiet = {"TREESCORE_LOG_LEVEL": "error"} if once else {}
+    server = subprocess.Popen(  # noqa: S603 - our own command line
+        command, env={**quiet, **os.environ}, stdout=subprocess.PIPE, text=True
+    )
     for sign in (signal.SIGTERM, signal.SIGINT):
         signal.signal(sign, lambda number, _: server.send_signal(number))
     try:
