@@ -18,7 +18,7 @@ from service.store import comparisons, idempotency, jobs, ladders, runs, score_r
 from service.traces import configure_traces
 from service.usecases.events.deliver import deliver_due
 from service.usecases.scoring import gold_cache
-from workers.entry import process_context, release
+from workers.entry import give_back, process_context
 
 INTERVAL = 1.0
 """Seconds between two sweeps."""
@@ -55,7 +55,7 @@ class Sweeper:
         requeued = [run_id for run_id in lost if run_id in self._suspects]
         for run_id in requeued:
             if lost[run_id].state == runs.RUNNING:
-                release(context, run_id)
+                give_back(context, run_id)
             context.queue.put(run_id, lost[run_id].queue)
             log.warning("requeued", run=run_id)
         self._suspects = set(lost).difference(requeued)

@@ -8,7 +8,7 @@ from functools import lru_cache
 
 from werkzeug.http import parse_etags
 
-from service.recent import Recent
+from service.recent import LruCache
 from service.store.packing import pack
 from service.usecases.runs.views import View
 
@@ -101,7 +101,7 @@ class CodedBodies:
     """Bodies in codings other than they are stored in, by validator."""
 
     def __init__(self, most_bytes: int = MOST_BYTES) -> None:
-        self._bodies = Recent[bytes](most_bytes, len)
+        self._bodies = LruCache[bytes](most_bytes, len)
 
     def choose(self, view: View, codings: tuple[str, ...]) -> str:
         """Return the coding to send a view in, the best that is worth it. What only refuses gets the plain body."""
