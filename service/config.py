@@ -13,8 +13,8 @@ from treescore.core.limits import Limits
 
 LAST_PORT = 65_535
 MAX_DIGITS = 18
-STORES = ("sqlite:", "sqlite+", "postgresql:", "postgresql+")
-QUEUES = ("redis://", "rediss://", "unix://")
+STORE_SCHEMES = ("sqlite:", "sqlite+", "postgresql:", "postgresql+")
+QUEUE_SCHEMES = ("redis://", "rediss://", "unix://")
 SECRETS = ("admin_token", "database_url", "redis_url")
 """Fields that may also be given as a file, TREESCORE_<FIELD>_FILE."""
 NEEDED = ("threads", "api_processes", "header_seconds", "body_seconds", "max_unfinished", "max_unfinished_each")
@@ -226,11 +226,11 @@ def _check_address(name: str, text: str) -> None:
                 raise ConfigError(f"{variable} has {host!r}; set names as scores.example.org, separated by commas.")
     if name == "otlp_endpoint" and text and not text.startswith(("http://", "https://")):
         raise ConfigError(f"{variable} is {text!r}; set the address of a collector, as http://collector:4318.")
-    if name == "database_url" and not text.startswith(STORES):
+    if name == "database_url" and not text.startswith(STORE_SCHEMES):
         raise ConfigError(f"{variable} must begin with sqlite: or postgresql:, as postgresql+psycopg://host/name.")
     if name == "database_url" and text.startswith("sqlite") and text.partition("://")[2].lstrip("/") in IN_MEMORY:
         raise ConfigError(f"{variable} names no file, and all processes share the store; set sqlite:////path/to/file.")
-    if name == "redis_url" and not text.startswith(QUEUES):
+    if name == "redis_url" and not text.startswith(QUEUE_SCHEMES):
         raise ConfigError(f"{variable} must begin with redis://, rediss:// or unix://.")
 
 

@@ -57,7 +57,7 @@ def show_benchmarks() -> Response:
     caller = visitor().caller
     query, _ = answers.query(queries.BENCHMARKS)
     listed = benchmarks.list_benchmarks(calls.context(), caller, query)
-    rows = [_row(caller, document) for document in listed.items]
+    rows = [_benchmark_row(caller, document) for document in listed.items]
     return answers.page("benchmarks.html", rows=rows, next=listed.next)
 
 
@@ -98,7 +98,7 @@ def state_of(document: Mapping[str, Json], now: datetime) -> str:
     return "closed" if now >= closes else f"open, {_time_between(now, closes)} left"
 
 
-def _row(caller: Caller, document: Mapping[str, Any]) -> dict[str, object]:
+def _benchmark_row(caller: Caller, document: Mapping[str, Any]) -> dict[str, object]:
     leading = _leading(caller, document) or Leading(None, None, "")
     return {
         "id": document["id"],

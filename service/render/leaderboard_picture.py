@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from itertools import groupby
 
 from service.render.documents import BoardDocument, RowDocument
-from service.render.leaderboard_rows import board_rows, headline, notes
+from service.render.leaderboard_rows import board_headline, board_notes, board_rows
 from service.render.units import shown_as
 from treescore.core.figures import Figures
 from treescore.core.one_line import clean
@@ -16,7 +16,7 @@ from treescore.render.drawing import Drawing
 from treescore.render.marks import Mark
 from treescore.render.scale import Scale, scale_of
 
-COLUMNS = (
+PICTURE_COLUMNS = (
     Column("#", right=True, soft=True),
     Column("Could be", soft=True),
     Column("Team"),
@@ -39,10 +39,10 @@ def board_picture(document: BoardDocument) -> bytes:
     figures = shown_as(document["score"], document["rounding"])
     scale = board_scale(document, figures)
     table = DotTable(
-        title=clean(document["title"]), above=[_subtitle(document)], columns=COLUMNS,
+        title=clean(document["title"]), above=[_subtitle(document)], columns=PICTURE_COLUMNS,
         lines=list(_lines(document, figures)), scale=scale, dots_after=_DOTS_AFTER, below=_below(document),
     )  # fmt: skip
-    return dot_table(Drawing("board", headline(document), _described(document, figures)), table).encode()
+    return dot_table(Drawing("board", board_headline(document), _described(document, figures)), table).encode()
 
 
 def board_scale(document: BoardDocument, figures: Figures, size: float = _AXIS) -> Scale:
@@ -109,11 +109,11 @@ def _cells(document: BoardDocument, row: RowDocument, cells: Sequence[str]) -> S
         interval_words(*_bounds(row), figures),
         p_words(row["p_next"]),
         f"{scored} of {total}" if scored != total else "",
-        _parts(document, row),
+        _parts_words(document, row),
     )
 
 
-def _parts(document: Mapping[str, object], row: Mapping[str, object]) -> str:
+def _parts_words(document: Mapping[str, object], row: Mapping[str, object]) -> str:
     """Return how many parts a row has, of all, where it lacks some: `2 of 3`."""
     scored, parts = row.get("scored_parts"), document.get("parts")
     if scored is None or not isinstance(parts, Sequence) or scored == len(parts):
@@ -123,7 +123,7 @@ def _parts(document: Mapping[str, object], row: Mapping[str, object]) -> str:
 
 def _subtitle(document: BoardDocument) -> str:
     """Return the headline without the title, which stands above it."""
-    words = headline(document).removeprefix(f"{clean(document['title'])}: ")
+    words = board_headline(document).removeprefix(f"{clean(document['title'])}: ")
     if not shown_as(document["score"]).in_percent:
         return words
     score = document["score"]
@@ -138,7 +138,7 @@ def _below(document: BoardDocument) -> list[str]:
         legend.append("Diamond, slanted: baseline.")
     if any(row["tested"] is False for row in document["rows"]):
         legend.append("The axis spans the tested rows; an arrow points to what lies beyond.")
-    return [" ".join(legend), *(each for each in notes(document) if not each.startswith("Detectable: "))]
+    return [" ".join(legend), *(each for each in board_notes(document) if not each.startswith("Detectable: "))]
 
 
 def _described(document: BoardDocument, figures: Figures) -> str:
@@ -151,4 +151,4 @@ def _described(document: BoardDocument, figures: Figures) -> str:
     ]
     total = len(document["rows"])
     more = f" {total} rows in all." if total > min(len(listed), _LISTED) else ""
-    return " ".join([f"Ranking: {'; '.join(listed[:_LISTED])}.{more}", *notes(document)])
+    return " ".join([f"Ranking: {'; '.join(listed[:_LISTED])}.{more}", *board_notes(document)])

@@ -495,7 +495,7 @@ def test_each_piece_stores_its_texts_in_fewer_bytes(large):
     run(large, claimed)
     with large.store.read() as db:
         assert all(is_apart(body) for _, body in sorted_texts(db, waiting))
-        assert texts.read(db, waiting)["outputs/a"][1].decode() == many["a"].replace("nsubj", "obj")
+        assert texts.read_texts(db, waiting)["outputs/a"][1].decode() == many["a"].replace("nsubj", "obj")
 
 
 def sorted_texts(db, owner):
