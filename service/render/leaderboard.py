@@ -19,10 +19,8 @@ from service.render.leaderboard_rows import (
     shown_columns,
 )
 from treescore.render.comparisons import Rendered
-from treescore.render.latex import comment, preamble, tabular
-from treescore.render.latex import escaped as latex_escaped
-from treescore.render.markdown import escaped as markdown_escaped
-from treescore.render.markdown import pipe_table
+from treescore.render.latex import comment, latex_escaped, preamble, tabular
+from treescore.render.markdown import markdown_escaped, pipe_table
 from treescore.render.rows import safe_value, separated
 
 BOARD_COLUMNS = (

@@ -11,21 +11,21 @@ from service.render.units import shown_as
 from treescore.core.figures import Figures
 from treescore.core.one_line import clean
 from treescore.render.chart_words import interval_words, p_words, ranks_words, value_words
-from treescore.render.dot_table import Column, DotTable, Line, dot_table
+from treescore.render.dot_table import DotColumn, DotRow, DotTable, dot_table
 from treescore.render.drawing import Drawing
 from treescore.render.marks import Mark
 from treescore.render.scale import Scale, scale_of
 
 PICTURE_COLUMNS = (
-    Column("#", right=True, soft=True),
-    Column("Could be", soft=True),
-    Column("Team"),
-    Column("Submission", soft=True, most=200),
-    Column("Score", right=True, bold=True),
-    Column("95 % interval", right=True, soft=True),
-    Column("p, next", right=True, soft=True),
-    Column("Sentences", right=True, warns=True),
-    Column("Parts", right=True, warns=True),
+    DotColumn("#", right=True, soft=True),
+    DotColumn("Could be", soft=True),
+    DotColumn("Team"),
+    DotColumn("Submission", soft=True, most=200),
+    DotColumn("Score", right=True, bold=True),
+    DotColumn("95 % interval", right=True, soft=True),
+    DotColumn("p, next", right=True, soft=True),
+    DotColumn("Sentences", right=True, warns=True),
+    DotColumn("Parts", right=True, warns=True),
 )
 _DOTS_AFTER = 5
 _AXIS = 260
@@ -71,15 +71,15 @@ def _bounds(row: RowDocument) -> tuple[float | None, float | None]:
     return (None, None) if interval is None else (interval["low"], interval["high"])
 
 
-def _lines(document: BoardDocument, figures: Figures) -> Iterator[Line]:
+def _lines(document: BoardDocument, figures: Figures) -> Iterator[DotRow]:
     """Yield the tested rows, then the others under what is said of them."""
     every = list(zip(document["rows"], board_rows(document), strict=True))
     ordered = sorted(every, key=lambda each: _group(each[0])[0])
     for (_, words), rows in groupby(ordered, key=lambda each: _group(each[0])):
         if words:
-            yield Line(heading=words)
+            yield DotRow(heading=words)
         for row, cells in rows:
-            yield Line(
+            yield DotRow(
                 _cells(document, row, cells.cells), row_mark(row, figures), ruled=cells.begins_cluster and not words,
                 italic=row["role"] == "baseline",
             )  # fmt: skip

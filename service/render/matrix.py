@@ -15,10 +15,8 @@ from service.render.leaderboard_rows import missing_note, parts_words, stepped, 
 from service.render.units import shown_as
 from treescore.core.one_line import clean
 from treescore.render.comparisons import Rendered
-from treescore.render.latex import comment, preamble, tabular
-from treescore.render.latex import escaped as latex_escaped
-from treescore.render.markdown import escaped as markdown_escaped
-from treescore.render.markdown import pipe_table
+from treescore.render.latex import comment, latex_escaped, preamble, tabular
+from treescore.render.markdown import markdown_escaped, pipe_table
 from treescore.render.matrix_picture import matrix_svg
 from treescore.render.rows import safe_value, separated
 
