@@ -13,8 +13,8 @@ from treescore.core.limits import Limits
 
 LAST_PORT = 65_535
 MAX_DIGITS = 18
-STORES = ("sqlite:", "sqlite+", "postgresql:", "postgresql+")
-QUEUES = ("redis://", "rediss://", "unix://")
+STORE_SCHEMES = ("sqlite:", "sqlite+", "postgresql:", "postgresql+")
+QUEUE_SCHEMES = ("redis://", "rediss://", "unix://")
 SECRETS = ("admin_token", "database_url", "redis_url")
 """Fields that may also be given as a file, TREESCORE_<FIELD>_FILE."""
 NEEDED = ("threads", "api_processes", "header_seconds", "body_seconds", "max_unfinished", "max_unfinished_each")
@@ -22,6 +22,9 @@ NEEDED = ("threads", "api_processes", "header_seconds", "body_seconds", "max_unf
 GOLD_FOLDER = "gold-cache"
 """The folder with gold as it was read, one for each database inside."""
 IN_MEMORY = ("", ":memory:")
+AUTO = "auto"
+CHOICES = {"log_format": (AUTO, "plain", "json"), "log_level": (AUTO, "info", "warning", "error")}
+"""The values of fields that take one of a few."""
 LOCAL = "local"
 """The value of `anonymous_jobs` that stands for programs of this machine."""
 
@@ -70,6 +73,9 @@ class Config:
             shows; 0 keeps them.
         otlp_endpoint: where traces are sent by OTLP over HTTP, as http://collector:4318; empty for nowhere.
         webhooks_private: whether webhooks may go to private, local and reserved addresses.
+        log_format: `plain` lines, `json`, or `auto`: plain where standard error is a terminal.
+        log_level: the least that is logged: `info`, `warning`, `error` (faults only), or `auto`: warnings in plain
+            lines, information in JSON.
     """
 
     database_url: str = field(repr=False)
@@ -112,6 +118,8 @@ class Config:
     retain_comparisons_days: int = 90
     otlp_endpoint: str = ""
     webhooks_private: bool = False
+    log_format: str = AUTO
+    log_level: str = AUTO
 
     @property
     def on_loopback(self) -> bool:
@@ -186,6 +194,8 @@ def _parse(name: str, text: str) -> object:
         if name in NEEDED and not int(text):
             raise ConfigError(f"{_variable(name)} is 0, so no request would be answered; set 1 or more.")
         return int(text)
+    if name in CHOICES and text not in CHOICES[name]:
+        raise ConfigError(f"{_variable(name)} is {text!r}; set one of {', '.join(CHOICES[name])}.")
     if name == "admin_token" and text:
         check_secret(_variable(name), text)
     if name == "anonymous_jobs":
@@ -216,11 +226,11 @@ def _check_address(name: str, text: str) -> None:
                 raise ConfigError(f"{variable} has {host!r}; set names as scores.example.org, separated by commas.")
     if name == "otlp_endpoint" and text and not text.startswith(("http://", "https://")):
         raise ConfigError(f"{variable} is {text!r}; set the address of a collector, as http://collector:4318.")
-    if name == "database_url" and not text.startswith(STORES):
+    if name == "database_url" and not text.startswith(STORE_SCHEMES):
         raise ConfigError(f"{variable} must begin with sqlite: or postgresql:, as postgresql+psycopg://host/name.")
     if name == "database_url" and text.startswith("sqlite") and text.partition("://")[2].lstrip("/") in IN_MEMORY:
         raise ConfigError(f"{variable} names no file, and all processes share the store; set sqlite:////path/to/file.")
-    if name == "redis_url" and not text.startswith(QUEUES):
+    if name == "redis_url" and not text.startswith(QUEUE_SCHEMES):
         raise ConfigError(f"{variable} must begin with redis://, rediss:// or unix://.")
 
 

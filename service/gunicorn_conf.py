@@ -25,6 +25,7 @@ timeout = 120
 graceful_timeout = 10
 keepalive = 75
 accesslog = None
+logconfig_dict = log.gunicorn_log(_config)
 umask = UMASK
 forwarder_headers = ""
 forwarded_allow_ips = ""
@@ -61,4 +62,3 @@ def write_problem(sock: socket.socket, status_int: int, reason: str, mesg: str) 
 
 # gunicorn has no setting for it; a worker class would have to repeat its list of errors
 util.write_error = write_problem
-log.install()

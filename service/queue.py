@@ -25,7 +25,7 @@ from service.store.pieces import piece_of
 
 ENTRY = "workers.entry.wake_up"
 LIVE, BULK = "live", "bulk"
-QUEUES = (LIVE, BULK)
+RUN_QUEUES = (LIVE, BULK)
 WAKE = "treescore:wake:"
 ABANDONED_AFTER = 6
 """Seconds without a heartbeat after which a worker's run goes to another."""
@@ -140,7 +140,7 @@ class Queue:
     def wake_ups(self) -> set[str]:
         """Return the runs whose wake-ups wait for a worker, or wake one now."""
         ids: set[str] = set()
-        for queue in map(self.rq_queue, QUEUES):
+        for queue in map(self.rq_queue, RUN_QUEUES):
             ids |= {*queue.job_ids, *rq_keys.begun(queue)}
         return ids
 
@@ -156,7 +156,7 @@ class Queue:
 
     def reap(self) -> None:
         """Let RQ requeue (or give up) the wake-ups whose worker sends no heartbeat."""
-        for queue in map(self.rq_queue, QUEUES):
+        for queue in map(self.rq_queue, RUN_QUEUES):
             rq_keys.reap(queue)
 
     def alive(self) -> bool:
@@ -237,7 +237,7 @@ class Queue:
 
     def lengths(self) -> dict[str, int]:
         """Return how many wake-ups wait in each queue."""
-        return {name: int(self.rq_queue(name).count) for name in QUEUES}
+        return {name: int(self.rq_queue(name).count) for name in RUN_QUEUES}
 
 
 def _count_trips(pool: redis.ConnectionPool, meters: Meters) -> None:

@@ -12,7 +12,7 @@ _STRIPES = 16
 """Locks under which values are made: as many different ones can be at the same time."""
 
 
-class Recent(Generic[_V]):
+class LruCache(Generic[_V]):
     """Values by name. The least recently used are dropped first, once all together have more than `most_bytes`."""
 
     def __init__(self, most_bytes: int, size_of: Callable[[_V], int]) -> None:

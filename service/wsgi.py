@@ -5,7 +5,7 @@ from service.config import load_config
 from service.logs import configure_logs
 from service.traces import configure_traces
 
-configure_logs()
 _config = load_config()
+configure_logs(_config)
 configure_traces(_config.otlp_endpoint, "api")
 app = create_app(_config)

@@ -74,7 +74,7 @@ def peek(context: Context, queue: str, anonymous: int) -> str | None:
         return run_id or pieces.next_id(db, queue, __version__, context.config.max_attempts)
 
 
-def release(context: Context, name: str) -> str | None:
+def give_back(context: Context, name: str) -> str | None:
     """Let another worker begin a run or a piece that was not finished. Return its queue; None where it has ended."""
     with context.store.write(durable=False) as db:
         run_id = pieces.run_of(db, name) if pieces.is_piece(name) else name

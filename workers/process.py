@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import argparse
 
+from service.config import load_config
 from service.files import private_umask
 from service.logs import configure_logs
-from service.queue import LIVE, QUEUES
+from service.queue import LIVE, RUN_QUEUES
 from service.traces import configure_traces
 from service.usecases.scoring import gold_cache
 from workers.entry import process_context
@@ -17,11 +18,11 @@ from workers.worker import worker_on
 def main() -> None:
     """Work on one queue until a signal."""
     parser = argparse.ArgumentParser(prog="python -m workers.process")
-    parser.add_argument("--queue", choices=QUEUES, default=LIVE)
+    parser.add_argument("--queue", choices=RUN_QUEUES, default=LIVE)
     parser.add_argument("--burst", action="store_true", help="end when the queue is empty")
     arguments = parser.parse_args()
     private_umask()
-    configure_logs()
+    configure_logs(load_config())
     context = process_context()
     context.meters.process = "worker"
     configure_traces(context.config.otlp_endpoint, "worker")

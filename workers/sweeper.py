@@ -8,6 +8,7 @@ from datetime import timedelta
 import structlog
 from sqlalchemy.exc import DBAPIError
 
+from service.config import load_config
 from service.context import REPORT_SECONDS, Context
 from service.files import private_umask
 from service.logs import configure_logs, fault
@@ -17,7 +18,7 @@ from service.store import comparisons, idempotency, jobs, ladders, runs, score_r
 from service.traces import configure_traces
 from service.usecases.events.deliver import deliver_due
 from service.usecases.scoring import gold_cache
-from workers.entry import process_context, release
+from workers.entry import give_back, process_context
 
 INTERVAL = 1.0
 """Seconds between two sweeps."""
@@ -54,7 +55,7 @@ class Sweeper:
         requeued = [run_id for run_id in lost if run_id in self._suspects]
         for run_id in requeued:
             if lost[run_id].state == runs.RUNNING:
-                release(context, run_id)
+                give_back(context, run_id)
             context.queue.put(run_id, lost[run_id].queue)
             log.warning("requeued", run=run_id)
         self._suspects = set(lost).difference(requeued)
@@ -109,7 +110,7 @@ def deliver(context: Context, stop: Stop) -> None:
 def main() -> None:
     """Sweep until a signal; while Redis or the store is not available, wait for it."""
     private_umask()
-    configure_logs()
+    configure_logs(load_config())
     context = process_context()
     context.meters.process = "sweeper"
     configure_traces(context.config.otlp_endpoint, "sweeper")

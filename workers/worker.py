@@ -14,7 +14,7 @@ from service.context import Context
 from service.logs import fault
 from service.queue import LIVE, REDIS_ERRORS
 from service.store.runs import NO_LIMIT
-from workers.entry import Work, WorkFailed, next_work, peek, release, run
+from workers.entry import Work, WorkFailed, give_back, next_work, peek, run
 from workers.rq_worker import MAX_AGE, RqWorker
 from workers.warm_up import perform_warm_up_job
 
@@ -140,7 +140,7 @@ class Worker(RqWorker):
     def _give_back(self, name: str) -> None:
         """Let another worker begin a run or a piece. Where the store does not answer, the sweeper does it."""
         try:
-            queue = release(self.context, name)
+            queue = give_back(self.context, name)
         except OperationalError as error:
             fault(type(error), error.__traceback__, run=name)
             return

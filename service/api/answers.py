@@ -102,12 +102,12 @@ def plain(view: View, status: int = 200) -> Response:
 def accepted(view: View, location: str, wait: int | None, *, repeated: bool) -> Response:
     """Return 201 if the work is done, else 202."""
     response = plain(view, 201 if view.final else 202)
-    return _made(response, view, location, wait, repeated=repeated)
+    return _made_response(response, view, location, wait, repeated=repeated)
 
 
 def created(view: View, location: str, wait: int | None, *, repeated: bool) -> Response:
     """Return 201: the resource exists, even if work on it is not finished."""
-    return _made(plain(view, 201), view, location, wait, repeated=repeated)
+    return _made_response(plain(view, 201), view, location, wait, repeated=repeated)
 
 
 def secret(document: Mapping[str, object], location: str) -> Response:
@@ -160,7 +160,7 @@ def linked(response: Response, cursor: str | None, name: str = "cursor") -> Resp
     return response
 
 
-def _made(response: Response, view: View, location: str, wait: int | None, *, repeated: bool) -> Response:
+def _made_response(response: Response, view: View, location: str, wait: int | None, *, repeated: bool) -> Response:
     response.headers["Location"] = location
     if repeated:
         response.headers["Idempotent-Replayed"] = "true"

@@ -8,12 +8,12 @@ from functools import lru_cache
 
 from werkzeug.http import parse_etags
 
-from service.recent import Recent
+from service.recent import LruCache
 from service.store.packing import pack
 from service.usecases.runs.views import View
 
 PLAIN, GZIP, ZSTD = "", "gzip", "zstd"
-CODINGS = (ZSTD, GZIP, PLAIN)
+ANSWER_CODINGS = (ZSTD, GZIP, PLAIN)
 """As the service prefers them where a client does not: stored bodies are zstd, and it takes a tenth of the time."""
 SMALL = 1024
 """Bytes of a body below which compressing saves no packet worth its time."""
@@ -48,7 +48,9 @@ def accepted_codings(header: str | None) -> tuple[str, ...]:
     weighed = {coding: weights.get(coding, other or 0.0) for coding in (ZSTD, GZIP)}
     # where nothing is said of it, it is what is left
     weighed[PLAIN] = weights.get(PLAIN, 0.0001 if other is None else other)
-    return tuple(sorted((coding for coding in CODINGS if weighed[coding] > 0), key=lambda coding: -weighed[coding]))
+    return tuple(
+        sorted((coding for coding in ANSWER_CODINGS if weighed[coding] > 0), key=lambda coding: -weighed[coding])
+    )
 
 
 def tag_of(etag: str, coding: str) -> str:
@@ -91,7 +93,7 @@ def only_known(header: str | None, codings: tuple[str, ...]) -> str | None:
     return etag if coding in (codings or (PLAIN,)) and tag == tag_of(etag, coding) else None
 
 
-def _made(body: bytes, coding: str) -> bytes:
+def _coded(body: bytes, coding: str) -> bytes:
     if coding == ZSTD:
         return pack(body)
     return gzip.compress(body, GZIP_LEVEL, mtime=0) if coding == GZIP else body
@@ -101,7 +103,7 @@ class CodedBodies:
     """Bodies in codings other than they are stored in, by validator."""
 
     def __init__(self, most_bytes: int = MOST_BYTES) -> None:
-        self._bodies = Recent[bytes](most_bytes, len)
+        self._bodies = LruCache[bytes](most_bytes, len)
 
     def choose(self, view: View, codings: tuple[str, ...]) -> str:
         """Return the coding to send a view in, the best that is worth it. What only refuses gets the plain body."""
@@ -122,6 +124,6 @@ class CodedBodies:
         tag = tag_of(view.etag, coding)
         body = self._bodies.get(tag)
         if body is None:
-            body = _made(view.body, coding)
+            body = _coded(view.body, coding)
             self._bodies.put(tag, body)
         return body

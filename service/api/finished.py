@@ -58,11 +58,11 @@ def _board(context: Context, caller: Caller, slug: str, form: str | None, asked:
 
 _ROUTES = {
     "jobs": _Route(
-        "/v1/jobs/<job_id>", jobs_api.READERS, Kind.OWN,
+        "/v1/jobs/<job_id>", jobs_api.JOB_READERS, Kind.OWN,
         lambda context, caller, name, _form, _asked: jobs.view_job(context, caller, name),
     ),
     "submissions": _Route(
-        "/v1/submissions/<submission>", submissions_api.READERS, Kind.OWN,
+        "/v1/submissions/<submission>", submissions_api.SUBMISSION_READERS, Kind.OWN,
         lambda context, caller, name, _form, _asked: submissions.view_submission(context, caller, name),
     ),
     "comparisons": _Route(

@@ -36,7 +36,7 @@ FIELDS = ("source", "target", "alignment")
 MAX_PARTS = 5_000
 ALL_PARTS = "parts"
 """The name of an archive with a file for each part."""
-CODINGS: Mapping[str, str] = {".gz": "gzip", ".zst": "zstd"}
+FILE_CODINGS: Mapping[str, str] = {".gz": "gzip", ".zst": "zstd"}
 """How a file with such a suffix is packed."""
 _INDEX = re.compile(r"systems/(0|[1-9][0-9]{0,5})", re.ASCII)
 
@@ -55,7 +55,7 @@ def read_job(request: Request, config: Config) -> dict[str, Json]:
     Raises:
         ServiceError: 400, 413, 415 or 422.
     """
-    document, texts = read(request, config)
+    document, texts = read_form(request, config)
     systems = document.setdefault("systems", [])
     if not isinstance(systems, list) or not all(isinstance(system, dict) for system in systems):
         raise invalid("bad-value", "/systems", "In `meta`, `systems` must be a list of objects.")
@@ -91,7 +91,7 @@ def read_parts(request: Request, config: Config, folder: str, key: str | None) -
     Raises:
         ServiceError: 400, 413, 415 or 422.
     """
-    document, texts = read(request, config)
+    document, texts = read_form(request, config)
     parts = document.setdefault(folder, {})
     if not isinstance(parts, dict):
         raise invalid("wrong-type", f"/{folder}", f"In `meta`, `{folder}` must be an object.")
@@ -110,7 +110,7 @@ def read_parts(request: Request, config: Config, folder: str, key: str | None) -
     return document
 
 
-def read(request: Request, config: Config) -> tuple[dict[str, Json], list[tuple[str, bytes]]]:
+def read_form(request: Request, config: Config) -> tuple[dict[str, Json], list[tuple[str, bytes]]]:
     """Return the document `meta`, and the texts under their names, in the order received.
 
     Raises:
@@ -149,11 +149,11 @@ def _texts_of(part: FormPart, left: int) -> list[tuple[str, bytes]]:
         Unprocessable: the file is damaged, or an archive that holds several files and is not all parts.
     """
     suffix, pointer = suffix_of(part.filename), f"/{escape(part.name)}"
-    if suffix in CODINGS:
+    if suffix in FILE_CODINGS:
         try:
-            return [(part.name, unpacked(part.data, CODINGS[suffix], left))]
+            return [(part.name, unpacked(part.data, FILE_CODINGS[suffix], left))]
         except BadRequest as error:
-            detail = f"{part.filename!r} is not whole {CODINGS[suffix]} data. Pack it again, or rename it."
+            detail = f"{part.filename!r} is not whole {FILE_CODINGS[suffix]} data. Pack it again, or rename it."
             raise invalid("damaged-archive", pointer, detail) from error
     if suffix != ARCHIVE:
         return [(part.name, part.data)]

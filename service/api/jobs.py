@@ -12,7 +12,7 @@ from service.usecases.jobs import jobs, results, trees
 
 blueprint = Blueprint("jobs", __name__, url_prefix="/v1/jobs")
 
-READERS = ("score", "read")
+JOB_READERS = ("score", "read")
 
 
 @blueprint.post("")
@@ -39,7 +39,7 @@ def list_jobs() -> Response:
 @blueprint.get("/<job_id>")
 def get_job(job_id: str) -> Response:
     """Show a job; with a wait, once it differs from what the client knows."""
-    caller = calls.caller(*READERS)
+    caller = calls.caller(*JOB_READERS)
     calls.query(queries.NOTHING)
     context = calls.context()
     return calls.polled(
@@ -68,7 +68,7 @@ def cancel_job(job_id: str) -> Response:
 @blueprint.get("/<job_id>/items")
 def list_items(job_id: str) -> Response:
     """List items, sentence by sentence."""
-    caller = calls.caller(*READERS)
+    caller = calls.caller(*JOB_READERS)
     query = calls.query(queries.ITEMS)
     return item_page(results.job_items(calls.context(), caller, job_id, query), query.format)
 
@@ -76,7 +76,7 @@ def list_items(job_id: str) -> Response:
 @blueprint.get("/<job_id>/trees")
 def list_job_trees(job_id: str) -> Response:
     """List the trees of a system beside gold's, sentence by sentence."""
-    caller = calls.caller(*READERS)
+    caller = calls.caller(*JOB_READERS)
     query = calls.query(queries.JOB_TREES)
     return answers.page(trees.job_trees(calls.context(), caller, job_id, query))
 
@@ -84,7 +84,7 @@ def list_job_trees(job_id: str) -> Response:
 @blueprint.get("/<job_id>/slices")
 def get_slices(job_id: str) -> Response:
     """Show scores by groups; without `by`, the groupings."""
-    caller = calls.caller(*READERS)
+    caller = calls.caller(*JOB_READERS)
     query = calls.query(queries.SLICES)
     return answers.conditional(results.job_slices(calls.context(), caller, job_id, query))
 
@@ -92,7 +92,7 @@ def get_slices(job_id: str) -> Response:
 @blueprint.get("/<job_id>/report")
 def get_report(job_id: str) -> Response:
     """Show a report in the layout of the original program."""
-    caller = calls.caller(*READERS)
+    caller = calls.caller(*JOB_READERS)
     query = calls.query(queries.REPORT)
     return answers.conditional(results.job_report(calls.context(), caller, job_id, query))
 
@@ -100,7 +100,7 @@ def get_report(job_id: str) -> Response:
 @blueprint.get("/<job_id>/comparisons")
 def get_comparisons(job_id: str) -> Response:
     """Show which differences between the systems are significant."""
-    caller = calls.caller(*READERS)
+    caller = calls.caller(*JOB_READERS)
     query = calls.query(queries.COMPARISONS)
     return answers.conditional(results.job_comparisons(calls.context(), caller, job_id, query))
 
@@ -108,6 +108,6 @@ def get_comparisons(job_id: str) -> Response:
 @blueprint.get("/<job_id>/agreement")
 def get_agreement(job_id: str) -> Response:
     """Show how far two scores agree over the same sentences."""
-    caller = calls.caller(*READERS)
+    caller = calls.caller(*JOB_READERS)
     calls.query(queries.NOTHING)
     return answers.conditional(results.job_agreement(calls.context(), caller, job_id))

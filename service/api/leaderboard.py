@@ -27,7 +27,7 @@ def get_leaderboard(benchmark: str) -> Response:
     caller = calls.caller()
     query = calls.query(queries.LEADERBOARD)
     query = replace(query, format=calls.form(LEADERBOARD_FORMATS, query.format))
-    return sheet_response(caller, benchmark, leaderboard.SHEET, query)
+    return sheet_response(caller, benchmark, leaderboard.BOARD_SHEET, query)
 
 
 def sheet_response(caller: Caller, benchmark: str, sheet: Sheet, query: BoardQuery) -> Response:

@@ -22,7 +22,7 @@ def get_matrix(benchmark: str) -> Response:
     caller = calls.caller()
     query = calls.query(queries.MATRIX)
     query = replace(query, format=calls.form(MATRIX_FORMATS, query.format))
-    return sheet_response(caller, benchmark, matrix.SHEET, query)
+    return sheet_response(caller, benchmark, matrix.MATRIX_SHEET, query)
 
 
 @blueprint.get("/scores")

@@ -15,7 +15,7 @@ from service.usecases.submissions import changes, results, submissions, trees, v
 
 blueprint = Blueprint("submissions", __name__, url_prefix="/v1")
 
-READERS = ("submit", "read")
+SUBMISSION_READERS = ("submit", "read")
 
 
 @blueprint.post("/benchmarks/<benchmark>/submissions")
@@ -38,7 +38,7 @@ def submit(benchmark: str) -> Response:
 @blueprint.get("/benchmarks/<benchmark>/submissions")
 def list_submissions(benchmark: str) -> Response:
     """List the team's submissions, newest first."""
-    caller = calls.caller(*READERS)
+    caller = calls.caller(*SUBMISSION_READERS)
     query = calls.query(queries.SUBMISSIONS)
     context = calls.context()
     response = answers.page(submissions.list_submissions(context, caller, benchmark, query))
@@ -49,7 +49,7 @@ def list_submissions(benchmark: str) -> Response:
 @blueprint.get("/submissions/<submission>")
 def get_submission(submission: str) -> Response:
     """Show a submission; with a wait, once it differs from what the client knows."""
-    caller = calls.caller(*READERS)
+    caller = calls.caller(*SUBMISSION_READERS)
     calls.query(queries.NOTHING)
     context = calls.context()
     return calls.polled(
@@ -99,7 +99,7 @@ def retry_submission(submission: str) -> Response:
 @blueprint.get("/submissions/<submission>/items")
 def list_submission_items(submission: str) -> Response:
     """List items, sentence by sentence, where the feedback level shows them."""
-    caller = calls.caller(*READERS)
+    caller = calls.caller(*SUBMISSION_READERS)
     query = calls.query(queries.SUBMISSION_ITEMS)
     return item_page(results.submission_items(calls.context(), caller, submission, query), query.format)
 
@@ -107,7 +107,7 @@ def list_submission_items(submission: str) -> Response:
 @blueprint.get("/submissions/<submission>/trees")
 def list_submission_trees(submission: str) -> Response:
     """List trees, sentence by sentence, as the feedback level shows them."""
-    caller = calls.caller(*READERS)
+    caller = calls.caller(*SUBMISSION_READERS)
     query = calls.query(queries.SUBMISSION_TREES)
     return answers.page(trees.submission_trees(calls.context(), caller, submission, query))
 
@@ -115,7 +115,7 @@ def list_submission_trees(submission: str) -> Response:
 @blueprint.get("/submissions/<submission>/slices")
 def get_submission_slices(submission: str) -> Response:
     """Show scores by groups; without `by`, the groupings."""
-    caller = calls.caller(*READERS)
+    caller = calls.caller(*SUBMISSION_READERS)
     query = calls.query(queries.SUBMISSION_SLICES)
     return answers.conditional(results.submission_slices(calls.context(), caller, submission, query))
 
@@ -123,7 +123,7 @@ def get_submission_slices(submission: str) -> Response:
 @blueprint.get("/submissions/<submission>/output")
 def get_output(submission: str) -> Response:
     """Show the output of one part, byte for byte."""
-    caller = calls.caller(*READERS)
+    caller = calls.caller(*SUBMISSION_READERS)
     part = calls.query(queries.OUTPUT).part
     return answers.conditional(changes.submission_output(calls.context(), caller, submission, part))
 

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import click
 
-from service.commands.operating import config_of, existing_store, operating_options, show, size
+from service.commands.operating import config_of, existing_store, operating_options, show_document, size
 from service.usecases.operations.backup import back_up
 
 SHOWN = ("benchmarks", "submissions", "jobs", "texts")
@@ -42,4 +42,4 @@ def backup(file: Path, data_dir: Path | None, *, as_json: bool) -> None:
         f"Digest {made.manifest.digest}; schema {made.manifest.schema}; begun {made.manifest.created_at}.",
         "It holds gold, outputs and keys: store it where only operators can read it.",
     ]
-    show(document, lines, as_json=as_json)
+    show_document(document, lines, as_json=as_json)

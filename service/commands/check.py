@@ -7,7 +7,7 @@ from pathlib import Path
 import click
 
 from service.commands.exits import FINE, UNKNOWN, WRONG
-from service.commands.operating import config_of, existing_store, operating_options, show
+from service.commands.operating import config_of, existing_store, operating_options, show_document
 from service.usecases.operations import check as checking
 from service.usecases.operations.findings import Level, worst
 
@@ -28,5 +28,5 @@ def check(ctx: click.Context, data_dir: Path | None, *, every: bool, as_json: bo
     document = {"state": level, "findings": [finding._asdict() for finding in findings]}
     wrong = sum(finding.level is Level.WRONG for finding in findings)
     summary = f"{wrong} things are wrong." if wrong else "Nothing is wrong."
-    show(document, [*(finding.line for finding in findings), summary], as_json=as_json)
+    show_document(document, [*(finding.line for finding in findings), summary], as_json=as_json)
     ctx.exit({Level.WRONG: WRONG, Level.UNKNOWN: UNKNOWN}.get(level, FINE))

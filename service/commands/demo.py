@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import signal
 import subprocess
 import sys
@@ -36,7 +37,10 @@ def demo(bind: str, data_dir: Path, *, once: bool) -> None:
     if not EXAMPLES.is_dir():
         raise click.ClickException("The example benchmark is part of a checkout. Run `make run` there.")
     command = [sys.executable, "-m", "service", "serve", "--bind", bind, "--data-dir", str(data_dir)]
-    server = subprocess.Popen(command, stdout=subprocess.PIPE, text=True)  # noqa: S603 - our own command line
+    quiet = {"TREESCORE_LOG_LEVEL": "error"} if once else {}
+    server = subprocess.Popen(  # noqa: S603 - our own command line
+        command, env={**quiet, **os.environ}, stdout=subprocess.PIPE, text=True
+    )
     for sign in (signal.SIGTERM, signal.SIGINT):
         signal.signal(sign, lambda number, _: server.send_signal(number))
     try:
@@ -48,7 +52,7 @@ def demo(bind: str, data_dir: Path, *, once: bool) -> None:
         token = token or load_config().admin_token
         with httpx.Client(base_url=address, headers={"Authorization": f"Bearer {token}"}, timeout=120) as client:
             for name in BENCHMARKS:
-                show(name, client)
+                show_scores(name, client)
             board = make_boards(client, EXAMPLES)
         click.echo(f"Open in a browser: {address}/b/{board}   (reference: {address}/docs)")
         click.echo(f"Sign in:           {address}/sign-in   (then the teams' names lead to their sentences)")
@@ -68,7 +72,7 @@ def ready_address(ready_line: str) -> tuple[str, str]:
     return words[words.index("at") + 1], words[-1].rstrip(")") if "token:" in words else ""
 
 
-def show(name: str, client: httpx.Client) -> None:
+def show_scores(name: str, client: httpx.Client) -> None:
     """Score one example benchmark and print it."""
     request = request_for(name)
     response = client.post("/v1/jobs", json=request, headers={"Prefer": f"wait={WAIT_SECONDS}"})

@@ -8,7 +8,7 @@ import click
 from sqlalchemy import make_url
 
 from service.commands.exits import FINE, UNKNOWN, WRONG, CouldNotTell
-from service.commands.operating import config_of, operating_options, show
+from service.commands.operating import config_of, operating_options, show_document
 from service.context import open_context
 from service.store.database import file_of_url
 from service.usecases.operations import doctor as diagnosis
@@ -39,5 +39,5 @@ def doctor(ctx: click.Context, data_dir: Path | None, *, as_json: bool) -> None:
         "configuration": diagnosis.shown(config),
         "findings": [finding._asdict() for finding in findings],
     }
-    show(document, [finding.line for finding in findings], as_json=as_json)
+    show_document(document, [finding.line for finding in findings], as_json=as_json)
     ctx.exit({Level.WRONG: WRONG, Level.UNKNOWN: UNKNOWN}.get(level, FINE))

@@ -92,9 +92,15 @@ def clear_stale_socket(path: Path) -> None:
     path.unlink(missing_ok=True)
 
 
+def log_file(folder: Path) -> Path:
+    """Return where the server writes its log: apart from the service's, which has one form."""
+    return folder / "server.log"
+
+
 def command(binary: Path, folder: Path, socket: Path) -> list[str]:
     """Return the command line: a Unix socket for this user only, an append-only file synced each second."""
     return [
         str(binary), "--port", "0", "--unixsocket", str(socket), "--unixsocketperm", "700", "--dir", str(folder),
         "--appendonly", "yes", "--appendfsync", "everysec", "--save", "", "--daemonize", "no", "--loglevel", "warning",
+        "--logfile", str(log_file(folder)),
     ]  # fmt: skip

@@ -7,7 +7,7 @@ from pathlib import Path
 import click
 
 from service.commands.exits import FINE, WRONG
-from service.commands.operating import config_of, existing_store, operating_options, show
+from service.commands.operating import config_of, existing_store, operating_options, show_document
 from service.commands.processes import prepared
 from service.config import Config
 from service.context import utc_now
@@ -33,7 +33,9 @@ def migrate(ctx: click.Context, data_dir: Path | None, *, only_check: bool, as_j
 def _check(config: Config, *, as_json: bool) -> int:
     with existing_store(config, current=False) as context, context.store.read() as db:
         found = schema_of(db)
-    show({"schema": found.state, "stored": found.stored, "wanted": found.wanted}, [found.words], as_json=as_json)
+    show_document(
+        {"schema": found.state, "stored": found.stored, "wanted": found.wanted}, [found.words], as_json=as_json
+    )
     return FINE if found.state is State.CURRENT else WRONG
 
 
@@ -55,7 +57,7 @@ def _migrate(config: Config, *, as_json: bool) -> int:
     if before.state is State.NEEDED and before.stored is not None:
         lines.append(f"Migrated the store from schema {before.stored} to {before.wanted}.")
     if as_json:
-        show(document, lines, as_json=True)
+        show_document(document, lines, as_json=True)
     else:  # standard output of `treescore serve`, which runs this, is for the line that says when it is ready
         for line in lines:
             click.echo(line, err=True)

@@ -60,7 +60,7 @@ def existing_store(config: Config, *, current: bool = True) -> Iterator[Context]
         context.queue.redis.close()
 
 
-def show(document: Mapping[str, object], lines: Sequence[str], *, as_json: bool) -> None:
+def show_document(document: Mapping[str, object], lines: Sequence[str], *, as_json: bool) -> None:
     """Print a document as JSON, or the lines that say the same to people."""
     if as_json:
         click.echo(orjson.dumps(document, option=orjson.OPT_INDENT_2).decode())

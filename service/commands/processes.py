@@ -47,7 +47,7 @@ def prepared(config: Config) -> Config:
         FilesError: something there belongs to another user.
         OSError: something there cannot be made private.
     """
-    configure_logs()
+    configure_logs(config)
     close_files(config)
     return config
 

@@ -8,7 +8,7 @@ from pathlib import Path
 import click
 
 from service.commands.exits import FINE, WRONG, Refused
-from service.commands.operating import config_of, existing_store, operating_options, show
+from service.commands.operating import config_of, existing_store, operating_options, show_document
 from service.errors import ServiceError
 from service.usecases.operations import purge as purging
 from service.usecases.operations.purge import Scope
@@ -50,7 +50,7 @@ def purge(
     if not clean:
         lines.append("The file was not written again: another process uses it, or its disk is full. Do it later with")
         lines.append("treescore purge --before 1970-01-01 --yes")
-    show({"deleted": yes, "counts": numbers, "overwritten": yes and clean}, lines, as_json=as_json)
+    show_document({"deleted": yes, "counts": numbers, "overwritten": yes and clean}, lines, as_json=as_json)
     ctx.exit(FINE if clean else WRONG)
 
 

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import click
 
-from service.commands.operating import config_of, operating_options, owner, show
+from service.commands.operating import config_of, operating_options, owner, show_document
 from service.commands.serve import locked
 from service.store.tokens import Token
 from service.usecases.operations import backup
@@ -50,7 +50,7 @@ def restore(file: Path, data_dir: Path | None, *, as_json: bool) -> None:
         lines.append(f"The schema was migrated from {manifest.schema} to {restored.migrated_to}.")
     lines += [f"{name} was there already and was kept." for name in restored.kept]
     lines += token_lines(restored.valid_tokens, manifest.created_at)
-    show(document, lines, as_json=as_json)
+    show_document(document, lines, as_json=as_json)
 
 
 def token_lines(tokens: Sequence[Token], created_at: str) -> list[str]:

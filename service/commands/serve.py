@@ -34,7 +34,6 @@ from service.commands.processes import (
 from service.commands.supervisor import Child, Supervisor
 from service.config import Config, inherited, load_config, source_of
 from service.ids import new_token
-from service.logs import configure_logs
 from service.posix import Stop, stop_signal
 from service.variables import check_secret
 
@@ -54,7 +53,6 @@ def serve(bind: str | None, data_dir: Path | None, workers: int | None) -> None:
 
     A server named by TREESCORE_REDIS_URL or TREESCORE_DATABASE_URL is used; none is started in its stead.
     """
-    configure_logs()
     given = dict(os.environ)
     for name, value in (("BIND", bind), ("DATA_DIR", data_dir), ("WORKERS", workers)):
         if value is not None:
@@ -117,7 +115,7 @@ def run(config: Config, stop: Stop, token_words: str, *, own_redis: bool) -> Non
             supervisor.add(Child(f"bulk-{number}", ["nice", *worker_command("bulk")], stop_seconds=30))
         supervisor.add(Child("api", api_command(), orphan_signal=signal.SIGTERM))
         if wait_until_ready(config, supervisor, stop):
-            click.echo(hosts_line(config), err=True)
+            tell(config, hosts_line(config))
             click.echo(f"Treescore is ready at {address(config)} ({token_words})")
             sys.stdout.flush()
             supervisor.watch(stop.wait)
@@ -137,6 +135,7 @@ def start_redis(supervisor: Supervisor, config: Config, listens: Path) -> None:
     except embedded_redis.EmbeddedRedisError as error:
         raise click.ClickException(str(error)) from error
     embedded_redis.clear_stale_socket(listens)
+    embedded_redis.log_file(folder).unlink(missing_ok=True)
     command = embedded_redis.command(binary, folder, listens)
     supervisor.add(Child("redis", command, orphan_signal=signal.SIGTERM, needed=True))
     client = redis.Redis(unix_socket_path=str(listens))
@@ -147,7 +146,7 @@ def start_redis(supervisor: Supervisor, config: Config, listens: Path) -> None:
                 return
         except redis.RedisError:
             threading.Event().wait(0.01)
-    raise click.ClickException("The embedded Redis server did not start.")
+    raise click.ClickException(f"The embedded Redis server did not start. See {embedded_redis.log_file(folder)}.")
 
 
 def wait_until_ready(config: Config, supervisor: Supervisor, stop: Stop) -> bool:
@@ -167,11 +166,17 @@ def wait_until_ready(config: Config, supervisor: Supervisor, stop: Stop) -> bool
                 return True
             if workers["warming"] and monotonic() > said + SPEAK_EVERY:
                 said = monotonic()
-                click.echo(f"The workers warm up; {workers['steps_left']} steps are left.", err=True)
+                tell(config, f"The workers warm up; {workers['steps_left']} steps are left.")
         supervisor.look()
         if stop.wait(0.05):
             return False
     raise click.ClickException(f"The service was not ready within {READY_WITHIN:.0f} s. See the log above.")
+
+
+def tell(config: Config, line: str) -> None:
+    """Tell the operator something on standard error, unless only faults are wanted there."""
+    if config.log_level != "error":
+        click.echo(line, err=True)
 
 
 def address(config: Config) -> str:

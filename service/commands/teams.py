@@ -9,7 +9,7 @@ from typing import BinaryIO
 import click
 
 from service.commands.exits import Refused
-from service.commands.operating import config_of, existing_store, operating_options, show
+from service.commands.operating import config_of, existing_store, operating_options, show_document
 from service.context import Context
 from service.errors import ServiceError
 from service.render.team_tokens import tokens_csv
@@ -35,7 +35,7 @@ def teams(benchmark: str, table: BinaryIO, data_dir: Path | None, *, as_json: bo
     with existing_store(config) as context:
         made = _made(context, benchmark, body)
     if as_json:
-        show({"teams": made}, (), as_json=True)
+        show_document({"teams": made}, (), as_json=True)
     else:
         click.echo(tokens_csv(made), nl=False)
 

@@ -10,7 +10,7 @@ from pathlib import Path
 import click
 
 from service.commands.exits import Refused
-from service.commands.operating import config_of, existing_store, operating_options, owner, show
+from service.commands.operating import config_of, existing_store, operating_options, owner, show_document
 from service.context import Context
 from service.errors import ServiceError
 from service.requests import SCOPES, TokenRequest
@@ -37,7 +37,7 @@ def list_tokens(data_dir: Path | None, *, only_valid: bool, as_json: bool) -> No
         rows = [each for each in tokens.list_all(context) if not only_valid or _state(each, now) == "valid"]
     documents = [_document(each, now) for each in rows]
     lines = [f"{each.id}  {_state(each, now):<8} {each.scopes:<12} {owner(each)}" for each in rows]
-    show({"tokens": documents}, lines or ["The store has no tokens."], as_json=as_json)
+    show_document({"tokens": documents}, lines or ["The store has no tokens."], as_json=as_json)
 
 
 @token.command()
@@ -82,7 +82,7 @@ def revoke(token_id: str, data_dir: Path | None, *, as_json: bool) -> None:
     """Revoke the token with this ID: the next request with it is refused."""
     with _store(data_dir) as context:
         tokens.revoke(context, token_id)
-    show({"id": token_id, "revoked": True}, [f"Revoked {token_id}."], as_json=as_json)
+    show_document({"id": token_id, "revoked": True}, [f"Revoked {token_id}."], as_json=as_json)
 
 
 @token.command()
@@ -117,7 +117,7 @@ def _scopes(given: str) -> tuple[str, ...]:
 def _show_secret(made: tuple[str, str], *, as_json: bool) -> None:
     token_id, secret = made
     lines = [f"{token_id} {secret}", "This is the only time that the secret is shown."]
-    show({"id": token_id, "token": secret}, lines, as_json=as_json)
+    show_document({"id": token_id, "token": secret}, lines, as_json=as_json)
 
 
 def _state(row: Token, now: datetime) -> str:

@@ -9,7 +9,7 @@ import yaml
 
 from service.contract.generated import Generator, request_classes
 from service.contract.operations import expanded_paths, header_name
-from service.contract.parts import FOLDER, Parts, read
+from service.contract.parts import FOLDER, Parts, read_parts
 from service.contract.tree import ContractError, Tree, mapping, reference
 
 PUBLISHED = Path(__file__).parents[2] / "openapi.yaml"
@@ -19,7 +19,7 @@ HEADING = """\
 MOST_LINES = 40
 
 
-def document(parts: Parts) -> Tree:
+def contract_document(parts: Parts) -> Tree:
     """Return the published document."""
     generator = Generator({name: parts.schemas[name] for name in parts.shared}, parts.prose)
     general = dict(parts.general)
@@ -116,7 +116,7 @@ _Dumper.add_representer(list, _list)
 
 def built(folder: Path = FOLDER) -> str:
     """Return the text of the document that the files of a folder describe."""
-    whole = document(read(folder))
+    whole = contract_document(read_parts(folder))
     _check_expanded(whole, "")
     return HEADING + yaml.dump(whole, Dumper=_Dumper, sort_keys=False, width=118, allow_unicode=True)
 

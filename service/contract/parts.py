@@ -61,7 +61,7 @@ class Parts:
     examples: Tree
 
 
-def read(folder: Path = FOLDER) -> Parts:
+def read_parts(folder: Path = FOLDER) -> Parts:
     """Read and merge the files of a folder.
 
     Raises:

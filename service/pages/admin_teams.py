@@ -25,7 +25,7 @@ MOST_DIGITS = 9
 @blueprint.get("")
 def show_teams(benchmark: str) -> Response:
     """List teams and invites."""
-    return _page(benchmark)
+    return _teams_page(benchmark)
 
 
 @blueprint.post("")
@@ -42,7 +42,7 @@ def make_teams(benchmark: str) -> Response:
         response.status_code = 200
         response.headers["Content-Disposition"] = f'attachment; filename="{benchmark}-tokens.csv"'
         return answers.finished(response)
-    return _page(benchmark, made=made)
+    return _teams_page(benchmark, made=made)
 
 
 @blueprint.post("/<team>/token")
@@ -50,7 +50,7 @@ def make_token(benchmark: str, team: str) -> Response:
     """Make a new token for a team and revoke its earlier ones."""
     caller = visitors.member("organise")
     visitors.check_form()
-    return _page(benchmark, made=[teams.rotate_token(calls.context(), caller, benchmark, team)])
+    return _teams_page(benchmark, made=[teams.rotate_token(calls.context(), caller, benchmark, team)])
 
 
 @blueprint.post("/invites")
@@ -63,7 +63,7 @@ def make_invite(benchmark: str) -> Response:
     most = request.form.get("teams_at_most", "")
     given["teams_at_most"] = int(most) if most.isascii() and most.isdigit() and len(most) <= MOST_DIGITS else most
     invite = invites.create_invite(context, caller, benchmark, answers.loaded(InviteRequest(), given))
-    return _page(benchmark, invite=invite)
+    return _teams_page(benchmark, invite=invite)
 
 
 @blueprint.post("/invites/<invite>")
@@ -75,7 +75,7 @@ def withdraw_invite(benchmark: str, invite: str) -> Response:
     return answers.go_to(f"/admin/{benchmark}/teams")
 
 
-def _page(
+def _teams_page(
     benchmark: str, *, made: list[dict[str, object]] | None = None, invite: dict[str, object] | None = None
 ) -> Response:
     """Return the page; one with secrets is stored nowhere."""

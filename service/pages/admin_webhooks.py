@@ -18,7 +18,7 @@ MANY = PageQuery(limit=100)
 @blueprint.get("")
 def show_webhooks() -> Response:
     """List webhooks."""
-    return _page()
+    return _webhooks_page()
 
 
 @blueprint.post("")
@@ -30,7 +30,7 @@ def make_webhook() -> Response:
     given = {"url": request.form.get("url", "").strip()}
     if request.form.get("benchmark"):
         given["benchmark"] = request.form["benchmark"]
-    return _page(secret=webhooks.create_webhook(context, caller, answers.loaded(WebhookRequest(), given)))
+    return _webhooks_page(secret=webhooks.create_webhook(context, caller, answers.loaded(WebhookRequest(), given)))
 
 
 @blueprint.post("/<webhook>/rotate")
@@ -38,7 +38,7 @@ def rotate_webhook(webhook: str) -> Response:
     """Make a new secret; the old one signs too for a day."""
     caller = visitors.member("organise")
     visitors.check_form()
-    return _page(secret=webhooks.rotate_secret(calls.context(), caller, webhook))
+    return _webhooks_page(secret=webhooks.rotate_secret(calls.context(), caller, webhook))
 
 
 @blueprint.post("/<webhook>/test")
@@ -76,7 +76,7 @@ def replay_delivery(webhook: str, delivery: str) -> Response:
     return answers.go_to(f"/admin/webhooks/{webhook}")
 
 
-def _page(secret: dict[str, object] | None = None) -> Response:
+def _webhooks_page(secret: dict[str, object] | None = None) -> Response:
     """Return the page; one with a secret is stored nowhere."""
     caller = visitors.member("organise")
     listed = webhooks.list_webhooks(calls.context(), caller, MANY)

@@ -18,7 +18,7 @@ from service.api.codings import known_tag
 from service.pages import figures, static_files
 from service.pages.visitors import CSRF_FIELD, Visitor, here, visitor
 from service.problem_catalogue import CODES
-from service.recent import Recent
+from service.recent import LruCache
 from service.schemas.base import Loaded, Strict, load
 from service.usecases.runs.views import View, etag_of
 from treescore.core.one_line import clean
@@ -36,7 +36,7 @@ UNCHANGED, FINAL = 204, 286
 TEMPLATES = Path(__file__).parent / "templates"
 MOST_BYTES = 32 * 2**20
 """Of rendered pages that a process keeps."""
-_PAGES = Recent[bytes](MOST_BYTES, len)
+_PAGES = LruCache[bytes](MOST_BYTES, len)
 
 
 @cache

@@ -15,7 +15,7 @@ from service.errors import ServiceError
 from service.pages import answers
 from service.pages.score_names import ScoreNames, kind_of
 from service.pages.visitors import visitor
-from service.recent import Recent
+from service.recent import LruCache
 from service.requests import LeaderboardQuery
 from service.schemas import queries
 from service.usecases.benchmarks import benchmarks
@@ -30,7 +30,7 @@ NO_ROWS = ("none", "status")
 
 MOST_OLD = 15
 """Seconds for which times of a benchmark are kept: 300 viewers ask for its state 20 times a second."""
-_TIMES = Recent[Mapping[str, Any]](64, lambda _: 1)
+_TIMES = LruCache[Mapping[str, Any]](64, lambda _: 1)
 
 
 class Leading(NamedTuple):
@@ -47,7 +47,7 @@ class Leading(NamedTuple):
     score: str
 
 
-_LEADING = Recent[Leading](4096, lambda _: 1)
+_LEADING = LruCache[Leading](4096, lambda _: 1)
 """By the validators of boards: a board of 1,000 rows takes 20 ms to read, and a list shows 100 benchmarks."""
 
 
@@ -57,7 +57,7 @@ def show_benchmarks() -> Response:
     caller = visitor().caller
     query, _ = answers.query(queries.BENCHMARKS)
     listed = benchmarks.list_benchmarks(calls.context(), caller, query)
-    rows = [_row(caller, document) for document in listed.items]
+    rows = [_benchmark_row(caller, document) for document in listed.items]
     return answers.page("benchmarks.html", rows=rows, next=listed.next)
 
 
@@ -98,7 +98,7 @@ def state_of(document: Mapping[str, Json], now: datetime) -> str:
     return "closed" if now >= closes else f"open, {_time_between(now, closes)} left"
 
 
-def _row(caller: Caller, document: Mapping[str, Any]) -> dict[str, object]:
+def _benchmark_row(caller: Caller, document: Mapping[str, Any]) -> dict[str, object]:
     leading = _leading(caller, document) or Leading(None, None, "")
     return {
         "id": document["id"],

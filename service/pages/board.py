@@ -64,7 +64,7 @@ def show_board(benchmark: str) -> Response:
     """Show the board."""
     view, sort = _view(benchmark)
     version = (view.etag, sort, state_now(benchmark, view))
-    return answers.known_page("board.html", version, partial(_values, benchmark, view, sort))
+    return answers.known_page("board.html", version, partial(_board_values, benchmark, view, sort))
 
 
 @blueprint.get("/live")
@@ -75,7 +75,7 @@ def show_board_live(benchmark: str) -> Response:
     closed = state_now(benchmark, view) == "closed"
     return answers.known_fragment(
         "board_table.html", view.etag, final=view.final and closed,
-        values=partial(_values, benchmark, view, sort, asked=own),
+        values=partial(_board_values, benchmark, view, sort, asked=own),
     )  # fmt: skip
 
 
@@ -92,7 +92,7 @@ def _view(benchmark: str) -> tuple[View, str]:
     return view, own.get(SORT, "")
 
 
-def _values(benchmark: str, view: View, sort: str, asked: Mapping[str, str] | None = None) -> dict[str, object]:
+def _board_values(benchmark: str, view: View, sort: str, asked: Mapping[str, str] | None = None) -> dict[str, object]:
     """Return what the templates of the board show."""
     board = orjson.loads(view.body)
     document = benchmark_document(visitor().caller, benchmark)
@@ -110,11 +110,11 @@ def _values(benchmark: str, view: View, sort: str, asked: Mapping[str, str] | No
         "columns": columns,
         "names": [names(address) for address in board["scores"]],
         "axis": drawn(axis_svg(scale)),
-        "rows": _sorted(_rows(board, figures, scale), sort),
+        "rows": _sorted(_board_rows(board, figures, scale), sort),
         "sort": sort,
         "query": query,
         "sort_links": partial(_sort_link, query, sort),
-        "caption": _caption(board, ranking, len(document["parts"])),
+        "caption": _board_caption(board, ranking, len(document["parts"])),
         "parts": part_choices(document),
         "picks": PICKS if visitor().caller.organiser else (),
         "exports": links(
@@ -146,7 +146,7 @@ def heading(document: Mapping[str, Any], board: Mapping[str, Any]) -> dict[str, 
     return {"benchmark": document, "state": state, "summary": f"{summary[:1].upper()}{summary[1:]}."}
 
 
-def _rows(board: BoardDocument, figures: Figures, scale: Scale) -> list[Row]:
+def _board_rows(board: BoardDocument, figures: Figures, scale: Scale) -> list[Row]:
     rows, cluster, said = [], None, board["significance"]["pending"]
     for document in board["rows"]:
         begins = document["cluster"] is not None and cluster is not None and document["cluster"] != cluster
@@ -191,7 +191,7 @@ def _sort_link(query: Mapping[str, str], sort: str, column: str, best: str = "-"
     return "?" + urlencode({**members, SORT: other if sort == wanted else wanted})
 
 
-def _caption(board: Mapping[str, Json], ranking: NamedScore, parts: int) -> str:
+def _board_caption(board: Mapping[str, Json], ranking: NamedScore, parts: int) -> str:
     """Say what is measured, and how it was tested."""
     part = board["part"]
     if part == "macro":

@@ -72,7 +72,7 @@ def show_comparison(benchmark: str) -> Response:
         except NotFound:  # fewer than two rows were compared
             answered = None
     version = (board_view.etag, None if answered is None else answered.etag)
-    return answers.known_page("compare.html", version, partial(_values, benchmark, board, answered, own))
+    return answers.known_page("compare.html", version, partial(_compare_values, benchmark, board, answered, own))
 
 
 @blueprint.get("/live")
@@ -85,7 +85,9 @@ def show_comparison_live(benchmark: str) -> Response:
     return answers.go_to(f"/b/{quote(benchmark, safe='')}/compare?{urlencode(list(request.args.items()))}")
 
 
-def _values(benchmark: str, board: Mapping[str, Any], answered: View | None, own: Mapping[str, str]) -> dict[str, Any]:
+def _compare_values(
+    benchmark: str, board: Mapping[str, Any], answered: View | None, own: Mapping[str, str]
+) -> dict[str, Any]:
     document = benchmark_document(visitor().caller, benchmark)
     names = ScoreNames(document, board["rounding"])
     score = names(board["score"])
@@ -101,11 +103,11 @@ def _values(benchmark: str, board: Mapping[str, Any], answered: View | None, own
     answer = None if answered is None else orjson.loads(answered.body)
     if answer is None or "pairs" not in answer or not answer["pairs"]:
         return shown
-    compared = _compared(answer, own)
+    compared = _compared_sides(answer, own)
     return shown | _shown(compared, score) | {"exports": _exports(benchmark, answer["id"])}
 
 
-def _compared(answer: Mapping[str, Any], own: Mapping[str, str]) -> Compared:
+def _compared_sides(answer: Mapping[str, Any], own: Mapping[str, str]) -> Compared:
     """Return the comparison with the two sides that are asked for: submissions or teams.
 
     Raises:
@@ -146,7 +148,10 @@ def _shown(compared: Compared, score: NamedScore) -> dict[str, Any]:
         "verdict": verdict(listed) if other is None else _one_verdict(me, listed, table),
         "axis": drawn(axis_svg(scale)),
         "dots": {filled: drawn(dot_svg(filled=filled)) for filled in (True, False)},
-        "rows": [_row(each, table, drawn(interval_bar_svg(scale, each.mark(table.figures.factor)))) for each in listed],
+        "rows": [
+            _opponent_row(each, table, drawn(interval_bar_svg(scale, each.mark(table.figures.factor))))
+            for each in listed
+        ],
         "pairs": None if other is not None else drawn(pairs_svg(compared.document, me, shares)),
         "pair_count": counted(len(compared.document["pairs"]), "pair"),
         "correction": correction_name(compared.document["correction"]),
@@ -168,7 +173,7 @@ def _one_verdict(me: str, listed: Sequence[Opponent], table: CrossTable) -> str:
     return f"{better} is better than {worse}, by {by}, p {p_words(other.p)}."
 
 
-def _row(each: Opponent, table: CrossTable, bar: Markup) -> dict[str, Any]:
+def _opponent_row(each: Opponent, table: CrossTable, bar: Markup) -> dict[str, Any]:
     figures = table.figures
     return {
         "name": each.name,

@@ -46,7 +46,7 @@ def keep_key(response: Response, job_id: str, key: str | None) -> Response:
     """Let this browser change a job that was made without a token: it keeps the key for the job's own addresses."""
     if key is not None:
         response.set_cookie(
-            KEY_COOKIE, key, max_age=KEPT_SECONDS, path=_address(job_id), httponly=True, samesite="Strict",
+            KEY_COOKIE, key, max_age=KEPT_SECONDS, path=_job_address(job_id), httponly=True, samesite="Strict",
             secure=request.scheme == "https",
         )  # fmt: skip
     return response
@@ -57,7 +57,7 @@ def show_job(job_id: str) -> Response:
     """Show a job."""
     caller = scorer()
     view = jobs.view_job(calls.context(), caller, job_id)
-    return answers.page("job.html", **_values(caller, view))
+    return answers.page("job.html", **_job_values(caller, view))
 
 
 @blueprint.get("/live")
@@ -66,7 +66,7 @@ def show_job_live(job_id: str) -> Response:
     caller = scorer()
     view = jobs.view_job(calls.context(), caller, job_id)
     return answers.fragment(
-        "job_state.html", view.etag, final=view.final, values=partial(_values, caller, view, live=True)
+        "job_state.html", view.etag, final=view.final, values=partial(_job_values, caller, view, live=True)
     )
 
 
@@ -81,9 +81,9 @@ def cancel_job(job_id: str) -> Response:
         jobs.cancel_job(calls.context(), caller, job_id, request.cookies.get(KEY_COOKIE))
     except Conflict as error:
         view = jobs.view_job(calls.context(), caller, job_id)
-        values = {**_values(caller, view), "problem": problem_of(error)}
+        values = {**_job_values(caller, view), "problem": problem_of(error)}
         return with_status_of(answers.page("job.html", **values), error)
-    return answers.go_to(_address(job_id))
+    return answers.go_to(_job_address(job_id))
 
 
 @blueprint.get("/delete")
@@ -119,11 +119,11 @@ def get_items(job_id: str) -> Response:
     return finished(download(item_page(page, form), f"{query.system}.{query.metric}.{form}"))
 
 
-def _address(job_id: str) -> str:
+def _job_address(job_id: str) -> str:
     return f"/j/{quote(job_id, safe='')}"
 
 
-def _values(caller: Caller, view: View, *, live: bool = False) -> dict[str, Any]:
+def _job_values(caller: Caller, view: View, *, live: bool = False) -> dict[str, Any]:
     """Return what the templates of a job show.
 
     Args:
@@ -147,8 +147,8 @@ def _values(caller: Caller, view: View, *, live: bool = False) -> dict[str, Any]
     names = ScoreNames(_scoring(systems[0]["metrics"]))
     columns, left = _columns(systems, comparisons, names, every=every)
     return values | {
-        "columns": columns, "left": left, "rows": [_row(system, columns, comparisons) for system in systems],
-        "compared": [_compared(comparison, names) for comparison in comparisons],
+        "columns": columns, "left": left, "rows": [_system_row(system, columns, comparisons) for system in systems],
+        "compared": [_job_comparison(comparison, names) for comparison in comparisons],
         "metrics": list(systems[0]["metrics"]), "item_total": _sentences(systems[0]["metrics"]),
     }  # fmt: skip
 
@@ -187,7 +187,7 @@ def _columns(
     return [names(main), *shown], len(others) - len(shown)
 
 
-def _row(
+def _system_row(
     system: Mapping[str, Any], columns: Sequence[NamedScore], comparisons: Sequence[Mapping[str, Any]]
 ) -> dict[str, object]:
     cells = []
@@ -200,7 +200,7 @@ def _row(
     return {"name": system["name"], "cells": cells, "interval": interval}
 
 
-def _compared(comparison: Mapping[str, Any], names: ScoreNames) -> dict[str, object]:
+def _job_comparison(comparison: Mapping[str, Any], names: ScoreNames) -> dict[str, object]:
     """Return one score's comparison as the page shows it."""
     score = names(comparison["score"])
     alpha = comparison["alpha"]

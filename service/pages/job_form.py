@@ -35,7 +35,7 @@ def show_job_form() -> Response:
     """Show the form."""
     scorer()
     answers.query(queries.NOTHING)
-    return answers.page("job_form.html", **_values({}))
+    return answers.page("job_form.html", **_job_form_values({}))
 
 
 @blueprint.post("")
@@ -44,15 +44,15 @@ def send_job() -> Response:
     caller = scorer()
     upload = uploads.read_upload()
     try:
-        asked = _request(upload)
+        asked = _job_of(upload)
         made = jobs.submit_job(calls.context(), caller, asked, upload.key(asked))
     except (Unprocessable, Conflict, TooManyRequests) as error:
-        values = {**_values(upload.fields), "problem": problem_of(error)}
+        values = {**_job_form_values(upload.fields), "problem": problem_of(error)}
         return with_status_of(answers.page("job_form.html", **values), error)
     return keep_key(answers.go_to(f"/j/{made.id}"), made.id, made.key)
 
 
-def _values(fields: Mapping[str, str]) -> dict[str, Any]:
+def _job_form_values(fields: Mapping[str, str]) -> dict[str, Any]:
     """Return what the template of the form shows."""
     formats = [(name, known.suffixes) for name, known in sorted(FORMATS.items()) if not known.fields]
     several = {name for name, known in FORMATS.items() if known.fields}
@@ -66,7 +66,7 @@ def _values(fields: Mapping[str, str]) -> dict[str, Any]:
     }
 
 
-def _request(upload: Upload) -> JobRequest:
+def _job_of(upload: Upload) -> JobRequest:
     """Return the request that the form stands for.
 
     Raises:

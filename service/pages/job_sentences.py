@@ -29,7 +29,7 @@ def show_job_sentence(job: str) -> Response:
     caller = scorer()
     document = orjson.loads(view_job(calls.context(), caller, job).body)
     systems = [system["name"] for system in (document["results"] or {}).get("systems") or ()]
-    query = _query(systems)
+    query = _job_trees_query(systems)
     found = job_window(calls.context(), caller, job, query)
     members = members_of(query, MEMBERS)
     beside = None
@@ -46,7 +46,7 @@ def show_job_sentence(job: str) -> Response:
 @blueprint.get("/picture.svg")
 def show_job_picture(job: str) -> Response:
     """Show the picture of one sentence of a job as a file."""
-    found = job_window(calls.context(), scorer(), job, _query([]))
+    found = job_window(calls.context(), scorer(), job, _job_trees_query([]))
     if found.current is None:
         raise NotFound("No sentence is chosen.")
     tree = found.current
@@ -54,6 +54,6 @@ def show_job_picture(job: str) -> Response:
     return export(body_view(svg.encode(), SVG), f"{job}-{tree['item']}.svg")
 
 
-def _query(systems: list[str]) -> JobTreesQuery:
+def _job_trees_query(systems: list[str]) -> JobTreesQuery:
     given = asked_of_trees()
     return calls.load_query(queries.JOB_TREES, {"system": systems[:1], **given} if systems else given)

@@ -46,7 +46,7 @@ class Cell:
 
 
 @dataclass(frozen=True, slots=True)
-class Line:
+class MatrixLine:
     """One row of the table: a part, or what ranks the teams.
 
     Attributes:
@@ -73,7 +73,9 @@ def show_matrix(benchmark: str) -> Response:
     view = matrix(calls.context(), visitor().caller, benchmark, query)
     shown = slice(start - before, start - before + MOST_TEAMS)
     version = (view.etag, state_now(benchmark, view))
-    return answers.known_page("matrix.html", version, partial(_values, benchmark, view, order, shade, start, shown))
+    return answers.known_page(
+        "matrix.html", version, partial(_matrix_values, benchmark, view, order, shade, start, shown)
+    )
 
 
 @blueprint.get("/export")
@@ -96,7 +98,7 @@ def _choice(own: Mapping[str, str], name: str, known: Mapping[str, object]) -> s
     return value
 
 
-def _values(benchmark: str, view: View, order: str, shade: str, start: int, shown: slice) -> dict[str, object]:
+def _matrix_values(benchmark: str, view: View, order: str, shade: str, start: int, shown: slice) -> dict[str, object]:
     """Return what the template shows.
 
     Args:
@@ -125,10 +127,10 @@ def _values(benchmark: str, view: View, order: str, shade: str, start: int, show
         "teams": teams,
         "main": _line("", "", [row["score"] for row in document["rows"]], cells),
         "main_name": TOGETHER.get(document["part"] or "", document["part"] or "score"),
-        "lines": _ordered(_lines(document, cells), order, higher=higher),
+        "lines": _ordered(_matrix_lines(document, cells), order, higher=higher),
         "orders": ORDERS, "order": order, "shade": shade,
         "key": _key(shade),
-        "caption": _caption(document, score),
+        "caption": _matrix_caption(document, score),
         "query": query,
         "start": start, "places": _places(start, len(teams), document["total_rows"]),
         "exports": links(f"/v1/benchmarks/{benchmark}/matrix", f"/b/{benchmark}/matrix/export", whole, MATRIX_FORMATS),
@@ -146,7 +148,7 @@ def _places(start: int, teams: int, total: int) -> list[tuple[str, int | None]]:
     ]  # fmt: skip
 
 
-def _caption(document: Mapping[str, Any], score: NamedScore) -> str:
+def _matrix_caption(document: Mapping[str, Any], score: NamedScore) -> str:
     teams, parts = counted(document["total_rows"], "team"), counted(len(document["parts"]), "part")
     return f"{score.label} of {teams} on {parts}."
 
@@ -154,7 +156,7 @@ def _caption(document: Mapping[str, Any], score: NamedScore) -> str:
 Cells = Callable[[Sequence[float | None]], Sequence[Cell]]
 
 
-def _lines(document: Mapping[str, Any], cells: Cells) -> list[Line]:
+def _matrix_lines(document: Mapping[str, Any], cells: Cells) -> list[MatrixLine]:
     lines = []
     for at, part in enumerate(document["parts"]):
         values = [row["values"][at] for row in document["rows"]]
@@ -163,8 +165,8 @@ def _lines(document: Mapping[str, Any], cells: Cells) -> list[Line]:
     return lines
 
 
-def _line(name: str, title: str, values: Sequence[float | None], cells: Cells) -> Line:
-    return Line(name, title, values, cells(values))
+def _line(name: str, title: str, values: Sequence[float | None], cells: Cells) -> MatrixLine:
+    return MatrixLine(name, title, values, cells(values))
 
 
 def _cells(
@@ -185,10 +187,10 @@ def _cells(
     return [cell(value) for value in values[shown]]
 
 
-def _ordered(lines: Sequence[Line], order: str, *, higher: bool) -> list[Line]:
+def _ordered(lines: Sequence[MatrixLine], order: str, *, higher: bool) -> list[MatrixLine]:
     """Return the parts in the order that is asked for; parts without a score come last."""
 
-    def key(line: Line) -> tuple[bool, float, str]:
+    def key(line: MatrixLine) -> tuple[bool, float, str]:
         known = [value for value in line.values if value is not None]
         if order == "name" or not known:
             return (not known and order != "name", 0.0, line.name)

@@ -36,7 +36,7 @@ ORDER_WORDS = {"-errors": "most errors first"}
 def show_sentence(submission: str) -> Response:
     """Show one sentence, by default the first of those that are asked for."""
     caller = member("submit", "read")
-    query, against = _query()
+    query, against = _submission_trees_query()
     heading = heading_of(calls.context(), caller, submission)
     query = replace(query, part=query.part or heading.parts[0])
     found = submission_window(calls.context(), caller, submission, query, against)
@@ -53,7 +53,7 @@ def show_sentence(submission: str) -> Response:
 def show_picture(submission: str) -> Response:
     """Show the picture of one sentence as a file."""
     caller = member("submit", "read")
-    query, against = _query()
+    query, against = _submission_trees_query()
     found = submission_window(calls.context(), caller, submission, query, against)
     if found.current is None:
         raise NotFound("No sentence is chosen.")
@@ -73,7 +73,7 @@ def _beside(
     return [] if tree is None else tree_pictures.picture_of(tree, f"Sentence {tree['item']}", "other")
 
 
-def _query() -> tuple[SubmissionTreesQuery, str | None]:
+def _submission_trees_query() -> tuple[SubmissionTreesQuery, str | None]:
     """Return which sentence is asked for, and the submission that it is compared with."""
     given = asked_of_trees()
     against = given.pop(AGAINST, [None])[0]

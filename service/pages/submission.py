@@ -47,7 +47,7 @@ def show_submission(submission: str) -> Response:
     """Show a submission."""
     caller = member(*READERS)
     view = submissions.view_submission(calls.context(), caller, submission)
-    values = _values(caller, view)
+    values = _submission_values(caller, view)
     return answers.page("submission.html", **values, others=_others(caller, values["submission"], values["level"]))
 
 
@@ -57,7 +57,10 @@ def show_submission_live(submission: str) -> Response:
     caller = member(*READERS)
     view = submissions.view_submission(calls.context(), caller, submission)
     return answers.fragment(
-        "submission_state.html", view.etag, final=view.final, values=partial(_values, caller, view, live=True)
+        "submission_state.html",
+        view.etag,
+        final=view.final,
+        values=partial(_submission_values, caller, view, live=True),
     )
 
 
@@ -75,9 +78,9 @@ def change_submission(submission: str) -> Response:
     except (Unprocessable, Conflict, TooManyRequests) as error:
         view = submissions.view_submission(calls.context(), caller, submission)
         kept = {name: request.form.get(name, "") for name in FIELDS} if asked == "edit" else None
-        values = {**_values(caller, view), "problem": problem_of(error), "others": ()}
+        values = {**_submission_values(caller, view), "problem": problem_of(error), "others": ()}
         return with_status_of(answers.page("submission.html", **(values | ({"kept": kept} if kept else {}))), error)
-    return answers.go_to(_address(submission))
+    return answers.go_to(_submission_address(submission))
 
 
 @blueprint.get("/delete")
@@ -147,11 +150,11 @@ _CHANGES: Mapping[str, Callable[[Caller, str], None]] = {
 }  # fmt: skip
 
 
-def _address(submission: str) -> str:
+def _submission_address(submission: str) -> str:
     return f"/s/{quote(submission, safe='')}"
 
 
-def _values(caller: Caller, view: View, *, live: bool = False) -> dict[str, Any]:
+def _submission_values(caller: Caller, view: View, *, live: bool = False) -> dict[str, Any]:
     """Return what the templates of a submission show.
 
     Args:

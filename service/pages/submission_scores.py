@@ -62,11 +62,11 @@ def rows_of(
         sent: parts that the submission has an output of.
     """
     known, outputs = list(parts), set(sent)
-    rows = [_row(scores, columns, name, label, "") for name, label in TOGETHER.items() if len(known) > 1]
+    rows = [_score_row(scores, columns, name, label, "") for name, label in TOGETHER.items() if len(known) > 1]
     for part in known:
         failed = (scores["parts"].get(part) or {}).get("failure") is not None
         note = "not sent" if part not in outputs else "could not be scored" if failed else ""
-        rows.append(_row(scores, columns, part, part, note, alone=len(known) == 1))
+        rows.append(_score_row(scores, columns, part, part, note, alone=len(known) == 1))
     return rows
 
 
@@ -115,7 +115,7 @@ def _scores_of_parts(metric: Mapping[str, Any]) -> Iterable[Mapping[str, Json]]:
     return (part["scores"] for part in (metric.get("parts") or {}).values() if part is not None)
 
 
-def _row(
+def _score_row(
     scores: Mapping[str, Any], columns: Sequence[NamedScore], name: str, label: str, note: str, *, alone: bool = False
 ) -> ScoreRow:
     found = [_figure(scores["metrics"], column.address, name, alone=alone) for column in columns]

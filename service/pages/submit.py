@@ -50,7 +50,7 @@ def show_submit() -> Response:
     caller = member(*READERS)
     query, own = answers.query(queries.SUBMISSIONS, "benchmark")
     slug = _slug(caller, own.get("benchmark", ""))
-    return answers.page("submit.html", **_values(caller, slug, {"team": query.team or ""}, query))
+    return answers.page("submit.html", **_submit_values(caller, slug, {"team": query.team or ""}, query))
 
 
 @blueprint.post("")
@@ -67,12 +67,12 @@ def send_outputs() -> Response:
     try:
         refuse(upload.problems)
         refuse(assigned.problems)
-        asked = _request(upload, assigned.outputs)
+        asked = _submission_of(upload, assigned.outputs)
         if upload.fields.get("do") == CHECK:
             return _checked(caller, slug, upload, asked, again)
         submission, _ = submissions.submit(calls.context(), caller, slug, asked, upload.key(asked, SUBMIT, slug))
     except (Unprocessable, Conflict, TooManyRequests) as error:
-        values = {**_values(caller, slug, upload.fields), **again, "problem": problem_of(error)}
+        values = {**_submit_values(caller, slug, upload.fields), **again, "problem": problem_of(error)}
         return with_status_of(answers.page("submit.html", **values), error)
     return answers.go_to(f"/s/{submission}")
 
@@ -106,7 +106,7 @@ def _slug(caller: Caller, asked: str) -> str:
     return caller.benchmark
 
 
-def _request(upload: Upload, outputs: Mapping[str, object]) -> SubmissionRequest:
+def _submission_of(upload: Upload, outputs: Mapping[str, object]) -> SubmissionRequest:
     """Return the request that the form stands for.
 
     Raises:
@@ -129,7 +129,7 @@ def _checked(
     context = calls.context()
     job_id, _ = validation.validate(context, caller, slug, asked, upload.key(asked, slug))
     view = jobs.wait_for_job(context, caller, job_id, calls.granted_wait(CHECK_WAIT) or 0)
-    values = {**_values(caller, slug, upload.fields), **again, **_check(view)}
+    values = {**_submit_values(caller, slug, upload.fields), **again, **_check(view)}
     return answers.page("submit.html", **values)
 
 
@@ -153,7 +153,7 @@ def _targets(document: Mapping[str, Any]) -> list[str]:
     return [f"{part}/{side}" for part in parts for side in fields] if fields else list(parts)
 
 
-def _values(
+def _submit_values(
     caller: Caller, slug: str, fields: Mapping[str, str], query: SubmissionsQuery | None = None
 ) -> dict[str, Any]:
     """Return what the template of the form shows."""

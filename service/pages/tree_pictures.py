@@ -89,7 +89,7 @@ def _dependencies(tree: Tree, title: str, name: str) -> list[Picture]:
     links = None if pairs is None else tuple((of_gold, of_own) for of_own, of_gold in pairs)
     sentence = DependencySentence(title, gold, own, links)
     marked = tree["wrong"] is not None
-    facts = dependency_facts.facts(sentence, every_word=not marked)
+    facts = dependency_facts.dependency_facts(sentence, every_word=not marked)
     return [Picture(drawn(dependencies_svg(sentence, name=name)), facts, marked, gold is not None)]
 
 
@@ -113,7 +113,7 @@ def _graph(tree: Tree, title: str, name: str) -> list[Picture]:
         gold = _graph_half(tree["gold_words"] or tree["words"], tree["gold"], tree["missed"])
     sentence = DependencySentence(title, gold, own)
     marked = tree["wrong"] is not None
-    facts = dependency_facts.facts(sentence, every_word=not marked)
+    facts = dependency_facts.dependency_facts(sentence, every_word=not marked)
     return [Picture(drawn(dependencies_svg(sentence, name=name)), facts, marked, gold is not None)]
 
 
@@ -146,7 +146,7 @@ def _constituents(tree: Tree, title: str, name: str) -> list[Picture]:
 
 def _constituent_picture(sentence: ConstituentSentence, tree: Tree, name: str) -> Picture:
     marked = tree["wrong"] is not None
-    facts = constituent_facts.facts(sentence, every_span=not marked)
+    facts = constituent_facts.constituent_facts(sentence, every_span=not marked)
     return Picture(drawn(constituents_svg(sentence, name=name)), facts, marked, sentence.gold is not None)
 
 
@@ -195,7 +195,7 @@ def _alignment(tree: Tree, title: str, name: str) -> list[Picture]:
         tuple(links),
     )
     marked = tree["wrong"] is not None
-    facts = alignment_facts.facts(sentence, every_link=not marked)
+    facts = alignment_facts.alignment_facts(sentence, every_link=not marked)
     return [Picture(drawn(alignment_svg(sentence, name=name)), facts, marked, tree["gold"] is not None)]
 
 

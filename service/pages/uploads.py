@@ -205,7 +205,7 @@ def _unpacked(fields: Mapping[str, str], parts: Iterable[FormPart], left: int) -
         if part.filename is None or not (part.filename or part.data):
             continue  # of a field without a file browsers send an empty one
         name = part.filename.replace("\\", "/").rpartition("/")[2]
-        coding = forms.CODINGS.get(forms.suffix_of(name))
+        coding = forms.FILE_CODINGS.get(forms.suffix_of(name))
         try:
             text = part.data if coding is None else bodies.unpacked(part.data, coding, left)
         except BadRequest:

@@ -43,7 +43,7 @@ _NOT_WORSE = ("established",)
 _INTERVAL = ("level", "method", "resamples")
 _DETECTABLE = ("power", "alpha")
 _PARTS = ("k_bonferroni", "k_fisher", "holm")
-_SIGNATURE = (
+_COMPARISON_SIGNATURE = (
     *("score", "test", "alternative", "unit", "shuffles_asked", "resamples", "interval", "level", "correction"),
     *("alpha", "clusters", "mcnemar", "runs", "margin", "power", "gold", "version"),
 )
@@ -67,7 +67,7 @@ def comparison(document: Document, *, by_part: bool) -> dict[str, object]:
         shown.pop("part_names", None)
     shown |= _ranked(shown, [_system(each) for each in objects_of(document.get("systems", ()))])
     shown["pairs"] = [_pair(each, by_part=by_part) for each in objects_of(document["pairs"])]
-    shown["signature"] = chosen(object_of(document.get("signature", {})), _SIGNATURE)
+    shown["signature"] = chosen(object_of(document.get("signature", {})), _COMPARISON_SIGNATURE)
     shown["notes"] = [ROUNDED]
     return shown
 

@@ -36,7 +36,7 @@ _ERROR = ("code", "pointer", "part", "sentence", "sent_id", "line", "column", "d
 _ERROR_WITHOUT_PLACE = ("code", "pointer", "part", "detail")
 _PLACELESS = ("other-words",)
 """Warnings of the first word or tag that differs from gold's: the place would tell that those before it are gold's."""
-_SIGNATURE = (
+_SCORE_SIGNATURE = (
     *("metric", "params", "transforms", "format", "system_format", "version", "gold", "output", "command"),
     *("parts", "missing_parts", "split"),
 )
@@ -144,7 +144,7 @@ def validation_view(level: Level, results: Document) -> dict[str, object]:
         received = {name: {"state": RECEIVED} for name in object_of(results["parts"])}
         return {**chosen(results, ("benchmark", "revision")), "valid": None, "parts": received}
     parts: dict[str, dict[str, object]] = {}
-    for name, part in _parts(results):
+    for name, part in _named_parts(results):
         parts[name] = dict(part)
         if part.get("failure") is not None:
             parts[name]["failure"] = failure_view(level, object_of(part["failure"]))
@@ -389,10 +389,10 @@ def _scores(release: Release, scores: Document) -> dict[str, object]:
         shown["main"] = {"score": main["score"], "value": release.score(main["value"])}
     metrics = object_of(scores["metrics"])
     shown["metrics"] = {
-        key: _metric(release, key, object_of(metric)) for key, metric in metrics.items() if release.lists(key)
+        key: _metric_scores(release, key, object_of(metric)) for key, metric in metrics.items() if release.lists(key)
     }
     parts = {}
-    for name, part in _parts(scores):
+    for name, part in _named_parts(scores):
         failure = part.get("failure")
         seen = None if failure is None else failure_view(level, object_of(failure))
         parts[name] = {"state": part["state"], "failure": seen}
@@ -400,7 +400,7 @@ def _scores(release: Release, scores: Document) -> dict[str, object]:
     return shown
 
 
-def _metric(release: Release, key: str, metric: Document) -> dict[str, object]:
+def _metric_scores(release: Release, key: str, metric: Document) -> dict[str, object]:
     if release.level is Level.GOLD:
         return dict(metric)
     pooled: dict[str, object] = {"scores": {}} if POOLED in release.hidden else _figures(release, key, metric)
@@ -408,7 +408,7 @@ def _metric(release: Release, key: str, metric: Document) -> dict[str, object]:
         name: None if part is None or name in release.hidden else _figures(release, key, object_of(part))
         for name, part in object_of(metric.get("parts") or {}).items()
     }
-    signature = chosen(object_of(metric.get("signature") or {}), _SIGNATURE)
+    signature = chosen(object_of(metric.get("signature") or {}), _SCORE_SIGNATURE)
     return {**pooled, **_mean(release, key, metric), "parts": parts, "signature": signature}
 
 
@@ -433,7 +433,7 @@ def _mean(release: Release, key: str, metric: Document) -> dict[str, object]:
     return shown
 
 
-def _parts(document: Document) -> Iterator[tuple[str, Document]]:
+def _named_parts(document: Document) -> Iterator[tuple[str, Document]]:
     """Yield the parts of a document by name."""
     for name, part in object_of(document.get("parts") or {}).items():
         yield name, object_of(part)

@@ -56,15 +56,17 @@ def closed_submission(document: Document) -> dict[str, object]:
     shown["warnings"] = _warnings(objects_of(shown["warnings"]))
     if shown["scores"] is not None:
         scores = dict(object_of(shown["scores"]))
-        scores["parts"] = _parts(object_of(scores["parts"]))
-        scores["metrics"] = {key: _metric(object_of(metric)) for key, metric in object_of(scores["metrics"]).items()}
+        scores["parts"] = _closed_parts(object_of(scores["parts"]))
+        scores["metrics"] = {
+            key: _closed_metric(object_of(metric)) for key, metric in object_of(scores["metrics"]).items()
+        }
         shown["scores"] = scores
     return shown
 
 
 def closed_validation(results: Document) -> dict[str, object]:
     """Return the results of a validation without places of misfits. The gate filters them further."""
-    return {**results, "parts": _parts(object_of(results["parts"]))}
+    return {**results, "parts": _closed_parts(object_of(results["parts"]))}
 
 
 def closed_items(documents: Iterable[Document]) -> list[dict[str, object]]:
@@ -92,7 +94,7 @@ def _warnings(warnings: Iterable[Document]) -> list[Document]:
     return own + list(parts.values())
 
 
-def _parts(parts: Document) -> dict[str, object]:
+def _closed_parts(parts: Document) -> dict[str, object]:
     shown: dict[str, object] = {}
     for name, value in parts.items():
         part = dict(object_of(value))
@@ -104,11 +106,12 @@ def _parts(parts: Document) -> dict[str, object]:
     return shown
 
 
-def _metric(metric: Document) -> dict[str, object]:
+def _closed_metric(metric: Document) -> dict[str, object]:
     """Leave out how many sentences gold has, and how many of them do not fit."""
     shown = {name: value for name, value in metric.items() if name != "sentences"}
     if shown.get("parts") is not None:
         shown["parts"] = {
-            name: None if part is None else _metric(object_of(part)) for name, part in object_of(shown["parts"]).items()
+            name: None if part is None else _closed_metric(object_of(part))
+            for name, part in object_of(shown["parts"]).items()
         }
     return shown

@@ -11,21 +11,19 @@ from service.render.leaderboard_picture import board_picture
 from service.render.leaderboard_rows import (
     HEADS,
     Row,
+    board_headline,
+    board_notes,
     board_rows,
     claim_of,
-    headline,
-    notes,
     parts_words,
     shown_columns,
 )
 from treescore.render.comparisons import Rendered
-from treescore.render.latex import comment, preamble, tabular
-from treescore.render.latex import escaped as latex_escaped
-from treescore.render.markdown import escaped as markdown_escaped
-from treescore.render.markdown import pipe_table
+from treescore.render.latex import comment, latex_escaped, preamble, tabular
+from treescore.render.markdown import markdown_escaped, pipe_table
 from treescore.render.rows import safe_value, separated
 
-COLUMNS = (
+BOARD_COLUMNS = (
     "rank",
     "rank_low",
     "rank_high",
@@ -54,23 +52,23 @@ COLUMNS = (
 """Columns of CSV and TSV. The score addresses follow. What is assumed is the same in all rows of a board."""
 
 
-def _json(document: BoardDocument) -> bytes:
+def _board_json(document: BoardDocument) -> bytes:
     return orjson.dumps(document, option=orjson.OPT_APPEND_NEWLINE)
 
 
-def _csv(document: BoardDocument) -> bytes:
-    return separated(_flat_rows(document))
+def _board_csv(document: BoardDocument) -> bytes:
+    return separated(_flat_board_rows(document))
 
 
-def _tsv(document: BoardDocument) -> bytes:
-    return separated(_flat_rows(document), "\t", "\n")
+def _board_tsv(document: BoardDocument) -> bytes:
+    return separated(_flat_board_rows(document), "\t", "\n")
 
 
-def _flat_rows(document: BoardDocument) -> Iterator[Sequence[object]]:
+def _flat_board_rows(document: BoardDocument) -> Iterator[Sequence[object]]:
     """Yield the header, then all rows with unrounded numbers."""
     addresses = document["scores"]
     assumed = document["significance"]["assumed"]
-    yield [*COLUMNS, *addresses]
+    yield [*BOARD_COLUMNS, *addresses]
     for row in document["rows"]:
         interval, ranks, detectable = row["ci95"], row["rank_interval"] or (None, None), row["detectable"]
         flat: dict[str, object] = {
@@ -86,7 +84,7 @@ def _flat_rows(document: BoardDocument) -> Iterator[Sequence[object]]:
             "parts": len(document["parts"]),
             "missing_parts": parts_words(row),
         }
-        values = [*(flat[column] for column in COLUMNS), *(row["scores"].get(address) for address in addresses)]
+        values = [*(flat[column] for column in BOARD_COLUMNS), *(row["scores"].get(address) for address in addresses)]
         yield [_one_line(safe_value(value)) for value in values]
 
 
@@ -95,16 +93,16 @@ def _one_line(value: object) -> object:
     return " ".join(value.split()) if isinstance(value, str) else value
 
 
-def _markdown(document: BoardDocument) -> bytes:
+def _board_markdown(document: BoardDocument) -> bytes:
     rows = board_rows(document)
     kept = shown_columns(rows)
     table = pipe_table([HEADS[at] for at in kept], [[markdown_escaped(row.cells[at]) for at in kept] for row in rows])
-    blocks = [f"**{markdown_escaped(headline(document))}**", table]
-    blocks.append("\n".join(f"- {markdown_escaped(note)}" for note in notes(document)))
+    blocks = [f"**{markdown_escaped(board_headline(document))}**", table]
+    blocks.append("\n".join(f"- {markdown_escaped(note)}" for note in board_notes(document)))
     return ("\n\n".join(block for block in blocks if block) + "\n").encode()
 
 
-def _latex(document: BoardDocument) -> bytes:
+def _board_latex(document: BoardDocument) -> bytes:
     """Write a table for a paper (booktabs) with a rule between clusters, and what is assumed as a paragraph below."""
     rows = board_rows(document)
     kept = [at for at in shown_columns(rows) if HEADS[at] != "cluster"]
@@ -114,8 +112,8 @@ def _latex(document: BoardDocument) -> bytes:
     table = tabular(align, heads, cells, lambda index: rows[index].begins_cluster)
     claim = claim_of(document)
     below = ["", latex_escaped(claim)] if claim else []
-    others = [comment(line) for line in notes(document) if line != claim]
-    lines = [*preamble(headline(document)), *table, *below, *others]
+    others = [comment(line) for line in board_notes(document) if line != claim]
+    lines = [*preamble(board_headline(document)), *table, *below, *others]
     return ("\n".join(lines) + "\n").encode()
 
 
@@ -126,16 +124,16 @@ def _latex_cell(row: Row, at: int) -> str:
     return f"\\textit{{{words}}}" if row.baseline and HEADS[at] in ("team", "submission") and words else words
 
 
-_WRITERS: Mapping[str, tuple[str, Callable[[BoardDocument], bytes]]] = {
-    "json": ("application/json", _json),
-    "csv": ("text/csv; charset=utf-8", _csv),
-    "tsv": ("text/tab-separated-values; charset=utf-8", _tsv),
-    "markdown": ("text/markdown; charset=utf-8", _markdown),
-    "latex": ("application/x-latex; charset=utf-8", _latex),
+_BOARD_WRITERS: Mapping[str, tuple[str, Callable[[BoardDocument], bytes]]] = {
+    "json": ("application/json", _board_json),
+    "csv": ("text/csv; charset=utf-8", _board_csv),
+    "tsv": ("text/tab-separated-values; charset=utf-8", _board_tsv),
+    "markdown": ("text/markdown; charset=utf-8", _board_markdown),
+    "latex": ("application/x-latex; charset=utf-8", _board_latex),
     "svg": ("image/svg+xml", board_picture),
 }
 
-LEADERBOARD_FORMATS: Mapping[str, str] = {name: media_type for name, (media_type, _) in _WRITERS.items()}
+LEADERBOARD_FORMATS: Mapping[str, str] = {name: media_type for name, (media_type, _) in _BOARD_WRITERS.items()}
 """Format name -> media type."""
 
 
@@ -145,5 +143,5 @@ def render_leaderboard(document: BoardDocument, form: str) -> Rendered:
     Raises:
         KeyError: the format is unknown.
     """
-    media_type, write = _WRITERS[form]
+    media_type, write = _BOARD_WRITERS[form]
     return Rendered(write(document), media_type)

@@ -6,26 +6,26 @@ from collections.abc import Iterator, Mapping, Sequence
 from itertools import groupby
 
 from service.render.documents import BoardDocument, RowDocument
-from service.render.leaderboard_rows import board_rows, headline, notes
+from service.render.leaderboard_rows import board_headline, board_notes, board_rows
 from service.render.units import shown_as
 from treescore.core.figures import Figures
 from treescore.core.one_line import clean
 from treescore.render.chart_words import interval_words, p_words, ranks_words, value_words
-from treescore.render.dot_table import Column, DotTable, Line, dot_table
+from treescore.render.dot_table import DotColumn, DotRow, DotTable, dot_table
 from treescore.render.drawing import Drawing
 from treescore.render.marks import Mark
 from treescore.render.scale import Scale, scale_of
 
-COLUMNS = (
-    Column("#", right=True, soft=True),
-    Column("Could be", soft=True),
-    Column("Team"),
-    Column("Submission", soft=True, most=200),
-    Column("Score", right=True, bold=True),
-    Column("95 % interval", right=True, soft=True),
-    Column("p, next", right=True, soft=True),
-    Column("Sentences", right=True, warns=True),
-    Column("Parts", right=True, warns=True),
+PICTURE_COLUMNS = (
+    DotColumn("#", right=True, soft=True),
+    DotColumn("Could be", soft=True),
+    DotColumn("Team"),
+    DotColumn("Submission", soft=True, most=200),
+    DotColumn("Score", right=True, bold=True),
+    DotColumn("95 % interval", right=True, soft=True),
+    DotColumn("p, next", right=True, soft=True),
+    DotColumn("Sentences", right=True, warns=True),
+    DotColumn("Parts", right=True, warns=True),
 )
 _DOTS_AFTER = 5
 _AXIS = 260
@@ -39,10 +39,10 @@ def board_picture(document: BoardDocument) -> bytes:
     figures = shown_as(document["score"], document["rounding"])
     scale = board_scale(document, figures)
     table = DotTable(
-        title=clean(document["title"]), above=[_subtitle(document)], columns=COLUMNS,
+        title=clean(document["title"]), above=[_subtitle(document)], columns=PICTURE_COLUMNS,
         lines=list(_lines(document, figures)), scale=scale, dots_after=_DOTS_AFTER, below=_below(document),
     )  # fmt: skip
-    return dot_table(Drawing("board", headline(document), _described(document, figures)), table).encode()
+    return dot_table(Drawing("board", board_headline(document), _described(document, figures)), table).encode()
 
 
 def board_scale(document: BoardDocument, figures: Figures, size: float = _AXIS) -> Scale:
@@ -71,15 +71,15 @@ def _bounds(row: RowDocument) -> tuple[float | None, float | None]:
     return (None, None) if interval is None else (interval["low"], interval["high"])
 
 
-def _lines(document: BoardDocument, figures: Figures) -> Iterator[Line]:
+def _lines(document: BoardDocument, figures: Figures) -> Iterator[DotRow]:
     """Yield the tested rows, then the others under what is said of them."""
     every = list(zip(document["rows"], board_rows(document), strict=True))
     ordered = sorted(every, key=lambda each: _group(each[0])[0])
     for (_, words), rows in groupby(ordered, key=lambda each: _group(each[0])):
         if words:
-            yield Line(heading=words)
+            yield DotRow(heading=words)
         for row, cells in rows:
-            yield Line(
+            yield DotRow(
                 _cells(document, row, cells.cells), row_mark(row, figures), ruled=cells.begins_cluster and not words,
                 italic=row["role"] == "baseline",
             )  # fmt: skip
@@ -109,11 +109,11 @@ def _cells(document: BoardDocument, row: RowDocument, cells: Sequence[str]) -> S
         interval_words(*_bounds(row), figures),
         p_words(row["p_next"]),
         f"{scored} of {total}" if scored != total else "",
-        _parts(document, row),
+        _parts_words(document, row),
     )
 
 
-def _parts(document: Mapping[str, object], row: Mapping[str, object]) -> str:
+def _parts_words(document: Mapping[str, object], row: Mapping[str, object]) -> str:
     """Return how many parts a row has, of all, where it lacks some: `2 of 3`."""
     scored, parts = row.get("scored_parts"), document.get("parts")
     if scored is None or not isinstance(parts, Sequence) or scored == len(parts):
@@ -123,7 +123,7 @@ def _parts(document: Mapping[str, object], row: Mapping[str, object]) -> str:
 
 def _subtitle(document: BoardDocument) -> str:
     """Return the headline without the title, which stands above it."""
-    words = headline(document).removeprefix(f"{clean(document['title'])}: ")
+    words = board_headline(document).removeprefix(f"{clean(document['title'])}: ")
     if not shown_as(document["score"]).in_percent:
         return words
     score = document["score"]
@@ -138,7 +138,7 @@ def _below(document: BoardDocument) -> list[str]:
         legend.append("Diamond, slanted: baseline.")
     if any(row["tested"] is False for row in document["rows"]):
         legend.append("The axis spans the tested rows; an arrow points to what lies beyond.")
-    return [" ".join(legend), *(each for each in notes(document) if not each.startswith("Detectable: "))]
+    return [" ".join(legend), *(each for each in board_notes(document) if not each.startswith("Detectable: "))]
 
 
 def _described(document: BoardDocument, figures: Figures) -> str:
@@ -151,4 +151,4 @@ def _described(document: BoardDocument, figures: Figures) -> str:
     ]
     total = len(document["rows"])
     more = f" {total} rows in all." if total > min(len(listed), _LISTED) else ""
-    return " ".join([f"Ranking: {'; '.join(listed[:_LISTED])}.{more}", *notes(document)])
+    return " ".join([f"Ranking: {'; '.join(listed[:_LISTED])}.{more}", *board_notes(document)])

@@ -66,10 +66,10 @@ def board_rows(document: BoardDocument) -> list[Row]:
             _ranks(row["rank_interval"]),
             "" if row["cluster"] is None else str(row["cluster"]),
             team_words(row),
-            _system(row),
+            _system_name(row),
             stepped(row["score"], step),
             row["covered"] or "",
-            _parts(row, len(document["parts"])),
+            _lacking_parts(row, len(document["parts"])),
             IN_FRACTIONS.interval(low, high) if low is not None else "",
             "" if row["p_next"] is None else p_text(row["p_next"]),
             _detectable(row),
@@ -82,7 +82,7 @@ def _label(row: RowDocument) -> str:
     return ": ".join(filter(None, (team_words(row), clean(row["name"] or "")))) or row["submission"]
 
 
-def _system(row: RowDocument) -> str:
+def _system_name(row: RowDocument) -> str:
     """Return the name of a row's submission, and how many training runs it stands for where there are several."""
     runs = "" if row["runs"] is None else f"({counted(row['runs']['count'], 'run')})"
     return " ".join(filter(None, (clean(row["name"] or ""), runs)))
@@ -101,7 +101,7 @@ def shown_columns(rows: Sequence[Row]) -> list[int]:
     return [at for at in range(len(HEADS)) if not rows or any(row.cells[at] for row in rows)]
 
 
-def headline(document: BoardDocument) -> str:
+def board_headline(document: BoardDocument) -> str:
     """Describe the board in one line."""
     better = "higher" if document["higher_is_better"] else "lower"
     parts = [
@@ -131,7 +131,7 @@ def claim_of(document: BoardDocument) -> str:
     return f"Assumed: {assumed}" if assumed else ""
 
 
-def notes(document: BoardDocument) -> list[str]:
+def board_notes(document: BoardDocument) -> list[str]:
     """Return the notes below the board."""
     lines = []
     significance = document["significance"]
@@ -191,7 +191,7 @@ class Rowlike(Protocol):
     def __getitem__(self, name: Any, /) -> Any: ...
 
 
-def _parts(row: Rowlike, total: int) -> str:
+def _lacking_parts(row: Rowlike, total: int) -> str:
     """Return how many parts a row has, where it lacks some: `2 of 3`."""
     scored = row["scored_parts"]
     return "" if scored is None or scored == total else f"{scored} of {total}"
@@ -211,7 +211,7 @@ def missing_note(rows: Sequence[tuple[str, Rowlike]], total: int) -> str:
     """
     said = []
     for name, row in rows:
-        words = _parts(row, total)
+        words = _lacking_parts(row, total)
         names = ", ".join(row["missing_parts"] or ())
         if words:
             said.append(f"{name} has {words}{f' (without {names})' if names else ''}")

@@ -15,42 +15,40 @@ from service.render.leaderboard_rows import missing_note, parts_words, stepped, 
 from service.render.units import shown_as
 from treescore.core.one_line import clean
 from treescore.render.comparisons import Rendered
-from treescore.render.latex import comment, preamble, tabular
-from treescore.render.latex import escaped as latex_escaped
-from treescore.render.markdown import escaped as markdown_escaped
-from treescore.render.markdown import pipe_table
+from treescore.render.latex import comment, latex_escaped, preamble, tabular
+from treescore.render.markdown import markdown_escaped, pipe_table
 from treescore.render.matrix_picture import matrix_svg
 from treescore.render.rows import safe_value, separated
 
-COLUMNS = (
+MATRIX_COLUMNS = (
     *("rank", "role", "team", "team_name", "submission", "name"),
     *("score", "scored_parts", "parts", "missing_parts"),
 )
 """Columns of CSV and TSV. The parts follow, under `part:` and their names, so that none has the name of a column."""
 
 
-def _json(document: MatrixDocument) -> bytes:
+def _matrix_json(document: MatrixDocument) -> bytes:
     return orjson.dumps(document, option=orjson.OPT_APPEND_NEWLINE)
 
 
-def _csv(document: MatrixDocument) -> bytes:
-    return separated(_flat_rows(document))
+def _matrix_csv(document: MatrixDocument) -> bytes:
+    return separated(_flat_matrix_rows(document))
 
 
-def _tsv(document: MatrixDocument) -> bytes:
-    return separated(_flat_rows(document), "\t", "\n")
+def _matrix_tsv(document: MatrixDocument) -> bytes:
+    return separated(_flat_matrix_rows(document), "\t", "\n")
 
 
-def _flat_rows(document: MatrixDocument) -> Iterator[Sequence[object]]:
+def _flat_matrix_rows(document: MatrixDocument) -> Iterator[Sequence[object]]:
     """Yield the header, then all rows with unrounded numbers."""
-    yield [*COLUMNS, *(f"part:{part['name']}" for part in document["parts"])]
+    yield [*MATRIX_COLUMNS, *(f"part:{part['name']}" for part in document["parts"])]
     for row in document["rows"]:
         flat: dict[str, object] = {**row, "parts": len(document["parts"]), "missing_parts": parts_words(row)}
-        values = [*(flat[column] for column in COLUMNS), *row["values"]]
+        values = [*(flat[column] for column in MATRIX_COLUMNS), *row["values"]]
         yield [clean(safe_value(value)) if isinstance(value, str) else safe_value(value) for value in values]
 
 
-def headline(document: MatrixDocument) -> str:
+def matrix_headline(document: MatrixDocument) -> str:
     """Describe the matrix in one line."""
     better = "higher" if document["higher_is_better"] else "lower"
     said = [f"{clean(document['title'])}: {document['score']} by part ({better} is better)"]
@@ -64,7 +62,7 @@ def headline(document: MatrixDocument) -> str:
     return "; ".join(said)
 
 
-def notes(document: MatrixDocument) -> list[str]:
+def matrix_notes(document: MatrixDocument) -> list[str]:
     """Return the notes below the table."""
     lines = []
     if document["hidden"]:
@@ -72,7 +70,7 @@ def notes(document: MatrixDocument) -> list[str]:
             f"Not shown, because of few sentences: {', '.join(document['hidden'])}. Figures of such parts are shown "
             "from feedback level items on."
         )
-    missing = missing_note([(_system(row), row) for row in document["rows"]], len(document["parts"]))
+    missing = missing_note([(_matrix_system(row), row) for row in document["rows"]], len(document["parts"]))
     if missing:
         lines.append(missing)
     if document["next"] is not None:
@@ -80,25 +78,25 @@ def notes(document: MatrixDocument) -> list[str]:
     return lines
 
 
-def _markdown(document: MatrixDocument) -> bytes:
+def _matrix_markdown(document: MatrixDocument) -> bytes:
     heads, cells = _table(document)
     table = pipe_table(
         list(map(markdown_escaped, heads)), [list(map(markdown_escaped, row)) for row in cells],
         [False, *[True] * (len(heads) - 1)],
     )  # fmt: skip
-    blocks = [f"**{markdown_escaped(headline(document))}**", table]
-    blocks.append("\n".join(f"- {markdown_escaped(note)}" for note in notes(document)))
+    blocks = [f"**{markdown_escaped(matrix_headline(document))}**", table]
+    blocks.append("\n".join(f"- {markdown_escaped(note)}" for note in matrix_notes(document)))
     return ("\n\n".join(block for block in blocks if block) + "\n").encode()
 
 
-def _latex(document: MatrixDocument) -> bytes:
+def _matrix_latex(document: MatrixDocument) -> bytes:
     heads, cells = _table(document)
     rows = [list(map(latex_escaped, row)) for row in cells]
     last = len(rows) - 1
     table = tabular(
         "l" + "r" * (len(heads) - 1), list(map(latex_escaped, heads)), rows, lambda index: 0 < index == last
     )
-    lines = [*preamble(headline(document)), *table, *map(comment, notes(document))]
+    lines = [*preamble(matrix_headline(document)), *table, *map(comment, matrix_notes(document))]
     return ("\n".join(lines) + "\n").encode()
 
 
@@ -109,29 +107,29 @@ def _svg(document: MatrixDocument) -> bytes:
 def _table(document: MatrixDocument) -> tuple[list[str], list[list[str]]]:
     """Return heads and rows: a row for each part, a column for each system, and the score that ranks at the end."""
     step, rows = document["rounding"], document["rows"]
-    heads = ["part", *map(_system, rows)]
+    heads = ["part", *map(_matrix_system, rows)]
     cells = [
         [part["name"], *(stepped(row["values"][at], step) for row in rows)] for at, part in enumerate(document["parts"])
     ]
     return heads, [*cells, [document["part"] or "all", *(stepped(row["score"], step) for row in rows)]]
 
 
-def _system(row: MatrixRowDocument) -> str:
+def _matrix_system(row: MatrixRowDocument) -> str:
     """Name a system in one line: its team, or where that is not shown its submission."""
     named = ": ".join(filter(None, (team_words(row), clean(row["name"] or ""))))
     return named if row["team"] or row["role"] == "baseline" else row["submission"]
 
 
-_WRITERS: Mapping[str, tuple[str, Callable[[MatrixDocument], bytes]]] = {
-    "json": ("application/json", _json),
-    "csv": ("text/csv; charset=utf-8", _csv),
-    "tsv": ("text/tab-separated-values; charset=utf-8", _tsv),
-    "markdown": ("text/markdown; charset=utf-8", _markdown),
-    "latex": ("application/x-latex; charset=utf-8", _latex),
+_MATRIX_WRITERS: Mapping[str, tuple[str, Callable[[MatrixDocument], bytes]]] = {
+    "json": ("application/json", _matrix_json),
+    "csv": ("text/csv; charset=utf-8", _matrix_csv),
+    "tsv": ("text/tab-separated-values; charset=utf-8", _matrix_tsv),
+    "markdown": ("text/markdown; charset=utf-8", _matrix_markdown),
+    "latex": ("application/x-latex; charset=utf-8", _matrix_latex),
     "svg": ("image/svg+xml", _svg),
 }
 
-MATRIX_FORMATS: Mapping[str, str] = {name: media_type for name, (media_type, _) in _WRITERS.items()}
+MATRIX_FORMATS: Mapping[str, str] = {name: media_type for name, (media_type, _) in _MATRIX_WRITERS.items()}
 """Format name -> media type."""
 
 
@@ -141,5 +139,5 @@ def render_matrix(document: MatrixDocument, form: str) -> Rendered:
     Raises:
         KeyError: the format is unknown.
     """
-    media_type, write = _WRITERS[form]
+    media_type, write = _MATRIX_WRITERS[form]
     return Rendered(write(document), media_type)

@@ -39,7 +39,7 @@ def load_teams(body: bytes, cap: int) -> TeamsRequest:
         Unprocessable: with line and column (number of the field) of each fault.
     """
     problems = ProblemList(cap)
-    rows = _rows(body.removeprefix(_MARK), problems)
+    rows = _team_rows(body.removeprefix(_MARK), problems)
     header = _header(rows[0] if rows else Row(1, ()), problems)
     if problems.total:
         raise unprocessable(problems)
@@ -53,7 +53,7 @@ def load_teams(body: bytes, cap: int) -> TeamsRequest:
     return TeamsRequest(teams=teams, places=[(row.line, column) for row in rows[1:]])
 
 
-def _rows(table: bytes, problems: ProblemList) -> list[Row]:
+def _team_rows(table: bytes, problems: ProblemList) -> list[Row]:
     """Return the rows that are not blank; what cannot be read goes to `problems`."""
     bad = first_bad_byte(table)
     if bad is not None:

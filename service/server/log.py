@@ -8,7 +8,8 @@ import sys
 
 import structlog
 
-from service.logs import fault
+from service.config import Config
+from service.logs import LIBRARIES, configure_logs, fault
 
 GUNICORN = "gunicorn.error"
 _REFUSED = re.compile(r"Invalid request from ip=(\S*): ")
@@ -34,6 +35,17 @@ def quotes_nothing(record: logging.LogRecord) -> bool:
     return False
 
 
-def install() -> None:
-    """Filter the log of this process."""
-    logging.getLogger(GUNICORN).addFilter(quotes_nothing)
+def gunicorn_log(config: Config) -> dict[str, object]:
+    """Return gunicorn's setting `logconfig_dict`, with which its lines go to the service's log."""
+
+    def service_log() -> logging.Handler:
+        configure_logs(config)
+        return LIBRARIES
+
+    return {
+        "filters": {"quotes-nothing": {"()": lambda: quotes_nothing}},
+        "formatters": {},
+        "handlers": {"service": {"()": service_log}},
+        "loggers": {GUNICORN: {"level": "INFO", "filters": ["quotes-nothing"], "propagate": True}},
+        "root": {"level": "WARNING", "handlers": ["service"]},
+    }

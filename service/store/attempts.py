@@ -46,7 +46,7 @@ def of_teams(
     c = submissions.c
     query = (
         select(c.id, c.team_id, c.run_of, c.deleted_at, scores.c.rung)
-        .join(scores, _record(revision), isouter=True)
+        .join(scores, _attempt_record(revision), isouter=True)
         .where(_scored(benchmark_id, until), c.team_id.in_(list(team_ids)))
         .order_by(c.id)
     )
@@ -61,14 +61,14 @@ def counted(db: Connection, benchmark_id: str, revision: int, until: datetime | 
     team = submissions.c.team_id
     query = (
         select(team, func.count().label("number"))
-        .join(scores, _record(revision), isouter=True)
+        .join(scores, _attempt_record(revision), isouter=True)
         .where(_scored(benchmark_id, until), team.is_not(None))
         .group_by(team)
     )
     return {row.team_id: row.number for row in db.execute(query)}
 
 
-def _record(revision: int) -> ColumnElement[bool]:
+def _attempt_record(revision: int) -> ColumnElement[bool]:
     return (scores.c.submission_id == submissions.c.id) & (scores.c.revision == revision)
 
 

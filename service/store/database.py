@@ -86,7 +86,7 @@ class Store:
             durable: whether the commit must survive a power failure. Without it SQLite does not wait for the disk,
                 which suits work that can be repeated; a killed process loses nothing either way.
         """
-        with line.turn(self._file), self.engine.connect().execution_options(treescore_write=True) as connection:
+        with line.writing_turn(self._file), self.engine.connect().execution_options(treescore_write=True) as connection:
             if self.sqlite and not durable:
                 connection.connection.cursor().execute("PRAGMA synchronous=NORMAL")
             try:
@@ -228,7 +228,7 @@ class RollbackStore(Store):
         self.url, self.sqlite, self.engine = store.url, store.sqlite, store.engine
         self._queries, self._readers, self._count_trip = {}, deque(), store._count_trip  # noqa: SLF001 - its own kind
         with ExitStack() as failed:
-            failed.enter_context(line.turn(store._file))  # noqa: SLF001
+            failed.enter_context(line.writing_turn(store._file))  # noqa: SLF001
             self._connection = failed.enter_context(self.engine.connect().execution_options(treescore_write=True))
             self._connection.begin()
             self._end = failed.pop_all()

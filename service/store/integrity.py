@@ -62,7 +62,7 @@ def damaged_pages(db: Connection) -> Iterator[Flaw]:
 
 def damaged_texts(db: Connection) -> Iterator[Flaw]:
     """Compare every stored text with its digest and its size."""
-    for row in _rows(db, select(texts.c.digest, texts.c.size, texts.c.body)):
+    for row in _streamed_rows(db, select(texts.c.digest, texts.c.size, texts.c.body)):
         body = _unpacked(row.body, unpack_text)
         if body is None:
             yield Flaw("text-unreadable", row.digest, "The text cannot be decompressed.")
@@ -72,7 +72,7 @@ def damaged_texts(db: Connection) -> Iterator[Flaw]:
 
 def damaged_artifacts(db: Connection) -> Iterator[Flaw]:
     """Decompress every artifact."""
-    for row in _rows(db, select(artifacts)):
+    for row in _streamed_rows(db, select(artifacts)):
         if _unpacked(row.body) is None:
             subject = f"{row.owner} {row.name} page {row.page}"
             yield Flaw("artifact-unreadable", subject, "The artifact cannot be decompressed.")
@@ -231,7 +231,7 @@ def _flaws(db: Connection, query: Select[Any], code: str, detail: str) -> Iterat
         yield Flaw(code, subject, detail)
 
 
-def _rows(db: Connection, query: Select[Any]) -> Iterator[Any]:
+def _streamed_rows(db: Connection, query: Select[Any]) -> Iterator[Any]:
     yield from db.execute(query, execution_options={"yield_per": 50})
 
 

@@ -23,7 +23,7 @@ PATIENCE = 30.0
 
 
 @contextmanager
-def turn(database: Path | None) -> Iterator[None]:
+def writing_turn(database: Path | None) -> Iterator[None]:
     """Wait for a turn among the writers of a database, and keep it. Without a file to lock, do not wait.
 
     A writer that is killed leaves the line. `busy_timeout` stays behind it, for programs that do not stand in it, and

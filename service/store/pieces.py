@@ -31,7 +31,7 @@ _UNDER_WAY = (
     .correlate(runs)
     .scalar_subquery()
 )
-_NEXT = (
+_NEXT_PIECE = (
     select(_C.id)
     .join(runs, runs.c.id == _C.run_id)
     .where(
@@ -47,7 +47,7 @@ _NEXT = (
 _TAKE = {"attempts": _C.attempts + 1, "done": 0}
 _TAKE_NEXT = (
     update(pieces)
-    .where(_FREE, _C.id == _NEXT.with_for_update(skip_locked=True, of=pieces).scalar_subquery())
+    .where(_FREE, _C.id == _NEXT_PIECE.with_for_update(skip_locked=True, of=pieces).scalar_subquery())
     .values({**_TAKE, "holder": _C.id})
     .returning(*_C)
 )
@@ -146,7 +146,7 @@ def take_next(db: Connection, queue: str, version: str, most: int) -> Piece | No
 
 def next_id(db: Connection, queue: str, version: str, most: int) -> str | None:
     """Return the id of the piece that `take_next` would begin, or None."""
-    piece_id: str | None = db.scalar(_NEXT, {"of_queue": queue, "of_version": version, "most": most})
+    piece_id: str | None = db.scalar(_NEXT_PIECE, {"of_queue": queue, "of_version": version, "most": most})
     return piece_id
 
 

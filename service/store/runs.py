@@ -35,7 +35,7 @@ _WITHOUT_TOKEN = runs.c.principal.like(ANONYMOUS + "%")
 _WITHOUT_TOKEN_RUNNING = select(func.count()).where(_OF_QUEUE, runs.c.state == RUNNING, _WITHOUT_TOKEN)
 _MAY_BEGIN = or_(~_WITHOUT_TOKEN, _WITHOUT_TOKEN_RUNNING.scalar_subquery() < bindparam("anonymous"))
 _DUE = or_(runs.c.not_before.is_(None), runs.c.not_before <= bindparam("now"), runs.c.not_before > bindparam("longest"))
-_NEXT = select(runs.c.id).where(_OF_QUEUE, runs.c.state == QUEUED, _DUE, _MAY_BEGIN).order_by(*_ORDER).limit(1)
+_NEXT_RUN = select(runs.c.id).where(_OF_QUEUE, runs.c.state == QUEUED, _DUE, _MAY_BEGIN).order_by(*_ORDER).limit(1)
 _BEGIN = {
     "state": RUNNING,
     "attempts": runs.c.attempts + 1,
@@ -44,7 +44,7 @@ _BEGIN = {
 # a row that is locked is being cancelled
 _BEGIN_NEXT = (
     update(runs)
-    .where(runs.c.id == _NEXT.with_for_update(skip_locked=True).scalar_subquery())
+    .where(runs.c.id == _NEXT_RUN.with_for_update(skip_locked=True).scalar_subquery())
     .values(_BEGIN)
     .returning(*runs.c)
 )
@@ -167,7 +167,7 @@ def claim_next(db: Connection, queue: str, now: datetime, *, anonymous: int = NO
 
 def next_id(db: Connection, queue: str, now: datetime, *, anonymous: int = NO_LIMIT) -> str | None:
     """Return the id of the run that `claim_next` would begin, or None."""
-    run_id: str | None = db.scalar(_NEXT, {"of_queue": queue, "anonymous": anonymous, **_at(now)})
+    run_id: str | None = db.scalar(_NEXT_RUN, {"of_queue": queue, "anonymous": anonymous, **_at(now)})
     return run_id
 
 

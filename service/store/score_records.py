@@ -182,13 +182,13 @@ def needs_rescoring(benchmark_id: str, revision: int) -> ColumnElement[bool]:
 def get(db: Connection, submission_id: str, revision: int) -> ScoreRecord | None:
     """Return one record, or None."""
     query = select(scores).where(scores.c.submission_id == submission_id, scores.c.revision == revision)
-    return one(db, query, _record)
+    return one(db, query, _score_record)
 
 
 def newest(db: Connection, submission_id: str, revision: int) -> ScoreRecord | None:
     """Return the record under a revision or, without one, under the last revision before it; or None."""
     query = select(scores).where(scores.c.submission_id == submission_id, scores.c.revision <= revision)
-    return one(db, query.order_by(scores.c.revision.desc()).limit(1), _record)
+    return one(db, query.order_by(scores.c.revision.desc()).limit(1), _score_record)
 
 
 def rung(db: Connection, submission_id: str, revision: int) -> int | None:
@@ -288,7 +288,7 @@ def left_over(db: Connection) -> Sequence[tuple[str, int]]:
     return [(slug, number) for slug, number in db.execute(query)]
 
 
-def _record(row: AnyRow) -> ScoreRecord:
+def _score_record(row: AnyRow) -> ScoreRecord:
     covered = coverage_of(row.covered)
     private = None
     if row.private_figures is not None:

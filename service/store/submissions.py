@@ -9,6 +9,7 @@ from datetime import datetime
 import orjson
 from sqlalchemy import ColumnElement, Connection, and_, case, func, insert, or_, select, true, update
 
+from service.requests import LINKS
 from service.store import artifacts, score_records, texts
 from service.store.records import AnyRow, columns_of, json_text, one, record_of
 from service.store.runs import CANCELLED, FAILED, QUEUED, SUCCEEDED, UNFINISHED
@@ -349,3 +350,8 @@ def _submission(row: AnyRow) -> Submission:
 def links_of(column: str | None) -> dict[str, str]:
     """Return the links that a column holds; none for submissions from before."""
     return {} if column is None else orjson.loads(column)
+
+
+def links_document(links: Mapping[str, str]) -> dict[str, str | None]:
+    """Return where a submission links to; None for nowhere."""
+    return {name: links.get(name) for name in LINKS}

@@ -50,7 +50,7 @@ def put_packed(db: Connection, owner: str, packed: PackedTexts) -> None:
         db.execute(insert(owned_texts), owned_rows)
 
 
-def read(db: Connection, owner: str, names: Iterable[str] | None = None) -> Texts:
+def read_texts(db: Connection, owner: str, names: Iterable[str] | None = None) -> Texts:
     """Return an owner's texts."""
     return unpacked(read_packed(db, owner, names))
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import importlib
 import re
+from collections import Counter
 from collections.abc import Iterator
 from functools import cache
 
@@ -91,6 +92,21 @@ def test_every_step_of_a_submission_names_functions_of_its_file():
         source = (ROOT / path).read_text(encoding="utf-8")
         for name in QUOTED.findall(functions):
             assert re.search(rf"^ *def {name}\(", source, re.MULTILINE), f"{path}: {name}"
+
+
+def terms() -> Iterator[str]:
+    """The terms of the glossary: several of a line are separated by commas."""
+    text = (ROOT / "docs" / "GLOSSARY.md").read_text(encoding="utf-8")
+    for cell in re.findall(r"^\| ([^|]+?) \|", text, re.MULTILINE):
+        if cell not in ("term", "---"):
+            yield from cell.split(", ")
+
+
+def test_the_glossary_defines_each_term_once_or_says_in_which_sense():
+    counted = Counter(terms())
+    assert len(counted) > 150
+    assert [term for term, times in counted.items() if times > 1] == []
+    assert [term for term in counted if "(" in term and term.partition(" (")[0] in counted] == []
 
 
 @pytest.mark.parametrize("page", ["ARCHITECTURE.md"])

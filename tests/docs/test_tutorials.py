@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from tests.conftest import ROOT
-from tests.fixtures.pages import Reader
+from tests.fixtures.pages import README, Reader
 from tests.fixtures.service_process import ServiceProcess
 
 TUTORIALS = ROOT / "docs" / "tutorials"
@@ -34,5 +34,5 @@ def test_a_person_with_two_parsers_follows_the_tutorial(tmp_path: Path) -> None:
 
 
 @pytest.mark.e2e
-def test_the_readme(served: ServiceProcess, tmp_path: Path) -> None:
-    assert Reader(tmp_path, address=f"127.0.0.1:{served.port}").follow(ROOT / "README.md") == 5
+def test_the_readme_is_followed_in_the_checkout(served: ServiceProcess) -> None:
+    assert Reader(ROOT, address=f"127.0.0.1:{served.port}").follow(README) == 5

@@ -22,6 +22,8 @@ WRONG = {
     "TREESCORE_BIND": "nowhere",
     "TREESCORE_DATABASE_URL": "a database",
     "TREESCORE_REDIS_URL": "localhost",
+    "TREESCORE_LOG_FORMAT": "colours",
+    "TREESCORE_LOG_LEVEL": "loud",
 }
 
 

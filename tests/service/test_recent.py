@@ -5,11 +5,11 @@ from __future__ import annotations
 from concurrent.futures import ThreadPoolExecutor
 from threading import Barrier
 
-from service.recent import Recent
+from service.recent import LruCache
 
 
 def test_the_least_recently_used_is_dropped_first() -> None:
-    recent = Recent[bytes](10, len)
+    recent = LruCache[bytes](10, len)
     for name in "abc":
         recent.put(name, b"....")
         recent.get("a")
@@ -17,7 +17,7 @@ def test_the_least_recently_used_is_dropped_first() -> None:
 
 
 def test_a_replaced_value_counts_once() -> None:
-    recent = Recent[bytes](10, len)
+    recent = LruCache[bytes](10, len)
     for _ in range(5):
         recent.put("a", b"....")
     recent.put("b", b"......")
@@ -26,13 +26,13 @@ def test_a_replaced_value_counts_once() -> None:
 
 
 def test_a_value_that_alone_has_too_many_bytes_is_not_kept() -> None:
-    recent = Recent[bytes](10, len)
+    recent = LruCache[bytes](10, len)
     recent.put("a", b"." * 11)
     assert recent.get("a") is None
 
 
 def test_threads_that_need_the_same_value_make_it_once() -> None:
-    recent, made, together = Recent[bytes](100, len), [], Barrier(4)
+    recent, made, together = LruCache[bytes](100, len), [], Barrier(4)
 
     def make() -> bytes:
         made.append(b"....")

@@ -6,6 +6,7 @@ from types import SimpleNamespace
 
 import pytest
 
+from service.config import load_config
 from service.logs import configure_logs
 from service.schemas.jobs import JobRequest
 from service.store import runs
@@ -46,7 +47,7 @@ def everything_in(redis):
 
 @pytest.mark.usefixtures("process_settings")
 def test_redis_and_the_log_get_the_kind_and_the_places(context, broken, rq_work, capfd, caplog):
-    configure_logs()
+    configure_logs(load_config({}))
     rq_work()
     said = capfd.readouterr()
     told = said.out + said.err + caplog.text

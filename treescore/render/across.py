@@ -8,7 +8,7 @@ from typing import Any
 from treescore.core.one_line import clean
 
 Document = Mapping[str, Any]
-LISTED = 50
+LISTED_ACROSS = 50
 """Lines of pairs that are shown."""
 
 
@@ -17,8 +17,8 @@ def across_lines(document: Document) -> list[str]:
     size, correction = document["family"]["size"], document["correction"]
     head = f"{size} tests as one family, {correction}, alpha {document['alpha']:g}:"
     found = [line for pair in document["pairs"] for line in _pair_lines(pair)]
-    more = [f"and {len(found) - LISTED} more; JSON holds all"] if len(found) > LISTED else []
-    lines = [*found[:LISTED], *more] or ["no system is shown to be better than another."]
+    more = [f"and {len(found) - LISTED_ACROSS} more; JSON holds all"] if len(found) > LISTED_ACROSS else []
+    lines = [*found[:LISTED_ACROSS], *more] or ["no system is shown to be better than another."]
     return [head, *lines, document["assumed"]]
 
 

@@ -9,14 +9,14 @@ from typing import Any
 from treescore.core.one_line import clean
 from treescore.render.chart_words import interval_words, p_words, signed_words, value_words
 from treescore.render.crosstable import Cell, CrossTable, cross_table, headline, unit_word
-from treescore.render.dot_table import Column, DotTable, Line, dot_table
+from treescore.render.dot_table import DotColumn, DotRow, DotTable, dot_table
 from treescore.render.drawing import Drawing
 from treescore.render.marks import Mark
 from treescore.render.picture import said_below
 from treescore.render.scale import Scale, scale_of
-from treescore.render.text import warned
+from treescore.render.text import text_warning
 
-_AXIS = 400
+_AGAINST_AXIS = 400
 _LISTED = 40
 
 
@@ -100,7 +100,7 @@ def _units(pairs: Sequence[Mapping[str, Any]], system: str) -> dict[str, tuple[i
     return found
 
 
-def against_scale(every: Sequence[Opponent], factor: float, size: float = _AXIS) -> Scale:
+def against_scale(every: Sequence[Opponent], factor: float, size: float = _AGAINST_AXIS) -> Scale:
     """Return the axis of the differences, with 0 on it."""
     shown = [each for one in every for each in (one.difference, one.low, one.high)]
     return scale_of((None if each is None else factor * each for each in shown), size, signed=True, zero=True)
@@ -139,31 +139,31 @@ def against_svg(document: Mapping[str, Any], system: str, shares: Container[str]
     title = f"{name} against every system: {document['score']}"
     described = " ".join([verdict(every), *_sentences(every, table), *said_below(table)])
     drawn = DotTable(
-        title=f"{name} against every system", above=[verdict(every), *map(warned, document["warnings"])],
-        columns=_columns(table), lines=[_line(each, table) for each in every],
+        title=f"{name} against every system", above=[verdict(every), *map(text_warning, document["warnings"])],
+        columns=_against_columns(table), lines=[_opponent_line(each, table) for each in every],
         scale=against_scale(every, table.figures.factor), dots_after=2, axis_words=_axis_words(document, name),
-        below=[_legend(table), headline(table), *said_below(table)],
+        below=[_against_legend(table), headline(table), *said_below(table)],
     )  # fmt: skip
     return dot_table(Drawing("against", title, described), drawn)
 
 
-def _columns(table: CrossTable) -> Sequence[Column]:
+def _against_columns(table: CrossTable) -> Sequence[DotColumn]:
     level = {each["ci"]["level"] for each in table.document["pairs"] if each.get("ci")}
     interval = f"{100 * level.pop():g} % interval" if len(level) == 1 else "Interval"
     correction = str(table.document["correction"])
     return (
-        Column("System"), Column("Score", right=True), Column("Difference", right=True, bold=True),
-        Column(interval, right=True, soft=True),
-        Column("p" if correction == "none" else f"p ({correction.capitalize()})", right=True, soft=True),
-        Column("Won", right=True), Column("Tied", right=True), Column("Lost", right=True),
+        DotColumn("System"), DotColumn("Score", right=True), DotColumn("Difference", right=True, bold=True),
+        DotColumn(interval, right=True, soft=True),
+        DotColumn("p" if correction == "none" else f"p ({correction.capitalize()})", right=True, soft=True),
+        DotColumn("Won", right=True), DotColumn("Tied", right=True), DotColumn("Lost", right=True),
     )  # fmt: skip
 
 
-def _line(each: Opponent, table: CrossTable) -> Line:
-    return Line(_cells(each, table), each.mark(table.figures.factor), bold=each.significant)
+def _opponent_line(each: Opponent, table: CrossTable) -> DotRow:
+    return DotRow(_opponent_cells(each, table), each.mark(table.figures.factor), bold=each.significant)
 
 
-def _cells(each: Opponent, table: CrossTable) -> Sequence[str]:
+def _opponent_cells(each: Opponent, table: CrossTable) -> Sequence[str]:
     figures = table.figures
     return (
         each.name,
@@ -181,7 +181,7 @@ def _axis_words(document: Mapping[str, Any], name: str) -> str:
     return f"{short} is {left}  ·  {right}"
 
 
-def _legend(table: CrossTable) -> str:
+def _against_legend(table: CrossTable) -> str:
     words = f"Filled: significant at {table.document['alpha']:g}; hollow: not. Whisker: interval of the difference."
     if any((pair.get("effect") or {}).get("units_won") is not None for pair in table.document["pairs"]):
         words += f" Won, tied, lost: {unit_word(table.document)}s."

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from treescore.render.alignment_facts import NULL, described, drawn_part, left_out
+from treescore.render.alignment_facts import NULL, alignment_described, drawn_alignment, links_left_out
 from treescore.render.dependency_pieces import agreed_first
 from treescore.render.drawing import END, INK, MIDDLE, SOFT, START, Drawing, number
 from treescore.render.letters import width
@@ -17,8 +17,8 @@ from treescore.render.sentence_text import FORM, LABEL, SMALL, form_width, shown
 
 _PITCH, _MOST_PITCH = 26.0, 52.0
 _EDGE = 8.0
-_PAD = 18.0
-_BETWEEN = 220.0
+_LINK_PAD = 18.0
+_BETWEEN_SIDES = 220.0
 """Between the columns."""
 _NUMBER = 26.0
 """Room of a number beside a word."""
@@ -34,18 +34,18 @@ def alignment_svg(sentence: AlignmentSentence, *, name: str = "alignment") -> st
         sentence: what is drawn; of more than MOST_WORDS words the first.
         name: of the picture, for its ids: letters, digits and hyphens.
     """
-    return _Picture(sentence, name).svg()
+    return _AlignmentPicture(sentence, name).svg()
 
 
-class _Picture:
+class _AlignmentPicture:
     def __init__(self, sentence: AlignmentSentence, name: str) -> None:
-        self._note = left_out(sentence)
-        self._sentence = drawn_part(sentence)
-        self._drawing = Drawing(name, sentence.title, described(self._sentence, self._note))
+        self._note = links_left_out(sentence)
+        self._sentence = drawn_alignment(sentence)
+        self._drawing = Drawing(name, sentence.title, alignment_described(self._sentence, self._note))
         self._forms = [[shown_form(word) for word in side] for side in (self._sentence.source, self._sentence.target)]
         rooms = [max((form_width(form) for form in forms), default=0.0) for forms in self._forms]
         self._left = _EDGE + rooms[0] + _NUMBER
-        self._right = self._left + _BETWEEN
+        self._right = self._left + _BETWEEN_SIDES
         self._width = max(self._right + _NUMBER + rooms[1], width(self._note, LABEL) + _EDGE) + _EDGE
         self._height = _PITCH * max(map(len, self._forms))
         self._ys = [self._middles(len(forms)) for forms in self._forms]
@@ -59,7 +59,7 @@ class _Picture:
                 self._null(link)
         self._column(self._forms[0], self._ys[0], self._left, END)
         self._column(self._forms[1], self._ys[1], self._right, START)
-        height = self._height + 2 * _PAD
+        height = self._height + 2 * _LINK_PAD
         if self._note:
             self._drawing.text(_EDGE, height, self._note, size=LABEL, class_="note ok", fill=SOFT)
             height += _NOTE
@@ -68,7 +68,7 @@ class _Picture:
     def _middles(self, count: int) -> list[float]:
         """Return the middle of each word of a column; the shorter one is spread, so that links cross less."""
         pitch = min(_MOST_PITCH, self._height / count) if count else 0.0
-        first = _PAD + (self._height - pitch * count) / 2 + pitch / 2
+        first = _LINK_PAD + (self._height - pitch * count) / 2 + pitch / 2
         return [first + pitch * index for index in range(count)]
 
     def _column(self, forms: Sequence[str], ys: Sequence[float], x: float, anchor: str) -> None:

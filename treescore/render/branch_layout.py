@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-from treescore.render.constituent_layout import AIR, CONTINUED, MOST_LEVELS, Node, place_of
+from treescore.render.constituent_layout import CONTINUED, MOST_LEVELS, NODE_AIR, Node, place_of
 from treescore.render.sentence_shapes import Branch, Span
 from treescore.render.sentence_text import shown_label
 
 _ROUNDS = 8
 """How often words are moved apart for labels that find no room between lines; the paper around them is left free."""
-_STEP = 8.0
+_BRANCH_STEP = 8.0
 """By how much more than what is lacking: what is above moves by a part of it only."""
 
 
@@ -52,7 +52,7 @@ class BranchTree:
             while node >= 0:
                 known = node in here
                 if not known:
-                    here[node] = _cut(self.nodes[node], start, stop)
+                    here[node] = _cut_branches(self.nodes[node], start, stop)
                 here[node].children.append(child)
                 if known:
                     break
@@ -80,7 +80,7 @@ class BranchTree:
             node.x = min(free, key=lambda x: abs(x - middle), default=middle)
             lacking = _lacking(taken[node.height], node)
             if lacking > 0:
-                yield next((word for word, x in enumerate(xs) if x > node.x), len(xs) - 1), lacking + _STEP
+                yield next((word for word, x in enumerate(xs) if x > node.x), len(xs) - 1), lacking + _BRANCH_STEP
             taken[node.height].append((node.x, node.half))
             parent = above.get(id(node))
             if parent is not None:
@@ -146,7 +146,7 @@ def _lasts_of_all(branches: Sequence[Branch]) -> list[int]:
     return lasts
 
 
-def _cut(node: Node, start: int, stop: int) -> Node:
+def _cut_branches(node: Node, start: int, stop: int) -> Node:
     """Return what a line of words shows of a constituent that has words in it, still without what is below it."""
     before, after = node.span.start < start, node.span.end > stop
     span = Span(node.span.label, max(node.span.start, start) - start, min(node.span.end, stop) - start, node.span.mark)
@@ -184,11 +184,13 @@ def _free(taken: Sequence[tuple[float, float]], left: float, right: float, half:
     """Return places between two others where a label touches nothing: the middle, and those beside what is there."""
     tried = [(left + right) / 2]
     for x, other in taken:
-        tried += [x - other - half - AIR, x + other + half + AIR]
+        tried += [x - other - half - NODE_AIR, x + other + half + NODE_AIR]
     return [
-        x for x in tried if left <= x <= right and all(abs(x - at) >= half + other + AIR - 1e-6 for at, other in taken)
+        x
+        for x in tried
+        if left <= x <= right and all(abs(x - at) >= half + other + NODE_AIR - 1e-6 for at, other in taken)
     ]
 
 
 def _lacking(taken: Sequence[tuple[float, float]], node: Node) -> float:
-    return max((node.half + other + AIR - 1e-6 - abs(node.x - at) for at, other in taken), default=0.0)
+    return max((node.half + other + NODE_AIR - 1e-6 - abs(node.x - at) for at, other in taken), default=0.0)

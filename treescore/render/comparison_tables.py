@@ -40,10 +40,10 @@ def comparison_tables(document: Mapping[str, Any], shares: Container[str] = ()) 
     if len(table.systems) <= 2 or not table.cells:
         found = dagger_line(table)
         return [Table(headline(table), columns, rows, warnings, [*([found] if found else []), *said])]
-    return [Table(headline(table), columns, rows, warnings), _pairs(table, said)]
+    return [Table(headline(table), columns, rows, warnings), _pairs_table(table, said)]
 
 
-def _pairs(table: CrossTable, said: list[str]) -> Table:
+def _pairs_table(table: CrossTable, said: list[str]) -> Table:
     columns = [Column(""), *map(Column, table.names[1:])]
     return Table(legend(table), columns, pair_rows(table, table.names), notes=said)
 

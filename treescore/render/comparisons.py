@@ -11,7 +11,7 @@ import orjson
 from treescore.render.across import across_lines
 from treescore.render.comparison_tables import across_table, comparison_tables
 from treescore.render.latex import comment, latex
-from treescore.render.markdown import escaped, markdown
+from treescore.render.markdown import markdown, markdown_escaped
 from treescore.render.picture import picture
 from treescore.render.rows import csv_rows
 from treescore.render.tables import html_table
@@ -61,18 +61,18 @@ def _html(documents: Sequence[Document], across: Document | None, shares: Contai
     return "".join(map(html_table, tables)).encode()
 
 
-_WRITERS: Mapping[str, tuple[str, _Writer]] = {
+_COMPARISON_WRITERS: Mapping[str, tuple[str, _Writer]] = {
     "json": ("application/json", _json),
     "text": ("text/plain; charset=utf-8", _joined(text, str)),
-    "markdown": ("text/markdown; charset=utf-8", _joined(markdown, lambda line: f"- {escaped(line)}")),
+    "markdown": ("text/markdown; charset=utf-8", _joined(markdown, lambda line: f"- {markdown_escaped(line)}")),
     "latex": ("application/x-latex; charset=utf-8", _joined(latex, comment)),
     "csv": ("text/csv; charset=utf-8", _csv),
     "svg": ("image/svg+xml", _picture),
 }
 
-FORMATS: Mapping[str, str] = {name: media_type for name, (media_type, _) in _WRITERS.items()}
+FORMATS: Mapping[str, str] = {name: media_type for name, (media_type, _) in _COMPARISON_WRITERS.items()}
 """Format name -> media type: what a service sends."""
-_VIEWS: Mapping[str, tuple[str, _Writer]] = {**_WRITERS, "html": ("text/html; charset=utf-8", _html)}
+_VIEWS: Mapping[str, tuple[str, _Writer]] = {**_COMPARISON_WRITERS, "html": ("text/html; charset=utf-8", _html)}
 VIEW_FORMS = tuple(_VIEWS)
 """The formats, and the fragment of HTML that a notebook shows."""
 

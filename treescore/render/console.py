@@ -10,16 +10,16 @@ from rich.text import Text
 
 from treescore.core.one_line import clean
 from treescore.render.tables import Table
-from treescore.render.text import warned
+from treescore.render.text import text_warning
 
 
 def renderable(tables: Sequence[Table]) -> RenderableType:
     """Return tables with their warnings above and their notes below; names are never taken for markup."""
-    return Group(*(part for table in tables for part in _parts(table)))
+    return Group(*(part for table in tables for part in _table_parts(table)))
 
 
-def _parts(table: Table) -> list[RenderableType]:
-    parts: list[RenderableType] = [Text(warned(words), "bold yellow") for words in table.warnings]
+def _table_parts(table: Table) -> list[RenderableType]:
+    parts: list[RenderableType] = [Text(text_warning(words), "bold yellow") for words in table.warnings]
     if table.caption:
         parts.append(Text(clean(table.caption), "bold"))
     grid = RichTable(box=None, pad_edge=False)

@@ -21,7 +21,7 @@ from treescore.render.sentence_shapes import (
 )
 from treescore.render.sentence_text import shown_form, shown_label
 
-MOST_WORDS = 300
+MOST_TREE_WORDS = 300
 """Words that are drawn; the picture says if there are more."""
 _LISTED = 40
 """Constituents that the description names."""
@@ -37,28 +37,28 @@ def sides_of(sentence: ConstituentSentence) -> list[tuple[str, Constituents]]:
     return [(name, spans) for name, spans in sides if spans is not None]
 
 
-def facts(sentence: ConstituentSentence, *, every_span: bool = False) -> Facts:
+def constituent_facts(sentence: ConstituentSentence, *, every_span: bool = False) -> Facts:
     """Return the constituents that are not agreed: those of each side, in the order of their words.
 
     Args:
         sentence: what is drawn.
         every_span: list agreed ones too.
     """
-    trees = [tree_of_side(spans, MOST_WORDS) for _, spans in sides_of(sentence)]
+    trees = [tree_of_side(spans, MOST_TREE_WORDS) for _, spans in sides_of(sentence)]
     rows = [
-        (shown_label(each.label), _words(sentence, each), _range(each), name, _what(each))
+        (shown_label(each.label), _covered_words(sentence, each), _range(each), name, _constituent_fault(each))
         for name, spans in sides_of(sentence)
         for each in _drawn(spans)
         if every_span or each.mark != AGREED
     ]
-    return Facts(("Label", "Words", "From-to", "Only in", "Wrong"), tuple(rows), left_out(sentence, trees))
+    return Facts(("Label", "Words", "From-to", "Only in", "Wrong"), tuple(rows), constituents_left_out(sentence, trees))
 
 
-def left_out(sentence: ConstituentSentence, trees: Sequence[AnyTree]) -> str:
+def constituents_left_out(sentence: ConstituentSentence, trees: Sequence[AnyTree]) -> str:
     """Return the sentence that says how much of a large tree is drawn; empty if all is."""
     parts = []
-    if len(sentence.words) > MOST_WORDS:
-        parts.append(f"first {MOST_WORDS:,} of {len(sentence.words):,} words")
+    if len(sentence.words) > MOST_TREE_WORDS:
+        parts.append(f"first {MOST_TREE_WORDS:,} of {len(sentence.words):,} words")
     height = max((tree.height for tree in trees), default=0)
     if height > MOST_LEVELS:
         parts.append(f"lowest {MOST_LEVELS:,} of {height:,} levels")
@@ -69,7 +69,7 @@ def left_out(sentence: ConstituentSentence, trees: Sequence[AnyTree]) -> str:
     return f"{said[:1].upper()}{said[1:]}." if said else ""
 
 
-def described(sentence: ConstituentSentence, note: str, *, mirrored: bool) -> str:
+def constituents_described(sentence: ConstituentSentence, note: str, *, mirrored: bool) -> str:
     """Return the description of the picture for those who cannot see it.
 
     Args:
@@ -79,11 +79,11 @@ def described(sentence: ConstituentSentence, note: str, *, mirrored: bool) -> st
     """
     names = [f"{shown_label(name)} {at}" for (name, _), at in zip(sides_of(sentence), ("above", "below"), strict=False)]
     where = ", ".join(names) + (", read from right to left" if mirrored else "")
-    return " ".join([f"{where[:1].upper()}{where[1:]}.", *_listed(sentence), *([note] if note else [])])
+    return " ".join([f"{where[:1].upper()}{where[1:]}.", *_listed_spans(sentence), *([note] if note else [])])
 
 
-def _listed(sentence: ConstituentSentence) -> Iterator[str]:
-    rows = facts(sentence).rows
+def _listed_spans(sentence: ConstituentSentence) -> Iterator[str]:
+    rows = constituent_facts(sentence).rows
     for name, _ in sides_of(sentence):
         own = [row for row in rows if row[3] == name]
         listed = [
@@ -117,13 +117,13 @@ def _drawn(constituents: Constituents) -> Iterator[_Drawn]:
     branches = [each for each in constituents if isinstance(each, Branch)]
     found = [
         _Drawn(branch.label, branch.mark, _blocks(mask))
-        for branch, mask in zip(branches, masks_of(branches, MOST_WORDS), strict=True)
+        for branch, mask in zip(branches, masks_of(branches, MOST_TREE_WORDS), strict=True)
         if mask
     ]
     found += [
         _Drawn(each.label, each.mark, [(each.start, each.end)])
         for each in constituents
-        if not isinstance(each, Branch) and 0 <= each.start < min(each.end, MOST_WORDS)
+        if not isinstance(each, Branch) and 0 <= each.start < min(each.end, MOST_TREE_WORDS)
     ]
     return iter(sorted(found, key=lambda each: (each.blocks[0][0], -each.blocks[-1][1])))
 
@@ -137,12 +137,12 @@ def _range(each: _Drawn) -> str:
     return ", ".join(f"{start + 1}-{end}" for start, end in each.blocks)
 
 
-def _words(sentence: ConstituentSentence, each: _Drawn) -> str:
-    words = [word for start, end in each.blocks for word in sentence.words[start : min(end, MOST_WORDS)]]
+def _covered_words(sentence: ConstituentSentence, each: _Drawn) -> str:
+    words = [word for start, end in each.blocks for word in sentence.words[start : min(end, MOST_TREE_WORDS)]]
     if len(words) <= _NAMED:
         return " ".join(map(shown_form, words))
     return " ".join([*map(shown_form, words[: _NAMED - 2]), "…", shown_form(words[-1])])
 
 
-def _what(each: _Drawn) -> str:
+def _constituent_fault(each: _Drawn) -> str:
     return "" if each.mark == AGREED else _WHAT.get(each.mark, "words")

@@ -12,7 +12,7 @@ from typing import Protocol
 from treescore.render.letters import BOLD, width
 from treescore.render.sentence_shapes import CROSSING, Span
 from treescore.render.sentence_text import form_width, shown_label
-from treescore.render.wrapping import LINE, wrapped
+from treescore.render.wrapping import LINE_WIDTH, wrapped_lines
 
 LABEL_SIZE = 13.5
 EDGE = 8.0
@@ -22,8 +22,8 @@ CROSS = "\u00d7"
 """Behind the label of a constituent that crosses one of gold."""
 CONTINUED = "\u2026"
 """Before the label of a constituent that began in an earlier line."""
-_GAP = 16.0
-AIR = 6.0
+_TREE_WORD_GAP = 16.0
+NODE_AIR = 6.0
 """Between a label and another label or a line."""
 
 
@@ -75,7 +75,9 @@ class Tree:
         Of those that began in earlier lines and have but one other such below them, nothing is shown unless they
         are below one that is: a long chain of them would say only that the sentence continues.
         """
-        nodes = [_cut(node, start, stop) for node in self.nodes if node.span.start < stop and node.span.end > start]
+        nodes = [
+            _cut_spans(node, start, stop) for node in self.nodes if node.span.start < stop and node.span.end > start
+        ]
         _nest(nodes)
         first = 0
         while first < len(nodes) and _only_continues(nodes[first]):
@@ -129,7 +131,7 @@ class AnyTree(Protocol):
 
 
 @dataclass(frozen=True, slots=True)
-class Line:
+class ConstituentLine:
     """A line of the picture.
 
     Attributes:
@@ -154,7 +156,7 @@ def tree_of(spans: Sequence[Span], words: int) -> Tree:
     """
     kept = [span for span in spans if 0 <= span.start < min(span.end, words)]
     ordered = sorted(kept, key=lambda span: (span.start, -span.end))
-    nodes = [Node(_within(span, 0, words), _label(span)) for span in ordered]
+    nodes = [Node(_within(span, 0, words), _span_label(span)) for span in ordered]
     _nest(nodes)
     return Tree(
         tuple(node for node in nodes if node.height <= MOST_LEVELS),
@@ -163,7 +165,7 @@ def tree_of(spans: Sequence[Span], words: int) -> Tree:
     )
 
 
-def lines_of(trees: Sequence[AnyTree], forms: Sequence[str]) -> Iterator[Line]:
+def constituent_lines(trees: Sequence[AnyTree], forms: Sequence[str]) -> Iterator[ConstituentLine]:
     """Return the lines of a sentence.
 
     Args:
@@ -175,31 +177,33 @@ def lines_of(trees: Sequence[AnyTree], forms: Sequence[str]) -> Iterator[Line]:
         change[node.span.start + 1] += 1
         change[node.span.end] -= 1
     passing = list(accumulate(change))
-    return wrapped(passing, partial(_most, forms), partial(_line, trees, forms), _reach)
+    return wrapped_lines(
+        passing, partial(_last_word, forms), partial(_constituent_line, trees, forms), _constituents_reach
+    )
 
 
-def _line(trees: Sequence[AnyTree], forms: Sequence[str], start: int, stop: int) -> Line:
+def _constituent_line(trees: Sequence[AnyTree], forms: Sequence[str], start: int, stop: int) -> ConstituentLine:
     sides = tuple(tree.part(start, stop) for tree in trees)
-    wide, xs = _place(trees, sides, forms[start:stop])
-    return Line(wide, start, tuple(xs), sides)
+    wide, xs = _place_constituents(trees, sides, forms[start:stop])
+    return ConstituentLine(wide, start, tuple(xs), sides)
 
 
-def _most(forms: Sequence[str], start: int) -> int:
+def _last_word(forms: Sequence[str], start: int) -> int:
     """Return where a line ends if no constituent needs room."""
-    used, stop = 2 * EDGE - _GAP, start
+    used, stop = 2 * EDGE - _TREE_WORD_GAP, start
     while stop < len(forms):
-        used += form_width(forms[stop]) + _GAP
-        if used > LINE and stop > start:
+        used += form_width(forms[stop]) + _TREE_WORD_GAP
+        if used > LINE_WIDTH and stop > start:
             break
         stop += 1
     return stop
 
 
-def _reach(line: Line, start: int, stop: int) -> float:
+def _constituents_reach(line: ConstituentLine, start: int, stop: int) -> float:
     return line.xs[stop - start - 1]
 
 
-def _place(
+def _place_constituents(
     trees: Sequence[AnyTree], sides: Sequence[Sequence[Node]], forms: Sequence[str]
 ) -> tuple[float, list[float]]:
     """Place the constituents of a line, with the words so far apart that no label touches another one or a line.
@@ -214,7 +218,7 @@ def _place(
     """
     gaps = [0.0] * len(forms)
     for _ in range(max((tree.rounds for tree in trees), default=0)):
-        xs = _words(forms, gaps)
+        xs = _word_places(forms, gaps)
         more = [0.0] * len(forms)
         for tree, nodes in zip(trees, sides, strict=True):
             for word, lacking in tree.placed(nodes, xs):
@@ -222,7 +226,7 @@ def _place(
         if not any(more):
             break
         gaps = [gap + wider for gap, wider in zip(gaps, more, strict=True)]
-    xs = _words(forms, gaps)
+    xs = _word_places(forms, gaps)
     for tree, nodes in zip(trees, sides, strict=True):
         deque(tree.placed(nodes, xs), maxlen=0)
     every = [node for nodes in sides for node in nodes]
@@ -238,7 +242,7 @@ def place_of(child: Node | int, xs: Sequence[float]) -> float:
     return child.x if isinstance(child, Node) else xs[child]
 
 
-def _label(span: Span) -> str:
+def _span_label(span: Span) -> str:
     return shown_label(span.label) + (f" {CROSS}" if span.mark == CROSSING else "")
 
 
@@ -247,7 +251,7 @@ def _within(span: Span, start: int, stop: int) -> Span:
     return Span(span.label, max(span.start, start) - start, min(span.end, stop) - start, span.mark)
 
 
-def _cut(node: Node, start: int, stop: int) -> Node:
+def _cut_spans(node: Node, start: int, stop: int) -> Node:
     """Return what a line of words shows of a constituent."""
     before, after = node.span.start < start, node.span.end > stop
     return Node(_within(node.span, start, stop), (CONTINUED if before else "") + node.label, before, after)
@@ -283,12 +287,12 @@ def _finish(node: Node, covered: int) -> int:
     return max(covered, node.span.end)
 
 
-def _words(forms: Sequence[str], gaps: Sequence[float]) -> list[float]:
-    xs, right = [], EDGE - _GAP
+def _word_places(forms: Sequence[str], gaps: Sequence[float]) -> list[float]:
+    xs, right = [], EDGE - _TREE_WORD_GAP
     for form, gap in zip(forms, gaps, strict=True):
         wide = form_width(form)
-        xs.append(right + _GAP + gap + wide / 2)
-        right += _GAP + gap + wide
+        xs.append(right + _TREE_WORD_GAP + gap + wide / 2)
+        right += _TREE_WORD_GAP + gap + wide
     return xs
 
 
@@ -313,6 +317,6 @@ def _too_near(nodes: Sequence[Node], xs: Sequence[float]) -> Iterator[tuple[int,
                 level.append((start, place_of(child, xs), 0.0))
     for level in levels:
         for (_, left, half), (start, right, other) in pairwise(sorted(level)):
-            lacking = left + half + AIR + other - right
+            lacking = left + half + NODE_AIR + other - right
             if lacking > 0:
                 yield start, lacking

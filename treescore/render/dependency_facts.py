@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from treescore.core.counting import counted
-from treescore.render.dependency_parts import drawn_part, left_out, links_of
+from treescore.render.dependency_parts import drawn_dependencies, links_of, words_left_out
 from treescore.render.sentence_shapes import AGREED, LABEL, Arc, DependencyHalf, DependencySentence, Facts
 from treescore.render.sentence_text import shown_form, shown_label, shown_number
 
@@ -20,29 +20,29 @@ def half_names(sentence: DependencySentence) -> list[str]:
     return ["" if name == usual and not sentence.compared else name for half, name, usual in named if half is not None]
 
 
-def facts(sentence: DependencySentence, *, every_word: bool = False) -> Facts:
+def dependency_facts(sentence: DependencySentence, *, every_word: bool = False) -> Facts:
     """Return the words that are not agreed, with the head and relation of each half; a head's number ends its cell.
 
     Args:
         sentence: what is drawn.
         every_word: show agreed words too.
     """
-    note = left_out(sentence)
-    sentence = drawn_part(sentence)
-    sides = _sides(sentence)
+    note = words_left_out(sentence)
+    sentence = drawn_dependencies(sentence)
+    sides = _fact_sides(sentence)
     header = ["No.", "Word"]
     for side in sides:
         name = side.name.capitalize() if side.name in {"gold", "system"} else side.name
         header += [f"{name} head", f"{name} relation"]
     rows = [
-        _cells(sides, pair)
-        for pair in _pairs(sentence, sides)
+        _word_cells(sides, pair)
+        for pair in _paired_words(sentence, sides)
         if every_word or any(side.has_error(word) for side, word in zip(sides, pair, strict=True))
     ]
     return Facts((*header, "Wrong"), tuple(rows), note)
 
 
-def described(sentence: DependencySentence, note: str, *, mirrored: bool) -> str:
+def dependencies_described(sentence: DependencySentence, note: str, *, mirrored: bool) -> str:
     """Return the description of the picture for those who cannot see it.
 
     Args:
@@ -50,14 +50,14 @@ def described(sentence: DependencySentence, note: str, *, mirrored: bool) -> str
         note: what the picture says below.
         mirrored: the words run from right to left.
     """
-    sides = _sides(sentence)
+    sides = _fact_sides(sentence)
     names = [f"{side.name} {place}" for side, place in zip(sides, ("above", "below"), strict=False)]
     where = ", ".join(names) + (", read from right to left" if mirrored else "")
     parts = [f"{where[:1].upper()}{where[1:]}."]
     if not sentence.same_words:
         parts.append("The halves have other words; lines join those that share characters.")
-    rows = facts(sentence)
-    listed = [_listed(sides, row) for row in rows.rows[:_LISTED]]
+    rows = dependency_facts(sentence)
+    listed = [_listed_word(sides, row) for row in rows.rows[:_LISTED]]
     more = len(rows.rows) - len(listed)
     if listed:
         rest = [f"and {counted(more, 'other word')}"] if more else []
@@ -68,7 +68,7 @@ def described(sentence: DependencySentence, note: str, *, mirrored: bool) -> str
 
 
 @dataclass(frozen=True, slots=True)
-class _Side:
+class _FactSide:
     name: str
     half: DependencyHalf
     arcs: dict[int, list[Arc]]
@@ -97,18 +97,18 @@ class _Side:
         return f"{shown_form(word.form)} {shown_number(word.number)}"
 
 
-def _sides(sentence: DependencySentence) -> list[_Side]:
+def _fact_sides(sentence: DependencySentence) -> list[_FactSide]:
     sides = []
     for half, name in ((sentence.gold, sentence.upper), (sentence.system, sentence.lower)):
         if half is not None:
             arcs: dict[int, list[Arc]] = {}
             for arc in half.arcs:
                 arcs.setdefault(arc.dependent, []).append(arc)
-            sides.append(_Side(shown_label(name), half, arcs))
+            sides.append(_FactSide(shown_label(name), half, arcs))
     return sides
 
 
-def _pairs(sentence: DependencySentence, sides: list[_Side]) -> Iterator[tuple[int | None, ...]]:
+def _paired_words(sentence: DependencySentence, sides: list[_FactSide]) -> Iterator[tuple[int | None, ...]]:
     """Yield the words of all halves side by side; words that have no single partner stand alone."""
     counts = [len(side.half.words) for side in sides]
     if sentence.same_words:
@@ -125,16 +125,16 @@ def _pairs(sentence: DependencySentence, sides: list[_Side]) -> Iterator[tuple[i
     yield from ((None, word) for word in range(counts[1]) if word not in taken)
 
 
-def _cells(sides: list[_Side], pair: tuple[int | None, ...]) -> tuple[str, ...]:
+def _word_cells(sides: list[_FactSide], pair: tuple[int | None, ...]) -> tuple[str, ...]:
     side, word = next((side, word) for side, word in zip(sides, pair, strict=True) if word is not None)
     shown = side.half.words[word]
     cells = [shown_number(shown.number), shown_form(shown.form)]
     for each, at in zip(sides, pair, strict=True):
         cells += [each.head(at), each.relation(at)]
-    return (*cells, _what(sides, pair))
+    return (*cells, _word_fault(sides, pair))
 
 
-def _what(sides: list[_Side], pair: tuple[int | None, ...]) -> str:
+def _word_fault(sides: list[_FactSide], pair: tuple[int | None, ...]) -> str:
     """Return what is wrong with a word."""
     marks = set().union(*(side.marks(word) for side, word in zip(sides, pair, strict=True)))
     if marks <= {AGREED}:
@@ -148,7 +148,7 @@ def _what(sides: list[_Side], pair: tuple[int | None, ...]) -> str:
     return "head" if len({side.relation(word) for side, word in zip(sides, pair, strict=True)}) == 1 else "head, label"
 
 
-def _listed(sides: list[_Side], row: tuple[str, ...]) -> str:
+def _listed_word(sides: list[_FactSide], row: tuple[str, ...]) -> str:
     number, form, *cells, wrong = row
     arcs = [
         f"{side.name} {relation} of {head}"

@@ -10,11 +10,11 @@ from treescore.render.dependency_pieces import IN, ROOT, Arcs, Piece, heights, p
 from treescore.render.letters import BOLD, width
 from treescore.render.sentence_text import LABEL, SMALL, form_width
 from treescore.render.word_links import Block, Links
-from treescore.render.wrapping import LINE, wrapped
+from treescore.render.wrapping import LINE_WIDTH, wrapped_lines
 
 EDGE = 8.0
 """Between words and the edges of the picture."""
-_GAP = 14.0
+_ARC_WORD_GAP = 14.0
 """Between two words at least."""
 _ROOT_AIR = 4.0
 _LEG_AIR = 3.0
@@ -48,7 +48,7 @@ class PlacedArc:
 
 
 @dataclass(frozen=True, slots=True)
-class Line:
+class DependencyLine:
     """A line of the picture.
 
     Attributes:
@@ -83,15 +83,17 @@ class Halves:
     links: Links = ()
 
 
-def lines_of(halves: Halves) -> Iterator[Line]:
+def dependency_lines(halves: Halves) -> Iterator[DependencyLine]:
     """Return the lines of a sentence."""
-    return wrapped(_passing(halves), partial(_most, halves), partial(_line, halves), partial(_reach, halves))
+    return wrapped_lines(
+        _passing(halves), partial(_most_blocks, halves), partial(_dependency_line, halves), partial(_arcs_reach, halves)
+    )
 
 
 def _passing(halves: Halves) -> list[int]:
     """Return how many arcs pass before each block, and after the last."""
     counts = [arcs.passing() for arcs in halves.arcs]
-    ends = [_bounds(halves, block, block) for block in range(len(halves.blocks))]
+    ends = [_block_bounds(halves, block, block) for block in range(len(halves.blocks))]
     rows = [min(half, len(halves.rows) - 1) for half in range(len(counts))]
     return [
         *(sum(count[end[row][0]] for count, row in zip(counts, rows, strict=True)) for end in ends),
@@ -99,28 +101,28 @@ def _passing(halves: Halves) -> list[int]:
     ]
 
 
-def _most(halves: Halves, start: int) -> int:
+def _most_blocks(halves: Halves, start: int) -> int:
     """Return how many blocks a line can hold if no arc needs room."""
-    used, stop = 2 * EDGE - _GAP, start
+    used, stop = 2 * EDGE - _ARC_WORD_GAP, start
     while stop < len(halves.blocks):
         block = halves.blocks[stop]
         used += max(
-            sum(form_width(row.forms[word]) + _GAP for word in words)
+            sum(form_width(row.forms[word]) + _ARC_WORD_GAP for word in words)
             for row, words in zip(halves.rows, block, strict=False)
         )
-        if used > LINE and stop > start:
+        if used > LINE_WIDTH and stop > start:
             break
         stop += 1
     return stop
 
 
-def _reach(halves: Halves, line: Line, start: int, stop: int) -> float:
+def _arcs_reach(halves: Halves, line: DependencyLine, start: int, stop: int) -> float:
     """Return the middle of the last word before the block `stop` of a line."""
-    bounds = _bounds(halves, start, stop - 1)
+    bounds = _block_bounds(halves, start, stop - 1)
     return max((xs[b - a - 1] for xs, (a, b) in zip(line.xs, bounds, strict=True) if b > a), default=0.0)
 
 
-def _bounds(halves: Halves, first: int, last: int) -> list[tuple[int, int]]:
+def _block_bounds(halves: Halves, first: int, last: int) -> list[tuple[int, int]]:
     """Return for each row the words of the blocks `first` to `last`."""
     pairs = zip(halves.blocks[first], halves.blocks[last], strict=True)
     return [(a.start, b.stop) for (a, b), _ in zip(pairs, halves.rows, strict=False)]
@@ -144,9 +146,9 @@ class _Half:
     heights: list[int]
 
 
-def _line(halves: Halves, start: int, stop: int) -> Line:
+def _dependency_line(halves: Halves, start: int, stop: int) -> DependencyLine:
     """Return the line of the blocks `start` to `stop`."""
-    bounds = _bounds(halves, start, stop - 1)
+    bounds = _block_bounds(halves, start, stop - 1)
     parts = []
     for index, arcs in enumerate(halves.arcs):
         row = min(index, len(halves.rows) - 1)
@@ -158,13 +160,15 @@ def _line(halves: Halves, start: int, stop: int) -> Line:
     ]
     for part in parts:
         _constrain(part, columns_of[part.row])
-    right = _place(columns_of, [halves.blocks[block] for block in range(start, stop)], [low for low, _ in bounds])
+    right = _place_blocks(
+        columns_of, [halves.blocks[block] for block in range(start, stop)], [low for low, _ in bounds]
+    )
     for part in parts:
         right = max([right, *_needed_right(part, columns_of[part.row])])
     placed = tuple(_placed(part, columns_of[part.row], right) for part in parts)
     xs = tuple(tuple(column.x for column in columns) for columns in columns_of)
     links = _links_within(halves.links, bounds)
-    return Line(right, tuple(low for low, _ in bounds), xs, placed, links)
+    return DependencyLine(right, tuple(low for low, _ in bounds), xs, placed, links)
 
 
 def _links_within(links: Links, bounds: Sequence[tuple[int, int]]) -> Links:
@@ -193,11 +197,11 @@ def _constrain(part: _Half, columns: Sequence[_Column]) -> None:
             columns[piece.high].after.append((piece.low, piece.room + low - high + edge))
 
 
-def _place(columns_of: Sequence[Sequence[_Column]], blocks: Sequence[Block], starts: Sequence[int]) -> float:
+def _place_blocks(columns_of: Sequence[Sequence[_Column]], blocks: Sequence[Block], starts: Sequence[int]) -> float:
     """Place all words from left to right, block by block; return the right edge."""
-    right = EDGE - _GAP
+    right = EDGE - _ARC_WORD_GAP
     for block in blocks:
-        begin, ends = right + _GAP, []
+        begin, ends = right + _ARC_WORD_GAP, []
         for columns, words, start in zip(columns_of, block, starts, strict=False):
             ends.append(_place_words(columns, range(words.start - start, words.stop - start), begin))
         right = max(ends)
@@ -211,7 +215,7 @@ def _place_words(columns: Sequence[_Column], words: range, begin: float) -> floa
     """Place the words of a block from `begin` on; return where they end."""
     for word in words:
         column = columns[word]
-        near = begin if word == words.start else columns[word - 1].x + columns[word - 1].right + _GAP
+        near = begin if word == words.start else columns[word - 1].x + columns[word - 1].right + _ARC_WORD_GAP
         far = (room + (columns[low].x if low >= 0 else 0.0) for low, room in column.after)
         column.x = max([near + column.left, *far])
         begin = column.x + column.right

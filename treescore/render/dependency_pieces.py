@@ -11,7 +11,7 @@ from treescore.render.sentence_text import LABEL, SMALL, shown_label, shown_numb
 
 FAN = 5.0
 """Between the arcs that leave a word on one side."""
-AIR = 18.0
+WORD_AIR = 18.0
 """What an arc is longer than its label."""
 _NUMBERS = 3
 """Numbers of words that a cut arc names."""
@@ -51,7 +51,7 @@ class Piece:
     @property
     def room(self) -> float:
         """The least distance between its ends in pixels."""
-        return width(self.label, LABEL, BOLD) + width(self.others, SMALL) + AIR
+        return width(self.label, LABEL, BOLD) + width(self.others, SMALL) + WORD_AIR
 
 
 class Arcs:

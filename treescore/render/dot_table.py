@@ -6,23 +6,23 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from itertools import accumulate, groupby
 
-from treescore.render.drawing import CLUSTER, END, INK, RULE, SOFT, START, WRONG, Drawing, number
+from treescore.render.drawing import CLUSTER, END, INK, RULE, SOFT, START, WRONG_COLOUR, Drawing, number
 from treescore.render.letters import BOLD, NORMAL
 from treescore.render.marks import Mark, draw_axis, draw_grid, draw_mark
 from treescore.render.scale import Scale
 from treescore.render.sheet import MARGIN, SMALL, Look, heading, paragraph, put, room_of
 
-ROW = 27
-_GAP = 24
+DOT_ROW_HEIGHT = 27
+_COLUMN_GAP = 24
 _HEAD = 38
 _HEADING = 40
 """Height of a line of words between rows."""
-_NARROWEST = 560
+_NARROWEST_DOTS = 560
 _HEAD_LOOK = Look(size=12, tone=SOFT)
 
 
 @dataclass(frozen=True, slots=True)
-class Column:
+class DotColumn:
     """One column of texts.
 
     Attributes:
@@ -42,7 +42,7 @@ class Column:
 
 
 @dataclass(frozen=True, slots=True)
-class Line:
+class DotRow:
     """One row of the table, or words between rows.
 
     Attributes:
@@ -78,8 +78,8 @@ class DotTable:
 
     title: str
     above: Sequence[str]
-    columns: Sequence[Column]
-    lines: Sequence[Line]
+    columns: Sequence[DotColumn]
+    lines: Sequence[DotRow]
     scale: Scale
     dots_after: int
     axis_words: str = ""
@@ -91,7 +91,7 @@ class _Placed:
     """A column with its place: where it begins, and its width."""
 
     index: int
-    column: Column
+    column: DotColumn
     x: float
     room: float
 
@@ -99,12 +99,12 @@ class _Placed:
 def dot_table(drawing: Drawing, table: DotTable) -> str:
     """Draw the table and return the picture."""
     placed, dots, right = _places(table)
-    room = max(right, _NARROWEST) - MARGIN
+    room = max(right, _NARROWEST_DOTS) - MARGIN
     y = heading(drawing, table.title, table.above, room) + _HEAD
     if table.axis_words:
         y += 16
         put(drawing, dots, y - 21, table.axis_words, _HEAD_LOOK)
-    _draw_heads(drawing, placed, y)
+    _draw_column_heads(drawing, placed, y)
     draw_axis(drawing, table.scale, dots, y - 7)
     bottom = _draw_lines(drawing, table, (placed, dots, right), y)
     _rule(drawing, right, y, RULE)
@@ -112,7 +112,7 @@ def dot_table(drawing: Drawing, table: DotTable) -> str:
     end = bottom + 6
     for words in table.below:
         end = paragraph(drawing, end + 4, words, room)
-    return drawing.svg(max(right, _NARROWEST) + MARGIN, end + MARGIN)
+    return drawing.svg(max(right, _NARROWEST_DOTS) + MARGIN, end + MARGIN)
 
 
 def _places(table: DotTable) -> tuple[list[_Placed], float, float]:
@@ -122,21 +122,21 @@ def _places(table: DotTable) -> tuple[list[_Placed], float, float]:
     dots = x
     for index, column in enumerate(table.columns):
         if index == table.dots_after:
-            dots, x = x, x + table.scale.width + _GAP
+            dots, x = x, x + table.scale.width + _COLUMN_GAP
         cells = [line.cells[index] for line in table.lines if line.cells]
         if not any(cells):
             continue
         weight = BOLD if column.bold else NORMAL
         room = max(room_of(cells, SMALL, weight, most=column.most), room_of([column.head], 12))
         placed.append(_Placed(index, column, x, room))
-        x += room + _GAP
+        x += room + _COLUMN_GAP
     if table.dots_after >= len(table.columns):
-        dots, x = x, x + table.scale.width + _GAP
+        dots, x = x, x + table.scale.width + _COLUMN_GAP
     words = room_of([table.axis_words], 12, most=10_000)
-    return placed, dots, max(x - _GAP, dots + words)
+    return placed, dots, max(x - _COLUMN_GAP, dots + words)
 
 
-def _draw_heads(drawing: Drawing, placed: Iterable[_Placed], y: float) -> None:
+def _draw_column_heads(drawing: Drawing, placed: Iterable[_Placed], y: float) -> None:
     for each in placed:
         x, anchor = (each.x + each.room, END) if each.column.right else (each.x, START)
         put(drawing, x, y - 7, each.column.head, replace(_HEAD_LOOK, anchor=anchor))
@@ -149,24 +149,24 @@ def _draw_lines(drawing: Drawing, table: DotTable, places: tuple[list[_Placed], 
     for rows, run in groupby(zip(table.lines, tops, strict=False), lambda each: not each[0].heading):
         begins = [top for _, top in run]
         if rows:
-            draw_grid(drawing, table.scale, dots, begins[0], begins[-1] + ROW)
+            draw_grid(drawing, table.scale, dots, begins[0], begins[-1] + DOT_ROW_HEIGHT)
     for line, top in zip(table.lines, tops, strict=False):
         if line.heading or line.ruled:
             _rule(drawing, right, top, CLUSTER)
         if line.heading:
             put(drawing, MARGIN, top + _HEADING - 10, line.heading, _HEAD_LOOK, right - MARGIN)
             continue
-        _draw_cells(drawing, placed, line, top + ROW / 2 + 4.5)
+        _draw_row_cells(drawing, placed, line, top + DOT_ROW_HEIGHT / 2 + 4.5)
         if line.mark is not None:
-            draw_mark(drawing, table.scale, line.mark, dots, top + ROW / 2)
+            draw_mark(drawing, table.scale, line.mark, dots, top + DOT_ROW_HEIGHT / 2)
     return tops[-1]
 
 
-def _height(line: Line) -> float:
-    return _HEADING if line.heading else ROW
+def _height(line: DotRow) -> float:
+    return _HEADING if line.heading else DOT_ROW_HEIGHT
 
 
-def _draw_cells(drawing: Drawing, placed: Iterable[_Placed], line: Line, y: float) -> None:
+def _draw_row_cells(drawing: Drawing, placed: Iterable[_Placed], line: DotRow, y: float) -> None:
     for each in placed:
         words = line.cells[each.index]
         if not words:
@@ -174,7 +174,7 @@ def _draw_cells(drawing: Drawing, placed: Iterable[_Placed], line: Line, y: floa
         column = each.column
         x, anchor = (each.x + each.room, END) if column.right else (each.x, START)
         weight = BOLD if column.bold and line.bold else NORMAL
-        tone = WRONG if column.warns else SOFT if column.soft else INK
+        tone = WRONG_COLOUR if column.warns else SOFT if column.soft else INK
         look = Look(weight=weight, anchor=anchor, tone=tone, italic=line.italic and not column.right)
         put(drawing, x, y, words, look, each.room)
 

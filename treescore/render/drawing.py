@@ -19,12 +19,12 @@ FONT = "'Source Sans 3', 'Noto Sans', sans-serif"
 PAPER = "#ffffff"
 INK = "#1c2024"
 SOFT = "#5b6570"
-LINE = "#e4e7ea"
+LINE_COLOUR = "#e4e7ea"
 RULE = "#7d8791"
 CLUSTER = "#b9c1c9"
 GOLD = "#1d5fae"
-WRONG = "#b23c00"
-AGREED = "#77818b"
+WRONG_COLOUR = "#b23c00"
+AGREED_COLOUR = "#77818b"
 DASH = "5 3.5"
 """The pattern of a line that is wrong in its label only."""
 
@@ -48,7 +48,7 @@ class Elements:
         """
         tip = attributes.pop("tip", None)
         head = f"<{tag}{_written(attributes)}"
-        self._elements.append(f"{head}/>" if tip is None else f"{head}>{_title(str(tip))}</{tag}>")
+        self._elements.append(f"{head}/>" if tip is None else f"{head}>{_title_element(str(tip))}</{tag}>")
 
     def path(self, d: str, **attributes: Attribute) -> None:
         """Add a line that is not filled unless `fill` is given."""
@@ -61,7 +61,7 @@ class Elements:
         """
         tip = attributes.pop("tip", None)
         look = _look(tuple({"font_size": size, "fill": INK, **attributes}.items()))
-        titled = "" if tip is None else _title(str(tip))
+        titled = "" if tip is None else _title_element(str(tip))
         self._elements.append(f'<text x="{number(x)}" y="{number(y)}"{look}>{titled}{escape(clean(words))}</text>')
 
     def texts(self, placed: Iterable[tuple[float, float, str]], **attributes: Attribute) -> None:
@@ -141,7 +141,7 @@ class Drawing(Elements):
         return f"<defs><pattern{head}><path{line}/></pattern></defs>"
 
 
-def _title(words: str) -> str:
+def _title_element(words: str) -> str:
     return f"<title>{escape(clean(words))}</title>"
 
 

@@ -17,15 +17,15 @@ def _lines(items: Sequence[Item]) -> bytes:
     return b"".join(orjson.dumps(item, option=orjson.OPT_APPEND_NEWLINE) for item in items)
 
 
-def _table(items: Sequence[Item]) -> bytes:
+def _items_table(items: Sequence[Item]) -> bytes:
     """Write a column for each number or text, named by its path (`scores.las`); lists are JSON in their cell."""
-    flat = [_flat(item) for item in items]
+    flat = [_flat_item(item) for item in items]
     columns = list(dict.fromkeys(name for row in flat for name in row))
     rows: list[list[Any]] = [columns, *([row.get(column) for column in columns] for row in flat)]
     return separated([safe_value(value) for value in row] for row in rows)
 
 
-def _flat(item: Item) -> dict[str, Any]:
+def _flat_item(item: Item) -> dict[str, Any]:
     columns: dict[str, Any] = {}
     waiting: list[tuple[str, Any]] = list(reversed(list(item.items())))
     while waiting:
@@ -37,12 +37,12 @@ def _flat(item: Item) -> dict[str, Any]:
     return columns
 
 
-_WRITERS: Mapping[str, tuple[str, Callable[[Sequence[Item]], bytes]]] = {
+_ITEM_WRITERS: Mapping[str, tuple[str, Callable[[Sequence[Item]], bytes]]] = {
     "ndjson": ("application/x-ndjson", _lines),
-    "csv": ("text/csv; charset=utf-8", _table),
+    "csv": ("text/csv; charset=utf-8", _items_table),
 }
 
-ITEM_FORMATS: Mapping[str, str] = {name: media_type for name, (media_type, _) in _WRITERS.items()}
+ITEM_FORMATS: Mapping[str, str] = {name: media_type for name, (media_type, _) in _ITEM_WRITERS.items()}
 """Format name -> media type; JSON is the page itself."""
 
 
@@ -52,5 +52,5 @@ def render_items(items: Sequence[Item], form: str) -> Rendered:
     Raises:
         KeyError: an unknown format.
     """
-    media_type, write = _WRITERS[form]
+    media_type, write = _ITEM_WRITERS[form]
     return Rendered(write(items), media_type)

@@ -21,7 +21,7 @@ from treescore.render.crosstable import (
 )
 from treescore.render.sentences import sentences
 
-LEGEND = (
+LATEX_LEGEND = (
     "(row - column) and adjusted p; $\\leftarrow$ the row's system is better, $\\uparrow$ the column's; "
     "bold: significant"
 )
@@ -50,14 +50,14 @@ def latex(document: Mapping[str, Any], shares: Container[str] = ()) -> str:
     table = cross_table(document, shares)
     lines = preamble(headline(table))
     for words in document["warnings"]:
-        lines += [warned(words), ""]
-    lines += _systems(table) if table.systems else []
+        lines += [latex_warning(words), ""]
+    lines += _latex_systems(table) if table.systems else []
     if len(table.systems) == 2:
-        lines += ["", escaped(dagger_line(table))]
+        lines += ["", latex_escaped(dagger_line(table))]
     elif table.cells:
-        lines += ["", *_pairs(table)]
+        lines += ["", *_latex_pairs(table)]
     for said in (*sentences(table), *notes(document), *signature_lines(document)):
-        lines += ["", escaped(said)]
+        lines += ["", latex_escaped(said)]
     return "\n".join(lines) + "\n"
 
 
@@ -71,9 +71,9 @@ def comment(words: str) -> str:
     return f"% {' '.join(words.split())}"
 
 
-def warned(words: str) -> str:
+def latex_warning(words: str) -> str:
     """Return a warning as a paragraph of its own, as a comment would be lost in the paper."""
-    return f"\\noindent\\textbf{{Warning:}} {escaped(clean(words))}"
+    return f"\\noindent\\textbf{{Warning:}} {latex_escaped(clean(words))}"
 
 
 def tabular(
@@ -88,34 +88,34 @@ def tabular(
     return [*lines, "\\bottomrule", "\\end{tabular}"]
 
 
-def escaped(words: str) -> str:
+def latex_escaped(words: str) -> str:
     """Return text with LaTeX's special characters escaped."""
     return "".join(_ESCAPES.get(character, character) for character in words)
 
 
-def _systems(table: CrossTable) -> list[str]:
+def _latex_systems(table: CrossTable) -> list[str]:
     heads, rows = system_table(table)
     alignment = "".join("l" if head in ("system", "runs") else "r" for head in heads)
     return tabular(
         alignment,
-        [escaped(head) for head in heads],
-        [[escaped(cell) for cell in row] for row in rows],
+        [latex_escaped(head) for head in heads],
+        [[latex_escaped(cell) for cell in row] for row in rows],
         table.boundary_above,
     )
 
 
-def _pairs(table: CrossTable) -> list[str]:
+def _latex_pairs(table: CrossTable) -> list[str]:
     size = len(table.systems)
-    names = [escaped(name) for name in table.names]
+    names = [latex_escaped(name) for name in table.names]
     rows = [
         [names[row], *(_cell(table.cells.get((row, column)), table.figures) for column in range(1, size))]
         for row in range(size - 1)
     ]
-    return [*tabular("l" + "r" * (size - 1), ["", *names[1:]], rows, table.boundary_above), _legend(table)]
+    return [*tabular("l" + "r" * (size - 1), ["", *names[1:]], rows, table.boundary_above), _latex_legend(table)]
 
 
-def _legend(table: CrossTable) -> str:
-    return f"% cells: {difference_words(table.document)} {LEGEND}"
+def _latex_legend(table: CrossTable) -> str:
+    return f"% cells: {difference_words(table.document)} {LATEX_LEGEND}"
 
 
 def _cell(cell: Cell | None, figures: Figures) -> str:

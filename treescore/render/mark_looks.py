@@ -5,10 +5,9 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from functools import cache
 
-from treescore.render.drawing import AGREED as GREY
-from treescore.render.drawing import DASH, GOLD, PAPER, SOFT, WRONG
-from treescore.render.sentence_shapes import AGREED, LABEL
-from treescore.render.sentence_shapes import WRONG as WRONG_MARK
+from treescore.render.drawing import AGREED_COLOUR as GREY
+from treescore.render.drawing import DASH, GOLD, PAPER, SOFT, WRONG_COLOUR
+from treescore.render.sentence_shapes import AGREED, LABEL, WRONG
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,7 +40,7 @@ def line_style(mark: str, kind: str) -> LineStyle:
     halo = {"stroke": PAPER, "stroke_width": "5", "stroke_linejoin": "round", "paint_order": "stroke"}
     if mark == AGREED:
         return LineStyle("ok", GREY, SOFT, {"stroke": GREY, "stroke_width": "1"}, halo)
-    colour = GOLD if kind == "gold" else WRONG
+    colour = GOLD if kind == "gold" else WRONG_COLOUR
     stroke = {"stroke": colour, "stroke_width": "2"}
     if mark == LABEL:
         return LineStyle(
@@ -57,11 +56,8 @@ def link_style(mark: str, *, sure: bool) -> LineStyle:
         mark: one of those of links.
         sure: whether gold calls the link sure.
     """
-    if mark == AGREED:
-        style = line_style(AGREED, "gold")
-    else:
-        style = line_style(WRONG_MARK, "bad" if mark == WRONG_MARK else "gold")
-    if sure or mark == WRONG_MARK:
+    style = line_style(AGREED, "gold") if mark == AGREED else line_style(WRONG, "bad" if mark == WRONG else "gold")
+    if sure or mark == WRONG:
         return style
     thin = {**style.stroke, "stroke_width": "1", "stroke_dasharray": DASH}
     return replace(style, classes=f"{style.classes} lab", stroke=thin)

@@ -25,47 +25,49 @@ _SPECIAL = re.compile(r"([\\`*_{}\[\]<>#|~$&!])")
 def markdown(document: Mapping[str, Any], shares: Container[str] = ()) -> str:
     """Return ranks (with the cluster's number), then the cross-table, then notes."""
     table = cross_table(document, shares)
-    blocks = [f"**{escaped(headline(table))}**", *map(warned, document["warnings"])]
+    blocks = [f"**{markdown_escaped(headline(table))}**", *map(markdown_warning, document["warnings"])]
     if table.systems:
-        blocks.append(_systems(table))
+        blocks.append(_markdown_systems(table))
     if len(table.systems) == 2:
-        blocks.append(escaped(dagger_line(table)))
+        blocks.append(markdown_escaped(dagger_line(table)))
     elif table.cells:
-        blocks += [_pairs(table), escaped(legend(table))]
+        blocks += [_markdown_pairs(table), markdown_escaped(legend(table))]
     blocks.append(
-        "\n".join(f"- {escaped(line)}" for line in (*sentences(table), *notes(document), *signature_lines(document)))
+        "\n".join(
+            f"- {markdown_escaped(line)}" for line in (*sentences(table), *notes(document), *signature_lines(document))
+        )
     )
     return "\n\n".join(block for block in blocks if block) + "\n"
 
 
-def escaped(words: str) -> str:
+def markdown_escaped(words: str) -> str:
     """Return text with Markdown's special characters escaped."""
     return _SPECIAL.sub(r"\\\1", words)
 
 
-def warned(words: str) -> str:
+def markdown_warning(words: str) -> str:
     """Return a warning as a paragraph of its own."""
-    return f"**Warning:** {escaped(clean(words))}"
+    return f"**Warning:** {markdown_escaped(clean(words))}"
 
 
-def _systems(table: CrossTable) -> str:
+def _markdown_systems(table: CrossTable) -> str:
     heads, rows = system_table(table)
     lines = []
     for system, row in zip(table.systems, rows, strict=True):
         cluster = system.get("cluster")
-        lines.append([*map(escaped, row), "-" if cluster is None else str(cluster)])
+        lines.append([*map(markdown_escaped, row), "-" if cluster is None else str(cluster)])
     return pipe_table([*heads, "cluster"], lines)
 
 
-def _pairs(table: CrossTable) -> str:
+def _markdown_pairs(table: CrossTable) -> str:
     size = len(table.systems)
-    names = [escaped(name) for name in table.names]
+    names = [markdown_escaped(name) for name in table.names]
     rows = []
     for row in range(size - 1):
         line = [names[row]]
         for column in range(1, size):
             cell = table.cells.get((row, column))
-            words = "" if cell is None else escaped(cell_text(cell, table.figures))
+            words = "" if cell is None else markdown_escaped(cell_text(cell, table.figures))
             line.append(f"**{words}**" if cell is not None and cell.significant else words)
         rows.append(line)
     return pipe_table(["", *names[1:]], rows)

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from treescore.render.drawing import INK, LINE, MIDDLE, PAPER, RULE, SOFT, Elements, number
+from treescore.render.drawing import INK, LINE_COLOUR, MIDDLE, PAPER, RULE, SOFT, Elements, number
 from treescore.render.scale import TICK_SIZE, Scale
 
-ROW = 26
+MARK_ROW_HEIGHT = 26
 """Height of the picture of one row."""
 AXIS = 16
 """Height of an axis's labels."""
@@ -45,9 +45,9 @@ def axis_svg(scale: Scale) -> str:
 def interval_bar_svg(scale: Scale, mark: Mark) -> str:
     """Return the picture of one row on the axis of its column; a value beyond the axis is an arrow at its end."""
     elements = Elements()
-    draw_grid(elements, scale, 0, 0, ROW)
-    draw_mark(elements, scale, mark, 0, ROW / 2)
-    return elements.beside_words(scale.width, ROW, "bar")
+    draw_grid(elements, scale, 0, 0, MARK_ROW_HEIGHT)
+    draw_mark(elements, scale, mark, 0, MARK_ROW_HEIGHT / 2)
+    return elements.beside_words(scale.width, MARK_ROW_HEIGHT, "bar")
 
 
 def dot_svg(*, filled: bool) -> str:
@@ -68,7 +68,7 @@ def draw_grid(elements: Elements, scale: Scale, x: float, top: float, bottom: fl
     for value, _ in scale.ticks:
         zero = value == 0 and scale.low < 0
         line = f"M{number(x + scale.at(value))} {number(top)}V{number(bottom)}"
-        elements.path(line, class_="zero" if zero else "grid", stroke=RULE if zero else LINE)
+        elements.path(line, class_="zero" if zero else "grid", stroke=RULE if zero else LINE_COLOUR)
 
 
 def draw_mark(elements: Elements, scale: Scale, mark: Mark, x: float, y: float) -> None:

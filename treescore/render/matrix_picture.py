@@ -22,7 +22,7 @@ _SIZE = 12
 _HIGH = 22
 _CELL_SLACK = 1.25
 """Room of a cell, of its width in Source Sans: nothing is between cells, and other fonts are wider."""
-_NARROWEST = 640
+_NARROWEST_MATRIX = 640
 _LISTED = 40
 OVERALL = "all parts"
 """Name of the row above the parts."""
@@ -76,12 +76,12 @@ def matrix_svg(document: Mapping[str, Any], shade: By = GAP, *, share: bool = Tr
         share: whether the score's range is 0 to 1; others are shaded within the range of the values.
     """
     matrix = _laid_out(document, shade, share=share)
-    room = max(matrix.right, _NARROWEST) - MARGIN
-    drawing = Drawing("matrix", _title(document), _described(matrix))
+    room = max(matrix.right, _NARROWEST_MATRIX) - MARGIN
+    drawing = Drawing("matrix", _matrix_title(document), _matrix_described(matrix))
     y = heading(drawing, clean(document["title"]), [_caption(matrix)], room)
     y = _draw_key(drawing, matrix, y + 18, room, share=share)
-    top = y + _draw_heads(drawing, matrix, y + 12) + 20
-    _draw_cells(drawing, matrix, top)
+    top = y + _draw_team_heads(drawing, matrix, y + 12) + 20
+    _draw_matrix_cells(drawing, matrix, top)
     return drawing.svg(room + 2 * MARGIN, top + _HIGH * len(matrix.names) + MARGIN)
 
 
@@ -114,7 +114,7 @@ def _laid_out(document: Mapping[str, Any], shade: By, *, share: bool) -> _Matrix
     return _Matrix(document, _heads(rows), names, values, points, figures, shade, left, wide)
 
 
-def _draw_heads(drawing: Drawing, matrix: _Matrix, top: float) -> float:
+def _draw_team_heads(drawing: Drawing, matrix: _Matrix, top: float) -> float:
     """Write the names of the teams upwards, and return how high they are."""
     names = matrix.heads
     high = max(room_of(names, most=180), 16.0)
@@ -125,7 +125,7 @@ def _draw_heads(drawing: Drawing, matrix: _Matrix, top: float) -> float:
     return high
 
 
-def _draw_cells(drawing: Drawing, matrix: _Matrix, top: float) -> None:
+def _draw_matrix_cells(drawing: Drawing, matrix: _Matrix, top: float) -> None:
     shades: dict[str, list[tuple[float, float]]] = {}
     texts: dict[str, list[tuple[float, float, str]]] = {"400": [], "700": []}
     missing: list[tuple[float, float, str]] = []
@@ -195,7 +195,7 @@ def _heads(rows: Sequence[Mapping[str, Any]]) -> list[str]:
     return names
 
 
-def _title(document: Mapping[str, Any]) -> str:
+def _matrix_title(document: Mapping[str, Any]) -> str:
     return f"{clean(document['title'])}: {document['score']} by part and team"
 
 
@@ -206,7 +206,7 @@ def _caption(matrix: _Matrix) -> str:
     return f"{document['score']}{unit} of {size}. The best of a row is bold; {MISSING} no score."
 
 
-def _described(matrix: _Matrix) -> str:
+def _matrix_described(matrix: _Matrix) -> str:
     """Return the best of each row in words."""
     listed = []
     for row, points in enumerate(matrix.points[:_LISTED]):

@@ -8,7 +8,7 @@ from itertools import combinations
 
 from treescore.render.chart_words import MISSING, interval_words, p_words, signed_words, value_words
 from treescore.render.crosstable import Cell, CrossTable
-from treescore.render.drawing import END, INK, LINE, MIDDLE, PAPER, SOFT, Drawing, number
+from treescore.render.drawing import END, INK, LINE_COLOUR, MIDDLE, PAPER, SOFT, Drawing, number
 from treescore.render.letters import BOLD, NORMAL, width
 from treescore.render.shades import COLOURS, P_STEPS, shade_of_p
 from treescore.render.sheet import MARGIN, SLACK, SMALL, Look, put, room_of
@@ -19,7 +19,7 @@ _CELL_SIZE = 12
 """Of the type in cells."""
 _WORDED_HEIGHT = 38
 _PLAIN_SIDE = 14
-_NAMES = 11
+_NAMES_SIZE = 11
 """Of the type of names beside small cells."""
 _BESIDE = 8
 """Pixels between a name and the first cell of its row."""
@@ -59,7 +59,7 @@ def pair_map(table: CrossTable) -> PairMap:
     count = len(table.systems)
     worded = count <= MOST_WORDED
     wide, high = (_cell_width(table), float(_WORDED_HEIGHT)) if worded else (float(_PLAIN_SIDE),) * 2
-    rooms = [room_of(words, size, most=220) for words, size in _labels(table, worded=worded)]
+    rooms = [room_of(words, size, most=220) for words, size in _system_labels(table, worded=worded)]
     left = max((MARGIN + room + _BESIDE - row * wide for row, room in enumerate(rooms)), default=float(MARGIN))
     left = max(left, MARGIN + _BESIDE)
     return PairMap(table, left, wide, high, left + max(0, count - 1) * wide)
@@ -78,11 +78,11 @@ def draw_pair_map(drawing: Drawing, drawn: PairMap, top: float, room: float) -> 
     return _draw_legend(drawing, drawn.table, bottom + 24, room)
 
 
-def _labels(table: CrossTable, *, worded: bool) -> Iterator[tuple[list[str], float]]:
+def _system_labels(table: CrossTable, *, worded: bool) -> Iterator[tuple[list[str], float]]:
     """Yield the lines of each system's label, with the size of their type."""
     for name, system in zip(table.names, table.systems, strict=True):
         score = value_words(system["score"], table.figures)
-        yield ([name, score], SMALL) if worded else ([f"{name}  {score}"], _NAMES)
+        yield ([name, score], SMALL) if worded else ([f"{name}  {score}"], _NAMES_SIZE)
 
 
 def _cell_width(table: CrossTable) -> float:
@@ -109,7 +109,7 @@ def _draw_shades(drawing: Drawing, drawn: PairMap, top: float) -> None:
     for shade, corners in sorted(by_shade.items(), key=lambda each: each[0] or "e"):
         if shade is None:
             inner = [(x + 0.5, y + 0.5) for x, y in corners]
-            drawing.cells(inner, wide - 1, high - 1, class_="grid", fill="none", stroke=LINE)
+            drawing.cells(inner, wide - 1, high - 1, class_="grid", fill="none", stroke=LINE_COLOUR)
         else:
             drawing.cells(corners, wide, high, class_=shade, fill=COLOURS[shade])
     if hatched:
@@ -160,7 +160,7 @@ def _dots(drawing: Drawing, places: Iterable[tuple[float, float]]) -> None:
 
 def _draw_names(drawing: Drawing, drawn: PairMap, top: float) -> None:
     """Write each system on the diagonal: left of its row's cells and below its column's."""
-    for row, (lines, size) in enumerate(_labels(drawn.table, worded=drawn.worded)):
+    for row, (lines, size) in enumerate(_system_labels(drawn.table, worded=drawn.worded)):
         right = drawn.left + row * drawn.wide - _BESIDE
         y = top + row * drawn.high + (16 if drawn.worded else drawn.high - 3)
         for index, words in enumerate(lines):
@@ -180,7 +180,7 @@ def _draw_clusters(drawing: Drawing, drawn: PairMap, top: float) -> None:
 def _draw_legend(drawing: Drawing, table: CrossTable, top: float, room: float) -> float:
     """Draw what shades and marks mean, in as many lines as it takes, and return where they end."""
     x, y = float(MARGIN), top
-    for kind, words in _legend(table):
+    for kind, words in _pair_map_legend(table):
         needed = SLACK * width(words, SMALL) + (_SWATCH + 6 if kind else 0)
         if x > MARGIN and x + needed * SLACK > room:
             x, y = float(MARGIN), y + 20
@@ -191,7 +191,7 @@ def _draw_legend(drawing: Drawing, table: CrossTable, top: float, room: float) -
     return y + 4
 
 
-def _legend(table: CrossTable) -> Iterator[tuple[str, str]]:
+def _pair_map_legend(table: CrossTable) -> Iterator[tuple[str, str]]:
     cells = table.cells.values()
     worded = len(table.systems) <= MOST_WORDED
     if any(cell.p is not None for cell in cells):
@@ -210,7 +210,7 @@ def _swatch(drawing: Drawing, kind: str, x: float, y: float) -> None:
     if kind in COLOURS:
         drawing.cells([(x, y)], _SWATCH, 12, class_=kind, fill=COLOURS[kind])
         return
-    drawing.cells([(x + 0.5, y + 0.5)], _SWATCH - 1, 11, class_="grid", fill="none", stroke=LINE)
+    drawing.cells([(x + 0.5, y + 0.5)], _SWATCH - 1, 11, class_="grid", fill="none", stroke=LINE_COLOUR)
     if kind == "hatch":
         drawing.cells([(x, y)], _SWATCH, 12, fill=drawing.hatch())
     elif kind == "dot":

@@ -14,7 +14,7 @@ from treescore.render.letters import BOLD, NORMAL
 from treescore.render.picture import decisions
 from treescore.render.sheet import MARGIN, SMALL, Look, put, room_of
 
-_STEP = 19
+_CELL_STEP = 19
 _SMALLEST, _LARGEST = 3.2, 7.8
 """Radius of the dot of no difference, and of the largest."""
 _MOST_TIPS = 60
@@ -32,12 +32,12 @@ def pairs_svg(document: Mapping[str, Any], system: str | None = None, shares: Co
     """
     table = cross_table(document, shares)
     count = len(table.systems)
-    rooms = [room_of([name], weight=BOLD, most=220) - row * _STEP for row, name in enumerate(table.names)]
+    rooms = [room_of([name], weight=BOLD, most=220) - row * _CELL_STEP for row, name in enumerate(table.names)]
     left = MARGIN + max([0.0, *rooms]) + 16
-    drawing = Drawing("pairs", f"All pairs of {count} systems: {document['score']}", _described(table))
+    drawing = Drawing("pairs", f"All pairs of {count} systems: {document['score']}", _pairs_described(table))
     largest = max((abs(cell.difference) for cell in table.cells.values()), default=0.0)
     for row, name in enumerate(table.names):
-        right, y = left + (row - 1) * _STEP + 12, 24 + row * _STEP
+        right, y = left + (row - 1) * _CELL_STEP + 12, 24 + row * _CELL_STEP
         own = system is not None and table.systems[row]["name"] == system
         put(drawing, right, y + 4, name, Look(SMALL, BOLD if own else NORMAL, END), right - MARGIN + 1)
     for (row, column), cell in sorted(table.cells.items()):
@@ -47,11 +47,13 @@ def pairs_svg(document: Mapping[str, Any], system: str | None = None, shares: Co
         class_ = f"pt{'' if cell.significant else ' ho'}{' me' if own else ''}"
         ink = INK if own else RULE
         drawing.add(
-            "circle", cx=left + column * _STEP, cy=24 + row * _STEP, r=radius, class_=class_, tip=tip,
+            "circle", cx=left + column * _CELL_STEP, cy=24 + row * _CELL_STEP, r=radius, class_=class_, tip=tip,
             fill=ink if cell.significant else PAPER, stroke=None if cell.significant else ink,
             stroke_width=None if cell.significant else 1.5,
         )  # fmt: skip
-    return drawing.svg(max(left + count * _STEP, 120) + MARGIN, max(count, 1) * _STEP + 24, class_="pairs drawing")
+    return drawing.svg(
+        max(left + count * _CELL_STEP, 120) + MARGIN, max(count, 1) * _CELL_STEP + 24, class_="pairs drawing"
+    )
 
 
 def _tip(table: CrossTable, at: tuple[int, int], cell: Cell) -> str:
@@ -60,7 +62,7 @@ def _tip(table: CrossTable, at: tuple[int, int], cell: Cell) -> str:
     return f"{row} over {column}: {signed_words(cell.difference, table.figures)}{p}"
 
 
-def _described(table: CrossTable) -> str:
+def _pairs_described(table: CrossTable) -> str:
     """Return the decisions, and the pairs that do not differ significantly."""
     open_ = [at for at, cell in sorted(table.cells.items()) if not cell.significant]
     named = "; ".join(" and ".join(clean(table.names[index]) for index in at) for at in open_[:_OPEN_LISTED])

@@ -12,11 +12,11 @@ from treescore.render.drawing import Drawing
 from treescore.render.pair_map import PairMap, draw_pair_map, pair_map
 from treescore.render.sentences import assumed, detectable
 from treescore.render.sheet import MARGIN, heading, paragraph
-from treescore.render.text import warned
+from treescore.render.text import text_warning
 
 _LISTED = 40
-_NARROWEST = 760
-_BETWEEN = 40
+_NARROWEST_PICTURE = 760
+_BETWEEN_TABLES = 40
 """Pixels between two comparisons."""
 
 
@@ -29,18 +29,18 @@ def picture(documents: Sequence[Mapping[str, Any]], shares: Container[str] = ())
     """
     tables = [cross_table(document, shares) for document in documents]
     maps = [pair_map(table) for table in tables]
-    width = max([_NARROWEST, *(each.right for each in maps)])
-    drawing = Drawing("comparison", *described(tables))
+    width = max([_NARROWEST_PICTURE, *(each.right for each in maps)])
+    drawing = Drawing("comparison", *comparison_described(tables))
     y: float = MARGIN
     for index, each in enumerate(maps):
-        y = _draw(drawing, each, width - MARGIN, y + (_BETWEEN if index else 0))
+        y = _draw(drawing, each, width - MARGIN, y + (_BETWEEN_TABLES if index else 0))
     return drawing.svg(width + MARGIN, y + MARGIN).encode()
 
 
 def _draw(drawing: Drawing, drawn: PairMap, room: float, top: float) -> float:
     """Draw one comparison below `top`, and return where it ends."""
     table = drawn.table
-    said = [*map(warned, table.document["warnings"]), headline(table)]
+    said = [*map(text_warning, table.document["warnings"]), headline(table)]
     y = heading(drawing, f"Differences in {table.document['score']}", said, room, top)
     y = draw_pair_map(drawing, drawn, y + 24, room)
     for words in said_below(table):
@@ -53,7 +53,7 @@ def said_below(table: CrossTable) -> list[str]:
     return [*assumed(table.document), *detectable(table), *notes(table.document)]
 
 
-def described(tables: Sequence[CrossTable]) -> tuple[str, str]:
+def comparison_described(tables: Sequence[CrossTable]) -> tuple[str, str]:
     """Return title and description for readers who cannot see the picture."""
     scores = ", ".join(str(table.document["score"]) for table in tables)
     sentences = []
@@ -63,7 +63,7 @@ def described(tables: Sequence[CrossTable]) -> tuple[str, str]:
             for system in table.systems
         )
         sentences.append(f"{headline(table)}. Ranking: {ranking}.")
-        sentences += [*map(warned, table.document["warnings"]), decisions(table), *said_below(table)]
+        sentences += [*map(text_warning, table.document["warnings"]), decisions(table), *said_below(table)]
     return f"Significance of differences: {scores}", " ".join(sentences) or "No comparison."
 
 

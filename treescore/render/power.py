@@ -8,25 +8,25 @@ from typing import Any
 from treescore.core.one_line import clean
 from treescore.render.chart_words import p_words, value_words
 from treescore.render.crosstable import CrossTable, cross_table, headline, notes
-from treescore.render.dot_table import Column, DotTable, Line, dot_table
+from treescore.render.dot_table import DotColumn, DotRow, DotTable, dot_table
 from treescore.render.drawing import Drawing
 from treescore.render.marks import Mark
 from treescore.render.scale import scale_of
 from treescore.render.sentences import assumed
-from treescore.render.text import warned
+from treescore.render.text import text_warning
 
 MOST_PAIRS = 60
 """Pairs that one picture shows; of more, those of neighbours by rank."""
-_AXIS = 360
+_POWER_AXIS = 360
 _COLUMNS = (
-    Column("Better", most=200), Column("Worse", most=200), Column("Difference", right=True, bold=True),
-    Column("Detectable", right=True), Column("p", right=True, soft=True),
+    DotColumn("Better", most=200), DotColumn("Worse", most=200), DotColumn("Difference", right=True, bold=True),
+    DotColumn("Detectable", right=True), DotColumn("p", right=True, soft=True),
 )  # fmt: skip
-_LEGEND = (
+_POWER_LEGEND = (
     "Dot: observed difference, filled where it is significant at {:g}, hollow where it is not. Line across: detectable "
     "difference."
 )
-_NOTHING = "The document has no detectable differences: the test gives none."
+_NO_DIFFERENCES = "The document has no detectable differences: the test gives none."
 
 
 def power_svg(document: Mapping[str, Any], shares: Container[str] = ()) -> str:
@@ -42,9 +42,9 @@ def power_svg(document: Mapping[str, Any], shares: Container[str] = ()) -> str:
     shown = [factor * each for pair in pairs for each in (abs(pair["difference"]), pair["detectable"]["difference"])]
     drawn = DotTable(
         title=f"What could have been found: {document['score']}",
-        above=[_explained(pairs), *which, *map(warned, document["warnings"])], columns=_COLUMNS,
-        lines=[_line(table, pair) for pair in pairs], scale=scale_of(shown, _AXIS, zero=True), dots_after=2,
-        below=[_LEGEND.format(document["alpha"]), headline(table), *assumed(document), *notes(document)],
+        above=[_explained(pairs), *which, *map(text_warning, document["warnings"])], columns=_COLUMNS,
+        lines=[_power_line(table, pair) for pair in pairs], scale=scale_of(shown, _POWER_AXIS, zero=True), dots_after=2,
+        below=[_POWER_LEGEND.format(document["alpha"]), headline(table), *assumed(document), *notes(document)],
     )  # fmt: skip
     listed = "; ".join(_sentence(table, pair) for pair in pairs)
     described = " ".join([f"{headline(table)}.", _explained(pairs), *which, *([f"{listed}."] if listed else [])])
@@ -69,22 +69,24 @@ def _chosen(table: CrossTable) -> tuple[list[Mapping[str, Any]], list[str]]:
 def _explained(pairs: Sequence[Mapping[str, Any]]) -> str:
     powers = sorted({pair["detectable"]["power"] for pair in pairs})
     if not powers:
-        return _NOTHING
+        return _NO_DIFFERENCES
     words = " or ".join(f"{100 * power:g} %" for power in powers)
     return f"Detectable: the true difference that the test would find with {words} power, after its correction."
 
 
-def _sides(pair: Mapping[str, Any]) -> tuple[str, str]:
+def _better_and_other(pair: Mapping[str, Any]) -> tuple[str, str]:
     """Return the better system and the other one."""
     names = (clean(pair["a"]), clean(pair["b"]))
     return names if pair["better"] != "b" else names[::-1]
 
 
-def _line(table: CrossTable, pair: Mapping[str, Any]) -> Line:
+def _power_line(table: CrossTable, pair: Mapping[str, Any]) -> DotRow:
     factor, detectable = table.figures.factor, pair["detectable"]["difference"]
     size = abs(pair["difference"])
     mark = Mark(factor * size, filled=bool(pair["significant"]), limit=factor * detectable)
-    return Line((*_sides(pair), *_figures(table, pair), p_words(pair["p_adjusted"])), mark, bold=mark.filled)
+    return DotRow(
+        (*_better_and_other(pair), *_figures(table, pair), p_words(pair["p_adjusted"])), mark, bold=mark.filled
+    )
 
 
 def _figures(table: CrossTable, pair: Mapping[str, Any]) -> tuple[str, str]:
@@ -93,6 +95,6 @@ def _figures(table: CrossTable, pair: Mapping[str, Any]) -> tuple[str, str]:
 
 
 def _sentence(table: CrossTable, pair: Mapping[str, Any]) -> str:
-    better, worse = _sides(pair)
+    better, worse = _better_and_other(pair)
     observed, detectable = _figures(table, pair)
     return f"{better} over {worse} {observed}, detectable {detectable}"

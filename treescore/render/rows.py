@@ -75,7 +75,7 @@ def comparison_rows(documents: Sequence[Mapping[str, Any]]) -> tuple[list[str], 
     rounded = bool(documents) and not any("smallest_p" in document for document in documents)
     left_out = _unknown(documents) | (set(EXACT) if rounded else set())
     columns = [column for column in COLUMNS if column not in left_out]
-    return columns, [_flat(document, pair) for document in documents for pair in document["pairs"]]
+    return columns, [_flat_pair(document, pair) for document in documents for pair in document["pairs"]]
 
 
 def _unknown(documents: Sequence[Mapping[str, Any]]) -> set[str]:
@@ -85,7 +85,7 @@ def _unknown(documents: Sequence[Mapping[str, Any]]) -> set[str]:
     return unknown if any("assumed" in document for document in documents) else {*unknown, "assumed"}
 
 
-def _flat(document: Mapping[str, Any], pair: Mapping[str, Any]) -> dict[str, Any]:
+def _flat_pair(document: Mapping[str, Any], pair: Mapping[str, Any]) -> dict[str, Any]:
     """Return the values of a pair by column."""
     ci, together = pair.get("ci") or {}, pair.get("ci_simultaneous") or {}
     tested = pair.get("noninferiority") or {}

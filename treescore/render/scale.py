@@ -12,7 +12,7 @@ TICK_SIZE = 12
 """Size of the type of an axis."""
 _ARROW_ROOM = 16
 """Pixels left free at either end for the arrow of a value beyond it."""
-_BETWEEN = 14
+_BETWEEN_LABELS = 14
 """Least pixels between two labels."""
 _STEPS = (1.0, 2.0, 5.0)
 _LARGEST = 1e12
@@ -64,18 +64,18 @@ def scale_of(values: Iterable[float | None], size: float = 190, *, signed: bool 
     if high - low < least:
         around = max(least, 0.01 * max(abs(low), abs(high)))
         low, high = low - around, high + around
-    labels = _labels(low, high, size, signed=signed)
+    labels = _mark_labels(low, high, size, signed=signed)
     room = max([_ARROW_ROOM, *(_half(label) for _, label in labels)])
     return Scale(low, high, room, max(size - room, room + 1), size, labels)
 
 
-def _labels(low: float, high: float, size: float, *, signed: bool) -> tuple[tuple[float, str], ...]:
+def _mark_labels(low: float, high: float, size: float, *, signed: bool) -> tuple[tuple[float, str], ...]:
     """Return as many marks as fit, two to seven."""
     for step in _steps(high - low):
         labels = _at_step(low, high, step, signed=signed)
         widest = max((2 * _half(label) for _, label in labels), default=0)
         inner = size - max(2 * _ARROW_ROOM, widest)
-        if len(labels) < 2 or (widest + _BETWEEN) * (high - low) <= step * inner:
+        if len(labels) < 2 or (widest + _BETWEEN_LABELS) * (high - low) <= step * inner:
             return labels
     return ()
 
@@ -94,10 +94,10 @@ def _at_step(low: float, high: float, step: float, *, signed: bool) -> tuple[tup
     first, last = math.ceil(low / step - 1e-9), math.floor(high / step + 1e-9)
     decimals = next((count for count in range(12) if abs(step - round(step, count)) < step * 1e-6), 12)
     marks = [float(f"{number * step:.12g}") for number in range(first, last + 1)]
-    return tuple((mark, _label(mark, decimals, signed=signed)) for mark in marks)
+    return tuple((mark, _mark_label(mark, decimals, signed=signed)) for mark in marks)
 
 
-def _label(value: float, decimals: int, *, signed: bool) -> str:
+def _mark_label(value: float, decimals: int, *, signed: bool) -> str:
     if value == 0:
         return "0"
     words = f"{abs(value):.{decimals}f}"

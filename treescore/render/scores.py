@@ -30,7 +30,7 @@ def score_tables(
         warnings: of the results.
         unit: in which shares are shown.
     """
-    return [_table(entry, systems, warnings, unit) for entry in spec.entries]
+    return [_scores_table(entry, systems, warnings, unit) for entry in spec.entries]
 
 
 def headline_scores(entry: Entry, systems: Sequence[Document]) -> dict[str, Score]:
@@ -44,7 +44,7 @@ def headline_scores(entry: Entry, systems: Sequence[Document]) -> dict[str, Scor
     return shown or {entry.metric.table.scores[0].name: entry.metric.table.scores[0]}
 
 
-def _table(entry: Entry, systems: Sequence[Document], warnings: Sequence[Document], unit: Unit) -> Table:
+def _scores_table(entry: Entry, systems: Sequence[Document], warnings: Sequence[Document], unit: Unit) -> Table:
     shown = headline_scores(entry, systems)
     rows = []
     for system in systems:

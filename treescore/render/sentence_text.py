@@ -14,12 +14,12 @@ FORM, LABEL, SMALL = 16.5, 13.0, 10.5
 _FORM_ROOM, _LABEL_ROOM, _NUMBER_ROOM = 200.0, 140.0, 48.0
 _MOST_LETTERS = 120
 """Of a word: marks that take no room would make it endless."""
-_NOTHING = "_"
+_NO_VALUE = "_"
 
 
 def shown_form(form: str) -> str:
     """Return a word as it is drawn."""
-    return _bounded(form, _FORM_ROOM, FORM, BOLD) or _NOTHING
+    return _bounded(form, _FORM_ROOM, FORM, BOLD) or _NO_VALUE
 
 
 def shown_label(label: str) -> str:

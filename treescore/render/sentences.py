@@ -10,7 +10,7 @@ from treescore.core.one_line import clean
 from treescore.render.crosstable import CrossTable, p_text, tests_shares
 
 Document = Mapping[str, Any]
-LISTED = 10
+LISTED_PAIRS = 10
 """Pairs that one sentence names; the document holds all."""
 
 
@@ -21,7 +21,7 @@ def sentences(table: CrossTable) -> list[str]:
     return [
         *assumed(document),
         *_detectable(pairs, table.figures),
-        *_parts(pairs, document["alpha"]),
+        *_sentence_parts(pairs, document["alpha"]),
         *_unselected(pairs, document["alpha"]),
         *_together(pairs, table.figures, of_scores=not tests_shares(document)),
         *_not_worse(pairs, table.figures),
@@ -53,13 +53,13 @@ def _detectable(pairs: Sequence[Document], figures: Figures) -> Iterator[str]:
         yield f"Where a difference is not significant, a true one of {size} would be found with {power} power."
 
 
-def _parts(pairs: Sequence[Document], alpha: float) -> Iterator[str]:
+def _sentence_parts(pairs: Sequence[Document], alpha: float) -> Iterator[str]:
     known = [pair for pair in pairs if pair.get("p_parts") is not None]
     if len(pairs) == 1:
         yield from (f"For parts like these p is {p_text(pair['p_parts'])}." for pair in known)
     elif known:
         narrow = [pair for pair in known if pair["significant"] and pair["p_parts"] > alpha]
-        listed = _listed(narrow, "p_parts") or "none"
+        listed = _named_pairs(narrow, "p_parts") or "none"
         yield f"Significant on these parts, but p above {alpha:g} for parts like these: {listed}."
 
 
@@ -70,7 +70,7 @@ def _unselected(pairs: Sequence[Document], alpha: float) -> Iterator[str]:
         return
     picked = [pair for pair in known if pair["p_unselected"] <= alpha < pair["p"]]
     if picked:
-        yield f"p above {alpha:g} only by the allowance for picking: {_listed(picked, 'p_unselected')} without it."
+        yield f"p above {alpha:g} only by the allowance for picking: {_named_pairs(picked, 'p_unselected')} without it."
 
 
 def _together(pairs: Sequence[Document], figures: Figures, *, of_scores: bool) -> Iterator[str]:
@@ -78,24 +78,27 @@ def _together(pairs: Sequence[Document], figures: Figures, *, of_scores: bool) -
 
     The intervals are of scores: a p of something else is not held against them.
     """
-    known = [pair for pair in pairs if _bounds(pair) is not None]
+    known = [pair for pair in pairs if _simultaneous_bounds(pair) is not None]
     if len(pairs) == 1 or not known:
         return
     apart = [pair for pair in known if _apart(pair)]
     decided = [pair for pair in known if of_scores and pair["significant"] is not None]
     odd = [pair for pair in decided if pair["significant"] != _apart(pair)]
     sentence = f"Intervals that hold together leave out 0 for {len(apart)} of {len(known)} pairs"
-    named = "; ".join(f"{_names(pair)} {figures.interval(*(_bounds(pair) or (None, None)))}" for pair in odd[:LISTED])
+    named = "; ".join(
+        f"{_names(pair)} {figures.interval(*(_simultaneous_bounds(pair) or (None, None)))}"
+        for pair in odd[:LISTED_PAIRS]
+    )
     yield f"{sentence}; p decides otherwise for {named}{_more(len(odd))}." if odd else f"{sentence}."
 
 
-def _bounds(pair: Document) -> tuple[float, float] | None:
+def _simultaneous_bounds(pair: Document) -> tuple[float, float] | None:
     ci = pair.get("ci_simultaneous") or {"low": None, "high": None}
     return None if ci["low"] is None or ci["high"] is None else (ci["low"], ci["high"])
 
 
 def _apart(pair: Document) -> bool:
-    low, high = _bounds(pair) or (0.0, 0.0)
+    low, high = _simultaneous_bounds(pair) or (0.0, 0.0)
     return low > 0 or high < 0
 
 
@@ -121,13 +124,13 @@ def _not_worse(pairs: Sequence[Document], figures: Figures) -> Iterator[str]:
         yield f"No system is shown not to be worse than another by more than {margin}."
 
 
-def _listed(pairs: Sequence[Document], member: str) -> str:
-    named = [f"{_names(pair)} ({p_text(pair[member])})" for pair in pairs[:LISTED]]
+def _named_pairs(pairs: Sequence[Document], member: str) -> str:
+    named = [f"{_names(pair)} ({p_text(pair[member])})" for pair in pairs[:LISTED_PAIRS]]
     return ", ".join(named) + _more(len(pairs))
 
 
 def _more(count: int) -> str:
-    return f" and {count - LISTED} more" if count > LISTED else ""
+    return f" and {count - LISTED_PAIRS} more" if count > LISTED_PAIRS else ""
 
 
 def _names(pair: Document) -> str:

@@ -6,7 +6,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 
 from treescore.core.one_line import clean
-from treescore.render.drawing import INK, SOFT, START, WRONG, Drawing, number
+from treescore.render.drawing import INK, SOFT, START, WRONG_COLOUR, Drawing, number
 from treescore.render.letters import BOLD, NORMAL, shortened, width
 
 MARGIN = 24
@@ -46,7 +46,7 @@ class Look:
 
 
 PLAIN = Look()
-_CLASSES = {INK: "lab", SOFT: "soft", WRONG: "bad"}
+_CLASSES = {INK: "lab", SOFT: "soft", WRONG_COLOUR: "bad"}
 
 
 def put(drawing: Drawing, x: float, y: float, words: str, look: Look = PLAIN, room: float | None = None) -> None:
@@ -72,13 +72,13 @@ def put(drawing: Drawing, x: float, y: float, words: str, look: Look = PLAIN, ro
 
 def paragraph(drawing: Drawing, y: float, words: str, room: float) -> float:
     """Draw a text in lines of this width below y, and return where the last one ends."""
-    for line in wrapped(clean(words), room / _LINE_SLACK, SMALL):
+    for line in wrapped_words(clean(words), room / _LINE_SLACK, SMALL):
         y += 1.45 * SMALL
         put(drawing, MARGIN, y, line, Look(tone=SOFT))
     return y
 
 
-def wrapped(words: str, room: float, size: float) -> list[str]:
+def wrapped_words(words: str, room: float, size: float) -> list[str]:
     """Break a text into lines of this width; a word that is wider is broken too."""
     lines: list[str] = []
     line, used = "", 0.0

@@ -30,7 +30,7 @@ def signature_of_scores(entry: Entry, signatures: Mapping[str, Document]) -> str
     version, _, metric = first["version"].partition("/")
     choices = {name: [signature["system_format"]] for name, signature in signatures.items()}
     parts = [metric + _params(entry.name, entry.params), *_transforms(asked_transforms(entry))]
-    return _line([*parts, *_formats(first["format"], choices)], first["gold"], version)
+    return _signature_line([*parts, *_formats(first["format"], choices)], first["gold"], version)
 
 
 def signature_of_comparison(document: Document) -> str:
@@ -43,10 +43,10 @@ def signature_of_comparison(document: Document) -> str:
     named = f"{score} of {metric}" if metric and not score.startswith(f"{metric}.") else score
     parts = [named + _params(metric, signature.get("params", {})), *_transforms(signature.get("transforms", ()))]
     parts += _formats(signature.get("format", ""), signature.get("system_formats", {}))
-    return _line([*parts, significance], signature["gold"], version)
+    return _signature_line([*parts, significance], signature["gold"], version)
 
 
-def _line(parts: list[str], gold: str, version: str) -> str:
+def _signature_line(parts: list[str], gold: str, version: str) -> str:
     return f"Signature: {'; '.join(parts)}; gold {short_digests(gold)}; treescore {version}"
 
 

@@ -21,19 +21,19 @@ from treescore.render.crosstable import (
 )
 from treescore.render.sentences import sentences
 
-LEGEND = "adjusted p; < the row's system is better, ^ the column's; * significant."
+TEXT_LEGEND = "adjusted p; < the row's system is better, ^ the column's; * significant."
 LEGEND_INTERVALS = "its interval; < the row's system is better, ^ the column's."
 
 
 def text(document: Mapping[str, Any], shares: Container[str] = ()) -> str:
     """Return ranks with lines between clusters, then the cross-table (for two systems, the dagger's line)."""
     table = cross_table(document, shares)
-    warnings = [warned(words) for words in document["warnings"]]
-    lines = [headline(table), *warnings, *(["", *_systems(table)] if table.systems else [])]
+    warnings = [text_warning(words) for words in document["warnings"]]
+    lines = [headline(table), *warnings, *(["", *_text_systems(table)] if table.systems else [])]
     if len(table.systems) == 2:
         lines += ["", dagger_line(table)]
     elif table.cells:
-        lines += ["", *_pairs(table)]
+        lines += ["", *_text_pairs(table)]
     for said in (sentences(table), notes(document), signature_lines(document)):
         lines += ["", *said] if said else []
     return "\n".join(line.rstrip() for line in lines) + "\n"
@@ -50,18 +50,18 @@ def cell_text(cell: Cell, figures: Figures) -> str:
     return f"{figures.signed(cell.difference)} {evidence(cell, figures)} {mark(cell)}"
 
 
-def warned(words: str) -> str:
+def text_warning(words: str) -> str:
     """Return a warning as one line that says it is one."""
     return f"Warning: {clean(words)}"
 
 
 def legend(table: CrossTable) -> str:
     """Return the meaning of the cells."""
-    rest = LEGEND_INTERVALS if all(cell.p is None for cell in table.cells.values()) else LEGEND
+    rest = LEGEND_INTERVALS if all(cell.p is None for cell in table.cells.values()) else TEXT_LEGEND
     return f"Each cell: {difference_words(table.document)} (row - column) and {rest}"
 
 
-def _systems(table: CrossTable) -> list[str]:
+def _text_systems(table: CrossTable) -> list[str]:
     heads, rows = system_table(table)
     first, *lines = aligned([heads, *rows])
     result = [first]
@@ -72,7 +72,7 @@ def _systems(table: CrossTable) -> list[str]:
     return result
 
 
-def _pairs(table: CrossTable) -> list[str]:
+def _text_pairs(table: CrossTable) -> list[str]:
     names = [f"({number}) {name}" for number, name in enumerate(table.names, 1)]
     return [*aligned([["", *names[1:]], *pair_rows(table, names)]), legend(table)]
 

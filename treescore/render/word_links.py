@@ -51,10 +51,10 @@ def blocks_of(upper: int, lower: int, links: Links) -> list[Block]:
             cuts.append((above + 1, max(before, end)))
     cuts.append((upper, lower))
     whole = [(range(a, b), range(c, d)) for (a, c), (b, d) in pairwise(cuts)]
-    return [part for block in whole if block[0] or block[1] for part in _parts(block)]
+    return [part for block in whole if block[0] or block[1] for part in _block_parts(block)]
 
 
-def _parts(block: Block) -> Iterator[Block]:
+def _block_parts(block: Block) -> Iterator[Block]:
     above, below = block
     count = -(-max(len(above), len(below)) // MOST_TOGETHER)
     for part in range(count):

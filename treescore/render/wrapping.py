@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from typing import Protocol, TypeVar
 
-LINE = 880.0
+LINE_WIDTH = 880.0
 """Width in pixels at which a sentence is wrapped."""
 _LAST_QUARTER = 0.75
 
@@ -21,7 +21,7 @@ class HasWidth(Protocol):
 L = TypeVar("L", bound=HasWidth)
 
 
-def wrapped(
+def wrapped_lines(
     passing: Sequence[int],
     most: Callable[[int], int],
     place: Callable[[int, int], L],
@@ -39,19 +39,19 @@ def wrapped(
     while start < total:
         stop = most(start)
         line = place(start, stop)
-        while line.width > LINE and stop - start > 1:
-            fewer = start - int(-(stop - start) * LINE // line.width)
+        while line.width > LINE_WIDTH and stop - start > 1:
+            fewer = start - int(-(stop - start) * LINE_WIDTH // line.width)
             stop = max(start + 1, min(stop - 1, fewer))
             line = place(start, stop)
         better = stop
         for word in reversed(range(start + 1, stop)) if stop < total else ():
-            if reach(line, start, word) < _LAST_QUARTER * LINE:
+            if reach(line, start, word) < _LAST_QUARTER * LINE_WIDTH:
                 break
             if passing[word] < passing[better]:
                 better = word
         # What is cut leaves to the edge, which may take more room than before.
         shorter = line if better == stop else place(start, better)
-        if shorter.width <= LINE:
+        if shorter.width <= LINE_WIDTH:
             line, stop = shorter, better
         yield line
         start = stop

@@ -72,7 +72,7 @@ class Operation:
 @cache
 def operations() -> tuple[Operation, ...]:
     """Return all operations, in the order of the contract."""
-    return tuple(_operations())
+    return tuple(_contract_operations())
 
 
 def tags() -> list[Document]:
@@ -164,7 +164,7 @@ def _reached(*values: object) -> set[str]:
     return reached
 
 
-def _operations() -> Iterator[Operation]:
+def _contract_operations() -> Iterator[Operation]:
     for path, item in contract.document()["paths"].items():
         for method in METHODS:
             if method not in item:

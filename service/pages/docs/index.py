@@ -46,7 +46,7 @@ class Entry:
 @cache
 def entries() -> tuple[Entry, ...]:
     """Return all entries, those of operations first."""
-    return (*_operations(), *_schemas(), *_problems(), *_guides())
+    return (*_indexed_entries(), *_schemas(), *_problems(), *_guides())
 
 
 def found(query: str) -> list[Entry]:
@@ -74,7 +74,7 @@ def _rank(name: str, whole: str, words: list[str]) -> int:
     return 3 if all(word in name for word in words) else 4
 
 
-def _operations() -> Iterator[Entry]:
+def _indexed_entries() -> Iterator[Entry]:
     for operation in operations():
         detail = f"{operation.id}: {operation.document['summary']}"
         yield Entry(operation.title, "operation", detail, operation.address)

@@ -68,5 +68,5 @@ def contents() -> dict[str, object]:
 @cache
 def content_version() -> str:
     """Return what names contract, guides and catalogue of problems together."""
-    catalogue = orjson.dumps(problems.documents())
+    catalogue = orjson.dumps(problems.problem_documents())
     return hashlib.blake2b(contract.written() + guides.version().encode() + catalogue, digest_size=8).hexdigest()

@@ -18,10 +18,10 @@ FIRST = ("TreesRequest", "TreesAnswer")
 @blueprint.get("/docs")
 def get_docs() -> Response:
     """Show the contract as pages."""
-    return layout.docs_page("docs_overview.html", request.host_url, _values)
+    return layout.docs_page("docs_overview.html", request.host_url, _overview_values)
 
 
-def _values() -> Mapping[str, object]:
+def _overview_values() -> Mapping[str, object]:
     sent, answered = (contract_reading.components("examples")[name]["value"] for name in FIRST)
     return {
         "info": contract.document()["info"],

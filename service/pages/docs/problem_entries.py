@@ -24,7 +24,7 @@ def list_problems() -> Response:
     """List every type of problems, and every code."""
     if _form() == "json":
         return answers.conditional(_listed(), kind=Kind.PUBLIC)
-    return layout.docs_page("problems.html", "", lambda: {"problems": problems.documents()}, Kind.PAGE_OR_FORMS)
+    return layout.docs_page("problems.html", "", lambda: {"problems": problems.problem_documents()}, Kind.PAGE_OR_FORMS)
 
 
 @blueprint.get("/<problem>")
@@ -34,19 +34,19 @@ def get_problem(problem: str) -> Response:
     document = problems.document_of(problem)
     if form == "json":
         return answers.conditional(json_view(document), kind=Kind.PUBLIC)
-    return layout.docs_page("problem_entry.html", "", lambda: _values(document), Kind.PAGE_OR_FORMS)
+    return layout.docs_page("problem_entry.html", "", lambda: _problem_values(document), Kind.PAGE_OR_FORMS)
 
 
 @cache
 def _listed() -> View:
-    return json_view({"problems": problems.documents()})
+    return json_view({"problems": problems.problem_documents()})
 
 
 def _form() -> str:
     return calls.form(FORMS, calls.query(queries.PROBLEMS).format)
 
 
-def _values(document: dict[str, object]) -> dict[str, object]:
+def _problem_values(document: dict[str, object]) -> dict[str, object]:
     status = str(document.get("status", ""))
     answering = [each for each in contract_reading.operations() if status in each.document["responses"]]
     return {"problem": document, "operations": answering}

@@ -94,7 +94,7 @@ def create_benchmark(
             if earlier is not None:
                 return earlier, False
             if benchmarks.get(db, slug) is not None:
-                raise _taken(slug)
+                raise _benchmark_taken(slug)
             runs.add(db, revision_id, REVISION_KIND, LIVE, now, principal_of(slug))
             benchmarks.add(db, benchmark)
             if benchmark.private_share is not None:
@@ -103,7 +103,7 @@ def create_benchmark(
             texts.put(db, revision_id, named)
             record_event(db, context, "benchmark.created", slug, actor=caller.owner)
     except IntegrityError as error:
-        raise _taken(slug) from error
+        raise _benchmark_taken(slug) from error
     context.queue.put(revision_id, LIVE)
     return slug, True
 
@@ -138,7 +138,7 @@ def list_benchmarks(context: Context, caller: Caller, query: BenchmarksQuery) ->
             known += [row for row in rows if gate.knows(row, caller)]
             more = len(rows) > query.limit
             after = rows[-1].id if rows else after
-        return page_of(known, query.limit, lambda row: _document(db, context, caller, row))
+        return page_of(known, query.limit, lambda row: _benchmark_document(db, context, caller, row))
 
 
 def patch_benchmark(
@@ -167,7 +167,7 @@ def patch_benchmark(
             benchmark,
             title=benchmark.title if changes.title is MISSING else changes.title,
             series=benchmark.series if changes.series is MISSING else changes.series,
-            settings=_settings(db, benchmark, changes),
+            settings=_new_settings(db, benchmark, changes),
             updated_at=now,
         )
         if changed.leaderboard["ladder"] != benchmark.leaderboard["ladder"] and submissions.exist(db, slug):
@@ -175,7 +175,7 @@ def patch_benchmark(
                 "A ladder begins with the first submission, so that it cannot be set or removed afterwards.",
                 slug="ladder-begun",
             )
-        _check_split(db, benchmark, changed, now)
+        _check_split_change(db, benchmark, changed, now)
         benchmarks.change(db, changed)
         members = sorted(changes.given())
         record_event(db, context, "benchmark.changed", slug, actor=caller.owner, data={"members": members})
@@ -185,13 +185,13 @@ def patch_benchmark(
     return view
 
 
-def _settings(db: Connection, benchmark: Benchmark, changes: BenchmarkChanges) -> dict[str, Json]:
+def _new_settings(db: Connection, benchmark: Benchmark, changes: BenchmarkChanges) -> dict[str, Json]:
     shown = shown_revision(db, benchmark)
     names = [part.name for part in revisions.parts_of(db, shown.id)]
     return complete_settings(changes, shown.scoring, names, benchmark.settings)
 
 
-def _check_split(db: Connection, before: Benchmark, changed: Benchmark, now: datetime) -> None:
+def _check_split_change(db: Connection, before: Benchmark, changed: Benchmark, now: datetime) -> None:
     """Check a change that touches the shares of the test set, and make ready to draw them.
 
     Raises:
@@ -307,11 +307,11 @@ def parts_texts(problems: ProblemList, parts: Mapping[str, PartGold], scoring: M
 
 
 def _view(db: Connection, context: Context, caller: Caller, benchmark: Benchmark) -> View:
-    document = _document(db, context, caller, benchmark)
+    document = _benchmark_document(db, context, caller, benchmark)
     return json_view(document, final=document["pending_revision"] is None, state=str(document["state"]))
 
 
-def _document(db: Connection, context: Context, caller: Caller, benchmark: Benchmark) -> dict[str, object]:
+def _benchmark_document(db: Connection, context: Context, caller: Caller, benchmark: Benchmark) -> dict[str, object]:
     level = gate.level_of(benchmark, caller, context.now())
     shown = shown_revision(db, benchmark)
     pending = revisions.unfinished(db, benchmark.id)
@@ -353,7 +353,7 @@ def _matches(if_match: str, etag: str) -> bool:
     return "*" in given or any(candidate.strip('"') == etag for candidate in given if not candidate.startswith("W/"))
 
 
-def _taken(slug: str) -> Conflict:
+def _benchmark_taken(slug: str) -> Conflict:
     return Conflict(
         f"The id {slug!r} is taken (ids of deleted benchmarks stay taken). Use another id.",
         slug="id-taken",

@@ -41,14 +41,14 @@ def difference(context: Context, caller: Caller, slug: str, number: int) -> View
             "against": before.number,
             "state": revision.state,
             "dry_run": revision.dry_run,
-            "parts": _parts(db, before, revision, level),
-            "settings": _settings(before, revision),
+            "parts": _changed_parts(db, before, revision, level),
+            "settings": _changed_settings(before, revision),
             "moved": moves_of(db, benchmark, revision, level, context.now()),
         }
     return json_view(document, final=revision.state in revisions.FINAL_STATES, state=revision.state)
 
 
-def _parts(db: Connection, before: Revision, after: Revision, level: Level) -> list[dict[str, object]]:
+def _changed_parts(db: Connection, before: Revision, after: Revision, level: Level) -> list[dict[str, object]]:
     """Return the parts that differ. In how many sentences they do is shown to those who may read gold."""
     old, new = (revisions.digests_of(db, each.id) for each in (before, after))
     order = {part.name: at for each in (after, before) for at, part in enumerate(revisions.parts_of(db, each.id))}
@@ -80,7 +80,7 @@ def _changed(name: str, old: Mapping[str, Digests], new: Mapping[str, Digests]) 
     return None if counts is None else max(counts, default=0)
 
 
-def _settings(before: Revision, after: Revision) -> list[dict[str, object]]:
+def _changed_settings(before: Revision, after: Revision) -> list[dict[str, object]]:
     """Return the members of the scoring configuration that differ."""
     old, new = ({**AS_STORED_BEFORE, **each.scoring} for each in (before, after))
     return [_setting(name, old, new) for name in MEMBERS if old.get(name) != new.get(name)]

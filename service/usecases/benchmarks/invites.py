@@ -39,7 +39,7 @@ def create_invite(context: Context, caller: Caller, slug: str, request: InviteRe
         invites.add(db, invite)
         record_event(db, context, "invite.created", slug, actor=caller.owner, subject=invite.id)
     address = f"{context.config.public_url.rstrip('/')}/join/{secret}"
-    return {**_document(invite), "secret": secret, "address": address}
+    return {**_invite_document(invite), "secret": secret, "address": address}
 
 
 def list_invites(context: Context, caller: Caller, slug: str, query: PageQuery) -> Page:
@@ -48,7 +48,7 @@ def list_invites(context: Context, caller: Caller, slug: str, query: PageQuery) 
     with context.store.read() as db:
         benchmark_of(db, slug)
         rows = invites.listing(db, slug, query.cursor, query.limit + 1)
-    return page_of(rows, query.limit, _document)
+    return page_of(rows, query.limit, _invite_document)
 
 
 def delete_invite(context: Context, caller: Caller, slug: str, invite_id: str) -> None:
@@ -146,7 +146,7 @@ def _known(context: Context, caller: Caller, secret: str) -> Invite:
     return invite
 
 
-def _document(invite: Invite) -> dict[str, object]:
+def _invite_document(invite: Invite) -> dict[str, object]:
     return {
         "id": invite.id,
         "benchmark": invite.benchmark_id,

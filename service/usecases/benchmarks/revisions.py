@@ -66,7 +66,7 @@ def create_revision(
         _require_settled(db, slug)
         base = shown_revision(db, benchmark)
         scoring = _scoring(base, request)
-        gold, carried = _parts(db, benchmark, base, request)
+        gold, carried = _new_and_kept_gold(db, benchmark, base, request)
         problems = ProblemList()
         named = parts_texts(problems, gold, scoring)
         refuse(problems)
@@ -111,7 +111,7 @@ def view_revision(context: Context, caller: Caller, slug: str, number: int) -> V
     with context.store.read() as db:
         benchmark = benchmark_of(db, slug, caller)
         revision = revision_of(db, caller, slug, number)
-        document = _document(db, context, caller, benchmark, revision)
+        document = _revision_document(db, context, caller, benchmark, revision)
     return json_view(document, final=revision.state in revisions.FINAL_STATES, state=revision.state)
 
 
@@ -131,7 +131,9 @@ def list_revisions(context: Context, caller: Caller, slug: str, query: PageQuery
     with context.store.read() as db:
         benchmark = benchmark_of(db, slug, caller)
         rows = revisions.listing(db, slug, before, query.limit + 1, dry_runs=caller.organiser)
-        items = [{**_document(db, context, caller, benchmark, row), "moved": None} for row in rows[: query.limit]]
+        items = [
+            {**_revision_document(db, context, caller, benchmark, row), "moved": None} for row in rows[: query.limit]
+        ]
     return Page(items, str(rows[query.limit - 1].number) if len(rows) > query.limit else None)
 
 
@@ -163,7 +165,7 @@ def _scoring(base: Revision, request: RevisionRequest) -> dict[str, Json]:
     return scoring
 
 
-def _parts(
+def _new_and_kept_gold(
     db: Connection, benchmark: Benchmark, base: Revision, request: RevisionRequest
 ) -> tuple[dict[str, PartGold], list[str]]:
     """Return new gold by part, and the parts of the base that remain, in their order."""
@@ -186,7 +188,7 @@ def _parts(
     return gold, remaining
 
 
-def _document(
+def _revision_document(
     db: Connection, context: Context, caller: Caller, benchmark: Benchmark, revision: Revision
 ) -> dict[str, object]:
     level = gate.level_of(benchmark, caller, context.now())

@@ -77,7 +77,7 @@ def complete_settings(
         detail = f"`closes_at` ({closes}) must be later than `opens_at` ({opens}), both in UTC."
         raise invalid("closes-before-opening", "/closes_at", detail)
     _check_ladder(settings)
-    _check_split(settings)
+    _check_split_levels(settings)
     settings["about"] = {**settings["about"], "links": settings["about"]["links"] or []}
     _check_about(settings["about"])
     return settings
@@ -141,7 +141,7 @@ def _check_ladder(settings: Mapping[str, Json]) -> None:
         raise invalid("ladder-level", "/feedback", detail)
 
 
-def _check_split(settings: Mapping[str, Json]) -> None:
+def _check_split_levels(settings: Mapping[str, Json]) -> None:
     if settings["leaderboard"]["split"] is None:
         return
     if settings["closes_at"] is None:

@@ -77,11 +77,11 @@ def add_team(
     """
     team = Team(slug, request.id, request.name, request.contact, context.now(), None)
     if teams.get(db, slug, team.id) is not None:
-        raise _taken(team.id)
+        raise _team_taken(team.id)
     teams.add(db, team)
     token = _new_token(db, context, team)
     record_event(db, context, "team.created", slug, actor=actor, team_id=team.id, subject=team.id, data=data)
-    return {**_document(team), "token": token}
+    return {**_team_document(team), "token": token}
 
 
 def list_teams(context: Context, caller: Caller, slug: str, query: PageQuery) -> Page:
@@ -90,7 +90,7 @@ def list_teams(context: Context, caller: Caller, slug: str, query: PageQuery) ->
     with context.store.read() as db:
         benchmark_of(db, slug)
         rows = teams.listing(db, slug, query.cursor, query.limit + 1)
-    return page_of(rows, query.limit, _document)
+    return page_of(rows, query.limit, _team_document)
 
 
 def rotate_token(context: Context, caller: Caller, slug: str, team_id: str) -> dict[str, object]:
@@ -102,7 +102,7 @@ def rotate_token(context: Context, caller: Caller, slug: str, team_id: str) -> d
         tokens.revoke_all(db, slug, team_id, context.now())
         token = _new_token(db, context, team)
         record_event(db, context, "team.token_rotated", slug, actor=caller.owner, team_id=team_id, subject=team_id)
-    return {**_document(team), "token": token}
+    return {**_team_document(team), "token": token}
 
 
 def erase_team(context: Context, caller: Caller, slug: str, team_id: str) -> None:
@@ -138,7 +138,7 @@ def _new_token(db: Connection, context: Context, team: Team) -> str:
     return text
 
 
-def _document(team: Team) -> dict[str, object]:
+def _team_document(team: Team) -> dict[str, object]:
     return {"id": team.id, "name": team.name, "contact": team.contact, "created_at": moment(team.created_at)}
 
 
@@ -173,7 +173,7 @@ def _some_taken(request: TeamsRequest, known: set[str]) -> Conflict:
     )
 
 
-def _taken(team_id: str) -> Conflict:
+def _team_taken(team_id: str) -> Conflict:
     return Conflict(
         f"The team id {team_id!r} is taken (ids of erased teams stay taken). Use another id.",
         slug="id-taken",

@@ -38,7 +38,7 @@ from treescore.significance import Settings
 BOARD_SETTINGS = Settings(shuffles=100_000, resamples=RESAMPLES)
 """How the differences behind a board are tested, with few rows and with many, beside the benchmark's margin; its seeds
 are secret."""
-MOST_OTHERS = 3
+MOST_OTHER_SCORES = 3
 """Metrics beside that of the main score whose boards are tested by default."""
 MOST_TRACKS = 8
 """Tracks whose boards by the main score are tested by default, the first ones by name."""
@@ -379,7 +379,7 @@ def standard_boards(board: Board) -> list[Board]:
     Those of all parts by the main score and by the first score of other metrics, and those of tracks by the main score.
     """
     entries = [entry for entry in board.scoring.spec.entries if entry.key != board.scoring.main[0].key]
-    others = [full_address(entry, entry.metric.table.scores[0]) for entry in entries[:MOST_OTHERS]]
+    others = [full_address(entry, entry.metric.table.scores[0]) for entry in entries[:MOST_OTHER_SCORES]]
     scored = [replace(board, score=score) for score in (board.scoring.main_score, *others)]
     tracks = sorted(board.tracks)[:MOST_TRACKS] if len(board.parts) > 1 else []
     return [*scored, *(replace(scored[0], part=name) for name in tracks)]

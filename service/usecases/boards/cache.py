@@ -6,7 +6,7 @@ from collections.abc import Callable
 from threading import Lock
 from weakref import WeakKeyDictionary
 
-from service.recent import Recent
+from service.recent import LruCache
 from service.store.database import Store
 from service.usecases.runs.views import View
 
@@ -18,7 +18,7 @@ class BoardCache:
     """Views by their validator."""
 
     def __init__(self, most_bytes: int = MOST_BYTES) -> None:
-        self._views = Recent[View](most_bytes, lambda view: len(view.content))
+        self._views = LruCache[View](most_bytes, lambda view: len(view.content))
         self._building = [Lock() for _ in range(_STRIPES)]
 
     def get(self, etag: str) -> View | None:

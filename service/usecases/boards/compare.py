@@ -61,10 +61,10 @@ def compare_submissions(
         board = board_behind(db, question)
         chosen = rows_of_share(db, board)
     subject = _subject(board, question, chosen)
-    asked = _rows(question, subject)
+    asked = _compared_rows(question, subject)
     with context.store.read() as db:
         missing = missing_of(db, board, submissions_of(asked))
-        parts = _parts(db, board, chosen)
+        parts = _compared_parts(db, board, chosen)
     lacking = positions_of(board, missing)
     untested = untestable(board, missing_parts(asked, lacking), subject.settings)
     candidates, rows = [], []
@@ -123,7 +123,7 @@ def _subject(board: Board, question: Question, chosen: Sequence[BoolArray]) -> S
     )
 
 
-def _rows(question: Question, subject: Subject) -> list[RowDocument]:
+def _compared_rows(question: Question, subject: Subject) -> list[RowDocument]:
     """Return the systems of a question: submissions, each with its other runs and what its team picked it from."""
     runs_of = question.get("runs", {})
     counted = {run for first, runs in runs_of.items() for run in runs if run != first}
@@ -144,7 +144,7 @@ def _rows(question: Question, subject: Subject) -> list[RowDocument]:
     return rows
 
 
-def _parts(db: Connection, board: Board, chosen: Sequence[BoolArray]) -> list[PartDocument]:
+def _compared_parts(db: Connection, board: Board, chosen: Sequence[BoolArray]) -> list[PartDocument]:
     """Return the chosen parts, with the digests of their gold."""
     digests = texts.names(db, board.revision.id)
     return [

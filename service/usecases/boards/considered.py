@@ -21,7 +21,7 @@ PICKED = ("best", "chosen")
 """Picks that may look at scores; `last` and `all` do not."""
 ADJUSTED, NONE = "adjusted", "none"
 PAIR = 2
-MOST_OTHERS = 64
+MOST_CONSIDERED = 64
 """Limit of a team's other submissions whose counts are read; each further one is as one whose counts are gone."""
 COUNTS_BYTES = 128 * 2**20
 """Limit of the memory for the counts of all others: 64 for each of 50 rows up to 1,700 sentences of 3 columns."""
@@ -143,7 +143,7 @@ def most_others(question: Question, sentences: int, columns: int) -> int:
     rows = max(TESTED, len(question.get("considered", {})))
     in_memory = COUNTS_BYTES // max(1, rows * sentences * columns * _COUNT_BYTES)
     in_time = SWAPPED // max(1, rows * (rows - 1) // 2 * sentences)
-    return min(MOST_OTHERS, in_memory, in_time)
+    return min(MOST_CONSIDERED, in_memory, in_time)
 
 
 def _ahead(rows: Sequence[BoardRow]) -> list[BoardRow]:

@@ -19,6 +19,7 @@ from service.requests import LeaderboardQuery
 from service.store import boards, teams
 from service.store.benchmarks import Benchmark
 from service.store.boards import RowDetails
+from service.store.submissions import links_document
 from service.usecases.boards.board import Board, rows_of
 from service.usecases.boards.considered import numbers_considered
 from service.usecases.boards.details import row_details
@@ -28,10 +29,10 @@ from service.usecases.boards.rows import BoardRow, named
 from service.usecases.boards.significance import Finding, significance_of
 from service.usecases.boards.systems import details_of, runs_document
 from service.usecases.boards.viewing import Sheet, Viewer, sheet_view
-from service.usecases.runs.views import View, links_document, moment
+from service.usecases.runs.views import View, moment
 from service.usecases.scoring.coverage import coverage_of
 
-VERSION = 6
+BOARD_VERSION = 6
 """Version of the document; part of its ETag."""
 MOST_ROWS = 2000
 """Maximum number of rows in one answer."""
@@ -39,7 +40,7 @@ MOST_ROWS = 2000
 
 def leaderboard(context: Context, caller: Caller, slug: str, query: LeaderboardQuery, etag: str | None = None) -> View:
     """Return the board, ready to send; see `sheet_view`."""
-    return sheet_view(context, caller, slug, SHEET, query, etag)
+    return sheet_view(context, caller, slug, BOARD_SHEET, query, etag)
 
 
 def board_document(db: Connection, benchmark: Benchmark, board: Board, viewer: Viewer, start: int) -> BoardDocument:
@@ -76,11 +77,11 @@ def board_document(db: Connection, benchmark: Benchmark, board: Board, viewer: V
         scores=[address for address in board.scoring.addresses if address in release.listed],
         total_rows=len(rows),
         next=str(stop) if stop < len(rows) else None,
-        rows=_rows(db, board, replace(finding, rows=finding.rows[start:stop]), viewer, release),
+        rows=_board_rows(db, board, replace(finding, rows=finding.rows[start:stop]), viewer, release),
     )
 
 
-def _rows(db: Connection, board: Board, finding: Finding, viewer: Viewer, release: Release) -> list[RowDocument]:
+def _board_rows(db: Connection, board: Board, finding: Finding, viewer: Viewer, release: Release) -> list[RowDocument]:
     ids = [each for row in finding.rows for each in {row.entry.id, *row.entry.runs}]
     details = row_details(db, board, ids)
     missing = missing_parts_of(db, board, (row.entry for row in finding.rows))
@@ -132,4 +133,4 @@ def _interval(details: RowDetails) -> IntervalDocument | None:
     return IntervalDocument(low=details.interval.low, high=details.interval.high)
 
 
-SHEET = Sheet("leaderboard", VERSION, LEADERBOARD_FORMATS, board_document, render_leaderboard)
+BOARD_SHEET = Sheet("leaderboard", BOARD_VERSION, LEADERBOARD_FORMATS, board_document, render_leaderboard)

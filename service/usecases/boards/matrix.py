@@ -30,7 +30,7 @@ from service.usecases.runs.views import View, moment
 from service.usecases.scoring.published import counts_shown
 from treescore.core.arrays import FloatArray
 
-VERSION = 1
+MATRIX_VERSION = 1
 """Version of the document; part of its ETag."""
 MOST_ROWS = 2000
 """Maximum number of rows in one answer."""
@@ -38,7 +38,7 @@ MOST_ROWS = 2000
 
 def matrix(context: Context, caller: Caller, slug: str, query: MatrixQuery, etag: str | None = None) -> View:
     """Return the matrix of a board, ready to send; see `sheet_view`."""
-    return sheet_view(context, caller, slug, SHEET, query, etag)
+    return sheet_view(context, caller, slug, MATRIX_SHEET, query, etag)
 
 
 def matrix_document(db: Connection, benchmark: Benchmark, board: Board, viewer: Viewer, start: int) -> MatrixDocument:
@@ -69,15 +69,15 @@ def matrix_document(db: Connection, benchmark: Benchmark, board: Board, viewer: 
         anonymous=not viewer.named,
         frozen=viewer.until is not None,
         as_of=moment(viewer.until or changed),
-        parts=_parts(benchmark, board, viewer.level),
+        parts=_matrix_parts(benchmark, board, viewer.level),
         hidden=[name for name in board.chosen_names if name in release.hidden],
         total_rows=len(rows),
         next=str(stop) if stop < len(rows) else None,
-        rows=_rows(db, board, viewer, release, rows[start:stop]),
+        rows=_matrix_rows(db, board, viewer, release, rows[start:stop]),
     )
 
 
-def _parts(benchmark: Benchmark, board: Board, level: Level) -> list[MatrixPartDocument]:
+def _matrix_parts(benchmark: Benchmark, board: Board, level: Level) -> list[MatrixPartDocument]:
     counts = counts_shown(benchmark, board.revision, level)
     return [
         MatrixPartDocument(
@@ -87,7 +87,7 @@ def _parts(benchmark: Benchmark, board: Board, level: Level) -> list[MatrixPartD
     ]
 
 
-def _rows(
+def _matrix_rows(
     db: Connection, board: Board, viewer: Viewer, release: Release, rows: Sequence[BoardRow]
 ) -> list[MatrixRowDocument]:
     ids = [each for row in rows for each in {row.entry.id, *row.entry.runs}]
@@ -129,4 +129,4 @@ def _means(of_runs: Sequence[FloatArray], parts: int) -> list[float | None]:
     return [finite(value) for value in np.mean(of_runs, axis=0).tolist()]
 
 
-SHEET = Sheet("matrix", VERSION, MATRIX_FORMATS, matrix_document, render_matrix)
+MATRIX_SHEET = Sheet("matrix", MATRIX_VERSION, MATRIX_FORMATS, matrix_document, render_matrix)

@@ -71,7 +71,7 @@ def ask(context: Context, caller: Caller, slug: str, request: ComparisonRequest)
         _meter(db, context, caller, benchmark, name, free=whole and _standard(db, benchmark, board))
         if whole:
             keep_asked(db, board, context.now())
-        run_id = _stored(db, context, caller, board, name, asked)
+        run_id = _stored_question(db, context, caller, board, name, asked)
         if whole and run_id is not None:
             # the board now shows that it waits
             benchmarks.touch_comparisons(db, slug)
@@ -211,7 +211,7 @@ def _queue(question: Question) -> str:
     return LIVE if few and question["settings"]["shuffles"] <= QUICK_SHUFFLES else BULK
 
 
-def _stored(
+def _stored_question(
     db: Connection, context: Context, caller: Caller, board: Board, name: str, question: Question
 ) -> str | None:
     """Store a question, with its answer if the board has it. Return the run to queue, or None."""

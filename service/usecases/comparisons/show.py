@@ -72,7 +72,7 @@ def visible_comparison(db: Connection, context: Context, caller: Caller, name: s
         Gone: it was deleted, and the caller is an organiser.
         Forbidden: the caller's team asked it, and the benchmark does not show it any more.
     """
-    comparison = _stored(db, context, caller, name) if storable(name) else None
+    comparison = _stored_comparison(db, context, caller, name) if storable(name) else None
     unknown = NotFound(f"Unknown comparison {name}.")
     if comparison is None:
         raise unknown
@@ -107,7 +107,7 @@ def _readable(comparison: Comparison, known: Mapping[str, Submission], reach: Re
     return asked and not reach.held(compared) and all(reach.knows(known.get(each)) for each in compared)
 
 
-def _stored(db: Connection, context: Context, caller: Caller, name: str) -> Comparison | None:
+def _stored_comparison(db: Connection, context: Context, caller: Caller, name: str) -> Comparison | None:
     """Return a comparison that was asked or is behind a board; None for unknown and deleted ones.
 
     Raises:

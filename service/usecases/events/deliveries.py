@@ -54,7 +54,7 @@ def list_deliveries(context: Context, caller: Caller, webhook_id: str, query: Pa
             shown += [row for row in rows if visible_to(db, context, caller, hook, row.event) is not None]
             more = len(rows) > query.limit
             before = rows[-1].id if rows else before
-    return page_of(shown, query.limit, _document)
+    return page_of(shown, query.limit, _delivery_document)
 
 
 def replay_delivery(context: Context, caller: Caller, webhook_id: str, delivery_id: str) -> dict[str, object]:
@@ -92,10 +92,10 @@ def _shown(db: Connection, hook: Webhook, delivery_id: str) -> dict[str, object]
     made = delivery_log.get(db, hook.id, delivery_id)
     if made is None:
         raise RuntimeError(f"the delivery {delivery_id} was not stored")
-    return _document(made)
+    return _delivery_document(made)
 
 
-def _document(delivery: LoggedDelivery) -> dict[str, object]:
+def _delivery_document(delivery: LoggedDelivery) -> dict[str, object]:
     return {
         "id": delivery.id,
         "event": delivery.event.id,

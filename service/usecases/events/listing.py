@@ -62,7 +62,7 @@ def visible(
     if benchmark is not None and not gate.knows(benchmark, caller):
         return None
     level = None if benchmark is None else gate.level_of(benchmark, caller, context.now())
-    return gate.event_view(level, caller, _document(event))
+    return gate.event_view(level, caller, _event_document(event))
 
 
 def visible_to(
@@ -73,7 +73,7 @@ def visible_to(
     The owner of a webhook may know of its tests.
     """
     if event.kind == WEBHOOK_TEST and event.subject == hook.id:
-        return gate.test_view(_document(event))
+        return gate.test_view(_event_document(event))
     return visible(db, context, caller, event)
 
 
@@ -84,7 +84,7 @@ def _seq(db: Connection, event_id: str) -> int:
     return known.seq
 
 
-def _document(event: Event) -> dict[str, object]:
+def _event_document(event: Event) -> dict[str, object]:
     return {
         "id": event.id,
         "type": event.kind,

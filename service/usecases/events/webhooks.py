@@ -56,7 +56,7 @@ def create_webhook(context: Context, caller: Caller, request: WebhookRequest) ->
         record_event(
             db, context, "webhook.created", slug, actor=caller.owner, team_id=caller.team, subject=hook.id
         )  # fmt: skip
-    return {**_document(hook), "secret": secret}
+    return {**_webhook_document(hook), "secret": secret}
 
 
 def list_webhooks(context: Context, caller: Caller, query: PageQuery) -> Page:
@@ -65,7 +65,7 @@ def list_webhooks(context: Context, caller: Caller, query: PageQuery) -> Page:
     with context.store.read() as db:
         owner = None if caller.organiser else caller.owner
         rows = webhooks.listing(db, _team(caller), query.cursor, query.limit + 1, owner)
-    return page_of(rows, query.limit, _document)
+    return page_of(rows, query.limit, _webhook_document)
 
 
 def delete_webhook(context: Context, caller: Caller, webhook_id: str) -> None:
@@ -95,7 +95,7 @@ def rotate_secret(context: Context, caller: Caller, webhook_id: str) -> dict[str
         record_event(
             db, context, "webhook.rotated", hook.benchmark_id, actor=caller.owner, team_id=hook.team_id, subject=hook.id
         )  # fmt: skip
-        return {**_document(own_webhook(db, caller, webhook_id)), "secret": secret}
+        return {**_webhook_document(own_webhook(db, caller, webhook_id)), "secret": secret}
 
 
 def own_webhook(db: Connection, caller: Caller, webhook_id: str) -> Webhook:
@@ -128,7 +128,7 @@ def _may_change(caller: Caller, hook: Webhook) -> bool:
     return hook.owner == caller.token_id
 
 
-def _document(hook: Webhook) -> dict[str, object]:
+def _webhook_document(hook: Webhook) -> dict[str, object]:
     return {
         "id": hook.id,
         "url": hook.url,

@@ -17,7 +17,7 @@ from service.usecases.access.access import item_number
 from service.usecases.jobs.jobs import view_job
 from service.usecases.runs.views import TEXT_TYPE, Page, View, body_view, items_page, json_view
 from service.usecases.scoring.config import stored_spec
-from service.usecases.scoring.results import ArtifactKey, StoredItems, load_items, load_slices, slices_view
+from service.usecases.scoring.results import ArtifactKey, StoredItems, load_output_items, load_slices, slices_view
 from service.usecases.trees.gold import JOB_GOLD
 from service.usecases.trees.listing import Asked, listed
 from service.usecases.trees.sentences import OutputTrees
@@ -44,7 +44,7 @@ def job_items(context: Context, caller: Caller, job_id: str, query: ItemsQuery) 
         return _chosen_items(context, job_id, key, entry, query)
     start = item_number(query.cursor)
     with context.store.read() as db:
-        items = load_items(db, job_id, key, entry.metric.table, start, start + query.limit + 1)
+        items = load_output_items(db, job_id, key, entry.metric.table, start, start + query.limit + 1)
     return items_page(items, start, query.limit)
 
 

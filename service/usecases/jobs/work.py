@@ -29,7 +29,7 @@ def work(context: Context, run: runs.Run, progress: Progress) -> Ending | None:
     """
     with context.store.read() as db:
         job = jobs.get(db, run.id)
-        stored = texts.read(db, run.id)
+        stored = texts.read_texts(db, run.id)
     if job is None or job.deleted_at is not None:
         return None
     report = _evaluate(context, job, stored, progress)

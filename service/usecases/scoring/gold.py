@@ -18,7 +18,7 @@ from treescore.errors import ScoringError
 from treescore.evaluation.evaluate import Evaluation
 from treescore.evaluation.spec import Spec, parse_items
 
-SECRET = "gold-digests"  # noqa: S105 - the name of a secret, no secret
+DIGEST_SECRET = "gold-digests"  # noqa: S105 - the name of a secret, no secret
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,11 +42,11 @@ def load_part(db: Connection, revision: Revision, part: str, spec: Spec) -> Gold
     Raises:
         RuntimeError: it is not stored any more.
     """
-    stored = texts.read(db, revision.id, [*names_of(GOLD, part, spec.format), items_name(part)])
+    stored = texts.read_texts(db, revision.id, [*names_of(GOLD, part, spec.format), items_name(part)])
     text = text_of(stored, GOLD, part, spec.format)
     if text is None:
         raise RuntimeError(f"gold of {revision.id} is not stored")
-    return Gold(text, _items(stored, part), _digest(stored, part, spec))
+    return Gold(text, _items(stored, part), _gold_digest(stored, part, spec))
 
 
 def stored_digest(db: Connection, revision: Revision, part: str, spec: Spec) -> str:
@@ -59,12 +59,12 @@ def stored_digest(db: Connection, revision: Revision, part: str, spec: Spec) -> 
     digests = texts.names(db, revision.id, [*names, about])
     if any(name not in digests for name in names):
         raise RuntimeError(f"gold of {revision.id} is not stored")
-    return _digest({name: (digest, b"") for name, digest in digests.items()}, part, spec)
+    return _gold_digest({name: (digest, b"") for name, digest in digests.items()}, part, spec)
 
 
-def load_items(db: Connection, revision: Revision, part: str) -> ItemInfo:
+def load_gold_items(db: Connection, revision: Revision, part: str) -> ItemInfo:
     """Return the attributes of the sentences of one part, from the request."""
-    return _items(texts.read(db, revision.id, [items_name(part)]), part)
+    return _items(texts.read_texts(db, revision.id, [items_name(part)]), part)
 
 
 def benchmark_key(db: Connection, benchmark_id: str) -> bytes:
@@ -72,7 +72,9 @@ def benchmark_key(db: Connection, benchmark_id: str) -> bytes:
 
     The first call needs a writing transaction.
     """
-    return hmac.new(secrets.get_or_make(db, SECRET), f"benchmark {benchmark_id}".encode(), hashlib.sha256).digest()
+    return hmac.new(
+        secrets.get_or_make(db, DIGEST_SECRET), f"benchmark {benchmark_id}".encode(), hashlib.sha256
+    ).digest()
 
 
 def keyed_digest(key: bytes, digest: str) -> str:
@@ -102,7 +104,7 @@ def _items(stored: Stored, part: str) -> ItemInfo:
     return parse_items(orjson.loads(stored[about][1])) if about in stored else ItemInfo()
 
 
-def _digest(stored: Stored, part: str, spec: Spec) -> str:
+def _gold_digest(stored: Stored, part: str, spec: Spec) -> str:
     digest = digest_of_part(stored, GOLD, part, spec.format)
     about = items_name(part)
     return f"{digest} items={stored[about][0]}" if about in stored else digest

@@ -24,7 +24,7 @@ from service.store import revisions
 from service.store.database import place_of_url
 from service.store.gold_files import GoldFiles
 from service.store.revisions import Part, Revision
-from service.usecases.scoring.gold import evaluation_of, load_items, load_part, stored_digest
+from service.usecases.scoring.gold import evaluation_of, load_gold_items, load_part, stored_digest
 from treescore.core.digests import digest_of
 from treescore.core.flat import flat_bytes, treebanks_of
 from treescore.core.registry import ItemInfo
@@ -40,7 +40,7 @@ _NAME_DIGITS = 16
 """Hexadecimal digits of a digest that name the folder of a store: few stores are on one machine."""
 
 
-class _Name(NamedTuple):
+class _FileName(NamedTuple):
     revision_id: str
     position: int
     key: str
@@ -59,15 +59,15 @@ class Kept:
     words: int = KEPT_WORDS
     swept: bool = False
     """Whether this process has looked for files to delete."""
-    _entries: OrderedDict[_Name, _Entry] = field(default_factory=OrderedDict)
+    _entries: OrderedDict[_FileName, _Entry] = field(default_factory=OrderedDict)
 
-    def get(self, name: _Name) -> _Entry | None:
+    def get(self, name: _FileName) -> _Entry | None:
         """Return what is kept under a name, or None."""
         if name in self._entries:
             self._entries.move_to_end(name)
         return self._entries.get(name)
 
-    def put(self, name: _Name, entry: _Entry) -> None:
+    def put(self, name: _FileName, entry: _Entry) -> None:
         """Keep an entry where there is room, or where what belongs to other revisions makes room."""
         total = entry.words + sum(each.words for each in self._entries.values())
         for other in [each for each in self._entries if each.revision_id != name.revision_id]:
@@ -98,7 +98,7 @@ def evaluation_against(context: Context, revision: Revision, part: Part, spec: S
         _kept.swept = True
     with context.store.read() as db:
         digest = stored_digest(db, revision, part.name, spec)
-    name = _Name(revision.id, part.position, _key(context.config, revision, digest))
+    name = _FileName(revision.id, part.position, _key(context.config, revision, digest))
     entry = _kept.get(name)
     if entry is None:
         entry = _loaded(context, revision, part, name) or _read(context, revision, part, spec, name)
@@ -145,16 +145,16 @@ def _key(config: Config, revision: Revision, digest: str) -> str:
     return digest_of(orjson.dumps([reader_digest(), digest, revision.scoring, asdict(config.limits)]))
 
 
-def _loaded(context: Context, revision: Revision, part: Part, name: _Name) -> _Entry | None:
+def _loaded(context: Context, revision: Revision, part: Part, name: _FileName) -> _Entry | None:
     body = files_of(context).read(*name)
     if body is None:
         return None
     with context.store.read() as db:
-        items = load_items(db, revision, part.name)
+        items = load_gold_items(db, revision, part.name)
     return _Entry(ReadGold(*treebanks_of(body)), items, part.words or 0)
 
 
-def _read(context: Context, revision: Revision, part: Part, spec: Spec, name: _Name) -> _Entry:
+def _read(context: Context, revision: Revision, part: Part, spec: Spec, name: _FileName) -> _Entry:
     with context.store.read() as db:
         gold = load_part(db, revision, part.name, spec)
     read = evaluation_of(spec, gold, revision, part.name, context.config.limits).read_gold

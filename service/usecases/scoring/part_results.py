@@ -85,7 +85,7 @@ def unpack_results(packed: bytes) -> list[PartResult]:
     """Unpack what `pack_results` has packed."""
     described, joined = unpack_with_head(packed)
     head = orjson.loads(described)
-    bodies = list(_split(joined, head["sizes"]))
+    bodies = list(_pieces_of(joined, head["sizes"]))
     return [
         PartResult(
             state=part["state"],
@@ -104,7 +104,7 @@ def unpack_results(packed: bytes) -> list[PartResult]:
     ]
 
 
-def _split(body: memoryview, sizes: Sequence[int]) -> Iterator[bytes]:
+def _pieces_of(body: memoryview, sizes: Sequence[int]) -> Iterator[bytes]:
     ends = np.cumsum([0, *sizes]).tolist()
     return (bytes(body[start:end]) for start, end in pairwise(ends))
 

@@ -154,7 +154,7 @@ def _is_complete(document: Mapping[str, object]) -> bool:
     return "scores" in document and list(document).index("scores") <= len(HEAD)
 
 
-def load_items(
+def load_output_items(
     db: Connection, owner: str, key: ArtifactKey, table: ScoreTable, start: int, stop: int
 ) -> Sequence[dict[str, object]]:
     """Return items `start` to `stop` (from 0) of an output under a metric, as `StoredItems.read`."""

@@ -31,7 +31,7 @@ from treescore.core.params import escape
 from treescore.errors import Problem, ProblemList
 from treescore.significance.unit_choice import with_documents
 
-SECRET = "private-shares"  # noqa: S105 - the name of a secret, no secret
+SHARE_SECRET = "private-shares"  # noqa: S105 - the name of a secret, no secret
 LEAST_UNITS = 2
 """Sentences of a part that can be split."""
 MOST_DRAWS = 64
@@ -59,7 +59,7 @@ class Split:
 
 def make_key(db: Connection) -> None:
     """Make the secret of all draws, in the writing transaction that splits a test set; readers need it."""
-    secrets.get_or_make(db, SECRET)
+    secrets.get_or_make(db, SHARE_SECRET)
 
 
 def split_of(db: Connection, benchmark: Benchmark, revision_id: str) -> Split | None:
@@ -67,7 +67,7 @@ def split_of(db: Connection, benchmark: Benchmark, revision_id: str) -> Split | 
     private = benchmark.private_share
     if private is None:
         return None
-    secret = secrets.get_or_make(db, SECRET)
+    secret = secrets.get_or_make(db, SHARE_SECRET)
     key = hmac.digest(secret, f"benchmark {benchmark.id}".encode(), hashlib.sha256)
     name = (key, revision_id, private)
     with _LOCK:

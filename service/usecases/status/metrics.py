@@ -13,7 +13,7 @@ from sqlalchemy import Connection
 
 from service.context import Context
 from service.meters import Summed
-from service.queue import QUEUES, REDIS_ERRORS
+from service.queue import REDIS_ERRORS, RUN_QUEUES
 from service.store import runs
 from service.usecases.kinds import KINDS
 
@@ -31,7 +31,7 @@ def private_text(context: Context) -> bytes:
     except REDIS_ERRORS:
         registry.unregister(workers)
         return generate_latest(registry)
-    for queue in QUEUES:
+    for queue in RUN_QUEUES:
         for state in ("busy", "idle"):
             workers.labels(queue, state).set(load[queue, state])
     return generate_latest(registry)
@@ -45,8 +45,8 @@ def _show_runs(registry: CollectorRegistry, db: Connection, context: Context) ->
         registry=registry,
     )  # fmt: skip
     now = context.now()
-    begin = dict.fromkeys(QUEUES, now)
-    for queue, kind in product(QUEUES, KINDS):
+    begin = dict.fromkeys(RUN_QUEUES, now)
+    for queue, kind in product(RUN_QUEUES, KINDS):
         waiting.labels(queue, kind).set(0)
         running.labels(queue, kind).set(0)
     for each in runs.open_counts(db):

@@ -7,7 +7,7 @@ from service.problem_catalogue import CODES, TYPES, Entry, ProblemType
 from treescore.core.suggestions import did_you_mean
 
 
-def documents() -> list[dict[str, object]]:
+def problem_documents() -> list[dict[str, object]]:
     """Return all types, then all codes."""
     return [_document(name, entry) for table in (TYPES, CODES) for name, entry in table.items()]
 

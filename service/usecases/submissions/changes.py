@@ -178,7 +178,7 @@ def submission_output(context: Context, caller: Caller, submission_id: str, part
             apart = is_apart(body)
             return View(unpack_text(body) if apart else body, digest, content_type=TEXT_TYPE, packed=not apart)
         wanted = [name for name in texts.names(db, submission_id) if name.startswith(prefix + "/")]
-        stored = texts.read(db, submission_id, wanted)
+        stored = texts.read_texts(db, submission_id, wanted)
     sides = {name.removeprefix(prefix + "/"): text.decode("utf-8", "replace") for name, (_, text) in stored.items()}
     return json_view(sides)
 

@@ -24,8 +24,15 @@ from service.usecases.access.access import benchmark_of, item_number, submission
 from service.usecases.boards.released import release_of_revision
 from service.usecases.runs.views import Page, View, items_page
 from service.usecases.scoring.config import scoring_config, visibility_key
-from service.usecases.scoring.results import ArtifactKey, StoredItems, load_items, load_slices, scores_of, slices_view
-from service.usecases.submissions.seen_trees import SeenTrees
+from service.usecases.scoring.results import (
+    ArtifactKey,
+    StoredItems,
+    load_output_items,
+    load_slices,
+    scores_of,
+    slices_view,
+)
+from service.usecases.submissions.seen_trees import VisibleTrees
 from service.usecases.trees.listing import Asked, listed
 from treescore.core.suggestions import did_you_mean
 from treescore.evaluation.spec import Entry
@@ -73,7 +80,9 @@ def submission_items(context: Context, caller: Caller, submission_id: str, query
     start = item_number(query.cursor)
     with context.store.read() as db:
         results = _results(db, context, caller, submission_id, query)
-        items = load_items(db, submission_id, results.key, results.entry.metric.table, start, start + query.limit + 1)
+        items = load_output_items(
+            db, submission_id, results.key, results.entry.metric.table, start, start + query.limit + 1
+        )
     if not items and not start:
         _require_kept(results)
     page = items_page(items, start, query.limit)
@@ -83,7 +92,7 @@ def submission_items(context: Context, caller: Caller, submission_id: str, query
 def _chosen_items(context: Context, caller: Caller, submission_id: str, query: SubmissionItemsQuery) -> Page:
     with context.store.read() as db:
         results = _results(db, context, caller, submission_id, query)
-        seen = SeenTrees(db, results.submission, results.part, results.revision, results.level, results.release)
+        seen = VisibleTrees(db, results.submission, results.part, results.revision, results.level, results.release)
         if not len(seen.trees.text):
             raise Gone(f"The trees of {submission_id}, by which items are chosen, are not kept.")
         seen.require_choice(query.choice)

@@ -20,7 +20,7 @@ from service.usecases.trees.sentences import OutputTrees
 from service.usecases.trees.writing import TreesKey
 
 
-class SeenTrees:
+class VisibleTrees:
     """Trees of a submission for a caller of some level. Below `items` only the output is read."""
 
     def __init__(

@@ -69,7 +69,7 @@ def score_piece(context: Context, piece: Piece) -> None:
     if submission is None or revision is None or submission.deleted_at is not None:
         raise Cancelled(piece.run_id)
     progress = PieceProgress(context, piece.run_id, piece.id)
-    body, smaller = _scored(Scorer(context, revision), submission, piece, progress)
+    body, smaller = _packed_piece(Scorer(context, revision), submission, piece, progress)
     with context.store.write(durable=False) as db:
         pieces.save(db, piece, body)
         texts.replace(db, smaller)
@@ -125,7 +125,7 @@ def _work_off(context: Context, run: Run, scorer: Scorer, submission: Submission
         with context.store.write(durable=False) as db:
             piece = pieces.take(db, run.id, also_held=alone)
         while piece is not None:
-            body, smaller = _scored(scorer, submission, piece, progress)
+            body, smaller = _packed_piece(scorer, submission, piece, progress)
             with context.store.write(durable=False) as db:
                 pieces.save(db, piece, body)
                 texts.replace(db, smaller)
@@ -136,7 +136,7 @@ def _work_off(context: Context, run: Run, scorer: Scorer, submission: Submission
         alone = not _await_others(context, run)
 
 
-def _scored(
+def _packed_piece(
     scorer: Scorer, submission: Submission, piece: Piece, progress: PieceProgress
 ) -> tuple[bytes, Mapping[str, bytes]]:
     """Return the packed results of a piece, and its texts in fewer bytes."""

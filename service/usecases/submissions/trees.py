@@ -24,7 +24,7 @@ from service.usecases.access.access import active_revision, benchmark_of, submis
 from service.usecases.boards.released import release_of_revision
 from service.usecases.runs.views import Page
 from service.usecases.submissions.results import part_of
-from service.usecases.submissions.seen_trees import SeenTrees, require_errors
+from service.usecases.submissions.seen_trees import VisibleTrees, require_errors
 from service.usecases.trees.choosing import differing
 from service.usecases.trees.listing import NOT_KEPT, Asked, listed, tree_page
 from service.usecases.trees.window import Window, window
@@ -116,7 +116,7 @@ def submission_window(
 
 def _seen(
     db: Connection, context: Context, caller: Caller, submission_id: str, query: SubmissionTreesQuery
-) -> tuple[SeenTrees, Asked]:
+) -> tuple[VisibleTrees, Asked]:
     """Return the trees of one part as the caller may see them, and what of them is asked."""
     submission = submission_of(db, caller, submission_id)
     benchmark = benchmark_of(db, submission.benchmark_id)
@@ -132,7 +132,7 @@ def _seen(
     if revision is None or part is None:
         raise _none_stored(submission, level)
     release = release_of_revision(db, benchmark, revision, level, shown_share(benchmark, context.now()))
-    seen = SeenTrees(db, submission, part, revision, level, release)
+    seen = VisibleTrees(db, submission, part, revision, level, release)
     if not len(seen.trees.text):
         raise _none_stored(submission, level)
     seen.require_choice(query.choice)

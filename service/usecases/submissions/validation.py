@@ -100,7 +100,7 @@ def work(context: Context, run: runs.Run, progress: Progress) -> Ending | None:
         job = jobs.get(db, run.id)
         if job is None or job.deleted_at is not None:
             return None
-        stored = texts.read(db, run.id)
+        stored = texts.read_texts(db, run.id)
         request = _Stored(**job.request)
         revision = revisions.by_id(db, request.revision)
         benchmark = benchmarks.get(db, request.benchmark)

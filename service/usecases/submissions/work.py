@@ -42,7 +42,7 @@ def work(context: Context, run: runs.Run, progress: Progress) -> Ending | None:
     scorer = Scorer(context, revision)
     progress.measures(entry.metric.name for entry in scorer.scoring.spec.entries)
     scored = score_together(context, run, scorer, submission) or scorer.score(submission, progress.note)
-    return _scored(context, submission, revision, scored)
+    return _scored_ending(context, submission, revision, scored)
 
 
 def fail(context: Context, run: runs.Run, failure: Failure) -> Ending:
@@ -66,7 +66,7 @@ def _active(db: Connection, submission: Submission) -> Revision:
     return revision
 
 
-def _scored(context: Context, submission: Submission, revision: Revision, scored: Scored) -> Ending:
+def _scored_ending(context: Context, submission: Submission, revision: Revision, scored: Scored) -> Ending:
     outputs = {part: {**known, **scored.sizes.get(part, {})} for part, known in submission.outputs.items()}
 
     def save(db: Connection, now: datetime) -> Sequence[QueuedRun]:

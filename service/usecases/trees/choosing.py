@@ -119,10 +119,10 @@ def _with_label(trees: OutputTrees, label: str, wrong: str | None, *, beside_gol
     of_gold = _labelled(golds, label)
     if wrong is not None:
         of_gold &= _wrong(trees.missed.pages(), wrong, len(of_gold), beside_gold=True)
-    return _any_in(of_gold, _offsets(golds)) | _by_item(trees, units, _offsets(own))
+    return _any_in(of_gold, _offsets(golds)) | _chosen_items(trees, units, _offsets(own))
 
 
-def _by_item(trees: OutputTrees, units: BoolArray, offsets: IntArray) -> BoolArray:
+def _chosen_items(trees: OutputTrees, units: BoolArray, offsets: IntArray) -> BoolArray:
     """Return which of gold's sentences have one of the output's chosen units."""
     arrays = {} if trees.fit is None else trees.fit.arrays
     if "units" in arrays:
@@ -151,11 +151,11 @@ def _labelled(pages: list[StoredPage], label: str) -> BoolArray:
             if of == "links" and page.has(name):
                 found.append(np.zeros(len(page.named.arrays[name]), np.bool_))
             elif page.has(name):
-                found.append(_numbered(page.named.strings, label)[page.named.arrays[name]])
+                found.append(_labelled_strings(page.named.strings, label)[page.named.arrays[name]])
     return np.concatenate(found) if found else np.zeros(0, np.bool_)
 
 
-def _numbered(strings: Sequence[str], label: str) -> BoolArray:
+def _labelled_strings(strings: Sequence[str], label: str) -> BoolArray:
     """Return which strings are a label or a subtype of it, bool (strings + 1,): the last stands for none."""
     wanted = np.zeros(len(strings) + 1, np.bool_)
     begin = [number for number, string in enumerate(strings) if string.startswith(label)]

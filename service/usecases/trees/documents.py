@@ -89,12 +89,12 @@ class Outline:
 def half_of(page: StoredPage, sentence: int) -> Half:
     """Return one whole sentence as a half."""
     if page.kind == DEPENDENCIES:
-        return _dependencies(page, sentence)
+        return _dependencies_half(page, sentence)
     if page.kind == DISCONTINUOUS:
-        return _discontinuous(page, sentence)
+        return _discontinuous_half(page, sentence)
     if page.kind == GRAPH:
         return _graph(page, sentence)
-    return _constituents(page, sentence) if page.kind == CONSTITUENTS else _links(page, sentence)
+    return _constituents_half(page, sentence) if page.kind == CONSTITUENTS else _links_half(page, sentence)
 
 
 def cut_half(forms: Sequence[str | None], heads: Sequence[int], deprels: Sequence[str | None]) -> Half:
@@ -105,11 +105,11 @@ def cut_half(forms: Sequence[str | None], heads: Sequence[int], deprels: Sequenc
         heads: counted from the half's first word as 1; 0 the root, None where the head lies outside.
         deprels: their relations.
     """
-    words = _numbered(forms)
+    words = _numbered_words(forms)
     return Half(words, _arcs(heads, deprels), range(len(words)), {})
 
 
-def _numbered(forms: Sequence[str | None]) -> list[Document]:
+def _numbered_words(forms: Sequence[str | None]) -> list[Document]:
     return [{"id": str(number), "form": form} for number, form in enumerate(forms, 1)]
 
 
@@ -121,10 +121,10 @@ def _arcs(heads: Sequence[int], deprels: Sequence[str | None]) -> list[Document]
     ]
 
 
-def _dependencies(page: StoredPage, sentence: int) -> Half:
+def _dependencies_half(page: StoredPage, sentence: int) -> Half:
     forms = page.strings("forms", "words", sentence)
     arcs = _arcs(page.values("heads", "words", sentence).tolist(), page.strings("deprels", "words", sentence))
-    words = _numbered(forms)
+    words = _numbered_words(forms)
     more = {"tokens": _tokens(page, sentence)}
     rows: Sequence[int] = range(len(words))
     if page.has("empty") and page.bounds("empty", sentence).stop > page.bounds("empty", sentence).start:
@@ -167,7 +167,7 @@ def _with_empty(
     return all_words, all_arcs, rows
 
 
-def _constituents(page: StoredPage, sentence: int) -> Half:
+def _constituents_half(page: StoredPage, sentence: int) -> Half:
     columns = zip(page.strings("forms", "words", sentence), page.strings("tags", "words", sentence), strict=True)
     words: list[Document] = [
         {"id": str(number), "form": form, "tag": tag} for number, (form, tag) in enumerate(columns, 1)
@@ -180,7 +180,7 @@ def _constituents(page: StoredPage, sentence: int) -> Half:
     return Half(words, spans, range(len(spans)), {})
 
 
-def _discontinuous(page: StoredPage, sentence: int) -> Half:
+def _discontinuous_half(page: StoredPage, sentence: int) -> Half:
     """Return constituents with what is directly below them: what is below that follows, and is as long as the tree."""
     columns = zip(page.strings("forms", "words", sentence), page.strings("tags", "words", sentence), strict=True)
     words: list[Document] = [
@@ -214,15 +214,15 @@ def _graph(page: StoredPage, sentence: int) -> Half:
     return Half(words, edges, range(len(edges)), {})
 
 
-def _links(page: StoredPage, sentence: int) -> Half:
+def _links_half(page: StoredPage, sentence: int) -> Half:
     columns = [page.values(name, "links", sentence).tolist() for name in ("sources", "targets", "sure")]
     links = [
         {"source": source, "target": target, "sure": bool(sure)} for source, target, sure in zip(*columns, strict=True)
     ]
     if not page.has("forms"):
         return Half(None, links, range(len(links)), {"target_words": None})
-    source = _numbered(page.strings("forms", "words", sentence))
-    target = _numbered(page.strings("target_forms", "target_words", sentence))
+    source = _numbered_words(page.strings("forms", "words", sentence))
+    target = _numbered_words(page.strings("target_forms", "target_words", sentence))
     return Half(source, links, range(len(links)), {"target_words": target})
 
 

@@ -94,19 +94,19 @@ def unit_offsets(treebank: Treebank) -> IntArray:
 
 def _columns_of(treebank: Treebank) -> tuple[_Columns, Vocabulary]:
     if isinstance(treebank, DependencyTreebank):
-        return _dependencies(treebank), treebank.vocabulary
+        return _dependency_columns(treebank), treebank.vocabulary
     if isinstance(treebank, ConstituentTreebank):
-        return _constituents(treebank), treebank.vocabulary
+        return _constituent_columns(treebank), treebank.vocabulary
     if isinstance(treebank, DiscontinuousTreebank):
-        return _discontinuous(treebank), treebank.vocabulary
+        return _discontinuous_columns(treebank), treebank.vocabulary
     if isinstance(treebank, SemanticTreebank):
         return _graphs(treebank), treebank.vocabulary
     if isinstance(treebank, ParallelTreebank):
-        return _links(treebank.alignment, treebank), treebank.source.vocabulary
-    return _links(treebank, None), Vocabulary()
+        return _link_columns(treebank.alignment, treebank), treebank.source.vocabulary
+    return _link_columns(treebank, None), Vocabulary()
 
 
-def _dependencies(treebank: DependencyTreebank) -> _Columns:
+def _dependency_columns(treebank: DependencyTreebank) -> _Columns:
     words = treebank.word_offsets
     columns = {
         "forms": ("words", treebank.forms),
@@ -131,7 +131,7 @@ def _dependencies(treebank: DependencyTreebank) -> _Columns:
     return _Columns(DEPENDENCIES, offsets, columns, numbered, "words")
 
 
-def _constituents(treebank: ConstituentTreebank) -> _Columns:
+def _constituent_columns(treebank: ConstituentTreebank) -> _Columns:
     columns = {
         "labels": ("nodes", treebank.labels),
         "starts": ("nodes", treebank.starts),
@@ -144,7 +144,7 @@ def _constituents(treebank: ConstituentTreebank) -> _Columns:
     return _Columns(CONSTITUENTS, offsets, columns, ("labels", "forms", "tags"), "nodes")
 
 
-def _discontinuous(treebank: DiscontinuousTreebank) -> _Columns:
+def _discontinuous_columns(treebank: DiscontinuousTreebank) -> _Columns:
     """Return nodes and words with the number of what is above them in their sentence, NOT_FOUND above the root."""
     firsts = treebank.node_offsets[:-1]
     parents = treebank.parents - np.repeat(firsts, np.diff(treebank.node_offsets))
@@ -178,7 +178,7 @@ def _graphs(treebank: SemanticTreebank) -> _Columns:
     return _Columns(GRAPH, offsets, columns, ("roles", "forms", "tags"), "edges")
 
 
-def _links(links: Alignments, sides: ParallelTreebank | None) -> _Columns:
+def _link_columns(links: Alignments, sides: ParallelTreebank | None) -> _Columns:
     offsets = {"links": links.offsets}
     columns = {
         "sources": ("links", links.source),

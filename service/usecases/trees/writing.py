@@ -93,7 +93,7 @@ def _errors(marks: Marks, by: str | None, golds: IntArray, systems: IntArray) ->
         lacking = wrong_units(marks.gold, kind) & (
             (marks.gold >= State.ALONE) if kind == "any" else (marks.gold == State.SPAN)
         )
-        arrays[f"item_{kind}"] = _by_item(marks, wrong, systems) + _sums(lacking, golds)
+        arrays[f"item_{kind}"] = _wrong_by_item(marks, wrong, systems) + _sums(lacking, golds)
     return NamedArrays(arrays, about={"metric": by})
 
 
@@ -104,7 +104,7 @@ def wrong_units(states: IntArray, kind: str) -> BoolArray:
     return np.isin(states, [int(state) for state in _STATES_OF[kind]])
 
 
-def _by_item(marks: Marks, wrong: BoolArray, systems: IntArray) -> IntArray:
+def _wrong_by_item(marks: Marks, wrong: BoolArray, systems: IntArray) -> IntArray:
     if marks.firsts is not None:
         return _sums(wrong, marks.firsts)
     own = _sums(wrong, systems)

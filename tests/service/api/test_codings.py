@@ -44,11 +44,11 @@ def test_codings_are_taken_in_the_order_of_the_clients_weights(header: str | Non
 def test_any_header_leaves_known_codings_each_once(header: str) -> None:
     found = accepted_codings(header)
     assert len(set(found)) == len(found) <= 3
-    assert set(found) <= set(codings.CODINGS)
+    assert set(found) <= set(codings.ANSWER_CODINGS)
 
 
 def test_a_copy_counts_in_a_coding_that_the_request_accepts() -> None:
-    for coding in codings.CODINGS:
+    for coding in codings.ANSWER_CODINGS:
         tag = tag_of("abc", coding)
         for header in (f'"{tag}"', f'W/"{tag}"', f'"x", "{tag}"'):
             assert known_tag(header, (coding,), "abc") == tag
@@ -88,7 +88,7 @@ def test_who_changes_a_resource_may_have_read_it_in_any_coding() -> None:
 
 def test_bodies_are_made_once_and_dropped_when_there_are_too_many(monkeypatch: pytest.MonkeyPatch) -> None:
     made = []
-    monkeypatch.setattr(codings, "_made", lambda body, coding: made.append(coding) or body[:600])
+    monkeypatch.setattr(codings, "_coded", lambda body, coding: made.append(coding) or body[:600])
     coded = CodedBodies(most_bytes=1500)
     views = [View(bytes([n]) * 2000, f"tag-{n}") for n in range(3)]
     for view in (views[0], views[0], views[1], views[0], views[2], views[0], views[1]):
@@ -96,7 +96,7 @@ def test_bodies_are_made_once_and_dropped_when_there_are_too_many(monkeypatch: p
     assert len(made) == 4  # the second was dropped when the third came
 
 
-@pytest.mark.parametrize("coding", codings.CODINGS)
+@pytest.mark.parametrize("coding", codings.ANSWER_CODINGS)
 @pytest.mark.parametrize("packed", [False, True])
 def test_each_coding_decodes_to_the_body(coding: str, *, packed: bool) -> None:
     body = b"a body of some length, " * 90

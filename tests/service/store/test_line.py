@@ -157,7 +157,7 @@ def test_a_stopped_process_at_the_head_of_the_line_stops_no_other(
     store.close()
     child = os.fork()
     if child == 0:
-        with line.turn(tmp_path / "x.db"):
+        with line.writing_turn(tmp_path / "x.db"):
             os.kill(os.getpid(), signal.SIGSTOP)
         os._exit(0)
     os.waitpid(child, os.WUNTRACED)
@@ -175,6 +175,6 @@ def test_a_store_that_is_no_file_has_no_line(url: str, monkeypatch: pytest.Monke
         raise OSError(errno.EACCES, "refused")
 
     monkeypatch.setattr(line.os, "open", refuse)
-    with line.turn(file_of_url(make_url(url))):
+    with line.writing_turn(file_of_url(make_url(url))):
         pass
     assert opened == []

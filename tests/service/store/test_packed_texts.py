@@ -58,7 +58,7 @@ def test_a_scored_output_is_packed_anew_and_reads_the_same(task, context):
         before = {digest for digest, body in stored(context).items() if is_apart(body)}
     submission = task.scored(task.team(), SYSTEM)
     with context.store.read() as db:
-        [(digest, body)] = texts.read(db, submission).values()
+        [(digest, body)] = texts.read_texts(db, submission).values()
     after = stored(context)
     assert body == SYSTEM.encode()
     assert {digest for digest, body in after.items() if is_apart(body)} - before == {digest}
@@ -81,10 +81,10 @@ def test_another_owner_of_the_text_reads_the_same(context):
         texts.replace(db, bodies)
         assert smaller(db, "two") == {}
         texts.drop(db, ["one"])
-        assert texts.read(db, "two")["b"][1] == body
+        assert texts.read_texts(db, "two")["b"][1] == body
         texts.drop(db, ["two"])
         texts.replace(db, bodies)
-        assert texts.read(db, "two") == {}
+        assert texts.read_texts(db, "two") == {}
         assert not set(bodies) & set(db.scalars(select(table.c.digest)))
 
 

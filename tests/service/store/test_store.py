@@ -85,8 +85,8 @@ def test_equal_texts_are_stored_once_and_go_with_their_last_owner(store):
         texts.drop(db, ["job_1"])
     assert stored() == 1
     with store.read() as db:
-        assert texts.read(db, "job_2")["gold"][1] == b"same"
-        assert texts.read(db, "job_1") == {}
+        assert texts.read_texts(db, "job_2")["gold"][1] == b"same"
+        assert texts.read_texts(db, "job_1") == {}
 
 
 def test_a_run_becomes_final_once(store):
@@ -176,7 +176,7 @@ def test_an_erased_job_keeps_only_the_fact_that_it_was(store):
         jobs.erase(db, ["job_1"], NOW)
     with store.read() as db:
         assert not db.execute(select(tables.artifacts)).all()
-        assert texts.read(db, "job_1") == {}
+        assert texts.read_texts(db, "job_1") == {}
     answer = jobs.answer(store, "job_1")
     assert answer.deleted
     assert answer.document is None

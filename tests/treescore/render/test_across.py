@@ -9,7 +9,7 @@ import pytest
 
 from tests.treescore.render.test_comparisons import document
 from treescore.render import render_comparisons
-from treescore.render.across import LISTED, across_lines
+from treescore.render.across import LISTED_ACROSS, across_lines
 from treescore.significance.across import Compared, across
 
 
@@ -60,5 +60,5 @@ def test_a_long_list_is_cut() -> None:
         pair["p"] = 1e-9
     joined = across([Compared(found)], correction="holm", alpha=0.05)
     lines = across_lines(joined)
-    assert len(lines) == LISTED + 3
-    assert lines[-2] == f"and {12 * 11 // 2 - LISTED} more; JSON holds all"
+    assert len(lines) == LISTED_ACROSS + 3
+    assert lines[-2] == f"and {12 * 11 // 2 - LISTED_ACROSS} more; JSON holds all"

@@ -9,7 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from tests.treescore.render.drawn import check_sound
-from treescore.render.alignment_facts import MOST_LINKS, MOST_WORDS, facts
+from treescore.render.alignment_facts import MOST_ALIGNED_WORDS, MOST_LINKS, alignment_facts
 from treescore.render.alignment_picture import alignment_svg
 from treescore.render.sentence_shapes import AlignmentSentence, Link
 
@@ -42,7 +42,7 @@ def test_nothing_is_outside_and_no_words_overlap(sentence):
         and all(end is None or end < most for end, most in zip((link.source, link.target), numbers, strict=True))
     ]  # fmt: skip
     assert len(drawn.paths) == len(shown)
-    assert len(facts(sentence, every_link=True).rows) == len(shown)
+    assert len(alignment_facts(sentence, every_link=True).rows) == len(shown)
 
 
 def test_marks_are_classes_and_possible_links_are_dashed():
@@ -55,7 +55,7 @@ def test_marks_are_classes_and_possible_links_are_dashed():
 
 
 def test_the_table_and_the_description_have_the_same_facts():
-    table = facts(pair())
+    table = alignment_facts(pair())
     assert table.header == ("No.", "Source", "No.", "Target", "Link", "Wrong")
     assert table.rows == (
         ("2", "blue", "2", "maison", "sure", "missed"),
@@ -72,7 +72,7 @@ def test_large_pairs_are_drawn_in_part_and_say_so():
     links = tuple(Link(source, target) for source in range(100) for target in range(100))
     sentence = AlignmentSentence("Large", words, words[:2], (*links, Link(299, 0, "wrong")))
     drawn = check_sound(alignment_svg(sentence))
-    assert len(drawn.of("form")) == MOST_WORDS + 2
+    assert len(drawn.of("form")) == MOST_ALIGNED_WORDS + 2
     assert len(drawn.svg) < 200_000
     assert [text.words for text in drawn.of("note")] == ["First 300 of 3,000 words."]
     full = AlignmentSentence("Full", words[:100], words[:100], (*links, Link(99, 0, "wrong")))

@@ -10,11 +10,11 @@ from hypothesis import strategies as st
 
 from tests.treescore.render.drawn import check_sound
 from treescore.render.branch_layout import branches_of, masks_of
-from treescore.render.constituent_facts import MOST_WORDS, facts
-from treescore.render.constituent_layout import MOST_LEVELS, Node, lines_of, place_of
+from treescore.render.constituent_facts import MOST_TREE_WORDS, constituent_facts
+from treescore.render.constituent_layout import MOST_LEVELS, Node, constituent_lines, place_of
 from treescore.render.constituents_picture import constituents_svg
 from treescore.render.sentence_shapes import Branch, ConstituentSentence
-from treescore.render.wrapping import LINE
+from treescore.render.wrapping import LINE_WIDTH
 
 WORDS = ("Das", "Buch", "hat", "er", "gelesen", ".")
 GOLD = (Branch("ROOT", None, (5,)), Branch("S", 0, (2, 3)), Branch("VP", 1, (4,), "wrong"), Branch("NP", 2, (0, 1)))
@@ -66,9 +66,9 @@ def test_each_line_has_all_its_words_and_no_level_has_two_bars_at_one_place(draw
     words, branches = drawn
     tree, forms = branches_of(branches, words), ["committee"] * words
     masks = masks_of(branches, words)
-    lines = list(lines_of([tree], forms))
+    lines = list(constituent_lines([tree], forms))
     assert sum(len(line.xs) for line in lines) == words
-    assert all(line.width <= LINE or len(line.xs) == 1 for line in lines)
+    assert all(line.width <= LINE_WIDTH or len(line.xs) == 1 for line in lines)
     for line in lines:
         [nodes] = line.sides
         leaves = [child for node in nodes for child in node.children if isinstance(child, int)]
@@ -84,7 +84,7 @@ def test_each_line_has_all_its_words_and_no_level_has_two_bars_at_one_place(draw
 
 
 def test_the_table_names_the_blocks_of_a_constituent_with_gaps():
-    rows = facts(ConstituentSentence("Sentence 1", WORDS, GOLD, SYSTEM)).rows
+    rows = constituent_facts(ConstituentSentence("Sentence 1", WORDS, GOLD, SYSTEM)).rows
     assert rows == (
         ("VP", "Das Buch gelesen", "1-2, 5-5", "gold", "words"),
         ("VP", "gelesen", "5-5", "system", "words"),
@@ -102,6 +102,6 @@ def test_hostile_trees_are_drawn_as_far_as_they_are_readable(words):
     sentence = ConstituentSentence("Sentence 1", ("w",) * words, chain, deep)
     svg = constituents_svg(sentence)
     assert len(svg) < 2_000_000
-    note = facts(sentence).note
+    note = constituent_facts(sentence).note
     assert f"lowest {MOST_LEVELS} of 50,000 levels" in note.lower()
-    assert (words <= MOST_WORDS) == ("words" not in note)
+    assert (words <= MOST_TREE_WORDS) == ("words" not in note)

@@ -9,11 +9,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from tests.treescore.render.drawn import check_sound, path_box
-from treescore.render.constituent_facts import facts
-from treescore.render.constituent_layout import MOST_LEVELS, Node, lines_of, place_of, tree_of
+from treescore.render.constituent_facts import constituent_facts
+from treescore.render.constituent_layout import MOST_LEVELS, Node, constituent_lines, place_of, tree_of
 from treescore.render.constituents_picture import constituents_svg
 from treescore.render.sentence_shapes import ConstituentSentence, Span
-from treescore.render.wrapping import LINE
+from treescore.render.wrapping import LINE_WIDTH
 
 GOLDEN = Path(__file__).parents[2] / "golden" / "pictures"
 WORDS = ("The", "committee", "that", "met", "yesterday", "approved", "the", "budget")
@@ -84,7 +84,7 @@ def test_nothing_collides_and_nothing_is_outside(sentence):
 
 def check_lines(tree, forms: list[str]) -> None:
     """Check that no line down passes through a label."""
-    for line in lines_of([tree], forms):
+    for line in constituent_lines([tree], forms):
         [nodes] = line.sides
         for node in nodes:
             for child in node.children:
@@ -111,10 +111,10 @@ def test_trees_hold_every_constituent_and_every_word_below_one_once(drawn):
 def test_long_sentences_are_wrapped_and_nothing_is_lost(drawn):
     words, spans = drawn
     tree, forms = tree_of(spans, words), ["committee"] * words
-    lines = list(lines_of([tree], forms))
+    lines = list(constituent_lines([tree], forms))
     assert [line.start for line in lines] == [sum(len(each.xs) for each in lines[:at]) for at in range(len(lines))]
     assert sum(len(line.xs) for line in lines) == words
-    assert all(line.width <= LINE for line in lines)
+    assert all(line.width <= LINE_WIDTH for line in lines)
     whole = sorted((node.span.start, node.label) for node in tree.nodes)
     begun, seen = [], set()
     for line in lines:
@@ -150,7 +150,7 @@ def test_marks_are_classes_dashes_and_crosses():
 
 
 def test_the_table_and_the_description_have_the_same_facts():
-    table = facts(committee())
+    table = constituent_facts(committee())
     assert table.header == ("Label", "Words", "From-to", "Only in", "Wrong")
     assert table.rows == (
         ("NP", "The committee that met yesterday", "1-5", "gold", "words"),
@@ -166,7 +166,7 @@ def test_the_table_and_the_description_have_the_same_facts():
         "VP met yesterday; NP yesterday (label). Only in system: VP that met (crossing); "
         "ADVP yesterday (label)."
     )
-    assert len(facts(committee(), every_span=True).rows) == 14
+    assert len(constituent_facts(committee(), every_span=True).rows) == 14
 
 
 def test_equal_constituents_are_drawn_as_often_as_they_occur():
@@ -191,7 +191,7 @@ def test_deep_trees_and_long_sentences_are_drawn_in_part_and_say_so():
     drawn = check_sound(svg)
     assert len(drawn.of("rel")) == MOST_LEVELS
     assert drawn.described.endswith("Lowest 60 of 2,000 levels.")
-    assert facts(deep).note == "Lowest 60 of 2,000 levels."
+    assert constituent_facts(deep).note == "Lowest 60 of 2,000 levels."
     assert len(svg) < 40_000
     right = tuple(Span("X", start, 3000, "wrong") for start in range(3000))
     long = ConstituentSentence("Long", ("word",) * 3000, right, right)

@@ -11,14 +11,15 @@ from hypothesis import strategies as st
 
 from tests.treescore.render.drawn import check_sound
 from treescore.render.dependencies_picture import dependencies_svg
-from treescore.render.dependency_facts import facts
-from treescore.render.dependency_layout import LINE, Line, lines_of
-from treescore.render.dependency_parts import MOST_WORDS, to_place
+from treescore.render.dependency_facts import dependency_facts
+from treescore.render.dependency_layout import DependencyLine, dependency_lines
+from treescore.render.dependency_parts import MOST_ARC_WORDS, to_place
 from treescore.render.dependency_pieces import ROOT
 from treescore.render.letters import BOLD, width
 from treescore.render.sentence_shapes import Arc, DependencyHalf, DependencySentence, Word
 from treescore.render.sentence_text import LABEL, form_width, shown_form
 from treescore.render.word_links import blocks_of, links_between
+from treescore.render.wrapping import LINE_WIDTH
 
 GOLDEN = Path(__file__).parents[2] / "golden" / "pictures"
 COMMITTEE = (
@@ -84,7 +85,7 @@ def label_of(arc):
     return arc.label_x - half_width, arc.label_x + half_width
 
 
-def check_line(line: Line) -> None:
+def check_line(line: DependencyLine) -> None:
     for arcs in line.halves:
         for arc in arcs:
             low, high = label_of(arc)
@@ -107,7 +108,7 @@ def check_line(line: Line) -> None:
 @given(sentences())
 def test_nothing_collides_and_nothing_is_outside(sentence):
     placed = to_place(sentence)
-    lines = list(lines_of(placed))
+    lines = list(dependency_lines(placed))
     for line in lines:
         check_line(line)
         for row, start, xs in zip(placed.rows, line.starts, line.xs, strict=True):
@@ -145,14 +146,14 @@ def test_arcs_of_words_that_the_sentence_lacks_run_to_the_edge():
     one = DependencyHalf(words, (Arc(-4, 0, "x"), Arc(9, 1, "y"), Arc(0, 7, "z"), Arc(0, -2, "z"), Arc(None, 5, "w")))
     drawn = check_sound(dependencies_svg(DependencySentence("Odd", one, None)))
     assert [text.words for text in drawn.of("cont")] == ["…"] * 4
-    assert facts(DependencySentence("Odd", one, None), every_word=True).rows[0][2:4] == ("…", "x")
+    assert dependency_facts(DependencySentence("Odd", one, None), every_word=True).rows[0][2:4] == ("…", "x")
 
 
 def test_links_may_be_given():
     gold, system = half("a/0/root b/1/dep"), half("c/0/root d/1/dep")
     sentence = DependencySentence("Given", gold, system, links=((0, 1), (1, 0), (1, 7)))
     assert sum("tie" in kind for kind, _ in check_sound(dependencies_svg(sentence)).paths) == 2
-    assert [row[1] for row in facts(sentence, every_word=True).rows] == ["a", "b"]
+    assert [row[1] for row in dependency_facts(sentence, every_word=True).rows] == ["a", "b"]
 
 
 def test_words_that_share_characters_are_linked():
@@ -202,7 +203,7 @@ def test_two_outputs_are_named_and_none_is_gold():
 
 
 def test_the_table_and_the_description_have_the_same_facts():
-    table = facts(committee())
+    table = dependency_facts(committee())
     assert table.header == ("No.", "Word", "Gold head", "Gold relation", "System head", "System relation", "Wrong")
     assert table.rows == (
         ("3", "that", "met 4", "nsubj", "met 4", "mark", "label"),
@@ -213,7 +214,7 @@ def test_the_table_and_the_description_have_the_same_facts():
     described = check_sound(dependencies_svg(committee())).described
     for number, form, gold_head, gold_label, head, label, wrong in table.rows:
         assert f"{form} {number} ({wrong}: gold {gold_label} of {gold_head}, system {label} of {head})" in described
-    assert len(facts(committee(), every_word=True).rows) == 14
+    assert len(dependency_facts(committee(), every_word=True).rows) == 14
 
 
 def test_right_to_left_mirrors_columns_and_keeps_text():
@@ -232,10 +233,10 @@ def test_long_sentences_are_wrapped_where_few_arcs_pass():
     text = " ".join(f"word{number}/{max(1, number - 1) if number % 8 else 1}/dep" for number in range(2, 101))
     gold = half(f"word1/0/root {text}")
     placed = to_place(DependencySentence("Long", gold, gold))
-    lines = list(lines_of(placed))
+    lines = list(dependency_lines(placed))
     assert len(lines) > 5
-    assert all(line.width <= LINE for line in lines)
-    assert all(line.xs[0][-1] > 0.6 * LINE for line in lines[:-1])
+    assert all(line.width <= LINE_WIDTH for line in lines)
+    assert all(line.xs[0][-1] > 0.6 * LINE_WIDTH for line in lines[:-1])
     for line in lines:
         check_line(line)
     drawn = check_sound(dependencies_svg(DependencySentence("Long", gold, gold)))
@@ -249,12 +250,12 @@ def test_very_long_sentences_are_drawn_in_part_and_say_so():
     sentence = star(3000)
     svg = dependencies_svg(sentence)
     drawn = check_sound(svg)
-    assert len(drawn.of("form")) == MOST_WORDS
+    assert len(drawn.of("form")) == MOST_ARC_WORDS
     assert [text.words for text in drawn.of("note")] == ["First 400 of 3,000 words."]
     assert drawn.described.endswith("First 400 of 3,000 words.")
-    assert facts(sentence).note == "First 400 of 3,000 words."
+    assert dependency_facts(sentence).note == "First 400 of 3,000 words."
     assert len(svg) < 1_000_000
-    assert drawn.frame.right <= LINE
+    assert drawn.frame.right <= LINE_WIDTH
     assert drawn.frame.bottom < 20_000
 
 
@@ -278,7 +279,7 @@ def test_a_word_of_many_letters_and_control_characters():
 def test_sentences_without_arcs(words):
     one = DependencyHalf(words, ())
     check_sound(dependencies_svg(DependencySentence("Little", one, one)))
-    assert facts(DependencySentence("Little", one, None)).rows == ()
+    assert dependency_facts(DependencySentence("Little", one, None)).rows == ()
 
 
 GOLDEN_SENTENCES = {

@@ -16,7 +16,7 @@ from treescore.render.drawing import Drawing
 from treescore.render.letters import width
 from treescore.render.marks import Mark, axis_svg, dot_svg, interval_bar_svg
 from treescore.render.scale import scale_of
-from treescore.render.sheet import put, wrapped
+from treescore.render.sheet import put, wrapped_words
 
 VALUES = st.lists(st.floats(-1e9, 1e9) | st.floats(0, 1) | st.none(), max_size=6)
 NAMESPACED = '<svg xmlns="http://www.w3.org/2000/svg" '
@@ -82,7 +82,7 @@ def test_figures_have_the_signs_of_print() -> None:
 
 @given(st.text(max_size=200), st.floats(20, 300))
 def test_lines_fit_and_hold_every_word(words: str, room: float) -> None:
-    lines = wrapped(words, room, 13)
+    lines = wrapped_words(words, room, 13)
     assert "".join("".join(lines).split()) == "".join(words.split())
     assert all(width(line, 13) <= room or len(line) == 1 for line in lines)
 

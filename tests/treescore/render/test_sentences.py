@@ -11,7 +11,7 @@ import pytest
 
 from tests.treescore.render.test_comparisons import document, rendered
 from treescore.render.crosstable import cross_table, error_text
-from treescore.render.sentences import LISTED, sentences
+from treescore.render.sentences import LISTED_PAIRS, sentences
 
 ASSUMED = "Gold marks no documents: sentences are taken as independent."
 MEMBERS = (
@@ -136,7 +136,7 @@ def test_p_for_parts_like_these_stands_beside_that_of_these_parts() -> None:
 
 def test_a_long_list_of_pairs_is_cut() -> None:
     words = rendered("text", full(*"abcdef", p_parts=0.2))
-    assert f" and {15 - LISTED} more." in words
+    assert f" and {15 - LISTED_PAIRS} more." in words
 
 
 def test_p_without_the_allowance_for_picking() -> None:

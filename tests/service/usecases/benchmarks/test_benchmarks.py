@@ -77,7 +77,7 @@ def test_digests_of_gold_are_keyed_and_the_key_is_this_stores(task, context):
     task.make(TWO_PARTS)
     shown = orjson.dumps(task.benchmark(ANYONE)).decode()
     with context.store.read() as db:
-        plain = [digest for digest, _ in texts.read(db, revisions.get(db, SLUG, 1).id).values()]
+        plain = [digest for digest, _ in texts.read_texts(db, revisions.get(db, SLUG, 1).id).values()]
     assert plain
     assert all(digest.removeprefix("sha256:") not in shown for digest in plain)
     assert "hmac-sha256:" in shown
@@ -258,7 +258,7 @@ class TestDelete:
         with pytest.raises(Gone):
             view_benchmark(context, ORGANISER, SLUG)
         with context.store.read() as db:
-            assert texts.read(db, revision) == {}
+            assert texts.read_texts(db, revision) == {}
             assert not db.execute(select(tables.artifacts)).all()
         assert list_benchmarks(context, ANYONE, BenchmarksQuery(limit=10)).items == []
 

@@ -354,7 +354,7 @@ def test_the_switch_on_either_store(either_context):
     task.work()
     assert main(task, submission) == 1.0
     with either_context.store.read() as db:
-        assert len(texts.read(db, stored.get(db, SLUG, 1).id)) == 1
+        assert len(texts.read_texts(db, stored.get(db, SLUG, 1).id)) == 1
 
 
 def test_through_the_queue_a_long_re_scoring_lets_others_in_between(board, context, rq_work, monkeypatch):

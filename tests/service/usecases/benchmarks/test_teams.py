@@ -73,7 +73,7 @@ def test_erasing_leaves_scores_without_a_name_and_without_outputs(made, context)
     with pytest.raises(Gone):
         submission_output(context, ORGANISER, scored, "en")
     with context.store.read() as db:
-        assert texts.read(db, scored) == {}
+        assert texts.read_texts(db, scored) == {}
         assert score_records.counts(db, scored, 1, [0], 0)[0] is not None
     with pytest.raises(NotFound):
         erase_team(context, ORGANISER, SLUG, "lyon")

@@ -283,7 +283,7 @@ def test_time_and_memory_of_what_was_considered_are_bounded_before_it_is_read(
 
 
 def test_what_is_beyond_the_budget_counts_with_the_tail_of_the_row_ahead(case: Case, monkeypatch: Any) -> None:
-    monkeypatch.setattr("service.usecases.boards.considered.MOST_OTHERS", 0)
+    monkeypatch.setattr("service.usecases.boards.considered.MOST_CONSIDERED", 0)
     case.task.patch(leaderboard={"pick": "chosen"})
     patch_submission(case.task.context, case.ahead, case.best, SubmissionChanges(chosen=True))
     case.send(case.ahead, [2] * 11)

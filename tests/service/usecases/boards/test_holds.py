@@ -16,7 +16,7 @@ from service.usecases.operations.place import queue
 from service.usecases.submissions.changes import cancel_submission, delete_submission
 from tests.fixtures.contexts import ORGANISER, give_up, later, work_of
 from tests.fixtures.tasks import LONG, SLUG, Task, spoilt
-from workers.entry import do, next_work, peek, release
+from workers.entry import do, give_back, next_work, peek
 from workers.sweeper import Sweeper
 
 TEAMS = ("lyon", "prague", "oslo")
@@ -144,7 +144,7 @@ def test_a_run_whose_worker_died_is_not_held_again(arrivals):
     arrivals.score(0, 1)
     late = later(arrivals.context, seconds=HOLD.total_seconds())
     board = begun(late)
-    assert release(late, board) == BULK
+    assert give_back(late, board) == BULK
     assert begun(late) == board
 
 

@@ -133,7 +133,7 @@ def test_a_pair_is_kept_only_while_as_many_others_are_read(task: Task, files: Fi
     task.submit(task.team("oslo"), spoilt(9))
     task.settle()
     before = files.board()["pairs"][0]
-    monkeypatch.setattr("service.usecases.boards.considered.MOST_OTHERS", 1)
+    monkeypatch.setattr("service.usecases.boards.considered.MOST_CONSIDERED", 1)
     task.submit(task.team("prague"), spoilt(11))
     task.settle()
     answer = files.board()

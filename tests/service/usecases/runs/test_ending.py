@@ -223,7 +223,7 @@ def test_gold_of_a_benchmark_that_is_deleted_while_it_is_checked_leaves_nothing(
     with context.store.read() as db:
         [revision] = revisions.ids_of(db, SLUG)
         assert db.scalar(select(func.count()).where(tables.artifacts.c.owner == revision)) == 0
-        assert texts.read(db, revision) == {}
+        assert texts.read_texts(db, revision) == {}
     assert state(context, revision) == runs.CANCELLED
 
 

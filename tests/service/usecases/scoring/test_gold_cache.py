@@ -23,7 +23,7 @@ from service.usecases.jobs.jobs import submit_job
 from service.usecases.operations import place
 from service.usecases.operations.purge import Scope, purge
 from service.usecases.scoring import gold_cache, part_scorer
-from service.usecases.scoring.gold_cache import Kept, _Entry, _Name
+from service.usecases.scoring.gold_cache import Kept, _Entry, _FileName
 from service.usecases.scoring.part_scorer import Scorer
 from tests.fixtures.contexts import ORGANISER, SCORER
 from tests.fixtures.requests import GOLD_CONLLU, ONE_WRONG, loaded
@@ -314,7 +314,7 @@ def entry_of(words: int) -> _Entry:
 
 def test_a_process_keeps_what_was_used_last_and_no_more_than_its_bound() -> None:
     kept = Kept(words=10)
-    first, second, third = (_Name(f"rev_{number}", 0, "key") for number in range(3))
+    first, second, third = (_FileName(f"rev_{number}", 0, "key") for number in range(3))
     kept.put(first, entry_of(4))
     kept.put(second, entry_of(4))
     assert kept.get(first) is not None
@@ -328,7 +328,7 @@ def test_a_process_keeps_what_was_used_last_and_no_more_than_its_bound() -> None
 
 def test_a_large_revision_keeps_its_first_parts() -> None:
     kept = Kept(words=10)
-    names = [_Name("rev_1", position, "key") for position in range(5)]
+    names = [_FileName("rev_1", position, "key") for position in range(5)]
     for _ in range(2):
         for name in names:
             if kept.get(name) is None:

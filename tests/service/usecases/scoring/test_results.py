@@ -17,7 +17,7 @@ from service.usecases.jobs.jobs import submit_job
 from service.usecases.jobs.results import job_items, job_slices
 from service.usecases.scoring import results
 from service.usecases.scoring.config import scoring_config
-from service.usecases.scoring.results import ITEMS_PER_JSON_PAGE, ArtifactKey, StoredItems, load_items, pages
+from service.usecases.scoring.results import ITEMS_PER_JSON_PAGE, ArtifactKey, StoredItems, load_output_items, pages
 from service.usecases.submissions.results import submission_items, submission_slices
 from tests.fixtures.contexts import SCORER
 from tests.fixtures.requests import loaded
@@ -64,7 +64,7 @@ def test_they_are_those_of_a_job(task, context, metric):
     with context.store.read() as db:
         table = scoring_config(revisions.get(db, SLUG, 1).scoring).spec.entries[0].metric.table
         for start, stop in ((0, 120), (0, 1), (95, 105), (100, 120), (119, 500), (7, 7), (500, 600)):
-            found = load_items(db, submission, ArtifactKey(0, 0, 1), table, start, stop)
+            found = load_output_items(db, submission, ArtifactKey(0, 0, 1), table, start, stop)
             assert found == expected[start:stop]
 
 
@@ -146,7 +146,7 @@ def test_a_part_that_was_not_scored_has_none(task, context):
     with context.store.read() as db:
         table = scoring_config(revisions.get(db, SLUG, 1).scoring).spec.entries[0].metric.table
         assert all(counts is not None for counts in score_records.counts(db, submission, 1, [0, 1], 0))
-        assert load_items(db, submission, ArtifactKey(1, 0, 1), table, 0, 10) == []
+        assert load_output_items(db, submission, ArtifactKey(1, 0, 1), table, 0, 10) == []
 
 
 def bracketed(task, **changes):

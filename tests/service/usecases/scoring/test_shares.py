@@ -96,7 +96,7 @@ class TestOfGold:
     def test_two_stores_draw_otherwise(self, task, monkeypatch):
         task.make(parts={"en": {"gold": LONG}}, **SPLIT)
         before = drawn_in(task).private["en"]
-        monkeypatch.setattr(shares, "SECRET", "another")
+        monkeypatch.setattr(shares, "SHARE_SECRET", "another")
         with task.context.store.write() as db:
             shares.make_key(db)
         assert (before != drawn_in(task).private["en"]).any()

@@ -33,7 +33,7 @@ from tests.fixtures.requests import DEPENDENCIES, loaded
 from tests.fixtures.service_process import free_port
 from tests.fixtures.tasks import OTHER_WORDS, RIGHT, SLUG, WRONG, Task
 from treescore.core.version import __version__
-from workers.entry import WorkFailed, do, next_work, peek, release, run
+from workers.entry import WorkFailed, do, give_back, next_work, peek, run
 from workers.rq_worker import TimeLimitReached
 from workers.worker import worker_on
 
@@ -151,7 +151,7 @@ def test_who_scores_which_piece_makes_no_difference(large, alone, waiting, score
         if number in others:
             run(large, piece)
         else:
-            assert release(large, piece.id) == LIVE
+            assert give_back(large, piece.id) == LIVE
     run(large, claimed)
     assert state(large, waiting) == runs.SUCCEEDED
     assert result(large, waiting) == alone
@@ -220,7 +220,7 @@ def test_a_piece_that_went_to_another_is_not_given_back_by_who_lost_it(large, wa
     lost = taken(large)
     with large.store.write() as db:
         assert pieces.take(db, waiting, also_held=True).id == lost.id
-    assert release(large, lost.id) is None
+    assert give_back(large, lost.id) is None
     with large.store.read() as db:
         assert pieces.unfinished(db, waiting)[lost.id] == waiting
     with pytest.raises(Cancelled):
@@ -230,7 +230,7 @@ def test_a_piece_that_went_to_another_is_not_given_back_by_who_lost_it(large, wa
 def test_a_piece_of_a_killed_work_horse_is_done_by_another_once(large, alone, waiting, scored_parts):
     claimed = planned(large, waiting)
     lost = taken(large)
-    assert release(large, lost.id) == LIVE
+    assert give_back(large, lost.id) == LIVE
     again = taken(large)
     assert (again.id, again.attempts) == (lost.id, 2)
     run(large, again)
@@ -271,9 +271,9 @@ def test_the_runs_own_worker_waits_for_a_worker_that_lives(large, waiting, monke
 def test_a_piece_that_ends_its_workers_is_left_to_the_runs_own(large, waiting):
     claimed = planned(large, waiting)
     for _ in range(large.config.max_attempts):
-        assert release(large, taken(large).id) == LIVE
+        assert give_back(large, taken(large).id) == LIVE
     assert taken(large).first == 1
-    assert release(large, f"{waiting}-p1-1") == LIVE
+    assert give_back(large, f"{waiting}-p1-1") == LIVE
     run(large, claimed)
     assert state(large, waiting) == runs.SUCCEEDED
 
@@ -284,7 +284,7 @@ def test_a_run_that_begins_again_finds_the_pieces_that_are_done(large, alone, wa
     with large.store.write() as db:
         begun_by_its_worker = pieces.take(db, waiting)
     assert begun_by_its_worker.first == 1
-    assert release(large, claimed.id) == LIVE
+    assert give_back(large, claimed.id) == LIVE
     assert not isinstance(next_work(large, "bulk", runs.NO_LIMIT), Piece)
     again = next_work(large, LIVE, runs.NO_LIMIT)
     assert (again.id, again.attempts) == (waiting, 2)
@@ -334,7 +334,7 @@ def test_ended_from_outside_all_stop_and_nothing_is_left(large, waiting, end):
     with pytest.raises(Cancelled):
         score_piece(large, piece)
     run(large, claimed)
-    assert release(large, piece.id) is None
+    assert give_back(large, piece.id) is None
     assert rows(large) == 0
     assert rows(large, tables.scores) == 0
 
@@ -367,7 +367,7 @@ def test_a_piece_that_reaches_the_limit_in_another_worker_is_given_back(large, w
     monkeypatch.setattr(Scorer, "score_parts", reach_limit)
     with pytest.raises(WorkFailed):
         run(large, piece)
-    assert release(large, piece.id) == LIVE
+    assert give_back(large, piece.id) == LIVE
     assert state(large, waiting) == runs.RUNNING
 
 
@@ -471,7 +471,7 @@ def test_both_databases_do_the_same(either_context):
     claimed = planned(large, first)
     run(large, taken(large))
     taken(large)
-    assert release(large, taken(large).id) == LIVE
+    assert give_back(large, taken(large).id) == LIVE
     assert peek(large, LIVE, runs.NO_LIMIT) is not None
     large.queue.redis.close()
     with pytest.MonkeyPatch.context() as patch:
@@ -495,7 +495,7 @@ def test_each_piece_stores_its_texts_in_fewer_bytes(large):
     run(large, claimed)
     with large.store.read() as db:
         assert all(is_apart(body) for _, body in sorted_texts(db, waiting))
-        assert texts.read(db, waiting)["outputs/a"][1].decode() == many["a"].replace("nsubj", "obj")
+        assert texts.read_texts(db, waiting)["outputs/a"][1].decode() == many["a"].replace("nsubj", "obj")
 
 
 def sorted_texts(db, owner):

@@ -41,7 +41,7 @@ class TestValidation:
         job, _ = validate(context, caller, SLUG, loaded(SubmissionRequest, {"outputs": outputs}))
         task.work()
         with context.store.read() as db:
-            assert texts.read(db, job) == {}
+            assert texts.read_texts(db, job) == {}
         return orjson.loads(view_job(context, caller, job).body)
 
     def test_outputs_that_fit(self, task, pair, context):
