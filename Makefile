@@ -64,10 +64,10 @@ types: dev
 	$(BIN)/mypy
 
 unit: dev
-	$(BIN)/python -m pytest -m "$(CHOSEN)" -n auto --dist worksteal $(COVERED)
+	$(BIN)/python -m pytest -m "$(CHOSEN)" -n auto --dist worksteal $(MORE)
 
 # tracing lines costs more than half of the time of the tests
-test-all: COVERED := --cov --cov-report=term
+test-all: MORE := --hypothesis-profile suite --cov --cov-report=term
 test-all: CHOSEN := $(ANYWHERE)
 test-all: LOOKED_AT := browser
 test-all: test docs browser packaging libraries hosts rq-range contract-lint contract-client

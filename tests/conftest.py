@@ -19,10 +19,13 @@ pytest_plugins = [
     "tests.fixtures.gap_metric",
 ]
 
-# the same examples each time, however fast the machine is; `--hypothesis-profile search` looks for others
-settings.register_profile("search", deadline=None, database=None, suppress_health_check=[HealthCheck.too_slow])
+# few examples, the same each time; `make test-all` asks for more by `suite`, and `search` looks for others
+settings.register_profile(
+    "search", max_examples=200, deadline=None, database=None, suppress_health_check=[HealthCheck.too_slow]
+)
 settings.register_profile("suite", settings.get_profile("search"), derandomize=True)
-settings.load_profile("suite")
+settings.register_profile("quick", settings.get_profile("suite"), max_examples=20)
+settings.load_profile("quick")
 
 ROOT = Path(__file__).parent.parent
 GOLDEN = ROOT / "tests" / "golden"

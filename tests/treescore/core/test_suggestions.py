@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from treescore import InputError, score
@@ -35,7 +35,6 @@ def test_the_name_that_is_most_alike_is_meant(name, known, meant) -> None:
 
 
 @given(st.lists(st.text(min_size=1, max_size=20), min_size=1, max_size=8), st.data())
-@settings(max_examples=40, deadline=None)
 def test_a_known_name_is_meant_by_itself(known: list[str], data) -> None:
     name = data.draw(st.sampled_from(known))
     found = closest(name, known)

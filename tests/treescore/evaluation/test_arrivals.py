@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from treescore.core.params import Json
@@ -83,7 +83,6 @@ EVENTS = st.lists(
 
 
 @pytest.mark.parametrize("subject", [MACRO, ONE_PART], ids=["macro", "one part"])
-@settings(max_examples=8, deadline=None)
 @given(events=EVENTS)
 def test_however_submissions_come_and_go_the_answer_is_that_of_all_at_once(subject, events):
     sent: list[tuple[int, int]] = []

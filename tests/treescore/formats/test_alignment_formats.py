@@ -8,7 +8,7 @@ from itertools import pairwise
 from typing import Any
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from treescore.core.limits import Limits
@@ -158,7 +158,6 @@ POSITION = st.integers(1, 300)
 PAIRS = st.lists(st.dictionaries(st.tuples(POSITION, POSITION), st.booleans(), max_size=6), min_size=1, max_size=6)
 
 
-@settings(max_examples=60)
 @given(PAIRS, st.sampled_from(["pharaoh", "talp", "naacl"]), st.sampled_from([0, 1]), st.booleans())
 def test_what_is_written_reads_back(pairs: list[Any], name: str, base: int, turned: bool) -> None:  # noqa: FBT001
     text = "".join(" ".join(f"{a}{'-' if sure else 'p'}{b}" for (a, b), sure in p.items()) + "\n" for p in pairs)
@@ -172,7 +171,6 @@ def test_what_is_written_reads_back(pairs: list[Any], name: str, base: int, turn
     assert make_format(name, options).write(again) == written
 
 
-@settings(max_examples=150)
 @given(st.sampled_from(["pharaoh", "talp", "naacl"]), st.text(alphabet="01289-pPS?|\t \n\r.é\0x", max_size=40))
 def test_any_text_is_read_or_refused(name: str, text: str) -> None:
     with contextlib.suppress(InputError):

@@ -6,7 +6,7 @@ import random
 from pathlib import Path
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from treescore.core.limits import Limits
@@ -77,7 +77,6 @@ def test_an_unstated_base_is_not_in_signatures() -> None:
     share=st.floats(0.2, 1),
     base=st.sampled_from([(0, "pharaoh"), (1, "talp")]),
 )
-@settings(max_examples=40, deadline=None)
 def test_no_text_of_random_links_is_refused_under_its_own_base(seed: int, words: int, share: float, base) -> None:
     """Of the sentences each word is linked to its own place with this chance, some to places near it."""
     chance = random.Random(seed)  # noqa: S311 - texts for a test

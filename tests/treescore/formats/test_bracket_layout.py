@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from tests.conftest import GOLDEN
@@ -72,7 +72,6 @@ def test_the_golden_cases_are_read_as_with_their_layout(name: str) -> None:
 
 
 @given(st.text(alphabet="() \tx\n", max_size=80))
-@settings(max_examples=400)
 def test_one_pass_finds_what_the_definition_says(text: str) -> None:
     assert layout_of(text.encode()) == by_the_definition(text)
 
@@ -115,7 +114,6 @@ def spread(tree: str, indent: str, width: int) -> str:
     width=st.integers(1, 40),
     between=st.sampled_from(["", "\n"]),
 )
-@settings(max_examples=200)
 def test_spread_trees_are_read_as_their_lines_are(trees: list[str], indent: str, width: int, between: str) -> None:
     lines = "".join(tree.strip() + "\n" for tree in trees)
     text = between.join(spread(tree.strip(), indent, width) for tree in trees)
@@ -127,7 +125,6 @@ def test_spread_trees_are_read_as_their_lines_are(trees: list[str], indent: str,
 
 
 @given(st.lists(tree_strings(), min_size=1, max_size=6))
-@settings(max_examples=100)
 def test_what_the_format_writes_is_in_lines(trees: list[str]) -> None:
     text = make_format("bracketed", {}).write(read("\n".join(tree.strip() for tree in trees), layout="lines"))
     assert layout_of(text.encode()) == "lines"

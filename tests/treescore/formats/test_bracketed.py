@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import example, given, settings
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from tests.treescore.building import tree_strings
@@ -223,7 +223,6 @@ def test_a_huge_sentence_is_scored(text: str) -> None:
 
 
 @given(lines=st.lists(tree_strings(), min_size=1, max_size=5))
-@settings(max_examples=80)
 def test_what_is_written_reads_back(lines: list[str]) -> None:
     first = read("\n".join(lines), layout="lines")
     again = read(write(first), layout="lines")
@@ -238,7 +237,6 @@ def test_what_is_written_reads_back(lines: list[str]) -> None:
     options=st.sampled_from([{}, {"layout": "free"}, {"layout": "lines"}]),
 )
 @example(text="\r", options={})
-@settings(max_examples=200)
 def test_any_text_is_read_or_refused_with_places(text: str, options: dict[str, Any]) -> None:
     if not text:
         return

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import numpy as np
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from treescore.core.arrays import IntArray
@@ -44,7 +44,6 @@ def assert_fields(rows: list[list[str]]) -> None:
     assert strings == list(dict.fromkeys(["", *(field for row in rows for field in row)]))
 
 
-@settings(max_examples=200)
 @given(st.lists(st.lists(STRINGS, min_size=COLUMNS, max_size=COLUMNS), max_size=8))
 def test_fields_are_numbered_in_the_order_in_which_they_appear(rows: list[list[str]]) -> None:
     assert_fields(rows)
@@ -67,7 +66,6 @@ TREES = st.recursive(
 SPACES = st.sampled_from([" ", "  ", "\t ", " \x0b", "\x0c\r "])
 
 
-@settings(max_examples=200)
 @given(st.lists(TREES, max_size=5), SPACES)
 def test_trees_are_read_as_they_were_built(trees: list[tuple[str, object]], space: str) -> None:
     rows: list[tuple[list[tuple[str, int, int]], list[tuple[str, str]]]] = []

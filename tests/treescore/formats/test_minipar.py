@@ -6,7 +6,7 @@ from dataclasses import replace
 from typing import Any
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from treescore.core.limits import Limits
@@ -141,7 +141,6 @@ def test_what_no_tuple_can_say_is_not_written() -> None:
 WORD = st.sampled_from(["a", "b", "a", "<", ")", "é"])
 
 
-@settings(max_examples=80)
 @given(st.lists(st.lists(st.tuples(WORD, st.integers(0, 9)), min_size=1, max_size=9), min_size=1, max_size=4))
 def test_what_is_written_reads_back(sentences: list[list[tuple[str, int]]]) -> None:
     """Heads are taken modulo the sentence, so that repeated forms and both directions occur."""

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 import treescore.metrics
@@ -145,7 +145,6 @@ def spans(trees: ConstituentTreebank) -> list[tuple[int, int]]:
     return [(a, b) for a, b in zip(trees.starts.tolist(), trees.ends.tolist(), strict=True) if a < b]
 
 
-@settings(max_examples=150)
 @given(tree_strings(), st.integers(0, 2**32 - 1))
 def test_crossings_and_matches_are_those_of_all_pairs(tree: str, seed: int) -> None:
     """Against another tree over the same words."""
@@ -175,7 +174,6 @@ def words_of(trees: ConstituentTreebank) -> list[tuple[str, str]]:
     return [(strings[tag], strings[word]) for tag, word in zip(trees.tags.tolist(), trees.words.tolist(), strict=True)]
 
 
-@settings(max_examples=100)
 @given(st.lists(tree_strings(), min_size=1, max_size=3), st.data())
 def test_nothing_conflicts_with_a_subset_or_superset(trees: list[str], data: Any) -> None:
     """Conformance is 1 where one side's brackets are some of the other's."""
@@ -189,7 +187,6 @@ def test_nothing_conflicts_with_a_subset_or_superset(trees: list[str], data: Any
         assert np.isnan(found[name]) or found[name] == 1.0
 
 
-@settings(max_examples=60)
 @given(st.lists(st.tuples(tree_strings(), tree_strings()), min_size=2, max_size=4), st.booleans(), st.randoms())
 def test_counts_add_and_sides_swap(pairs: list[tuple[str, str]], preterminals: bool, random: Any) -> None:  # noqa: FBT001
     params = {"preterminals": preterminals}

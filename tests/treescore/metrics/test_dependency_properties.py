@@ -6,7 +6,7 @@ from unittest.mock import patch
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from tests.treescore.metrics.dependencies import Sentence, pairs, resegmented, text_of, trees
@@ -35,7 +35,6 @@ def unsubtyped(sentences: list[Sentence]) -> list[Sentence]:
     ]
 
 
-@settings(max_examples=40)
 @given(st.lists(trees(), min_size=1, max_size=4))
 def test_gold_against_itself_is_perfect(gold: list[Sentence]) -> None:
     for name, outcome in evaluate(gold, gold).items():
@@ -44,7 +43,6 @@ def test_gold_against_itself_is_perfect(gold: list[Sentence]) -> None:
         assert name == "enhanced" or float(next(iter(values.values()))) == 1
 
 
-@settings(max_examples=40)
 @given(st.lists(pairs(), min_size=1, max_size=4), st.randoms(use_true_random=False))
 def test_order_is_irrelevant_and_counts_add_up(both: list[tuple[Sentence, Sentence]], random: object) -> None:
     gold, system = (list(side) for side in zip(*both, strict=True))
@@ -56,7 +54,6 @@ def test_order_is_irrelevant_and_counts_add_up(both: list[tuple[Sentence, Senten
         assert (outcome.rows == np.concatenate(parts)).all()
 
 
-@settings(max_examples=60)
 @given(st.lists(pairs(), min_size=1, max_size=3))
 def test_ud_on_golds_words_is_attachment_without_subtypes(both: list[tuple[Sentence, Sentence]]) -> None:
     gold, system = (unsubtyped(list(side)) for side in zip(*both, strict=True))
@@ -71,7 +68,6 @@ def test_ud_on_golds_words_is_attachment_without_subtypes(both: list[tuple[Sente
     )
 
 
-@settings(max_examples=150)
 @given(resegmented())
 def test_counts_under_other_segmentation(both: tuple[list[Sentence], list[Sentence]]) -> None:
     gold, system = both
@@ -93,7 +89,6 @@ def test_counts_under_other_segmentation(both: tuple[list[Sentence], list[Senten
     assert (forward["enhanced"].rows >= 0).all()
 
 
-@settings(max_examples=100)
 @given(resegmented())
 def test_scores_are_the_same_with_and_without_the_compiler(both: tuple[list[Sentence], list[Sentence]]) -> None:
     gold, system = both
@@ -128,7 +123,6 @@ def plain_reading(first: list[int], second: list[int]) -> list[list[int]]:
     return found
 
 
-@settings(max_examples=150)
 @given(
     st.integers(1, 4).flatmap(lambda most: st.tuples(*[st.lists(st.integers(0, most), min_size=1, max_size=90)] * 2))
 )

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from treescore.core.registry import SKIP, Outcome
@@ -258,7 +258,6 @@ def tree(parents: list[int]) -> str:
 PARENTS = st.lists(st.lists(st.integers(0, 50), max_size=7), min_size=1, max_size=4)
 
 
-@settings(max_examples=60)
 @given(PARENTS, st.randoms(use_true_random=False))
 def test_properties(parents: list[list[int]], random: Any) -> None:
     """Gold against itself, order of sentences, sums, and the two sides' numerators agree where nothing is selected."""

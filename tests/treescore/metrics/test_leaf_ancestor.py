@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from tests.treescore.building import tree_strings, treebank
@@ -178,7 +178,6 @@ def test_slices_sum_to_the_whole() -> None:
         assert sum(row["counts"]["word_score_sum"] for row in rows) == pytest.approx(outcome.totals[1])
 
 
-@settings(max_examples=60)
 @given(st.lists(tree_strings(), min_size=1, max_size=3), st.sampled_from(["exact", "first-character"]), st.booleans())
 def test_gold_against_itself_is_perfect(trees: list[str], cost: str, boundaries: bool) -> None:  # noqa: FBT001
     outcome = compare(trees, trees, cost=cost, boundaries=boundaries)
@@ -186,7 +185,6 @@ def test_gold_against_itself_is_perfect(trees: list[str], cost: str, boundaries:
     assert outcome.totals[2] == pytest.approx(outcome.totals[3])
 
 
-@settings(max_examples=60)
 @given(st.lists(st.tuples(tree_strings(), tree_strings()), min_size=2, max_size=4), st.randoms())
 def test_order_is_irrelevant_and_counts_add(pairs: list[tuple[str, str]], random: Any) -> None:
     whole = compare([gold for gold, _ in pairs], [system for _, system in pairs])
@@ -196,7 +194,6 @@ def test_order_is_irrelevant_and_counts_add(pairs: list[tuple[str, str]], random
     np.testing.assert_allclose(compare([g for g, _ in pairs], [s for _, s in pairs]).totals, whole.totals)
 
 
-@settings(max_examples=100)
 @given(tree_strings(), tree_strings())
 def test_scores_stay_in_range_and_are_symmetric(first: str, second: str) -> None:
     there, back = compare([first], [second]), compare([second], [first])
@@ -214,7 +211,6 @@ def reference_distance(a: list[str], b: list[str], related: float) -> float:
     return table[-1][-1]
 
 
-@settings(max_examples=100)
 @given(
     st.lists(st.sampled_from("SNVA"), min_size=1, max_size=9), st.lists(st.sampled_from("SNVA"), min_size=1, max_size=9)
 )
@@ -246,7 +242,6 @@ def rebuilt(words: list[dict[str, Any]]) -> list[tuple[str, int, int]]:
     return found
 
 
-@settings(max_examples=100)
 @given(tree_strings(labels=("S", "NP", "VP")))
 def test_the_lineages_determine_the_tree(tree: str) -> None:
     """With boundaries; phrases without words are in no lineage."""

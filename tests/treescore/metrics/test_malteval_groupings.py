@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from treescore.core.registry import METRICS as SCORERS
@@ -104,7 +104,6 @@ def test_words_that_do_not_score_are_as_if_they_were_not_there() -> None:
     assert counts_of(around, "Cpostag@-1", "gold") == {"^@-1": [1], '"P"@-1': [1]}
 
 
-@settings(max_examples=60)
 @given(st.lists(st.lists(st.booleans(), max_size=25), max_size=6))
 def test_groupings_by_errors_are_what_their_definitions_say(sentences: list[list[bool]]) -> None:
     right = np.array([bit for sentence in sentences for bit in sentence], bool)
@@ -164,7 +163,6 @@ def test_a_place_far_outside_is_outside_for_every_word() -> None:
     assert counts_of(outcome, "Wordform@-100#Wordform@100", "gold") == {"^@-100;$@100": [7]}
 
 
-@settings(max_examples=25)
 @given(st.data())
 def test_counts_of_every_grouping_sum_to_the_total(data: st.DataObject) -> None:
     def side(lengths: list[int]) -> str:

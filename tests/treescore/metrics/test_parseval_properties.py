@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from tests.treescore.metrics.evalb_oracle import Settings, row
@@ -102,7 +102,6 @@ def evalb_rows(table: ScoreTable, outcome: Outcome) -> list[list[int]]:
     "params", [COLLINS, RICH, PAIRED, {"labelled": False}], ids=["collins", "rich", "pairs", "unlabelled"]
 )
 @given(sentences=st.lists(pairs(), min_size=1, max_size=12))
-@settings(max_examples=60)
 def test_every_row_is_what_evalb_counts(params: dict[str, Any], sentences: list[tuple[str, str]]) -> None:
     """Words outside brackets stop EVALB; there are none here."""
     table, outcome = outcome_of([gold for gold, _ in sentences], [system for _, system in sentences], **params)
@@ -111,7 +110,6 @@ def test_every_row_is_what_evalb_counts(params: dict[str, Any], sentences: list[
 
 
 @given(sentences=st.lists(trees(), min_size=1, max_size=6), zero=st.booleans())
-@settings(max_examples=60)
 def test_gold_against_itself_is_perfect(sentences: list[str], *, zero: bool) -> None:
     params: dict[str, Any] = {"preset": "plain", "errors": "zero" if zero else "exclude"}
     table, outcome = outcome_of(sentences, sentences, **params)
@@ -123,7 +121,6 @@ def test_gold_against_itself_is_perfect(sentences: list[str], *, zero: bool) -> 
 
 
 @given(sentences=st.lists(pairs(), min_size=1, max_size=6), data=st.data())
-@settings(max_examples=40)
 def test_order_is_irrelevant_and_counts_add_up(sentences: list[tuple[str, str]], data: st.DataObject) -> None:
     gold, system = [pair[0] for pair in sentences], [pair[1] for pair in sentences]
     _, outcome = outcome_of(gold, system)
@@ -135,7 +132,6 @@ def test_order_is_irrelevant_and_counts_add_up(sentences: list[tuple[str, str]],
 
 
 @given(sentences=st.lists(pairs(), min_size=1, max_size=6))
-@settings(max_examples=40)
 def test_precision_and_recall_swap_with_the_sides(sentences: list[tuple[str, str]]) -> None:
     gold, system = [pair[0] for pair in sentences], [pair[1] for pair in sentences]
     table, outcome = outcome_of(gold, system, preset="plain", check_words=False)
@@ -147,7 +143,6 @@ def test_precision_and_recall_swap_with_the_sides(sentences: list[tuple[str, str
 
 
 @given(sentences=st.lists(pairs(), min_size=1, max_size=6))
-@settings(max_examples=30)
 def test_tables_and_slices_agree_with_the_counts(sentences: list[tuple[str, str]]) -> None:
     gold, system = [pair[0] for pair in sentences], [pair[1] for pair in sentences]
     _, outcome = outcome_of(gold, system, **PAIRED)

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from treescore.core.arrays import BoolArray, IntArray
@@ -46,7 +46,6 @@ def quotes(kinds: list[int]) -> IntArray:
     return np.array(rows, np.int64).reshape(-1, 3)
 
 
-@settings(max_examples=400)
 @given(KINDS, KINDS)
 def test_one_pass_puts_back_what_evalb_puts_back(gold: list[int], system: list[int]) -> None:
     found, expected = np.zeros((2, 30), np.int64), np.zeros((2, 30), np.int64)

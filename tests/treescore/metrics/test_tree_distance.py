@@ -7,7 +7,7 @@ from itertools import pairwise
 from typing import Any
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from treescore.core.limits import DEFAULT_LIMITS, Limits
@@ -92,7 +92,6 @@ def written(tree: Tree) -> str:
     return f"({label} {' '.join(map(written, below))})" if below else f"({label} w)"
 
 
-@settings(max_examples=60, deadline=None)
 @given(st.data())
 def test_distances_are_those_of_the_definition(data: st.DataObject) -> None:
     size = data.draw(st.integers(1, 5))

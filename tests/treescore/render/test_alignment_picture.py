@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from tests.treescore.render.drawn import check_sound
@@ -29,7 +29,6 @@ LINKS = st.builds(Link, INDEX, INDEX, st.sampled_from(["agreed", "wrong", "misse
 FORMS = st.lists(st.text(max_size=8) | st.sampled_from(["\u202ea", "x" * 400, "讨论"]), max_size=30)
 
 
-@settings(max_examples=100, deadline=None)
 @given(st.builds(AlignmentSentence, st.just("A pair"), FORMS.map(tuple), FORMS.map(tuple), st.lists(LINKS).map(tuple)))
 def test_nothing_is_outside_and_no_words_overlap(sentence):
     svg = alignment_svg(sentence)

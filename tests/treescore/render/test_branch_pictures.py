@@ -5,7 +5,7 @@ from __future__ import annotations
 import random
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from tests.treescore.render.drawn import check_sound
@@ -49,7 +49,6 @@ def sentences(draw) -> ConstituentSentence:
     return ConstituentSentence("A sentence", words, gold, system)
 
 
-@settings(max_examples=100, deadline=None)
 @given(sentences())
 def test_nothing_collides_and_nothing_is_outside(sentence):
     svg = constituents_svg(sentence)
@@ -60,7 +59,6 @@ def test_nothing_collides_and_nothing_is_outside(sentence):
         assert not any(text.box.overlaps(other.box) for other in labels[number + 1 :] if text.words and other.words)
 
 
-@settings(max_examples=100, deadline=None)
 @given(st.integers(1, 60).flatmap(lambda words: st.tuples(st.just(words), trees(words, ("NP", "S")))))
 def test_each_line_has_all_its_words_and_no_level_has_two_bars_at_one_place(drawn):
     words, branches = drawn

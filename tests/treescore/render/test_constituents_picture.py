@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from tests.treescore.render.drawn import check_sound, path_box
@@ -69,7 +69,6 @@ def sentences(draw) -> ConstituentSentence:
     return ConstituentSentence("A sentence", words, gold, system, compared=draw(st.booleans()))
 
 
-@settings(max_examples=200, deadline=None)
 @given(sentences())
 def test_nothing_collides_and_nothing_is_outside(sentence):
     svg = constituents_svg(sentence)
@@ -94,7 +93,6 @@ def check_lines(tree, forms: list[str]) -> None:
                 assert not any(other.x - other.half < x < other.x + other.half for other in passed)
 
 
-@settings(max_examples=100, deadline=None)
 @given(st.integers(1, 12).flatmap(lambda words: st.tuples(st.just(words), trees(words))))
 def test_trees_hold_every_constituent_and_every_word_below_one_once(drawn):
     words, spans = drawn
@@ -106,7 +104,6 @@ def test_trees_hold_every_constituent_and_every_word_below_one_once(drawn):
     assert len(below) == len(set(map(id, below)))
 
 
-@settings(max_examples=100, deadline=None)
 @given(st.integers(20, 100).flatmap(lambda words: st.tuples(st.just(words), trees(words))))
 def test_long_sentences_are_wrapped_and_nothing_is_lost(drawn):
     words, spans = drawn

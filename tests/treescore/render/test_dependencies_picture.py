@@ -6,7 +6,7 @@ from itertools import combinations, pairwise
 from pathlib import Path
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from tests.treescore.render.drawn import check_sound
@@ -104,7 +104,6 @@ def check_line(line: DependencyLine) -> None:
                 assert max(piece.low for piece in pieces) >= min(piece.high for piece in pieces)
 
 
-@settings(max_examples=150, deadline=None)
 @given(sentences())
 def test_nothing_collides_and_nothing_is_outside(sentence):
     placed = to_place(sentence)
@@ -122,7 +121,6 @@ def test_nothing_collides_and_nothing_is_outside(sentence):
     assert svg == dependencies_svg(sentence)
 
 
-@settings(max_examples=100, deadline=None)
 @given(st.lists(FORMS, max_size=12), st.lists(FORMS, max_size=12))
 def test_blocks_hold_every_word_once_and_their_links(above, below):
     links = links_between(above, below)
@@ -131,7 +129,6 @@ def test_blocks_hold_every_word_once_and_their_links(above, below):
     assert [word for _, block in blocks for word in block] == list(range(len(below)))
 
 
-@settings(max_examples=100, deadline=None)
 @given(st.sets(st.tuples(st.integers(0, 5), st.integers(0, 5))))
 def test_no_link_leaves_its_block(links):
     blocks = blocks_of(6, 6, tuple(sorted(links)))

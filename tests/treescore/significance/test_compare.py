@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import orjson
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from treescore.core.registry import TokenBits
@@ -368,7 +368,6 @@ def test_one_system_or_none_or_no_sentence_is_no_crash() -> None:
         assert finite(asked(F1, rows(1, 1), rows(2, 1), test=test))
 
 
-@settings(max_examples=40)
 @given(
     st.lists(st.lists(st.tuples(*[st.integers(0, 4)] * 3), min_size=5, max_size=5), min_size=1, max_size=4),
     st.sampled_from([F1, RECALL, ERROR, HARMONIC]),

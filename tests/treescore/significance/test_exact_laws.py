@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from treescore.core.scores import f1_score, ratio_score
@@ -36,7 +36,6 @@ def log_of(number: int, units: int) -> float:
     return math.log(number) - units * math.log(2)
 
 
-@settings(max_examples=50)
 @given(st.lists(st.integers(-9, 9), min_size=1, max_size=14))
 def test_linear_p_is_the_share_of_swaps(signed: list[int]) -> None:
     d = np.array(signed, np.int64)

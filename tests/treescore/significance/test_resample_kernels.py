@@ -6,7 +6,7 @@ from itertools import pairwise
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from treescore.core.scores import ratio_score
@@ -42,7 +42,6 @@ def test_weights_count_what_a_stream_draws(units: int) -> None:
     assert [np.bincount(drawn(seed, units), minlength=units).tolist() for seed in seeds] == weights.tolist()
 
 
-@settings(max_examples=25, deadline=None)
 @given(
     st.lists(st.integers(0, 41), min_size=1, max_size=4),
     st.sampled_from([1, 3, LARGEST_IN_LANE, LANE_MOST]),

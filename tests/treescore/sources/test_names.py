@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from treescore.sources import named_outputs, names_of_paths
@@ -51,7 +51,6 @@ def test_a_folder_has_its_whole_name(tmp_path: Path) -> None:
         unique=True,
     )
 )
-@settings(max_examples=200, deadline=None)
 def test_different_paths_have_different_names_that_are_not_empty(paths: list[str]) -> None:
     names = names_of_paths(paths)
     assert len(set(names)) == len(names)

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from types import SimpleNamespace
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from treescore import InputError, score
@@ -164,7 +164,6 @@ def test_a_deep_tree_is_written() -> None:
 
 
 @given(st.recursive(st.text("ab(-)[]'é", min_size=1, max_size=3), lambda kids: st.lists(kids, min_size=1, max_size=3)))
-@settings(max_examples=50, deadline=None)
 def test_every_tree_scores_perfectly_against_itself(shape) -> None:
     def tree(node: object) -> Tree:
         return Tree("X", [tree(child) for child in node]) if isinstance(node, list) else Tree("W", [node])

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from hypothesis import assume, given, settings
+from hypothesis import assume, given
 from hypothesis import strategies as st
 
 import treescore.formats
@@ -266,7 +266,6 @@ def squeezed(tree: str) -> str:
 LABELLED = tree_strings(labels=("S", "NP", "VP", "PP", "SBAR"), tags=("NN", "VBD"))
 
 
-@settings(max_examples=400)
 @given(st.lists(RULES, min_size=1, max_size=3), LABELLED.filter(lambda tree: not tree.startswith("( ")))
 def test_rules_work_as_full_passes_would(rules: list[str], tree: str) -> None:
     # A phrase without words cannot be told from the end of the phrase before it: the columns do not hold it.
@@ -281,7 +280,6 @@ def words_of(trees: ConstituentTreebank) -> list[str]:
     return [trees.vocabulary.strings[word] for word in trees.words[trees.tags != trees.vocabulary.get("-NONE-")]]
 
 
-@settings(max_examples=150)
 @given(st.lists(tree_strings(), min_size=1, max_size=3), st.one_of(st.just(["penn-flat"]), st.lists(RULES, max_size=3)))
 def test_flattening_is_idempotent_and_keeps_the_words(trees: list[str], rules: list[str]) -> None:
     given = treebank(*trees)

@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from treescore.core.limits import Limits
@@ -224,7 +224,6 @@ TREES = st.recursive(
 )
 
 
-@settings(max_examples=60)
 @given(st.lists(TREES, min_size=1, max_size=3), st.sampled_from(["collins", "magerman"]))
 def test_one_root_no_cycle_and_phrases_stay_together(trees: list[str], table: str) -> None:
     """Projective by construction: each phrase has exactly one word whose head lies outside."""

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from tests.treescore.building import brackets, tree_strings, treebank
@@ -223,7 +223,6 @@ def constituents(tree: str, steps: list[Any]) -> list[tuple[str, int, int]]:
     return sorted(phrases + words)
 
 
-@settings(max_examples=60)
 @given(st.lists(tree_strings(), min_size=1, max_size=3), st.data())
 def test_edited_treebanks_stay_well_formed(trees: list[str], data: Any) -> None:
     given = treebank(*trees)
@@ -237,7 +236,6 @@ def test_edited_treebanks_stay_well_formed(trees: list[str], data: Any) -> None:
     assert treebank(*brackets(edited)).ends.tolist() == edited.ends.tolist()
 
 
-@settings(max_examples=60)
 @given(st.lists(tree_strings(), min_size=2, max_size=4), st.sampled_from(STEPS))
 def test_transforms_work_sentence_by_sentence(trees: list[str], name: str) -> None:
     whole = treebank(*trees)
@@ -246,7 +244,6 @@ def test_transforms_work_sentence_by_sentence(trees: list[str], name: str) -> No
     assert brackets(step.apply(whole, whole)) == alone
 
 
-@settings(max_examples=60)
 @given(tree_strings(), st.sampled_from(STEPS))
 def test_transforms_are_idempotent(tree: str, name: str) -> None:
     """Without its step `unary`, in the case of `black`; the next test shows why."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from service.policy.rounding import rounded_to_step
@@ -153,7 +153,6 @@ def test_one_sided_tests_give_no_rank_intervals() -> None:
     assert [(row.rank_interval, row.cluster, row.tested) for row in found] == [(None, None, True)] * 2
 
 
-@settings(max_examples=200, deadline=None)
 @given(st.data())
 def test_a_rank_interval_holds_the_rank_that_scores_give(data: st.DataObject) -> None:
     """It does whatever is significant, as long as no worse row is significantly better."""
