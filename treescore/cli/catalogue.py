@@ -155,7 +155,7 @@ def _example(formatter: click.HelpFormatter, *lines: Sequence[str]) -> None:
             formatter.write(f"{words}\n")
 
 
-def _files(fmt: type[Format], *names: str) -> list[str]:
+def _example_files(fmt: type[Format], *names: str) -> list[str]:
     """Return names of files of a format for an example, with the option that a suffix spares."""
     if fmt.fields:
         return ["--format", fmt.name, *(",".join(f"{name}.{field}" for field in fmt.fields) for name in names)]
@@ -190,13 +190,13 @@ def _describe_metric(formatter: click.HelpFormatter, metric: type[Metric]) -> No
             formatter.write_text(", ".join(metric.styles))
     fmt = FORMATS[metric.examples[0].format]
     named = [] if fmt.usual_entry() == metric.name else ["--metric", metric.name]
-    lines = [["treescore", "score", *named, *_files(fmt, "gold", "mine")]]
+    lines = [["treescore", "score", *named, *_example_files(fmt, "gold", "mine")]]
     if metric.styles:
-        lines.append(["treescore", "score", *named, "--style", metric.styles[0], *_files(fmt, "gold", "mine")])
+        lines.append(["treescore", "score", *named, "--style", metric.styles[0], *_example_files(fmt, "gold", "mine")])
     params = next((dict(example.params) for example in metric.examples if example.params), None)
     if params:
         value = orjson.dumps({"name": metric.name, "params": params}).decode()
-        lines.append(["treescore", "score", "--metric", value, *_files(fmt, "gold", "mine")])
+        lines.append(["treescore", "score", "--metric", value, *_example_files(fmt, "gold", "mine")])
     _example(formatter, *lines)
 
 
@@ -233,7 +233,7 @@ def _describe_format(formatter: click.HelpFormatter, fmt: type[Format]) -> None:
         for name, text in texts.items():
             formatter.write(f"{indent}# {name}\n" if name else "")
             formatter.write("".join(f"{indent}{line}".rstrip() + "\n" for line in text.decode().splitlines()))
-    _example(formatter, ["treescore", "score", *_files(fmt, "gold", "mine")])
+    _example(formatter, ["treescore", "score", *_example_files(fmt, "gold", "mine")])
 
 
 # Transforms
@@ -255,7 +255,7 @@ def _describe_transform(formatter: click.HelpFormatter, transform: type[Transfor
     value: str = transform.name
     if transform.example:
         value = orjson.dumps({"name": transform.name, "params": dict(transform.example)}).decode()
-    _example(formatter, ["treescore", "score", *named, "--transform", value, *_files(fmt, "gold", "mine")])
+    _example(formatter, ["treescore", "score", *named, "--transform", value, *_example_files(fmt, "gold", "mine")])
 
 
 METRIC = Kind("metric", METRICS, _metric_line, _describe_metric)

@@ -35,7 +35,7 @@ def fitted(table: Table, width: int) -> Table:
         excess -= 1
     rows = [
         [
-            _cut_inside(cell, size) if head == SPARED else _cut(cell, size)
+            _cut_inside(cell, size) if head == SPARED else _cut_cell(cell, size)
             for head, cell, size in zip(table.heads, row, widths, strict=True)
         ]
         for row in table.cells
@@ -56,7 +56,7 @@ def _without(table: Table, head: str) -> Table:
     return replace(table, columns=[table.columns[at] for at in left], rows=rows)
 
 
-def _cut(cell: str, size: int) -> str:
+def _cut_cell(cell: str, size: int) -> str:
     return cell if cell_len(cell) <= size else set_cell_size(cell, size - 1).rstrip() + MARK
 
 

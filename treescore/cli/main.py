@@ -144,7 +144,7 @@ class Commands(WritingGroup):
             click.echo(f"Error: {error}", err=True)
             raise SystemExit(NOT_INSTALLED) from error
         except ScoringError as error:
-            _end(error)
+            _end_with(error)
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         """Write the list of commands without loading one."""
@@ -154,7 +154,7 @@ class Commands(WritingGroup):
                 formatter.write_dl([(name, entry.help) for name, entry in COMMANDS.items() if entry.section == section])
 
 
-def _end(error: ScoringError) -> NoReturn:
+def _end_with(error: ScoringError) -> NoReturn:
     from treescore.cli.problems import ended  # noqa: PLC0415 - it loads arrays, which a good input may not need
 
     raise ended(error) from error

@@ -90,12 +90,12 @@ def _with_texts(members: dict[str, Any], folder: Path) -> dict[str, Any]:
     for entry in metrics if isinstance(metrics, list) else ():
         params = entry.get("params") if isinstance(entry, dict) else None
         if isinstance(params, dict):
-            texts = {name: _text(folder / value[1:]) for name, value in params.items() if is_path(value)}
+            texts = {name: _text_of_file(folder / value[1:]) for name, value in params.items() if is_path(value)}
             params.update(texts)
     return members
 
 
-def _text(file: Path) -> str:
+def _text_of_file(file: Path) -> str:
     try:
         return file.read_text(encoding="utf-8-sig")
     except (OSError, UnicodeDecodeError) as error:
@@ -279,7 +279,7 @@ def _board_options(command: Callable[..., Any]) -> Callable[..., Any]:
     return click.option("--revision", type=click.IntRange(1), help="Of gold; the active one unless given.")(command)
 
 
-def _rendered(name: str, operation: str, forms: Sequence[str], text: str) -> None:
+def _add_board_command(name: str, operation: str, forms: Sequence[str], text: str) -> None:
     """Add a command that prints a board in one of these forms."""
 
     def rendered(client: Client, benchmark: str, form: str, **which: Any) -> str:
@@ -291,9 +291,9 @@ def _rendered(name: str, operation: str, forms: Sequence[str], text: str) -> Non
     asks(organise, name)(click.argument("benchmark")(option(_board_options(rendered))))
 
 
-_rendered("board", "get_leaderboard", BOARDS, "Print the board of BENCHMARK.")
-_rendered("matrix", "get_matrix", BOARDS, "Print the score of every team in every part.")
-_rendered("scores", "list_scores", SCORES, "Print every score of every team and part.")
+_add_board_command("board", "get_leaderboard", BOARDS, "Print the board of BENCHMARK.")
+_add_board_command("matrix", "get_matrix", BOARDS, "Print the score of every team in every part.")
+_add_board_command("scores", "list_scores", SCORES, "Print every score of every team and part.")
 
 
 organise.add_command(webhooks)

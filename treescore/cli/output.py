@@ -23,7 +23,7 @@ class WritingGroup(click.Group):
     def main(self, *args: Any, **kwargs: Any) -> Any:
         """Run the command that the arguments name, as click does."""
         if sys.stdout is None:
-            _end("Standard output", "it is closed")
+            _end_unwritten("Standard output", "it is closed")
         try:
             return super().main(*args, **kwargs)
         except OSError as error:
@@ -32,7 +32,7 @@ class WritingGroup(click.Group):
             os.dup2(
                 os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno()
             )  # what is unwritten is tried again at the end
-            _end("Standard output", error.strerror or str(error))
+            _end_unwritten("Standard output", error.strerror or str(error))
 
 
 def write(content: bytes, output: Path | None) -> None:
@@ -46,7 +46,7 @@ def write(content: bytes, output: Path | None) -> None:
         else:
             _replace(Path(os.path.realpath(output)), content)
     except OSError as error:
-        _end(str(output), error.strerror or str(error))
+        _end_unwritten(str(output), error.strerror or str(error))
 
 
 def _replace(path: Path, content: bytes) -> None:
@@ -68,6 +68,6 @@ def _temporary(path: Path) -> Iterator[Path]:
         written.unlink(missing_ok=True)
 
 
-def _end(what: str, reason: str) -> NoReturn:
+def _end_unwritten(what: str, reason: str) -> NoReturn:
     click.echo(f"Error: {what} cannot be written: {reason}.", err=True)
     raise SystemExit(UNWRITTEN)

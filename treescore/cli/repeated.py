@@ -111,7 +111,7 @@ def repeated(comparison: Path, gold: Path, outputs: Path, limits: Limits) -> tup
     question = shown["question"]
     check_request({**question, "metrics": [question["metric"]]})
     spec, subject = subject_of(shown)
-    again = _answer(shown, subject, _scored(question, spec, subject, gold, outputs, limits))
+    again = _answer(shown, subject, _scored_submissions(question, spec, subject, gold, outputs, limits))
     return shown, {**again, **{name: value for name, value in shown.items() if name not in again}}
 
 
@@ -134,7 +134,7 @@ def _answer(shown: Mapping[str, Json], subject: Subject, scored: _Scored) -> dic
     return subject.answer(candidates, joined_documents(scored.documents), seeds, untested, question)
 
 
-def _scored(
+def _scored_submissions(
     question: QuestionDocument, spec: Spec, subject: Subject, gold: Path, outputs: Path, limits: Limits
 ) -> _Scored:
     """Score the outputs of all submissions, part by part.
@@ -181,7 +181,7 @@ def _counts(
             return _stored(evaluation.absent(entry)), None
         return np.zeros((len(evaluation.gold), len(entry.metric.table.count_names)), np.int64), None
     fix = f"Put the output of {name} for the part {part} there."
-    text = _text(evaluation.spec, folder, part, fix, alone=alone)
+    text = _part_text(evaluation.spec, folder, part, fix, alone=alone)
     outcome = evaluation.score(text, pointer=str(folder / part))[0][entry.key]
     return _stored(outcome.rows), outcome.tokens.get(subject.score.name)
 
@@ -196,21 +196,21 @@ def _evaluation(part: PartDocument, spec: Spec, gold: Path, limits: Limits, *, a
     """Read the gold of a part, which must be that of the comparison."""
     name = part["name"]
     fix = f"Put the gold of the part {name} there."
-    text = _text(spec, gold, name, fix, alone=alone)
+    text = _part_text(spec, gold, name, fix, alone=alone)
     bodies = [text] if isinstance(text, bytes) else [text[each] for each in spec.format.format.fields]
     if [digest_of(body) for body in bodies] != part["gold"]:
         _wrong("other-gold", f"This is not the gold of the part {name}. Give the text that was sent.", gold / name)
     items = ItemInfo()
     if part["items"] is not None:
         path = (gold.parent if gold.is_file() else gold) / f"{name}.items.json"
-        body = orjson.dumps(_json(path, f"Put the items of the part {name} there."))
+        body = orjson.dumps(_read_json(path, f"Put the items of the part {name} there."))
         if digest_of(body) != part["items"]:
             _wrong("other-gold", f"These are not the items of the part {name}. Give those that were sent.", path)
         items = parse_items(orjson.loads(body))
     return Evaluation(spec, text, items, limits, str(gold / name))
 
 
-def _text(spec: Spec, folder: Path, part: str, fix: str, *, alone: bool) -> Text:
+def _part_text(spec: Spec, folder: Path, part: str, fix: str, *, alone: bool) -> Text:
     """Read the text of a part, or the texts of a format of several."""
     fields = spec.format.format.fields
     if fields:
@@ -225,7 +225,7 @@ def _read_answer(path: Path) -> dict[str, Json]:
         InputError: the file is something else.
     """
     fix = "Give the JSON of GET /v1/comparisons/{comparison}, as organisers get it, others from level gold on."
-    answer: dict[str, Json] = _json(path, fix)
+    answer: dict[str, Json] = _read_json(path, fix)
     fault = next(iter(_faults(answer)), None)
     if fault is not None:
         _wrong("no-question", f"This is not a comparison with its question ({fault}). {fix}", path)
@@ -239,7 +239,7 @@ def _faults(answer: Json) -> Iterator[str]:
         yield "/".join(map(str, error.absolute_path)) + ": " + error.message[:100]
 
 
-def _json(path: Path, fix: str) -> Json:
+def _read_json(path: Path, fix: str) -> Json:
     try:
         return orjson.loads(_bytes(path, fix))
     except orjson.JSONDecodeError as error:

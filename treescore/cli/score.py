@@ -60,7 +60,7 @@ def score(
     from treescore.cli.files import evaluated  # noqa: PLC0415 - the help needs no arrays
 
     scored = evaluated(asked, compared)
-    text = _styled(scored, style) if style is not None else _rendered(scored, form, unit)
+    text = _styled(scored, style) if style is not None else _rendered_scores(scored, form, unit)
     write(text.encode(), output)
 
 
@@ -69,7 +69,7 @@ def _several(asked: Asked) -> bool:
     return len(asked["outputs"]) + len(asked["runs"]) > 1
 
 
-def _rendered(scored: Scored, form: str, unit: str) -> str:
+def _rendered_scores(scored: Scored, form: str, unit: str) -> str:
     """Return the scores in a form; JSON and CSV warn on standard error too."""
     from treescore.cli.problems import warn_of  # noqa: PLC0415 - as the scoring
 

@@ -90,20 +90,20 @@ def _run(**given: Any) -> int:
     thresholds = [parse_threshold(text) for text in given["thresholds"]]
     with asking(given["url"], token, given["timeout"], "treescore-submit") as client:
         benchmark = client.benchmark(given["slug"]).get()
-        files = _files(given["outputs"], benchmark)
+        files = _files_by_name(given["outputs"], benchmark)
         if given["validate_only"]:
             return _validate(client, given, files)
         if given["not_worse_than"] is not None:
             require_margin(benchmark)
         thresholds = resolved(client, benchmark, thresholds)
         best = _best(client, given)
-        submission = _scored(client, given, token, files)
+        submission = _final_state(client, given, token, files)
         opponents = _opponents(given, best, submission["id"])
         outcome = outcome_of(client, benchmark, submission, thresholds, opponents)
         return _report(outcome, files, as_json=given["as_json"])
 
 
-def _files(outputs: Sequence[str], benchmark: Mapping[str, Any]) -> dict[str, Path]:
+def _files_by_name(outputs: Sequence[str], benchmark: Mapping[str, Any]) -> dict[str, Path]:
     """Return the files by their names in the form: a part, or `part/source`."""
     parts = list(benchmark["parts"])
     files: dict[str, Path] = {}
@@ -198,7 +198,7 @@ def _opponents(given: Mapping[str, Any], best: Sequence[str], own: str) -> dict[
     return {option: other if value == BEST else value for option, value in wanted.items()}
 
 
-def _scored(client: Client, given: Mapping[str, Any], token: str, files: Mapping[str, Path]) -> Document:
+def _final_state(client: Client, given: Mapping[str, Any], token: str, files: Mapping[str, Path]) -> Document:
     """Submit and wait; return the final state. A submission that the service failed to score is retried once."""
     key = {"Idempotency-Key": _key(given, token, files)}
     with _progress() as bar:

@@ -40,18 +40,18 @@ def suggest(file: str, *, as_json: bool) -> None:
 
 
 def _write(formatter: click.HelpFormatter, suggestion: Suggestion, file: str, *, best: bool) -> None:
-    formatter.write_text(f"{suggestion.certainty.capitalize()}: format {_json(suggestion.format)}")
+    formatter.write_text(f"{suggestion.certainty.capitalize()}: format {_json_words(suggestion.format)}")
     with formatter.indentation():
         formatter.write_dl([("why", " ".join(suggestion.why))])
-        formatter.write_dl([(_json(scored.metric), scored.why) for scored in suggestion.metrics])
+        formatter.write_dl([(_json_words(scored.metric), scored.why) for scored in suggestion.metrics])
         if best and suggestion.metrics:
-            command = ["treescore", "score", "--format", _json(suggestion.format)]
-            command += ["--metric", _json(suggestion.metrics[0].metric), file, "OUTPUT"]
+            command = ["treescore", "score", "--format", _json_words(suggestion.format)]
+            command += ["--metric", _json_words(suggestion.metrics[0].metric), file, "OUTPUT"]
             formatter.write(f"{' ' * formatter.current_indent}{shlex.join(command)}\n")
     formatter.write("\n")
 
 
-def _json(value: Json) -> str:
+def _json_words(value: Json) -> str:
     import orjson  # noqa: PLC0415 - the help needs none
 
     return value if isinstance(value, str) else orjson.dumps(value).decode()

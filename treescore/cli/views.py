@@ -40,11 +40,11 @@ def write_views(
     """
     if form in (JSON, CSV):
         warn_of(result)
-    write(_rendered(named, form, unit, output, limit).encode(), output)
+    write(_rendered_views(named, form, unit, output, limit).encode(), output)
 
 
-def _rendered(named: Sequence[Named], form: str, unit: str, output: Path | None, limit: int) -> str:
-    shown = [Named(members, _cut(view, limit)) for members, view in named]
+def _rendered_views(named: Sequence[Named], form: str, unit: str, output: Path | None, limit: int) -> str:
+    shown = [Named(members, _cut_view(view, limit)) for members, view in named]
     if form == JSON:
         return json_text([{**members, **orjson.loads(view.to_json())} for members, view in shown])
     if form == CSV:
@@ -73,7 +73,7 @@ def _once(names: Iterable[str]) -> list[str]:
     return list(dict.fromkeys(names))
 
 
-def _cut(view: View, limit: int) -> View:
+def _cut_view(view: View, limit: int) -> View:
     more = len(view) - limit
     if limit == 0 or more <= 0:
         return view

@@ -47,7 +47,7 @@ def with_sentence_slices(
     """Return all groupings of an outcome: grouping -> its rows. A metric's own grouping of a name comes first."""
     own = dict(outcome.slices())
     others = {name: groups for name, groups in groupings.items() if name not in own}
-    return {**_rows(table, outcome.rows, others), **own}
+    return {**_slice_documents(table, outcome.rows, others), **own}
 
 
 def _groupings(gold: Treebank, items: ItemInfo) -> Mapping[str, Sequence[Json]]:
@@ -85,7 +85,9 @@ def _groups(values: Sequence[Json]) -> SentenceGroups:
     return SentenceGroups(column_of(used), np.argsort(groups, kind="stable")[: sizes.sum()], sizes)
 
 
-def _rows(table: ScoreTable, counts: Counts, groupings: Mapping[str, SentenceGroups]) -> dict[str, Documents]:
+def _slice_documents(
+    table: ScoreTable, counts: Counts, groupings: Mapping[str, SentenceGroups]
+) -> dict[str, Documents]:
     """Make a row for each group, those of all groupings at once."""
     if not groupings:
         return {}

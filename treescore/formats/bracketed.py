@@ -106,7 +106,7 @@ class Bracketed(Format):
             raise InputError(list(unreadable.values()), len(faults))
         warnings = _bare_carriage_return(text) if by_line else []
         sentences = Sentences(unreadable=unreadable, warnings=warnings, advice=advice)
-        return _treebank(scanned, vocabulary, strings, _lines(text, scanned, by_line=by_line), sentences)
+        return _bracketed_treebank(scanned, vocabulary, strings, _lines(text, scanned, by_line=by_line), sentences)
 
     def joinable(self, texts: Mapping[str, bytes]) -> list[bytes]:
         """Return the texts so that they can follow each other.
@@ -190,7 +190,7 @@ def _lines(text: bytes, scanned: Scan, *, by_line: bool) -> IntArray:
     return np.asarray(np.searchsorted(feeds, scanned.sentences.first_byte) + 1, np.int64)
 
 
-def _treebank(
+def _bracketed_treebank(
     scanned: Scan, vocabulary: Vocabulary, strings: list[str], lines: IntArray, sentences: Sentences
 ) -> ConstituentTreebank:
     # Tag -1, none, takes the last number.

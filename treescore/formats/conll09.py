@@ -16,8 +16,8 @@ from treescore.errors import Problem, ProblemList, ScoringError
 from treescore.formats.conllx import ConllX, comment_inside
 from treescore.formats.shared.tolerance import OF_BYTES, Lines, lines_of
 
-_BLANK = " \t\v\f"
-_LEAST = 0.8
+_BLANKS = " \t\v\f"
+_LEAST_SHARE = 0.8
 """Share of lines that must have the form: the others may be damaged."""
 
 
@@ -44,7 +44,7 @@ class WideColumns(ConllX):
             if len(row) >= least and row[0].isdigit() and row[at] != "_"
             and all(_is_head(row[place]) for place in heads) and not any(row[place].isdigit() for place in relations)
         ]  # fmt: skip
-        if share(len(rows), len(head.rows)) < _LEAST:
+        if share(len(rows), len(head.rows)) < _LEAST_SHARE:
             return None
         what = f"A number, {least - 1} or more further columns, a number in column {at + 1} (HEAD)"
         if len(heads) > 1:
@@ -92,7 +92,7 @@ class WideColumns(ConllX):
         made = []
         sentence, inside = 0, False
         for number, line in enumerate(lines, 1):
-            stripped = line.strip(_BLANK)
+            stripped = line.strip(_BLANKS)
             if not stripped or (stripped.startswith("#") and not inside):
                 inside = False
                 made.append(stripped)

@@ -86,7 +86,7 @@ class ConllU(Format):
         def check(outline: Outline, fields: Fields, findings: Findings, warnings: Findings) -> Ids:
             return ids_of(outline, fields, vocabulary, findings, warnings, heads_outside=self.keeps_heads_outside)
 
-        reader = RowFormat(lambda outline: columns_of(outline, vocabulary), _bad_layout, check)
+        reader = RowFormat(lambda outline: columns_of(outline, vocabulary), _bad_conllu_layout, check)
         lines, cap = lines_of(text, lenient=lenient), limits.max_problems
         rows = reader.read(outline_of(lines.text, limits), cap, lenient=lenient, faults=lines.faults)
         return treebank_of(rows, rows.checked, rows.fields, vocabulary, cap)
@@ -113,7 +113,7 @@ class Columns(Protocol):
         ...
 
 
-def _bad_layout(outline: Outline) -> Findings:
+def _bad_conllu_layout(outline: Outline) -> Findings:
     """Describe lines that have not ten columns, and comments inside sentences."""
     findings = Findings(outline.sentences)
     found = fields_per_line(outline)

@@ -30,8 +30,8 @@ ID, FORM, LEMMA, CPOSTAG, POSTAG, FEATS, HEAD, DEPREL, PHEAD, PDEPREL = range(CO
 MIN_COLUMNS = 8
 """Columns that each line needs; PHEAD and PDEPREL may be missing."""
 
-_SPACES = (b" ", b"\v", b"\f")
-_BLANK = ("_",) * COLUMNS
+_SPACE_BYTES = (b" ", b"\v", b"\f")
+_EMPTY_FIELDS = ("_",) * COLUMNS
 
 
 @register
@@ -82,17 +82,17 @@ class ConllX(Format):
     def _read(self, lines: Lines, vocabulary: Vocabulary, limits: Limits) -> DependencyTreebank:
         """Read lines, some of which may have faults. Raises InputError and LimitError."""
         outline = outline_of(lines.text, limits)
-        regular = not any(space in lines.text for space in _SPACES) and not len(outline.misplaced)
+        regular = not any(space in lines.text for space in _SPACE_BYTES) and not len(outline.misplaced)
         fields = columns_of(outline, vocabulary) if regular else None
         faults = self._found(limits)
         if fields is None:
             outline = outline_of(_regular(lines.text, faults), limits)
             if not self._lenient:
                 faults.raise_if_any()
-        reader = RowFormat(lambda rows: columns_of(rows, vocabulary), lambda rows: Findings(), _check_fields)  # noqa: ARG005 - each line has ten fields
+        reader = RowFormat(lambda rows: columns_of(rows, vocabulary), lambda rows: Findings(), _check_conllx_fields)  # noqa: ARG005 - each line has ten fields
         known = [*lines.faults, *faults.problems]
         rows = reader.read(outline, limits.max_problems, lenient=self._lenient, faults=known, fields=fields)
-        return _treebank(rows, vocabulary, limits.max_problems)
+        return _conllx_treebank(rows, vocabulary, limits.max_problems)
 
     def write(self, treebank: DependencyTreebank) -> str:
         """Write the words of `treebank`; the format has no comments, multiword tokens and empty nodes."""
@@ -117,7 +117,7 @@ def _regular(text: bytes, problems: ProblemList) -> bytes:
             problems.add(comment_inside(number + 1, sentence))
         elif len(fields) < MIN_COLUMNS:
             problems.add(_too_few(number + 1, sentence, len(fields)))
-            fields += _BLANK
+            fields += _EMPTY_FIELDS
         lines[number] = "\t".join([*fields, "_", "_"][:COLUMNS])
     return "\n".join(lines).encode()
 
@@ -145,7 +145,7 @@ def _empty_field(outline: Outline, column: int) -> Callable[[int], Problem]:
     return problem
 
 
-def _check_fields(outline: Outline, fields: Fields, findings: Findings, warnings: Findings) -> None:
+def _check_conllx_fields(outline: Outline, fields: Fields, findings: Findings, warnings: Findings) -> None:
     """Add the empty fields, and warn of comments."""
     for column in range(DEPREL + 1):
         findings.add(np.flatnonzero(fields[column] == 0), _empty_field(outline, column))
@@ -158,7 +158,7 @@ def _comments(line: int, count: int) -> Problem:
     return Problem("conllx-comments", detail, line=line)
 
 
-def _treebank(rows: Rows[None], vocabulary: Vocabulary, cap: int) -> DependencyTreebank:
+def _conllx_treebank(rows: Rows[None], vocabulary: Vocabulary, cap: int) -> DependencyTreebank:
     outline, fields, warnings = rows.outline, rows.fields, rows.warnings
     strings = vocabulary.strings
     heads = heads_of(fields[HEAD], vocabulary)

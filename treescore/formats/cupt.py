@@ -128,14 +128,14 @@ def read_cupt(
 
     def check(
         outline: Outline, fields: Fields, findings: Findings, warnings: Findings
-    ) -> tuple[_Columns, Ids, Expressions]:
+    ) -> tuple[_CuptColumns, Ids, Expressions]:
         _check_headers(outline, columns, findings)
-        rows = _Columns(fields, places, len(outline.lines), blank)
+        rows = _CuptColumns(fields, places, len(outline.lines), blank)
         ids = ids_of(outline, rows, vocabulary, findings, warnings, heads_outside=heads_outside)
         codes = rows[COLUMN - 1]
         return rows, ids, expressions_of(outline, ids, codes, vocabulary, findings, warnings, ranges=ranges)
 
-    reader = RowFormat(fields_of, lambda outline: _bad_layout(outline, columns), check)
+    reader = RowFormat(fields_of, lambda outline: _bad_cupt_layout(outline, columns), check)
     outline = replace(outline_of(lines.text, limits), places=places)
     rows = reader.read(outline, limits.max_problems, lenient=lenient, faults=lines.faults)
     named, ids, expressions = rows.checked
@@ -170,7 +170,7 @@ def with_expressions(
 
 
 @dataclass(frozen=True, slots=True)
-class _Columns:
+class _CuptColumns:
     """The columns of a text in the order of CoNLL-U, then that of the codes; `_` where it lacks one."""
 
     fields: Fields
@@ -215,7 +215,7 @@ def _check_headers(outline: Outline, columns: list[str], findings: Findings) -> 
     findings.add(firsts, problem)
 
 
-def _bad_layout(outline: Outline, columns: list[str]) -> Findings:
+def _bad_cupt_layout(outline: Outline, columns: list[str]) -> Findings:
     """Describe lines that have other columns than the first line names, and comments inside sentences."""
     findings = Findings(outline.sentences)
     found = fields_per_line(outline)

@@ -32,8 +32,8 @@ from treescore.formats.shared.gap_trees import (
 from treescore.formats.shared.gap_writing import WrittenTree, WrittenTrees, unwritable
 from treescore.formats.shared.lines import short, unix_lines
 
-_ESCAPED = {"(": "#LRB#", ")": "#RRB#"}
-_FORM = "Each leaf is index=word, as in (NN 0=dogs); brackets in words are #LRB# and #RRB#."
+_ESCAPED_BRACKETS = {"(": "#LRB#", ")": "#RRB#"}
+_LEAF_FORM = "Each leaf is index=word, as in (NN 0=dogs); brackets in words are #LRB# and #RRB#."
 _FAULTS = {
     gap_brackets.UNCLOSED: Problem(
         "bracket-unclosed",
@@ -143,7 +143,7 @@ def _faults_of(text: bytes, scanned: gap_brackets.Scanned, limits: Limits) -> Fa
             detail = f"The line exceeds {limits.max_depth:,} nested brackets. Ask the operator for a higher limit."
             return Problem("too-deep", detail, line=line + 1, column=column, sentence=line + 1)
         end = int(line_starts[line + 1]) - 1
-        detail = f"{_FAULTS[fault].detail.format(_quoted(text[byte:end][:200]))} {_FORM}"
+        detail = f"{_FAULTS[fault].detail.format(_quoted(text[byte:end][:200]))} {_LEAF_FORM}"
         return replace(_FAULTS[fault], detail=detail, line=line + 1, column=column, sentence=line + 1)
 
     deep = bad[scanned.faults[bad] == gap_brackets.DEEP]
@@ -247,8 +247,8 @@ class _Line:
     def _leaf(self, word: int) -> str:
         treebank = self._treebank
         form = self._strings[treebank.words[word]]
-        written = "".join(_ESCAPED.get(character, character) for character in form)
-        self._refuse(not form or set(form) & _SPACES or _unescaped(written) != form, f"the word {form!r}")
+        written = "".join(_ESCAPED_BRACKETS.get(character, character) for character in form)
+        self._refuse(not form or set(form) & _SPACE_SIGNS or _unescaped(written) != form, f"the word {form!r}")
         leaf = f"{word - self._tree.words.start}={written}"
         tag, function = int(treebank.tags[word]), int(treebank.word_functions[word])
         if tag == NO_TAG:
@@ -258,7 +258,7 @@ class _Line:
     def _label(self, number: int, function: int) -> str:
         parts = self._strings[number], self._strings[function]
         label = "-".join(parts) if function else parts[0]
-        self._refuse(divided(label) != parts or set(label) & (_SPACES | {"(", ")"}), f"the label {label!r}")
+        self._refuse(divided(label) != parts or set(label) & (_SPACE_SIGNS | {"(", ")"}), f"the label {label!r}")
         return label
 
     def _refuse(self, wrong: object, what: str) -> None:
@@ -266,4 +266,4 @@ class _Line:
             raise unwritable("discbracket", what, self._tree.number)
 
 
-_SPACES = set(" \t\n\v\f\r\0")
+_SPACE_SIGNS = set(" \t\n\v\f\r\0")

@@ -47,7 +47,7 @@ _NUMBER = re.compile(r"0|[1-9][0-9]{0,8}")
 _UNKNOWN = -1
 _KEY = 1_000_000_000
 """Above each number of a node."""
-_FORM = "A line is: word, [lemma,] tag, morphology, edge label, parent."
+_LINE_FORM = "A line is: word, [lemma,] tag, morphology, edge label, parent."
 
 
 class _Lines(NamedTuple):
@@ -122,11 +122,13 @@ class Export(Format):
         faults = Faults()
         lines = _lines_of(spaced_fields(unix_lines(text), COLUMNS), limits, faults)
         sent_ids = _sent_ids(lines, faults)
-        return _treebank(lines, vocabulary, limits, sent_ids, faults, lenient=self.values["unreadable"] == "sentence")
+        return _export_treebank(
+            lines, vocabulary, limits, sent_ids, faults, lenient=self.values["unreadable"] == "sentence"
+        )
 
     def write(self, treebank: DiscontinuousTreebank) -> str:
         """Write version 4. Raises InputError for what the format cannot hold."""
-        return "#FORMAT 4\n" + "".join(_written(treebank))
+        return "#FORMAT 4\n" + "".join(_written_export(treebank))
 
 
 def _lines_of(fields: SpacedFields, limits: Limits, faults: Faults) -> _Lines:
@@ -238,25 +240,25 @@ class _Rows(NamedTuple):
         return column + 1 - (not self.lemmas[row] and column > 0)
 
 
-def _rows_of(lines: _Lines, faults: Faults) -> _Rows:
+def _export_rows(lines: _Lines, faults: Faults) -> _Rows:
     counts, strings = lines.fields.counts[lines.rows], lines.fields.strings
     enough = counts >= _LEAST
     few = lines.rows[~enough]
     faults.add(few, lines.sentences[~enough], few, lambda line: lines.problem(
         line, None, "export-field-count",
-        f"The line has {counted(int(lines.fields.counts[line]), 'field')}; at least {_LEAST} are needed. {_FORM}",
+        f"The line has {counted(int(lines.fields.counts[line]), 'field')}; at least {_LEAST} are needed. {_LINE_FORM}",
     ))  # fmt: skip
     codes, lemmas = lines.fields.codes[lines.rows[enough]], counts[enough] % 2 == 0
     shifted = np.concatenate([codes[:, :1], codes[:, :-1]], axis=1)  # without a lemma, the word stands for it
     columns = np.where(lemmas[:, None], codes, shifted)
-    named = np.array([_number(string) for string in strings], np.int64)
-    nodes = np.array([_number(string[1:]) if string[:1] == "#" else _UNKNOWN for string in strings], np.int64)
+    named = np.array([_export_number(string) for string in strings], np.int64)
+    nodes = np.array([_export_number(string[1:]) if string[:1] == "#" else _UNKNOWN for string in strings], np.int64)
     numbers = nodes[columns[:, 0]]
     numbers[numbers < FIRST_NODE] = _UNKNOWN
     return _Rows(lines.rows[enough], lines.sentences[enough], columns, lemmas, numbers, named[columns[:, 5]])
 
 
-def _number(string: str) -> int:
+def _export_number(string: str) -> int:
     return int(string) if _NUMBER.fullmatch(string) else _UNKNOWN
 
 
@@ -288,12 +290,12 @@ def _check_nodes(lines: _Lines, rows: _Rows, faults: Faults) -> IntArray:
     faults.add(lost, rows.sentences[lost], rows.lines[lost], lambda row: lines.problem(
         int(rows.lines[row]), rows.field(row, 5), "unknown-parent",
         f"The parent, {lines.fields.strings[rows.columns[row, 5]][:30]!r}, is not a constituent of the sentence. Write "
-        f"0 for the root, or the number of a constituent without #. {_FORM}",
+        f"0 for the root, or the number of a constituent without #. {_LINE_FORM}",
     ))  # fmt: skip
     return np.where(known & (rows.parents > 0), np.append(order, NONE)[found], NONE)
 
 
-def _treebank(
+def _export_treebank(
     lines: _Lines,
     vocabulary: Vocabulary,
     limits: Limits,
@@ -303,7 +305,7 @@ def _treebank(
     lenient: bool,
 ) -> DiscontinuousTreebank:
     size, strings = len(lines.begins), lines.fields.strings
-    rows = _rows_of(lines, faults)
+    rows = _export_rows(lines, faults)
     above = _check_nodes(lines, rows, faults)
     nodes, words = np.flatnonzero(rows.numbers != _UNKNOWN), np.flatnonzero(rows.numbers == _UNKNOWN)
 
@@ -344,7 +346,7 @@ def _treebank(
     return treebank_of(raw, reading, sent_ids, faults)
 
 
-def _written(treebank: DiscontinuousTreebank) -> Iterator[str]:
+def _written_export(treebank: DiscontinuousTreebank) -> Iterator[str]:
     strings = treebank.vocabulary.strings
     trees = WrittenTrees(treebank, "export")
     for tree in trees:
@@ -360,7 +362,7 @@ def _written(treebank: DiscontinuousTreebank) -> Iterator[str]:
                 strings[treebank.morphs[word]] or NOTHING,
                 strings[treebank.word_functions[word]] or NOTHING,
             ]
-            if form in (_BOS, _EOS) or (form[:1] == "#" and _number(form[1:]) >= FIRST_NODE):
+            if form in (_BOS, _EOS) or (form[:1] == "#" and _export_number(form[1:]) >= FIRST_NODE):
                 raise unwritable("export", f"the word {form!r}", tree.number)
             yield _line(fields, tree.below_root(treebank.anchors[word]), tree.number)
         for node in tree.nodes:

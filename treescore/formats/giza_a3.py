@@ -36,7 +36,7 @@ _HEADING = re.compile(rb"# ?Sentence pair \(([0-9]+)\)")
 _TOKEN = re.compile(rb"\S+")
 _LINES = 3
 _OPEN, _CLOSE, _NULL = b"({", b"})", b"NULL"
-_FORM = "A pair is three lines: # Sentence pair (1) …; the target sentence; NULL ({ }) word ({ 1 2 }) …"
+_PAIR_FORM = "A pair is three lines: # Sentence pair (1) …; the target sentence; NULL ({ }) word ({ 1 2 }) …"
 
 
 class _Pair(NamedTuple):
@@ -160,7 +160,7 @@ def _pairs(text: bytes, limits: Limits, problems: ProblemList) -> Iterator[_Pair
         heading = _HEADING.match(lines[start])
         if heading is None or start + 2 >= len(lines):
             what = "A first line is missing or of another form" if heading is None else "The last pair is incomplete"
-            problems.add(Problem("giza-bad-pair", f"{what}. {_FORM}", line=start + 1, column=1))
+            problems.add(Problem("giza-bad-pair", f"{what}. {_PAIR_FORM}", line=start + 1, column=1))
             return  # what follows is not known to begin a pair
         if len(heading[1]) > MAX_DIGITS:
             detail = f"The number of the pair has {len(heading[1])} digits. Number pairs from 1."
@@ -187,7 +187,7 @@ class _Linked:
             named = [token for token, _ in tokens[position : position + 2]]
             if named[1:] != [_OPEN] or (not word and named[0] != _NULL):
                 start = tokens[position][1] if named else 0
-                self._fault("giza-bad-pair", f"No word followed by `({{` stands here. {_FORM}", start)
+                self._fault("giza-bad-pair", f"No word followed by `({{` stands here. {_PAIR_FORM}", start)
                 return
             position += 2
             while position < len(tokens) and tokens[position][0] != _CLOSE:
@@ -196,7 +196,7 @@ class _Linked:
                     yield word, number, self._column(tokens[position][1])
                 position += 1
             if position == len(tokens):
-                self._fault("giza-bad-pair", f"`}})` is missing at the end of the line. {_FORM}", len(self._text))
+                self._fault("giza-bad-pair", f"`}})` is missing at the end of the line. {_PAIR_FORM}", len(self._text))
             position += 1
             word += 1
         if word - 1 > limits.max_words:
@@ -207,10 +207,10 @@ class _Linked:
         """Return the number of a target word, 0 if it is not one."""
         number = number_of(token, limits)
         if isinstance(number, Fault):
-            self._fault(number.code, f"Word number {quoted(token)} {number.what}. {_FORM}", start)
+            self._fault(number.code, f"Word number {quoted(token)} {number.what}. {_PAIR_FORM}", start)
             return 0
         if not 1 <= number <= targets:
-            detail = f"{number} is not a word of the line before, which has {counted(targets, 'word')}. {_FORM}"
+            detail = f"{number} is not a word of the line before, which has {counted(targets, 'word')}. {_PAIR_FORM}"
             self._fault("alignment-index-out-of-range", detail, start)
             return 0
         return number

@@ -28,7 +28,7 @@ _SPACE = re.compile(r"[ \t\v\f\r\n]+")
 BLANK = "_"
 _LOOKS_LIKE_TUPLE = re.compile(r"\s*\(\S+ \S+( (<+|>+) \S+( \S+)?)?\)\s*")
 _LEAST_TUPLES = 0.8
-_FORM = (
+_TUPLE_FORM = (
     "A tuple is (word category), (word category < head) or (word category < head relationship), "
     "its fields separated by spaces."
 )
@@ -67,7 +67,7 @@ class Minipar(Format):
         if not isinstance(text, bytes):
             raise InputError(Problem("bad-text", "This format takes one text, not several. Send a string."))
         problems = ProblemList(limits.max_problems)
-        columns = _Columns()
+        columns = _TupleColumns()
         for number, line in enumerate(decoded(text).replace("\r\n", "\n").replace("\r", "\n").split("\n"), 1):
             if not line.strip(SPACES):
                 columns.end_sentence()
@@ -134,19 +134,19 @@ def _parsed(line: str) -> _Tuple | _Fault:
     stripped = line.strip(SPACES)
     column = line.index(stripped) + 1
     if len(stripped) < 2 or stripped[0] != "(" or stripped[-1] != ")":
-        return _Fault("minipar-no-parentheses", f"The line is not a tuple in parentheses. {_FORM}", column)
+        return _Fault("minipar-no-parentheses", f"The line is not a tuple in parentheses. {_TUPLE_FORM}", column)
     fields = [field for field in _SPACE.split(stripped[1:-1]) if field]
     if len(fields) == 2:
         return _Tuple(fields[0], fields[1], "", "", BLANK)
     if len(fields) == 3:
-        detail = f"The tuple has a third field, {_short(fields[2])}, but no indicator and head. {_FORM}"
+        detail = f"The tuple has a third field, {_short(fields[2])}, but no indicator and head. {_TUPLE_FORM}"
         return _Fault("minipar-three-fields", detail, column)
     if len(fields) not in (4, 5):
         found = f"The tuple has {counted(len(fields), 'field')}"
-        detail = f"{found}; 2, 4 or 5 are allowed, and no word may hold a space. {_FORM}"
+        detail = f"{found}; 2, 4 or 5 are allowed, and no word may hold a space. {_TUPLE_FORM}"
         return _Fault("minipar-field-count", detail, column)
     if set(fields[2]) not in ({"<"}, {">"}):
-        detail = f"The third field is {_short(fields[2])}, not < or > repeated, with a space behind. {_FORM}"
+        detail = f"The third field is {_short(fields[2])}, not < or > repeated, with a space behind. {_TUPLE_FORM}"
         return _Fault("minipar-bad-indicator", detail, column)
     return _Tuple(fields[0], fields[1], fields[2], fields[3], fields[4] if len(fields) == 5 else BLANK)
 
@@ -156,7 +156,7 @@ def _short(field: str) -> str:
 
 
 @dataclass(slots=True)
-class _Columns:
+class _TupleColumns:
     """Columns read so far; heads of the open sentence are resolved when it ends."""
 
     tuples: list[_Tuple] = field(default_factory=list)

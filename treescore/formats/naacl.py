@@ -42,7 +42,7 @@ _SENTENCES = Param(
     doc="Number of sentence pairs, named 1 to this number; without it, the pairs are those that have a link.",
 )
 SURE, POSSIBLE, NUMBER, OTHER = range(4)
-_FORM = "A line is: sentence, source word, target word, then optionally S or P and a confidence."
+_LINK_FORM = "A line is: sentence, source word, target word, then optionally S or P and a confidence."
 
 
 @register
@@ -87,7 +87,7 @@ class Naacl(Format):
         tokens = tokens_of(unified(text) if text else b"\n")
         fields = sums_by(tokens.lines, tokens.line_count)
         problems = ProblemList(limits.max_problems)
-        _check_fields(tokens, fields, problems)
+        _check_link_fields(tokens, fields, problems)
         problems.raise_if_any()
         starts = np.flatnonzero(np.diff(tokens.lines, prepend=-1))
         names = [tokens.strings[start] for start in starts.tolist()]
@@ -150,10 +150,10 @@ class Naacl(Format):
         return np.array([index_of.get(normalised[name], 0) for name in names], np.int64), ids, list(ids)
 
 
-def _check_fields(tokens: Tokens, fields: IntArray, problems: ProblemList) -> None:
+def _check_link_fields(tokens: Tokens, fields: IntArray, problems: ProblemList) -> None:
     for line in np.flatnonzero((fields > 5) | ((fields > 0) & (fields < 3))).tolist():
         token = int(np.searchsorted(tokens.lines, line))
-        detail = f"The line has {counted(int(fields[line]), 'field')}. Write 3 to 5. {_FORM}"
+        detail = f"The line has {counted(int(fields[line]), 'field')}. Write 3 to 5. {_LINK_FORM}"
         problems.add(tokens.problem(token, "alignment-wrong-field-count", detail, named=True))
 
 
@@ -166,7 +166,9 @@ def _numbers(tokens: Tokens, indices: IntArray, limits: Limits, problems: Proble
         for token, string in zip(indices.tolist(), strings, strict=True):
             if string in faults:
                 code, what = faults[string]
-                problems.add(tokens.problem(token, code, f"Word number {quoted(string)} {what}. {_FORM}", named=True))
+                problems.add(
+                    tokens.problem(token, code, f"Word number {quoted(string)} {what}. {_LINK_FORM}", named=True)
+                )
         number_by_string.update(dict.fromkeys(faults, 0))
     return np.array([number_by_string[string] for string in strings], np.int64)
 
@@ -181,7 +183,7 @@ def _flags(tokens: Tokens, starts: IntArray, fields: IntArray, problems: Problem
     repeated = np.zeros(len(extra), np.bool_)
     repeated[1:] = (owners[extra[1:]] == owners[extra[:-1]]) & ((kinds[1:] == NUMBER) == (kinds[:-1] == NUMBER))
     for token in extra[(kinds == OTHER) | repeated].tolist():
-        detail = f"{quoted(tokens.strings[token])} is not S, P or a confidence, or repeats one of them. {_FORM}"
+        detail = f"{quoted(tokens.strings[token])} is not S, P or a confidence, or repeats one of them. {_LINK_FORM}"
         problems.add(tokens.problem(token, "alignment-bad-flag", detail, named=True))
     sure = np.ones(len(starts), np.bool_)
     sure[owners[extra[kinds == POSSIBLE]]] = False

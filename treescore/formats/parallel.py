@@ -147,7 +147,7 @@ def _not_json(error: orjson.JSONDecodeError) -> Problem:
 
 def _by_sentence(links: Alignments, source: DependencyTreebank) -> Alignments:
     """Return the alignment with one pair for each sentence of the trees, in their order."""
-    rows = _rows(links, source)
+    rows = _alignment_rows(links, source)
     unknown = np.flatnonzero((rows < 0) | (rows >= len(source)))
     if len(unknown):
         name = links.pair_ids[int(unknown[0])]
@@ -158,7 +158,7 @@ def _by_sentence(links: Alignments, source: DependencyTreebank) -> Alignments:
     return alignments_of(matched, [str(number + 1) for number in range(len(source))], Sentences(), form)
 
 
-def _rows(links: Alignments, source: DependencyTreebank) -> IntArray:
+def _alignment_rows(links: Alignments, source: DependencyTreebank) -> IntArray:
     if not len(links.sentences.sent_ids) and len(links):
         if len(links) != len(source):
             raise InputError(_unequal("alignment", len(links), len(source), pointer=""))

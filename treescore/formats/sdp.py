@@ -94,7 +94,7 @@ class Sdp(Format):
         _check_counts(outline, places.counts, words, version, findings)
         findings.raise_if_any(limits.max_problems)
         assert version is not None  # noqa: S101 - else no line has the right number of columns
-        return _treebank(outline, places, cut, words, version, vocabulary)
+        return _graph_treebank(outline, places, cut, words, version, vocabulary)
 
     def write(self, treebank: SemanticTreebank) -> str:
         """Write the text that reads back as `treebank`. Raises InputError for what the columns cannot hold."""
@@ -105,7 +105,7 @@ def write_sdp(treebank: SemanticTreebank) -> str:
     """Write graphs with the columns of 2015. Raises InputError for what they cannot hold."""
     ids = treebank.sentences.sent_ids
     lines = ["#SDP 2015"]
-    for graph, rows in enumerate(_rows_of(treebank)):
+    for graph, rows in enumerate(_graph_lines(treebank)):
         if len(ids):
             lines.append(f"#{_checked_id(ids[graph], graph)}")
         if not rows:
@@ -162,7 +162,7 @@ def _words(outline: Outline, places: Places, cut: bytes, vocabulary: Vocabulary,
         detail = f"The id is {found!r}, expected {int(positions[row])}. Number the words of each graph 1, 2, 3."
         return outline.problem(row, ID + 1, "sdp-wrong-id", f"{detail} Put a blank line between graphs.")
 
-    findings.add(np.flatnonzero(vocabulary.table(ids, _number)[ids] != positions), wrong_id)
+    findings.add(np.flatnonzero(vocabulary.table(ids, _position_of)[ids] != positions), wrong_id)
     flags = []
     for column in (TOP, PRED):
         values = columns[column]
@@ -173,7 +173,7 @@ def _words(outline: Outline, places: Places, cut: bytes, vocabulary: Vocabulary,
     return _Words(columns, flags[0], flags[1], per_graph)
 
 
-def _number(string: str) -> int:
+def _position_of(string: str) -> int:
     """Return the position that an id names, 0 where it is none."""
     plain = string.isascii() and string.isdigit() and string[0] != "0" and len(string) <= _MOST_DIGITS
     return int(string) if plain else 0
@@ -239,7 +239,7 @@ def _check_counts(outline: Outline, counts: IntArray, words: _Words, version: st
     findings.add(np.flatnonzero(counts != wanted + fixed), problem)
 
 
-def _treebank(
+def _graph_treebank(
     outline: Outline, places: Places, cut: bytes, words: _Words, version: str, vocabulary: Vocabulary
 ) -> SemanticTreebank:
     fixed, size = VERSIONS[version], len(outline.starts)
@@ -272,7 +272,7 @@ def _treebank(
     )
 
 
-def _rows_of(treebank: SemanticTreebank) -> Iterator[list[str]]:
+def _graph_lines(treebank: SemanticTreebank) -> Iterator[list[str]]:
     """Yield the lines of each graph. Raises InputError for strings that are no fields."""
     strings = treebank.vocabulary.strings
     number_of = np.cumsum(treebank.predicates) - 1

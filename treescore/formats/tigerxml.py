@@ -20,7 +20,7 @@ from treescore.formats.shared.gap_writing import WrittenTree, WrittenTrees, unwr
 from treescore.formats.shared.tiger_reader import VROOT, read_tiger
 
 _FIRST_NODE = 500
-_ESCAPED = {"\t": "&#9;", "\n": "&#10;", "\r": "&#13;"}
+_ESCAPED_SPACES = {"\t": "&#9;", "\n": "&#10;", "\r": "&#13;"}
 
 
 @register
@@ -85,10 +85,10 @@ class TigerXml(Format):
     def write(self, treebank: DiscontinuousTreebank) -> str:
         """Write the sentences. Raises InputError for what the format cannot hold."""
         head = '<?xml version="1.0" encoding="UTF-8"?>\n<corpus id="corpus">\n<body>\n'
-        return head + "".join(_written(treebank)) + "</body>\n</corpus>\n"
+        return head + "".join(_written_tigerxml(treebank)) + "</body>\n</corpus>\n"
 
 
-def _written(treebank: DiscontinuousTreebank) -> Iterator[str]:
+def _written_tigerxml(treebank: DiscontinuousTreebank) -> Iterator[str]:
     trees = WrittenTrees(treebank, "tigerxml", with_spaces=True)
     for tree in trees:
         trees.refuse_root(tree, VROOT)
@@ -99,9 +99,11 @@ def _sentence(treebank: DiscontinuousTreebank, trees: WrittenTrees, tree: Writte
     strings = treebank.vocabulary.strings
 
     def attribute(text: str) -> str:
-        if any((character < " " and character not in _ESCAPED) or character in "\ufffe\uffff" for character in text):
+        if any(
+            (character < " " and character not in _ESCAPED_SPACES) or character in "\ufffe\uffff" for character in text
+        ):
             raise unwritable("tigerxml", f"the characters of {text!r}", tree.number)
-        return quoteattr(text, _ESCAPED)
+        return quoteattr(text, _ESCAPED_SPACES)
 
     name = tree.name or f"s{tree.number + 1}"
     root = f"{name}_{VROOT}"

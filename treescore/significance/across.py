@@ -73,8 +73,8 @@ def across(
     """
     tests_of: dict[_Pair, list[_Test]] = {pair: [] for pair in pairs}
     for each in comparisons:
-        for test in _tests(each):
-            names = _known(tests_of, test.names)
+        for test in _tests_across(each):
+            names = _known_pair(tests_of, test.names)
             tests_of.setdefault(names, []).append(test.turned_to(names))
     tested = [test for tests in tests_of.values() for test in tests if test.p is not None]
     p = np.array([test.p for test in tested], np.float64)
@@ -152,7 +152,7 @@ _ASKED = {"greater": "a", "less": "b"}
 """Which side a one-sided test asks about; a test in the observed direction asks about the better one."""
 
 
-def _tests(compared: Compared) -> Iterator[_Test]:
+def _tests_across(compared: Compared) -> Iterator[_Test]:
     document = compared.document
     for pair in document["pairs"]:
         yield _Test(
@@ -166,7 +166,7 @@ def _tests(compared: Compared) -> Iterator[_Test]:
         )
 
 
-def _known(tests_of: Mapping[_Pair, object], names: _Pair) -> _Pair:
+def _known_pair(tests_of: Mapping[_Pair, object], names: _Pair) -> _Pair:
     """Return a pair in the order in which it came first."""
     return names[::-1] if names[::-1] in tests_of else names
 

@@ -58,7 +58,7 @@ def document(
             "size": len(question.pairs),
             "definition": "all unordered pairs of the listed submissions on this metric",
         },
-        "systems": _systems(question, order, system_intervals),
+        "systems": _system_documents(question, order, system_intervals),
         "pairs": pairs,
         "untested": _untested(question),
         "smallest_p": _smallest(question, tests),
@@ -212,7 +212,9 @@ def add_parts(
     )
 
 
-def _systems(question: Question, order: Sequence[int], intervals: Mapping[int, Interval]) -> list[dict[str, Json]]:
+def _system_documents(
+    question: Question, order: Sequence[int], intervals: Mapping[int, Interval]
+) -> list[dict[str, Json]]:
     ranks = ranking.ranks_of(ranking.ranked_values(question)[0][list(order)])
     documents = []
     for index, rank in zip(order, ranks, strict=True):
@@ -225,13 +227,13 @@ def _systems(question: Question, order: Sequence[int], intervals: Mapping[int, I
                 "ci": interval_document(question, intervals.get(index), (index,)),
                 "cluster": None,
                 "rank_interval": None,
-                **_runs(question, index),
+                **_runs_members(question, index),
             }
         )
     return documents
 
 
-def _runs(question: Question, index: int) -> dict[str, Json]:
+def _runs_members(question: Question, index: int) -> dict[str, Json]:
     runs = question.candidates[index].runs
     if len(runs) < 2:
         return {}

@@ -36,7 +36,7 @@ FEWEST_RESAMPLES = 1_000
 BATCH_SUMS = 1_000_000
 """Limit of sums (resamples x parts x terms of all systems) that a thread holds: with their copies in float64 and what
 scores are made of some 16 MB, 64 MB in all threads."""
-_STREAM = 0xB007
+_RESAMPLES_STREAM = 0xB007
 """Keeps the draws of resamples apart from those of other procedures under one seed."""
 PERCENTILE = "percentile bootstrap"
 _THREADS = 4
@@ -185,7 +185,7 @@ class Lanes(NamedTuple):
 
 
 def _terms_of(sample: Sample) -> _Terms:
-    columns, scales = _stacked(sample)
+    columns, scales = _stacked_terms(sample)
     order, sizes = _strata(sample)
     exact_in_float32 = (
         sample.integer and float(np.abs(columns).max(initial=0)) * max(1, int(sizes.max(initial=0))) < EXACT_SINGLE
@@ -206,7 +206,7 @@ def _lanes(columns: Counts) -> Lanes | None:
     return Lanes(packed, LANE_MOST // max(1, largest))
 
 
-def _stacked(sample: Sample) -> tuple[Counts, FloatArray]:
+def _stacked_terms(sample: Sample) -> tuple[Counts, FloatArray]:
     """Stack all terms, (columns, n), as whole numbers; return them and the value of 1 in each column."""
     rows: list[Counts] = []
     for top, bottom in zip(sample.tops, sample.bottoms, strict=True):
@@ -233,7 +233,7 @@ def _seeded(sample: Sample, terms: _Terms, resamples: int, seed: int) -> Iterato
     few = max(1, BATCH_SUMS // max(1, parts * terms.stack.shape[1]))
     for start in range(0, resamples, step):
         size = min(step, resamples - start)
-        seeds = np.random.SeedSequence([seed, _STREAM, start // step])
+        seeds = np.random.SeedSequence([seed, _RESAMPLES_STREAM, start // step])
         states = many_states(seeds, size * parts).reshape(parts, size)
         for first in range(0, size, few):
             yield start + first, states[:, first : first + few]

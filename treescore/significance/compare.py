@@ -87,7 +87,7 @@ def compare(
 
 def _answers(question: Question, intervals: tuple[Mapping[int, Interval], Sequence[Interval | None]]) -> Answers:
     """Answer for all systems together, not by part."""
-    tests, extras = _tests(question)
+    tests, extras = _tests_of_pairs(question)
     return Answers(allowing_for_picking(question, tests), extras, *intervals, None)
 
 
@@ -198,7 +198,7 @@ def _check_tokens(candidates: Sequence[Candidate]) -> None:
         raise InputError(Problem("no-token-bits", detail, pointer="/unit"))
 
 
-def _tests(question: Question) -> tuple[list[Test], list[dict[str, Json]]]:
+def _tests_of_pairs(question: Question) -> tuple[list[Test], list[dict[str, Json]]]:
     """Run the test of each pair; return the tests and further members of the pairs' documents."""
     settings, sample, pairs = question.settings, question.sample, question.pairs
     no_extras: list[dict[str, Json]] = [{} for _ in pairs]

@@ -59,7 +59,7 @@ def _answers_in(
             continue
         interval = None if pair["ci"] is None else _read(pair["ci"])
         if pair["p_kind"] is not None:
-            known[names] = Answers((_test(pair),), ({},), {}, (interval,), _part_tests(pair))
+            known[names] = Answers((_earlier_test(pair),), ({},), {}, (interval,), _part_tests(pair))
         elif interval is not None:
             known[names] = Answers((), (), {}, (interval,), None)
     return known
@@ -70,7 +70,7 @@ def _same_seed(drawn: Mapping[str, Json] | None, seed_of: SeedOf, names: Sequenc
     return drawn is None or drawn["seed"] in (None, seed_of(names))
 
 
-def _test(pair: Mapping[str, Json]) -> Test:
+def _earlier_test(pair: Mapping[str, Json]) -> Test:
     return Test(
         p=pair["p"],
         kind=pair["p_kind"],

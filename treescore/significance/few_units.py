@@ -190,7 +190,7 @@ def _system_interval(
         return UnitsInterval(None, STUDENT_T)
     if (sample.score.low, sample.score.high) != (0.0, 1.0):
         interval = student_t(value, spread, level)
-        return UnitsInterval(interval and _within(sample, interval), STUDENT_T)
+        return UnitsInterval(interval and _within_range(sample, interval), STUDENT_T)
     if spread.se == 0 or not 0.0 < value < 1.0:
         if spread.units < 2:
             return UnitsInterval(None, WILSON)
@@ -219,7 +219,7 @@ def _is_many(sizes: FloatArray) -> bool:
     return bool(((largest == 0) | (largest >= MANY)).all()) and bool(largest.any())
 
 
-def _within(sample: Sample, interval: Interval) -> Interval:
+def _within_range(sample: Sample, interval: Interval) -> Interval:
     high = math.inf if sample.score.high is None else sample.score.high
     return replace(interval, low=max(interval.low, sample.score.low), high=min(interval.high, high))
 

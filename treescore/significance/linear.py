@@ -29,7 +29,7 @@ COUNTED = 1 << 14
 """Differences up to this are counted in a table, which is faster than sorting them."""
 MAX_POINTS = 1 << 20
 """Points of the longest transform."""
-_PRECISION = 2e-11
+_SUM_PRECISION = 2e-11
 """Relative error from rounding up to which the transform counts as exact."""
 
 
@@ -162,7 +162,7 @@ def _by_subsets(differences: Differences, top: int) -> tuple[float, float]:
 
 def _by_tilting(differences: Differences, top: int) -> float | None:
     """Return the tail by inversion, or None where its error bound is not small enough."""
-    theta, mean = _tilt(differences, top)
+    theta, mean = _sum_tilt(differences, top)
     spread = _spread(differences) + math.ceil(abs(top - mean))
     reach = min(top, spread)
     period = min(differences.largest + 1, reach + spread + 1)
@@ -170,34 +170,34 @@ def _by_tilting(differences: Differences, top: int) -> float | None:
         return None
     order = np.argsort(-differences.copies * np.minimum(differences.values, 3), kind="stable")
     value, magnitude = tilted_tail(differences.values[order], differences.copies[order], top, theta, period, reach)
-    if not value > 0 or magnitude * 1e-15 * (4 + math.sqrt(differences.units)) + 1e-19 > _PRECISION * value:
+    if not value > 0 or magnitude * 1e-15 * (4 + math.sqrt(differences.units)) + 1e-19 > _SUM_PRECISION * value:
         return None
     cumulant = float(np.log1p(np.exp(-theta * differences.values)) @ differences.copies)
     return math.log(value) + cumulant - differences.units * LN2 + theta * top
 
 
-def _tilt(differences: Differences, top: int) -> tuple[float, float]:
+def _sum_tilt(differences: Differences, top: int) -> tuple[float, float]:
     """Return the tilt that moves the mean to `top`, and the mean it reaches (Newton's steps, kept in a bracket)."""
     low, high, theta = 0.0, 1.0, 0.0
     values = differences.values.astype(np.float64)
     for _ in range(60):
-        if _moments(values, differences.copies, high)[0] < top:
+        if _sum_moments(values, differences.copies, high)[0] < top:
             break
         high *= 2.0
-    mean, variance = _moments(values, differences.copies, theta)
+    mean, variance = _sum_moments(values, differences.copies, theta)
     for _ in range(60):
         if abs(mean - top) < 0.25 or mean <= top:
             break
         low = theta
         step = theta + (mean - top) / variance if variance > 0 else math.inf
         theta = step if low < step < high else 0.5 * (low + high)
-        mean, variance = _moments(values, differences.copies, theta)
+        mean, variance = _sum_moments(values, differences.copies, theta)
         while mean < top - 0.25 and theta - low > 1e-12:
             high, theta = theta, 0.5 * (low + theta)
-            mean, variance = _moments(values, differences.copies, theta)
+            mean, variance = _sum_moments(values, differences.copies, theta)
     return theta, mean
 
 
-def _moments(values: np.ndarray, copies: IntArray, theta: float) -> tuple[float, float]:
+def _sum_moments(values: np.ndarray, copies: IntArray, theta: float) -> tuple[float, float]:
     share = 1.0 / (1.0 + np.exp(np.minimum(theta * values, 700.0)))
     return float((values * share) @ copies), float((values * values * share * (1.0 - share)) @ copies)

@@ -139,7 +139,7 @@ def _inversions(answers: Sequence[Answer], decision: Decision) -> dict[int, int]
     distances = _distances(answers, decision)
     normal = [index for index, answer in enumerate(answers) if answer.how == NORMAL]
     near = [index for index in normal if distances[index] <= math.log(DECIDES)]
-    return _within(near, distances, [answers[index].kinds for index in near], INVERTED_KINDS * decision.share)
+    return _within_budget(near, distances, [answers[index].kinds for index in near], INVERTED_KINDS * decision.share)
 
 
 def _samplings(answers: Sequence[Answer], decision: Decision) -> dict[int, int]:
@@ -186,7 +186,7 @@ def _draws(
     return result
 
 
-def _within(chosen: Sequence[int], distances: FloatArray, costs: Sequence[int], budget: float) -> dict[int, int]:
+def _within_budget(chosen: Sequence[int], distances: FloatArray, costs: Sequence[int], budget: float) -> dict[int, int]:
     """Return those chosen, nearest to the decision first, whose costs together stay within the budget."""
     result: dict[int, int] = {}
     for distance, index, cost in sorted(zip(distances[list(chosen)], chosen, costs, strict=True)):

@@ -33,7 +33,7 @@ MOST_WORK = 4e10
 ASKED_WORK = 1e11
 """Limit of the same work for the shuffles that were asked for (some 80 s on two cores); beyond it they are lowered."""
 FEWEST_SHUFFLES = 1_000
-_STREAM = 0x5357
+_SHUFFLES_STREAM = 0x5357
 """Keeps the draws of swaps apart from those of other procedures under one seed."""
 _BATCH_NUMBERS = 2_500_000
 """Numbers of one batch (20 MB), so that four threads with their copies hold about 100 MB."""
@@ -115,7 +115,7 @@ def extreme_counts(
 
     def run(batch: tuple[int, int]) -> tuple[IntArray, IntArray]:
         start, size = batch
-        generator = np.random.default_rng([seed, _STREAM, start // step])
+        generator = np.random.default_rng([seed, _SHUFFLES_STREAM, start // step])
         signs = generator.integers(0, 2**64, dtype=np.uint64, size=(size, columns.layout.words))
         sums = _swapped(columns, signs)
         return plan.count(sums), _slow_counts(sample, slow, sums, alternative)
@@ -206,7 +206,7 @@ def shuffled_sums(sample: Sample, shuffles: int, seed: int) -> Iterator[FloatArr
     columns = _columns(sample, spread=not sample.plain)
     step = _batch(columns)
     for start in range(0, shuffles, step):
-        generator = np.random.default_rng([seed, _STREAM, start // step])
+        generator = np.random.default_rng([seed, _SHUFFLES_STREAM, start // step])
         size = (min(step, shuffles - start), columns.layout.words)
         yield _swapped(columns, generator.integers(0, 2**64, dtype=np.uint64, size=size))
 

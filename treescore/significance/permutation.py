@@ -143,12 +143,14 @@ def part_tests(sample: Sample, pairs: Sequence[tuple[int, int]], alternative: st
     return [
         Test(None, None)
         if signs is None
-        else _test(signs.tail, kinds[signs.tail.error is None], "signs of whole parts", signs.differing, alternative)
+        else _permutation_test(
+            signs.tail, kinds[signs.tail.error is None], "signs of whole parts", signs.differing, alternative
+        )
         for signs in found
     ]
 
 
-def _test(tail: Tail, kind: str, how: str, differing: int, alternative: str) -> Test:
+def _permutation_test(tail: Tail, kind: str, how: str, differing: int, alternative: str) -> Test:
     return Test(
         max(tail.p, SMALLEST),
         kind,
@@ -165,7 +167,9 @@ def _of_parts(sample: Sample, pairs: Sequence[tuple[int, int]], alternative: str
     if formula_holds(sample):
         decision = Decision(alternative, plan.alpha, plan.correction, plan.family, plan.seed, plan.share)
         answers = macro_answers(parts_of(sample), pairs, decision)
-        tests = [_test(answer.tail, answer.kind, answer.how, answer.units, alternative) for answer in answers]
+        tests = [
+            _permutation_test(answer.tail, answer.kind, answer.how, answer.units, alternative) for answer in answers
+        ]
     else:
         tests = _composites(sample, pairs, alternative, plan)
     higher = sample.score.higher_is_better
@@ -242,7 +246,7 @@ def _sums(sample: Sample, pairs: Sequence[tuple[int, int]], alternative: str, pl
         try:
             if index in exact:
                 p, log_p = exact_p(differences, turned)
-                return _test(Tail(p, log_p, None), "exact", SUM_LAW, differences.units, alternative)
+                return _permutation_test(Tail(p, log_p, None), "exact", SUM_LAW, differences.units, alternative)
         except TooLargeError:
             pass
         return _beyond(differences, turned, alternative, plan.seed, draws)
@@ -262,7 +266,7 @@ def _beyond(differences: Differences, turned: str, alternative: str, seed: int, 
         how, kind = LISTED, "exact"
     elif differences.units < SAMPLED_BELOW and draws:
         how, kind = tilted_sampling(draws), "sampled"
-    return _test(tail, kind, how, differences.units, alternative)
+    return _permutation_test(tail, kind, how, differences.units, alternative)
 
 
 _OPPOSITE = {"two-sided": "two-sided", "greater": "less", "less": "greater"}

@@ -17,7 +17,7 @@ from treescore.core.arrays import FloatArray, IntArray
 from treescore.significance.constants import LN2
 from treescore.significance.plane_kernels import NOTHING, Shape, Tilt, factor_tables, region_sum, significant_points
 
-_PRECISION = 5e-11
+_PLANE_PRECISION = 5e-11
 """Relative error from rounding up to which a law counts as exact."""
 _MOST_POINTS = 150_000
 """Points of the transform that are kept (2.4 MB)."""
@@ -72,7 +72,7 @@ class _Extent:
 
 def plane_cost(plane: Plane) -> float:
     """Estimate the nanoseconds of the transform; infinite where it cannot be used."""
-    return math.inf if _tilt(plane) is None else transform_cost(plane)
+    return math.inf if _plane_tilt(plane) is None else transform_cost(plane)
 
 
 def transform_cost(plane: Plane) -> float:
@@ -93,7 +93,7 @@ def log_mass(plane: Plane) -> float | None:
 
     None where the error bound is not small enough.
     """
-    tilt = _tilt(plane)
+    tilt = _plane_tilt(plane)
     if tilt is None or math.isinf(transform_cost(plane)):
         return None
     extent = _extent(plane, tilt.x * plane.us + tilt.y * plane.vs)
@@ -115,7 +115,7 @@ def log_mass(plane: Plane) -> float | None:
     shape = Shape(extent.width, extent.height)
     mass, magnitude = region_sum(points[:count], us, vs, sizes, turns, shape, tops, rows, extent.low, tilt)
     units = int(copies.sum())
-    if not mass > 0 or magnitude * 1e-15 * (4 + math.sqrt(units)) + 1e-18 > _PRECISION * mass:
+    if not mass > 0 or magnitude * 1e-15 * (4 + math.sqrt(units)) + 1e-18 > _PLANE_PRECISION * mass:
         return None
     cumulant = float(np.log1p(np.exp(-powers)) @ copies) - units * LN2
     return min(0.0, math.log(mass) + cumulant + tilt.x * tilt.mean_x + tilt.y * tilt.mean_y)
@@ -154,21 +154,21 @@ class _Moments(NamedTuple):
     excess: float
 
 
-def _tilt(plane: Plane) -> Tilt | None:
+def _plane_tilt(plane: Plane) -> Tilt | None:
     """Find the tilt at right angles to the bound that brings the mean onto it; None: there is none, or too steep."""
     low, high = 0.0, 1e-3
     for _ in range(40):
-        if _moments(plane, high).excess <= 0:
+        if _plane_moments(plane, high).excess <= 0:
             break
         low, high = high, 2.0 * high
     else:
         return None
-    best = _moments(plane, high)
+    best = _plane_moments(plane, high)
     for _ in range(50):
         if abs(best.excess) < 0.25:
             break
         middle = 0.5 * (low + high)
-        best = _moments(plane, middle)
+        best = _plane_moments(plane, middle)
         if best.excess > 0:
             low = middle
         else:
@@ -179,7 +179,7 @@ def _tilt(plane: Plane) -> Tilt | None:
     return best.tilt
 
 
-def _moments(plane: Plane, theta: float) -> _Moments:
+def _plane_moments(plane: Plane, theta: float) -> _Moments:
     """Return the tilt of power `theta` at right angles to the bound, and where it moves the mean."""
     mean_y = 0.5 * float(plane.vs @ plane.copies)
     for _ in range(2):  # the bound is nearly straight: its steepness at the tilted mean settles at once

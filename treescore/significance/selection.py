@@ -80,7 +80,7 @@ def selected_p(sample: Sample, ahead: int, unselected: Test, plan: ShufflePlan, 
         raise ValueError("A row that was not tested cannot be tested as a picked one.")
     rows = _distinct(sample, ahead)
     if len(rows) > 1:
-        known = _known(sample.of_systems([OPPONENT, *rows]), unselected, plan)
+        known = _selected(sample.of_systems([OPPONENT, *rows]), unselected, plan)
     else:
         known = Selected(unselected.p, None, unselected.kind, unselected.how or "", unselected.shuffles)
     if not unknown:
@@ -90,7 +90,7 @@ def selected_p(sample: Sample, ahead: int, unselected: Test, plan: ShufflePlan, 
     return Selected(p, known.error, "inversion" if known.kind == "exact" else known.kind, how, known.shuffles)
 
 
-def _known(sample: Sample, unselected: Test, plan: ShufflePlan) -> Selected:
+def _selected(sample: Sample, unselected: Test, plan: ShufflePlan) -> Selected:
     """Test the best of several submissions: row 0 is the opponent, row 1 the row ahead."""
     found = _largest(sample, plan)
     if unselected.p is not None and found.p < unselected.p:

@@ -21,7 +21,7 @@ DRAWS = 20_000
 """Draws of a test: a relative standard error of about 1 % at any p, since the tilted law has its mean at x."""
 _BATCH = 4_000
 """Draws made at once: 32 KB for each of five arrays."""
-_STREAM = 0x7117
+_TILTED_STREAM = 0x7117
 """Keeps tilted draws apart from those of other procedures under one seed."""
 
 
@@ -58,7 +58,7 @@ def sampled_tail(
     sums, statistics = np.empty(_BATCH), np.empty(_BATCH)
     for start in range(0, draws, _BATCH):
         size = min(_BATCH, draws - start)
-        seeds = np.random.SeedSequence([seed, _STREAM, start])
+        seeds = np.random.SeedSequence([seed, _TILTED_STREAM, start])
         states: Bits = seeds.generate_state(size, np.uint64).astype(np.uint64)
         tilted_draws(states, kinds, t, worst, sums[:size], statistics[:size])
         weights = np.exp(-t * (sums[:size][statistics[:size] >= limit] - observed_sum))

@@ -42,7 +42,7 @@ def runs_tests(question: Question) -> dict[Pair, RunsTest]:
     if question.units_by_pair and len(question.candidates) > len(PAIR):
         alone = {pair: runs_tests(question.alone(*pair)) for pair in varying}
         return {pair: found[PAIR] for pair, found in alone.items()}
-    runs = _runs({system: _terms(question, system) for system in _systems(varying)})
+    runs = _runs_by_system({system: _terms(question, system) for system in _systems_of_pairs(varying)})
     return _tested(question, varying, question.sample, runs, question.settings.alternative)
 
 
@@ -50,10 +50,10 @@ def part_p(question: Question) -> dict[Pair, dict[str, list[float]]]:
     """Return the one-sided p of each part over runs and units, in both directions; 1 where a run has no score there."""
     varying = [pair for pair in question.pairs if vary(question, *pair)]
     found: dict[Pair, dict[str, list[float]]] = {pair: {"greater": [], "less": []} for pair in varying}
-    terms = {system: _terms(question, system) for system in _systems(varying)}
+    terms = {system: _terms(question, system) for system in _systems_of_pairs(varying)}
     for part in range(question.sample.part_count if varying else 0):
         sample = question.sample.part(part)
-        runs = _runs({system: of_system.part(part) for system, of_system in terms.items()})
+        runs = _runs_by_system({system: of_system.part(part) for system, of_system in terms.items()})
         usable = [pair for pair in varying if runs.keys() >= set(pair)]
         for alternative in ("greater", "less"):
             tests = _tested(question, usable, sample, runs, alternative)
@@ -92,7 +92,7 @@ def no_runs() -> Problem:
     return Problem("no-training-runs", detail, pointer="/runs")
 
 
-def _systems(pairs: Sequence[Pair]) -> list[int]:
+def _systems_of_pairs(pairs: Sequence[Pair]) -> list[int]:
     return sorted({system for pair in pairs for system in pair})
 
 
@@ -102,7 +102,7 @@ def _terms(question: Question, system: int) -> Sample:
     return question.terms.alone([candidate] * len(candidate.runs), candidate.runs, question.candidates)
 
 
-def _runs(terms: dict[int, Sample]) -> dict[int, Runs]:
+def _runs_by_system(terms: dict[int, Sample]) -> dict[int, Runs]:
     """Return the runs of those systems of which each run has a score."""
     runs = {system: runs_of(of_system) for system, of_system in terms.items()}
     return {system: of_system for system, of_system in runs.items() if of_system is not None}

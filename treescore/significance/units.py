@@ -187,7 +187,7 @@ def sample_of(
     for ratio in score.ratios:
         terms = [ratio.terms(names, counts) for counts in rows]
         for side, column in ((0, tops), (1, bottoms)):
-            term = _stacked([pair[side] for pair in terms])
+            term = _stacked_systems([pair[side] for pair in terms])
             if missing is not None and parts is not None:
                 term = np.where(missing[:, parts], 0, term)  # undefined, so that it counts as the worst value
             column.append(_by_block(term, blocks))
@@ -241,7 +241,7 @@ def by_part(sample: Sample) -> Sample:
     return Sample(score, (values,), (np.ones_like(values),), None, 0)
 
 
-def _stacked(rows: Sequence[Counts]) -> Counts:
+def _stacked_systems(rows: Sequence[Counts]) -> Counts:
     """Make one term of all systems, (N, n): int64, also where whole numbers came as floats, else float64."""
     if not rows:
         return np.zeros((0, 0), np.int64)

@@ -170,7 +170,7 @@ class Attachment(Metric):
         }
         right["las"] = right["uas"] & right["label_accuracy"]
         owners = owners_of(gold.word_offsets)
-        rows = _rows(owners, len(gold), scoring, right)
+        rows = _count_rows(owners, len(gold), scoring, right)
         offsets = lengths_to_offsets(scoring, owners, len(gold))
         problems = {
             sentence: no_parse(system, sentence, "none of its words is right")
@@ -247,7 +247,7 @@ def _marks(scoring: BoolArray, right: dict[str, BoolArray], present: BoolArray) 
     return Marks(system=states[present], gold=gold, partners=None if present.all() else np.flatnonzero(present))
 
 
-def _rows(owners: IntArray, sentences: int, scoring: Any, right: dict[str, Any]) -> IntArray:
+def _count_rows(owners: IntArray, sentences: int, scoring: Any, right: dict[str, Any]) -> IntArray:
     tokens = sums_by(owners[scoring], sentences)
     heads, labels, both = (
         sums_by(owners[scoring & right[name]], sentences) for name in ("uas", "label_accuracy", "las")

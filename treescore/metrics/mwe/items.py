@@ -36,7 +36,7 @@ class ItemRows:
     @cached_property
     def _found(self) -> tuple[_Rows, IntArray]:
         """What differs, and where that of each sentence begins."""
-        rows = _rows(self._pairs)
+        rows = _pair_rows(self._pairs)
         return rows, np.searchsorted(rows.sentences, np.arange(self._size + 1))
 
     def __call__(self, start: int, stop: int) -> Records:
@@ -52,7 +52,7 @@ class ItemRows:
         return Records({"expressions": listed(np.arange(first, last), offsets[start : stop + 1], Records(members))})
 
 
-def _rows(pairs: Pairs) -> _Rows:
+def _pair_rows(pairs: Pairs) -> _Rows:
     """Return gold's sets that the output lacks, with their partners, and the output's that have none."""
     golds = np.flatnonzero(~pairs.equal)
     alone = np.ones(len(pairs.systems.groups), np.bool_)

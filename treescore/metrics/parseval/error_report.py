@@ -6,7 +6,7 @@ from collections.abc import Mapping
 
 from treescore.core.params import Json
 
-_HEAD = ("count", "kind", "label")
+_ERRORS_HEAD = ("count", "kind", "label")
 _NO_LABEL = "(none)"
 
 
@@ -17,7 +17,7 @@ def error_report(errors: Mapping[str, Json]) -> str:
         errors: the member `errors` of the tables of a result.
     """
     kinds = ", ".join(f"{kind} {count}" for kind, count in errors["kinds"].items())
-    rows = [_HEAD]
+    rows = [_ERRORS_HEAD]
     rows += [(str(error["count"]), error["kind"], error["label"] or _NO_LABEL) for error in errors["frequent"]]
     wide, wider = (max(len(row[column]) for row in rows) for column in (0, 1))
     table = "".join(f"{count:>{wide}}  {kind:<{wider}}  {label}\n" for count, kind, label in rows)

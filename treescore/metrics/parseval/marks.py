@@ -39,7 +39,7 @@ def span_marks(choices: Choices, gold: ConstituentTreebank, system: ConstituentT
         compared: sentences that are compared at all, bool (n,); nothing is marked in others.
     """
     tables = inputs_of(choices, gold, system).tables
-    sides = [_nodes(each, tables, labelled=choices.labelled) for each in (gold, system)]
+    sides = [_marked_nodes(each, tables, labelled=choices.labelled) for each in (gold, system)]
     comparable = compared & (sides[0].words == sides[1].words)
     comparable[[*gold.sentences.unreadable, *system.sentences.unreadable]] = False
     states = [np.zeros(len(side.labels), np.int64) for side in sides]
@@ -61,7 +61,7 @@ def _columns(nodes: _Nodes) -> list[IntArray]:
     return [nodes.sentences, nodes.starts, nodes.ends, nodes.labels]
 
 
-def _nodes(treebank: ConstituentTreebank, tables: Tables, *, labelled: bool) -> _Nodes:
+def _marked_nodes(treebank: ConstituentTreebank, tables: Tables, *, labelled: bool) -> _Nodes:
     kept = (treebank.tags < 0) | ~tables.deleted[treebank.tags]
     before = np.concatenate([[0], np.cumsum(kept)])
     owners = owners_of(treebank.node_offsets)

@@ -145,7 +145,7 @@ class Parseval(Metric):
         if self.choices.zero:
             status = np.where((status == OK) & unanswered, SKIP, status).astype(np.uint8)
         missed = count_unparsed(self.choices, gold, inputs, figures, status, facts)
-        rows = _rows(self.choices, figures, status, facts, missed)
+        rows = _count_rows(self.choices, figures, status, facts, missed)
 
         @cache
         def compared() -> ComparedTreebanks:
@@ -181,7 +181,7 @@ class Parseval(Metric):
         gold = cast("ConstituentTreebank", gold)
         figures, _, facts = kernel.compare(inputs_of(self.choices, gold, gold))
         skipped = np.full(len(gold), SKIP, np.uint8)
-        return _rows(replace(self.choices, zero=True), figures, skipped, facts, np.zeros(len(gold), np.bool_))
+        return _count_rows(replace(self.choices, zero=True), figures, skipped, facts, np.zeros(len(gold), np.bool_))
 
     def errors_of(self, item: Mapping[str, Json], gold: Any) -> Iterator[dict[str, Json]]:
         """Return missed brackets of gold and wrong ones of the output; none of a sentence that is not compared."""
@@ -226,7 +226,7 @@ def _unanswered(
     return np.asarray(unanswered, np.bool_)
 
 
-def _rows(choices: Choices, figures: IntArray, status: Any, facts: IntArray, missed: BoolArray) -> IntArray:
+def _count_rows(choices: Choices, figures: IntArray, status: Any, facts: IntArray, missed: BoolArray) -> IntArray:
     """Return counts in the order of the score table: all, up to the cut-off, the length, the uncounted.
 
     Sentences that are `missed` have figures though their status is SKIP, bool (n,).

@@ -11,7 +11,7 @@ from treescore.core.arrays import BoolArray, FloatArray, IntArray
 from treescore.core.registry import OK, Outcome
 from treescore.metrics.parseval.scores import SHOWN
 
-_HEAD = (
+_REPORT_HEAD = (
     "  Sent.                        Matched  Bracket   Cross        Correct Tag\n"
     " ID  Len.  Stat. Recal  Prec.  Bracket gold test Bracket Words  Tags Accracy\n"
 )
@@ -133,7 +133,7 @@ def _figures(outcome: Outcome, names: Sequence[str]) -> _Figures:
     lengths = np.asarray(outcome.rows[:, column_of["length"]], np.int64)
     status = np.where(valid & ~scored, _UNPARSED, outcome.status)
     return _Figures(
-        table="".join([_HEAD, _LINE, *_rows(lengths, status, shown)]),
+        table="".join([_REPORT_HEAD, _LINE, *_report_lines(lengths, status, shown)]),
         counted=counted,
         lengths=lengths,
         valid=valid,
@@ -146,7 +146,7 @@ def _percent(part: int, whole: int) -> float:
     return 100.0 * part / whole if whole > 0 else 0.0
 
 
-def _rows(lengths: IntArray, status: Any, figures: IntArray) -> Iterator[str]:
+def _report_lines(lengths: IntArray, status: Any, figures: IntArray) -> Iterator[str]:
     # EVALB's numbers are those of the status: 1 is an error, 2 a skipped sentence.
     matched, gold, system, crossing, words, tags = figures.T
     rates = _percents(matched, gold), _percents(matched, system)

@@ -20,7 +20,7 @@ MAX_ROWS = 2_000
 """The most rows of one grouping; the rarest beyond them are summed in a last row whose value is null."""
 _DIRECTIONS = ("left", "right", "self", TOP)
 _DISTANCES = ("0", "1", "2", "3-6", "7-...", TOP)
-_TABLE = ScoreTable(
+_SLICES_TABLE = ScoreTable(
     ("correct", "gold", "system"),
     (
         f1_score("f1", "Labelled F1 of these edges.", "correct", "gold", "system", "no side has such edges"),
@@ -48,7 +48,7 @@ def slices_of(gold: SemanticTreebank, pairs: Pairs) -> dict[str, Documents]:
             rows = np.concatenate([rows, counts[rest].sum(axis=0, keepdims=True)])
         values[name] = column_of(found)
         tables.append(rows)
-    return stacked_rows(values, *counts_and_scores(_TABLE, np.concatenate(tables)))
+    return stacked_rows(values, *counts_and_scores(_SLICES_TABLE, np.concatenate(tables)))
 
 
 def _groupings(

@@ -155,7 +155,7 @@ class Ud(Metric):
         alignment = alignment_of(gold, system)
         sides = _sides(gold, system if broken is None else broken.without_heads())
         right = _right(alignment, *sides)
-        rows = _rows(alignment, sides, right)
+        rows = _count_rows(alignment, sides, right)
         bits = {}
         for row in ("las", "uas"):
             bits[f"{row}_f1"] = np.zeros(len(gold.forms), bool)
@@ -319,7 +319,7 @@ def _children(mask: BoolArray, parents: IntArray) -> IntArray:
     return sums_by(parents[mask & (parents >= 0)], len(parents))
 
 
-def _rows(alignment: Alignment, sides: tuple[_Side, _Side], right: dict[str, BoolArray]) -> IntArray:
+def _count_rows(alignment: Alignment, sides: tuple[_Side, _Side], right: dict[str, BoolArray]) -> IntArray:
     """Return the counts of each gold sentence, in the order of the score table."""
     gold, system = sides
     sentences = len(alignment.gold.treebank)

@@ -29,7 +29,7 @@ def ud_slices(
         system_right: the same of the system's words, bool (v,).
     """
     kinds = np.concatenate([gold_right, 2 + system_right.astype(np.int64)])
-    tables = {name: _rows(name, gold, system, kinds) for name in NAMES}
+    tables = {name: _grouping_rows(name, gold, system, kinds) for name in NAMES}
     gold_wrong, gold_correct, system_wrong, system_correct = np.concatenate(
         [rows for _, rows in tables.values()], axis=1
     )
@@ -49,7 +49,7 @@ def ud_slices(
     )
 
 
-def _rows(name: str, gold: WordAttributes, system: WordAttributes, kinds: IntArray) -> tuple[Column, IntArray]:
+def _grouping_rows(name: str, gold: WordAttributes, system: WordAttributes, kinds: IntArray) -> tuple[Column, IntArray]:
     """Return the values of the rows of a grouping, and their words by kind: int64 (4, rows)."""
     keys, groups = placed(np.concatenate([gold.keys(name), system.keys(name)]))
     counts = tallied(groups, len(keys), kinds, 4)
