@@ -91,7 +91,7 @@ def test_the_containers_commands_make_a_service(containers: Containers) -> None:
     assert not containers.healthy()
     for name in RUNNING:
         containers.start(name)
-    until(containers.healthy)
+    until(containers.healthy, "all containers are healthy")
     with httpx.Client(base_url=f"http://127.0.0.1:{containers.port}", timeout=PATIENCE) as client:
         assert client.post("/v1/jobs", json=JOB).status_code == 401
         headers = {"Authorization": f"Bearer {SECRETS['TREESCORE_ADMIN_TOKEN']}", "Prefer": "wait=60"}

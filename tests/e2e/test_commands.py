@@ -87,6 +87,7 @@ def test_the_demo_prints_scores_and_cross_tables_and_ends(tmp_path):
         assert words in printed.stdout
 
 
+@pytest.mark.slow
 def test_the_demo_goes_on_until_it_is_interrupted_and_leaves_nothing_behind(tmp_path):
     command = [*TREESCORE, "demo", "--bind", f"127.0.0.1:{free_port()}", "--data-dir", str(tmp_path / "data")]
     ours, terminal = os.openpty()
@@ -97,7 +98,7 @@ def test_the_demo_goes_on_until_it_is_interrupted_and_leaves_nothing_behind(tmp_
         assert len(family) > 5
         demo.send_signal(signal.SIGINT)
         assert demo.wait(PATIENCE) == 0
-    until(lambda: gone(family))
+    until(lambda: gone(family), "all processes of the demo have ended")
     said = os.read(ours, 65536).decode()
     assert said.startswith("The API answers for these hosts: ")
     assert "{" not in said

@@ -12,7 +12,7 @@ from tests.fixtures.floods import BENCHMARK, Flood, flood_of
 from tests.fixtures.requests import GOLD_CONLLU, ONE_WRONG
 from tests.fixtures.service_process import ServiceProcess, until
 
-pytestmark = pytest.mark.e2e
+pytestmark = [pytest.mark.e2e, pytest.mark.faults]
 
 JOBS = 1000
 SENTENCES = 4_000
@@ -50,7 +50,7 @@ def flood(service, team) -> Iterator[Flood]:
     """A thousand jobs without a token, of which the first are done."""
     with flood_of(service.folder / "data") as flood:
         flood.pour(JOBS, SENTENCES)
-        until(lambda: flood.begun() >= 2)
+        until(lambda: flood.begun() >= 2, "two jobs of the flood have begun")
         yield flood
 
 
@@ -71,7 +71,7 @@ def test_an_ad_hoc_job_of_another_principal_is_too(service, flood):
 
 
 def test_the_flood_goes_on_after_its_work_horse_is_killed(service, flood):
-    [horse] = until(service.work_horses)
+    [horse] = until(service.work_horses, "a work-horse is at work")
     horse.kill()
     reached = flood.begun() + 2
-    until(lambda: flood.begun() >= reached)
+    until(lambda: flood.begun() >= reached, "two more jobs of the flood have begun")

@@ -17,7 +17,7 @@ import pytest
 from tests.fixtures.requests import DEPENDENCIES, GOLD_CONLLU, ONE_WRONG
 from tests.fixtures.service_process import ROOT, ServiceProcess
 
-pytestmark = pytest.mark.e2e
+pytestmark = [pytest.mark.e2e, pytest.mark.slow]
 
 PACKAGE = "treescore_contract_client"
 WAIT = "wait=60"

@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-import tempfile
 import threading
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from http.server import BaseHTTPRequestHandler, HTTPServer
-from pathlib import Path
 from typing import Any
 
 import httpx
@@ -16,9 +14,10 @@ import redis
 
 from service.commands.embedded_redis import socket_path
 from tests.contract.walking import Known, requests
-from tests.fixtures.service_process import PATIENCE, ServiceProcess, until
+from tests.fixtures.service_process import PATIENCE, until
+from tests.fixtures.tasks import UNLIMITED
 
-pytestmark = pytest.mark.e2e
+pytestmark = [pytest.mark.e2e, pytest.mark.slow]
 
 MARKER = b"zqmarker"
 """Part of everything that is planted, and too long to come about by chance in an id or a signature."""
@@ -100,16 +99,6 @@ def receiver(heard: Heard) -> Iterator[str]:
     server.server_close()
 
 
-@pytest.fixture(scope="module")
-def marked() -> Iterator[ServiceProcess]:
-    """A service that may send to this machine."""
-    with tempfile.TemporaryDirectory(prefix="ts-e2e-") as folder:
-        service = ServiceProcess(Path(folder), TREESCORE_WEBHOOKS_PRIVATE="true")
-        service.start()
-        yield service
-        service.stop()
-
-
 def made(response: httpx.Response) -> Any:
     assert response.status_code < 300, response.text
     return response.json()
@@ -119,7 +108,7 @@ def tell(organiser: httpx.Client, team: httpx.Client, slug: str, heard: Heard, u
     """Make a benchmark, send outputs of all kinds to it, ask for a comparison, break a new revision."""
     wait = {"Prefer": "wait=30"}
     at = f"/v1/benchmarks/{slug}"
-    asked = {"id": slug, "title": slug, "feedback": "items", **BENCHMARKS[slug]}
+    asked = {"id": slug, "title": slug, "feedback": "items", "quota": UNLIMITED, **BENCHMARKS[slug]}
     assert made(organiser.post("/v1/benchmarks", json=asked, headers=wait))["state"] == "active"
     token = made(organiser.post(f"{at}/teams", json={"id": "lyon", "name": "Lyon"}))["token"]
     team.headers["Authorization"] = f"Bearer {token}"
@@ -133,7 +122,7 @@ def tell(organiser: httpx.Client, team: httpx.Client, slug: str, heard: Heard, u
             sent.append(answer.json()["id"])
     for submission in sent:
         path = f"/v1/submissions/{submission}"
-        until(lambda path=path: organiser.get(path).json()["state"] in ("succeeded", "failed"))
+        until(lambda path=path: organiser.get(path).json()["state"] in ("succeeded", "failed"), f"{path} has ended")
     compared = heard.listen(team.post(f"{at}/comparisons", json={"submissions": sent[:2]}, headers=wait))
     for broken in ("1\tzqmarkerbroken\n\n", "(zqmarkerbroken"):
         organiser.post(
@@ -157,9 +146,9 @@ def tell(organiser: httpx.Client, team: httpx.Client, slug: str, heard: Heard, u
     )  # fmt: skip
 
 
-def test_no_participant_no_log_and_not_redis_gets_a_marker(marked, heard, receiver):
+def test_no_participant_no_log_and_not_redis_gets_a_marker(served, heard, receiver):
     organisers = Heard()
-    with marked.client() as organiser, httpx.Client(base_url=marked.address, timeout=PATIENCE) as team:
+    with served.client() as organiser, httpx.Client(base_url=served.address, timeout=PATIENCE) as team:
         for slug in BENCHMARKS:
             for request in requests(tell(organiser, team, slug, heard, receiver)):
                 if request.method != "GET":
@@ -167,13 +156,14 @@ def test_no_participant_no_log_and_not_redis_gets_a_marker(marked, heard, receiv
                 headers = {} if request.accept is None else {"Accept": request.accept}
                 heard.listen(team.get(request.path, headers=headers))
                 organisers.listen(organiser.get(request.path, headers=headers))
-    until(lambda: any(name == "webhook" and b"submission.scored" in piece for name, piece in heard.pieces))
+    scored = b"submission.scored"
+    until(lambda: any(name == "webhook" and scored in piece for name, piece in heard.pieces), "a webhook came")
     assert heard.told(MARKER) == []
     assert organisers.told(MARKER)
-    log = marked.log.read_bytes().lower()
+    log = served.log.read_bytes().lower()
     assert b"submissions" in log
     assert MARKER not in log
-    connection = redis.Redis(unix_socket_path=str(socket_path(marked.folder / "data")))
+    connection = redis.Redis(unix_socket_path=str(socket_path(served.folder / "data")))
     for key in connection.keys("*"):
         assert MARKER not in (key + (connection.dump(key) or b"")).lower()
     connection.close()

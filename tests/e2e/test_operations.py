@@ -13,7 +13,7 @@ import pytest
 from tests.fixtures.requests import GOLD_CONLLU, ONE_WRONG
 from tests.fixtures.service_process import ROOT, ServiceProcess, until
 
-pytestmark = pytest.mark.e2e
+pytestmark = [pytest.mark.e2e, pytest.mark.slow]
 
 TINY = {
     "format": "conllu",
@@ -46,7 +46,7 @@ def test_a_backup_of_a_busy_service_restores_all_that_was_acknowledged(served):
             done = client.post("/v1/jobs", json=TINY, headers={"Prefer": "wait=60"})
         sender = threading.Thread(target=send)
         sender.start()
-        until(lambda: len(sent) >= 20)
+        until(lambda: len(sent) >= 20, "20 jobs are accepted")
         acknowledged = list(sent)
         treescore("backup", folder / "one.backup", "--data-dir", served.folder / "data")
         stop.set()
@@ -59,5 +59,5 @@ def test_a_backup_of_a_busy_service_restores_all_that_was_acknowledged(served):
             again = client.get(f"/v1/jobs/{done.json()['id']}", headers={"Accept-Encoding": "identity"})
             assert (again.content, again.headers["ETag"]) == (done.content, done.headers["ETag"])
             for job in acknowledged:
-                until(lambda job=job: client.get(f"/v1/jobs/{job}").json()["state"] == "succeeded")
+                until(lambda job=job: client.get(f"/v1/jobs/{job}").json()["state"] == "succeeded", f"{job} is done")
         second.stop()

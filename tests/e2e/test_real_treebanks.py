@@ -10,7 +10,7 @@ import pytest
 from tests.conftest import ROOT
 from tests.fixtures.tasks import UNLIMITED
 
-pytestmark = [pytest.mark.e2e, pytest.mark.real]
+pytestmark = [pytest.mark.e2e, pytest.mark.real, pytest.mark.slow]
 
 
 def score(served, request):

@@ -51,7 +51,7 @@ def settled_board(client: httpx.Client, benchmark: str) -> Any:
         board = client.get(f"{benchmark}/leaderboard").json()
         return None if board["significance"]["pending"] or board["significance"]["test"] is None else board
 
-    return until(tested)
+    return until(tested, "the differences of the board are tested")
 
 
 def test_a_shared_task_from_gold_to_its_revision(served: ServiceProcess) -> None:
@@ -130,7 +130,7 @@ def test_the_comparison_behind_a_board_is_repeated_from_downloads(served: Servic
 
 def test_of_fifty_at_once_a_quota_of_five_takes_five(served: ServiceProcess) -> None:
     with served.client(limits=httpx.Limits(max_connections=50)) as client:
-        benchmark = make(client, "crowd-en", quota={"scored_per_day": 5})
+        benchmark = make(client, "crowd-en", quota={**UNLIMITED, "scored_total": 5})
         team = join(client, benchmark, "lyon")
         body = {"outputs": {"en": GOLD_CONLLU}}
 
@@ -142,7 +142,6 @@ def test_of_fifty_at_once_a_quota_of_five_takes_five(served: ServiceProcess) -> 
         taken = [answer for answer in answers if answer.status_code in (201, 202)]
         refused = [answer for answer in answers if answer.status_code == 429]
         assert (len(taken), len(refused)) == (5, 45), sorted(answer.status_code for answer in answers)
-        assert all(int(answer.headers["Retry-After"]) > 0 for answer in refused)
         assert {answer.headers["RateLimit-Remaining"] for answer in refused} == {"0"}
         listed = client.get(f"{benchmark}/submissions", headers=team).json()["items"]
         assert len(listed) == 5

@@ -12,7 +12,7 @@ import pytest
 
 from tests.fixtures.service_process import ROOT
 
-pytestmark = pytest.mark.e2e
+pytestmark = [pytest.mark.e2e, pytest.mark.slow]
 
 EXAMPLE = ROOT / "examples" / "dependencies"
 LINE = "-" * 40

@@ -17,7 +17,7 @@ import pytest
 from tests.fixtures.requests import GOLD_CONLLU, ONE_WRONG
 from tests.fixtures.service_process import ServiceProcess, gone, until
 
-pytestmark = pytest.mark.e2e
+pytestmark = [pytest.mark.e2e, pytest.mark.faults]
 
 REPEATS = 2_000
 PARTS = 8
@@ -54,7 +54,7 @@ def service() -> Iterator[ServiceProcess]:
 def benchmark(service) -> str:
     with service.client() as client:
         assert client.post("/v1/benchmarks", json=BENCHMARK, headers=WAIT).status_code == 201
-        until(lambda: client.get("/v1/benchmarks/large").json()["active_revision"])
+        until(lambda: client.get("/v1/benchmarks/large").json()["active_revision"], "the gold standard is checked")
     return "/v1/benchmarks/large/submissions"
 
 
@@ -75,7 +75,8 @@ def shared(service: ServiceProcess, client: httpx.Client, benchmark: str, name: 
         answer = client.post(benchmark, json={"outputs": outputs(f"{name} {number}")})
         assert answer.status_code == 202
         submission = str(answer.json()["id"])
-        if until(lambda: len(held(service)) == 2 or ended(client, submission)) is True:  # noqa: B023 - called here
+        shares = "two workers have a piece, or it has ended"
+        if until(lambda: len(held(service)) == 2 or ended(client, submission), shares) is True:  # noqa: B023 - called here
             return submission
     raise AssertionError
 
@@ -87,7 +88,7 @@ def ended(client: httpx.Client, submission: str) -> Any:
 
 
 def final(client: httpx.Client, submission: str) -> dict[str, Any]:
-    return dict(until(lambda: ended(client, submission)))
+    return dict(until(lambda: ended(client, submission), "the submission has ended"))
 
 
 def result(document: dict[str, Any]) -> Any:
@@ -107,7 +108,7 @@ def test_the_result_is_the_same_whichever_work_horse_is_killed(service, benchmar
             with suppress(psutil.NoSuchProcess):
                 process.kill()
         assert result(final(client, submission)) == result(final(client, expected["id"]))
-        until(lambda: len(service.worker_processes()) == service.workers)
+        until(lambda: len(service.worker_processes()) == service.workers, "all workers are back")
     assert held(service) == []
 
 
@@ -116,6 +117,6 @@ def test_both_work_horses_end_when_it_is_cancelled(service, benchmark):
         submission = shared(service, client, benchmark, "cancelled")
         horses = service.work_horses()
         assert client.post(f"/v1/submissions/{submission}/cancel").json()["state"] == "cancelled"
-        until(lambda: gone(horses))
+        until(lambda: gone(horses), "the work-horses have ended")
         assert held(service) == []
         assert client.get(f"/v1/submissions/{submission}").json()["state"] == "cancelled"

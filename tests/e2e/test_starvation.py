@@ -8,7 +8,6 @@ from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import closing
 from pathlib import Path
-from time import monotonic
 
 import httpx
 import orjson
@@ -31,7 +30,7 @@ from tests.fixtures.slow_clients import (
     waits,
 )
 
-pytestmark = pytest.mark.e2e
+pytestmark = [pytest.mark.e2e, pytest.mark.faults]
 
 CONNECTIONS = 500
 READS = 50
@@ -69,8 +68,8 @@ def test_plain_reads_and_work_go_on_while_a_thousand_connections_drip_and_wait(u
             SlowClients(usual.port, CONNECTIONS, *MANNERS) as slow,
             SlowClients(usual.port, CONNECTIONS, waits(at)) as waiting,
         ):
-            until(lambda: usual.connections() > CONNECTIONS)
-            until(lambda: waiting.statuses["200"] >= CONNECTIONS - WAITING)
+            until(lambda: usual.connections() > CONNECTIONS, "the slow clients are connected")
+            until(lambda: waiting.statuses["200"] >= CONNECTIONS - WAITING, "waiting clients are answered at once")
             assert all(client.get("/v1/scorers").is_success for _ in range(READS))
             assert all(httpx.get(usual.address + path).is_success for path in PROBES * 5)
             jobs = [client.post("/v1/jobs", json=DEPENDENCIES) for _ in range(10)]
@@ -78,12 +77,12 @@ def test_plain_reads_and_work_go_on_while_a_thousand_connections_drip_and_wait(u
             assert not slow.statuses["503"]
             work_of(usual.context)()
         assert {client.get(job.headers["Location"]).json()["state"] for job in jobs} == {"succeeded"}
-        until(lambda: usual.connections() <= 1)
+        until(lambda: usual.connections() <= 1, "the connections of the slow clients are closed")
 
 
 def test_one_address_holds_sixteen_requests_in_each_process_and_the_others_are_refused(usual: ApiProcess) -> None:
     with SlowClients(usual.port, 150, DRIPS_HEAD, each=150) as slow:
-        until(lambda: slow.statuses["429"] >= 150 - 2 * 16)
+        until(lambda: slow.statuses["429"] >= 150 - 2 * 16, "all requests but two times 16 are refused")
         assert httpx.get(f"{usual.address}/v1/scorers").is_success
     document = orjson.loads(slow.last["429"].partition(b"\r\n\r\n")[2])
     assert (document["status"], document["type"]) == (429, "/problems/too-many-unfinished")
@@ -93,7 +92,7 @@ def test_requests_in_hand_are_answered_before_the_end(tmp_path: Path, valkey: Va
     one = {"TREESCORE_API_PROCESSES": "1"}
     with api(tmp_path, valkey.url, **one) as process, ThreadPoolExecutor(1) as pool, process.client() as client:
         long_poll = pool.submit(client.post, "/v1/jobs", json=DEPENDENCIES, headers={"Prefer": "wait=2"})
-        until(lambda: load(process)["waiting"])
+        until(lambda: load(process)["waiting"], "a long poll waits")
         assert process.stop() == 0
         assert long_poll.result().status_code == 202
         assert long_poll.result().headers["Connection"] == "close"
@@ -104,12 +103,15 @@ def test_a_request_has_one_deadline_however_often_a_byte_comes(strict: ApiProces
     with socket.create_connection(("127.0.0.1", strict.port)) as connection:
         connection.sendall(manner.first)
         connection.settimeout(0.05)
-        got, end = b"", monotonic() + 30
-        while not got and monotonic() < end:
+
+        def answered() -> bytes:
             try:
-                got = connection.recv(65_536)
+                return connection.recv(65_536)
             except TimeoutError:
                 connection.send(manner.drip)
+                return b""
+
+        got = until(answered, "the deadline of the request has passed")
     assert got.startswith(b"HTTP/1.1 408 Request Timeout\r\nConnection: close\r\n")
     document = orjson.loads(got.partition(b"\r\n\r\n")[2])
     assert (document["status"], document["type"]) == (408, "/problems/request-timeout")
@@ -118,9 +120,9 @@ def test_a_request_has_one_deadline_however_often_a_byte_comes(strict: ApiProces
 def test_a_client_that_reads_its_answers_by_the_byte_holds_no_thread_and_is_cut_off(strict: ApiProcess) -> None:
     with SlowClients(strict.port, 8, READS_SLOWLY):
         assert httpx.get(f"{strict.address}/v1/scorers").is_success
-        until(lambda: load(strict)["unfinished"] >= 2)
+        until(lambda: load(strict)["unfinished"] >= 2, "two answers are unfinished")
         assert load(strict)["busy"] <= 2
-        until(lambda: not load(strict)["unfinished"])
+        until(lambda: not load(strict)["unfinished"], "the slow readers are cut off")
 
 
 def test_a_large_answer_reaches_a_client_that_reads_at_its_own_pace(strict: ApiProcess) -> None:
@@ -137,7 +139,7 @@ def test_probes_and_organisers_are_answered_while_all_threads_are_taken(strict: 
         client.post("/v1/jobs", json=DEPENDENCIES)
         blocker.execute("BEGIN IMMEDIATE")
         posts = [pool.submit(httpx.post, f"{strict.address}/v1/jobs", json=DEPENDENCIES, timeout=60) for _ in range(3)]
-        until(lambda: load(strict)["queued"] == 1)
+        until(lambda: load(strict)["queued"] == 1, "a request waits for a thread")
         assert client.get("/livez").is_success
         organiser = {"Authorization": f"Bearer {ORGANISER}"}
         assert client.get("/v1/scorers", headers=organiser).is_success

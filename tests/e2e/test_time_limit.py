@@ -11,7 +11,7 @@ import pytest
 from tests.fixtures.requests import compared
 from tests.fixtures.service_process import ServiceProcess
 
-pytestmark = pytest.mark.e2e
+pytestmark = [pytest.mark.e2e, pytest.mark.slow]
 
 
 @pytest.fixture

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import re
 import shutil
 import subprocess
@@ -18,7 +19,7 @@ from tests.e2e.test_shared_task import WAIT, join, make, settled_board
 from tests.fixtures.requests import GOLD_CONLLU, ONE_WRONG
 from tests.fixtures.service_process import ROOT, ServiceProcess, free_port, until
 
-pytestmark = pytest.mark.e2e
+pytestmark = [pytest.mark.e2e, pytest.mark.slow]
 OPERATE = ROOT / "docs" / "operate"
 LABELS = re.compile(r"by \(([^)]*)\)|\{([^}]*)\}")
 
@@ -48,7 +49,7 @@ def labels_in(query: str) -> set[str]:
 def scored(served: ServiceProcess) -> tuple[str, str]:
     """A submission of a request with a name of its own, on a board that is compared; and its board."""
     with served.client() as organiser:
-        benchmark = make(organiser, "watched-en")
+        benchmark = make(organiser, f"watched-{os.getpid()}")
         headers = {**join(organiser, benchmark, "lyon"), **WAIT, "Request-Id": "watched-request"}
         join(organiser, benchmark, "oslo")
         made = organiser.post(f"{benchmark}/submissions", json={"outputs": {"en": ONE_WRONG}}, headers=headers)
@@ -80,7 +81,7 @@ def test_one_id_follows_a_submission_through_every_line(served: ServiceProcess, 
         lines = lines_with(served, name)
         return lines if any(line["event"] == "board" for line in lines) else None
 
-    lines = until(told)
+    lines = until(told, "the log tells of the board")
     own = {line["event"]: line for line in lines if line.get("run") == name}
     assert {"request", "began", "ended"} <= set(own)
     assert {line["request_id"] for line in own.values()} == {"watched-request"}
@@ -119,7 +120,7 @@ def test_every_query_names_what_the_service_has(served: ServiceProcess, scored: 
                 found.setdefault(name, set()).update(re.findall(r'(\w+)="', labels))
         return found if {"4xx"} <= set(re.findall(r'status="(\w+)"', text)) and "board" in text else None
 
-    known = until(scraped)
+    known = until(scraped, "the metrics count a refusal and a board")
     asked = queries()
     for query in asked:
         names = set(re.findall(r"\btreescore_\w+", query))
@@ -160,10 +161,15 @@ def test_prometheus_answers_every_query(served: ServiceProcess, scored: Any, mon
     with (tmp_path / "log").open("w") as log, subprocess.Popen(command, stdout=log, stderr=log) as server:
         try:
             with httpx.Client(base_url=f"http://127.0.0.1:{port}/api/v1") as client:
-                until(lambda: _answers(client, "count_over_time(treescore_info[1m]) > 2"))
+                until(
+                    lambda: _answers(client, "count_over_time(treescore_info[1m]) > 2"), "Prometheus has three samples"
+                )
                 shown = [target["expr"] for panel in panels() for target in panel["targets"]]
                 for query in shown:
-                    until(lambda query=query: _answers(client, query.replace("$__rate_interval", "1m")))
+                    until(
+                        lambda query=query: _answers(client, query.replace("$__rate_interval", "1m")),
+                        f"{query} has a value",
+                    )
                 rules = client.get("/rules").json()["data"]["groups"][0]["rules"]
                 assert [rule["health"] for rule in rules if rule["health"] not in ("ok", "unknown")] == []
         finally:
