@@ -45,7 +45,7 @@ def existing_store(config: Config, *, current: bool = True) -> Iterator[Context]
 
     Raises:
         CouldNotTell: no store is there.
-        SchemaError: its schema is older or newer.
+        SchemaError: its schema is older or newer, or of no release.
     """
     file = file_of_url(make_url(config.database_url))
     if file is not None and not file.exists():

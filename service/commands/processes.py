@@ -67,7 +67,7 @@ def become(command: list[str]) -> None:
     """Replace this process by a command, unless it could not read the store's tables.
 
     Raises:
-        SchemaError: the tables are older or newer.
+        SchemaError: the tables are older or newer, or of no release.
     """
     store = Store(load_config().database_url)
     # a store that does not answer yet is waited for

@@ -20,11 +20,10 @@ from sqlalchemy import Boolean, Connection, DateTime, MetaData, Table, func, ins
 
 from service.store.database import Store
 from service.store.migrate import migrate
-from service.store.schema import SchemaError, schema_of
+from service.store.schema import VERSION_TABLE, SchemaError, State, schema_of
 
 FORMAT = 1
 MANIFEST = "treescore_backup"
-VERSION_TABLE = "alembic_version"
 _BATCH = 100
 _TIME = "%Y-%m-%d %H:%M:%S.%f"
 """How SQLite's tables hold times, in UTC."""
@@ -88,11 +87,11 @@ def copy_store(store: Store, path: Path) -> str:
     """Copy all tables of a store, as they are at one moment, to an empty file; return the schema's version.
 
     Raises:
-        SchemaError: the store has no tables, or is newer than this code.
+        SchemaError: the store has no tables, is newer than this code, or of no release.
     """
     with store.read() as db:
         found = schema_of(db)
-    if found.stored is None or found.state == "newer":
+    if found.stored is None or found.state not in (State.CURRENT, State.NEEDED):
         raise SchemaError(found.words)
     if store.sqlite:
         with closing(store.engine.raw_connection()) as connection, closing(connection.cursor()) as cursor:

@@ -17,13 +17,13 @@ def migrate(store: Store, version: str = "head") -> None:
     """Run the migrations that are missing up to a version, in one transaction.
 
     Raises:
-        SchemaError: the store is newer than this code.
+        SchemaError: the store is newer than this code, or of no release.
     """
     settings = AlembicConfig()
     settings.set_main_option("script_location", str(MIGRATIONS))
     with store.write() as connection:
         found = schema_of(connection)
-        if found.state is State.NEWER:
+        if found.state in (State.NEWER, State.UNRELEASED):
             raise SchemaError(found.words)
         settings.attributes["connection"] = connection
         command.upgrade(settings, version)

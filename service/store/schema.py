@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Collection
 from enum import StrEnum
 from functools import lru_cache
 from pathlib import Path
@@ -10,9 +11,13 @@ from typing import NamedTuple
 
 from sqlalchemy import Connection, inspect, text
 
-from service.store.database import Store
+from service.store.database import Store, file_of_url
+from service.store.tables import metadata
 
 VERSIONS = Path(__file__).parent / "migrations" / "versions"
+VERSION_TABLE = "alembic_version"
+OF_CHECKOUTS = tuple(f"{number:04}" for number in range(1, 21))
+"""Versions that development checkouts had before 0.1.0. Only the first is used again; the second is 0021."""
 _NAMED = re.compile(r'^(down_)?revision(?:: [^=]+)? = "([^"]+)"', re.MULTILINE)
 
 
@@ -22,6 +27,8 @@ class State(StrEnum):
     CURRENT = "current"
     NEEDED = "needed"
     NEWER = "newer"
+    UNRELEASED = "unreleased"
+    """Of a development checkout before 0.1.0, or not of Treescore."""
 
 
 class SchemaError(RuntimeError):
@@ -32,14 +39,16 @@ class Schema(NamedTuple):
     """Versions of the tables.
 
     Attributes:
-        stored: of the store; None where it has no tables yet.
+        stored: of the store; None where it has none yet.
         wanted: the newest that this code knows.
         state: how they compare.
+        place: the file of the store, or the name of the database.
     """
 
     stored: str | None
     wanted: str
     state: State
+    place: str
 
     @property
     def words(self) -> str:
@@ -50,6 +59,13 @@ class Schema(NamedTuple):
             return (
                 f"The store's schema has version {self.stored}, which is newer than this program's {self.wanted}. "
                 "Use the version of Treescore that wrote it, or a newer one."
+            )
+        if self.state is State.UNRELEASED:
+            named = "its tables have no version" if self.stored is None else f"schema {self.stored}"
+            return (
+                f"{self.place} was made by a development checkout before 0.1.0 ({named}) and cannot be read. Move the "
+                "data directory away, or set TREESCORE_DATA_DIR (of a database server TREESCORE_DATABASE_URL) to an "
+                "empty one, and start again."
             )
         have = "The store has no tables yet" if self.stored is None else f"The store's schema has version {self.stored}"
         return f"{have}; this program needs {self.wanted}. Run `treescore migrate`."
@@ -71,20 +87,39 @@ def versions() -> tuple[str, ...]:
 
 def schema_of(db: Connection) -> Schema:
     """Return the versions of an open store. Reads only."""
-    wanted = versions()[-1]
+    there = frozenset(inspect(db).get_table_names())
     stored: str | None = None
-    if inspect(db).has_table("alembic_version"):
-        stored = db.execute(text("SELECT version_num FROM alembic_version")).scalar_one_or_none()
-    if stored == wanted:
-        return Schema(stored, wanted, State.CURRENT)
-    return Schema(stored, wanted, State.NEEDED if stored is None or stored in versions() else State.NEWER)
+    if VERSION_TABLE in there:
+        stored = db.execute(text(f"SELECT version_num FROM {VERSION_TABLE}")).scalar_one_or_none()  # noqa: S608
+    place = file_of_url(db.engine.url) or f"The database {db.engine.url.database}"
+    return Schema(stored, versions()[-1], _state(stored, there), str(place))
+
+
+def _state(stored: str | None, there: frozenset[str]) -> State:
+    if stored is None:
+        return State.UNRELEASED if there.intersection(metadata.tables) else State.NEEDED
+    if not is_released(stored, there):
+        return State.UNRELEASED
+    if stored not in versions():
+        return State.NEWER
+    return State.CURRENT if stored == versions()[-1] else State.NEEDED
+
+
+def is_released(version: str, there: Collection[str]) -> bool:
+    """Return whether tables of a version are those of a release, this one or a newer one.
+
+    Args:
+        version: of the tables.
+        there: their names. Those of the first version of checkouts did not have benchmarks.
+    """
+    return "benchmarks" in there if version == OF_CHECKOUTS[0] else version not in OF_CHECKOUTS
 
 
 def require_current(store: Store) -> None:
     """Refuse a store whose tables this code does not read.
 
     Raises:
-        SchemaError: they are older or newer.
+        SchemaError: they are older or newer, or of no release.
     """
     with store.read() as db:
         found = schema_of(db)

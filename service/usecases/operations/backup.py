@@ -17,7 +17,7 @@ from service.store.archive import ArchiveError, Manifest
 from service.store.database import Store
 from service.store.disk import file_of
 from service.store.migrate import migrate
-from service.store.schema import State, schema_of, versions
+from service.store.schema import State, is_released, schema_of, versions
 from service.store.tokens import Token
 from service.usecases.operations.files import appearing
 from service.usecases.runs.views import moment
@@ -68,7 +68,7 @@ def back_up(config: Config, store: Store, path: Path) -> Backup:
     """Write everything that was stored before this began to one new file, beside a running service.
 
     Raises:
-        SchemaError: the store has no tables, or is newer than this code.
+        SchemaError: the store has no tables, is newer than this code, or of no release.
         ArchiveError: the file exists.
         OSError: the file cannot be written.
     """
@@ -90,10 +90,15 @@ def restore(config: Config, path: Path) -> Restored:
     """Verify a backup, then write it into an empty store. The caller holds the lock of the data directory.
 
     Raises:
-        ArchiveError: the backup is damaged or too new, or the place is not empty. Nothing was changed.
+        ArchiveError: the backup is damaged, too new, or of no release, or the place is not empty. Nothing was changed.
         OSError: a file cannot be written.
     """
     manifest = archive.verified(path)
+    if not is_released(manifest.schema, manifest.tables):
+        raise ArchiveError(
+            f"{path} was made by a development checkout before 0.1.0 (schema {manifest.schema}) and cannot be "
+            "restored. Start with an empty store, and make its benchmarks again."
+        )
     if manifest.schema not in versions():
         raise ArchiveError(
             f"{path} has schema {manifest.schema}, which is newer than this program's {versions()[-1]}. "

@@ -18,6 +18,7 @@ from service.queue import BULK, LIVE, WARMING_SECONDS, Queue
 from service.store.disk import FULL_BELOW, LOW_BELOW
 from tests.fixtures.contexts import ADMIN_TOKEN
 from tests.fixtures.requests import GOLD_CONLLU, ONE_WRONG
+from tests.fixtures.schemas import later_program
 
 JOB = {
     "format": "conllu",
@@ -134,12 +135,18 @@ def test_a_damaged_file_is_503_everywhere_and_never_500(client, context, tmp_pat
     assert client.get("/livez").status_code == 200
 
 
-@pytest.mark.parametrize(("stored", "state"), [("0999", "newer"), ("0001", "needed")])
+@pytest.mark.parametrize(("stored", "state"), [("0999", "newer"), ("0020", "unreleased")])
 def test_a_schema_of_another_version_is_not_ready(client, context, stored, state):
     with context.store.write() as db:
         db.execute(text("UPDATE alembic_version SET version_num = :stored"), {"stored": stored})
     status, found = checks(client)
     assert (status, found["schema"], found["store"]) == (503, state, "ok")
+
+
+def test_a_store_that_needs_a_migration_is_not_ready(client, context, tmp_path):
+    with later_program(tmp_path):
+        status, found = checks(client)
+    assert (status, found["schema"], found["store"]) == (503, "needed", "ok")
 
 
 @pytest.mark.parametrize(

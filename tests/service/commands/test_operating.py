@@ -8,6 +8,7 @@ import json
 import resource
 from datetime import UTC, datetime
 from pathlib import Path
+from unittest.mock import patch
 
 import pytest
 from click.testing import CliRunner
@@ -16,9 +17,10 @@ from sqlalchemy import text
 from service.__main__ import main
 from service.commands.serve import locked
 from service.errors import Unauthorized
-from service.store.database import Store, _prepare_sqlite
-from service.store.migrate import migrate
+from service.store import schema
+from service.store.database import _prepare_sqlite
 from service.usecases.access.authentication import authenticate
+from tests.fixtures.schemas import LATER, UNRELEASED, later_program, make_unreleased
 from tests.fixtures.tasks import SLUG, Task
 
 
@@ -91,32 +93,51 @@ def test_a_file_that_is_no_database_is_refused_in_one_line(run, config, tmp_path
         assert err.count("\n") == 1
 
 
-def test_migrate_says_whether_it_is_needed(run, context):
+def test_migrate_says_whether_it_is_needed(run, context, tmp_path):
     status, out, _ = run("migrate", "--check")
     assert (status, out.startswith("The store's schema is current: version 0")) == (0, True)
+    with later_program(tmp_path):
+        status, out, _ = run("migrate", "--check", "--json")
+    assert (status, json.loads(out)["schema"], json.loads(out)["stored"]) == (1, "needed", "0001")
+
+
+def test_migrate_backs_up_first_and_says_where(run, context, tmp_path):
     with context.store.write() as db:
-        db.execute(text("UPDATE alembic_version SET version_num = '0002'"))
-    status, out, _ = run("migrate", "--check", "--json")
-    assert (status, json.loads(out)["schema"], json.loads(out)["stored"]) == (1, "needed", "0002")
-
-
-def test_migrate_backs_up_first_and_says_where(run, config, tmp_path):
-    store = open_old(config)
-    with store.write() as db:
         db.execute(text("INSERT INTO secrets VALUES ('gold', x'00')"))
-    store.close()
-    status, out, err = run("migrate")
-    assert (status, out) == (0, "")
-    (made,) = tmp_path.glob("before-schema-*.backup")
-    assert str(made) in err
-    assert "from schema 0002 to 0" in err
-    assert run("migrate")[2] == ""
+    with later_program(tmp_path):
+        status, out, err = run("migrate")
+        assert (status, out) == (0, "")
+        (made,) = tmp_path.glob("before-schema-*.backup")
+        assert str(made) in err
+        assert f"from schema 0001 to {LATER}" in err
+        assert run("migrate")[2] == ""
 
 
-def open_old(config):
-    store = Store(config.database_url)
-    migrate(store, "0002")
-    return store
+@pytest.mark.parametrize("version", UNRELEASED)
+@pytest.mark.parametrize("command", NEWER, ids=" ".join)
+def test_a_store_of_a_checkout_before_the_first_release_is_refused_in_one_line(
+    run, context, tmp_path, command, version
+):
+    make_unreleased(context.store, version)
+    status, out, err = run(*command)
+    assert status == 1
+    said = [line for line in (out + err).splitlines() if "development checkout before 0.1.0" in line]
+    assert len(said) == 1
+    assert f"{tmp_path}/treescore.db was made by" in said[0]
+    assert "TREESCORE_DATA_DIR" in said[0]
+    if command[0] not in ("check", "doctor", "migrate", "api"):
+        assert (out, err.count("\n")) == ("", 1)
+    assert not list(tmp_path.glob("*.backup"))
+
+
+def test_a_backup_of_a_checkout_before_the_first_release_is_refused_in_one_line(run, context, tmp_path):
+    make_unreleased(context.store, "0020")
+    with patch.multiple(schema, OF_CHECKOUTS=("0001",), versions=lambda: ("0020",)):
+        assert run("backup", tmp_path / "old.backup")[0] == 0
+    status, out, err = run("restore", tmp_path / "old.backup", "--data-dir", tmp_path / "new")
+    assert (status, out, err.count("\n")) == (1, "", 1)
+    assert "old.backup was made by a development checkout before 0.1.0 (schema 0020) and cannot be restored" in err
+    assert not (tmp_path / "new" / "treescore.db").exists()
 
 
 def test_backup_and_restore_say_what_they_did(run, context, tmp_path):

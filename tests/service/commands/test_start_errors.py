@@ -15,6 +15,7 @@ from service.__main__ import main
 from service.commands.serve import locked
 from service.store.database import Store
 from service.store.migrate import migrate
+from tests.fixtures.schemas import make_unreleased
 from tests.fixtures.service_process import PATIENCE, ROOT, free_port
 
 
@@ -36,6 +37,13 @@ def newer(folder):
         path.chmod(0o600)
 
 
+def unreleased(folder):
+    newer(folder)
+    store = Store(f"sqlite:///{folder}/treescore.db")
+    make_unreleased(store, "0020")
+    store.close()
+
+
 def damaged(folder):
     (folder / "treescore.db").write_bytes(b"no database " * 1000)
     (folder / "treescore.db").chmod(0o600)
@@ -44,7 +52,11 @@ def damaged(folder):
 @pytest.mark.e2e
 @pytest.mark.parametrize(
     ("spoil", "said"),
-    [(newer, "version 0999, which is newer than this program's 0"), (damaged, "is damaged")],
+    [
+        (newer, "version 0999, which is newer than this program's 0"),
+        (unreleased, "treescore.db was made by a development checkout before 0.1.0 (schema 0020)"),
+        (damaged, "is damaged"),
+    ],
 )
 def test_a_store_that_cannot_be_used_ends_the_start_in_one_line(tmp_path, spoil, said):
     spoil(tmp_path)

@@ -31,6 +31,7 @@ from service.usecases.operations.backup import back_up, back_up_first, restore
 from service.usecases.submissions.submissions import view_submission
 from tests.fixtures.contexts import NOON, ORGANISER, SCORER, later, opened, work_of
 from tests.fixtures.requests import GOLD_CONLLU, ONE_WRONG, loaded
+from tests.fixtures.schemas import LATER, later_program
 from tests.fixtures.tasks import LONG, SLUG, Task, spoilt
 
 JOB = {
@@ -264,19 +265,19 @@ def test_a_store_of_an_older_schema_is_backed_up_before_its_migration(tmp_path, 
     url = f"sqlite:///{tmp_path}/old/treescore.db"
     old = replace(config, data_dir=tmp_path / "old", database_url=url)
     store = archive.Store(url)
-    migrate(store, "0002")
-    assert back_up_first(old, store, NOON) is None  # it holds nothing
-    with store.write() as db:
-        db.execute(text("INSERT INTO secrets VALUES ('gold', x'00')"))
-    made = back_up_first(old, store, NOON)
-    assert made.file.parent == tmp_path / "old"
-    assert archive.verified(made.file).schema == "0002"
     migrate(store)
-    assert back_up_first(old, store, NOON) is None  # it is current
-    store.close()
-    new = replace(config, data_dir=tmp_path / "new", database_url=f"sqlite:///{tmp_path}/new/treescore.db")
-    restored = restore(new, made.file)
-    assert restored.migrated_to not in (None, "0002")
+    with later_program(tmp_path):
+        assert back_up_first(old, store, NOON) is None  # it holds nothing
+        with store.write() as db:
+            db.execute(text("INSERT INTO secrets VALUES ('gold', x'00')"))
+        made = back_up_first(old, store, NOON)
+        assert made.file.parent == tmp_path / "old"
+        assert archive.verified(made.file).schema == "0001"
+        migrate(store)
+        assert back_up_first(old, store, NOON) is None  # it is current
+        store.close()
+        new = replace(config, data_dir=tmp_path / "new", database_url=f"sqlite:///{tmp_path}/new/treescore.db")
+        assert restore(new, made.file).migrated_to == LATER
 
 
 def test_a_backup_that_is_used_as_a_store_can_be_backed_up(made, config, tmp_path):

@@ -76,8 +76,8 @@ DAMAGES = {
     "artifacts-without-owner": "UPDATE artifacts SET owner = 'job_lost' WHERE name = 'r1/groupings/1/0'",
     "texts-without-owner": "UPDATE submissions SET deleted_at = created_at",
     "reference-broken": "UPDATE submissions SET team_id = 'nowhere'",
-    "run-without-resource": "INSERT INTO runs (id, kind, queue, state, attempts, created_at) "
-    "VALUES ('job_x', 'job', 'live', 'queued', 0, '2026-11-02 12:00:00')",
+    "run-without-resource": "INSERT INTO runs (id, kind, queue, state, attempts, created_at, principal, "
+    "precedence, turn) VALUES ('job_x', 'job', 'live', 'queued', 0, '2026-11-02 12:00:00', '', 0, 0)",
     "state-differs": "UPDATE submissions SET state = 'queued'",
     "scores-left-over": "UPDATE revisions SET state = 'ready'",
     "piece-left-over": PIECE.format("NULL"),
