@@ -109,17 +109,13 @@ def _pair(pair: Document, *, by_part: bool) -> dict[str, object]:
         # the sign of what is shown as 0 would tell more digits
         shown["better"] = None
     shown |= _rounded(pair, _P, rounded_p)
-    if not by_part and "p_parts" in shown:
+    if not by_part:
         # of a few parts it has few values, each of which says how the hidden ones differ
         shown["p_parts"] = None
     shown["ci"] = _interval(pair.get("ci"), rounded_difference_bound)
-    # answers of earlier versions lack these
-    if "ci_simultaneous" in pair:
-        shown["ci_simultaneous"] = _interval(pair["ci_simultaneous"], rounded_difference_bound)
-    if "detectable" in pair:
-        shown["detectable"] = _detectable(pair["detectable"])
-    if "noninferiority" in pair:
-        shown["noninferiority"] = _not_worse(pair["noninferiority"], (pair["a"], pair["b"]))
+    shown["ci_simultaneous"] = _interval(pair["ci_simultaneous"], rounded_difference_bound)
+    shown["detectable"] = _detectable(pair["detectable"])
+    shown["noninferiority"] = _not_worse(pair["noninferiority"], (pair["a"], pair["b"]))
     if by_part and "parts" in pair:
         parts = object_of(pair["parts"])
         shown["parts"] = {

@@ -75,9 +75,7 @@ def _query() -> Select[tuple[object, ...]]:
 
 
 def _logged(row: AnyRow) -> LoggedDelivery:
-    event = event_of(row)
-    # those from before the log do not tell when they were made
-    made = row.created_at or event.at
     return LoggedDelivery(
-        row.delivery_id, event, row.state, row.attempts, row.last_status, made, row.attempted_at, row.next_at
-    )
+        row.delivery_id, event_of(row), row.state, row.attempts, row.last_status,
+        row.created_at, row.attempted_at, row.next_at,
+    )  # fmt: skip

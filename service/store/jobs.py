@@ -40,7 +40,7 @@ class Answer(NamedTuple):
     Attributes:
         owner: of the job.
         state: of the job.
-        document: as it is stored: packed, unless it is small or of a version before schema 0015.
+        document: as it is stored: packed, unless it is small.
         etag: validator of the document that is not packed.
         deleted: whether the job was deleted.
         key_hash: of the key that changes a job of an anonymous caller.

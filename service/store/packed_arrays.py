@@ -8,7 +8,7 @@ import numpy as np
 import orjson
 from numpy.typing import NDArray
 
-from service.store.packing import damage_told, pack, unpack, unpack_array
+from service.store.packing import damage_told, pack, unpack
 from treescore.core.grouping import grouped
 
 Array = NDArray[Any]
@@ -18,7 +18,6 @@ _BOUNDS = {name: (int(np.iinfo(name).min), int(np.iinfo(name).max)) for name in 
 _LISTED, _PLAIN, _STEPS, _BITS, _FLOATS, _CHOSEN = "listed", "plain", "steps", "bits", "floats", "chosen"
 SHORT = 32
 """Integers up to which an array is written as a list: looking for a shorter form costs more than it saves."""
-_OF_EARLIER_VERSIONS = b"\x93NUMPY"
 _NEAR = 8
 """How many earlier arrays are compared with a new one."""
 
@@ -31,11 +30,9 @@ def pack_values(values: Array) -> bytes:
 
 
 def unpack_values(body: bytes) -> Array:
-    """Unpack what `pack_values` has packed, or `pack_array` of an earlier version. Raises ZstdError where damaged."""
+    """Unpack what `pack_values` has packed. Raises ZstdError where damaged."""
     raw = unpack(body)
     with damage_told():
-        if raw.startswith(_OF_EARLIER_VERSIONS):
-            return unpack_array(body)
         head, _, arrays = raw.partition(b"\n")
         return read_arrays(orjson.loads(head), memoryview(arrays))[-1]
 
@@ -140,7 +137,7 @@ def read_arrays(heads: list[list[Any]], body: memoryview) -> list[Array]:
                     stored = np.cumsum(stored)
                 elif base:
                     number, rows = base
-                    like = arrays[number].view(np.int64)  # an earlier version also took the bits of real numbers
+                    like = arrays[number]
                     stored += like if rows is None else like[arrays[rows]]
                 arrays.append(stored)
             case _:

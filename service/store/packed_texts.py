@@ -10,10 +10,8 @@ from service.store.packing import damage_told, pack, unpack
 from treescore.core.arrays import offsets_of
 from treescore.formats.shared.ten_fields import Streams, put_together, taken_apart
 
-_APART = b"ten fields 2\0"
+_APART = b"ten fields\0"
 """Before the compressed streams of a text that was taken apart; no zstd frame begins with it."""
-_TAGS_OF_EACH_LINE = b"ten fields\0"
-"""Of an earlier version, where the words of a line had its tags beside them."""
 _SIZES, _CODES = "<i8", "<i4"
 
 
@@ -31,17 +29,16 @@ def packed_apart(text: bytes) -> bytes | None:
 
 def is_apart(body: bytes) -> bool:
     """Return whether `packed_apart` has packed this."""
-    return body.startswith((_APART, _TAGS_OF_EACH_LINE))
+    return body.startswith(_APART)
 
 
 def unpack_text(body: bytes) -> bytes:
     """Unpack what `pack` or `packed_apart` has packed. Raises zstandard.ZstdError where it is damaged."""
     if not is_apart(body):
         return unpack(body)
-    mark, read = (_APART, _streams) if body.startswith(_APART) else (_TAGS_OF_EACH_LINE, _streams_of_earlier_version)
-    raw = unpack(body.removeprefix(mark))
+    raw = unpack(body.removeprefix(_APART))
     with damage_told():
-        size, streams = read(raw)
+        size, streams = _streams(raw)
         text = put_together(streams, size)
         if len(text) != size:
             raise ValueError("their sizes are wrong")
@@ -53,14 +50,6 @@ def _streams(raw: bytes) -> tuple[int, Streams]:
     size, (numbers, heads, words, rest, tags, packed) = _parts(raw, len(Streams._fields))
     codes = np.frombuffer(packed, np.uint8).reshape(4, -1).T.copy().view(_CODES).reshape(-1)
     return size, Streams(numbers, heads, words, rest, tags, codes.astype(np.int32))
-
-
-def _streams_of_earlier_version(raw: bytes) -> tuple[int, Streams]:
-    size, (numbers, heads, words, rest) = _parts(raw, 4)
-    lines = [line.split(b"\t", 2) for line in words.split(b"\n")[:-1]]
-    own = b"".join(b"%b\t%b\n" % (form, lemma) for form, lemma, _ in lines)
-    tags = b"".join(b"%b\n" % others for _, _, others in lines)
-    return size, Streams(numbers, heads, own, rest, tags, np.arange(len(lines), dtype=np.int32))
 
 
 def _parts(raw: bytes, count: int) -> tuple[int, list[bytes]]:

@@ -12,7 +12,7 @@ import zstandard
 from treescore.core.arrays import Counts, smallest
 
 LEVEL = 3
-"""Of zstd; docs/decisions/0013-packed-results.md says why."""
+"""Of zstd; docs/decisions/0004-results.md says why."""
 _SMALL_TABLES = {"hash_log": 15, "chain_log": 12}
 """Logarithms of the places of a text that zstd keeps in mind; with those of the level, texts take 1 % fewer bytes."""
 _LENGTH_BYTES = 8

@@ -73,8 +73,7 @@ class Digests:
 
     Attributes:
         gold_key: keyed digest of the whole.
-        sentences: keyed digests of its sentences, (columns, sentences); None for gold that was checked before there
-            were any.
+        sentences: keyed digests of its sentences, (columns, sentences). Both are None before gold was checked.
     """
 
     gold_key: str | None

@@ -49,7 +49,7 @@ class ScoreRecord:
         main: the main score (the mean of the parts); None where undefined.
         figures: every score of every part, as `Figures` stores them.
         document: the whole result, uncensored: `revision`, `metrics`, `parts`, ... (JSON).
-        covered: sentences with a scored output in each part of the revision; None where an earlier version scored it.
+        covered: sentences with a scored output in each part of the revision.
         created_at: when it was scored.
         rung: of the team's ladder; 0 where the ladder holds the scores, None without a ladder.
         private: the figures over the private share; those above are then over the public one. None without a split.
@@ -60,7 +60,7 @@ class ScoreRecord:
     main: float | None
     figures: bytes
     document: dict[str, Json]
-    covered: Sequence[int] | None
+    covered: Sequence[int]
     created_at: datetime
     rung: int | None = None
     private: PrivateFigures | None = None
@@ -89,7 +89,7 @@ def _merged(metric: Mapping[str, Json], private: Mapping[str, Json]) -> dict[str
 
 
 def coverage_of(stored: str | None) -> Sequence[int] | None:
-    """Return the sentences with a scored output, part by part, as a column holds them; None if not known."""
+    """Return the sentences with a scored output, part by part, as a column holds them; None without a record."""
     return None if stored is None else orjson.loads(stored)
 
 
@@ -99,8 +99,7 @@ def artifact_name(revision: int, kind: str, part: int, metric: int) -> str:
     Kinds: `counts` (array, one row a sentence; zeros for a part that is missing or failed), `columns` (items without
     scores and counts, in pages numbered by their first item), `groupings` (slices), `tokens` (offsets of tokens by
     sentence, and `tokens/<score>`, their bits, where a score says of each token whether it is right). Trees have no
-    metric: `r1/trees/0` and others, see usecases.trees.writing. Earlier versions
-    stored `items` (pages of 100) and `slices` as JSON. Readers: usecases.scoring.results.
+    metric: `r1/trees/0` and others, see usecases.trees.writing. Readers: usecases.scoring.results.
     """
     return f"r{revision}/{kind}/{part}/{metric}"
 
@@ -117,7 +116,7 @@ def save(db: Connection, record: ScoreRecord, bodies: PackedArtifacts) -> None:
     record = replace(record, rung=rung(db, record.submission_id, record.revision))
     remove(db, record.submission_id, record.revision)
     artifacts.put(db, record.submission_id, bodies)
-    covered = None if record.covered is None else json_text(list(record.covered))
+    covered = json_text(list(record.covered))
     packed = columns_of(record, document=artifacts.pack_json(record.document), covered=covered)
     del packed["private"]
     if record.private is not None:
@@ -289,7 +288,7 @@ def left_over(db: Connection) -> Sequence[tuple[str, int]]:
 
 
 def _score_record(row: AnyRow) -> ScoreRecord:
-    covered = coverage_of(row.covered)
+    covered = orjson.loads(row.covered)
     private = None
     if row.private_figures is not None:
         private = PrivateFigures(row.private_main, row.private_figures, artifacts.unpack_json(row.private_metrics))

@@ -106,7 +106,7 @@ class BoardEntry:
         role: `system` or `baseline`.
         chosen: whether its team chose it.
         value: the score that ranks; None where it has none.
-        covered: sentences with a scored output in each part of the revision; None if not known.
+        covered: sentences with a scored output in each part of the revision; None without a record.
         ranks_last: whether it stands below all complete ones, because it lacks sentences that its score leaves out.
         rung: of its team's ladder; 0 where the ladder holds its scores, None without a place on one.
         runs: the training runs of its system, itself included, whose mean the value is; empty for a single one.
@@ -348,7 +348,7 @@ def _submission(row: AnyRow) -> Submission:
 
 
 def links_of(column: str | None) -> dict[str, str]:
-    """Return the links that a column holds; none for submissions from before."""
+    """Return the links that a column holds; none of a deleted submission."""
     return {} if column is None else orjson.loads(column)
 
 

@@ -60,7 +60,7 @@ class Member(NamedTuple):
         system: the first submission of its system.
         deleted, withdrawn: whether it was.
         value: one of its scores; None where undefined, and for what is not scored under the revision.
-        covered: sentences with a scored output in each part; None where not known.
+        covered: sentences with a scored output in each part; None without a record.
         scored: whether it has a record under the revision.
     """
 

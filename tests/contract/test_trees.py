@@ -223,7 +223,7 @@ def test_a_job_shows_alignments(stage: Stage) -> None:
     assert numbers(stage.client().get(at + "/trees?system=A&wrong=any")) == [1]
 
 
-def test_trees_go_with_outputs_and_old_results_say_that_they_have_none(stage: Stage) -> None:
+def test_trees_go_with_outputs_and_results_without_any_say_so(stage: Stage) -> None:
     task = SharedTask(stage, feedback="items")
     team = task.team()
     at = task.submit(team)
@@ -272,15 +272,6 @@ def test_after_a_revision_an_output_that_never_fitted_answers_like_one_that_does
         assert one[0] == other[0], query
         if one[0] != 200:
             assert one == other
-
-
-def test_a_revision_of_before_gets_its_gold_trees_from_the_next_submission(stage: Stage) -> None:
-    task = SharedTask(stage, feedback="gold")
-    revision = task.organiser.get(task.address + "/revisions/1").json["id"]
-    with stage.context.store.write() as db:
-        artifacts.drop_holding(db, [revision], "trees/")
-    [first, _] = items(task.organiser.get(task.submit() + "/trees"))
-    assert first["missed"] == [None, None, "both", None]
 
 
 def test_without_golds_trees_the_output_stands_alone(stage: Stage) -> None:

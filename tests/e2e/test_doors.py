@@ -47,7 +47,7 @@ def test_every_file_of_a_running_service_is_its_owners_alone(served: ServiceProc
 
 @pytest.fixture
 def loose() -> Iterator[Path]:
-    """A folder with an open data directory, left by an earlier version that ran with umask 0."""
+    """A folder with an open data directory, left by another program that ran with umask 0."""
     with tempfile.TemporaryDirectory(prefix="ts-") as folder:
         data = Path(folder) / "data"
         for name in ("queue", "x"):

@@ -292,7 +292,7 @@ def still_answered(earlier: Mapping[str, Json], rows: Sequence[RowDocument]) -> 
     A pair keeps its interval, and its p where the row ahead was picked from the same since: p does not depend on what
     the other one was picked from.
     """
-    before = {row["name"]: row for row in earlier.get("question", {}).get("systems", ())}
+    before = {row["name"]: row for row in earlier["question"]["systems"]}
     now = {row["name"]: row for row in rows if before.get(row["name"], {}).get("runs") == row["runs"]}
     systems = [system for system in earlier["systems"] if system["name"] in now]
     pairs = [pair for pair in earlier["pairs"] if {pair["a"], pair["b"]} <= now.keys()]

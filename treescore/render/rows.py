@@ -48,19 +48,16 @@ COLUMNS = (
     "warnings",
 )
 
-MEMBERS: Mapping[str, str] = {
-    "difference_tested": "difference_tested",
-    "ci_simultaneous_low": "ci_simultaneous",
-    "ci_simultaneous_high": "ci_simultaneous",
-    "p_error": "p_error",
-    "p_parts": "p_parts",
-    "p_unselected": "p_unselected",
-    "detectable": "detectable",
-    **dict.fromkeys(("margin", "p_a_not_worse", "a_not_worse", "p_b_not_worse", "b_not_worse"), "noninferiority"),
-}
-"""Columns that are left out where no pair has the member that they show, as in comparisons from before."""
-
-EXACT = ("p_kind", "shuffles", "smallest_p", "relative_error_reduction", "units_won", "units_tied", "units_lost")
+EXACT = (
+    "p_kind",
+    "p_error",
+    "shuffles",
+    "smallest_p",
+    "relative_error_reduction",
+    "units_won",
+    "units_tied",
+    "units_lost",
+)
 """Columns that are left out where the comparisons are shown rounded, without `smallest_p`."""
 
 
@@ -73,16 +70,8 @@ def csv_rows(documents: Sequence[Mapping[str, Any]]) -> bytes:
 def comparison_rows(documents: Sequence[Mapping[str, Any]]) -> tuple[list[str], list[dict[str, Any]]]:
     """Return the columns that the documents have values for, and a row for each pair."""
     rounded = bool(documents) and not any("smallest_p" in document for document in documents)
-    left_out = _unknown(documents) | (set(EXACT) if rounded else set())
-    columns = [column for column in COLUMNS if column not in left_out]
+    columns = [column for column in COLUMNS if not (rounded and column in EXACT)]
     return columns, [_flat_pair(document, pair) for document in documents for pair in document["pairs"]]
-
-
-def _unknown(documents: Sequence[Mapping[str, Any]]) -> set[str]:
-    """Return the columns of members that no document has."""
-    known = {name for document in documents for pair in document["pairs"] for name in pair}
-    unknown = {column for column, member in MEMBERS.items() if member not in known}
-    return unknown if any("assumed" in document for document in documents) else {*unknown, "assumed"}
 
 
 def _flat_pair(document: Mapping[str, Any], pair: Mapping[str, Any]) -> dict[str, Any]:

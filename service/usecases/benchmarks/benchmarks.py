@@ -41,7 +41,7 @@ from service.store.benchmarks import Benchmark
 from service.store.revisions import Part, Revision
 from service.usecases.access.access import benchmark_of
 from service.usecases.access.idempotency import IdempotencyKey, claim_key
-from service.usecases.benchmarks.settings import DEFAULTS, check_part_name, complete_settings
+from service.usecases.benchmarks.settings import check_part_name, complete_settings
 from service.usecases.benchmarks.warnings import revision_warnings
 from service.usecases.boards.work import schedule_board_comparison
 from service.usecases.events.record import record_event
@@ -49,7 +49,7 @@ from service.usecases.runs.ending import queue_runs
 from service.usecases.runs.views import TEXT_TYPE, Page, View, body_view, json_view, moment, page_of
 from service.usecases.runs.waiting import wait_for
 from service.usecases.scoring import gold_cache
-from service.usecases.scoring.config import AS_STORED_BEFORE, check_scoring, scoring_config
+from service.usecases.scoring.config import check_scoring, scoring_config
 from service.usecases.scoring.part_texts import GOLD, items_name, named_texts
 from service.usecases.scoring.published import counts_shown, input_kind
 from service.usecases.scoring.shares import make_key, unsplittable
@@ -322,14 +322,12 @@ def _benchmark_document(db: Connection, context: Context, caller: Caller, benchm
         "id": benchmark.id,
         "title": benchmark.title,
         "series": benchmark.series,
-        **AS_STORED_BEFORE,
         **shown.scoring,
         "parts": {part.name: part_document(part, counts=counts) for part in revisions.parts_of(db, shown.id)},
         "state": shown.state,
         "revision": {"number": shown.number, "state": shown.state},
         "active_revision": benchmark.active_revision,
         "pending_revision": None if pending is None else pending.number,
-        "about": DEFAULTS["about"],  # of benchmarks from before
         **benchmark.settings,
         "created_at": moment(benchmark.created_at),
         "updated_at": moment(benchmark.updated_at),

@@ -16,7 +16,7 @@ from service.store.revisions import Digests, Revision
 from service.usecases.access.access import benchmark_of
 from service.usecases.benchmarks.revisions import moves_of, revision_of
 from service.usecases.runs.views import View, json_view
-from service.usecases.scoring.config import AS_STORED_BEFORE, MEMBERS
+from service.usecases.scoring.config import MEMBERS
 from treescore.core.params import Json
 
 
@@ -82,7 +82,7 @@ def _changed(name: str, old: Mapping[str, Digests], new: Mapping[str, Digests]) 
 
 def _changed_settings(before: Revision, after: Revision) -> list[dict[str, object]]:
     """Return the members of the scoring configuration that differ."""
-    old, new = ({**AS_STORED_BEFORE, **each.scoring} for each in (before, after))
+    old, new = (each.scoring for each in (before, after))
     return [_setting(name, old, new) for name in MEMBERS if old.get(name) != new.get(name)]
 
 

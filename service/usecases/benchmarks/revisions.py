@@ -31,7 +31,7 @@ from service.usecases.boards.released import release_of_revision
 from service.usecases.events.record import record_event
 from service.usecases.runs.views import Page, View, json_view, moment
 from service.usecases.runs.waiting import wait_for
-from service.usecases.scoring.config import AS_STORED_BEFORE, MEMBERS, check_scoring, scoring_config
+from service.usecases.scoring.config import MEMBERS, check_scoring, scoring_config
 from service.usecases.scoring.part_texts import GOLD, items_name, names_of
 from service.usecases.scoring.published import counts_shown
 from treescore.core.params import Json, escape
@@ -151,7 +151,7 @@ def revision_of(db: Connection, caller: Caller, slug: str, number: int) -> Revis
 
 def _scoring(base: Revision, request: RevisionRequest) -> dict[str, Json]:
     given = request.given()
-    wanted = {**AS_STORED_BEFORE, **base.scoring, **{name: given[name] for name in MEMBERS if name in given}}
+    wanted = {**base.scoring, **{name: given[name] for name in MEMBERS if name in given}}
     if request.metrics is not None and request.main_score is None:
         del wanted["main_score"]
     try:
@@ -203,7 +203,6 @@ def _revision_document(
         "dry_run": revision.dry_run,
         "reason": revision.reason if level >= Level.GOLD else None,
         "public_reason": revision.public_reason,
-        **AS_STORED_BEFORE,
         **revision.scoring,
         "parts": {part.name: part_document(part, counts=counts) for part in revisions.parts_of(db, revision.id)},
         "created_at": moment(revision.created_at),

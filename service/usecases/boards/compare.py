@@ -12,13 +12,11 @@ from service.context import Context
 from service.store import artifacts, benchmarks, score_records, texts
 from service.store.comparisons import Question
 from service.store.packed_arrays import unpack_values
-from service.store.revisions import Part
 from service.store.score_records import artifact_name
 from service.usecases.boards.board import Board, board_of, missing_of, positions_of, untestable
 from service.usecases.boards.considered import most_others
 from service.usecases.boards.seeds import seeds_of
-from service.usecases.scoring.documents import Names, documents_in, stored_documents
-from service.usecases.scoring.gold_cache import evaluation_against
+from service.usecases.scoring.documents import stored_documents
 from service.usecases.scoring.part_texts import GOLD, items_name, names_of
 from service.usecases.scoring.shares import share_rows, split_of
 from treescore.core.arrays import BoolArray, Counts
@@ -87,7 +85,12 @@ def compare_submissions(
     )
     further = [{"name": each, "reason": reason} for each, reason in untested.items()]
     known = [still_answered(answer, rows) for answer in earlier]
-    return subject.answer(candidates, _documents(context, board, chosen), seeds, further, record, known)
+    with context.store.read() as db:
+        documents = joined_documents(
+            (stored_documents(db, board.revision.id, part), sentences)
+            for part, sentences in zip(board.chosen_parts, chosen, strict=True)
+        )
+    return subject.answer(candidates, documents, seeds, further, record, known)
 
 
 def board_behind(db: Connection, question: Question) -> Board:
@@ -167,9 +170,9 @@ def _counts(
     submission: str,
     missing: frozenset[int],
 ) -> Counts | None:
-    """Read a submission's counts over the chosen sentences, zeros for missing parts; None where they are gone.
+    """Read a submission's counts over the chosen sentences; None where they are gone.
 
-    What a part without a scored output costs is stored as its counts; of earlier versions it may not be.
+    What a part without a scored output costs is stored as its counts.
     """
     metric = board.scoring.spec.entries.index(board.scored_by[0])
     positions = [part.position for part in board.chosen_parts]
@@ -203,21 +206,3 @@ def _bits(right: bytes | None, starts: bytes | None) -> TokenBits | None:
     if right is None or starts is None:
         return None
     return TokenBits(unpack_values(right).astype(np.bool_), unpack_values(starts).astype(np.int64))
-
-
-def _documents(context: Context, board: Board, chosen: Sequence[BoolArray]) -> list[str | None] | None:
-    """Return the document of each chosen sentence, None before the first mark of its part.
-
-    None where gold marks none.
-    """
-    return joined_documents(
-        (_documents_of(context, board, part), rows) for part, rows in zip(board.chosen_parts, chosen, strict=True)
-    )
-
-
-def _documents_of(context: Context, board: Board, part: Part) -> Names:
-    with context.store.read() as db:
-        stored = stored_documents(db, board.revision.id, part)
-    if stored is not None:
-        return stored
-    return documents_in(evaluation_against(context, board.revision, part, board.scoring.spec))

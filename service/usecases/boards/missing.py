@@ -23,8 +23,8 @@ class Missing(TypedDict):
 def missing_parts_of(db: Connection, board: Board, entries: Iterable[BoardEntry]) -> dict[str, list[str]]:
     """Return the chosen parts that entries with scores lack, of training runs each by itself; by submission.
 
-    A part is missing that has no score at all. Only where no sentence of a part is covered, or that is not known, are
-    figures read: those of a large board are many.
+    A part is missing that has no score at all. Only where no sentence of a part is covered are figures
+    read: those of a large board are many.
     """
     layout = board.layout
     at = [(name, layout.row(name)) for name in board.chosen_names]

@@ -174,7 +174,6 @@ def with_significance(rows: Sequence[BoardRow], comparison: Mapping[str, Json]) 
                 row,
                 tested=row.entry.id in tested,
                 p_next=pair.get("p_adjusted"),
-                # answers of earlier versions have none
                 detectable=pair.get("detectable"),
             )
         )

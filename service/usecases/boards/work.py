@@ -244,7 +244,7 @@ def _ending(
         for each in compared:
             comparison = BoardComparison(run.id, seen.board_version, each.body)
             boards.save(db, seen.id, revision, each.board.key, comparison, now)
-        # a version that counted the private share's comparisons early would tell that its rows differ
+        # counting the private share's comparisons early would tell that its rows differ
         counted = shown_share(current, now)
         if any(each.fresh and each.board.share in (PUBLIC, counted) for each in compared):
             benchmarks.touch_comparisons(db, seen.id)

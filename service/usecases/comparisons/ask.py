@@ -148,8 +148,6 @@ def _question(
 def _require_unit(db: Connection, board: Board, settings: Settings | None) -> None:
     """Refuse whole parts as units where the score is not a mean of enough, and documents where gold marks none.
 
-    Where gold must be read to know its documents, the worker refuses them.
-
     Raises:
         Unprocessable: the test set does not have the unit.
     """
@@ -160,7 +158,7 @@ def _require_unit(db: Connection, board: Board, settings: Settings | None) -> No
             require_parts(1 if board.part == POOLED else len(board.chosen_parts))
         else:
             stored = [stored_documents(db, board.revision.id, part) for part in board.chosen_parts]
-            require_documents(known=any(names is None or any(names) for names in stored))
+            require_documents(known=any(map(any, stored)))
     except ScoringError as error:
         raise unprocessable(error) from error
 

@@ -31,8 +31,6 @@ from treescore.evaluation.benchmark import COMMAND
 from treescore.render import render_comparisons
 
 _READ_AT_ONCE = 50
-QUESTION = "question"
-"""Member of the answer that the command reads; answers of earlier versions lack it."""
 MARGIN = "margin"
 """Member of the test of non-inferiority beside the names of the systems."""
 
@@ -234,7 +232,7 @@ def _document(context: Context, seen: Visible, run: runs.Run | None, labels: Map
         **_head(context, seen.comparison, run),
         "progress": None if run is None else run.progress,
         "labels": labels,
-        "command": COMMAND if QUESTION in computed else None,
+        "command": COMMAND if "question" in computed else None,
         "failure": gate.failure_view(seen.level, answer["failure"]) if answer.get("failure") else None,
     }
 

@@ -18,8 +18,6 @@ from treescore.evaluation.spec import Entry, Spec, parse_spec
 
 MEMBERS = ("format", "transforms", "metrics", "main_score", "errors")
 """Members of a request that make a scoring configuration."""
-AS_STORED_BEFORE: Mapping[str, Json] = {"errors": EXCLUDE}
-"""Members that configurations of earlier versions lack, as these scored."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,7 +85,7 @@ def check_scoring(request: Mapping[str, Json]) -> dict[str, Json]:
 
 def scoring_config(stored: Mapping[str, Json]) -> ScoringConfig:
     """Return a stored scoring configuration, ready for use."""
-    errors = {**AS_STORED_BEFORE, **stored}["errors"]
+    errors = stored["errors"]
     spec = stored_spec({**stored, "metrics": _charging(stored["metrics"], errors)})
     addresses = tuple(full_address(entry, score) for entry in spec.entries for score in entry.metric.table.scores)
     return ScoringConfig(spec, stored["main_score"], addresses, errors)

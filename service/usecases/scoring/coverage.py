@@ -31,7 +31,7 @@ def coverage_of(
     """Return the coverage of some parts, or of all.
 
     Args:
-        covered: sentences with a scored output in each part; None if not known.
+        covered: sentences with a scored output in each part; None without a score record.
         parts: of the revision, in the same order.
         chosen: names of parts; None for all.
     """

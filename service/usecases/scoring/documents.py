@@ -25,21 +25,13 @@ def blocks_name(position: int) -> str:
 
 def packed_documents(evaluation: Evaluation) -> bytes:
     """Return what is stored of the documents of a part."""
-    return artifacts.pack_json(list(documents_in(evaluation)))
+    return artifacts.pack_json(list(documents_of(evaluation) or ()))
 
 
-def documents_in(evaluation: Evaluation) -> Names:
-    """Return the document of each sentence of gold."""
-    return documents_of(evaluation) or ()
-
-
-def stored_documents(db: Connection, revision_id: str, part: Part) -> Names | None:
-    """Return the document of each sentence of a part; None where gold must be read to know.
-
-    Revisions that were checked by an earlier version have them only of parts in which every sentence has one.
-    """
+def stored_documents(db: Connection, revision_id: str, part: Part) -> Names:
+    """Return the document of each sentence of a part; none before gold was checked."""
     body = artifacts.get(db, revision_id, blocks_name(part.position))
-    return None if body is None else artifacts.unpack_json(body)
+    return () if body is None else artifacts.unpack_json(body)
 
 
 def blocks_of_part(names: Names, sentences: int) -> IntArray | None:

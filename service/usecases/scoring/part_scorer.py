@@ -23,18 +23,16 @@ from service.traces import span
 from service.usecases.runs.ending import Failure
 from service.usecases.scoring.config import ScoringConfig, scoring_config
 from service.usecases.scoring.coverage import coverage_of
-from service.usecases.scoring.documents import blocks_of_part, documents_in, stored_documents
+from service.usecases.scoring.documents import blocks_of_part, stored_documents
 from service.usecases.scoring.gold_cache import evaluation_against
 from service.usecases.scoring.part_results import FAILED, MISSING, SCORED, PartResult, PartShare, smaller_texts
 from service.usecases.scoring.part_texts import OUTPUTS, digest_of_part, names_of, text_of
 from service.usecases.scoring.results import ArtifactKey, pack_outcome
 from service.usecases.scoring.shares import share_rows, split_of
-from service.usecases.trees.gold import keep_gold_trees
 from service.usecases.trees.writing import TreesKey, pack_marks, pack_trees
 from treescore.core.arrays import Counts, FloatArray, IntArray
 from treescore.core.params import Json
 from treescore.core.registry import Outcome, Text
-from treescore.core.trees import Treebank
 from treescore.core.values import count_values, nested_values, score_values
 from treescore.errors import Problem, ScoringError
 from treescore.evaluation.blind import word_count
@@ -81,7 +79,6 @@ class Scorer:
             benchmark = benchmarks.get(db, revision.benchmark_id)
             self._split = None if benchmark is None else split_of(db, benchmark, revision.id)
         self._absent: dict[tuple[str, str], Counts] = {}
-        self._gold_kept: set[str] = set()
         self._blocks: dict[tuple[str, str | None], IntArray | None] = {}
 
     def score(self, submission: Submission, note: Note, *, always: bool = False) -> Scored:
@@ -148,8 +145,6 @@ class Scorer:
         if (part.name, share) not in self._blocks:
             with self.context.store.read() as db:
                 names = stored_documents(db, self.revision.id, part)
-            if names is None:
-                names = documents_in(self._evaluation(part))
             rows = share_rows(self._split, part, share)
             self._blocks[part.name, share] = blocks_of_part(list(compress(names, rows)), int(rows.sum()))
         return self._blocks[part.name, share]
@@ -199,7 +194,6 @@ class Scorer:
             scored.packed |= pack_outcome(key, entry, outcome, evaluation.gold, tokens=True)
         marks = marks_of(self._asked_first, outcomes, evaluation.gold, system)
         scored.packed |= pack_marks(trees, marks, evaluation.gold, system)
-        self._keep_gold_trees(part, evaluation.gold)
         answered = np.logical_and.reduce([outcome.answered for outcome in outcomes.values()])
         scored.covered = int(answered.sum())
 
@@ -208,12 +202,6 @@ class Scorer:
         """The metric entries, the one that ranks first."""
         main = self.scoring.main[0]
         return [main, *(entry for entry in self.scoring.spec.entries if entry is not main)]
-
-    def _keep_gold_trees(self, part: Part, gold: Treebank) -> None:
-        """Store gold's trees where an earlier version has checked the revision."""
-        if part.name not in self._gold_kept:
-            keep_gold_trees(self.context, self.revision, part, gold)
-            self._gold_kept.add(part.name)
 
     @property
     def _shares(self) -> Sequence[str | None]:

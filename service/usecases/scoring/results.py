@@ -27,7 +27,7 @@ from treescore.core.registry import Outcome
 from treescore.core.scores import ScoreTable
 from treescore.core.suggestions import did_you_mean
 from treescore.core.trees import Treebank
-from treescore.core.values import HEAD, with_values
+from treescore.core.values import with_values
 from treescore.evaluation.document import item_columns
 from treescore.evaluation.spec import Entry
 
@@ -35,8 +35,6 @@ ITEMS_PER_PAGE = 1_000
 """Items in one stored page, whose number is that of its first item: what a request for one item reads."""
 VALUES_PER_PAGE = 4_000_000
 """What the items of one page hold at most together, where metrics count it and one item alone has not more (32 MB)."""
-ITEMS_PER_JSON_PAGE = 100
-"""Items in one page of a version that stored them as JSON; pages had numbers from 0."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -119,9 +117,6 @@ class StoredItems:
         chosen: list[dict[str, object]] = []
         for first, page in self._pages(start, stop):
             chosen += page.documents(max(start - first, 0), min(stop - first, len(page)))
-        chosen = chosen or self._of_earlier_versions(start, stop)
-        if chosen and _is_complete(chosen[0]):
-            return chosen
         return with_values(self._table, self._counts[start : start + len(chosen)], chosen)
 
     def each(self, numbers: Sequence[int]) -> Sequence[dict[str, object]]:
@@ -136,22 +131,6 @@ class StoredItems:
         for first, body in artifacts.get_pages(self._db, self._owner, self._key.name("columns"), start, stop):
             self._page = first, unpack_columns(body)
             yield self._page
-
-    def _of_earlier_versions(self, start: int, stop: int) -> list[dict[str, object]]:
-        """Return items of a version that stored them as JSON."""
-        documents: list[dict[str, object]] = []
-        for page in range(start // ITEMS_PER_JSON_PAGE, (stop - 1) // ITEMS_PER_JSON_PAGE + 1):
-            body = artifacts.get(self._db, self._owner, self._key.name("items"), page)
-            if body is None:
-                break
-            documents += artifacts.unpack_json(body)
-        skipped = start % ITEMS_PER_JSON_PAGE
-        return documents[skipped : skipped + stop - start]
-
-
-def _is_complete(document: Mapping[str, object]) -> bool:
-    """Return whether the version that stored a document had its scores and counts in their places."""
-    return "scores" in document and list(document).index("scores") <= len(HEAD)
 
 
 def load_output_items(
@@ -180,8 +159,4 @@ def slices_view(
 def load_slices(db: Connection, owner: str, key: ArtifactKey) -> Mapping[str, Sequence[dict[str, object]]] | None:
     """Return the rows of every grouping, or None where nothing was kept."""
     body = artifacts.get(db, owner, key.name("groupings"))
-    if body is not None:
-        return unpack_slices(body)
-    # what a version has stored that kept them as JSON
-    body = artifacts.get(db, owner, key.name("slices"))
-    return None if body is None else artifacts.unpack_json(body)
+    return None if body is None else unpack_slices(body)

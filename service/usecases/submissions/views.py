@@ -112,7 +112,7 @@ def _scores(record: score_records.ScoreRecord, share: str | None) -> dict[str, o
     kept = ("revision", "metrics", "parts")
     return {
         **{name: record.document[name] for name in kept},
-        "covered": record.document.get("covered"),
+        "covered": record.document["covered"],
         "split": share,
         "main": {"score": record.document["main_score"], "value": record.main},
     }

@@ -17,10 +17,7 @@ from treescore.core.arrays import BoolArray, IntArray
 
 ROWS_PER_ANSWER = 100_000
 """Words, spans and links of one answer; it ends after the sentence that passes them."""
-NOT_KEPT = (
-    "No trees are stored for it: the output has not been read yet, or could not be read, or it was scored by a version "
-    "that stored none."
-)
+NOT_KEPT = "No trees are stored for it: the output has not been read yet, or could not be read."
 
 
 @dataclass(frozen=True, slots=True)

@@ -142,16 +142,6 @@ def test_the_stored_answer_of_a_job_is_sent_as_it_is_stored(stage: Stage) -> Non
     assert gzip.decompress(ask(stage, at, "gzip").data) == plain.data
 
 
-def test_an_answer_that_an_earlier_version_stored_plain_is_still_served(stage: Stage) -> None:
-    at = stage.client().post("/v1/jobs", json=BIG).headers["Location"]
-    before = ask(stage, at)
-    with stage.context.store.write() as db:
-        db.exec_driver_sql("UPDATE jobs SET document = ?", (before.data,))
-    after = ask(stage, at)
-    assert (after.data, after.headers["ETag"]) == (before.data, before.headers["ETag"])
-    assert zstandard.ZstdDecompressor().decompress(ask(stage, at, "zstd").data) == before.data
-
-
 def test_answers_that_show_a_secret_and_problems_are_never_compressed(stage: Stage) -> None:
     task = SharedTask(stage)
     posts: list[tuple[str, Any, str | None]] = [

@@ -115,6 +115,7 @@ def test_every_pair_of_the_board_is_tested_against_the_margin_and_rounded_for_te
 def test_below_gold_p_are_rounded_and_nothing_else_is_shown() -> None:
     side = {"p": 0.012345, "p_adjusted": 1e-9, "established": True, "units": 30}
     pair = {"a": "x", "b": "y", "noninferiority": {"margin": 0.0123456, "x": side, "y": {**side, "p": None}, "z": side}}
+    pair |= {"ci_simultaneous": None, "detectable": None}
     (shown,) = gate.comparison_view(Level.SCORES, {"pairs": [pair]})["pairs"]
     assert shown["noninferiority"] == {
         "margin": 0.0123456,

@@ -277,11 +277,6 @@ def test_what_the_command_reads_is_shown_with_gold(task: Task, two: Files) -> No
     assert "as organisers get it" in two.repeated(2).stderr
 
 
-def test_an_answer_of_an_earlier_version_has_no_command(task: Task, two: Files, monkeypatch: Any) -> None:
-    monkeypatch.setattr("service.usecases.comparisons.show.QUESTION", "nothing")
-    assert two.download(task.leaderboard(ORGANISER)["significance"]["comparison"])["command"] is None
-
-
 def test_other_answers_are_told(two: Files) -> None:
     answer = two.asked(seed=3)
     (system,) = (each["name"] for each in answer["systems"][:1])

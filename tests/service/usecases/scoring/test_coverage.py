@@ -8,15 +8,12 @@ from typing import Any
 
 import orjson
 import pytest
-from sqlalchemy import update
 
 from service.policy.rounding import rounded_score
 from service.requests import LeaderboardQuery, SubmissionItemsQuery
 from service.schemas.benchmarks import RevisionRequest
 from service.schemas.comparisons import ComparisonRequest
 from service.store import score_records
-from service.store.tables import revisions as revisions_table
-from service.store.tables import scores
 from service.usecases.benchmarks import revisions
 from service.usecases.boards.leaderboard import leaderboard
 from service.usecases.comparisons.ask import ask
@@ -273,32 +270,6 @@ def test_items_show_nothing_of_gold_for_a_sentence_without_an_output(task):
     assert good["counts"] == {"matched": 5, "system": 5}
     assert {item["status"] for item in failed} == {"skip"}
     assert not [item for item in failed if item["counts"] or item["scores"]]
-
-
-def test_a_revision_of_an_earlier_version_keeps_how_it_was_scored(task):
-    task.make(TREES)
-    with task.context.store.write() as db:
-        row = db.execute(revisions_table.select()).one()
-        stored = orjson.loads(row.scoring)
-        del stored["errors"]
-        db.execute(update(revisions_table).values(scoring=orjson.dumps(stored).decode()))
-    task.scored(task.team("attack"), one_good("()\n"))
-    task.scored(task.team("honest"), HONEST)
-    task.settle()
-    board = task.leaderboard()
-    assert task.benchmark()["errors"] == "exclude"
-    assert {row["team"]: row["score"] for row in board["rows"]}["attack"] == 1.0
-    assert column(board, "team") == ["honest", "attack"]
-    with task.context.store.write() as db:
-        db.execute(update(scores).values(covered=None))
-    assert column(task.leaderboard(ORGANISER, pick="all"), "covered") == [None, None]
-    revisions.create_revision(task.context, ORGANISER, SLUG, loaded(RevisionRequest, {"errors": "zero"}))
-    task.settle()
-    after = task.leaderboard()
-    assert (after["revision"], column(after, "team"), column(after, "covered")) == (
-        2, ["honest", "attack"], ["12/12", "1/12"]
-    )  # fmt: skip
-    assert after["rows"][1]["score"] == rounded_score(1 / 12)
 
 
 def test_a_revision_keeps_the_choice_of_the_one_before(task):

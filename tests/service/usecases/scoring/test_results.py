@@ -8,16 +8,15 @@ import numpy as np
 import orjson
 import pytest
 
-from service.requests import ItemsQuery, SlicesQuery, SubmissionItemsQuery, SubmissionSlicesQuery
+from service.requests import ItemsQuery, SubmissionItemsQuery, SubmissionSlicesQuery
 from service.schemas.jobs import JobRequest
 from service.store import artifacts, revisions, score_records
 from service.store.packed_columns import unpack_columns
-from service.store.packing import pack_array
 from service.usecases.jobs.jobs import submit_job
-from service.usecases.jobs.results import job_items, job_slices
+from service.usecases.jobs.results import job_items
 from service.usecases.scoring import results
 from service.usecases.scoring.config import scoring_config
-from service.usecases.scoring.results import ITEMS_PER_JSON_PAGE, ArtifactKey, StoredItems, load_output_items, pages
+from service.usecases.scoring.results import ArtifactKey, StoredItems, load_output_items, pages
 from service.usecases.submissions.results import submission_items, submission_slices
 from tests.fixtures.contexts import SCORER
 from tests.fixtures.requests import loaded
@@ -66,38 +65,6 @@ def test_they_are_those_of_a_job(task, context, metric):
         for start, stop in ((0, 120), (0, 1), (95, 105), (100, 120), (119, 500), (7, 7), (500, 600)):
             found = load_output_items(db, submission, ArtifactKey(0, 0, 1), table, start, stop)
             assert found == expected[start:stop]
-
-
-@pytest.mark.parametrize("metric", ["attachment", "parseval"])
-@pytest.mark.parametrize("complete", [True, False])
-def test_items_that_an_earlier_version_stored_as_json_are_still_shown(context, work, metric, complete):
-    gold, system = (TREES, TREES.replace("VP", "XP", 1)) if metric == "parseval" else (MANY, SYSTEM)
-    form = "bracketed" if metric == "parseval" else "conllu"
-    request = {"format": form, "gold": gold, "systems": [{"name": "A", "output": system}], "metrics": [metric]}
-    job, *_ = submit_job(context, SCORER, loaded(JobRequest, request))
-    work()
-    expected = [*job_items(context, SCORER, job, ItemsQuery(system="A", metric=metric, limit=200)).items]
-    key = ArtifactKey(0, 0)
-    by_size = job_slices(context, SCORER, job, SlicesQuery(system="A", metric=metric, by="sentence_length")).body
-    kept = expected if complete else [without(item, "scores", "counts") for item in expected]
-    with context.store.write() as db:
-        counts = artifacts.get(db, job, key.name("counts"))
-        if complete:
-            # counts of that version may have other columns
-            counts = pack_array(np.zeros((len(expected), 2), np.int64))
-        artifacts.drop(db, [job])
-        pages = {
-            (key.name("items"), page): artifacts.pack_json(kept[start : start + ITEMS_PER_JSON_PAGE])
-            for page, start in enumerate(range(0, len(kept), ITEMS_PER_JSON_PAGE))
-        }
-        slices = artifacts.pack_json({"sentence_length": orjson.loads(by_size)["slices"]})
-        artifacts.put(db, job, {(key.name("counts"), 0): counts, (key.name("slices"), 0): slices, **pages})
-    by_size_of_json = SlicesQuery(system="A", metric=metric, by="sentence_length")
-    assert job_slices(context, SCORER, job, by_size_of_json).body == by_size
-    assert [*job_items(context, SCORER, job, ItemsQuery(system="A", metric=metric, limit=200)).items] == expected
-    rest = job_items(context, SCORER, job, ItemsQuery(system="A", metric=metric, cursor="1", limit=5))
-    assert [*rest.items] == expected[1:6]
-    assert rest.next == ("6" if len(expected) > 6 else None)
 
 
 def test_items_are_stored_without_what_their_counts_say(context, work):
