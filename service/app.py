@@ -46,21 +46,21 @@ from service.store.faults import Fault, fault_of
 from treescore.core.registry import load_all
 
 BLUEPRINTS = (
-    jobs,
-    benchmarks,
-    revisions,
-    teams,
-    invites,
-    submissions,
-    leaderboard,
-    matrix,
-    comparisons,
-    webhooks,
-    events,
-    tokens,
-    scorers,
-    contract,
-    health,
+    jobs.blueprint,
+    benchmarks.blueprint,
+    revisions.blueprint,
+    teams.blueprint,
+    invites.blueprint,
+    submissions.blueprint,
+    leaderboard.blueprint,
+    matrix.blueprint,
+    comparisons.blueprint,
+    webhooks.blueprint,
+    events.blueprint,
+    tokens.blueprint,
+    scorers.blueprint,
+    contract.blueprint,
+    health.blueprint,
 )
 
 _ILL = {Fault.FULL: "full", Fault.DAMAGED: "damaged", Fault.READ_ONLY: "read-only"}
@@ -87,8 +87,8 @@ def create_app(config: Config, context: Context | None = None) -> Flask:
     app.config["PROPAGATE_EXCEPTIONS"] = False
     opened = app.extensions["treescore"] = context if context is not None else open_context(config)
     app.extensions[EXTENSION] = ServerState(config)
-    for module in (*BLUEPRINTS, *PAGES):
-        app.register_blueprint(module.blueprint)
+    for blueprint in (*BLUEPRINTS, *PAGES):
+        app.register_blueprint(blueprint)
     doors = Doors(config)
     app.before_request(partial(_begin, doors))
     app.after_request(calls.defer_polls)

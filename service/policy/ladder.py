@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from service.policy.gate import Level
 from service.policy.items import Document, objects_of
+from service.policy.levels import Level
 from service.store.benchmarks import Benchmark
 
 

@@ -8,8 +8,8 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from service.policy.gate import Level
 from service.policy.items import Document, object_of, objects_of
+from service.policy.levels import Level
 from service.store.benchmarks import Benchmark
 from treescore.errors import Problem
 

@@ -9,9 +9,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from service.policy import items
-from service.policy.gate import Level
 from service.policy.items import Document, chosen
-from service.policy.levels import not_shown, require
+from service.policy.levels import Level, not_shown, require
 
 WRONG = "wrong"
 """The only mark below `gold`."""
