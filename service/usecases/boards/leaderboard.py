@@ -19,6 +19,7 @@ from service.requests import LeaderboardQuery
 from service.store import boards, teams
 from service.store.benchmarks import Benchmark
 from service.store.boards import RowDetails
+from service.store.submissions import links_document
 from service.usecases.boards.board import Board, rows_of
 from service.usecases.boards.considered import numbers_considered
 from service.usecases.boards.details import row_details
@@ -28,7 +29,7 @@ from service.usecases.boards.rows import BoardRow, named
 from service.usecases.boards.significance import Finding, significance_of
 from service.usecases.boards.systems import details_of, runs_document
 from service.usecases.boards.viewing import Sheet, Viewer, sheet_view
-from service.usecases.runs.views import View, links_document, moment
+from service.usecases.runs.views import View, moment
 from service.usecases.scoring.coverage import coverage_of
 
 VERSION = 6

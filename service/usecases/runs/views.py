@@ -10,7 +10,6 @@ from typing import NamedTuple, Protocol, TypeVar
 
 import orjson
 
-from service.requests import LINKS
 from service.store import runs
 from service.store.packing import unpack, unpacked_size
 
@@ -90,11 +89,6 @@ def json_view(value: object, *, final: bool = True, state: str = "") -> View:
     """Return a value as a ready JSON body."""
     body = orjson.dumps(value, option=orjson.OPT_NON_STR_KEYS)
     return View(body, etag_of(body), final, state)
-
-
-def links_document(links: Mapping[str, str]) -> dict[str, str | None]:
-    """Return where a submission links to; None for nowhere."""
-    return {name: links.get(name) for name in LINKS}
 
 
 def moment(time: datetime | None) -> str | None:

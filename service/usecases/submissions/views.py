@@ -17,9 +17,9 @@ from service.requests import PUBLIC
 from service.store import revisions, runs, score_records, submissions, systems
 from service.store.benchmarks import Benchmark
 from service.store.runs import Run
-from service.store.submissions import Submission
+from service.store.submissions import Submission, links_document
 from service.usecases.boards.released import release_of_revision, revision_shown
-from service.usecases.runs.views import View, json_view, links_document, moment
+from service.usecases.runs.views import View, json_view, moment
 from service.usecases.submissions import quotas
 
 SUBMISSION_KIND = "submission"
