@@ -337,6 +337,11 @@ def erase(db: Connection, submission_ids: Sequence[str], now: datetime) -> None:
     )
 
 
+def links_document(links: Mapping[str, str]) -> dict[str, str | None]:
+    """Return where a submission links to; None for nowhere."""
+    return {name: links.get(name) for name in LINKS}
+
+
 def _submission(row: AnyRow) -> Submission:
     return record_of(
         Submission,

@@ -6,7 +6,8 @@ from sqlalchemy import Connection
 
 from service.policy import cells
 from service.policy.figures import Release, release_of
-from service.policy.levels import Level, not_shown
+from service.policy.gate import Level
+from service.policy.levels import not_shown
 from service.store import revisions
 from service.store.benchmarks import Benchmark
 from service.store.revisions import Revision
