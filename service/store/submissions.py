@@ -355,8 +355,3 @@ def _submission(row: AnyRow) -> Submission:
 def links_of(column: str | None) -> dict[str, str]:
     """Return the links that a column holds; none of a deleted submission."""
     return {} if column is None else orjson.loads(column)
-
-
-def links_document(links: Mapping[str, str]) -> dict[str, str | None]:
-    """Return where a submission links to; None for nowhere."""
-    return {name: links.get(name) for name in LINKS}

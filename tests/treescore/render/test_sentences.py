@@ -11,7 +11,7 @@ import pytest
 
 from tests.treescore.render.test_comparisons import document, rendered
 from treescore.render.crosstable import error_text
-from treescore.render.sentences import LISTED
+from treescore.render.sentences import LISTED_PAIRS
 
 ASSUMED = "Gold marks no documents: sentences are taken as independent."
 MEMBERS = (
