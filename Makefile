@@ -70,11 +70,13 @@ unit: dev
 test-all: MORE := --hypothesis-profile suite --cov --cov-report=term
 test-all: CHOSEN := $(ANYWHERE)
 test-all: LOOKED_AT := browser
+test-all: SIDE_BY_SIDE := -n auto --dist worksteal
 test-all: test docs browser packaging libraries hosts rq-range contract-lint contract-client
 
-# Playwright has an event loop, beside which other tests could not have theirs: a process of its own
+# Playwright has an event loop, beside which other tests could not have theirs: a process of its own; a second one would
+# score the site and start Chromium again, which only the slow tests outweigh
 browser: dev
-	$(BIN)/python -m pytest -m "$(LOOKED_AT)" -n auto --dist worksteal tests/browser
+	$(BIN)/python -m pytest -m "$(LOOKED_AT)" $(SIDE_BY_SIDE) tests/browser
 
 packaging: dev
 	$(BIN)/python -m pytest -m packaging

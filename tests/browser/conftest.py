@@ -88,6 +88,38 @@ def visit(browser: Browser, site: Site, origin: str, signed_in: Callable[[str | 
 
 
 @pytest.fixture(scope="session")
+def windows(
+    browser: Browser, origin: str, signed_in: Callable[[str | None], object]
+) -> Iterator[Callable[[str | None], BrowserContext]]:
+    """A window for each token, for tests that only look: its files are fetched once."""
+    known: dict[str | None, BrowserContext] = {}
+
+    def window(token: str | None) -> BrowserContext:
+        if token not in known:
+            known[token] = browser.new_context(base_url=origin, storage_state=signed_in(token))
+            known[token].set_default_timeout(PATIENCE_MS)
+        return known[token]
+
+    yield window
+    for context in known.values():
+        context.close()
+
+
+@pytest.fixture
+def look(site: Site, origin: str, windows: Callable[[str | None], BrowserContext]) -> Iterator[Visit]:
+    """Opens a page as a principal to look at it, in the window of all who look so; what goes wrong there is noted."""
+    opened: list[Watched] = []
+
+    def open_page(path: str, principal: str, benchmark: str) -> Watched:
+        opened.append(watched(windows(site.token(principal, benchmark)), origin, path, SIZE))
+        return opened[-1]
+
+    yield open_page
+    for seen in opened:
+        seen.page.close()
+
+
+@pytest.fixture(scope="session")
 def screenshots() -> Path:
     """Where pictures of the pages are kept to look at; nothing compares them."""
     SCREENSHOTS.mkdir(parents=True, exist_ok=True)

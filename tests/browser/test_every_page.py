@@ -1,20 +1,27 @@
-"""Every page in a browser, as everybody: no message, no fault, nothing from outside, no sideways scroll, axe."""
+"""Every page in a browser, as everybody: no message, no fault, nothing from outside, no sideways scroll, axe.
+
+Quick is each kind of page as the organiser, who sees the most, in a wide light window and a narrow dark one.
+"""
 
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator, Sequence
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from tests.browser.conftest import Visit
-from tests.fixtures.site import ORGANISER, PRINCIPALS, Site
+from tests.fixtures.site import BENCHMARKS, ORGANISER, PRINCIPALS, Site
 from tests.fixtures.site_pages import PAGES, PROBLEMS, Shown
 
 pytestmark = pytest.mark.browser
 
 WHOLE = ("deps-scores", "deps-none", "empty", "hostile")
 """Benchmarks of which every page is looked at; of the others the board."""
+QUICK = ("deps-scores", "hostile")
+"""Benchmarks whose pages are looked at in `make browser`, beside the pages of no benchmark."""
 LOOKS = ((1280, "light"), (390, "dark"), (390, "light"), (1280, "dark"))
 """Widths and colours. Organisers see the most of each page, so that theirs are looked at in all four ways; what is
 refused is one page, which is looked at by its own addresses."""
@@ -26,16 +33,30 @@ SHOWN = [
 ]
 
 
-@pytest.mark.parametrize("principal", PRINCIPALS)
-@pytest.mark.parametrize("shown", SHOWN, ids=lambda shown: shown.path)
-def test_a_page_is_sound(site: Site, visit: Visit, screenshots: Path, shown: Shown, principal: str) -> None:
-    seen = visit(shown.address(site), principal, shown.benchmark)
+def cases() -> Iterator[Any]:
+    """Each page as each principal, with the ways in which it is looked at there in one visit."""
+    for shown in SHOWN:
+        place = re.match(r"/b/([^/?]+)", shown.path)
+        slug = place[1] if place and place[1] in BENCHMARKS else shown.benchmark if "{" in shown.path else QUICK[0]
+        for principal in PRINCIPALS:
+            name = f"{shown.path}-{principal}"
+            quick = principal == ORGANISER and slug in QUICK
+            first = LOOKS[:1] if shown.status(principal) >= 400 else LOOKS[:2]
+            yield pytest.param(shown, principal, first, id=name, marks=() if quick else pytest.mark.slow)
+            if principal == ORGANISER and len(first) > 1:
+                yield pytest.param(shown, principal, LOOKS[2:], id=f"{name}-again", marks=pytest.mark.slow)
+
+
+@pytest.mark.parametrize(("shown", "principal", "looks"), list(cases()))
+def test_a_page_is_sound(
+    site: Site, look: Visit, screenshots: Path, shown: Shown, principal: str, looks: Sequence[tuple[int, str]]
+) -> None:
+    seen = look(shown.address(site), principal, shown.benchmark)
     assert seen.response is not None
     assert seen.response.status == shown.status(principal)
     assert seen.shifts() == []
     name = re.sub(r"\W+", "-", shown.path).strip("-") or "benchmarks"
-    refused = shown.status(principal) >= 400
-    for width, scheme in LOOKS[:1] if refused else LOOKS if principal == ORGANISER else LOOKS[:2]:
+    for width, scheme in looks:
         seen.page.set_viewport_size({"width": width, "height": 900})
         seen.page.emulate_media(color_scheme=scheme)
         assert seen.sideways() == 0, width
@@ -44,6 +65,7 @@ def test_a_page_is_sound(site: Site, visit: Visit, screenshots: Path, shown: Sho
     assert seen.faults == []
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("shown", SHOWN, ids=lambda shown: shown.path)
 def test_a_page_reads_without_script_and_in_print(site: Site, visit: Visit, shown: Shown) -> None:
     page = visit(shown.address(site), "team", shown.benchmark, java_script_enabled=False).page

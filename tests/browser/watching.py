@@ -7,7 +7,7 @@ from functools import cache
 from importlib.resources import files
 from typing import Any
 
-from playwright.sync_api import BrowserContext, ConsoleMessage, Page, Request, Response
+from playwright.sync_api import BrowserContext, ConsoleMessage, Page, Request, Response, ViewportSize
 
 SHIFTS = """
 window.shifts = [];
@@ -67,9 +67,11 @@ def axe_script() -> str:
     return (files("axe_playwright_python") / "axe.min.js").read_text(encoding="utf-8")
 
 
-def watched(context: BrowserContext, origin: str, path: str | None) -> Watched:
+def watched(context: BrowserContext, origin: str, path: str | None, size: ViewportSize | None = None) -> Watched:
     """Open a page of a context, watched from its first byte; without a path it is left empty."""
     page = context.new_page()
+    if size is not None:
+        page.set_viewport_size(size)
     seen = Watched(page, origin)
     page.on("console", seen.heard)
     page.on("pageerror", lambda error: seen.faults.append(f"fault: {error}"))

@@ -16,6 +16,8 @@ from tests.contract.shared_task import SharedTask
 from tests.contract.stage import ADMIN, Stage, forget_failures
 from tests.fixtures.requests import ONE_WRONG
 
+pytestmark = pytest.mark.slow
+
 CONFIG = SchemathesisConfig.from_dict(
     {
         # What fits the schema may still name a metric that does not exist (422) or a job that is not there (404),

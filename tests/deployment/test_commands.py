@@ -17,7 +17,7 @@ from tests.deployment.container_files import ROOT, SECRETS, compose_services, he
 from tests.fixtures.servers import Valkey
 from tests.fixtures.service_process import PATIENCE, free_port, until
 
-pytestmark = pytest.mark.e2e
+pytestmark = [pytest.mark.e2e, pytest.mark.slow]
 
 JOB = {
     "format": "bracketed",
