@@ -9,6 +9,7 @@ from pathlib import Path
 
 from service.hosts import is_host, is_loopback, is_public_url, listed
 from service.variables import PREFIX, ConfigError, check_secret, file_variable, read_secret, refuse_unknown
+from treescore.core.compiling import CHOICES
 from treescore.core.limits import Limits
 
 LAST_PORT = 65_535
@@ -42,6 +43,7 @@ class Config:
         allowed_hosts: more hosts that the service answers for, comma-separated (see service.hosts).
         trusted_proxies: proxies in front of the service; each adds an entry to `X-Forwarded-For`.
         workers: processes that score, 0 for one per core.
+        compile: when functions run as machine code (see treescore.core.jit): `auto`, `always` or `never`.
         bulk_workers: processes for re-scoring and other bulk work.
         threads: request threads of each API process.
         organiser_threads: further request threads of each API process, which only organisers get.
@@ -82,6 +84,7 @@ class Config:
     allowed_hosts: str = ""
     trusted_proxies: int = 0
     workers: int = 0
+    compile: str = CHOICES[0]
     bulk_workers: int = 1
     threads: int = 32
     organiser_threads: int = 4
@@ -190,6 +193,8 @@ def _parse(name: str, text: str) -> object:
         check_secret(_variable(name), text)
     if name == "anonymous_jobs":
         return _anonymous(text)
+    if name == "compile" and text not in CHOICES:
+        raise ConfigError(f"{_variable(name)} is {text!r}; set {', '.join(CHOICES)}.")
     _check_address(name, text)
     return Path(text) if kind == "Path" else text
 

@@ -25,6 +25,7 @@ from service.commands.exits import WRONG
 from service.commands.processes import (
     ONE_THREAD,
     api_command,
+    compiler_command,
     hosts_line,
     migrate_command,
     prepared,
@@ -38,11 +39,8 @@ from service.logs import configure_logs
 from service.posix import Stop, stop_signal
 from service.variables import check_secret
 
-READY_WITHIN = 900.0
-"""Seconds in which all parts must answer after the start. The first start compiles the scoring kernels."""
-
-SPEAK_EVERY = 5.0
-"""Seconds between two messages on what is left to do before that."""
+READY_WITHIN = 120.0
+"""Seconds in which all parts must answer after the start."""
 
 
 @click.command()
@@ -117,6 +115,8 @@ def run(config: Config, stop: Stop, token_words: str, *, own_redis: bool) -> Non
             supervisor.add(Child(f"bulk-{number}", ["nice", *worker_command("bulk")], stop_seconds=30))
         supervisor.add(Child("api", api_command(), orphan_signal=signal.SIGTERM))
         if wait_until_ready(config, supervisor, stop):
+            if config.compile != "never":
+                supervisor.add(Child("compiler", compiler_command(), once=True))
             click.echo(hosts_line(config), err=True)
             click.echo(f"Treescore is ready at {address(config)} ({token_words})")
             sys.stdout.flush()
@@ -151,23 +151,16 @@ def start_redis(supervisor: Supervisor, config: Config, listens: Path) -> None:
 
 
 def wait_until_ready(config: Config, supervisor: Supervisor, stop: Stop) -> bool:
-    """Wait until /readyz succeeds and a worker has warmed up; return False where a signal came first.
-
-    Where that takes longer, say what is left.
-    """
-    start = said = monotonic()
+    """Wait until /readyz succeeds and a worker takes work; return False where a signal came first."""
+    start = monotonic()
     while monotonic() < start + READY_WITHIN:
         try:
             answer = httpx.get(f"{address(config)}/readyz", timeout=2)
         except httpx.TransportError:
             pass
         else:
-            workers = answer.json()["workers"]
-            if answer.is_success and workers["ready"]:
+            if answer.is_success and answer.json()["workers"]["ready"]:
                 return True
-            if workers["warming"] and monotonic() > said + SPEAK_EVERY:
-                said = monotonic()
-                click.echo(f"The workers warm up; {workers['steps_left']} steps are left.", err=True)
         supervisor.look()
         if stop.wait(0.05):
             return False

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import random
 from base64 import b85decode
-from unittest.mock import patch
 
 import numpy as np
 import pytest
@@ -18,8 +17,7 @@ from service.store.packed_texts import is_apart, packed_apart, unpack_text
 from service.store.packing import DamagedError, pack, unpack
 from service.store.tables import texts as table
 from tests.fixtures.tasks import WRONG
-from treescore.core.jit import load_compiler
-from treescore.formats.shared import ten_fields
+from treescore.core.jit import forced
 
 RNG = random.Random(7)  # noqa: S311 - no secret
 
@@ -45,6 +43,13 @@ EARLIER = {
     b"bY*TJW@%+?WOD#0wJ-f7Ld5_8a2Nm@00D1qWgu*6Ze<Ds04vA=0%HIR%p=KJ": b"one line" * 3,
 }
 """Bodies that a version has packed which wrote the tags of each line."""
+
+
+@pytest.fixture(autouse=True, scope="module")
+def compiled():
+    """Texts are taken apart by machine code only."""
+    with forced("always"):
+        yield
 
 
 def stored(context):
@@ -88,6 +93,11 @@ def test_another_owner_of_the_text_reads_the_same(context):
         assert not set(bodies) & set(db.scalars(select(table.c.digest)))
 
 
+def test_without_machine_code_a_text_stays_as_it_is():
+    with forced("never"):
+        assert packed_apart(SYSTEM.encode()) is None
+
+
 def test_a_text_that_does_not_come_back_is_kept_as_it_is(monkeypatch):
     monkeypatch.setattr(packed_texts, "put_together", lambda _streams, _size: b"another")
     assert packed_apart(SYSTEM.encode()) is None
@@ -113,7 +123,6 @@ def test_what_an_earlier_version_has_packed_is_read(body, text):
 @given(st.data())
 @pytest.mark.parametrize("compiler", [True, False])
 def test_streams_that_were_changed_under_a_right_checksum_are_noticed_or_a_text_of_the_size(compiler, data):
-    load_compiler()
     whole = packed_apart(SYSTEM.encode())
     assert whole is not None
     raw = bytearray(unpack(whole.removeprefix(packed_texts._APART)))
@@ -121,7 +130,7 @@ def test_streams_that_were_changed_under_a_right_checksum_are_noticed_or_a_text_
         raw[data.draw(st.integers(0, len(raw) - 1))] = data.draw(st.sampled_from([0, 1, 2, 9, 10, 49, 255]))
     del raw[data.draw(st.none() | st.integers(0, len(raw))) :]
     try:
-        with patch.object(ten_fields, "compiler_loaded", return_value=compiler):
+        with forced("always" if compiler else "never"):
             text = unpack_text(packed_texts._APART + pack(bytes(raw)))
     except DamagedError:
         return
