@@ -63,7 +63,7 @@ class RqWorker(rq.Worker):  # type: ignore[misc]
 
     def state(self) -> str:
         """Return what is to be known of this worker beside that it lives."""
-        raise NotImplementedError
+        return "alive"
 
     def note_work(self, name: str | None, pipeline: redis.client.Pipeline | None = None) -> None:
         """Note the id of what this worker works on, None for nothing.
