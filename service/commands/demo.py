@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import signal
 import subprocess
 import sys
@@ -14,7 +13,6 @@ import httpx
 
 from service.commands.example_boards import make_boards
 from service.config import load_config
-from treescore.core.compiling import SETTING
 from treescore.evaluation.report import percent_scores
 from treescore.evaluation.spec import parse_spec
 from treescore.render import render_comparisons
@@ -38,9 +36,9 @@ def demo(bind: str, data_dir: Path, *, once: bool) -> None:
     if not EXAMPLES.is_dir():
         raise click.ClickException("The example benchmark is part of a checkout. Run `make run` there.")
     command = [sys.executable, "-m", "service", "serve", "--bind", bind, "--data-dir", str(data_dir)]
-    # what ends at once compiles nothing for later
-    environment = {SETTING: "never", **os.environ} if once else None
-    server = subprocess.Popen(command, env=environment, stdout=subprocess.PIPE, text=True)  # noqa: S603 - our own command line
+    if once:
+        command.append("--no-compiler")  # nothing is done later
+    server = subprocess.Popen(command, stdout=subprocess.PIPE, text=True)  # noqa: S603 - our own command line
     for sign in (signal.SIGTERM, signal.SIGINT):
         signal.signal(sign, lambda number, _: server.send_signal(number))
     try:

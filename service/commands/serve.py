@@ -47,7 +47,8 @@ READY_WITHIN = 120.0
 @click.option("--bind", help="Address and port of the API.  [default: 127.0.0.1:8000]")
 @click.option("--data-dir", type=click.Path(path_type=Path), help="Where all state lives.  [default: .treescore]")
 @click.option("--workers", type=click.IntRange(1), help="Processes that score.  [default: one per core]")
-def serve(bind: str | None, data_dir: Path | None, workers: int | None) -> None:
+@click.option("--compiler/--no-compiler", default=True, hidden=True, help="Compile what scores large texts.")
+def serve(bind: str | None, data_dir: Path | None, workers: int | None, *, compiler: bool) -> None:
     """Start everything (store, Redis, API, workers, sweeper) and keep it running until Ctrl-C.
 
     A server named by TREESCORE_REDIS_URL or TREESCORE_DATABASE_URL is used; none is started in its stead.
@@ -66,7 +67,8 @@ def serve(bind: str | None, data_dir: Path | None, workers: int | None) -> None:
         if not config.admin_token:
             config = replace(config, admin_token=kept_token(config.data_dir))
             shown = f"organise token: {config.admin_token}"
-        run(config, stop, shown, own_redis=source_of("redis_url", given) is None)
+        own_redis = source_of("redis_url", given) is None
+        run(config, stop, shown, own_redis=own_redis, compiler=compiler and config.compile != "never")
 
 
 def check_free(bind: str) -> None:
@@ -89,7 +91,7 @@ def check_free(bind: str) -> None:
             ) from error
 
 
-def run(config: Config, stop: Stop, token_words: str, *, own_redis: bool) -> None:
+def run(config: Config, stop: Stop, token_words: str, *, own_redis: bool, compiler: bool) -> None:
     """Start all parts in order, report when they are ready, keep them running.
 
     Args:
@@ -97,6 +99,7 @@ def run(config: Config, stop: Stop, token_words: str, *, own_redis: bool) -> Non
         stop: ends the service.
         token_words: what the report says of the organise token; one that was given is not quoted.
         own_redis: whether to start a Redis-compatible server.
+        compiler: whether to compile at the lowest priority.
     """
     if own_redis:
         listens = embedded_redis.socket_path(config.data_dir)
@@ -115,7 +118,7 @@ def run(config: Config, stop: Stop, token_words: str, *, own_redis: bool) -> Non
             supervisor.add(Child(f"bulk-{number}", ["nice", *worker_command("bulk")], stop_seconds=30))
         supervisor.add(Child("api", api_command(), orphan_signal=signal.SIGTERM))
         if wait_until_ready(config, supervisor, stop):
-            if config.compile != "never":
+            if compiler:
                 supervisor.add(Child("compiler", compiler_command(), once=True))
             click.echo(hosts_line(config), err=True)
             click.echo(f"Treescore is ready at {address(config)} ({token_words})")

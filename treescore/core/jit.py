@@ -149,7 +149,7 @@ class _Compiled(Generic[_P, _R]):
             with suppress(compiling.NotKeptError):
                 return self._run(*args, **kwargs)
         with np.errstate(over="ignore"):
-            return self._python(*args, **kwargs)
+            return cast("_R", _boxed(self._python(*args, **kwargs)))
 
     def unless_interpreted(self, *args: _P.args, **kwargs: _P.kwargs) -> _R | None:
         """Do what `unless_interpreted` says."""
@@ -224,6 +224,16 @@ class _Compiled(Generic[_P, _R]):
         function = FunctionType(code, known, argdefs=self.plain.__defaults__)
         function.__module__ = self.plain.__module__
         return function
+
+
+def _boxed(result: Any) -> Any:
+    """Return what machine code does: numbers of Python instead of those of arrays, also in tuples."""
+    if isinstance(result, np.generic):
+        return result.item()
+    if isinstance(result, tuple):
+        values = map(_boxed, result)
+        return result._make(values) if hasattr(result, "_make") else tuple(values)
+    return result
 
 
 def _elements(arguments: Iterable[Any]) -> int:

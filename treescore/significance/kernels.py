@@ -242,6 +242,7 @@ def draw_weights(states: Bits, weights: FloatArray | NDArray[np.float32]) -> Non
 
 
 @compiled
+@weighing(10)
 def subset_grid(
     us: IntArray, vs: IntArray, low_u: int, cells: FloatArray, reach_u: float, reach_v: float
 ) -> tuple[int, Window]:
