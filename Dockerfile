@@ -20,19 +20,21 @@ COPY workers /srv/treescore/workers
 COPY openapi.yaml /srv/treescore/
 # The guides, which /docs shows.
 COPY docs /srv/treescore/docs
-# Compiled functions are cached in a folder that the user may write to; /opt is read-only for it.
+# Machine code is kept in a folder of its own, made for any processor of the kind: it is used as it lies, also where the
+# root is read-only.
 ENV PATH=/opt/treescore/bin:$PATH \
     PYTHONPATH=/srv/treescore \
     PYTHONUNBUFFERED=1 \
     PYTHONDONTWRITEBYTECODE=1 \
     NUMBA_CACHE_DIR=/var/cache/treescore \
+    NUMBA_CPU_NAME=generic \
     TREESCORE_BIND=0.0.0.0:8000 \
     TREESCORE_DATA_DIR=/var/lib/treescore
 WORKDIR /var/lib/treescore
 RUN install --directory --owner=10001 --group=10001 /var/cache/treescore && \
     install --directory --owner=10001 --group=10001 --mode=700 /var/lib/treescore
 USER 10001:10001
-# Compile the scoring kernels in the image; on another kind of processor they are compiled again at the start.
+# Compile what scores large texts.
 RUN python -m treescore.warm
 EXPOSE 8000
 STOPSIGNAL SIGTERM

@@ -1,7 +1,8 @@
 # make run        the service on its embedded default, with the example benchmark scored   (ONCE=1: end after printing)
 # make venv       the library, the command and the service in .venv
 # make test       lint, types and the tests that are quick and need Python only; with make browser what CI runs
-# make test-all   make test with the slow tests and the lines that all cover, also on PostgreSQL, the wheel in an empty
+# make test-all   make test with the slow tests, many examples and the lines that all cover, the library once with all
+#                 compiled and once with nothing (test-compiled, test-plain), also on PostgreSQL, the wheel in an empty
 #                 environment, the workers on the lowest and the newest RQ, the contract under two linters (Node.js) and
 #                 in a generated client, the services on hosts of their own (root, nginx, PostgreSQL), the library beside
 #                 those that people use it with (spaCy, pandas, notebooks, ...), the site of the pages, all tests of the
@@ -28,7 +29,7 @@ BENCH := build/bench
 LIBRARIES := build/libraries
 DOCS := build/docs-env
 
-.PHONY: run venv dev docs test test-all bench browser packaging libraries hosts rq-range contract-lint contract-client lint types \
+.PHONY: run venv dev docs test test-all test-compiled test-plain bench browser packaging libraries hosts rq-range contract-lint contract-client lint types \
   unit format clean
 .DEFAULT_GOAL := run
 
@@ -45,7 +46,6 @@ $(VENV)/.installed: pyproject.toml constraints.txt
 	@echo "Building $(VENV) ..."
 	@$(BIN)/python -m pip install --quiet --disable-pip-version-check --upgrade "pip>=25.1"
 	@$(BIN)/python -m pip install --quiet --disable-pip-version-check --constraint constraints.txt --editable . --group service
-	@$(BIN)/python -m treescore.warm
 	@touch $@
 
 $(VENV)/.installed-dev: $(VENV)/.installed
@@ -71,7 +71,16 @@ test-all: MORE := --hypothesis-profile suite --cov --cov-report=term
 test-all: CHOSEN := $(ANYWHERE)
 test-all: LOOKED_AT := browser
 test-all: SIDE_BY_SIDE := -n auto --dist worksteal
-test-all: test docs browser packaging libraries hosts rq-range contract-lint contract-client
+test-all: test test-compiled test-plain docs browser packaging libraries hosts rq-range contract-lint contract-client
+
+# the figures of the library, where all that can be compiled is, and where nothing is
+LIBRARY := $(addprefix tests/treescore/,core evaluation formats metrics significance transforms test_loading.py)
+
+test-compiled: dev
+	TREESCORE_COMPILE=always $(BIN)/python -m pytest -m "$(CHOSEN)" -n auto --dist worksteal $(LIBRARY)
+
+test-plain: dev
+	TREESCORE_COMPILE=never $(BIN)/python -m pytest -m "$(CHOSEN)" -n auto --dist worksteal $(LIBRARY)
 
 # Playwright has an event loop, beside which other tests could not have theirs: a process of its own; a second one would
 # score the site and start Chromium again, which only the slow tests outweigh
@@ -90,7 +99,6 @@ $(LIBRARIES)/.installed: pyproject.toml constraints.txt
 	@$(LIBRARIES)/bin/python -m pip install --quiet --disable-pip-version-check --upgrade "pip>=25.1"
 	@$(LIBRARIES)/bin/python -m pip install --quiet --disable-pip-version-check --constraint constraints.txt --editable . \
 	  --group dev --group libraries
-	@$(LIBRARIES)/bin/python -m treescore.warm
 	@touch $@
 
 # --fresh-env reads all pages: one that has not changed may link to one that has
@@ -121,7 +129,6 @@ $(BENCH)/.installed: pyproject.toml constraints.txt
 	@$(BENCH)/bin/python -m pip install --quiet --disable-pip-version-check --constraint constraints.txt --editable . --group dev
 	@$(BENCH)/bin/python -m pip install --quiet --disable-pip-version-check --group bench
 	@$(BENCH)/bin/python -m pip install --quiet --disable-pip-version-check --no-deps --upgrade --target $(BENCH)/conll18 stanfordnlp==0.2.0
-	@$(BENCH)/bin/python -m treescore.warm
 	@touch $@
 
 # each version lies over the environment, which keeps its own

@@ -9,6 +9,7 @@ from pathlib import Path
 
 from service.hosts import is_host, is_loopback, is_public_url, listed
 from service.variables import PREFIX, ConfigError, check_secret, file_variable, read_secret, refuse_unknown
+from treescore.core import compiling
 from treescore.core.limits import Limits
 
 LAST_PORT = 65_535
@@ -23,7 +24,11 @@ GOLD_FOLDER = "gold-cache"
 """The folder with gold as it was read, one for each database inside."""
 IN_MEMORY = ("", ":memory:")
 AUTO = "auto"
-CHOICES = {"log_format": (AUTO, "plain", "json"), "log_level": (AUTO, "info", "warning", "error")}
+CHOICES = {
+    "compile": compiling.CHOICES,
+    "log_format": (AUTO, "plain", "json"),
+    "log_level": (AUTO, "info", "warning", "error"),
+}
 """The values of fields that take one of a few."""
 LOCAL = "local"
 """The value of `anonymous_jobs` that stands for programs of this machine."""
@@ -45,6 +50,7 @@ class Config:
         allowed_hosts: more hosts that the service answers for, comma-separated (see service.hosts).
         trusted_proxies: proxies in front of the service; each adds an entry to `X-Forwarded-For`.
         workers: processes that score, 0 for one per core.
+        compile: when functions run as machine code (see treescore.core.jit): `auto`, `always` or `never`.
         bulk_workers: processes for re-scoring and other bulk work.
         threads: request threads of each API process.
         organiser_threads: further request threads of each API process, which only organisers get.
@@ -88,6 +94,7 @@ class Config:
     allowed_hosts: str = ""
     trusted_proxies: int = 0
     workers: int = 0
+    compile: str = AUTO
     bulk_workers: int = 1
     threads: int = 32
     organiser_threads: int = 4

@@ -35,10 +35,6 @@ COUNTS = "treescore:counts"
 """The hash of what all processes have counted."""
 WORKER_LIVES = 30
 """Seconds since its last heartbeat for which a worker counts as alive: an idle one sends them every 15."""
-WARMING = "treescore:warming:"
-"""Name of the hash of a queue's workers that warm up: name -> time of the Redis server, and steps that are left."""
-WARMING_SECONDS = 10
-"""A worker that warms up and is not heard of for so long has ended."""
 PROBE = "treescore:probe"
 PROBE_SECONDS = 2
 """Health checks give `/readyz` four seconds in all."""
@@ -171,28 +167,9 @@ class Queue:
         """Return how many workers serve a queue. Raises REDIS_ERRORS if Redis does not answer."""
         return rq_keys.count_workers(self.rq_queue(name))
 
-    def note_warming(self, name: str, worker: str, left: int) -> None:
-        """Note that a worker warms up for a queue. Raises REDIS_ERRORS if Redis does not answer."""
-        self.redis.hset(WARMING + name, worker, f"{self.clock().timestamp()} {left}")
-
-    def end_warming(self, name: str, worker: str) -> None:
-        """Note that a worker has warmed up. Raises REDIS_ERRORS if Redis does not answer."""
-        self.redis.hdel(WARMING + name, worker)
-
-    def warming(self, name: str) -> list[int]:
-        """Return the steps that are left to each worker that warms up for a queue, and forget those that have ended.
-
-        Raises REDIS_ERRORS if Redis does not answer.
-        """
-        oldest = self.clock().timestamp() - WARMING_SECONDS
-        left = []
-        for worker, noted in self.redis.hgetall(WARMING + name).items():
-            seen, steps = noted.split()
-            if float(seen) < oldest:
-                self.redis.hdel(WARMING + name, worker)
-            else:
-                left.append(int(steps))
-        return left
+    def states(self, name: str) -> set[str]:
+        """Return the states of the living workers of a queue. Raises REDIS_ERRORS if Redis does not answer."""
+        return {each.state for each in rq_keys.workers(self.redis) if each.queue == name}
 
     def heartbeats(self) -> dict[str, float]:
         """Return the seconds since the last heartbeat of each worker, by its name."""

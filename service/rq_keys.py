@@ -32,11 +32,19 @@ HEARTBEAT_KEPT = timedelta(minutes=2)
 
 
 class AtWork(NamedTuple):
-    """A worker: its name, queue, the id of what it works on (None: of nothing), and the age of its last heartbeat."""
+    """A worker.
+
+    Attributes:
+        name, queue: its own.
+        current: the id of what it works on; None: of nothing.
+        state: what it said of itself at its last heartbeat.
+        age: of that.
+    """
 
     name: str
     queue: str
     current: str | None
+    state: str
     age: timedelta
 
 
@@ -124,17 +132,19 @@ def workers(connection: redis.Redis) -> Iterator[AtWork]:
     with connection.pipeline(transaction=False) as commands:
         for name in names:
             commands.hmget(rq.Worker.redis_worker_namespace_prefix + name, "queues", "current_job")
+            commands.get(HEARTBEAT + name)
             commands.pttl(HEARTBEAT + name)
         found = commands.execute()
-    for name, (queues, current), left in zip(names, found[::2], found[1::2], strict=True):
+    for name, (queues, current), state, left in zip(names, found[::3], found[1::3], found[2::3], strict=True):
         if left > 0:
             age = HEARTBEAT_KEPT - timedelta(milliseconds=left)
-            yield AtWork(name, as_text(queues or b""), as_text(current) if current else None, age)
+            yield AtWork(name, as_text(queues or b""), as_text(current) if current else None, as_text(state), age)
 
 
-def note_heartbeat(worker: rq.Worker) -> None:
-    """Note that a worker lives, and register it where Redis knows nothing of it: an empty one may have taken its place.
+def note_heartbeat(worker: rq.Worker, state: str) -> None:
+    """Note that a worker lives, and its state, and register it where Redis does not know it.
 
+    An empty Redis may have taken the place of another.
     The time of the note is that of Redis: the clock of a host may be wrong, and RQ's own time is that of the host.
 
     Relies on: `worker_registration.register` adds the worker to the sets that `Worker.all_keys` and `Worker.count`
@@ -146,7 +156,7 @@ def note_heartbeat(worker: rq.Worker) -> None:
     with worker.connection.pipeline(transaction=False) as commands:
         worker_registration.register(worker, commands)
         commands.hset(worker.key, mapping={"queues": ",".join(worker.queue_names()), "pid": worker.pid})
-        commands.psetex(HEARTBEAT + worker.name, HEARTBEAT_KEPT, b"1")
+        commands.psetex(HEARTBEAT + worker.name, HEARTBEAT_KEPT, state)
         commands.execute()
 
 

@@ -1,16 +1,13 @@
-"""Load and compile before the first job what the first job would otherwise wait for."""
+"""Compile all that can be compiled, and keep it on disk: `python -m treescore.warm`."""
 
 from __future__ import annotations
-
-from collections.abc import Callable
-from functools import partial
 
 import numpy as np
 
 import treescore.evaluation.parts
 import treescore.significance.across  # noqa: F401 - both are loaded on demand
 from treescore.core.grouping import appearing
-from treescore.core.jit import load_compiler, say_compiled
+from treescore.core.jit import forced, say_compiled, state
 from treescore.core.limits import DEFAULT_LIMITS
 from treescore.core.registry import FORMATS, METRICS, Example, load_all, make_format
 from treescore.core.trees import DiscontinuousTreebank
@@ -24,20 +21,16 @@ from treescore.significance.warm import warm_kernels
 _TEXT = b"1\tA\ta\t_\t_\t_\t0\troot\t_\t_\n"
 
 
-def warm(left: Callable[[int], None] | None = None) -> None:
-    """Score the examples of every metric: call each compiled function once and load each library on demand.
-
-    Args:
-        left: called before each step with how many are left.
-    """
-    load_compiler()
+def warm() -> None:
+    """Compile every function, or load its machine code: score the examples of every metric, so that each is called."""
     load_all()
-    examples = [(metric.name, example) for metric in METRICS.values() for example in metric.examples]
-    steps: list[Callable[[], None]] = [*(partial(_score, *each) for each in examples), warm_kernels, _read, _pack]
-    for done, step in enumerate(steps):
-        if left is not None:
-            left(len(steps) - done)
-        step()
+    with forced("always"):
+        for metric in METRICS.values():
+            for example in metric.examples:
+                _score(metric.name, example)
+        warm_kernels()
+        _read()
+        _pack()
     say_compiled()
 
 
@@ -66,4 +59,6 @@ def _pack() -> None:
 
 
 if __name__ == "__main__":
-    warm()
+    load_all()
+    if state() != "compiled":
+        warm()

@@ -10,8 +10,9 @@ from service.logs import configure_logs
 from service.queue import LIVE, RUN_QUEUES
 from service.traces import configure_traces
 from service.usecases.scoring import gold_cache
+from treescore.core.registry import load_all
 from workers.entry import process_context
-from workers.warm_up import warm_up
+from workers.warm_up import perform_warm_up_job
 from workers.worker import worker_on
 
 
@@ -26,7 +27,8 @@ def main() -> None:
     context = process_context()
     context.meters.process = "worker"
     configure_traces(context.config.otlp_endpoint, "worker")
-    warm_up(context, arguments.queue)
+    load_all()
+    perform_warm_up_job(context)
     gold_cache.prepare(context)
     context.store.close()  # connections do not survive a fork
     worker_on(context, arguments.queue, burst=arguments.burst).work(burst=arguments.burst, logging_level="WARNING")

@@ -61,6 +61,10 @@ class RqWorker(rq.Worker):  # type: ignore[misc]
         """Deal in the worker with what its work-horse has noted as its work and left unfinished."""
         raise NotImplementedError
 
+    def state(self) -> str:
+        """Return what is to be known of this worker beside that it lives."""
+        return "alive"
+
     def note_work(self, name: str | None, pipeline: redis.client.Pipeline | None = None) -> None:
         """Note the id of what this worker works on, None for nothing.
 
@@ -94,7 +98,7 @@ class RqWorker(rq.Worker):  # type: ignore[misc]
     def register_birth(self) -> None:
         """Register this worker, and send its first heartbeat. Relies on: it is called before the first job is taken."""
         super().register_birth()
-        note_heartbeat(self)
+        note_heartbeat(self, self.state())
 
     def heartbeat(self, timeout: int | None = None, pipeline: redis.client.Pipeline | None = None) -> None:
         """Send a heartbeat, in the time of Redis too.
@@ -103,7 +107,7 @@ class RqWorker(rq.Worker):  # type: ignore[misc]
         less 15 seconds ends, and neither after its death is registered.
         """
         super().heartbeat(timeout, pipeline)
-        note_heartbeat(self)
+        note_heartbeat(self, self.state())
 
     def work(self, *, burst: bool = False, **options: Any) -> bool:
         """Work until a signal, and keep a work-horse that stands by; with `burst` until nothing is left."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import mmap
 import resource
 from contextlib import suppress
 from time import monotonic
@@ -14,6 +15,8 @@ from service.context import Context
 from service.logs import fault
 from service.queue import LIVE, REDIS_ERRORS
 from service.store.runs import NO_LIMIT
+from treescore.core import jit
+from treescore.warm import warm
 from workers.entry import Work, WorkFailed, give_back, next_work, peek, run
 from workers.rq_worker import MAX_AGE, RqWorker
 from workers.warm_up import perform_warm_up_job
@@ -44,6 +47,14 @@ class Worker(RqWorker):
         self.context = context
         self.linger = linger
         self._reported = 0.0
+        self._met_large = mmap.mmap(-1, 1)  # shared with the work-horses
+        self._state = ""
+
+    def state(self) -> str:
+        """Return whether machine code of what scores is kept: `interpreted`, `partly` or `compiled`."""
+        if self._state != "compiled":
+            self._state = jit.state()
+        return self._state
 
     def get_ready(self) -> None:
         """Perform a job that is not stored, which touches what jobs need."""
@@ -66,9 +77,10 @@ class Worker(RqWorker):
             traces.flush()  # only here: a collector that is unavailable costs seconds
 
     def _report(self) -> None:
-        """Hand on what this process has counted."""
+        """Hand on what this process has counted, and whether its work was worth the compiler."""
         self.context.queue.add_counts()
         self._reported = monotonic()
+        self._met_large[0] |= jit.compiler_loaded()
 
     def left_behind(self, name: str) -> None:
         """Give back what the work-horse left unfinished."""
@@ -80,6 +92,12 @@ class Worker(RqWorker):
         """Wait until the work-horse has ended; then hand on what the worker itself has counted."""
         super().monitor_work_horse(job, queue)
         self.context.queue.add_counts()
+
+    def _stand_by(self) -> None:
+        """Let a work-horse stand by; where those before met what is large, with the machine code if that is kept."""
+        if self._met_large[0] and not jit.compiler_loaded() and self.state() == "compiled":
+            warm()
+        super()._stand_by()
 
     def _work_off(self, queue: str, woken_by: str) -> None:
         """Perform runs until none comes, or until this process should end; then wake a worker for what is left."""

@@ -37,7 +37,10 @@ def demo(bind: str, data_dir: Path, *, once: bool) -> None:
     if not EXAMPLES.is_dir():
         raise click.ClickException("The example benchmark is part of a checkout. Run `make run` there.")
     command = [sys.executable, "-m", "service", "serve", "--bind", bind, "--data-dir", str(data_dir)]
-    quiet = {"TREESCORE_LOG_LEVEL": "error"} if once else {}
+    quiet = {}
+    if once:
+        command.append("--no-compiler")  # nothing is done later
+        quiet = {"TREESCORE_LOG_LEVEL": "error"}
     server = subprocess.Popen(  # noqa: S603 - our own command line
         command, env={**quiet, **os.environ}, stdout=subprocess.PIPE, text=True
     )

@@ -35,6 +35,11 @@ def sweeper_command() -> list[str]:
     return [sys.executable, "-m", "workers.sweeper"]
 
 
+def compiler_command() -> list[str]:
+    """Return the command line that compiles what scores large texts, while nothing else is to be done."""
+    return ["nice", "-n", "19", sys.executable, "-m", "treescore.warm"]
+
+
 def migrate_command() -> list[str]:
     """Return the command line of the migrations."""
     return [sys.executable, "-m", "service", "migrate"]

@@ -25,6 +25,7 @@ from service.commands.exits import WRONG
 from service.commands.processes import (
     ONE_THREAD,
     api_command,
+    compiler_command,
     hosts_line,
     migrate_command,
     prepared,
@@ -37,18 +38,16 @@ from service.ids import new_token
 from service.posix import Stop, stop_signal
 from service.variables import check_secret
 
-READY_WITHIN = 900.0
-"""Seconds in which all parts must answer after the start. The first start compiles the scoring kernels."""
-
-SPEAK_EVERY = 5.0
-"""Seconds between two messages on what is left to do before that."""
+READY_WITHIN = 120.0
+"""Seconds in which all parts must answer after the start."""
 
 
 @click.command()
 @click.option("--bind", help="Address and port of the API.  [default: 127.0.0.1:8000]")
 @click.option("--data-dir", type=click.Path(path_type=Path), help="Where all state lives.  [default: .treescore]")
 @click.option("--workers", type=click.IntRange(1), help="Processes that score.  [default: one per core]")
-def serve(bind: str | None, data_dir: Path | None, workers: int | None) -> None:
+@click.option("--compiler/--no-compiler", default=True, hidden=True, help="Compile what scores large texts.")
+def serve(bind: str | None, data_dir: Path | None, workers: int | None, *, compiler: bool) -> None:
     """Start everything (store, Redis, API, workers, sweeper) and keep it running until Ctrl-C.
 
     A server named by TREESCORE_REDIS_URL or TREESCORE_DATABASE_URL is used; none is started in its stead.
@@ -66,7 +65,8 @@ def serve(bind: str | None, data_dir: Path | None, workers: int | None) -> None:
         if not config.admin_token:
             config = replace(config, admin_token=kept_token(config.data_dir))
             shown = f"organise token: {config.admin_token}"
-        run(config, stop, shown, own_redis=source_of("redis_url", given) is None)
+        own_redis = source_of("redis_url", given) is None
+        run(config, stop, shown, own_redis=own_redis, compiler=compiler and config.compile != "never")
 
 
 def check_free(bind: str) -> None:
@@ -89,7 +89,7 @@ def check_free(bind: str) -> None:
             ) from error
 
 
-def run(config: Config, stop: Stop, token_words: str, *, own_redis: bool) -> None:
+def run(config: Config, stop: Stop, token_words: str, *, own_redis: bool, compiler: bool) -> None:
     """Start all parts in order, report when they are ready, keep them running.
 
     Args:
@@ -97,6 +97,7 @@ def run(config: Config, stop: Stop, token_words: str, *, own_redis: bool) -> Non
         stop: ends the service.
         token_words: what the report says of the organise token; one that was given is not quoted.
         own_redis: whether to start a Redis-compatible server.
+        compiler: whether to compile at the lowest priority.
     """
     if own_redis:
         listens = embedded_redis.socket_path(config.data_dir)
@@ -115,6 +116,8 @@ def run(config: Config, stop: Stop, token_words: str, *, own_redis: bool) -> Non
             supervisor.add(Child(f"bulk-{number}", ["nice", *worker_command("bulk")], stop_seconds=30))
         supervisor.add(Child("api", api_command(), orphan_signal=signal.SIGTERM))
         if wait_until_ready(config, supervisor, stop):
+            if compiler:
+                supervisor.add(Child("compiler", compiler_command(), once=True))
             tell(config, hosts_line(config))
             click.echo(f"Treescore is ready at {address(config)} ({token_words})")
             sys.stdout.flush()
@@ -150,23 +153,16 @@ def start_redis(supervisor: Supervisor, config: Config, listens: Path) -> None:
 
 
 def wait_until_ready(config: Config, supervisor: Supervisor, stop: Stop) -> bool:
-    """Wait until /readyz succeeds and a worker has warmed up; return False where a signal came first.
-
-    Where that takes longer, say what is left.
-    """
-    start = said = monotonic()
+    """Wait until /readyz succeeds and a worker takes work; return False where a signal came first."""
+    start = monotonic()
     while monotonic() < start + READY_WITHIN:
         try:
             answer = httpx.get(f"{address(config)}/readyz", timeout=2)
         except httpx.TransportError:
             pass
         else:
-            workers = answer.json()["workers"]
-            if answer.is_success and workers["ready"]:
+            if answer.is_success and answer.json()["workers"]["ready"]:
                 return True
-            if workers["warming"] and monotonic() > said + SPEAK_EVERY:
-                said = monotonic()
-                tell(config, f"The workers warm up; {workers['steps_left']} steps are left.")
         supervisor.look()
         if stop.wait(0.05):
             return False

@@ -33,6 +33,7 @@ class Child:
         orphan_signal: sent to it when the supervisor itself dies.
         stop_seconds: how long it may take to stop before it is killed.
         needed: whether the others need it while they stop: it stops after them.
+        once: whether it ends by itself; then it is not started again.
     """
 
     name: str
@@ -40,6 +41,7 @@ class Child:
     orphan_signal: signal.Signals = signal.SIGKILL
     stop_seconds: float = 10.0
     needed: bool = False
+    once: bool = False
     process: subprocess.Popen[bytes] | None = field(default=None, init=False)
     started: float = field(default=0.0, init=False)
     failures: int = field(default=0, init=False)
@@ -63,7 +65,7 @@ class Child:
 
     def due(self, now: float) -> bool:
         """Return whether it has ended and its pause is over."""
-        if self.process is not None and self.process.poll() is None:
+        if self.process is not None and (self.once or self.process.poll() is None):
             return False
         pause = min(0.1 * 2**self.failures, LONGEST_PAUSE) if self.failures else 0.0
         return now - self.started >= pause

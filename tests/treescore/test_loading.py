@@ -1,6 +1,7 @@
 """What scoring loads: a command that scores one file starts at once and stays small; a worker loads before it forks."""
 
 import json
+import os
 import subprocess
 import sys
 from pathlib import Path
@@ -154,10 +155,17 @@ def test_the_command_scores_a_small_file_without_compiler_tests_and_network(form
     assert not loaded & (HEAVY | {"httpx"})
 
 
+all_compiled = pytest.mark.skipif(
+    os.environ.get("TREESCORE_COMPILE") != "always", reason="compiles everything: make test-compiled"
+)
+
+
+@all_compiled
 def test_warming_reaches_every_compiled_function() -> None:
     assert said(NOT_WARMED) == []
 
 
+@all_compiled
 def test_after_warming_no_job_loads_a_module_or_compiles_a_function_for_other_types() -> None:
     trees = "(S (NP (DT the) (NN dog)) (VP (VBD ran)))\n"
     jobs = [

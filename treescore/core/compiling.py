@@ -1,24 +1,26 @@
-"""The compiler, and what is said when it really compiles. Importing this module loads it.
+"""Machine code of compiled functions: where it is kept on disk, what makes it, and what is said when it is made.
 
 Messages go to the logger `treescore.compiling`: where logging is not set up, Python prints them on standard error.
+The compiler takes 140 MB and most of a second to load, so only what needs it imports it, in functions.
 """
 
 from __future__ import annotations
 
 import logging
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+import os
+import sys
+from collections.abc import Callable, Mapping
+from contextlib import suppress
+from functools import cache
+from pathlib import Path
+from types import FunctionType
 from typing import Any
-
-from numba import njit
-from numba.core import event
 
 log = logging.getLogger("treescore.compiling")
 
-NOTICE = (
-    "Compiling once what scores and compares. On a server with two busy cores it took 7 s for a comparison of "
-    "dependency parsers, and 35 s for scores of constituency parsers."
-)
+SETTING = "TREESCORE_COMPILE"
+CHOICES = ("auto", "always", "never")
+NOTICE = "Compiling %s and what it calls: large inputs take less time so."
 KEPT = "It is kept for the next time."
 DONE = "Compiled in %.0f s."
 NOT_KEPT = (
@@ -26,65 +28,186 @@ NOT_KEPT = (
     "can be written."
 )
 
+_may_compile: dict[FunctionType, Callable[[], bool]] = {}
+"""Of each function that was given to the compiler, what tells whether it may be compiled now."""
 
-class _Notice(event.Listener):  # type: ignore[misc]
-    """Speaks when the first function is compiled that no cache holds."""
+
+class NotKeptError(Exception):
+    """No machine code is kept for arguments of these types, and compiling does not pay yet."""
+
+
+def setting() -> str:
+    """Return what the environment says of compiling.
+
+    Raises:
+        ValueError: it is none of the choices.
+    """
+    chosen = os.environ.get(SETTING, CHOICES[0])
+    if chosen not in CHOICES:
+        raise ValueError(f"{SETTING} is '{chosen}'. Use one of: {', '.join(CHOICES)}.")
+    return chosen
+
+
+def is_kept(function: FunctionType) -> bool:
+    """Tell whether machine code is kept that this compiler made after the function's file was last changed.
+
+    The compiler is not loaded for that: it looks closer.
+    """
+    changed = Path(function.__code__.co_filename).stat().st_mtime
+    for index in _indices(function):
+        with suppress(OSError), index.open("rb") as file:
+            return os.fstat(file.fileno()).st_mtime >= changed and _compiler_version() in file.read(64)
+    return False
+
+
+@cache
+def _compiler_version() -> bytes:
+    """Return the version of the compiler, with which an index of machine code begins."""
+    from importlib.metadata import version  # noqa: PLC0415 - slow to load
+
+    return version("numba").encode()
+
+
+def _indices(function: FunctionType) -> list[Path]:
+    """Return the files in which machine code of a function may be listed, the first choice first."""
+    source = Path(function.__code__.co_filename)
+    version = f"py{sys.version_info[0]}{sys.version_info[1]}{sys.abiflags}"
+    name = f"{source.stem}.{function.__qualname__}-{function.__code__.co_firstlineno}.{version}.nbi"
+    return [folder / name.replace("<", "").replace(">", "") for folder in _folders(source.parent)]
+
+
+@cache
+def _folders(place: Path) -> tuple[Path, ...]:
+    """Return the folders in which machine code of modules at a place may be kept, the first choice first."""
+    from hashlib import sha1  # noqa: PLC0415 - loads OpenSSL
+
+    distinct = f"{place.name}_{sha1(bytes(place), usedforsecurity=False).hexdigest()}"
+    given = os.environ.get("NUMBA_CACHE_DIR")
+    of_user = Path(os.environ.get("XDG_CACHE_HOME") or Path("~/.cache").expanduser()) / "treescore"
+    return (*([Path(given) / distinct] if given else []), place / "__pycache__", of_user / distinct)
+
+
+def _folder_for(function: FunctionType) -> Path | None:
+    """Return the folder that holds a function's machine code, also where it cannot be written, else one that can."""
+    from tempfile import TemporaryFile  # noqa: PLC0415 - loads OpenSSL
+
+    indices = _indices(function)
+    for index in indices:
+        if index.exists():
+            return index.parent
+    for index in indices:
+        with suppress(OSError):
+            index.parent.mkdir(parents=True, exist_ok=True)
+            TemporaryFile(dir=index.parent).close()
+            return index.parent
+    return None
+
+
+class _Notice:
+    """What was said of compiling, and is to be said."""
 
     def __init__(self) -> None:
         self.kept = True
-        self.before: list[Callable[[], None]] = []
+        self.clock: Any = None
         self._said = False
         self._told = 0.0
 
-    def on_start(self, _event: event.Event) -> None:
-        if self._said:
+    def start(self, function: FunctionType) -> None:
+        """Speak when the first function is compiled.
+
+        Raises:
+            NotKeptError: it may not be compiled yet.
+        """
+        may = _may_compile.get(function)
+        if may is None:  # a function of another library
             return
-        self._said = True
-        log.warning("%s %s", NOTICE, KEPT if self.kept else NOT_KEPT)
-        for call in self.before:
-            call()
+        if not may():
+            raise NotKeptError(function.__qualname__)
+        if not self._said:
+            self._said = True
+            name = f"{function.__module__}.{function.__qualname__}"
+            log.warning("%s %s", NOTICE % name, KEPT if self.kept else NOT_KEPT)
 
-    def on_end(self, _event: event.Event) -> None:
-        """Do nothing: a later function may follow."""
-
-    def end(self, seconds: float) -> None:
-        """Say how long it took, of the seconds in all what was not said yet."""
-        if seconds > self._told:
-            log.warning(DONE, seconds - self._told)
-            self._told = seconds
+    def end(self) -> None:
+        """Say how long compiling took, of the seconds in all what was not said yet."""
+        if self._said and self.clock.duration > self._told:
+            log.warning(DONE, self.clock.duration - self._told)
+            self._told = self.clock.duration
 
 
 _NOTICE = _Notice()
-_CLOCK = event.TimingListener()
-for _listener in (_NOTICE, _CLOCK):
-    event.register("numba:compile", _listener)
 
 
 def say_compiled() -> None:
     """Say how many seconds compiling took, where something was compiled since it was last said."""
-    if _CLOCK.done:
-        _NOTICE.end(_CLOCK.duration)
+    _NOTICE.end()
 
 
-def compilable(function: Callable[..., Any], options: dict[str, Any]) -> Any:
-    """Return a function that is compiled for each types of arguments when it is first called with them.
+def compilable(function: FunctionType, options: Mapping[str, Any], may_compile: Callable[[], bool]) -> Any:
+    """Return a function that runs machine code, for arguments of each types what is kept for them.
 
-    The machine code is kept on disk, if there is a folder for it.
+    Where nothing is kept it is compiled, and kept if there is a folder for it.
+
+    Args:
+        function: what is to be run.
+        options: of `numba.njit`.
+        may_compile: whether it may be compiled now; otherwise the call raises NotKeptError.
     """
-    try:
-        return njit(cache=True, **options)(function)
-    except RuntimeError as error:
-        if "cannot cache" not in str(error):
-            raise
+    from numba import njit  # noqa: PLC0415 - loads the compiler
+
+    _listen()
+    _may_compile[function] = may_compile
+    made = njit(**options)(function)
+    folder = _folder_for(function)
+    if folder is None:
         _NOTICE.kept = False
-        return njit(**options)(function)
+    else:
+        made._cache = _cache_class()(function)  # noqa: SLF001 - as `enable_caching` does
+    return made
 
 
-@contextmanager
-def before_compiling(call: Callable[[], None]) -> Iterator[None]:
-    """Within this context, call something before the first function is compiled that no cache holds."""
-    _NOTICE.before.append(call)
-    try:
-        yield
-    finally:
-        _NOTICE.before.remove(call)
+@cache
+def _listen() -> None:
+    """Hear of each compilation, before it begins."""
+    from numba.core import event  # noqa: PLC0415 - loads the compiler
+
+    class Heard(event.Listener):  # type: ignore[misc]
+        def on_start(self, heard: event.Event) -> None:
+            _NOTICE.start(heard.data["dispatcher"].py_func)
+
+        def on_end(self, _heard: event.Event) -> None:
+            """Do nothing: a later function may follow."""
+
+    _NOTICE.clock = event.TimingListener()
+    for listener in (_NOTICE.clock, Heard()):  # the clock first: it hears the end of what is refused too
+        event.register("numba:compile", listener)
+
+
+@cache
+def _cache_class() -> type[Any]:
+    """Return numba's cache on disk, but in a folder of our choice, and read also where nothing can be written."""
+    from numba.core import caching  # noqa: PLC0415 - loads the compiler
+
+    class Locator(caching._SourceFileBackedLocatorMixin, caching._CacheLocator):  # type: ignore[misc] # noqa: SLF001
+        def __init__(self, function: FunctionType, file: str) -> None:
+            self._py_file, self._lineno = file, function.__code__.co_firstlineno
+            self._folder = _folder_for(function)
+
+        @classmethod
+        def from_function(cls, function: FunctionType, file: str) -> Locator:
+            return cls(function, file)
+
+        def get_cache_path(self) -> str:
+            return str(self._folder)
+
+    class Implementation(caching.CompileResultCacheImpl):  # type: ignore[misc]
+        _locator_classes = (Locator,)
+
+    class Cache(caching.FunctionCache):  # type: ignore[misc]
+        _impl_class = Implementation
+
+        def save_overload(self, *arguments: Any) -> None:
+            with suppress(OSError):  # a read-only folder holds code for other types of arguments
+                super().save_overload(*arguments)
+
+    return Cache

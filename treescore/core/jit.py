@@ -1,32 +1,44 @@
-"""Compiled functions: numba's `njit` with its cache on disk, loaded at the first call, so that mypy sees signatures.
+"""Compiled functions: Python functions that run as machine code where that pays.
 
-The compiler takes 140 MB and most of a second to load. A process that scores one file with functions that need no
-compiled loops never loads it; one that lives loads it before its first job (`treescore.warm.warm`).
+One rule decides at each call. Work is counted in elements of the arrays that are passed, added up for the process.
+
+- Where machine code of the function is kept on disk, it is used once the work is worth loading the compiler (140 MB, a
+  second), and at once where that is loaded.
+- Where none is kept, the function and what it calls are compiled once the work is worth that.
+- Until then a call is interpreted: it runs the Python function, with the same result.
+
+The environment variable TREESCORE_COMPILE forces either: `always` or `never`.
 """
 
 from __future__ import annotations
 
-import importlib
 import sys
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from contextlib import contextmanager, suppress
 from functools import cached_property, update_wrapper
 from types import FunctionType
 from typing import Any, Generic, ParamSpec, TypeVar, cast
 
+import numpy as np
+
+from treescore.core import compiling
+
 _P = ParamSpec("_P")
 _R = TypeVar("_R")
 
+WORTH_LOADING = 2_000_000
+"""Elements that take about as long interpreted as it takes to load the compiler."""
+WORTH_COMPILING = 1_000_000
+"""Elements that take about as long interpreted as it takes to compile one function."""
+
 
 def compiled(function: Callable[_P, _R]) -> Callable[_P, _R]:
-    """Compile the decorated function at its first call, and cache the machine code beside the module.
-
-    It releases the interpreter lock. `treescore.warm.warm` calls every compiled function once, with tiny arrays.
-    """
+    """Run the decorated function as machine code where that pays. It releases the interpreter lock then."""
     return _Compiled(function, {"nogil": True})
 
 
 def checked(function: Callable[_P, _R]) -> Callable[_P, _R]:
-    """Compile as `compiled` does; an index outside its array raises IndexError. For arrays that may be damaged."""
+    """Do as `compiled` does; an index outside its array raises IndexError. For arrays that may be damaged."""
     return _Compiled(function, {"nogil": True, "boundscheck": True})
 
 
@@ -35,13 +47,40 @@ def inlined(function: Callable[_P, _R]) -> Callable[_P, _R]:
     return _Compiled(function, {"nogil": True, "inline": "always"})
 
 
+def weighing(weight: float) -> Callable[[Callable[_P, _R]], Callable[_P, _R]]:
+    """Say how many times what an element usually costs one costs that is passed to the decorated function."""
+    return _noted("weight", weight)
+
+
+def plainly(twin: Callable[..., Any]) -> Callable[[Callable[_P, _R]], Callable[_P, _R]]:
+    """Name the function that runs in place of the decorated one where that is interpreted: with whole arrays."""
+    return _noted("twin", twin)
+
+
+def _noted(name: str, value: object) -> Callable[[Callable[_P, _R]], Callable[_P, _R]]:
+    def note(function: Callable[_P, _R]) -> Callable[_P, _R]:
+        vars(function)[name] = value
+        return function
+
+    return note
+
+
 def interpreted(function: Callable[_P, _R], **instead: Callable[..., Any]) -> Callable[_P, _R]:
     """Return the Python function of a compiled one.
 
-    The compiled functions that it calls stay compiled, but for those that `instead` replaces, by their names.
+    It calls Python functions too, but for those that `instead` replaces, by their names.
     """
     assert isinstance(function, _Compiled)  # noqa: S101 - made by the decorators above
     return cast("Callable[_P, _R]", function.with_names(instead))
+
+
+def unless_interpreted(function: Callable[_P, _R], *args: _P.args, **kwargs: _P.kwargs) -> _R | None:
+    """Call a compiled function if it runs as machine code; None where it is interpreted and something else is quicker.
+
+    The function is weighed by what is quicker.
+    """
+    assert isinstance(function, _Compiled)  # noqa: S101 - made by the decorators above
+    return function.unless_interpreted(*args, **kwargs)
 
 
 def compiler_loaded() -> bool:
@@ -51,38 +90,158 @@ def compiler_loaded() -> bool:
 
 def say_compiled() -> None:
     """Say how long compiling took, where something was compiled since this was last called."""
-    compiling = sys.modules.get("treescore.core.compiling")
-    if compiling is not None:
-        compiling.say_compiled()
+    compiling.say_compiled()
 
 
-def load_compiler() -> None:
-    """Load the compiler now. Without it, readers of small texts do not."""
-    importlib.import_module("treescore.core.compiling")
+class _Account:
+    """The work that this process has seen, in elements, and what the environment says of compiling."""
+
+    def __init__(self) -> None:
+        self.work = 0
+
+    @cached_property
+    def setting(self) -> str:
+        """What the environment says, unless it is set otherwise."""
+        return compiling.setting()
+
+
+_ACCOUNT = _Account()
+_ALL: list[_Compiled[..., Any]] = []
+"""The functions whose modules are loaded, but those that are copied into others."""
+
+
+@contextmanager
+def forced(setting: str) -> Iterator[None]:
+    """Within this context, do what the environment variable does: `auto`, `always` or `never`."""
+    before, _ACCOUNT.setting = _ACCOUNT.setting, setting
+    try:
+        yield
+    finally:
+        _ACCOUNT.setting = before
+
+
+def state() -> str:
+    """Tell of how many of the functions whose modules are loaded machine code is kept, to be used when it pays.
+
+    `compiled`: of all, `partly`: of some, `interpreted`: of none, or none is used.
+    """
+    kept = 0 if _ACCOUNT.setting == "never" else sum(compiling.is_kept(one.plain) for one in _ALL)
+    return "interpreted" if not kept else "partly" if kept < len(_ALL) else "compiled"
 
 
 class _Compiled(Generic[_P, _R]):
-    """A function that is compiled when it is first called, or called by another such function."""
+    """A function that runs as machine code where that pays, with all such functions that it calls."""
 
     def __init__(self, function: Callable[_P, _R], options: dict[str, Any]) -> None:
         self.plain = cast("FunctionType", function)
         self._options = options
+        self._weight: float = vars(function).get("weight", 1)
+        self._uses_code = False
+        self._wanted = False  # to be compiled
+        self._refused = False  # what is kept is for another compiler, processor or types
+        self._look_at = 0
         update_wrapper(self, function)
+        if "inline" not in options:
+            _ALL.append(self)
 
     def __call__(self, *args: _P.args, **kwargs: _P.kwargs) -> _R:
-        return self._dispatcher(*args, **kwargs)
+        if self._is_due(args):
+            with suppress(compiling.NotKeptError):
+                return self._run(*args, **kwargs)
+        with np.errstate(over="ignore"):
+            return cast("_R", _boxed(self._python(*args, **kwargs)))
+
+    def unless_interpreted(self, *args: _P.args, **kwargs: _P.kwargs) -> _R | None:
+        """Do what `unless_interpreted` says."""
+        if self._is_due(args):
+            with suppress(compiling.NotKeptError):
+                return self._run(*args, **kwargs)
+        return None
+
+    def _run(self, *args: _P.args, **kwargs: _P.kwargs) -> _R:
+        """Run machine code. Raises NotKeptError where there is none for these types and compiling does not pay."""
+        try:
+            return self._dispatcher(*args, **kwargs)
+        except compiling.NotKeptError:
+            self._refused = True
+            self._look_later()
+            raise
+
+    def _is_due(self, args: Iterable[Any]) -> bool:
+        """Count a call, and tell whether it is to run machine code: some is kept, or compiling pays."""
+        _ACCOUNT.work += int(self._weight * _elements(args))
+        if _ACCOUNT.setting != "auto":
+            return _ACCOUNT.setting == "always"
+        work = _ACCOUNT.work
+        if self._uses_code or work < self._look_at or (work < WORTH_LOADING and not compiler_loaded()):
+            return self._uses_code
+        self._uses_code = self._is_worth_compiling() or compiling.is_kept(self.plain)
+        if not self._uses_code:
+            self._look_later()
+        return self._uses_code
+
+    def _is_worth_compiling(self) -> bool:
+        """Tell whether there is machine code to be made and the work is worth making it, and remember that."""
+        missing = [one for one in self._chain if self._refused or not compiling.is_kept(one.plain)]
+        if self in missing and _ACCOUNT.work >= WORTH_COMPILING * len(missing):
+            for one in self._chain:
+                one._wanted = True  # noqa: SLF001 - of this class
+        return self._wanted
+
+    def _look_later(self) -> None:
+        self._uses_code = False
+        self._look_at = _ACCOUNT.work + WORTH_LOADING
+
+    def _may_compile(self) -> bool:
+        return self._wanted or _ACCOUNT.setting == "always"
+
+    @property
+    def _called(self) -> Mapping[str, _Compiled[..., Any]]:
+        """The functions of this kind that the code calls, by the names by which it does."""
+        known = self.plain.__globals__
+        return {name: known[name] for name in self.plain.__code__.co_names if isinstance(known.get(name), _Compiled)}
+
+    @cached_property
+    def _chain(self) -> frozenset[_Compiled[..., Any]]:
+        return frozenset({self}.union(*(one._chain for one in self._called.values())))  # noqa: SLF001 - of this class
 
     @cached_property
     def _dispatcher(self) -> Callable[_P, _R]:
-        from treescore.core.compiling import compilable  # noqa: PLC0415 - what this class is for
-
         # The compiler knows its own functions only: it is shown those, under the names by which the code calls them.
-        code = self.plain.__code__
-        known = self.plain.__globals__
-        called = {name: known[name] for name in code.co_names if isinstance(known.get(name), _Compiled)}
-        function = self.with_names({name: one._dispatcher for name, one in called.items()})  # noqa: SLF001 - of this class
-        return cast("Callable[_P, _R]", compilable(function, self._options))
+        function = self._renamed({name: one._dispatcher for name, one in self._called.items()})  # noqa: SLF001 - of this class
+        return cast("Callable[_P, _R]", compiling.compilable(function, self._options, self._may_compile))
+
+    @cached_property
+    def _python(self) -> Callable[_P, _R]:
+        return cast("Callable[_P, _R]", vars(self.plain).get("twin") or self.with_names({}))
 
     def with_names(self, names: Mapping[str, Any]) -> FunctionType:
-        """Return the Python function, which finds these values under the names of its module."""
-        return FunctionType(self.plain.__code__, {**self.plain.__globals__, **names}, argdefs=self.plain.__defaults__)
+        """Return the Python function, which finds these values under the names of its module, and Python functions."""
+        return self._renamed({**{name: one._python for name, one in self._called.items()}, **names})  # noqa: SLF001 - of this class
+
+    def _renamed(self, names: Mapping[str, Any]) -> FunctionType:
+        code, known = self.plain.__code__, {**self.plain.__globals__, **names}
+        function = FunctionType(code, known, argdefs=self.plain.__defaults__)
+        function.__module__ = self.plain.__module__
+        return function
+
+
+def _boxed(result: Any) -> Any:
+    """Return what machine code does: numbers of Python instead of those of arrays, also in tuples."""
+    if isinstance(result, np.generic):
+        return result.item()
+    if isinstance(result, tuple):
+        values = map(_boxed, result)
+        return result._make(values) if hasattr(result, "_make") else tuple(values)
+    return result
+
+
+def _elements(arguments: Iterable[Any]) -> int:
+    """Count the elements of arrays, also of those in tuples."""
+    count = 0
+    for one in arguments:
+        if isinstance(one, np.ndarray):
+            count += one.size
+        elif isinstance(one, tuple):
+            count += _elements(one)
+    return count

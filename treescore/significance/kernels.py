@@ -6,15 +6,14 @@ compiled thread pool does not survive the fork of a job worker. Results depend o
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any, NamedTuple
 
 import numpy as np
-from numba import types
-from numba.extending import intrinsic
 from numpy.typing import NDArray
 
-from treescore.core.arrays import Bits, FloatArray, IntArray
-from treescore.core.jit import compiled
+from treescore.core.arrays import Bits, FloatArray, IntArray, ones_in
+from treescore.core.jit import compiled, interpreted, plainly, weighing
 from treescore.significance.linear_kernels import HIGH, SHIFT
 from treescore.significance.resample_kernels import scrambled
 
@@ -65,16 +64,6 @@ class GridTerms(NamedTuple):
     step_v: float
 
 
-@intrinsic  # type: ignore[untyped-decorator]
-def _popcount(_typing: Any, _word: Any) -> Any:
-    """Count the set bits of a 64-bit word, as one machine instruction (vectorised where the machine can)."""
-
-    def generate(_context: Any, builder: Any, _signature: Any, arguments: Any) -> Any:
-        return builder.ctpop(arguments[0])
-
-    return types.uint64(types.uint64), generate
-
-
 @compiled
 def swapped_sums(signs: Bits, planes: Bits, columns: IntArray, weights: IntArray, out: FloatArray) -> None:
     """Compute sums of integer columns over the units that each shuffle swaps.
@@ -90,11 +79,12 @@ def swapped_sums(signs: Bits, planes: Bits, columns: IntArray, weights: IntArray
         for plane in range(planes.shape[0]):
             total = np.uint64(0)
             for word in range(signs.shape[1]):
-                total += _popcount(signs[row, word] & planes[plane, word])
+                total += ones_in(signs[row, word] & planes[plane, word])
             out[columns[plane], row] += float(np.int64(total) * weights[plane])
 
 
 @compiled
+@weighing(10)
 def swapped_real_sums(signs: Bits, values: FloatArray, out: FloatArray) -> None:
     """Compute sums of real columns over the units that each shuffle swaps, always added in the same order.
 
@@ -213,7 +203,21 @@ def mean_ratios(
     return means
 
 
+def _weights_of_all(states: Bits, weights: FloatArray | NDArray[np.float32]) -> None:
+    """Do as `draw_weights`, one word of all rows after the other."""
+    units, words = np.uint64(weights.shape[1]), (weights.shape[1] + 1) // 2
+    rows = np.arange(len(states))
+    scramble: Callable[[Any], Any] = interpreted(scrambled)
+    for number in range(words):
+        word = scramble(states + np.uint64(number + 1) * np.uint64(0x9E3779B97F4A7C15))
+        weights[rows, ((word >> np.uint64(32)) * units) >> np.uint64(32)] += 1
+        if words + number < weights.shape[1]:
+            weights[rows, ((word & np.uint64(0xFFFFFFFF)) * units) >> np.uint64(32)] += 1
+
+
 @compiled
+@weighing(0.1)
+@plainly(_weights_of_all)
 def draw_weights(states: Bits, weights: FloatArray | NDArray[np.float32]) -> None:
     """Count how often each unit is drawn, drawing as many units as there are, with replacement.
 
@@ -238,6 +242,7 @@ def draw_weights(states: Bits, weights: FloatArray | NDArray[np.float32]) -> Non
 
 
 @compiled
+@weighing(10)
 def subset_grid(
     us: IntArray, vs: IntArray, low_u: int, cells: FloatArray, reach_u: float, reach_v: float
 ) -> tuple[int, Window]:

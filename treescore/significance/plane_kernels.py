@@ -7,7 +7,7 @@ from typing import NamedTuple
 import numpy as np
 
 from treescore.core.arrays import FloatArray, IntArray
-from treescore.core.jit import compiled
+from treescore.core.jit import compiled, weighing
 
 NOTHING = -46.0
 """A characteristic function whose logarithm is below this adds less than a double can hold."""
@@ -186,6 +186,7 @@ def _turning_rows(amount: complex, first: int, second: int, region: Region) -> t
 
 
 @compiled
+@weighing(200)
 def region_sum(
     points: IntArray,
     us: IntArray,

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from treescore.core.arrays import Bits, FloatArray, IntArray
-from treescore.core.jit import compiled, inlined
+from treescore.core.jit import compiled, inlined, interpreted, plainly
 
 LANES = 4
 """Columns that one word holds side by side, 16 bits each: numerators and denominators of a pair with one ratio."""
@@ -21,7 +21,14 @@ def scrambled(state: np.uint64) -> np.uint64:
     return word ^ (word >> np.uint64(31))
 
 
+def _lanes_of_all(states: Bits, packed: Bits, starts: IntArray, at_once: int, sums: FloatArray) -> None:
+    """Do as `lane_sums`, all resamples of a part at a time."""
+    for part in range(len(states)):
+        interpreted(_add_drawn)(states[part], packed[starts[part] : starts[part + 1]], at_once, sums[part].T)
+
+
 @compiled
+@plainly(_lanes_of_all)
 def lane_sums(states: Bits, packed: Bits, starts: IntArray, at_once: int, sums: FloatArray) -> None:
     """Add up the lanes of as many units of each part as it has, drawn with replacement.
 

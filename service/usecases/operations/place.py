@@ -60,7 +60,6 @@ def queue(context: Context) -> Iterator[Finding]:
     try:
         held = context.queue.held() | context.queue.wake_ups()
         workers = {name: context.queue.workers(name) for name in (LIVE, BULK)}
-        warming = {name: len(context.queue.warming(name)) for name in (LIVE, BULK)}
     except REDIS_ERRORS as error:
         advice = "Start the service, or check TREESCORE_REDIS_URL. Stored runs wait in the store."
         yield Finding(Level.WARN, "queue-away", "queue", f"Redis does not answer ({type(error).__name__}).", advice)
@@ -72,9 +71,6 @@ def queue(context: Context) -> Iterator[Finding]:
             advice = "The sweeper queues it again within seconds; check that it runs."
             yield Finding(Level.WARN, "run-not-queued", run.id, f"The {run.kind} is {run.state} in no queue.", advice)
     for name, number in workers.items():
-        if not number and warming[name]:
-            advice = "Wait: the first start compiles the scoring kernels, which takes up to a minute."
-            yield Finding(Level.WARN, "no-worker", name, "The workers of this queue still warm up.", advice)
-        elif not number:
+        if not number:
             advice = f"Start one: treescore worker --queue {name}"
             yield Finding(Level.WARN, "no-worker", name, "No worker serves this queue.", advice)

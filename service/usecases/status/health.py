@@ -30,26 +30,29 @@ _BOUNDS = (0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0, 10.0, 30.0, 60.0, 300.0, 900.0)
 """Of the histogram of waits, in seconds."""
 
 
+_KERNELS = ("interpreted", "partly", "compiled")
+"""States of workers, the least first."""
+
+
 @dataclass(frozen=True, slots=True)
 class Workers:
     """The workers that take live work; None where Redis does not answer.
 
     Attributes:
         ready: how many take it.
-        warming: how many load and compile before they do.
-        steps_left: of the one that is ready first; None where none warms up.
+        kernels: whether machine code is kept of what scores large texts, where the least of it is: `interpreted`
+            (none), `partly` or `compiled` (all); None without workers.
     """
 
     ready: int | None = None
-    warming: int | None = None
-    steps_left: int | None = None
+    kernels: str | None = None
 
     @property
     def state(self) -> str:
         """Whether live work is taken."""
         if self.ready is None:
             return "unknown"
-        return "ok" if self.ready else "warming" if self.warming else "none"
+        return "ok" if self.ready else "none"
 
 
 def ready(context: Context) -> tuple[bool, dict[str, str], Workers]:
@@ -81,12 +84,12 @@ def schema_state(context: Context) -> str:
 
 
 def workers_of(context: Context) -> Workers:
-    """Count the workers that take live work, and those that will."""
+    """Count the workers that take live work."""
     try:
-        ready_now, left = context.queue.workers(LIVE), context.queue.warming(LIVE)
+        ready_now, states = context.queue.workers(LIVE), context.queue.states(LIVE)
     except REDIS_ERRORS:
         return Workers()
-    return Workers(ready_now, len(left), min(left, default=None))
+    return Workers(ready_now, next((state for state in _KERNELS if state in states), None))
 
 
 def metrics_text(context: Context) -> bytes:

@@ -6,18 +6,18 @@ import random
 import shutil
 import socket
 from contextlib import contextmanager
-from datetime import timedelta
 
 import pytest
 import redis
 from sqlalchemy import event, text
 
 from service.app import create_app
-from service.queue import BULK, LIVE, WARMING_SECONDS, Queue
+from service.queue import BULK, LIVE, Queue
 from service.store.disk import FULL_BELOW, LOW_BELOW
 from tests.fixtures.contexts import ADMIN_TOKEN
 from tests.fixtures.requests import GOLD_CONLLU, ONE_WRONG
 from tests.fixtures.schemas import later_program
+from workers.worker import Worker
 
 JOB = {
     "format": "conllu",
@@ -44,28 +44,23 @@ def test_a_sound_service_is_ready(client):
     assert found == {"store": "ok", "queue": "ok", "workers": "none", "disk": "ok", "schema": "current"}
 
 
-def test_workers_that_warm_up_are_counted_over_all_hosts_until_they_are_not_heard_of(client, context, monkeypatch):
-    none = {"ready": 0, "warming": 0, "steps_left": None}
-    assert client.get("/readyz").json["workers"] == none
-    context.queue.note_warming(LIVE, "host-1", 9)
-    context.queue.note_warming(LIVE, "host-2", 4)
-    context.queue.note_warming(LIVE, "host-1", 8)
-    context.queue.note_warming(BULK, "host-3", 1)
-    assert checks(client) == (
-        200,
-        {"store": "ok", "queue": "ok", "workers": "warming", "disk": "ok", "schema": "current"},
-    )
-    assert client.get("/readyz").json["workers"] == {"ready": 0, "warming": 2, "steps_left": 4}
-    context.queue.end_warming(LIVE, "host-2")
-    assert client.get("/readyz").json["workers"] == {"ready": 0, "warming": 1, "steps_left": 8}
-    with monkeypatch.context() as patched:
-        patched.setattr(context.queue, "workers", lambda _: 3)
-        assert checks(client)[1]["workers"] == "ok"
-        assert client.get("/readyz").json["workers"] == {"ready": 3, "warming": 1, "steps_left": 8}
-    now = context.queue.clock()
-    monkeypatch.setattr(context.queue, "clock", lambda: now + timedelta(seconds=WARMING_SECONDS + 1))
-    assert client.get("/readyz").json["workers"] == none
-    assert checks(client)[1]["workers"] == "none"
+def test_the_least_of_the_machine_code_of_all_workers_is_told(client, context):
+    assert client.get("/readyz").json["workers"] == {"ready": 0, "kernels": None}
+    workers = {name: Worker(context, name) for name in (LIVE, BULK)}
+    for worker in workers.values():
+        worker.register_birth()
+    told = []
+    for live, bulk in [("compiled", "interpreted"), ("partly", "compiled"), ("interpreted", "compiled")]:
+        workers[LIVE].state, workers[BULK].state = (lambda state=state: state for state in (live, bulk))
+        for worker in workers.values():
+            worker.heartbeat()
+        told.append(client.get("/readyz").json["workers"])
+    assert told == [{"ready": 1, "kernels": state} for state in ("compiled", "partly", "interpreted")]
+    other = Worker(context, LIVE)
+    other.state = lambda: "compiled"
+    other.register_birth()
+    assert client.get("/readyz").json["workers"] == {"ready": 2, "kernels": "interpreted"}
+    assert checks(client)[1]["workers"] == "ok"
 
 
 @contextmanager
@@ -87,7 +82,7 @@ def test_a_queue_that_refuses_to_write_is_away_and_work_is_accepted(client, cont
     with refusing(context.queue.redis, how):
         status, found = checks(client)
         assert (status, found["queue"], found["workers"], found["store"]) == (200, "away", "unknown", "ok")
-        assert client.get("/readyz").json["workers"] == {"ready": None, "warming": None, "steps_left": None}
+        assert client.get("/readyz").json["workers"] == {"ready": None, "kernels": None}
         answer = client.post("/v1/jobs", json=JOB, headers=HEADERS)
         assert answer.status_code == 202
         assert client.get(f"/v1/jobs/{answer.json['id']}", headers=HEADERS).json["state"] == "queued"

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import random
-from unittest.mock import patch
 
 import numpy as np
 import pytest
@@ -17,8 +16,7 @@ from service.store.packed_texts import is_apart, packed_apart, unpack_text
 from service.store.packing import DamagedError, pack, unpack
 from service.store.tables import texts as table
 from tests.fixtures.tasks import WRONG
-from treescore.core.jit import load_compiler
-from treescore.formats.shared import ten_fields
+from treescore.core.jit import forced
 
 RNG = random.Random(7)  # noqa: S311 - no secret
 
@@ -31,6 +29,13 @@ def _sentence():
 
 MANY = "".join(_sentence() for _ in range(60))
 SYSTEM = MANY.replace("\t2\tdep", "\t1\tnmod", 3)
+
+
+@pytest.fixture(autouse=True, scope="module")
+def compiled():
+    """Texts are taken apart by machine code only."""
+    with forced("always"):
+        yield
 
 
 def stored(context):
@@ -74,6 +79,11 @@ def test_another_owner_of_the_text_reads_the_same(context):
         assert not set(bodies) & set(db.scalars(select(table.c.digest)))
 
 
+def test_without_machine_code_a_text_stays_as_it_is():
+    with forced("never"):
+        assert packed_apart(SYSTEM.encode()) is None
+
+
 def test_a_text_that_does_not_come_back_is_kept_as_it_is(monkeypatch):
     monkeypatch.setattr(packed_texts, "put_together", lambda _streams, _size: b"another")
     assert packed_apart(SYSTEM.encode()) is None
@@ -93,7 +103,6 @@ def test_a_changed_byte_is_noticed(at):
 @given(st.data())
 @pytest.mark.parametrize("compiler", [True, False])
 def test_streams_that_were_changed_under_a_right_checksum_are_noticed_or_a_text_of_the_size(compiler, data):
-    load_compiler()
     whole = packed_apart(SYSTEM.encode())
     assert whole is not None
     raw = bytearray(unpack(whole.removeprefix(packed_texts._APART)))
@@ -101,7 +110,7 @@ def test_streams_that_were_changed_under_a_right_checksum_are_noticed_or_a_text_
         raw[data.draw(st.integers(0, len(raw) - 1))] = data.draw(st.sampled_from([0, 1, 2, 9, 10, 49, 255]))
     del raw[data.draw(st.none() | st.integers(0, len(raw))) :]
     try:
-        with patch.object(ten_fields, "compiler_loaded", return_value=compiler):
+        with forced("always" if compiler else "never"):
             text = unpack_text(packed_texts._APART + pack(bytes(raw)))
     except DamagedError:
         return

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from treescore.core.arrays import IntArray
-from treescore.core.jit import load_compiler
+from treescore.core.jit import forced
 from treescore.core.limits import DEFAULT_LIMITS, Limits
 from treescore.core.registry import make_format
 from treescore.core.trees import NO_HEAD, ODD_HEAD, DependencyTreebank
@@ -229,8 +229,8 @@ def test_fields_are_numbered_alike_with_and_without_compiled_code() -> None:
     ends: IntArray = np.cumsum([len(row) + 1 for row in rows]) - 1
     starts: IntArray = ends - [len(row) for row in rows]
     first, second = Vocabulary(), Vocabulary()
-    load_compiler()
-    compiled = numbered_fields(text, starts, ends, 10, first)
+    with forced("always"):
+        compiled = numbered_fields(text, starts, ends, 10, first)
     plain = _numbered_by_dict(text, starts, ends, 10, second)
     assert compiled is not None
     for column in range(10):

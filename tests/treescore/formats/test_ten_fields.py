@@ -9,8 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from treescore.core.jit import load_compiler
-from treescore.formats.shared import ten_fields
+from treescore.core.jit import forced
 from treescore.formats.shared.ten_fields import Streams, joined_again, put_together, taken_apart
 
 WORD = b"1\tDogs\tdogs\tNOUN\tNNS\t_\t2\tnsubj\t_\t_"
@@ -43,7 +42,6 @@ others = st.sampled_from(["", "# text = Dogs", "a\tb", "\t" * 10, "\t" * 9, "x" 
 
 @given(st.lists(fields | numbered | others, max_size=30), st.booleans())
 def test_any_text_is_put_together_again(lines, ended):
-    load_compiler()
     text = "\n".join(lines).encode() + b"\n" * ended
     streams = taken_apart(text)
     if streams is not None:
@@ -69,31 +67,35 @@ def test_other_texts_are_left_alone(text):
     assert taken_apart(text) is None
 
 
-@pytest.fixture(params=[True, False], ids=["compiled", "interpreted"])
-def both_ways(request, monkeypatch):
-    load_compiler()
-    monkeypatch.setattr(ten_fields, "compiler_loaded", lambda: request.param)
-    return request.param
+@pytest.fixture(autouse=True, scope="module")
+def compiled():
+    """Texts are taken apart by machine code only."""
+    with forced("always"):
+        yield
 
 
+both_ways = pytest.mark.parametrize("setting", ["always", "never"])
+
+
+@both_ways
 @pytest.mark.parametrize("stream", ["heads", "words", "rest"])
-def test_a_stream_that_ends_too_early_is_an_error_or_a_shorter_text(stream, both_ways):
+def test_a_stream_that_ends_too_early_is_an_error_or_a_shorter_text(stream, setting):
     text = b"\n".join([WORD, WORD.replace(b"1\t", b"7\t", 1), WORD])
     whole = taken_apart(text)
     assert whole is not None
-    assert put_together(whole, len(text)) == text
-    for size in range(len(getattr(whole, stream)) - 1):
-        cut = whole._replace(**{stream: getattr(whole, stream)[:size]})
-        if both_ways:
-            with pytest.raises(ValueError, match=r"too short|no text of"):
-                put_together(cut, len(text))
-        else:
-            with suppress(ValueError):
-                assert len(put_together(cut, len(text))) < len(text)
+    with forced(setting):
+        assert put_together(whole, len(text)) == text
+        for size in range(len(getattr(whole, stream)) - 1):
+            cut = whole._replace(**{stream: getattr(whole, stream)[:size]})
+            if setting == "always":
+                with pytest.raises(ValueError, match=r"too short|no text of"):
+                    put_together(cut, len(text))
+            else:
+                with suppress(ValueError):
+                    assert len(put_together(cut, len(text))) < len(text)
 
 
 def test_a_text_is_never_longer_than_its_room():
-    load_compiler()
     streams = taken_apart(WORD)
     assert streams is not None
     for size in range(len(WORD) - 1):
@@ -101,8 +103,8 @@ def test_a_text_is_never_longer_than_its_room():
             put_together(streams, size)
 
 
-@pytest.mark.usefixtures("both_ways")
+@both_ways
 @pytest.mark.parametrize("size", [-1, 1 << 40, 1 << 62])
-def test_no_memory_is_taken_for_a_size_that_cannot_be(size):
-    with pytest.raises(ValueError, match="no text of"):
+def test_no_memory_is_taken_for_a_size_that_cannot_be(size, setting):
+    with forced(setting), pytest.raises(ValueError, match="no text of"):
         put_together(Streams(b"\n", b"0\n", b"a\t\1\n", b"_\t_\n", b"_\t_\t_\tx\n", np.zeros(1, np.int32)), size)

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from unittest.mock import patch
-
 import numpy as np
 import pytest
 from hypothesis import given
@@ -11,11 +9,11 @@ from hypothesis import strategies as st
 
 from tests.treescore.metrics.dependencies import Sentence, pairs, resegmented, text_of, trees
 from treescore.core.arrays import IntArray
+from treescore.core.jit import forced
 from treescore.core.registry import Outcome
 from treescore.evaluation.evaluate import Evaluation
 from treescore.evaluation.spec import parse_spec
-from treescore.formats.shared import fields
-from treescore.metrics.shared import align, segmentation
+from treescore.metrics.shared import align
 from treescore.metrics.shared.align import PlainTables, common_subsequence
 from treescore.metrics.ud.metric import ROWS
 
@@ -93,11 +91,8 @@ def test_counts_under_other_segmentation(both: tuple[list[Sentence], list[Senten
 def test_scores_are_the_same_with_and_without_the_compiler(both: tuple[list[Sentence], list[Sentence]]) -> None:
     gold, system = both
     found = []
-    for loaded in (True, False):
-        with (
-            patch.object(fields, "compiler_loaded", lambda loaded=loaded: loaded),
-            patch.object(segmentation, "compiler_loaded", lambda loaded=loaded: loaded),
-        ):
+    for setting in ("always", "never"):
+        with forced(setting):
             outcomes = Evaluation(UD, text_of(gold)).score(text_of(system))[0]
         found.append({key: outcome.rows.tolist() for key, outcome in outcomes.items()})
     assert found[0] == found[1]

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from treescore.core.arrays import Bits, BoolArray, Bytes, Int32Array, IntArray
-from treescore.core.jit import compiled, compiler_loaded
+from treescore.core.jit import compiled, unless_interpreted, weighing
 from treescore.core.vocabulary import Vocabulary
 from treescore.formats.shared.interning import (
     ONES,
@@ -63,12 +63,13 @@ def numbered_fields(
         columns: how many fields a line has.
         vocabulary: new strings are added to it, in the order of the text, unless the answer is None.
     """
-    if not compiler_loaded():
-        even = bool((tabs_of(text, starts, ends) == columns - 1).all())
-        return _numbered_by_dict(text, starts, ends, columns, vocabulary) if even else None
     characters, words = padded(text)
     codes = np.empty((columns, len(starts)), np.int32)
-    table, even = _intern(characters, words, starts, codes, secret())
+    found = unless_interpreted(_intern, characters, words, starts, codes, secret())
+    if found is None:
+        regular = bool((tabs_of(text, starts, ends) == columns - 1).all())
+        return _numbered_by_dict(text, starts, ends, columns, vocabulary) if regular else None
+    table, even = found
     if not even:
         return None
     return Fields(codes, vocabulary.numbers_of_distinct(strings_of(characters, table.places[: table.size[0]])))
@@ -103,6 +104,7 @@ def tabs_of(text: bytes, starts: IntArray, ends: IntArray) -> IntArray:
 
 
 @compiled
+@weighing(0.05)  # what `_numbered_by_dict` takes
 def _intern(text: Bytes, words: Bits, starts: IntArray, codes: Int32Array, odd: np.uint64) -> tuple[StringTable, bool]:
     """Number the fields of lines, equal ones equally, in the order of the text: fill `codes`, int32 (columns, lines).
 

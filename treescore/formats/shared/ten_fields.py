@@ -13,7 +13,7 @@ from typing import NamedTuple
 import numpy as np
 
 from treescore.core.arrays import Bits, Bytes, Int32Array, IntArray
-from treescore.core.jit import checked, compiled, compiler_loaded
+from treescore.core.jit import checked, compiled, unless_interpreted, weighing
 from treescore.formats.shared.interning import (
     EIGHT,
     ONES,
@@ -51,7 +51,10 @@ class Streams(NamedTuple):
 
 
 def taken_apart(text: bytes) -> Streams | None:
-    """Take a text apart; None where it has few lines of ten fields, or a byte that marks something in the streams."""
+    """Take a text apart; None where that is not worth it.
+
+    It has few lines of ten fields, or a byte that marks something in the streams, or no machine code is at hand.
+    """
     source = np.frombuffer(text, np.uint8)
     # of bytes that are frequent, five times as fast as `bytes.count`
     tabs, feeds = (int(np.count_nonzero(source == byte)) for byte in (_TAB, _FEED))
@@ -62,7 +65,7 @@ def taken_apart(text: bytes) -> Streams | None:
     streams = np.empty(5 * room, np.uint8)
     ends = np.arange(5) * room
     tags = np.empty((feeds + 1, 2), np.int64)
-    lines = split_lines(*padded(text, b"\n"), streams, words_of(streams), ends, tags)
+    lines = unless_interpreted(split_lines, *padded(text, b"\n"), streams, words_of(streams), ends, tags)
     if not lines:
         return None
     codes = np.empty(lines, np.int32)
@@ -82,18 +85,22 @@ def put_together(streams: Streams, size: int) -> bytes:
     if not 0 <= size <= _LONGEST * sum(map(len, streams[:4])) + longest * len(streams.codes):
         raise ValueError(f"no text of {size} bytes has these streams")
     try:
-        return _joined_by_compiled(streams, size) if compiler_loaded() else joined_again(streams)
+        return _joined_by_compiled(streams, size) or joined_again(streams)
     except (IndexError, StopIteration) as error:
         raise ValueError("one of the streams is too short") from error
 
 
-def _joined_by_compiled(streams: Streams, size: int) -> bytes:
+def _joined_by_compiled(streams: Streams, size: int) -> bytes | None:
     tags = np.frombuffer(streams.tags, np.uint8)
     stops = np.flatnonzero(tags == _FEED) + 1
     places = np.stack([np.append(0, stops)[:-1], np.flatnonzero(tags == _TAB)[2::3] + 1, stops])
     heads, words, rest, others = (padded(stream)[1] for stream in streams[1:5])
     text = np.empty(size + 1 + EIGHT, np.uint8)
-    end = join_lines(*padded(streams.numbers), heads, words, rest, others, streams.codes, places, text, words_of(text))
+    end = unless_interpreted(
+        join_lines, *padded(streams.numbers), heads, words, rest, others, streams.codes, places, text, words_of(text)
+    )
+    if end is None:
+        return None
     if end != size + 1:
         raise ValueError(f"no text of {size} bytes has these streams")
     return text[:size].tobytes()
@@ -126,6 +133,7 @@ def joined_again(streams: Streams) -> bytes:
 
 
 @compiled
+@weighing(0.01)
 def split_lines(text: Bytes, source: Bits, streams: Bytes, target: Bits, ends: IntArray, tags: IntArray) -> int:
     """Fill the streams and return how many lines have ten fields.
 
@@ -227,6 +235,7 @@ def lemma_of(text: Bytes, form: int, form_end: int, lemma_end: int) -> int:
 
 
 @checked
+@weighing(0.01)
 def join_lines(
     marks: Bytes,
     numbers: Bits,

@@ -10,7 +10,7 @@ import numpy as np
 
 from treescore.core.arrays import BoolArray, FloatArray, IntArray, offsets_of
 from treescore.core.columns import Joined, Lists, Strings
-from treescore.core.jit import compiled
+from treescore.core.jit import compiled, weighing
 from treescore.core.structure import NONE, chain_lengths, head_links, structure_of
 from treescore.core.trees import ConstituentTreebank, DependencyTreebank
 from treescore.core.vocabulary import Vocabulary
@@ -177,6 +177,7 @@ def replacement(a: int, b: int, costs: Costs) -> float:
 
 
 @compiled
+@weighing(0)  # one of many words
 def write_lineage(chains: Chains, word: int, position: int, symbols: IntArray) -> int:
     """Write the lineage of a word (its number in the file, its place in the sentence), and return its length."""
     size = 0

@@ -8,8 +8,8 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from treescore.core.arrays import BoolArray, IntArray
-from treescore.core.jit import compiled
+from treescore.core.arrays import BoolArray, IntArray, ones_in
+from treescore.core.jit import compiled, weighing
 
 Bits = NDArray[np.uint64]
 
@@ -37,6 +37,7 @@ class Spans(NamedTuple):
 
 
 @compiled
+@weighing(0.25)  # views of arrays are quick
 def align_words(gold: Spans, system: Spans, max_steps: int) -> tuple[IntArray, bool]:  # noqa: C901, PLR0912, PLR0915 - the original's one walk, over arrays
     """Return the pairs of aligned words, int64 (a, 2), and whether the work stayed within `max_steps`."""
     gold_starts, gold_ends, gold_multi, gold_keys = gold
@@ -139,6 +140,7 @@ def plain_subsequence(first: Sequence[int], second: Sequence[int]) -> list[tuple
 
 
 @compiled
+@weighing(20)
 def common_subsequence(first: IntArray, second: IntArray) -> IntArray:  # noqa: PLR0915 - one pass down, one up
     """Return the pairs (l, 2) that reading the table of longest common subsequences from its start aligns.
 
@@ -262,13 +264,5 @@ def _gain(here: Bits, below: Bits, place: int) -> int:
         keep = np.uint64(_ALL)
         if word == last:
             keep = np.uint64(_ALL) >> np.uint64(63 - (place & 63))
-        gain += _ones(below[word] & keep) - _ones(here[word] & keep)
+        gain += int(ones_in(below[word] & keep)) - int(ones_in(here[word] & keep))
     return gain
-
-
-@compiled
-def _ones(bits: np.uint64) -> int:
-    bits -= (bits >> np.uint64(1)) & np.uint64(0x5555555555555555)
-    bits = (bits & np.uint64(0x3333333333333333)) + ((bits >> np.uint64(2)) & np.uint64(0x3333333333333333))
-    bits = (bits + (bits >> np.uint64(4))) & np.uint64(0x0F0F0F0F0F0F0F0F)
-    return int((bits * np.uint64(0x0101010101010101)) >> np.uint64(56))

@@ -14,7 +14,7 @@ import numpy as np
 
 from treescore.core.arrays import BoolArray, IntArray, offsets_of
 from treescore.core.disclosure import Fields
-from treescore.core.jit import compiler_loaded, interpreted
+from treescore.core.jit import interpreted, unless_interpreted
 from treescore.core.trees import DependencyTreebank
 from treescore.errors import InputError, LimitError, Problem
 from treescore.formats.shared.lines import short, without_spaces
@@ -71,9 +71,6 @@ class Alignment:
 
 UNALIGNED = -2
 """Partner of a word without a partner; -1 means the root."""
-
-WORDS_TO_COMPILE_FOR = 2_000_000
-"""Number of words of both sides for which interpreted code takes as long as loading the compiler."""
 
 MAX_STEPS = 1_000_000_000
 """Limit on the work of aligning multiword stretches, in steps of 64 cells."""
@@ -151,11 +148,11 @@ def _with_multiwords(gold: Segmentation, system: Segmentation) -> tuple[IntArray
     """Pair the words in the order of the text as the original program does. Raises LimitError."""
     keys = _keys(gold, system)
     gold_spans, system_spans = _spans(gold, keys[0]), _spans(system, keys[1])
-    walk = align_words
-    if not compiler_loaded() and len(gold.multiword) + len(system.multiword) < WORDS_TO_COMPILE_FOR:
+    found = unless_interpreted(align_words, gold_spans, system_spans, MAX_STEPS)
+    if found is None:
         walk = interpreted(align_words, common_subsequence=PlainTables())
-        gold_spans, system_spans = _views(gold_spans), _views(system_spans)
-    pairs, complete = walk(gold_spans, system_spans, MAX_STEPS)
+        found = walk(_views(gold_spans), _views(system_spans), MAX_STEPS)
+    pairs, complete = found
     if not complete:
         detail = (
             "Overlapping multiword tokens of gold and output form a stretch that is too long to align. "

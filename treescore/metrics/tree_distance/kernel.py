@@ -8,7 +8,7 @@ import numpy as np
 
 from treescore.core.arrays import BoolArray, Int32Array, IntArray, owners_of, sums_by
 from treescore.core.discontinuity import extents_of
-from treescore.core.jit import compiled
+from treescore.core.jit import compiled, weighing
 from treescore.core.structure import NONE
 from treescore.core.trees import NO_TAG, DiscontinuousTreebank
 from treescore.metrics.shared.discodop import Deletions, listed, representatives
@@ -228,6 +228,7 @@ def _distance(one: _Scratch, keys: int, other: _Scratch, other_keys: int, trees:
 
 
 @compiled
+@weighing(100)
 def distances(gold: Units, system: Units, usable: BoolArray, bound: int, text_bound: int) -> Distances:
     """Return the distances of the trees of sentences that are usable, bool (n,).
 

@@ -30,6 +30,7 @@ from tests.fixtures.tasks import (
     SLUG,
     WRONG,
 )
+from treescore.core.jit import forced
 
 
 class TestChanges:
@@ -87,7 +88,7 @@ class TestChanges:
     def test_so_does_one_that_is_stored_field_by_field(self, task, lyon, context):
         submission = task.scored(lyon)
         before = submission_output(context, lyon, submission, "en")
-        with context.store.write() as db:
+        with context.store.write() as db, forced("always"):
             texts.replace(db, {before.etag: packed_apart(before.body)})
         view = submission_output(context, lyon, submission, "en")
         assert (view.body, view.etag, view.size) == (before.body, before.etag, before.size)

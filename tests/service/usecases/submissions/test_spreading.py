@@ -32,6 +32,7 @@ from tests.fixtures.contexts import ORGANISER, SCORER, with_config, work_of
 from tests.fixtures.requests import DEPENDENCIES, loaded
 from tests.fixtures.service_process import free_port
 from tests.fixtures.tasks import OTHER_WORDS, RIGHT, SLUG, WRONG, Task
+from treescore.core.jit import forced
 from treescore.core.version import __version__
 from workers.entry import WorkFailed, do, give_back, next_work, peek, run
 from workers.rq_worker import TimeLimitReached
@@ -481,6 +482,13 @@ def test_both_databases_do_the_same(either_context):
     assert rows(large) == 0
 
 
+@pytest.fixture
+def compiled():
+    with forced("always"):
+        yield
+
+
+@pytest.mark.usefixtures("compiled")
 def test_each_piece_stores_its_texts_in_fewer_bytes(large):
     task = Task(large, work_of(large))
     many = {name: "".join(own(RIGHT, f"{name}{number * 7919 % 1000}") for number in range(200)) for name in "ab"}
