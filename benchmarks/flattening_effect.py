@@ -12,10 +12,9 @@ import argparse
 from collections import Counter
 from pathlib import Path
 
-from treescore.core.limits import DEFAULT_LIMITS
 from treescore.core.registry import make_transform
-from treescore.core.trees import ConstituentTreebank
-from treescore.core.vocabulary import Vocabulary
+from treescore.core.text import DEFAULT_LIMITS
+from treescore.core.trees import ConstituentTreebank, Vocabulary
 from treescore.evaluation.spec import parse_format
 from treescore.formats.bracketed import Bracketed
 from treescore.transforms.strip_functions import base_label

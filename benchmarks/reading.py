@@ -41,9 +41,9 @@ from table import (
 )
 from texts import Pair, english, raw_text
 
-from treescore.core.limits import DEFAULT_LIMITS
 from treescore.core.registry import METRICS
-from treescore.core.vocabulary import Vocabulary
+from treescore.core.text import DEFAULT_LIMITS
+from treescore.core.trees import Vocabulary
 from treescore.errors import LimitError
 from treescore.evaluation.evaluate import Evaluation
 from treescore.evaluation.spec import parse_format, parse_spec

@@ -28,7 +28,7 @@ import rq
 from rq.serializers import JSONSerializer
 from table import PROCESS, ROOT, Goal, Measure, at_least, machine, options, report
 
-from service.commands.embedded_redis import socket_path
+from service.commands.serve import socket_path
 from tests.fixtures.service_process import ServiceProcess, free_port, until
 from treescore.warm import warm
 

@@ -29,14 +29,13 @@ import psutil
 from sqlalchemy import func, select
 from table import PROCESS, Measure, machine, report
 
+from service.caller import new_id
 from service.config import load_config
-from service.ids import new_id
 from service.requests import MACRO
 from service.store import benchmarks, runs, score_records, submissions, tables, teams
 from service.store.database import Store
-from service.store.figures import Figures, Layout
 from service.store.packing import pack_array
-from service.store.score_records import ScoreRecord, artifact_name
+from service.store.score_records import Figures, Layout, ScoreRecord, artifact_name
 from service.store.submissions import Submission
 from service.store.teams import Team
 from service.usecases.scoring.config import ScoringConfig, scoring_config
@@ -346,7 +345,7 @@ def main() -> None:
         )
         measure(client, options.reads)
         print(f"largest API process: {empty:.0f} MB before filling, {resident(pid, 'gunicorn'):.0f} MB afterwards; "
-              f"largest worker {resident(pid, 'workers.process'):.0f} MB")  # fmt: skip
+              f"largest worker {resident(pid, 'workers.worker'):.0f} MB")  # fmt: skip
 
 
 if __name__ == "__main__":

@@ -8,24 +8,24 @@ from collections.abc import Mapping
 import click
 
 from service.commands.exits import one_line
-from service.files import private_umask
+from service.posix import private_umask
+from treescore.cli.exits import WritingGroup
 from treescore.cli.main import COMMANDS
-from treescore.cli.output import WritingGroup
 
 MODULES: Mapping[str, str] = {
     "serve": "service.commands.serve",
     "api": "service.commands.processes",
     "worker": "service.commands.processes",
     "sweeper": "service.commands.processes",
-    "migrate": "service.commands.migrate",
+    "migrate": "service.commands.maintenance",
     "demo": "service.commands.demo",
-    "backup": "service.commands.backup",
-    "restore": "service.commands.restore",
-    "check": "service.commands.check",
-    "purge": "service.commands.purge",
-    "token": "service.commands.token",
-    "teams": "service.commands.teams",
-    "doctor": "service.commands.doctor",
+    "backup": "service.commands.maintenance",
+    "restore": "service.commands.maintenance",
+    "check": "service.commands.maintenance",
+    "purge": "service.commands.maintenance",
+    "token": "service.commands.tokens",
+    "teams": "service.commands.tokens",
+    "doctor": "service.commands.maintenance",
 }
 """Module of each command."""
 

@@ -9,58 +9,38 @@ from flask import Flask, Response, request
 from sqlalchemy.exc import DBAPIError
 from werkzeug.exceptions import HTTPException, InternalServerError
 
-from service.api import (
-    benchmarks,
-    calls,
-    comparisons,
-    contract,
-    events,
-    health,
-    invites,
-    jobs,
-    leaderboard,
-    matrix,
-    problems,
-    revisions,
-    scorers,
-    submissions,
-    teams,
-    tokens,
-    webhooks,
-)
-from service.api.answers import CODED
-from service.api.around import Around, note_of
-from service.api.callers import client_address
-from service.api.codings import CodedBodies
-from service.api.doors import Doors, forwarded
-from service.api.finished import Finished
+from service.api import answers, benchmarks, boards, calls, jobs, organising, status, submissions
+from service.api.answers import CODED, CodedBodies
+from service.api.calls import client_address
+from service.api.middleware import Around, Doors, forwarded, note_of
+from service.api.short_way import Finished
 from service.config import Config
 from service.context import Context, open_context
 from service.errors import ServiceError, Unavailable
-from service.logs import fault
-from service.pages.problems import as_page
+from service.monitoring import fault
+from service.pages.answers import as_page
 from service.pages.site import PAGES
 from service.queue import REDIS_ERRORS
 from service.server.state import EXTENSION, ServerState
-from service.store.faults import Fault, fault_of
+from service.store.database import Fault, fault_of
 from treescore.core.registry import load_all
 
 BLUEPRINTS = (
     jobs.blueprint,
     benchmarks.blueprint,
-    revisions.blueprint,
-    teams.blueprint,
-    invites.blueprint,
+    benchmarks.revision_blueprint,
+    benchmarks.team_blueprint,
+    benchmarks.invite_blueprint,
     submissions.blueprint,
-    leaderboard.blueprint,
-    matrix.blueprint,
-    comparisons.blueprint,
-    webhooks.blueprint,
-    events.blueprint,
-    tokens.blueprint,
-    scorers.blueprint,
-    contract.blueprint,
-    health.blueprint,
+    boards.blueprint,
+    boards.matrix_blueprint,
+    boards.comparison_blueprint,
+    organising.webhook_blueprint,
+    organising.event_blueprint,
+    organising.token_blueprint,
+    status.scorer_blueprint,
+    status.contract_blueprint,
+    status.health_blueprint,
 )
 
 _ILL = {Fault.FULL: "full", Fault.DAMAGED: "damaged", Fault.READ_ONLY: "read-only"}
@@ -98,9 +78,9 @@ def create_app(config: Config, context: Context | None = None) -> Flask:
     short = Finished(app.wsgi_app, lambda: app.extensions["treescore"], app.extensions[EXTENSION], coded, doors)
     around = Around(short, client_address, opened.meters)
     app.wsgi_app = forwarded(around, config)  # type: ignore[assignment,method-assign]
-    app.register_error_handler(ServiceError, problems.of_service_error)
-    app.register_error_handler(HTTPException, problems.of_http_error)
-    app.register_error_handler(InternalServerError, lambda _fault: problems.of_fault())
+    app.register_error_handler(ServiceError, answers.of_service_error)
+    app.register_error_handler(HTTPException, answers.of_http_error)
+    app.register_error_handler(InternalServerError, lambda _fault: answers.of_fault())
     for error in REDIS_ERRORS:
         app.register_error_handler(error, _unavailable)
     app.register_error_handler(DBAPIError, _store_failed)
@@ -109,7 +89,7 @@ def create_app(config: Config, context: Context | None = None) -> Flask:
 
 def _unavailable(error: Exception) -> Response:
     fault(type(error), error.__traceback__)
-    return problems.of_service_error(Unavailable("The store or the queue does not answer. Retry."))
+    return answers.of_service_error(Unavailable("The store or the queue does not answer. Retry."))
 
 
 def _store_failed(error: DBAPIError) -> Response:
@@ -119,9 +99,9 @@ def _store_failed(error: DBAPIError) -> Response:
         return _unavailable(error)
     fault(type(error), error.__traceback__, store="" if ill is None else ill)
     if ill is None:
-        return problems.of_fault()
+        return answers.of_fault()
     detail = f"The store is {_ILL[ill]}. The operators of this service must act; `/readyz` shows when it works again."
-    return problems.of_service_error(Unavailable(detail, slug=f"store-{ill}"))
+    return answers.of_service_error(Unavailable(detail, slug=f"store-{ill}"))
 
 
 def _begin(doors: Doors) -> None:

@@ -1,16 +1,180 @@
-"""Read the configuration from the environment; no other module reads it."""
+"""Read the configuration from the environment; no other module reads it.
+
+Which variables are known, which are secrets and may come from files, and which hosts the service answers for:
+whole names, never parts of names.
+"""
 
 from __future__ import annotations
 
+import ipaddress
 import os
-from collections.abc import Mapping
+import re
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, fields
+from difflib import get_close_matches
+from functools import lru_cache
 from pathlib import Path
+from urllib.parse import urlsplit
 
-from service.hosts import is_host, is_loopback, is_public_url, listed
-from service.variables import PREFIX, ConfigError, check_secret, file_variable, read_secret, refuse_unknown
 from treescore.core import compiling
-from treescore.core.limits import Limits
+from treescore.core.text import Limits
+
+PREFIX = "TREESCORE_"
+FOREIGN = frozenset({"TREESCORE_TOKEN", "TREESCORE_URL", "TREESCORE_CHROMIUM"})
+"""Variables that are read elsewhere: by the command `treescore`, by tests and by the workers themselves."""
+INJECTED = re.compile(
+    r"TREESCORE_(TEST_\w+|(\w+_)?(SERVICE_HOST|SERVICE_PORT(_\w+)?|PORT(_\d+_(TCP|UDP)(_(ADDR|PORT|PROTO))?)?))"
+)
+"""Variables of the tests, and those that container systems set for a service named `treescore` or `treescore-api`."""
+LEAST_LENGTH, LEAST_DISTINCT = 20, 10
+"""Characters of a token that the operator chooses, and different ones among them."""
+TOKEN = re.compile(r"[A-Za-z0-9._~+/-]+=*")
+"""What an `Authorization: Bearer` header can hold."""
+MAX_SECRET = 10_000
+
+
+class ConfigError(ValueError):
+    """A variable has an invalid value."""
+
+
+def refuse_unknown(environ: Mapping[str, str], known: Iterable[str], secrets: Iterable[str]) -> None:
+    """Refuse unknown variables with our prefix: a misspelt one would silently keep its default.
+
+    Args:
+        environ: all variables.
+        known: names of those that are read.
+        secrets: names of those that may be given as a file too.
+
+    Raises:
+        ConfigError: names the variable, and the known one that is most like it.
+    """
+    names = {*known, *(f"{name}_FILE" for name in secrets)}
+    for name in sorted(environ):
+        if not name.startswith(PREFIX) or name in names or name in FOREIGN or INJECTED.fullmatch(name):
+            continue
+        endings = sorted(known.removeprefix(PREFIX) for known in names)
+        [like] = get_close_matches(name.removeprefix(PREFIX), endings, n=1, cutoff=0.0)
+        raise ConfigError(
+            f"Unknown variable {name[:80]}. The nearest known name is {PREFIX}{like}; unset or rename it."
+        )
+
+
+def file_variable(name: str) -> str:
+    """Return the variable that names the file of a secret."""
+    return f"{PREFIX}{name.upper()}_FILE"
+
+
+def read_secret(environ: Mapping[str, str], name: str) -> dict[str, str]:
+    """Return the secret of a file under its name; nothing where no file is given.
+
+    Raises:
+        ConfigError: the file cannot be read, is empty, or the secret is given twice.
+    """
+    variable = file_variable(name)
+    path = environ.get(variable)
+    if not path:
+        return {}
+    if environ.get(PREFIX + name.upper()):
+        raise ConfigError(f"Both {PREFIX}{name.upper()} and {variable} are set. Set one of them.")
+    try:
+        with Path(path).open(encoding="utf-8") as file:
+            text = file.read(MAX_SECRET).strip()
+    except OSError as error:
+        raise ConfigError(f"{variable}: {path} cannot be read: {error.strerror}.") from error
+    except UnicodeDecodeError as error:
+        raise ConfigError(f"{variable}: {path} is not text.") from error
+    if not text:
+        raise ConfigError(f"{variable}: {path} is empty. Write the secret into it.")
+    return {name: text}
+
+
+def check_secret(source: str, token: str) -> None:
+    """Refuse a token that could be guessed or not be sent; the message does not quote it.
+
+    Raises:
+        ConfigError: it is too short, repeats few characters, or has characters that no header can hold.
+    """
+    if len(token) < LEAST_LENGTH or len(set(token)) < LEAST_DISTINCT:
+        raise ConfigError(
+            f"{source} is too weak: use at least {LEAST_LENGTH} characters, {LEAST_DISTINCT} of them different, as "
+            "`openssl rand -hex 32` prints them."
+        )
+    if not TOKEN.fullmatch(token):
+        raise ConfigError(f"{source} has characters that no header can hold. Use ASCII letters, digits and ._~+/-")
+
+
+LOOPBACK_NAMES = ("localhost", "127.0.0.1", "[::1]")
+ANY_ADDRESS = ("0.0.0.0", "[::]", "")  # noqa: S104 - compared only
+_HOST = re.compile(r"(?P<name>\[[0-9a-f:.]{2,45}\]|[a-z0-9_-]+(\.[a-z0-9_-]+)*\.?)(:(?P<port>[0-9]{1,5}))?")
+REMEMBERED = 256
+"""Host headers that are remembered: nearly all requests have one of a few."""
+_DEFAULT_PORTS = {"http": "80", "https": "443"}
+
+Host = tuple[str, str | None]
+"""A name in lower case, and a port; None for any."""
+
+
+@lru_cache(maxsize=REMEMBERED)
+def parse_host(text: str) -> Host | None:
+    """Return name and port of a Host header; None for what is none."""
+    match = _HOST.fullmatch(text.lower())
+    return None if match is None else (match["name"], match["port"])
+
+
+def is_host(text: str) -> bool:
+    """Return whether a text is the name of a host, with or without a port."""
+    return parse_host(text) is not None
+
+
+def listed(text: str) -> list[str]:
+    """Return the names of a comma-separated list."""
+    return [name for name in (part.strip() for part in text.split(",")) if name]
+
+
+def is_public_url(text: str) -> bool:
+    """Return whether a text is a URL of scheme and host alone."""
+    try:
+        parts = urlsplit(text)
+    except ValueError:
+        return False
+    alone = parts.path in ("", "/") and not (parts.query or parts.fragment)
+    return parts.scheme in _DEFAULT_PORTS and is_host(parts.netloc) and alone
+
+
+@lru_cache(maxsize=REMEMBERED)
+def is_loopback(text: str) -> bool:
+    """Return whether a Host header names this machine."""
+    host = parse_host(text)
+    if host is None:
+        return False
+    try:
+        return ipaddress.ip_address(host[0].strip("[]")).is_loopback
+    except ValueError:
+        return host[0] in LOOPBACK_NAMES
+
+
+def origin_of(scheme: str, host: str) -> str:
+    """Return an origin as browsers write it, without the port that the scheme implies."""
+    name, _, port = host.lower().rpartition(":") if is_host(host) and not host.endswith("]") else ("", "", "")
+    return f"{scheme}://{name if name and port == _DEFAULT_PORTS.get(scheme) else host.lower()}"
+
+
+def answered_hosts(bind: str, public_url: str, allowed_hosts: str) -> Sequence[str]:
+    """Return the names that the service answers for: loopback, the address it is bound to, and those configured."""
+    names = list(LOOPBACK_NAMES)
+    if not bind.startswith("unix:") and (bound := bind.rpartition(":")[0].lower()) not in (*ANY_ADDRESS, *names):
+        names.append(bound)
+    if public_url:
+        # a proxy may pass the name with the port or without it
+        names.append(str(parse_host(urlsplit(public_url).netloc)[0]))  # type: ignore[index]
+    return list(dict.fromkeys([*names, *(name.lower() for name in listed(allowed_hosts))]))
+
+
+def answers_for(answered: Sequence[str], asked: Host) -> bool:
+    """Return whether a host is among those answered; a name without a port stands for all its ports."""
+    name, port = asked
+    return name in answered or (port is not None and f"{name}:{port}" in answered)
+
 
 LAST_PORT = 65_535
 MAX_DIGITS = 18
@@ -47,7 +211,7 @@ class Config:
             `true` (everyone who reaches the service) or `false`.
         bind: address of the API.
         public_url: the address of the service as its users see it; empty for none.
-        allowed_hosts: more hosts that the service answers for, comma-separated (see service.hosts).
+        allowed_hosts: more hosts that the service answers for, comma-separated (see service.config).
         trusted_proxies: proxies in front of the service; each adds an entry to `X-Forwarded-For`.
         workers: processes that score, 0 for one per core.
         compile: when functions run as machine code (see treescore.core.jit): `auto`, `always` or `never`.
@@ -71,7 +235,7 @@ class Config:
         gold_cache_dir: where the folder with gold as it was read is made, in each machine that scores; empty: data_dir.
         gold_cache_bytes: size of what this database has there, beyond which the oldest files are deleted; 0: none.
         max_sentences, max_words, max_depth, max_lineage_cells, max_training_bytes, max_problems: see
-            treescore.core.limits.
+            treescore.core.text.
         retain_outputs_days: days after scoring when outputs of submissions are dropped (410 afterwards, scores stay);
             0 keeps them.
         retain_jobs_days: days after which finished jobs are dropped (410 afterwards); 0 keeps them.
@@ -167,7 +331,7 @@ def load_config(environ: Mapping[str, str] | None = None) -> Config:
 
 def environment(config: Config) -> dict[str, str]:
     """Return the variables that give a child process this configuration."""
-    return {_variable(field.name): _text(getattr(config, field.name)) for field in fields(config)}
+    return {_variable(field.name): _text_of(getattr(config, field.name)) for field in fields(config)}
 
 
 def inherited(config: Config) -> dict[str, str]:
@@ -241,5 +405,5 @@ def _check_address(name: str, text: str) -> None:
         raise ConfigError(f"{variable} must begin with redis://, rediss:// or unix://.")
 
 
-def _text(value: object) -> str:
+def _text_of(value: object) -> str:
     return str(value).lower() if isinstance(value, bool) else str(value)

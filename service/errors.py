@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from typing import ClassVar
 
 from service.problem_catalogue import TYPES
-from treescore.core.counting import counted
+from treescore.core.wording import counted
 from treescore.errors import Problem, ProblemList, ScoringError
 
 SOON: Mapping[str, str] = {"Retry-After": "1"}

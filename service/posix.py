@@ -1,4 +1,7 @@
-"""Tie processes together and stop them through the operating system."""
+"""What the service asks of the operating system: private files, processes tied together, and signals.
+
+What the service stores is closed to other users of the machine, also where it was open before.
+"""
 
 from __future__ import annotations
 
@@ -6,8 +9,17 @@ import ctypes
 import os
 import select
 import signal
+import stat
 import sys
+from collections.abc import Iterator
 from contextlib import suppress
+from pathlib import Path
+
+import structlog
+from sqlalchemy import make_url
+
+from service.config import Config
+from service.store.database import LINE_ENDING, file_of_url
 
 PR_SET_PDEATHSIG = 1
 PR_SET_NAME = 15
@@ -59,3 +71,74 @@ def name_process(name: str) -> None:
     """Set the name under which `ps` and `top` list this process (Linux), at most 15 bytes."""
     if sys.platform == "linux":
         ctypes.CDLL(None).prctl(PR_SET_NAME, name.encode(), 0, 0, 0)
+
+
+UMASK = 0o077
+SQLITE_FILES = ("", "-wal", "-shm", "-journal", LINE_ENDING)
+"""Endings of the files of an SQLite database."""
+KEPT = ("lock", "admin-token")
+
+log = structlog.get_logger("treescore.files")
+
+
+class FilesError(RuntimeError):
+    """Something in the data directory cannot be made private."""
+
+
+def private_umask() -> None:
+    """Let this process and its children make files that only their owner can read."""
+    os.umask(UMASK)
+
+
+def close_files(config: Config) -> None:
+    """Make the data directory and everything that the service keeps in it private; what was open is logged.
+
+    Raises:
+        FilesError: the directory or a file belongs to another user, or the directory is shared.
+    """
+    folder = config.data_dir
+    if folder.is_dir() and folder.stat().st_mode & stat.S_ISVTX:
+        raise FilesError(f"{folder} is a directory that users share. Set another TREESCORE_DATA_DIR.")
+    for path in private_paths(config):
+        _close(path)
+
+
+def private_paths(config: Config) -> Iterator[Path]:
+    """Yield what only the owner may use, there or not: the data directory, what is kept in it, an SQLite database.
+
+    The folder of gold may stand elsewhere.
+    """
+    folder = config.data_dir
+    if folder.is_dir():
+        yield folder
+    store = file_of_url(make_url(config.database_url))
+    if store is not None:
+        yield from (store.with_name(store.name + ending) for ending in SQLITE_FILES)
+    for name in KEPT:
+        yield folder / name
+    yield from folder.glob("*.sock")
+    yield config.gold_folder
+    queue = folder / "queue"
+    yield queue
+    yield from queue.rglob("*")
+
+
+def _close(path: Path) -> None:
+    """Make a file or folder private. What does not exist is passed over.
+
+    Raises:
+        FilesError: it belongs to another user.
+    """
+    try:
+        found = path.lstat() if path.is_symlink() and not path.exists() else path.stat()
+    except (FileNotFoundError, NotADirectoryError):
+        return
+    if found.st_uid != os.geteuid():
+        raise FilesError(
+            f"{path} belongs to another user (uid {found.st_uid}). Start the service as that user, or set another "
+            "TREESCORE_DATA_DIR."
+        )
+    mode = stat.S_IMODE(found.st_mode)
+    if mode & UMASK:
+        path.chmod(mode & ~UMASK)
+        log.warning("closed", path=str(path), mode=f"{mode:04o}", now=f"{mode & ~UMASK:04o}")

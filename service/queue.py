@@ -20,8 +20,8 @@ from redis.backoff import NoBackoff
 from redis.retry import Retry
 
 from service import rq_keys
-from service.meters import Meters
-from service.store.pieces import piece_of
+from service.monitoring import Meters
+from service.store.runs import piece_of
 
 ENTRY = "workers.entry.wake_up"
 LIVE, BULK = "live", "bulk"

@@ -2,8 +2,7 @@
 
 from service.app import create_app
 from service.config import load_config
-from service.logs import configure_logs
-from service.traces import configure_traces
+from service.monitoring import configure_logs, configure_traces
 
 _config = load_config()
 configure_logs(_config)

@@ -17,9 +17,8 @@ TYPE_CHECKING = False  # as in typing, which takes longer to load than this pack
 if TYPE_CHECKING:
     from treescore.api import compare, score, suggest
     from treescore.client import AsyncClient, Client, ClientError, RefusedError, RequestError, UnavailableError
-    from treescore.core.extras import MissingExtra
-    from treescore.errors import InputError, LimitError, Problem, ScoringError, TreescoreWarning
-    from treescore.evaluation.suggest import Suggestion
+    from treescore.errors import InputError, LimitError, MissingExtra, Problem, ScoringError, TreescoreWarning
+    from treescore.evaluation.spec import Suggestion
     from treescore.results import Comparison, Picture, Result, SystemScores, View
 
 __all__ = [
@@ -50,9 +49,8 @@ __all__ = [
 _MODULES = {
     "treescore.api": ("compare", "score", "suggest"),
     "treescore.client": ("AsyncClient", "Client", "ClientError", "RefusedError", "RequestError", "UnavailableError"),
-    "treescore.errors": ("InputError", "LimitError", "Problem", "ScoringError", "TreescoreWarning"),
-    "treescore.core.extras": ("MissingExtra",),
-    "treescore.evaluation.suggest": ("Suggestion",),
+    "treescore.errors": ("InputError", "LimitError", "MissingExtra", "Problem", "ScoringError", "TreescoreWarning"),
+    "treescore.evaluation.spec": ("Suggestion",),
     "treescore.results": ("Comparison", "Picture", "Result", "SystemScores", "View"),
 }
 

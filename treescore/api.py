@@ -11,23 +11,22 @@ from dataclasses import replace
 from typing import Any, Literal, NamedTuple, TypedDict, Unpack, overload
 
 from treescore.core.jit import say_compiled
-from treescore.core.limits import DEFAULT_LIMITS, Limits
-from treescore.core.one_line import NAME_RULE, is_name
 from treescore.core.params import Choice, Json, choices_of
 from treescore.core.registry import FORMATS
-from treescore.core.suggestions import did_you_mean
+from treescore.core.text import DEFAULT_LIMITS, Limits
+from treescore.core.wording import NAME_RULE, did_you_mean, is_name
 from treescore.errors import InputError, TreescoreWarning
+from treescore.evaluation.document import telling, warning_lines
 from treescore.evaluation.report import (
     System,
     asked_scores,
     compare_outcomes,
     compared_members,
     evaluate_systems,
+    problems_of_runs,
+    runs_by_system,
 )
-from treescore.evaluation.spec import Spec, parse_items, parse_spec
-from treescore.evaluation.suggest import Suggestion, suggestions
-from treescore.evaluation.training_runs import problems_of_runs, runs_by_system
-from treescore.evaluation.warnings import telling, warning_lines
+from treescore.evaluation.spec import Spec, Suggestion, parse_items, parse_spec, suggestions
 from treescore.results import Comparison, Result, SystemScores
 from treescore.shapes import check_format, check_request, check_significance
 from treescore.sources import (

@@ -182,3 +182,17 @@ class ProblemList:
         """Raise InputError if a problem was added."""
         if self.total:
             raise InputError(self.problems, self.total)
+
+
+class MissingExtra(ImportError):
+    """An optional package is not installed; the message names the command that installs it."""
+
+
+def missing_extra(feature: str, extra: str) -> str:
+    """Return the message for a feature whose optional package is not installed.
+
+    Args:
+        feature: what needs it, as the subject of a sentence (`Drawing`, `The format "x"`).
+        extra: name of the extra of this package that installs it.
+    """
+    return f"{feature} needs an optional package. Install it with: pip install 'treescore[{extra}]'"

@@ -18,7 +18,7 @@ from typing import Any
 from treescore import score
 from treescore.core.params import Json
 from treescore.core.registry import METRICS
-from treescore.core.suggestions import did_you_mean
+from treescore.core.wording import did_you_mean
 from treescore.errors import InputError, Problem, ScoringError
 
 try:

@@ -7,7 +7,7 @@ import re
 from collections.abc import Callable, Mapping, Sequence
 
 from treescore.core.params import escape
-from treescore.core.suggestions import did_you_mean
+from treescore.core.wording import did_you_mean
 from treescore.errors import Problem, ProblemList
 from treescore.evaluation.spec import SIDES
 

@@ -20,15 +20,14 @@ import numpy as np
 import treescore.api
 from treescore.api import Result
 from treescore.core.arrays import FloatArray
-from treescore.core.counting import counted
-from treescore.core.limits import DEFAULT_LIMITS, Limits
 from treescore.core.params import Choice, Json
 from treescore.core.scores import Score
+from treescore.core.text import DEFAULT_LIMITS, Limits
+from treescore.core.wording import counted
 from treescore.errors import InputError, Problem, TreescoreWarning
-from treescore.evaluation.report import find_score
-from treescore.evaluation.training_runs import runs_by_system
-from treescore.evaluation.warnings import warning_lines
-from treescore.significance.noninferiority import FEWEST_UNITS
+from treescore.evaluation.document import warning_lines
+from treescore.evaluation.report import find_score, runs_by_system
+from treescore.significance.pair_figures import FEWEST_UNITS
 from treescore.sources import Source
 
 SHOWN = 5

@@ -9,19 +9,17 @@ from types import TracebackType
 
 import structlog
 
-from service import traces
+from service import monitoring
 from service.config import load_config
 from service.context import Context, open_context
-from service.logs import fault
-from service.origin import at_work
-from service.store import pieces, runs
-from service.store.pieces import Piece
+from service.monitoring import at_work, fault
+from service.store import runs
+from service.store.runs import Piece
 from service.usecases.kinds import KINDS
-from service.usecases.runs.ending import Failure, finish, perform
-from service.usecases.runs.progress import Cancelled
-from service.usecases.submissions.spreading import channel, score_piece
-from treescore.core.counting import counted
+from service.usecases.runs.ending import Cancelled, Failure, finish, perform
+from service.usecases.submissions.work import channel, score_piece
 from treescore.core.version import __version__
+from treescore.core.wording import counted
 from treescore.errors import Problem
 from workers.rq_worker import TimeLimitReached
 
@@ -64,23 +62,23 @@ def next_work(context: Context, queue: str, anonymous: int) -> Work | None:
     """Begin the run whose turn it is (for `anonymous` see store.runs.claim_next); without one, a piece of another."""
     with context.store.write(durable=False) as db:
         run = runs.claim_next(db, queue, context.now(), anonymous=anonymous)
-        return run or pieces.take_next(db, queue, __version__, context.config.max_attempts)
+        return run or runs.take_next_piece(db, queue, __version__, context.config.max_attempts)
 
 
 def peek(context: Context, queue: str, anonymous: int) -> str | None:
     """Return the id of what `next_work` would begin, without beginning it."""
     with context.store.read() as db:
         run_id = runs.next_id(db, queue, context.now(), anonymous=anonymous)
-        return run_id or pieces.next_id(db, queue, __version__, context.config.max_attempts)
+        return run_id or runs.next_piece_id(db, queue, __version__, context.config.max_attempts)
 
 
 def give_back(context: Context, name: str) -> str | None:
     """Let another worker begin a run or a piece that was not finished. Return its queue; None where it has ended."""
     with context.store.write(durable=False) as db:
-        run_id = pieces.run_of(db, name) if pieces.is_piece(name) else name
+        run_id = runs.run_of_piece(db, name) if runs.is_piece(name) else name
         if run_id is None:
             return None
-        released = runs.release(db, name) if run_id == name else pieces.give_back(db, {name: name})
+        released = runs.release(db, name) if run_id == name else runs.give_pieces_back(db, {name: name})
         run = runs.get(db, run_id)
     if not released or run is None:
         return None
@@ -119,7 +117,7 @@ def _score_piece(context: Context, piece: Piece) -> None:
     if owner is None:
         return
     start = perf_counter()
-    with at_work(owner.id, owner.request_id), traces.span("piece", owner.trace, run=owner.id, piece=piece.id):
+    with at_work(owner.id, owner.request_id), monitoring.span("piece", owner.trace, run=owner.id, piece=piece.id):
         score_piece(context, piece)
         log.info("piece", first=piece.first, last=piece.last, milliseconds=round(1000 * (perf_counter() - start), 1))
 

@@ -2,12 +2,16 @@
 
 RQ forks a work-horse for every job that it takes from its queue. Here that job only wakes the worker, which does it
 itself, and lets a work-horse begin that stands by: what that does, which may be many runs, and what the worker does
-after it, are methods of a subclass. The
-service's side is `service/rq_keys.py`. `pyproject.toml` says between which versions of RQ all of this holds.
+after it, are methods of a subclass. The service's side is `service/rq_keys.py`. `pyproject.toml` says between which
+versions of RQ all of this holds.
+
+A fork is cheap, but the forked process then copies each page of memory that it touches, and a job touches thousands.
+A process that stands by has touched them.
 """
 
 from __future__ import annotations
 
+import os
 import random
 from collections.abc import Callable
 from contextlib import AbstractContextManager
@@ -19,9 +23,61 @@ import rq
 from rq.job import Job
 from rq.timeouts import JobTimeoutException
 
+from service.posix import die_with_parent, name_process
 from service.queue import ABANDONED_AFTER
 from service.rq_keys import SERIALIZER, note_heartbeat
-from workers.standby import Standby
+
+STANDING_BY, AT_WORK = "standby", "work-horse"
+"""The names of the process."""
+_LONGEST = 4096
+"""Bytes of a pipe that are written and read at once."""
+
+
+class Standby:
+    """A forked process that gets ready, waits, and does one piece of work.
+
+    Attributes:
+        pid: of the process.
+    """
+
+    def __init__(self, get_ready: Callable[[], None], work: Callable[[str], object]) -> None:
+        """Fork.
+
+        Args:
+            get_ready: what the process does first.
+            work: what it does with the name that `begin` gives it; then it ends, with status 1 where this has failed.
+        """
+        parent = os.getpid()
+        receiving, self._sending = os.pipe()
+        self.pid = os.fork()
+        if self.pid:
+            os.close(receiving)
+            return
+        try:
+            os.close(self._sending)
+            os.setpgrp()  # a signal to the group of the parent is not for this process
+            die_with_parent(parent=parent)
+            name_process(STANDING_BY)
+            get_ready()
+            name = os.read(receiving, _LONGEST).decode()
+            if name:  # else the parent has ended
+                name_process(AT_WORK)
+                work(name)
+            os._exit(os.EX_OK)
+        finally:
+            os._exit(1)
+
+    def begin(self, name: str) -> bool:
+        """Let the process work; call it once. False if the process has died."""
+        try:
+            os.write(self._sending, name.encode())
+        except BrokenPipeError:
+            os.waitpid(self.pid, 0)
+            return False
+        finally:
+            os.close(self._sending)
+        return True
+
 
 HEARTBEAT_SECONDS = 2
 WORKER_TTL = 30

@@ -10,14 +10,12 @@ from sqlalchemy.exc import DBAPIError
 
 from service.config import load_config
 from service.context import REPORT_SECONDS, Context
-from service.files import private_umask
-from service.logs import configure_logs, fault
-from service.posix import Stop, stop_signal
+from service.monitoring import configure_logs, configure_traces, fault
+from service.posix import Stop, private_umask, stop_signal
 from service.queue import REDIS_ERRORS
-from service.store import comparisons, idempotency, jobs, ladders, runs, score_records, sessions, submissions, turns
-from service.traces import configure_traces
-from service.usecases.events.deliver import deliver_due
-from service.usecases.scoring import gold_cache
+from service.store import comparisons, jobs, runs, score_records, submissions, tokens
+from service.usecases.events.webhooks import deliver_due
+from service.usecases.scoring import gold
 from workers.entry import give_back, process_context
 
 INTERVAL = 1.0
@@ -71,9 +69,9 @@ class Sweeper:
         context = self._context
         now = context.now()
         with context.store.write() as db:
-            idempotency.drop_before(db, now - KEEP_KEYS)
-            sessions.drop_expired(db, now)
-            turns.forget(db)
+            tokens.drop_keys_before(db, now - KEEP_KEYS)
+            tokens.drop_expired_sessions(db, now)
+            runs.forget_turns(db)
             if context.config.retain_jobs_days:
                 expired = jobs.finished_before(db, now - timedelta(days=context.config.retain_jobs_days), limit=500)
                 jobs.erase(db, expired, now)
@@ -84,7 +82,7 @@ class Sweeper:
                 before = now - timedelta(days=context.config.retain_comparisons_days)
                 comparisons.erase(db, comparisons.finished_before(db, before, limit=500), now)
         self._drop_left_over()
-        gold_cache.sweep(context)
+        gold.sweep_gold_files(context)
 
     def _drop_left_over(self) -> None:
         """Delete scores and ladders of revisions that never became active, whose worker died before it could."""
@@ -93,7 +91,7 @@ class Sweeper:
                 left = score_records.left_over(db)
                 dropped = [score_records.drop_revision(db, *each, DROPPED_AT_ONCE) for each in left]
                 for each in left:
-                    ladders.drop_revision(db, *each)
+                    score_records.drop_ladders_under(db, *each)
             if not any(dropped):
                 return
 

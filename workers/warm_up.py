@@ -6,13 +6,12 @@ from contextlib import closing
 from dataclasses import replace
 
 from service.context import Context
-from service.meters import Meters
+from service.monitoring import Meters
 from service.store import jobs, runs, texts
 from service.store.database import RollbackStore
-from service.usecases.jobs import work
+from service.usecases.jobs import jobs as work
 from service.usecases.jobs.jobs import KIND
-from service.usecases.runs.ending import finish
-from service.usecases.runs.progress import Progress
+from service.usecases.runs.ending import Progress, finish
 from workers.entry import next_work, peek
 
 _RIGHT = b"1\ta\t_\t_\t_\t_\t0\troot\t_\t_\n2\tb\t_\t_\t_\t_\t1\tobj\t_\t_\n\n"

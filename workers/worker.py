@@ -1,7 +1,11 @@
-"""A worker whose work-horse begins run after run, each as its turn comes in the store."""
+"""The worker process, whose work-horse begins run after run, each as its turn comes in the store.
+
+It loads everything heavy before it forks.
+"""
 
 from __future__ import annotations
 
+import argparse
 import mmap
 import resource
 from contextlib import suppress
@@ -10,14 +14,18 @@ from typing import Any
 
 from sqlalchemy.exc import OperationalError
 
-from service import traces
+from service import monitoring
+from service.config import load_config
 from service.context import Context
-from service.logs import fault
-from service.queue import LIVE, REDIS_ERRORS
+from service.monitoring import configure_logs, configure_traces, fault
+from service.posix import private_umask
+from service.queue import LIVE, REDIS_ERRORS, RUN_QUEUES
 from service.store.runs import NO_LIMIT
+from service.usecases.scoring import gold
 from treescore.core import jit
+from treescore.core.registry import load_all
 from treescore.warm import warm
-from workers.entry import Work, WorkFailed, give_back, next_work, peek, run
+from workers.entry import Work, WorkFailed, give_back, next_work, peek, process_context, run
 from workers.rq_worker import MAX_AGE, RqWorker
 from workers.warm_up import perform_warm_up_job
 
@@ -74,7 +82,7 @@ class Worker(RqWorker):
             fault(type(error), error.__traceback__)
         finally:
             self._report()
-            traces.flush()  # only here: a collector that is unavailable costs seconds
+            monitoring.flush_spans()  # only here: a collector that is unavailable costs seconds
 
     def _report(self) -> None:
         """Hand on what this process has counted, and whether its work was worth the compiler."""
@@ -174,3 +182,25 @@ def worker_on(context: Context, queue: str, *, burst: bool = False) -> Worker:
 def _peak() -> int:
     """Return the largest size that this process has had, in KiB."""
     return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+
+
+def main() -> None:
+    """Work on one queue until a signal."""
+    parser = argparse.ArgumentParser(prog="python -m workers.worker")
+    parser.add_argument("--queue", choices=RUN_QUEUES, default=LIVE)
+    parser.add_argument("--burst", action="store_true", help="end when the queue is empty")
+    arguments = parser.parse_args()
+    private_umask()
+    configure_logs(load_config())
+    context = process_context()
+    context.meters.process = "worker"
+    configure_traces(context.config.otlp_endpoint, "worker")
+    load_all()
+    perform_warm_up_job(context)
+    gold.prepare_gold(context)
+    context.store.close()  # connections do not survive a fork
+    worker_on(context, arguments.queue, burst=arguments.burst).work(burst=arguments.burst, logging_level="WARNING")
+
+
+if __name__ == "__main__":
+    main()

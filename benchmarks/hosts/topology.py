@@ -23,7 +23,7 @@ import psycopg
 import redis
 
 from hosts.network import Network, Unavailable, check_available
-from service.commands import embedded_redis
+from service.commands import serve
 from tests.deployment.container_files import ROOT, SECRETS, compose_services
 from tests.fixtures.servers import postgres_programs
 
@@ -193,7 +193,7 @@ class Topology:
             shutil.rmtree(folder)
         folder.mkdir(exist_ok=True)
         _, *options = self.compose[REDIS]["command"]
-        command = [embedded_redis.find_binary(), *options, "--dir", folder, "--bind", "0.0.0.0",  # noqa: S104 - its own network
+        command = [serve.find_redis(), *options, "--dir", folder, "--bind", "0.0.0.0",  # noqa: S104 - its own network
                    "--protected-mode", "no", "--port", "6379", "--save", ""]  # fmt: skip
         self._running[REDIS, REDIS] = self.network[REDIS].start(command, os.environ, self.log(REDIS))
         until(self._redis_answers, "Redis")

@@ -9,8 +9,7 @@ import numpy as np
 from nulls.systems import LAS, SCALE, pair, scored, systems
 from nulls.tables import ALPHA, Experiment, Row, Table
 from treescore.significance import Candidate
-from treescore.significance.inversion import saddle_at
-from treescore.significance.tilted import linear_kinds, sampled_tail
+from treescore.significance.signed_sums import linear_kinds, saddle_at, sampled_tail
 
 PARTS = 20
 SENTENCES = 100

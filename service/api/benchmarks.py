@@ -1,14 +1,26 @@
-"""Serve benchmarks and the words that participants get."""
+"""Serve benchmarks, their revisions and their teams, the words that participants get, and invites.
+
+New teams are one or several as JSON, or a table.
+"""
 
 from __future__ import annotations
 
-from flask import Blueprint, Response, request
+import io
 
-from service.api import answers, calls
-from service.api.codings import plain_tags
+from flask import Blueprint, Request, Response, request
+
+from service.api import answers, bodies, calls
+from service.api.answers import plain_tags
+from service.api.bodies import JSON
+from service.config import Config
+from service.errors import NotFound
+from service.requests import TeamRequest, TeamsRequest
 from service.schemas import queries
-from service.schemas.benchmarks import BenchmarkChanges, BenchmarkRequest
-from service.usecases.benchmarks import analytics, benchmarks
+from service.schemas import teams as schemas
+from service.schemas.base import load
+from service.schemas.benchmarks import BenchmarkChanges, BenchmarkRequest, RevisionRequest
+from service.schemas.teams import MEDIA_TYPE, InviteRequest, JoinRequest, load_teams, tokens_csv
+from service.usecases.benchmarks import benchmarks, revisions, teams
 from service.usecases.submissions import fitting
 
 blueprint = Blueprint("benchmarks", __name__, url_prefix="/v1/benchmarks")
@@ -85,4 +97,153 @@ def get_analytics(benchmark: str) -> Response:
     """Tell how the benchmark runs."""
     caller = calls.caller("organise")
     query = calls.query(queries.ANALYTICS)
-    return answers.conditional(analytics.analytics_of(calls.context(), caller, benchmark, query))
+    return answers.conditional(benchmarks.analytics_of(calls.context(), caller, benchmark, query))
+
+
+revision_blueprint = Blueprint("revisions", __name__, url_prefix="/v1/benchmarks/<benchmark>/revisions")
+
+
+@revision_blueprint.post("")
+def create_revision(benchmark: str) -> Response:
+    """Create a revision; every submission is scored again."""
+    caller = calls.caller("organise")
+    calls.query(queries.NOTHING)
+    context = calls.context()
+    body = calls.parts_body(RevisionRequest(), "parts", "gold")
+    number, new = revisions.create_revision(context, caller, benchmark, body, calls.idempotency_key(body))
+    wait = calls.wait_seconds()
+    view = revisions.wait_for_revision(context, caller, benchmark, number, wait or 0)
+    return answers.accepted(view, f"/v1/benchmarks/{benchmark}/revisions/{number}", wait, repeated=not new)
+
+
+@revision_blueprint.get("")
+def list_revisions(benchmark: str) -> Response:
+    """List revisions, newest first."""
+    caller = calls.caller()
+    return answers.page(revisions.list_revisions(calls.context(), caller, benchmark, calls.query(queries.PAGE)))
+
+
+@revision_blueprint.get("/<number>")
+def get_revision(benchmark: str, number: str) -> Response:
+    """Show a revision; with a wait, once it has settled."""
+    caller = calls.caller()
+    calls.query(queries.NOTHING)
+    context, which = calls.context(), _number(benchmark, number)
+    return calls.polled(
+        lambda: revisions.view_revision(context, caller, benchmark, which),
+        lambda seconds, known: revisions.wait_for_revision(context, caller, benchmark, which, seconds, known),
+    )
+
+
+@revision_blueprint.get("/<number>/difference")
+def get_revision_difference(benchmark: str, number: str) -> Response:
+    """Show what a revision changes and who moves, also before it is active."""
+    caller = calls.caller()
+    calls.query(queries.NOTHING)
+    return answers.conditional(revisions.difference(calls.context(), caller, benchmark, _number(benchmark, number)))
+
+
+def _number(benchmark: str, given: str) -> int:
+    if not given.isascii() or not given.isdecimal() or len(given) > 9:
+        raise NotFound(f"Unknown revision {given[:80]!r} of benchmark {benchmark!r}.")
+    return int(given)
+
+
+CSV = "text/csv"
+
+
+def read_teams(request: Request, config: Config) -> TeamRequest | TeamsRequest:
+    """Return the team of a request, or the teams.
+
+    Raises:
+        ServiceError: 400, 413, 415 or 422.
+    """
+    table = bodies.media_type(request, bodies.JSON, CSV) == CSV
+    body = io.BufferedReader(bodies.Body(request, config.max_body_bytes), bodies.CHUNK).read()
+    if table:
+        return load_teams(body, config.max_problems)
+    value = bodies.parse_json(body)
+    if isinstance(value, dict) and "teams" in value:
+        return load(schemas.TeamsRequest(), value, config.max_problems)
+    return load(schemas.TeamRequest(), value, config.max_problems)
+
+
+team_blueprint = Blueprint("teams", __name__, url_prefix="/v1/benchmarks/<benchmark>/teams")
+
+
+@team_blueprint.post("")
+def create_team(benchmark: str) -> Response:
+    """Create a team, or several; their tokens are shown in this answer only."""
+    caller = calls.caller("organise")
+    calls.query(queries.NOTHING)
+    context, here = calls.context(), f"/v1/benchmarks/{benchmark}/teams"
+    asked = read_teams(request, context.config)
+    if isinstance(asked, TeamRequest):
+        team = teams.create_team(context, caller, benchmark, asked)
+        return answers.secret(team, f"{here}/{team['id']}")
+    made = teams.create_teams(context, caller, benchmark, asked)
+    if request.accept_mimetypes.best_match([JSON, CSV]) == CSV:
+        return answers.secret_text(tokens_csv(made), MEDIA_TYPE, here)
+    return answers.secret({"teams": made}, here)
+
+
+@team_blueprint.get("")
+def list_teams(benchmark: str) -> Response:
+    """List teams, without their tokens."""
+    caller = calls.caller("organise")
+    return answers.page(teams.list_teams(calls.context(), caller, benchmark, calls.query(queries.PAGE)))
+
+
+@team_blueprint.post("/<team>/token")
+def rotate_token(benchmark: str, team: str) -> Response:
+    """Make a new token for a team and revoke its earlier ones."""
+    caller = calls.caller("organise")
+    calls.query(queries.NOTHING)
+    rotated = teams.rotate_token(calls.context(), caller, benchmark, team)
+    return answers.secret(rotated, f"/v1/benchmarks/{benchmark}/teams/{team}")
+
+
+@team_blueprint.delete("/<team>")
+def erase_team(benchmark: str, team: str) -> Response:
+    """Erase a team's name and outputs."""
+    caller = calls.caller("organise")
+    calls.query(queries.NOTHING)
+    teams.erase_team(calls.context(), caller, benchmark, team)
+    return answers.nothing()
+
+
+invite_blueprint = Blueprint("invites", __name__, url_prefix="/v1")
+
+
+@invite_blueprint.post("/benchmarks/<benchmark>/invites")
+def create_invite(benchmark: str) -> Response:
+    """Create an invite; its secret is shown in this answer only."""
+    caller = calls.caller("organise")
+    calls.query(queries.NOTHING)
+    invite = teams.create_invite(calls.context(), caller, benchmark, calls.body(InviteRequest()))
+    return answers.secret(invite, f"/v1/benchmarks/{benchmark}/invites/{invite['id']}")
+
+
+@invite_blueprint.get("/benchmarks/<benchmark>/invites")
+def list_invites(benchmark: str) -> Response:
+    """List invites, without their secrets."""
+    caller = calls.caller("organise")
+    return answers.page(teams.list_invites(calls.context(), caller, benchmark, calls.query(queries.PAGE)))
+
+
+@invite_blueprint.delete("/benchmarks/<benchmark>/invites/<invite>")
+def delete_invite(benchmark: str, invite: str) -> Response:
+    """Withdraw an invite."""
+    caller = calls.caller("organise")
+    calls.query(queries.NOTHING)
+    teams.delete_invite(calls.context(), caller, benchmark, invite)
+    return answers.nothing()
+
+
+@invite_blueprint.post("/join")
+def join() -> Response:
+    """Make a team with an invite; its token is shown in this answer only."""
+    caller = calls.caller()
+    calls.query(queries.NOTHING)
+    team = teams.join(calls.context(), caller, calls.body(JoinRequest()))
+    return answers.secret(team, f"/v1/benchmarks/{team['benchmark']}/teams/{team['id']}")

@@ -22,7 +22,7 @@ from typing import NamedTuple
 from flask import Request
 from multipart import MultipartError, MultipartSegment, ParserLimitReached, PushMultipartParser
 
-from service.api import strict_json
+from service.api import bodies
 from service.api.bodies import CHUNK, Body, unpacked
 from service.config import Config
 from service.errors import BadRequest, PayloadTooLarge, Unprocessable, invalid, problems_counted, unprocessable
@@ -123,7 +123,7 @@ def read_form(request: Request, config: Config) -> tuple[dict[str, Json], list[t
     if len(metas) != 1:
         detail = f"The form has {len(metas)} fields `meta`. Send one, with the JSON document without its texts."
         raise BadRequest(detail, slug="malformed-body")
-    document = strict_json.parse(metas[0])
+    document = bodies.parse_json(metas[0])
     if not isinstance(document, dict):
         raise invalid("wrong-type", "", "The field `meta` must be a JSON object.")
     left = config.max_upload_bytes

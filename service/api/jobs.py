@@ -5,10 +5,10 @@ from __future__ import annotations
 from flask import Blueprint, Response
 
 from service.api import answers, calls, forms
-from service.api.item_pages import item_page
+from service.api.calls import item_page
 from service.schemas import queries
 from service.schemas.jobs import job_request
-from service.usecases.jobs import jobs, results, trees
+from service.usecases.jobs import jobs, results
 
 blueprint = Blueprint("jobs", __name__, url_prefix="/v1/jobs")
 
@@ -78,7 +78,7 @@ def list_job_trees(job_id: str) -> Response:
     """List the trees of a system beside gold's, sentence by sentence."""
     caller = calls.caller(*JOB_READERS)
     query = calls.query(queries.JOB_TREES)
-    return answers.page(trees.job_trees(calls.context(), caller, job_id, query))
+    return answers.page(results.job_trees(calls.context(), caller, job_id, query))
 
 
 @blueprint.get("/<job_id>/slices")

@@ -5,13 +5,13 @@ from __future__ import annotations
 from flask import Blueprint, Response
 
 from service.api import answers, calls
-from service.api.item_pages import item_page
+from service.api.calls import item_page
 from service.caller import Caller
 from service.requests import SubmissionRequest
 from service.schemas import queries
 from service.schemas import submissions as schemas
 from service.usecases.jobs import jobs
-from service.usecases.submissions import changes, results, submissions, trees, validation
+from service.usecases.submissions import results, submissions, validation
 
 blueprint = Blueprint("submissions", __name__, url_prefix="/v1")
 
@@ -64,7 +64,7 @@ def patch_submission(submission: str) -> Response:
     caller = calls.caller("submit")
     calls.query(queries.NOTHING)
     body = calls.body(schemas.SubmissionChanges())
-    return answers.plain(changes.patch_submission(calls.context(), caller, submission, body))
+    return answers.plain(submissions.patch_submission(calls.context(), caller, submission, body))
 
 
 @blueprint.delete("/submissions/<submission>")
@@ -72,7 +72,7 @@ def delete_submission(submission: str) -> Response:
     """Delete a submission's outputs and scores."""
     caller = calls.caller("submit")
     calls.query(queries.NOTHING)
-    changes.delete_submission(calls.context(), caller, submission)
+    submissions.delete_submission(calls.context(), caller, submission)
     return answers.nothing()
 
 
@@ -81,7 +81,7 @@ def cancel_submission(submission: str) -> Response:
     """Cancel an unfinished submission."""
     caller = calls.caller("submit")
     calls.query(queries.NOTHING)
-    return answers.plain(changes.cancel_submission(calls.context(), caller, submission))
+    return answers.plain(submissions.cancel_submission(calls.context(), caller, submission))
 
 
 @blueprint.post("/submissions/<submission>/retry")
@@ -90,7 +90,7 @@ def retry_submission(submission: str) -> Response:
     caller = calls.caller("submit")
     calls.query(queries.NOTHING)
     context = calls.context()
-    changes.retry_submission(context, caller, submission)
+    submissions.retry_submission(context, caller, submission)
     wait = calls.wait_seconds()
     view = submissions.wait_for_submission(context, caller, submission, wait or 0)
     return answers.accepted(view, f"/v1/submissions/{submission}", wait, repeated=False)
@@ -109,7 +109,7 @@ def list_submission_trees(submission: str) -> Response:
     """List trees, sentence by sentence, as the feedback level shows them."""
     caller = calls.caller(*SUBMISSION_READERS)
     query = calls.query(queries.SUBMISSION_TREES)
-    return answers.page(trees.submission_trees(calls.context(), caller, submission, query))
+    return answers.page(results.submission_trees(calls.context(), caller, submission, query))
 
 
 @blueprint.get("/submissions/<submission>/slices")
@@ -125,7 +125,7 @@ def get_output(submission: str) -> Response:
     """Show the output of one part, byte for byte."""
     caller = calls.caller(*SUBMISSION_READERS)
     part = calls.query(queries.OUTPUT).part
-    return answers.conditional(changes.submission_output(calls.context(), caller, submission, part))
+    return answers.conditional(submissions.submission_output(calls.context(), caller, submission, part))
 
 
 def _validated(caller: Caller, benchmark: str, body: SubmissionRequest) -> Response:

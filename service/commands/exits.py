@@ -9,11 +9,10 @@ from contextlib import contextmanager
 import click
 from sqlalchemy.exc import DBAPIError, SQLAlchemyError
 
-from service.files import FilesError
+from service.config import ConfigError
+from service.posix import FilesError
 from service.store.archive import ArchiveError
-from service.store.faults import WORDS, Fault, fault_of, line_of
-from service.store.schema import SchemaError
-from service.variables import ConfigError
+from service.store.database import FAULT_WORDS, Fault, SchemaError, error_line, fault_of
 
 FINE, WRONG, UNKNOWN = range(3)
 """Exit status: all is well; something is wrong or was refused; it could not be found out, or the call is malformed."""
@@ -45,11 +44,11 @@ def one_line() -> Iterator[None]:
         raise Refused(str(error)) from error
     except DBAPIError as error:
         fault = fault_of(error)
-        line = f"The store {WORDS[fault or Fault.AWAY]} ({line_of(error)})."
+        line = f"The store {FAULT_WORDS[fault or Fault.AWAY]} ({error_line(error)})."
         raise (CouldNotTell if fault in (None, Fault.AWAY) else Refused)(line) from error
     except sqlite3.Error as error:  # backups are read and written without SQLAlchemy
         if getattr(error, "sqlite_errorcode", 0) in (sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB):
-            raise Refused(f"The store {WORDS[Fault.DAMAGED]} ({error}).") from error
+            raise Refused(f"The store {FAULT_WORDS[Fault.DAMAGED]} ({error}).") from error
         raise Refused(f"The backup cannot be written: {error}. Check disk, owner and mode of its directory.") from error
     except (SQLAlchemyError, ImportError) as error:
         raise Refused(f"TREESCORE_DATABASE_URL cannot be used: {str(error).splitlines()[0]}") from error

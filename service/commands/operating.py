@@ -15,8 +15,7 @@ from sqlalchemy import make_url
 from service.commands.exits import CouldNotTell
 from service.config import Config, load_config
 from service.context import Context, open_context
-from service.store.database import file_of_url
-from service.store.schema import require_current
+from service.store.database import file_of_url, require_current_schema
 from service.store.tokens import Token
 
 Command = Callable[..., Any]
@@ -53,7 +52,7 @@ def existing_store(config: Config, *, current: bool = True) -> Iterator[Context]
     context = open_context(config)
     try:
         if current:
-            require_current(context.store)
+            require_current_schema(context.store)
         yield context
     finally:
         context.store.close()

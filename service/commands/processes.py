@@ -1,20 +1,141 @@
-"""The single processes of the service, for containers and the supervisor. Only the environment configures them."""
+"""The single processes of the service, for containers and the supervisor, which keeps them running.
+
+Only the environment configures them.
+"""
 
 from __future__ import annotations
 
 import contextlib
 import os
+import signal
+import subprocess
 import sys
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from time import monotonic
 
 import click
+import structlog
 from sqlalchemy.exc import DBAPIError
 
-from service.config import Config, load_config
-from service.files import close_files
-from service.hosts import answered_hosts
-from service.logs import configure_logs
-from service.store.database import Store
-from service.store.schema import require_current
+from service.config import Config, answered_hosts, load_config
+from service.monitoring import configure_logs
+from service.posix import close_files, die_with_parent
+from service.store.database import Store, require_current_schema
+
+log = structlog.get_logger("treescore.supervisor")
+
+LOOK_EVERY = 0.1
+"""Seconds between two checks of the children."""
+CALM_AFTER = 10.0
+"""Seconds after which a child counts as stable. One that ends sooner is restarted after longer and longer pauses."""
+LONGEST_PAUSE = 5.0
+
+
+@dataclass(slots=True)
+class Child:
+    """One process to keep running.
+
+    Attributes:
+        name: for logs.
+        command: its command line.
+        orphan_signal: sent to it when the supervisor itself dies.
+        stop_seconds: how long it may take to stop before it is killed.
+        needed: whether the others need it while they stop: it stops after them.
+        once: whether it ends by itself; then it is not started again.
+    """
+
+    name: str
+    command: Sequence[str]
+    orphan_signal: signal.Signals = signal.SIGKILL
+    stop_seconds: float = 10.0
+    needed: bool = False
+    once: bool = False
+    process: subprocess.Popen[bytes] | None = field(default=None, init=False)
+    started: float = field(default=0.0, init=False)
+    failures: int = field(default=0, init=False)
+
+    def start(self, environment: Mapping[str, str]) -> None:
+        """Start it in a session of its own, tied to this process."""
+        parent = os.getpid()
+
+        def tie() -> None:
+            die_with_parent(self.orphan_signal, parent)
+
+        self.started = monotonic()
+        self.process = subprocess.Popen(  # noqa: S603 - our own command lines
+            self.command,
+            env=dict(environment),
+            stdin=subprocess.DEVNULL,
+            stdout=sys.stderr,  # standard output is for the line that says when the service is ready
+            start_new_session=True,
+            preexec_fn=tie,  # noqa: PLW1509 - the supervisor has one thread
+        )
+
+    def due(self, now: float) -> bool:
+        """Return whether it has ended and its pause is over."""
+        if self.process is not None and (self.once or self.process.poll() is None):
+            return False
+        pause = min(0.1 * 2**self.failures, LONGEST_PAUSE) if self.failures else 0.0
+        return now - self.started >= pause
+
+    def revive(self, environment: Mapping[str, str]) -> None:
+        """Start it again, counting how often it ended early."""
+        code = None if self.process is None else self.process.returncode
+        self.failures = 0 if monotonic() - self.started > CALM_AFTER else self.failures + 1
+        log.warning("restarting", child=self.name, exit_status=code, failures=self.failures)
+        self.start(environment)
+
+    def ask_to_stop(self) -> None:
+        """Send SIGTERM if it runs."""
+        if self.process is not None and self.process.poll() is None:
+            self.process.send_signal(signal.SIGTERM)
+
+    def wait_stopped(self) -> None:
+        """Wait until it ends; kill it if that takes too long."""
+        if self.process is None:
+            return
+        try:
+            self.process.wait(self.stop_seconds)
+        except subprocess.TimeoutExpired:
+            log.warning("killing", child=self.name)
+            self.process.kill()
+            self.process.wait()
+
+
+class Supervisor:
+    """Children in the order in which they start; they stop in the reverse order."""
+
+    def __init__(self, environment: Mapping[str, str]) -> None:
+        self.environment = dict(environment)
+        self.children: list[Child] = []
+
+    def add(self, child: Child) -> None:
+        """Start a child and keep it running."""
+        child.start(self.environment)
+        self.children.append(child)
+
+    def watch(self, stopped: Callable[[float], bool]) -> None:
+        """Restart children that end until `stopped(seconds)`, which waits, returns True."""
+        while not stopped(LOOK_EVERY):
+            self.look()
+
+    def look(self) -> None:
+        """Restart children that have ended."""
+        now = monotonic()
+        for child in self.children:
+            if child.due(now):
+                child.revive(self.environment)
+
+    def stop(self) -> None:
+        """Stop all children, those that the others need last."""
+        for needed in (False, True):
+            group = [child for child in self.children if child.needed is needed]
+            for child in group:
+                child.ask_to_stop()
+            for child in group:
+                child.wait_stopped()
+
 
 ONE_THREAD = {"OPENBLAS_NUM_THREADS": "1"}
 """Each core has a process of its own, so threads of the linear algebra inside one would only compete."""
@@ -27,7 +148,7 @@ def api_command() -> list[str]:
 
 def worker_command(queue: str) -> list[str]:
     """Return the command line of a worker on one queue."""
-    return [sys.executable, "-m", "workers.process", "--queue", queue]
+    return [sys.executable, "-m", "workers.worker", "--queue", queue]
 
 
 def sweeper_command() -> list[str]:
@@ -77,7 +198,7 @@ def become(command: list[str]) -> None:
     store = Store(load_config().database_url)
     # a store that does not answer yet is waited for
     with contextlib.suppress(DBAPIError):
-        require_current(store)
+        require_current_schema(store)
     store.close()
     sys.stdout.flush()
     os.execve(command[0], command, {**ONE_THREAD, **os.environ})  # noqa: S606 - our own command lines

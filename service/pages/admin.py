@@ -1,4 +1,8 @@
-"""What an organiser does with a benchmark: settings, description, revisions, reports; and looking as a team does."""
+"""What an organiser does: settings, description, revisions and reports of a benchmark, its teams, and webhooks.
+
+Teams are made many at once from a table; there are new tokens and invites. Of webhooks: a test event, the log of
+deliveries, sending again, new secrets. An organiser may look at a benchmark as a team does.
+"""
 
 from __future__ import annotations
 
@@ -8,18 +12,21 @@ from typing import Any
 import orjson
 from flask import Response, request
 
+from service.api import answers as api_answers
 from service.api import calls
 from service.errors import NotFound
 from service.pages import answers, visitors
-from service.pages.benchmarks import state_of
-from service.pages.score_names import ScoreNames
+from service.pages.benchmarks import benchmark_document, state_of
+from service.pages.figures import ScoreNames
 from service.policy.gate import LEVELS
 from service.requests import PICKS, AnalyticsQuery, PageQuery
 from service.schemas import queries
 from service.schemas.benchmarks import BenchmarkChanges
-from service.usecases.access import sessions
-from service.usecases.benchmarks import benchmarks, differences, revisions
-from service.usecases.benchmarks.analytics import analytics_of
+from service.schemas.teams import MEDIA_TYPE, InviteRequest, WebhookRequest, load_teams, tokens_csv
+from service.usecases.access import authentication
+from service.usecases.benchmarks import benchmarks, revisions, teams
+from service.usecases.benchmarks.benchmarks import analytics_of
+from service.usecases.events import webhooks
 from service.usecases.submissions import fitting
 
 blueprint = answers.pages("admin", "/admin")
@@ -79,7 +86,7 @@ def show_difference(benchmark: str, number: int) -> Response:
     caller = visitors.member("organise")
     context = calls.context()
     document = orjson.loads(benchmarks.view_benchmark(context, caller, benchmark).body)
-    difference = orjson.loads(differences.difference(context, caller, benchmark, number).body)
+    difference = orjson.loads(revisions.difference(context, caller, benchmark, number).body)
     figures = ScoreNames(document)(document["main_score"]).figures
     return answers.page("admin_difference.html", benchmark=document, difference=difference, figures=figures)
 
@@ -95,7 +102,7 @@ def see_as() -> Response:
     benchmark, team = (request.form.get(name) or None for name in ("benchmark", "team"))
     if team is None:
         benchmark = None  # an end of looking; an unchecked name must not become part of an address
-    sessions.see_as(calls.context(), known.signed, benchmark, team)
+    authentication.see_as(calls.context(), known.signed, benchmark, team)
     return answers.go_to(visitors.local_address(request.form.get("next", ""), f"/b/{benchmark}" if benchmark else "/"))
 
 
@@ -134,3 +141,150 @@ def _about(form: Mapping[str, str]) -> dict[str, Any]:
 
 def _links_text(document: Mapping[str, Any]) -> str:
     return "\n".join(f"{link['label']} {link['url']}" for link in document["about"].get("links") or ())
+
+
+teams_blueprint = answers.pages("admin_teams", "/admin/<benchmark>/teams")
+MANY_INVITES = PageQuery(limit=1000)
+DOWNLOAD = "download"
+MOST_DIGITS = 9
+"""Of a number in a form; Python refuses to read thousands."""
+
+
+@teams_blueprint.get("")
+def show_teams(benchmark: str) -> Response:
+    """List teams and invites."""
+    return _teams_page(benchmark)
+
+
+@teams_blueprint.post("")
+def make_teams(benchmark: str) -> Response:
+    """Make the teams of a table, all or none; their tokens are in this answer only."""
+    caller = visitors.member("organise")
+    visitors.check_form()
+    context = calls.context()
+    sent = request.files.get("file")
+    table = sent.read() if sent is not None and sent.filename else request.form.get("table", "").encode()
+    made = teams.create_teams(context, caller, benchmark, load_teams(table, context.config.max_problems))
+    if request.form.get("as") == DOWNLOAD:
+        response = api_answers.secret_text(tokens_csv(made), MEDIA_TYPE, f"/admin/{benchmark}/teams")
+        response.status_code = 200
+        response.headers["Content-Disposition"] = f'attachment; filename="{benchmark}-tokens.csv"'
+        return answers.finished(response)
+    return _teams_page(benchmark, made=made)
+
+
+@teams_blueprint.post("/<team>/token")
+def make_token(benchmark: str, team: str) -> Response:
+    """Make a new token for a team and revoke its earlier ones."""
+    caller = visitors.member("organise")
+    visitors.check_form()
+    return _teams_page(benchmark, made=[teams.rotate_token(calls.context(), caller, benchmark, team)])
+
+
+@teams_blueprint.post("/invites")
+def make_invite(benchmark: str) -> Response:
+    """Make an invite; its address is in this answer only."""
+    caller = visitors.member("organise")
+    visitors.check_form()
+    context = calls.context()
+    given: dict[str, object] = {"expires_at": moment_of(request.form.get("expires_at", ""))}
+    most = request.form.get("teams_at_most", "")
+    given["teams_at_most"] = int(most) if most.isascii() and most.isdigit() and len(most) <= MOST_DIGITS else most
+    invite = teams.create_invite(context, caller, benchmark, answers.loaded(InviteRequest(), given))
+    return _teams_page(benchmark, invite=invite)
+
+
+@teams_blueprint.post("/invites/<invite>")
+def withdraw_invite(benchmark: str, invite: str) -> Response:
+    """Withdraw an invite."""
+    caller = visitors.member("organise")
+    visitors.check_form()
+    teams.delete_invite(calls.context(), caller, benchmark, invite)
+    return answers.go_to(f"/admin/{benchmark}/teams")
+
+
+def _teams_page(
+    benchmark: str, *, made: list[dict[str, object]] | None = None, invite: dict[str, object] | None = None
+) -> Response:
+    """Return the page; one with secrets is stored nowhere."""
+    caller = visitors.member("organise")
+    context = calls.context()
+    response = answers.page(
+        "admin_teams.html", benchmark=benchmark_document(caller, benchmark), made=made, invite=invite,
+        teams=teams.list_teams(context, caller, benchmark, MANY_INVITES).items,
+        invites=teams.list_invites(context, caller, benchmark, MANY_INVITES).items,
+    )  # fmt: skip
+    return response if made is None and invite is None else api_answers.unstored(response)
+
+
+webhooks_blueprint = answers.pages("admin_webhooks", "/admin/webhooks")
+MANY_WEBHOOKS = PageQuery(limit=100)
+
+
+@webhooks_blueprint.get("")
+def show_webhooks() -> Response:
+    """List webhooks."""
+    return _webhooks_page()
+
+
+@webhooks_blueprint.post("")
+def make_webhook() -> Response:
+    """Make a webhook; its secret is in this answer only."""
+    caller = visitors.member("organise")
+    visitors.check_form()
+    context = calls.context()
+    given = {"url": request.form.get("url", "").strip()}
+    if request.form.get("benchmark"):
+        given["benchmark"] = request.form["benchmark"]
+    return _webhooks_page(secret=webhooks.create_webhook(context, caller, answers.loaded(WebhookRequest(), given)))
+
+
+@webhooks_blueprint.post("/<webhook>/rotate")
+def rotate_webhook(webhook: str) -> Response:
+    """Make a new secret; the old one signs too for a day."""
+    caller = visitors.member("organise")
+    visitors.check_form()
+    return _webhooks_page(secret=webhooks.rotate_secret(calls.context(), caller, webhook))
+
+
+@webhooks_blueprint.post("/<webhook>/test")
+def test_webhook(webhook: str) -> Response:
+    """Send a test event."""
+    caller = visitors.member("organise")
+    visitors.check_form()
+    webhooks.send_test(calls.context(), caller, webhook)
+    return answers.go_to(f"/admin/webhooks/{webhook}")
+
+
+@webhooks_blueprint.post("/<webhook>/delete")
+def delete_webhook(webhook: str) -> Response:
+    """Delete a webhook."""
+    caller = visitors.member("organise")
+    visitors.check_form()
+    webhooks.delete_webhook(calls.context(), caller, webhook)
+    return answers.go_to("/admin/webhooks")
+
+
+@webhooks_blueprint.get("/<webhook>")
+def show_deliveries(webhook: str) -> Response:
+    """Show the log of deliveries."""
+    caller = visitors.member("organise")
+    found = webhooks.list_deliveries(calls.context(), caller, webhook, MANY_WEBHOOKS)
+    return answers.page("admin_deliveries.html", webhook=webhook, deliveries=found.items)
+
+
+@webhooks_blueprint.post("/<webhook>/<delivery>/replay")
+def replay_delivery(webhook: str, delivery: str) -> Response:
+    """Send an event again."""
+    caller = visitors.member("organise")
+    visitors.check_form()
+    webhooks.replay_delivery(calls.context(), caller, webhook, delivery)
+    return answers.go_to(f"/admin/webhooks/{webhook}")
+
+
+def _webhooks_page(secret: dict[str, object] | None = None) -> Response:
+    """Return the page; one with a secret is stored nowhere."""
+    caller = visitors.member("organise")
+    listed = webhooks.list_webhooks(calls.context(), caller, MANY_WEBHOOKS)
+    response = answers.page("admin_webhooks.html", webhooks=listed.items, secret=secret)
+    return response if secret is None else api_answers.unstored(response)

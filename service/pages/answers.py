@@ -1,29 +1,123 @@
-"""Answer with pages: templates, validators, the policy header, and fragments for what is live."""
+"""Answer with pages: templates, validators, the policy header, fragments for what is live, files and problems.
+
+The style sheet, the scripts and the fonts are served at addresses that change with their bytes. Problem documents are
+shown as pages, with the same status and headers. Exports of what pages show are at the API's addresses, or at the
+page's own for visitors who are signed in: the API does not know the session.
+"""
 
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Callable, Mapping
+import re
+from collections.abc import Callable, Collection, Mapping
 from functools import cache
 from pathlib import Path
 from typing import Any
 from urllib.parse import urlencode
 
+import orjson
 from flask import Blueprint, Response, request
 from jinja2 import Environment, FileSystemLoader, StrictUndefined, Template
+from markupsafe import Markup
+from werkzeug.datastructures import Headers
 
 from service.api import answers, calls
-from service.api.answers import Kind
-from service.api.codings import known_tag
-from service.pages import figures, static_files
-from service.pages.visitors import CSRF_FIELD, Visitor, here, visitor
+from service.api import answers as api_answers
+from service.api.answers import PROBLEM_JSON, Kind, known_tag
+from service.context import LruCache
+from service.errors import NotFound, ServiceError
+from service.pages import figures
+from service.pages.visitors import CSRF_FIELD, Visitor, here, shown_visitor, visitor
 from service.problem_catalogue import CODES
-from service.recent import LruCache
 from service.schemas.base import Loaded, Strict, load
-from service.usecases.runs.views import View, etag_of
-from treescore.core.one_line import clean
+from service.usecases.runs.views import View, body_view, etag_of
 from treescore.core.version import __version__
-from treescore.render.chart_words import MISSING
+from treescore.core.wording import one_line
+from treescore.render.drawing import MISSING
+
+static_blueprint = Blueprint("pages_static", __name__, url_prefix="/static")
+STATIC = Path(__file__).parent / "static"
+MEDIA_TYPES: Mapping[str, str] = {
+    ".css": "text/css; charset=utf-8",
+    ".js": "text/javascript; charset=utf-8",
+    ".woff2": "font/woff2",
+    ".txt": "text/plain; charset=utf-8",
+    ".svg": "image/svg+xml",
+}
+FOR_EVER = "public, max-age=31536000, immutable"
+BRIEFLY = "public, max-age=60"
+"""For a file that is asked for by the version of another release: its bytes may be newer than the address says."""
+
+
+@cache
+def static_files() -> Mapping[str, View]:
+    """Return every file by its path below the folder."""
+    paths = sorted(path for path in STATIC.rglob("*") if path.suffix in MEDIA_TYPES)
+    return {
+        path.relative_to(STATIC).as_posix(): body_view(path.read_bytes(), MEDIA_TYPES[path.suffix]) for path in paths
+    }
+
+
+@cache
+def static_version() -> str:
+    """Return what names these bytes of all files together."""
+    tags = "".join(f"{name} {view.etag}\n" for name, view in static_files().items())
+    return hashlib.blake2b(tags.encode(), digest_size=6).hexdigest()
+
+
+def static_address(name: str) -> str:
+    """Return the address of a file.
+
+    Raises:
+        KeyError: unknown file: a template is wrong.
+    """
+    _ = static_files()[name]
+    return f"/static/{static_version()}/{name}"
+
+
+@static_blueprint.get("/<asked>/<path:name>")
+def get_static(asked: str, name: str) -> Response:
+    """Show a file."""
+    view = static_files().get(name)
+    if view is None:
+        raise NotFound("Unknown file. Load the page again: it names the files that this version has.")
+    response = answers.conditional(view)
+    response.headers["Cache-Control"] = FOR_EVER if asked == static_version() else BRIEFLY
+    return response
+
+
+def drawn(svg: str) -> Markup:
+    """Return a picture of `treescore.render`, which escapes every text, as it stands in a page."""
+    return Markup(svg)  # noqa: S704 - written by our own code
+
+
+_UNSAFE = re.compile(r"[^A-Za-z0-9._-]+")
+
+
+def download(response: Response, name: str) -> Response:
+    """Return the response as a file of this name; characters that file systems read otherwise become `_`."""
+    headers: Headers = response.headers
+    headers["Content-Disposition"] = f'attachment; filename="{file_name(name)}"'
+    return response
+
+
+def file_name(name: str) -> str:
+    """Return a name that every header and file system takes, with other characters as `_`."""
+    return (_UNSAFE.sub("_", name).strip("._") or "file")[-100:]
+
+
+def problem_of(error: ServiceError) -> dict[str, Any]:
+    """Return the problem document of an error."""
+    document: dict[str, Any] = orjson.loads(answers.of_service_error(error).get_data())
+    return document
+
+
+def with_status_of(response: Response, error: ServiceError) -> Response:
+    """Return the page with the status and the headers of an error, such as when to try again."""
+    response.status_code = error.status
+    response.headers.extend(error.headers)
+    return response
+
 
 HTML = "text/html; charset=utf-8"
 POLICY = (
@@ -47,10 +141,10 @@ def environment() -> Environment:
         lstrip_blocks=True, auto_reload=False,
     )  # fmt: skip
     made.filters |= {
-        "fix": fix_of, "p": figures.p_value, "time": figures.time, "whole": figures.whole, "clean": clean,
+        "fix": fix_of, "p": figures.p_value, "time": figures.time, "whole": figures.whole, "clean": one_line,
         "query": lambda members: urlencode({name: value for name, value in members.items() if value is not None}),
     }  # fmt: skip
-    made.globals |= {"static": static_files.address, "CSRF_FIELD": CSRF_FIELD, "MISSING": MISSING}
+    made.globals |= {"static": static_address, "CSRF_FIELD": CSRF_FIELD, "MISSING": MISSING}
     return made
 
 
@@ -63,7 +157,7 @@ def fix_of(code: str) -> str:
 @cache
 def templates_version() -> str:
     """Return what names the templates of this version: pages that are made of others have other validators."""
-    digest = hashlib.blake2b(f"{__version__} {static_files.version()}".encode(), digest_size=8)
+    digest = hashlib.blake2b(f"{__version__} {static_version()}".encode(), digest_size=8)
     for path in sorted(TEMPLATES.rglob("*.html")):
         digest.update(path.read_bytes())
     return digest.hexdigest()
@@ -216,9 +310,63 @@ def go_to(address: str) -> Response:
 
 
 def pages(name: str, prefix: str | None = None) -> Blueprint:
-    """Return a blueprint of pages: what goes wrong there is shown as a page (see service.pages.problems)."""
+    """Return a blueprint of pages: what goes wrong there is shown as a page (see service.pages.answers)."""
     return Blueprint(f"{BLUEPRINTS}{name}", __name__, url_prefix=prefix)
 
 
 BLUEPRINTS = "pages_"
 """How the names of blueprints of pages begin."""
+
+
+API = "/v1"
+
+
+def as_page(response: Response) -> Response:
+    """Return the page of a problem where a page was asked for; any other response unchanged."""
+    if response.content_type != PROBLEM_JSON or not _page_wanted():
+        return response
+    document = orjson.loads(response.get_data())
+    if response.status_code == 401:
+        response.headers.pop("WWW-Authenticate", None)  # a browser would ask for a name and a password
+    unknown = shown_visitor().signed is None
+    body = render("problem.html", problem=document, sign_in=unknown and response.status_code in (401, 403))
+    response.set_data(body)
+    response.content_type = HTML
+    return finished(response)
+
+
+def _page_wanted() -> bool:
+    """Return whether the address is that of a page, or unknown and asked for by a browser."""
+    if request.blueprint is not None:
+        return request.blueprint.startswith(BLUEPRINTS)
+    return not request.path.startswith(API) and "text/html" in request.headers.get("Accept", "")
+
+
+EXPORT_NAMES = {"csv": "CSV", "tsv": "TSV", "markdown": "Markdown", "latex": "LaTeX", "svg": "SVG", "json": "JSON"}
+PAGES_OWN = ("sort", "version", "order", "shade", "a", "b", "format")
+"""Parameters that the API does not know."""
+
+
+def export_links(api: str, page: str, query: Mapping[str, str], formats: Collection[str]) -> list[tuple[str, str]]:
+    """Return names and addresses of the formats of an export.
+
+    Args:
+        api: its address in the API.
+        page: its address among the pages.
+        query: of the page.
+        formats: that there are.
+    """
+    address = api if visitor().signed is None else page
+    members = {name: value for name, value in query.items() if value and name not in PAGES_OWN}
+    return [
+        (words, f"{address}?{urlencode({**members, 'format': form})}")
+        for form, words in EXPORT_NAMES.items()
+        if form in formats
+    ]
+
+
+def export(view: View, name: str) -> Response:
+    """Return an export as a file of this name."""
+    response = finished(api_answers.conditional(view, kind=api_answers.Kind.PAGE))
+    response.headers["Content-Disposition"] = f'inline; filename="{file_name(name)}"'
+    return response

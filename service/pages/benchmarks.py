@@ -11,18 +11,18 @@ from flask import Response
 
 from service.api import calls
 from service.caller import Caller
+from service.context import LruCache
 from service.errors import ServiceError
 from service.pages import answers
-from service.pages.score_names import ScoreNames, kind_of
+from service.pages.figures import ScoreNames, kind_of
 from service.pages.visitors import visitor
-from service.recent import LruCache
 from service.requests import LeaderboardQuery
 from service.schemas import queries
 from service.usecases.benchmarks import benchmarks
 from service.usecases.boards.leaderboard import leaderboard
 from service.usecases.runs.views import View
-from treescore.core.counting import counted
 from treescore.core.params import Json
+from treescore.core.wording import counted
 
 blueprint = answers.pages("benchmarks")
 NO_ROWS = ("none", "status")

@@ -14,25 +14,21 @@ from markupsafe import Markup
 
 from service.api import calls
 from service.pages import answers
+from service.pages.answers import drawn, export, export_links
 from service.pages.benchmarks import benchmark_document, state_now, state_of
-from service.pages.exports import export, links
-from service.pages.pictures import drawn
-from service.pages.score_names import NamedScore, ScoreNames
+from service.pages.figures import TOGETHER, NamedScore, ScoreNames, correction_name, units_name
 from service.pages.visitors import visitor
-from service.pages.words import TOGETHER, correction_name, units_name
 from service.render import LEADERBOARD_FORMATS
 from service.render.documents import BoardDocument
-from service.render.leaderboard_picture import board_scale, row_mark
+from service.render.leaderboard import board_scale, row_mark
 from service.requests import PICKS, LeaderboardQuery
 from service.schemas import queries
 from service.usecases.boards.leaderboard import leaderboard
 from service.usecases.runs.views import View
-from treescore.core.counting import counted
-from treescore.core.figures import Figures
 from treescore.core.params import Json
-from treescore.render.chart_words import ranks_words
-from treescore.render.marks import axis_svg, interval_bar_svg
-from treescore.render.scale import Scale
+from treescore.core.wording import Figures, counted
+from treescore.render.dot_table import Scale, axis_svg, interval_bar_svg
+from treescore.render.drawing import ranks_words
 
 blueprint = answers.pages("board", "/b/<benchmark>")
 SORT = "sort"
@@ -117,7 +113,7 @@ def _board_values(benchmark: str, view: View, sort: str, asked: Mapping[str, str
         "caption": _board_caption(board, ranking, len(document["parts"])),
         "parts": part_choices(document),
         "picks": PICKS if visitor().caller.organiser else (),
-        "exports": links(
+        "exports": export_links(
             f"/v1/benchmarks/{benchmark}/leaderboard", f"/b/{benchmark}/export", query, LEADERBOARD_FORMATS
         ),
         "live": shown["state"] != "closed" or not view.final,

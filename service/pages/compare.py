@@ -15,26 +15,22 @@ from markupsafe import Markup
 from service.api import calls
 from service.errors import NotFound
 from service.pages import answers
+from service.pages.answers import drawn, export, export_links
 from service.pages.benchmarks import benchmark_document
 from service.pages.board import heading, part_choices
-from service.pages.exports import export, links
-from service.pages.pictures import drawn
-from service.pages.score_names import NamedScore, ScoreNames
+from service.pages.figures import NamedScore, ScoreNames, correction_name
 from service.pages.visitors import visitor
-from service.pages.words import correction_name
 from service.policy.gate import LEVELS, Level, require
 from service.schemas import queries
 from service.usecases.boards.leaderboard import leaderboard
 from service.usecases.comparisons.show import labelled, shown_names, view_comparison
 from service.usecases.runs.views import View
-from treescore.core.counting import counted
+from treescore.core.wording import counted
 from treescore.render import FORMATS
-from treescore.render.against import Opponent, against_scale, opponents, verdict
-from treescore.render.chart_words import interval_words, p_words, signed_words, value_words
-from treescore.render.crosstable import CrossTable, cross_table, notes
-from treescore.render.marks import axis_svg, dot_svg, interval_bar_svg
-from treescore.render.pairs import pairs_svg
-from treescore.render.sentences import assumed
+from treescore.render.comparison_pictures import Opponent, against_scale, opponents, pairs_svg, verdict
+from treescore.render.crosstable import CrossTable, assumed, cross_table, notes
+from treescore.render.dot_table import axis_svg, dot_svg, interval_bar_svg
+from treescore.render.drawing import interval_words, p_words, signed_words, value_words
 
 blueprint = answers.pages("compare", "/b/<benchmark>/compare")
 SIDES = ("a", "b")
@@ -188,7 +184,7 @@ def _opponent_row(each: Opponent, table: CrossTable, bar: Markup) -> dict[str, A
 
 
 def _exports(benchmark: str, comparison: str) -> list[tuple[str, str]]:
-    return links(f"/v1/comparisons/{comparison}", f"/b/{benchmark}/compare/{comparison}", {}, ("json", *FORMATS))
+    return export_links(f"/v1/comparisons/{comparison}", f"/b/{benchmark}/compare/{comparison}", {}, ("json", *FORMATS))
 
 
 @blueprint.get("/<comparison>")

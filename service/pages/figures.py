@@ -1,14 +1,44 @@
-"""Write figures on pages, as the pictures do: scores as the field prints them, differences with their sign."""
+"""Name scores for people, and write their figures as the pictures do; words of the pages for values of the API.
+
+Scores are printed as the field prints them, differences with their sign.
+"""
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 
 from markupsafe import Markup, escape
 
-from treescore.core.figures import PERCENT, Figures, figures_of
-from treescore.render.chart_words import MISSING, interval_words, p_words, signed_words, stepped, value_words
+from service.requests import MACRO, POOLED
+from service.usecases.scoring.config import stored_spec
+from treescore.core.params import Json
+from treescore.core.scores import Score
+from treescore.core.wording import PERCENT, Figures, figures_of
+from treescore.errors import InputError
+from treescore.evaluation.report import find_score
+from treescore.evaluation.spec import Entry
+from treescore.render.drawing import MISSING, interval_words, p_words, signed_words, stepped, value_words
+
+TOGETHER: Mapping[str, str] = {MACRO: "mean of all parts", POOLED: "all sentences together"}
+"""What stands for all parts, and what it is called."""
+_CORRECTIONS = {
+    "holm": "Holm", "hochberg": "Hochberg", "bh": "Benjamini-Hochberg", "by": "Benjamini-Yekutieli",
+    "bonferroni": "Bonferroni",
+}  # fmt: skip
+_UNITS = {"block": "documents", None: "sentences"}
+
+
+def correction_name(correction: str) -> str:
+    """Return what a correction is called."""
+    return _CORRECTIONS.get(correction, correction)
+
+
+def units_name(unit: str | None) -> str:
+    """Return what a test was made over, as a plural; sentences unless it says otherwise."""
+    return _UNITS.get(unit) or f"{unit}s"
+
 
 _MONTHS = (
     *("January", "February", "March", "April", "May", "June"),
@@ -72,3 +102,106 @@ def time(moment: str | None) -> Markup:
     at = datetime.fromisoformat(moment)
     shown = f"{at.day} {_MONTHS[at.month - 1]} {at.year} {at:%H:%M} UTC"
     return Markup('<time datetime="{}">{}</time>').format(moment, shown)
+
+
+_CAPITALS = frozenset(
+    ("las", "uas", "clas", "mlas", "blex", "elas", "eulas", "ulas", "la", "upos", "xpos", "ufeats", "aer", "f1", "f")
+)
+_METRIC_NAMES: Mapping[str, str] = {
+    "parseval": "PARSEVAL", "leaf_ancestor": "leaf-ancestor", "ud": "UD", "dependency_relations": "relations",
+    "parallel_treebank": "parallel treebank", "mwe": "MWE", "semantic_dependencies": "semantic dependencies",
+}  # fmt: skip
+_KINDS: Mapping[str, str] = {
+    "parseval": "Constituents", "leaf_ancestor": "Constituents", "conformance": "Constituents",
+    "attachment": "Dependencies", "ud": "Dependencies from raw text", "enhanced": "Enhanced dependencies",
+    "dependency_relations": "Dependency relations", "alignment": "Word alignment",
+    "parallel_treebank": "Parallel treebank", "mwe": "Multiword expressions",
+    "semantic_dependencies": "Semantic dependencies",
+}  # fmt: skip
+MOST_COLUMNS = 6
+
+
+@dataclass(frozen=True, slots=True)
+class NamedScore:
+    """A score as pages show it.
+
+    Attributes:
+        address: such as `ud.las_f1`.
+        label: such as `LAS F1`.
+        head: of a column: as the metric's own tables call it, else the label without `F1`.
+        doc: what the score is, in a sentence; empty where this version does not know it.
+        figures: writes its figures.
+    """
+
+    address: str
+    label: str
+    head: str
+    doc: str
+    figures: ScoreFigures
+
+
+class ScoreNames:
+    """The scores of a benchmark or of a job.
+
+    Args:
+        scoring: a document with `format`, `transforms` and `metrics`.
+        step: to which the caller's scores are rounded.
+    """
+
+    def __init__(self, scoring: Mapping[str, Json], step: float | None = None) -> None:
+        self._spec = stored_spec(scoring)
+        self._step = step
+
+    def __call__(self, address: str) -> NamedScore:
+        """Return a score by its address."""
+        key, _, name = address.partition(".")
+        entry, score = self._score(address)
+        label = score_label(name or key)
+        head = self._headline(entry).get(name) or label.replace(" F1", "")
+        if len(self._spec.entries) > 1:
+            label = f"{label} ({_METRIC_NAMES.get(key, key)})"
+        share = score is not None and score.is_share
+        doc = "" if score is None else score.doc
+        return NamedScore(address, label, head, doc, ScoreFigures(share, self._step))
+
+    def columns(self, ranking: str, listed: Sequence[str]) -> list[NamedScore]:
+        """Return the scores beside the ranking one, at most MOST_COLUMNS.
+
+        First those of its metric, in the order of the metric's own tables; scores that these lack come last.
+        """
+        metric = ranking.partition(".")[0]
+
+        def order(address: str) -> tuple[bool, int]:
+            key, _, name = address.partition(".")
+            tables = list(self._headline(self._score(address)[0]))
+            return key != metric, tables.index(name) if name in tables else len(tables)
+
+        others = sorted((address for address in listed if address != ranking), key=order)
+        return [self(address) for address in others[:MOST_COLUMNS]]
+
+    @staticmethod
+    def _headline(entry: Entry | None) -> Mapping[str, str]:
+        """Return the scores that a metric's own tables show, and what they call them."""
+        if entry is None:
+            return {}
+        return {**entry.metric.headline, **entry.metric.headline_below_best}
+
+    def _score(self, address: str) -> tuple[Entry, Score] | tuple[None, None]:
+        try:
+            return find_score(self._spec, address)
+        except InputError:  # of a revision with other metrics
+            return None, None
+
+
+def score_label(name: str) -> str:
+    """Return the name of a score for people: `labelled_f1` as `Labelled F1`."""
+    words = [word.upper() if word in _CAPITALS else word for word in name.replace(".", "_").split("_") if word]
+    label = " ".join(words)
+    return label[:1].upper() + label[1:]
+
+
+def kind_of(metrics: Sequence[Json]) -> str:
+    """Return what a benchmark scores, by the first of its metrics."""
+    first = metrics[0]
+    name = first if isinstance(first, str) else first["name"]
+    return _KINDS.get(name, name)

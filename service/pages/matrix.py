@@ -14,23 +14,22 @@ from flask import Response, request
 from service.api import calls
 from service.errors import BadRequest
 from service.pages import answers
+from service.pages.answers import export, export_links
 from service.pages.benchmarks import benchmark_document, state_now
 from service.pages.board import default_board, heading, row_name
-from service.pages.exports import export, links
-from service.pages.score_names import NamedScore, ScoreNames
+from service.pages.figures import TOGETHER, NamedScore, ScoreNames
 from service.pages.visitors import visitor
-from service.pages.words import TOGETHER
 from service.render import MATRIX_FORMATS
 from service.schemas import queries
 from service.usecases.access.access import item_number
-from service.usecases.boards.matrix import MOST_ROWS, matrix
+from service.usecases.boards.leaderboard import MOST_MATRIX_ROWS, matrix
 from service.usecases.runs.views import View
-from treescore.core.counting import counted
-from treescore.render.shades import GAP, GAP_STEPS, SCORE, SCORE_STEPS, By, shade_of
+from treescore.core.wording import counted
+from treescore.render.drawing import BY_GAP, BY_SCORE, GAP_STEPS, SCORE_STEPS, ShadeBy, shade_of
 
 blueprint = answers.pages("matrix", "/b/<benchmark>/matrix")
 ORDERS = {"name": "by name", "best": "by best score", "spread": "by spread"}
-SHADES: Mapping[str, By] = {"gap": GAP, "score": SCORE}
+SHADES: Mapping[str, ShadeBy] = {"gap": BY_GAP, "score": BY_SCORE}
 CURSOR = "cursor"
 MOST_TEAMS = 100
 """Columns of one page: 26 fit in a window, and 1,000 teams on 200 parts would be a page of 5 MB."""
@@ -68,7 +67,7 @@ def show_matrix(benchmark: str) -> Response:
     query, own = answers.query(queries.MATRIX, "order", "shade", CURSOR)
     order, shade = _choice(own, "order", ORDERS), _choice(own, "shade", SHADES)
     start = item_number(own.get(CURSOR))
-    before = start - start % MOST_ROWS
+    before = start - start % MOST_MATRIX_ROWS
     query = replace(query, cursor=str(before) if before else None)
     view = matrix(calls.context(), visitor().caller, benchmark, query)
     shown = slice(start - before, start - before + MOST_TEAMS)
@@ -133,7 +132,9 @@ def _matrix_values(benchmark: str, view: View, order: str, shade: str, start: in
         "caption": _matrix_caption(document, score),
         "query": query,
         "start": start, "places": _places(start, len(teams), document["total_rows"]),
-        "exports": links(f"/v1/benchmarks/{benchmark}/matrix", f"/b/{benchmark}/matrix/export", whole, MATRIX_FORMATS),
+        "exports": export_links(
+            f"/v1/benchmarks/{benchmark}/matrix", f"/b/{benchmark}/matrix/export", whole, MATRIX_FORMATS
+        ),
     }  # fmt: skip
 
 
@@ -170,7 +171,7 @@ def _line(name: str, title: str, values: Sequence[float | None], cells: Cells) -
 
 
 def _cells(
-    values: Sequence[float | None], *, score: NamedScore, by: By, higher: bool, shown: slice
+    values: Sequence[float | None], *, score: NamedScore, by: ShadeBy, higher: bool, shown: slice
 ) -> list[Cell]:  # fmt: skip
     """Return the shown cells of a row, shaded by their distance from the best of all or by the score itself."""
     known = [value for value in values if value is not None]
@@ -203,7 +204,7 @@ def _ordered(lines: Sequence[MatrixLine], order: str, *, higher: bool) -> list[M
 
 def _key(shade: str) -> list[tuple[str, str]]:
     """Return the steps of the shades: class and words."""
-    if SHADES[shade] == SCORE:
+    if SHADES[shade] == BY_SCORE:
         ends = [f"< {SCORE_STEPS[0]:g}", *(f"{step:g}" for step in SCORE_STEPS[:-1]), f"> {SCORE_STEPS[-1]:g}"]
         return [(f"a{number}", words) for number, words in enumerate(ends)]
     steps = GAP_STEPS[1:]

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
 from functools import partial
 from typing import Any
 from urllib.parse import quote, urlencode
@@ -15,20 +16,147 @@ from service.api import calls
 from service.caller import Caller
 from service.errors import BadRequest, Conflict, Gone, NotFound, TooManyRequests, Unprocessable
 from service.pages import answers
-from service.pages.answers import finished
+from service.pages.answers import download, finished, problem_of, with_status_of
 from service.pages.benchmarks import benchmark_document, state_of
-from service.pages.downloads import download
-from service.pages.faults import problem_of, with_status_of
-from service.pages.score_names import ScoreNames
-from service.pages.submission_scores import columns_of, counts_of, rows_of, slices_table
+from service.pages.figures import TOGETHER, NamedScore, ScoreFigures, ScoreNames, score_label
 from service.pages.visitors import check_form, member, visitor
-from service.requests import LINKS, SubmissionSlicesQuery, SubmissionsQuery
+from service.requests import LINKS, MACRO, POOLED, SubmissionSlicesQuery, SubmissionsQuery
 from service.schemas import queries
 from service.schemas import submissions as schemas
 from service.usecases.benchmarks import benchmarks
 from service.usecases.runs.views import View
 from service.usecases.scoring.config import stored_spec
-from service.usecases.submissions import changes, results, submissions
+from service.usecases.submissions import results, submissions
+from treescore.core.params import Json
+from treescore.core.scores import flat_values, member_at
+
+MOST_SLICES = 500
+
+
+@dataclass(frozen=True, slots=True)
+class ScoreRow:
+    """The scores of a part, or of all parts.
+
+    Attributes:
+        name: of the part.
+        part: whether it is a part, not all of them.
+        cells: as they are written, in the order of the columns.
+        interval: of the first.
+        note: what is the matter with the part.
+    """
+
+    name: str
+    part: bool
+    cells: Sequence[str]
+    interval: str
+    note: str
+
+
+def columns_of(scores: Mapping[str, Any], names: ScoreNames, *, every: bool) -> tuple[list[NamedScore], int]:
+    """Return the scores to show, the main one first, and how many are left out.
+
+    Args:
+        scores: of the submission's document.
+        names: of its benchmark.
+        every: whether all are shown, not only the first.
+    """
+    main = scores["main"]["score"]
+    listed = list(dict.fromkeys(_addresses(scores["metrics"])))
+    others = [address for address in listed if address != main]
+    shown = [names(address) for address in others] if every else names.columns(main, listed)
+    return [names(main), *shown], len(others) - len(shown)
+
+
+def rows_of(
+    scores: Mapping[str, Any], columns: Sequence[NamedScore], parts: Iterable[str], sent: Iterable[str]
+) -> list[ScoreRow]:
+    """Return a row for all parts together where there are several, then one for each part.
+
+    Args:
+        scores: of the submission's document.
+        columns: the scores to show.
+        parts: of the benchmark.
+        sent: parts that the submission has an output of.
+    """
+    known, outputs = list(parts), set(sent)
+    rows = [_score_row(scores, columns, name, label, "") for name, label in TOGETHER.items() if len(known) > 1]
+    for part in known:
+        failed = (scores["parts"].get(part) or {}).get("failure") is not None
+        note = "not sent" if part not in outputs else "could not be scored" if failed else ""
+        rows.append(_score_row(scores, columns, part, part, note, alone=len(known) == 1))
+    return rows
+
+
+def counts_of(scores: Mapping[str, Any], metric: str, part: str) -> list[tuple[str, Any]]:
+    """Return the counts of a part under a metric, where they are shown."""
+    whole = scores["metrics"].get(metric) or {}
+    of_part = (whole.get("parts") or {}).get(part) or (whole if not whole.get("parts") else {})
+    return [(score_label(name), value) for name, value in flat_values(of_part.get("counts") or {})]
+
+
+def slices_table(names: ScoreNames, metric: str, slices: Sequence[Mapping[str, Any]]) -> dict[str, object]:
+    """Return heads and rows of the slices of a grouping, and how many are left out."""
+    scores = list(dict.fromkeys(name for row in slices for name, _ in flat_values(row["scores"])))
+    counts = list(dict.fromkeys(name for row in slices for name, _ in flat_values(row["counts"])))
+    figures = {name: _figures(names, f"{metric}.{name}") for name in scores}
+    rows = [
+        (
+            str(row["value"]),
+            [figures[name].value(member_at(row["scores"], name)) for name in scores],
+            [member_at(row["counts"], name) for name in counts],
+        )
+        for row in slices[:MOST_SLICES]
+    ]
+    return {
+        "scores": [score_label(name) for name in scores],
+        "counts": [score_label(name) for name in counts],
+        "rows": rows,
+        "left": max(0, len(slices) - MOST_SLICES),
+    }
+
+
+def _figures(names: ScoreNames, address: str) -> ScoreFigures:
+    """Return what writes a slice's score; those that only slices have are shares."""
+    known = names(address)
+    return known.figures if known.doc else ScoreFigures(share=True)
+
+
+def _addresses(metrics: Mapping[str, Any]) -> Iterable[str]:
+    for key, metric in metrics.items():
+        groups = (metric.get("scores"), metric.get("macro"), *_scores_of_parts(metric))
+        for group in groups:
+            yield from (f"{key}.{name}" for name, _ in flat_values(group or {}))
+
+
+def _scores_of_parts(metric: Mapping[str, Any]) -> Iterable[Mapping[str, Json]]:
+    return (part["scores"] for part in (metric.get("parts") or {}).values() if part is not None)
+
+
+def _score_row(
+    scores: Mapping[str, Any], columns: Sequence[NamedScore], name: str, label: str, note: str, *, alone: bool = False
+) -> ScoreRow:
+    found = [_figure(scores["metrics"], column.address, name, alone=alone) for column in columns]
+    bounds = found[0][1]
+    interval = "" if bounds is None else columns[0].figures.interval(bounds["low"], bounds["high"])
+    cells = [column.figures.value(value) for column, (value, _) in zip(columns, found, strict=True)]
+    return ScoreRow(label, name not in (MACRO, POOLED), cells, interval, note)
+
+
+def _figure(metrics: Mapping[str, Any], address: str, name: str, *, alone: bool) -> tuple[float | None, Any]:
+    """Return a score over a part, or over all of them, and its interval."""
+    key, _, score = address.partition(".")
+    metric = metrics.get(key)
+    if metric is None:
+        return None, None
+    if name == MACRO:
+        return member_at(metric.get("macro"), score), member_at(metric.get("macro_ci95"), score)
+    figures = metric if name == POOLED else (metric.get("parts") or {}).get(name)
+    if figures is None and alone:
+        figures = metric
+    if figures is None:
+        return None, None
+    return member_at(figures.get("scores"), score), member_at(figures.get("ci95"), score)
+
 
 blueprint = answers.pages("submission", "/s/<submission>")
 
@@ -97,7 +225,7 @@ def delete_submission(submission: str) -> Response:
     caller = member("submit")
     check_form()
     document = orjson.loads(submissions.view_submission(calls.context(), caller, submission).body)
-    changes.delete_submission(calls.context(), caller, submission)
+    submissions.delete_submission(calls.context(), caller, submission)
     chosen = f"?{urlencode({'benchmark': document['benchmark']})}" if caller.organiser else ""
     return answers.go_to(f"/submit{chosen}")
 
@@ -107,7 +235,7 @@ def get_output(submission: str) -> Response:
     """Send the output of one part, byte for byte."""
     caller = member(*READERS)
     query, _ = answers.query(queries.OUTPUT)
-    view = changes.submission_output(calls.context(), caller, submission, query.part)
+    view = submissions.submission_output(calls.context(), caller, submission, query.part)
     document = orjson.loads(submissions.view_submission(calls.context(), caller, submission).body)
     spec = stored_spec(benchmark_document(caller, document["benchmark"]))
     suffix = ".json" if spec.format.format.fields else next(iter(spec.format.format.suffixes), ".txt")
@@ -120,7 +248,7 @@ def _edit(caller: Caller, submission: str) -> None:
     links = {name: request.form.get(name, "").strip() or None for name in LINKS}
     members = {"name": request.form.get("name", "").strip(), "notes": notes or None, "links": links}
     asked = answers.loaded(schemas.SubmissionChanges(), members)
-    changes.patch_submission(calls.context(), caller, submission, asked)
+    submissions.patch_submission(calls.context(), caller, submission, asked)
 
 
 def _fields(document: Mapping[str, Any]) -> dict[str, str]:
@@ -132,15 +260,15 @@ def _fields(document: Mapping[str, Any]) -> dict[str, str]:
 
 def _set(caller: Caller, submission: str, **members: bool) -> None:
     asked = answers.loaded(schemas.SubmissionChanges(), members)
-    changes.patch_submission(calls.context(), caller, submission, asked)
+    submissions.patch_submission(calls.context(), caller, submission, asked)
 
 
 def _cancel(caller: Caller, submission: str) -> None:
-    changes.cancel_submission(calls.context(), caller, submission)
+    submissions.cancel_submission(calls.context(), caller, submission)
 
 
 def _retry(caller: Caller, submission: str) -> None:
-    changes.retry_submission(calls.context(), caller, submission)
+    submissions.retry_submission(calls.context(), caller, submission)
 
 
 _CHANGES: Mapping[str, Callable[[Caller, str], None]] = {

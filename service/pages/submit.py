@@ -12,8 +12,8 @@ from service.api import calls
 from service.caller import Caller
 from service.errors import BadRequest, Conflict, Forbidden, NotFound, TooManyRequests, Unprocessable, refuse
 from service.pages import answers, uploads
+from service.pages.answers import problem_of, with_status_of
 from service.pages.benchmarks import benchmark_document, state_of
-from service.pages.faults import problem_of, with_status_of
 from service.pages.uploads import Upload
 from service.pages.visitors import member
 from service.requests import BenchmarksQuery, PageQuery, SubmissionRequest, SubmissionsQuery

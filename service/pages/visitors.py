@@ -9,13 +9,12 @@ from urllib.parse import quote
 from flask import Response, g, request
 
 from service.api import calls
-from service.api.around import note_of
-from service.api.callers import caller_without_token
+from service.api.calls import caller_without_token
+from service.api.middleware import note_of
 from service.caller import Caller
 from service.errors import Forbidden, Unauthorized
-from service.usecases.access import sessions
-from service.usecases.access.sessions import SignedIn
-from service.usecases.access.throttle import count_failure
+from service.usecases.access import authentication
+from service.usecases.access.authentication import SignedIn, count_failure
 
 SESSION_COOKIE = "treescore_session"
 THEME_COOKIE = "treescore_theme"
@@ -93,7 +92,7 @@ def _visitor(*, tokens: bool = True) -> Visitor:
     cookie = request.cookies.get(SESSION_COOKIE)
     if cookie:
         try:
-            signed = sessions.signed_in(calls.context(), cookie, note.address)
+            signed = authentication.signed_in(calls.context(), cookie, note.address)
         except Unauthorized as ended:
             g.session_ended = ended.detail
         else:
@@ -181,15 +180,15 @@ def begin_session(response: Response, token: str) -> Response:
     """
     address = note_of(request.environ).address
     try:
-        cookie, _ = sessions.sign_in(calls.context(), token, address)
+        cookie, _ = authentication.sign_in(calls.context(), token, address)
     except Unauthorized:
         count_failure(calls.context(), address)
         raise
     before = request.cookies.get(SESSION_COOKIE)
     if before:
-        sessions.sign_out(calls.context(), before)
+        authentication.sign_out(calls.context(), before)
     response.set_cookie(
-        SESSION_COOKIE, cookie, max_age=int(sessions.LONGEST.total_seconds()), httponly=True, samesite="Strict",
+        SESSION_COOKIE, cookie, max_age=int(authentication.LONGEST.total_seconds()), httponly=True, samesite="Strict",
         secure=request.scheme == "https", path="/",
     )  # fmt: skip
     return response
@@ -199,7 +198,7 @@ def end_session(response: Response) -> Response:
     """Sign out: the session is deleted, and the response deletes the cookie."""
     cookie = request.cookies.get(SESSION_COOKIE)
     if cookie:
-        sessions.sign_out(calls.context(), cookie)
+        authentication.sign_out(calls.context(), cookie)
     response.delete_cookie(SESSION_COOKIE, path="/", httponly=True, samesite="Strict")
     return response
 

@@ -1,15 +1,218 @@
-"""Which figures of a revision a caller sees, and with how many digits: in documents, boards, exports and pictures."""
+"""Which figures a caller sees: by level, by share, and with how many digits.
+
+The feedback levels say how much of what depends on gold is shown. Of a split test set a caller sees the public share
+until the benchmark closes, then the private one. Figures over so few sentences, or differences of figures, that they
+tell about single ones are hidden. Documents, boards, exports and pictures are alike in all of this.
+
+An exact score or p answers more questions about gold than a reader of a board has: the last digits of a score tell
+single words, those of a p tell which shuffles were drawn. So figures are rounded to what they support, for all
+callers but organisers while gold is secret. Exact values stay stored.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterable, Mapping
+from collections import Counter
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from datetime import datetime
+from enum import IntEnum
 
-from service.errors import Forbidden
-from service.policy import cells
-from service.policy.levels import Level, not_shown, require
-from service.policy.rounding import rounded_bound, rounded_difference, rounded_p, rounded_score, rounded_to_step
+from service.caller import Caller
+from service.errors import Forbidden, invalid
+from service.requests import POOLED, PRIVATE, PUBLIC, SHARES
 from service.store.benchmarks import Benchmark
+from service.store.revisions import Digests
+
+
+class Level(IntEnum):
+    """How much is shown; each level includes those before it."""
+
+    NONE = 0
+    STATUS = 1
+    ROUNDED = 2
+    SCORES = 3
+    ITEMS = 4
+    GOLD = 5
+
+
+LEVELS = {level.name.lower(): level for level in Level}
+"""The levels by the names that benchmarks give them."""
+
+
+def require(level: Level, needed: Level, what: str) -> None:
+    """Check that the level shows `what`, a plural noun for the message.
+
+    Raises:
+        Forbidden: the level is too low; the message names the level that is needed.
+    """
+    if level < needed:
+        raise not_shown(
+            f"The organisers show {what} from feedback level {needed.name.lower()} on; the current level is "
+            f"{level.name.lower()}."
+        )
+
+
+def not_shown(detail: str) -> Forbidden:
+    """Return the refusal of what a benchmark does not show; the detail names the rule, not what lies behind it."""
+    return Forbidden(detail, slug="not-shown")
+
+
+SCORE_DIGITS = 4
+"""Significant digits of a score."""
+INTERVAL_DIGITS = 3
+"""Significant digits of the bounds of an interval."""
+P_DIGITS = 2
+"""Significant digits of a p."""
+P_FLOOR = 1e-4
+"""The smallest p that is shown: the fixed number of shuffles supports no smaller one."""
+DIFFERENCE_DECIMALS = 4
+"""Decimals of the difference of two exact scores."""
+
+
+def rounded_score(value: float) -> float:
+    """Return a score with SCORE_DIGITS significant digits."""
+    return _significant(value, SCORE_DIGITS)
+
+
+def rounded_to_step(value: float, step: float) -> float:
+    """Return the multiple of a step that is nearest to a score, which hides the exact value."""
+    return round(round(value / step) * step, 12)
+
+
+def rounded_bound(value: float) -> float:
+    """Return a bound of an interval with INTERVAL_DIGITS significant digits."""
+    return _significant(value, INTERVAL_DIGITS)
+
+
+def rounded_p(value: float) -> float:
+    """Return a p with P_DIGITS significant digits, at least P_FLOOR."""
+    return max(P_FLOOR, _significant(value, P_DIGITS))
+
+
+def rounded_difference(value: float) -> float:
+    """Return the difference of two exact scores with DIFFERENCE_DECIMALS decimals."""
+    return round(value, DIFFERENCE_DECIMALS) + 0.0
+
+
+def rounded_difference_bound(value: float) -> float:
+    """Return a bound of a difference with INTERVAL_DIGITS significant digits and no more decimals than differences.
+
+    Bounds of a small difference would otherwise have more decimals than it: their middle is its exact value.
+    """
+    return rounded_difference(rounded_bound(value))
+
+
+def _significant(value: float, digits: int) -> float:
+    return float(f"{value:.{digits}g}")
+
+
+LEAST_SENTENCES = 10
+"""Sentences from which on figures are shown at the levels `rounded` and `scores`."""
+SUMS = 2
+"""Figures over all parts, `macro` and `pooled`: with as many hidden parts, both together would give each of them."""
+
+Gold = Mapping[str, Digests]
+"""The digests of a revision's gold, by part."""
+
+
+def hidden_parts(sizes: Mapping[str, int | None]) -> frozenset[str]:
+    """Return the parts whose figures are hidden, among them POOLED where it would give a hidden one.
+
+    All sentences of a benchmark together are no cell. What is hidden must not follow from what is shown: the hidden
+    parts together have at least LEAST sentences, and are more than the sums over all parts that are shown; the
+    smallest of the other parts are hidden with them.
+
+    Args:
+        sizes: part -> its number of sentences; None, unknown, counts as 0.
+    """
+    if len(sizes) < 2:
+        return frozenset()
+    by_size = sorted(sizes, key=lambda name: (sizes[name] or 0, name))
+    hidden: list[str] = []
+    together = 0
+    for name in by_size:
+        size = sizes[name] or 0
+        if size >= LEAST_SENTENCES and (not hidden or (together >= LEAST_SENTENCES and len(hidden) > SUMS)):
+            break
+        hidden.append(name)
+        together += size
+    pooled = [POOLED] if 0 < len(hidden) <= SUMS else []
+    return frozenset([*hidden, *pooled])
+
+
+def hidden_tracks(hidden: Collection[str], tracks: Mapping[str, Collection[str]]) -> frozenset[str]:
+    """Return the tracks whose means are hidden: with the parts that are shown they would give hidden ones.
+
+    A track that has all hidden parts tells of them what `macro` tells. One that has some of them would tell their sum,
+    and with `macro` that of the others.
+
+    Args:
+        hidden: parts.
+        tracks: name -> its parts.
+    """
+    small = {*hidden} - {POOLED}
+    return frozenset(name for name, parts in tracks.items() if small.intersection(parts) not in (set(), small))
+
+
+def small_parts(sizes: Mapping[str, int | None]) -> list[str]:
+    """Return the parts with fewer than LEAST sentences, which the organisers are warned of; unknown sizes are not."""
+    return [name for name, size in sizes.items() if size is not None and size < LEAST_SENTENCES]
+
+
+def hidden_revisions(active: int, golds: Mapping[int, Gold]) -> frozenset[int]:
+    """Return the superseded revisions whose figures are hidden: with those shown they would tell single sentences.
+
+    Newer ones are shown rather than older ones.
+
+    Args:
+        active: number of the active revision, which is always shown.
+        golds: number of a revision -> its gold.
+    """
+    shown = [active]
+    hidden: list[int] = []
+    for number in sorted(set(golds) - {active}, reverse=True):
+        near = any(small_difference(golds[number], golds[each]) for each in shown if each in golds)
+        (hidden if near else shown).append(number)
+    return frozenset(hidden)
+
+
+def small_difference(one: Gold, other: Gold) -> bool:
+    """Return whether figures of two revisions together tell about few sentences.
+
+    They do where gold differs in some column in 1 to LEAST - 1 sentences, or it is not known in how many. They do too
+    where one has parts that the other lacks and either hides parts: its sums over all parts would give those.
+
+    Columns are looked at one by one: a change of all comments or lemmas must not cover one of a single head.
+    """
+    counts = differing(one, other)
+    if counts is None or any(0 < count < LEAST_SENTENCES for count in counts):
+        return True
+    return set(one) != set(other) and any(hidden_parts(_sizes(gold)) for gold in (one, other))
+
+
+def _sizes(gold: Gold) -> dict[str, int | None]:
+    return {name: None if part.sentences is None else len(part.sentences[0]) for name, part in gold.items()}
+
+
+def differing(one: Gold, other: Gold) -> Sequence[int] | None:
+    """Return in how many sentences each column differs; None where a part has no digests of its sentences.
+
+    The sentences of a part that only one of them has differ all.
+    """
+    counts: Counter[int] = Counter()
+    for name in {**one, **other}:
+        sides = [gold[name] for gold in (one, other) if name in gold]
+        if len(sides) == 2 and sides[0].gold_key is not None and sides[0].gold_key == sides[1].gold_key:
+            continue
+        known = [side.sentences for side in sides if side.sentences is not None]
+        if len(known) < len(sides) or len({len(columns) for columns in known}) > 1:
+            return None
+        for column in range(len(known[0])):
+            first = Counter(known[0][column])
+            second = Counter(known[1][column] if len(known) == 2 else ())
+            counts[column] += max((first - second).total(), (second - first).total())
+    return list(counts.values())
+
 
 DEFAULT_STEP = 0.01
 """The step to which scores are rounded where the benchmark sets none."""
@@ -47,8 +250,8 @@ class Release:
             raise _not_listed(f"score {score}")
         if part in self.hidden:
             raise not_shown(
-                f"Figures over fewer than {cells.LEAST} sentences are shown from feedback level items on, and so are "
-                f"those from which they could be computed: {part!r} is among them."
+                f"Figures over fewer than {LEAST_SENTENCES} sentences are shown from feedback level items on, and so "
+                f"are those from which they could be computed: {part!r} is among them."
             )
 
     def lists(self, key: str) -> bool:
@@ -173,8 +376,8 @@ def release_of(
         listed = frozenset(addresses) & {main_score, *chosen}
     else:
         listed = frozenset([main_score] if level is Level.ROUNDED else addresses)
-    hidden = cells.hidden_parts(sizes) if level < Level.ITEMS else frozenset()
-    return Release(level, step_of(benchmark), listed, hidden | cells.hidden_tracks(hidden, tracks))
+    hidden = hidden_parts(sizes) if level < Level.ITEMS else frozenset()
+    return Release(level, step_of(benchmark), listed, hidden | hidden_tracks(hidden, tracks))
 
 
 def _not_listed(what: str) -> Forbidden:
@@ -189,3 +392,70 @@ def rank_value(value: float | None) -> float | None:
 def step_of(benchmark: Benchmark) -> float:
     """Return the step to which a benchmark's scores are rounded at level `rounded`."""
     return float(benchmark.settings["rounding"] or DEFAULT_STEP)
+
+
+def shown_share(benchmark: Benchmark, at: datetime) -> str | None:
+    """Return the share whose figures a benchmark shows at a moment; None where the test set is not split."""
+    if benchmark.private_share is None:
+        return None
+    return PRIVATE if benchmark.closed(at) else PUBLIC
+
+
+def shares_of(benchmark: Benchmark) -> tuple[str | None, ...]:
+    """Return the shares that have boards: both, or None alone where the test set is not split."""
+    return (None,) if benchmark.private_share is None else SHARES
+
+
+def chosen_share(benchmark: Benchmark, asked: str | None, shown: str | None, *, organiser: bool) -> str | None:
+    """Return the share of a board: the one that is asked for, otherwise the one that is shown.
+
+    Args:
+        benchmark: of the board.
+        asked: PUBLIC, PRIVATE or None.
+        shown: to this caller without a choice.
+        organiser: whether the caller is one, who may see both at any time.
+
+    Raises:
+        Unprocessable: the test set is not split.
+        Forbidden: the private share is not shown yet.
+    """
+    if asked is None:
+        return shown
+    if benchmark.private_share is None:
+        detail = "The test set of this benchmark is not split into shares. Leave `split` out."
+        raise invalid("no-split", "/split", detail)
+    if asked == PRIVATE and not organiser:
+        require_shown(asked, shown)
+    return asked
+
+
+def require_shown(share: str | None, shown: str | None) -> None:
+    """Refuse figures of the private share while the public one is shown.
+
+    Raises:
+        Forbidden: they are of the private share, and it is not shown yet.
+    """
+    if share == PRIVATE and shown != PRIVATE:
+        raise not_shown(
+            "Figures of the private share are shown when the benchmark has closed, and on a frozen leaderboard if it "
+            "had closed before."
+        )
+
+
+FIXED_QUESTION = "fixed-question"
+
+
+def fixed_question(detail: str) -> Forbidden:
+    """Return the refusal of a question that is not the benchmark's own."""
+    return Forbidden(detail, slug=FIXED_QUESTION)
+
+
+def require_own_pick(benchmark: Benchmark, caller: Caller, pick: str | None) -> None:
+    """Refuse another rule than the board's for which submissions are its rows: it would show attempts not picked.
+
+    Raises:
+        Forbidden: another caller than an organiser chooses another pick.
+    """
+    own = benchmark.leaderboard["pick"]
+    if not caller.organiser and pick not in (None, own):
+        raise fixed_question(f"Only organisers choose `pick`. The leaderboard shows `{own}`. Leave it out.")

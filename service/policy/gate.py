@@ -11,15 +11,17 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from datetime import datetime
 
 from service.caller import Caller
-from service.policy import comparisons, items, levels
+from service.policy import documents as comparisons
+from service.policy import documents as items
+from service.policy import figures
+from service.policy.documents import Document, chosen, object_of, objects_of
 from service.policy.figures import Release
-from service.policy.items import Document, chosen, object_of, objects_of
 from service.requests import POOLED
 from service.store.benchmarks import Benchmark
 
-Level = levels.Level
-LEVELS = levels.LEVELS
-require = levels.require
+Level = figures.Level
+LEVELS = figures.LEVELS
+require = figures.require
 
 RECEIVED = "received"
 """The state of a submission for callers who may know only that it was received."""
@@ -258,7 +260,7 @@ def comparison_view(level: Level, document: Document, *, by_part: bool = True) -
         Forbidden: comparisons are not shown at this level.
     """
     require(level, Level.SCORES, "comparisons")
-    return dict(document) if level is Level.GOLD else comparisons.comparison(document, by_part=by_part)
+    return dict(document) if level is Level.GOLD else comparisons.shown_comparison(document, by_part=by_part)
 
 
 def items_view(level: Level, metric: str, documents: Sequence[Document]) -> list[dict[str, object]]:
@@ -273,7 +275,7 @@ def items_view(level: Level, metric: str, documents: Sequence[Document]) -> list
         Forbidden: items are not shown at this level.
     """
     require(level, Level.ITEMS, "items")
-    return [dict(document) for document in documents] if level is Level.GOLD else items.items(metric, documents)
+    return [dict(document) for document in documents] if level is Level.GOLD else items.shown_items(metric, documents)
 
 
 def require_compared_items(level: Level, metric: str) -> None:
@@ -290,7 +292,7 @@ def require_compared_items(level: Level, metric: str) -> None:
 def item_view(level: Level, metric: str, document: Document) -> dict[str, object]:
     """Return one item of a comparison, where items are identified by their number alone; see `items_view`."""
     require_compared_items(level, metric)
-    return dict(document) if level is Level.GOLD else items.item(metric, document)
+    return dict(document) if level is Level.GOLD else items.shown_item(metric, document)
 
 
 def difference_view(level: Level, metric: str, score: str, value: float) -> float | None:
@@ -300,14 +302,14 @@ def difference_view(level: Level, metric: str, score: str, value: float) -> floa
 
 def differences_shown(level: Level, metric: str, score: str) -> bool:
     """Return whether a caller may see in which sentences two outputs differ, and by how much."""
-    return level is Level.GOLD or score in items.scores(metric)
+    return level is Level.GOLD or score in items.shown_scores(metric)
 
 
 def groupings_view(level: Level, metric: str, names: Iterable[str]) -> list[str]:
     """Return the groupings whose slices a caller may see, in the order given."""
     if level is Level.GOLD:
         return list(names)
-    allowed = items.groupings(metric) if level is Level.ITEMS else ()
+    allowed = items.shown_groupings(metric) if level is Level.ITEMS else ()
     return [name for name in names if name in allowed]
 
 
@@ -320,9 +322,9 @@ def slices_view(level: Level, metric: str, grouping: str, documents: Sequence[Do
     if level is Level.GOLD:
         return [dict(row) for row in documents]
     require(level, Level.ITEMS, "slices")
-    if grouping not in items.groupings(metric):
+    if grouping not in items.shown_groupings(metric):
         require(level, Level.GOLD, f"slices by {grouping}")
-    return items.rows(metric, grouping, documents)
+    return items.shown_rows(metric, grouping, documents)
 
 
 def event_view(level: Level | None, caller: Caller, event: Document) -> dict[str, object] | None:

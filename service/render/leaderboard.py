@@ -1,27 +1,406 @@
-"""Render a leaderboard's document as JSON, CSV, TSV, Markdown, LaTeX or SVG."""
+"""A leaderboard for people and programs: as JSON, CSV, TSV, Markdown, LaTeX or SVG.
+
+Cells, headline and notes are shared by the formats for people. The picture is the table, with a dot and its interval
+in each row, readable in black and white.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from decimal import Decimal
+from functools import lru_cache
+from itertools import groupby
+from typing import Any, Protocol
 
 import orjson
 
-from service.render.documents import BoardDocument
-from service.render.leaderboard_picture import board_picture
-from service.render.leaderboard_rows import (
-    HEADS,
-    Row,
-    board_headline,
-    board_notes,
-    board_rows,
-    claim_of,
-    parts_words,
-    shown_columns,
-)
-from treescore.render.comparisons import Rendered
+import treescore.metrics  # noqa: F401 - importing the package fills the registry
+from service.render.documents import BoardDocument, RowDocument, SignificanceDocument
+from treescore.core.registry import METRICS, make_metric
+from treescore.core.wording import IN_FRACTIONS, PERCENT, Figures, counted, figures_of, one_line
+from treescore.render.crosstable import p_text
+from treescore.render.dot_table import DotColumn, DotRow, DotTable, Mark, Scale, dot_table, scale_of
+from treescore.render.drawing import Drawing, interval_words, p_words, ranks_words, value_words
+from treescore.render.drawing import stepped as figures_stepped
+from treescore.render.forms import Rendered
 from treescore.render.latex import comment, latex_escaped, preamble, tabular
-from treescore.render.markdown import markdown_escaped, pipe_table
 from treescore.render.rows import safe_value, separated
+from treescore.render.text import markdown_escaped, pipe_table
+
+
+def percent_of(addresses: Iterable[str], form: str = "svg") -> frozenset[str]:
+    """Return those scores that people see in percent in this format; the others of the service print fractions."""
+    return frozenset(each for each in addresses if form == "svg" and shown_as(each).in_percent)
+
+
+@lru_cache(maxsize=256)
+def shown_as(address: str, step: float | None = None) -> Figures:
+    """Return how the figures of a score are written.
+
+    Args:
+        address: of the score; one of a metric that is not registered is written as a fraction.
+        step: to which scores are rounded; they have as many decimals as it has.
+    """
+    key, _, name = address.partition(".")
+    if key not in METRICS:
+        figures = IN_FRACTIONS
+    else:
+        table = make_metric(key, {}).table
+        score = table.by_name.get(name, table.scores[0])
+        figures = figures_of(PERCENT, share=score.is_share)
+    return figures_stepped(figures, step)
+
+
+HEADS = (
+    *("rank", "ranks", "cluster", "team", "submission", "score", "covered", "parts", "95 % interval", "p to next"),
+    "detectable",
+)
+UNITS = {"block": "documents"}
+"""Names of units for people, where they are not plain plurals."""
+
+
+@dataclass(frozen=True, slots=True)
+class Row:
+    """One row.
+
+    Attributes:
+        cells: in the order of HEADS.
+        baseline: whether it is a baseline.
+        begins_cluster: whether a line is drawn above it.
+        value, low, high: score and its interval.
+    """
+
+    cells: Sequence[str]
+    baseline: bool
+    begins_cluster: bool
+    value: float | None
+    low: float | None
+    high: float | None
+
+    @property
+    def label(self) -> str:
+        """Return rank, team and submission in one line, and what it covers where it lacks sentences."""
+        rank, team, name, covered = (
+            self.cells[HEADS.index(head)] for head in ("rank", "team", "submission", "covered")
+        )
+        system = ": ".join(part for part in (team, name) if part)
+        scored, _, total = covered.partition("/")
+        system += f" ({covered})" if scored != total else ""
+        return f"{rank}. {system}" if rank != "-" else system
+
+
+def board_rows(document: BoardDocument) -> list[Row]:
+    """Return the rows as cells. A line is drawn where the cluster changes from one ranked row to the next."""
+    rows = []
+    cluster = None
+    step = document["rounding"]
+    for row in document["rows"]:
+        begins = row["cluster"] is not None and cluster is not None and row["cluster"] != cluster
+        if row["cluster"] is not None:
+            cluster = row["cluster"]
+        low, high = (None, None) if row["ci95"] is None else (row["ci95"]["low"], row["ci95"]["high"])
+        cells = (
+            "-" if row["rank"] is None else str(row["rank"]),
+            _ranks(row["rank_interval"]),
+            "" if row["cluster"] is None else str(row["cluster"]),
+            team_words(row),
+            _system_name(row),
+            stepped(row["score"], step),
+            row["covered"] or "",
+            _lacking_parts(row, len(document["parts"])),
+            IN_FRACTIONS.interval(low, high) if low is not None else "",
+            "" if row["p_next"] is None else p_text(row["p_next"]),
+            _detectable(row),
+        )
+        rows.append(Row(cells, row["role"] == "baseline", begins, row["score"], low, high))
+    return rows
+
+
+def _label(row: RowDocument) -> str:
+    return ": ".join(filter(None, (team_words(row), one_line(row["name"] or "")))) or row["submission"]
+
+
+def _system_name(row: RowDocument) -> str:
+    """Return the name of a row's submission, and how many training runs it stands for where there are several."""
+    runs = "" if row["runs"] is None else f"({counted(row['runs']['count'], 'run')})"
+    return " ".join(filter(None, (one_line(row["name"] or ""), runs)))
+
+
+def stepped(value: float | None, step: float | None) -> str:
+    """Format a score with four decimals, or with those of its rounding step."""
+    if value is None or step is None:
+        return IN_FRACTIONS.value(value)
+    exponent = Decimal(str(step)).normalize().as_tuple().exponent
+    return f"{value:.{max(0, -exponent) if isinstance(exponent, int) else 4}f}"
+
+
+def shown_columns(rows: Sequence[Row]) -> list[int]:
+    """Return the columns that are not empty in every row; all columns without rows."""
+    return [at for at in range(len(HEADS)) if not rows or any(row.cells[at] for row in rows)]
+
+
+def board_headline(document: BoardDocument) -> str:
+    """Describe the board in one line."""
+    better = "higher" if document["higher_is_better"] else "lower"
+    parts = [
+        f"{one_line(document['title'])}: {document['score']} ({better} is better)",
+        f"revision {document['revision']}",
+    ]
+    if document["part"] is not None:
+        parts.append(_part(document["part"], len(document["parts"])))
+    if document["split"] is not None:
+        parts.append(f"{document['split']} share")
+    parts.append(f"{document['pick']} of each team" if document["pick"] != "all" else "all submissions")
+    if document["as_of"] is not None:
+        parts.append(f"as of {document['as_of']}")
+    if document["frozen"]:
+        parts.append("frozen")
+    return "; ".join(parts)
+
+
+def _part(name: str, parts: int) -> str:
+    known = {"macro": "mean of the parts", "pooled": "all parts pooled"}.get(name)
+    return known or (f"part {name}" if parts == 1 else f"{name} (mean of {parts} parts)")
+
+
+def claim_of(document: BoardDocument) -> str:
+    """Return what the claims of a board are about, in one line; empty where nothing was tested."""
+    assumed = document["significance"]["assumed"]
+    return f"Assumed: {assumed}" if assumed else ""
+
+
+def board_notes(document: BoardDocument) -> list[str]:
+    """Return the notes below the board."""
+    lines = []
+    significance = document["significance"]
+    if significance["pending"]:
+        lines.append("The significance of this board is being computed. Request the board again in a moment.")
+    elif significance["test"] is not None:
+        lines.append(
+            f"Paired permutation test{_over_units(significance)}, {significance['alternative']}, "
+            f"{significance['correction']} over {counted(significance['pairs'] or 0, 'pair')}, "
+            f"alpha {significance['alpha']:g}; the first "
+            f"{counted(significance['first_rows'], 'row')} and the baselines were tested. "
+            "A line is drawn where every system above differs from every system below."
+        )
+    claim = claim_of(document)
+    if claim:
+        lines.append(claim)
+    powers = {row["detectable"]["power"] for row in document["rows"] if row["detectable"] is not None}
+    if powers:
+        lines.append(
+            "Detectable: the true difference to the next row that the test would find with "
+            f"{' or '.join(f'{100 * power:g} %' for power in sorted(powers))} power."
+        )
+    if significance["reason"]:
+        lines.append(significance["reason"])
+    if document["next"] is not None:
+        lines.append(f"{len(document['rows'])} of {document['total_rows']} rows; next cursor: {document['next']}.")
+    missing = missing_note([(_label(row), row) for row in document["rows"]], len(document["parts"]))
+    if missing:
+        lines.append(missing)
+    if any(row["role"] == "baseline" for row in document["rows"]):
+        lines.append("Baselines have no rank.")
+    return lines
+
+
+def _over_units(significance: SignificanceDocument) -> str:
+    """Say what is swapped as a whole, and how many of it there are where that is shown; nothing if nothing was."""
+    unit, count = significance["unit"], significance["unit_count"]
+    if unit is None:
+        return ""
+    return f" over {'' if count is None else f'{count:,} '}{UNITS.get(unit, f'{unit}s')}"
+
+
+def _detectable(row: RowDocument) -> str:
+    return "" if row["detectable"] is None else IN_FRACTIONS.value(row["detectable"]["difference"])
+
+
+def _ranks(interval: Sequence[int] | None) -> str:
+    if interval is None:
+        return ""
+    low, high = interval
+    return str(low) if low == high else f"{low}-{high}"
+
+
+class Rowlike(Protocol):
+    """A row of a board or a matrix."""
+
+    def __getitem__(self, name: Any, /) -> Any: ...
+
+
+def _lacking_parts(row: Rowlike, total: int) -> str:
+    """Return how many parts a row has, where it lacks some: `2 of 3`."""
+    scored = row["scored_parts"]
+    return "" if scored is None or scored == total else f"{scored} of {total}"
+
+
+def parts_words(row: Rowlike) -> str:
+    """Return the names of the parts that a row lacks, as far as they are shown, in one cell."""
+    return " ".join(row["missing_parts"] or ())
+
+
+def missing_note(rows: Sequence[tuple[str, Rowlike]], total: int) -> str:
+    """Say which rows lack parts; empty where none does.
+
+    Args:
+        rows: with what each is called.
+        total: the number of parts that the score is about.
+    """
+    said = []
+    for name, row in rows:
+        words = _lacking_parts(row, total)
+        names = ", ".join(row["missing_parts"] or ())
+        if words:
+            said.append(f"{name} has {words}{f' (without {names})' if names else ''}")
+    return f"Parts without a scored output: {'; '.join(said)}." if said else ""
+
+
+def team_words(row: Rowlike) -> str:
+    """Name the team of a row for people."""
+    if row["role"] == "baseline":
+        return "baseline"
+    return one_line(row["team_name"] or row["team"] or "anonymous")
+
+
+PICTURE_COLUMNS = (
+    DotColumn("#", right=True, soft=True),
+    DotColumn("Could be", soft=True),
+    DotColumn("Team"),
+    DotColumn("Submission", soft=True, most=200),
+    DotColumn("Score", right=True, bold=True),
+    DotColumn("95 % interval", right=True, soft=True),
+    DotColumn("p, next", right=True, soft=True),
+    DotColumn("Sentences", right=True, warns=True),
+    DotColumn("Parts", right=True, warns=True),
+)
+_DOTS_AFTER = 5
+_AXIS = 260
+_LISTED = 40
+"""Rows that the description names; all are drawn."""
+_UNRANKED = "Without a score"
+
+
+def board_picture(document: BoardDocument) -> bytes:
+    """Draw all rows, best first; equal documents give equal bytes in any thread."""
+    figures = shown_as(document["score"], document["rounding"])
+    scale = board_scale(document, figures)
+    table = DotTable(
+        title=one_line(document["title"]), above=[_subtitle(document)], columns=PICTURE_COLUMNS,
+        lines=list(_lines(document, figures)), scale=scale, dots_after=_DOTS_AFTER, below=_below(document),
+    )  # fmt: skip
+    return dot_table(Drawing("board", board_headline(document), _described(document, figures)), table).encode()
+
+
+def board_scale(document: BoardDocument, figures: Figures, size: float = _AXIS) -> Scale:
+    """Return the axis of a board: it spans the tested rows with their intervals, all rows where none was tested.
+
+    Args:
+        document: the board.
+        figures: the unit of the axis.
+        size: of the axis in pixels.
+    """
+    rows = [row for row in document["rows"] if row["tested"]] or document["rows"]
+    shown = [each for row in rows for each in (row["score"], *_bounds(row))]
+    return scale_of((None if each is None else figures.factor * each for each in shown), size)
+
+
+def row_mark(row: RowDocument, figures: Figures) -> Mark:
+    """Return what is drawn of a row, in the unit of the axis."""
+    value, low, high = (
+        None if each is None else figures.factor * each for each in (row["score"], *_bounds(row))
+    )  # fmt: skip
+    return Mark(value, low, high, diamond=row["role"] == "baseline")
+
+
+def _bounds(row: RowDocument) -> tuple[float | None, float | None]:
+    interval = row["ci95"]
+    return (None, None) if interval is None else (interval["low"], interval["high"])
+
+
+def _lines(document: BoardDocument, figures: Figures) -> Iterator[DotRow]:
+    """Yield the tested rows, then the others under what is said of them."""
+    every = list(zip(document["rows"], board_rows(document), strict=True))
+    ordered = sorted(every, key=lambda each: _group(each[0])[0])
+    for (_, words), rows in groupby(ordered, key=lambda each: _group(each[0])):
+        if words:
+            yield DotRow(heading=words)
+        for row, cells in rows:
+            yield DotRow(
+                _cells(document, row, cells.cells), row_mark(row, figures), ruled=cells.begins_cluster and not words,
+                italic=row["role"] == "baseline",
+            )  # fmt: skip
+
+
+def _group(row: RowDocument) -> tuple[int, str]:
+    """Return where a row stands, and the words above its group; none above the first."""
+    if row["score"] is None:
+        return 2, _UNRANKED
+    if row["tested"] is False:
+        return 1, "Not tested" + (f": {one_line(row['reason'])}" if row["reason"] else "")
+    return 0, ""
+
+
+def _cells(document: BoardDocument, row: RowDocument, cells: Sequence[str]) -> Sequence[str]:
+    """Return the cells of COLUMNS; those of the other formats give rank, team and submission."""
+    rank, _, _, team, name = cells[:5]
+    figures = shown_as(document["score"], document["rounding"])
+    ranks = row["rank_interval"]
+    scored, _, total = (row["covered"] or "").partition("/")
+    return (
+        "" if rank == "-" else rank,
+        ranks_words(None if ranks is None else (ranks[0], ranks[1])),
+        team,
+        name,
+        value_words(row["score"], figures),
+        interval_words(*_bounds(row), figures),
+        p_words(row["p_next"]),
+        f"{scored} of {total}" if scored != total else "",
+        _parts_words(document, row),
+    )
+
+
+def _parts_words(document: Mapping[str, object], row: Mapping[str, object]) -> str:
+    """Return how many parts a row has, of all, where it lacks some: `2 of 3`."""
+    scored, parts = row.get("scored_parts"), document.get("parts")
+    if scored is None or not isinstance(parts, Sequence) or scored == len(parts):
+        return ""
+    return f"{scored} of {len(parts)}"
+
+
+def _subtitle(document: BoardDocument) -> str:
+    """Return the headline without the title, which stands above it."""
+    words = board_headline(document).removeprefix(f"{one_line(document['title'])}: ")
+    if not shown_as(document["score"]).in_percent:
+        return words
+    score = document["score"]
+    return words.replace(f"{score} (", f"{score} (percent, ", 1)
+
+
+def _below(document: BoardDocument) -> list[str]:
+    """Return what the marks mean, then the notes of the board; a picture shows no detectable differences."""
+    whiskers = any(row["ci95"] is not None for row in document["rows"])
+    legend = ["Dot: score." + (" Whisker: 95 % interval." if whiskers else "")]
+    if any(row["role"] == "baseline" for row in document["rows"]):
+        legend.append("Diamond, slanted: baseline.")
+    if any(row["tested"] is False for row in document["rows"]):
+        legend.append("The axis spans the tested rows; an arrow points to what lies beyond.")
+    return [" ".join(legend), *(each for each in board_notes(document) if not each.startswith("Detectable: "))]
+
+
+def _described(document: BoardDocument, figures: Figures) -> str:
+    """Return the ranking and the notes for people who cannot see the picture."""
+    listed = [
+        f"{cells.label} {value_words(row['score'], figures)}"
+        + (f" ({interval_words(*_bounds(row), figures)})" if row["ci95"] else "")
+        for row, cells in zip(document["rows"], board_rows(document), strict=True)
+        if row["score"] is not None
+    ]
+    total = len(document["rows"])
+    more = f" {total} rows in all." if total > min(len(listed), _LISTED) else ""
+    return " ".join([f"Ranking: {'; '.join(listed[:_LISTED])}.{more}", *board_notes(document)])
+
 
 BOARD_COLUMNS = (
     "rank",

@@ -11,14 +11,13 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 import orjson
 
 from service.render.documents import MatrixDocument, MatrixRowDocument
-from service.render.leaderboard_rows import missing_note, parts_words, stepped, team_words
-from service.render.units import shown_as
-from treescore.core.one_line import clean
-from treescore.render.comparisons import Rendered
+from service.render.leaderboard import missing_note, parts_words, shown_as, stepped, team_words
+from treescore.core.wording import one_line
+from treescore.render.forms import Rendered
+from treescore.render.heat_maps import matrix_svg
 from treescore.render.latex import comment, latex_escaped, preamble, tabular
-from treescore.render.markdown import markdown_escaped, pipe_table
-from treescore.render.matrix_picture import matrix_svg
 from treescore.render.rows import safe_value, separated
+from treescore.render.text import markdown_escaped, pipe_table
 
 MATRIX_COLUMNS = (
     *("rank", "role", "team", "team_name", "submission", "name"),
@@ -45,13 +44,13 @@ def _flat_matrix_rows(document: MatrixDocument) -> Iterator[Sequence[object]]:
     for row in document["rows"]:
         flat: dict[str, object] = {**row, "parts": len(document["parts"]), "missing_parts": parts_words(row)}
         values = [*(flat[column] for column in MATRIX_COLUMNS), *row["values"]]
-        yield [clean(safe_value(value)) if isinstance(value, str) else safe_value(value) for value in values]
+        yield [one_line(safe_value(value)) if isinstance(value, str) else safe_value(value) for value in values]
 
 
 def matrix_headline(document: MatrixDocument) -> str:
     """Describe the matrix in one line."""
     better = "higher" if document["higher_is_better"] else "lower"
-    said = [f"{clean(document['title'])}: {document['score']} by part ({better} is better)"]
+    said = [f"{one_line(document['title'])}: {document['score']} by part ({better} is better)"]
     said.append(f"revision {document['revision']}")
     if document["split"] is not None:
         said.append(f"{document['split']} share")
@@ -116,7 +115,7 @@ def _table(document: MatrixDocument) -> tuple[list[str], list[list[str]]]:
 
 def _matrix_system(row: MatrixRowDocument) -> str:
     """Name a system in one line: its team, or where that is not shown its submission."""
-    named = ": ".join(filter(None, (team_words(row), clean(row["name"] or ""))))
+    named = ": ".join(filter(None, (team_words(row), one_line(row["name"] or ""))))
     return named if row["team"] or row["role"] == "baseline" else row["submission"]
 
 

@@ -1,17 +1,56 @@
-"""Strict schemas, and how their faults become problems with a code and a JSON pointer."""
+"""Strict schemas, messages of invalid members, and how faults become problems with a code and a JSON pointer."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from typing import Any, Generic, TypeVar
+from typing import Any, Generic, Self, TypeVar
 
 from marshmallow import RAISE, Schema, ValidationError, post_load
 
 from service.errors import Unprocessable, problems_counted
-from service.schemas.faults import Fault
 from treescore.core.params import escape
-from treescore.core.suggestions import did_you_mean
+from treescore.core.wording import did_you_mean
 from treescore.errors import Problem, ProblemList
+
+Messages = dict[str, str | list[Any] | dict[Any, Any]]
+"""Messages of a field by the name of the fault, as marshmallow declares them."""
+
+
+class Fault(str):
+    """A message with an error code; marshmallow carries it to where the pointer is known.
+
+    Attributes:
+        code: of the problem.
+        known: names of which the member should have had one; the pointer's last step was another.
+    """
+
+    __slots__ = ("code", "known")
+    code: str
+    known: tuple[str, ...]
+
+    def __new__(cls, code: str, detail: str, known: tuple[str, ...] = ()) -> Self:
+        """Make a message with its code."""
+        fault = super().__new__(cls, detail)
+        fault.code = code
+        fault.known = known
+        return fault
+
+    def format(self, *_values: Any, **_named: Any) -> Self:
+        """Return the message, which is complete: marshmallow fills in its own."""
+        return self
+
+
+def messages(**faults: Fault) -> Messages:
+    """Return the messages of a field: of a missing value, of null, and of the faults given by marshmallow's names."""
+    missing = Fault("missing-field", "This is required. Add it.")
+    null = Fault("null-field", "This must not be null. Give a value, or leave it out.")
+    return {"required": missing, "null": null, **faults}
+
+
+def wrong_type(expected: str) -> ValidationError:
+    """Return the error of a value that has another JSON type."""
+    return ValidationError([Fault("wrong-type", f"This must be {expected}.")])
+
 
 Loaded = TypeVar("Loaded")
 """What a schema loads: a request of service.requests, or a dictionary of JSON that the library checks."""

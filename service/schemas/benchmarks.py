@@ -9,28 +9,36 @@ from marshmallow import ValidationError
 from service import requests
 from service.policy.gate import LEVELS
 from service.requests import ERRORS, INPUTS, MAX_LINKS, MAX_PARTS, MAX_QUOTA, MAX_TRACKS, PICKS, UNITS
-from service.schemas.base import Strict
-from service.schemas.checked_fields import (
+from service.schemas.base import Fault, Strict, wrong_type
+from service.schemas.fields import (
+    AboutText,
+    Address,
     Checked,
+    Columns,
     Flag,
     Fraction,
+    Lengths,
+    Listed,
     Mapped,
     Margin,
+    Moment,
     Name,
     Named,
+    Nested,
+    Notes,
     Shape,
     Slug,
     Step,
+    Strings,
     Text,
     Whole,
+    Words,
     check_year,
+    choice,
     component,
+    length,
 )
-from service.schemas.columns import Columns, Lengths, Strings, Words
-from service.schemas.faults import Fault, wrong_type
 from service.schemas.jobs import MAX_METRICS, MAX_TRANSFORMS, FormatChoice, MetricEntry, TransformEntry
-from service.schemas.people_texts import AboutText, Address, Notes
-from service.schemas.plain_fields import Listed, Moment, Nested, choice, length
 
 MAX_LISTED = 1000
 """Scores that a benchmark may list."""

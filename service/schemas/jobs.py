@@ -1,4 +1,4 @@
-"""Load the request of a scoring job."""
+"""Load the request of a scoring job, and that for suggestions of what could score texts."""
 
 from __future__ import annotations
 
@@ -8,11 +8,27 @@ from typing import Any, ClassVar
 from marshmallow import INCLUDE, ValidationError, post_load, pre_load, validates_schema
 
 from service import requests
-from service.schemas.base import Strict
-from service.schemas.checked_fields import Checked, Name, Named, Parameters, Shape, Text, component
-from service.schemas.columns import Columns, Lengths, Seconds, Strings, Words
-from service.schemas.faults import Fault, wrong_type
-from service.schemas.plain_fields import Listed, Nested, String, choice, length, pattern
+from service.schemas.base import Fault, Strict, wrong_type
+from service.schemas.fields import (
+    Checked,
+    Columns,
+    Lengths,
+    Listed,
+    Name,
+    Named,
+    Nested,
+    Parameters,
+    Seconds,
+    Shape,
+    String,
+    Strings,
+    Text,
+    Words,
+    choice,
+    component,
+    length,
+    pattern,
+)
 
 STATES = ("queued", "running", "succeeded", "failed", "cancelled")
 SIDES = ("both", "gold", "system")
@@ -145,3 +161,14 @@ class JobRequest(Strict[requests.JobRequest]):
 def job_request(max_systems: int) -> JobRequest:
     """Return the schema for so many systems; making it takes longer than using it."""
     return JobRequest(max_systems)
+
+
+MAX_TEXT = 100_000
+
+
+class SuggestionRequest(Strict[requests.SuggestionRequest]):
+    """The beginning of a text whose format is asked for."""
+
+    into = requests.SuggestionRequest
+
+    text = String(required=True, validate=length(1, MAX_TEXT, "characters: the first lines are enough"))

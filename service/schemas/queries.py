@@ -8,9 +8,8 @@ from service import requests
 from service.render import LEADERBOARD_FORMATS, MATRIX_FORMATS
 from service.requests import DEFAULT_LIMIT, ORDERS, PICKS, SHARES, WRONG_KINDS
 from service.schemas.base import Strict
-from service.schemas.checked_fields import ID_FORM
+from service.schemas.fields import ID_FORM, String, choice, pattern, whole_number
 from service.schemas.jobs import STATES
-from service.schemas.plain_fields import String, choice, pattern, whole_number
 from treescore.render import FORMATS, ITEM_FORMATS
 
 CURSOR = pattern(

@@ -1,15 +1,31 @@
-"""Load requests for submissions and their changes."""
+"""Load requests for submissions and their changes, and for comparisons of submissions."""
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, ClassVar
+
+from marshmallow import ValidationError, post_load
 
 from service import requests
-from service.schemas.base import Strict
-from service.schemas.checked_fields import Flag, Mapped, Name, Slug, Text
-from service.schemas.faults import Fault
-from service.schemas.people_texts import Address, Notes
-from service.schemas.plain_fields import Nested, choice
+from service.requests import LEADERBOARD, MAX_COMPARED, PICKS
+from service.schemas.base import Fault, Strict, wrong_type
+from service.schemas.fields import (
+    Address,
+    Checked,
+    Flag,
+    Mapped,
+    Name,
+    Nested,
+    Notes,
+    Setting,
+    Shape,
+    Slug,
+    String,
+    Text,
+    Whole,
+    choice,
+)
+from treescore.significance import PARAMS
 
 ROLES = ("system", "baseline")
 
@@ -53,3 +69,47 @@ class SubmissionChanges(Strict[requests.SubmissionChanges]):
         super().__init__(**options)
         detail = f"PATCH changes only {', '.join(self.members())} of a submission."
         self.error_messages["unknown"] = Fault("not-changeable", detail, self.members())
+
+
+class Compared(Checked):
+    """Ids of submissions, or all on the leaderboard."""
+
+    shape: ClassVar[Shape] = {
+        "oneOf": [
+            {"type": "array", "minItems": 2, "maxItems": MAX_COMPARED, "items": {"type": "string"}},
+            {"type": "string", "const": LEADERBOARD},
+        ]
+    }
+
+    def check(self, value: object) -> object:
+        """A list of ids, or the word."""
+        if value == LEADERBOARD:
+            return value
+        if not isinstance(value, list) or not all(isinstance(each, str) for each in value):
+            raise wrong_type(f'a list of submissions\' ids, or "{LEADERBOARD}"')
+        if not 2 <= len(value) <= MAX_COMPARED:
+            raise ValidationError([Fault("bad-value", f"Name 2 to {MAX_COMPARED} submissions.")])
+        return value
+
+
+class ComparisonRequest(Strict[requests.ComparisonRequest]):
+    """What is compared, and how. The significance module declares the settings and checks their values."""
+
+    into = requests.ComparisonRequest
+
+    class Meta(Strict.Meta):
+        """The settings are beside the question."""
+
+        include: ClassVar = {name: Setting() for name in PARAMS}
+
+    submissions = Compared(required=True)
+    score = String(allow_none=True)
+    part = String(allow_none=True)
+    revision = Whole(1, 2**31 - 1, allow_none=True)
+    pick = choice(PICKS, allow_none=True)
+
+    @post_load
+    def build(self, members: dict[str, Any], **_options: object) -> requests.ComparisonRequest:
+        """Make the request, its settings in one member."""
+        settings = {name: members.pop(name) for name in PARAMS if name in members}
+        return requests.ComparisonRequest(**members, settings=settings)

@@ -1,12 +1,28 @@
-"""Load requests for teams."""
+"""Load requests for teams, tokens and webhooks; tables of teams, read and handed out.
+
+A table of teams is CSV (RFC 4180) in UTF-8 with a header, as spreadsheets save it. New teams are handed out with
+their tokens as CSV.
+"""
 
 from __future__ import annotations
 
+import csv
+import io
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from typing import NamedTuple
+
+from marshmallow import ValidationError
+
 from service import requests
-from service.requests import MAX_TEAMS
-from service.schemas.base import Strict
-from service.schemas.checked_fields import Name, Slug, Whole, check_year
-from service.schemas.plain_fields import Listed, Moment, Nested, String, length
+from service.errors import LONGEST_SHOWN, unprocessable
+from service.requests import EVENT_KINDS, MAX_TEAMS, SCOPES
+from service.requests import TeamRequest as Team
+from service.requests import TeamsRequest as Teams
+from service.schemas.base import Fault, Strict
+from service.schemas.fields import Listed, Moment, Name, Nested, Slug, String, Whole, check_year, choice, length
+from treescore.core.text import first_bad_byte, place
+from treescore.errors import Problem, ProblemList
+from treescore.render.rows import safe_value, separated
 
 MAX_SECRET = 200
 
@@ -47,3 +63,128 @@ class JoinRequest(Strict[requests.JoinRequest]):
     id = Slug(required=True)
     name = Name(required=True)
     contact = Name(required=True)
+
+
+COLUMNS = ("id", "name", "contact")
+REQUIRED = ("id", "name")
+_MARK = b"\xef\xbb\xbf"
+
+
+class Row(NamedTuple):
+    """A row and the line where it begins."""
+
+    line: int
+    fields: Sequence[str]
+
+
+def load_teams(body: bytes, cap: int) -> Teams:
+    """Return the teams of a table. Columns may stand in any order, and `contact` may be missing.
+
+    Args:
+        body: the table.
+        cap: problems that are shown.
+
+    Raises:
+        Unprocessable: with line and column (number of the field) of each fault.
+    """
+    problems = ProblemList(cap)
+    rows = _team_rows(body.removeprefix(_MARK), problems)
+    header = _header(rows[0] if rows else Row(1, ()), problems)
+    if problems.total:
+        raise unprocessable(problems)
+    teams = [team for row in rows[1:] if (team := _team(row, header, problems)) is not None]
+    if not problems.total and not 1 <= len(teams) <= MAX_TEAMS:
+        detail = f"The table has {len(teams)} teams. Give 1 to {MAX_TEAMS:,} teams, each in a line below the header."
+        problems.add(Problem(code="bad-value", line=1, column=1, detail=detail))
+    if problems.total:
+        raise unprocessable(problems)
+    column = header.index("id") + 1
+    return Teams(teams=teams, places=[(row.line, column) for row in rows[1:]])
+
+
+def _team_rows(table: bytes, problems: ProblemList) -> list[Row]:
+    """Return the rows that are not blank; what cannot be read goes to `problems`."""
+    bad = first_bad_byte(table)
+    if bad is not None:
+        line, column = place(table, bad)
+        detail = f"Byte 0x{table[bad]:02x} is invalid UTF-8. Save the table as UTF-8."
+        problems.add(Problem(code="invalid-utf8", line=line, column=column, detail=detail))
+        return []
+    return list(_read(table.decode(), problems))
+
+
+def _read(table: str, problems: ProblemList) -> Iterator[Row]:
+    reader = csv.reader(io.StringIO(table, newline=""), strict=True)
+    line = 1
+    try:
+        for fields in reader:
+            if fields:
+                yield Row(line, fields)
+            line = reader.line_num + 1
+    except csv.Error as error:
+        detail = (
+            f"Cannot read the row that begins here: {error}. Put fields with commas in quotes; double quotes in them."
+        )
+        problems.add(Problem(code="bad-table", line=line, column=1, detail=detail))
+
+
+def _header(row: Row, problems: ProblemList) -> list[str]:
+    names = [name.strip() for name in row.fields]
+    missing = [name for name in REQUIRED if name not in names]
+    unknown = [number for number, name in enumerate(names, 1) if name not in COLUMNS or name in names[: number - 1]]
+    if not problems.total and (missing or unknown):
+        shown = ",".join(names)[:LONGEST_SHOWN]
+        detail = f"The first line must be id,name,contact, separated by commas; it is {shown!r}."
+        problems.add(Problem(code="bad-table", line=row.line, column=unknown[0] if unknown else 1, detail=detail))
+    return names
+
+
+def _team(row: Row, header: Sequence[str], problems: ProblemList) -> Team | None:
+    if len(row.fields) != len(header):
+        detail = f"The row has {len(row.fields)} fields, the header {len(header)}. Put a name with commas in quotes."
+        column = min(len(row.fields), len(header)) + 1
+        problems.add(Problem(code="bad-table", line=row.line, column=column, detail=detail))
+        return None
+    given: Mapping[str, str | None] = dict(zip(header, row.fields, strict=True))
+    try:
+        team: Team = TeamRequest().load({**given, "contact": given.get("contact") or None})
+    except ValidationError as error:
+        for name, faults in error.messages_dict.items():
+            for fault in faults:
+                code = fault.code if isinstance(fault, Fault) else "bad-value"
+                detail = f"{name}: {fault}"
+                problems.add(Problem(code=code, line=row.line, column=header.index(name) + 1, detail=detail))
+        return None
+    return team
+
+
+class TokenRequest(Strict[requests.TokenRequest]):
+    """A new token."""
+
+    into = requests.TokenRequest
+
+    scopes = Listed(choice(SCOPES), required=True, validate=length(1, len(SCOPES), "scopes"))
+    expires_at = Moment(allow_none=True, validate=check_year)
+    name = Name(allow_none=True)
+
+
+MAX_URL = 1000
+
+
+class WebhookRequest(Strict[requests.WebhookRequest]):
+    """Where events are sent."""
+
+    into = requests.WebhookRequest
+
+    url = String(required=True, validate=length(1, MAX_URL, "characters"))
+    kinds = Listed(choice(EVENT_KINDS), validate=length(None, len(EVENT_KINDS), "kinds of events"))
+    benchmark = Slug(allow_none=True)
+
+
+TOKEN_COLUMNS = ("id", "name", "contact", "token")
+MEDIA_TYPE = "text/csv; charset=utf-8"
+
+
+def tokens_csv(teams: Iterable[Mapping[str, object]]) -> bytes:
+    """Return a row for each team, with a header. No spreadsheet takes a field for a formula."""
+    return separated([TOKEN_COLUMNS, *([safe_value(team[column]) for column in TOKEN_COLUMNS] for team in teams)])

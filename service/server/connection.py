@@ -1,15 +1,366 @@
-"""One connection of a client, and how long it may take."""
+"""One connection of a client: the request that arrives, the answer that leaves, and how long it may take.
+
+A request is collected until it is whole: its head in memory, its body in memory or in a temporary file. A chunked
+body is decoded while it arrives (RFC 9112, section 7.1), because gunicorn's decoder must be able to wait for more.
+The answer that a thread writes is kept until the client has taken it.
+"""
 
 from __future__ import annotations
 
+import io
+import re
 import socket
+from collections import deque
 from collections.abc import Callable
+from dataclasses import dataclass
 from enum import Enum, auto
+from itertools import islice
+from tempfile import SpooledTemporaryFile
 from typing import Any
 
+import orjson
+from gunicorn.http.body import CHUNK_EXT_RE, ChunkedReader  # type: ignore[import-untyped]
+from gunicorn.http.errors import (  # type: ignore[import-untyped]
+    ChunkMissingTerminator,
+    InvalidChunkExtension,
+    InvalidChunkSize,
+    LimitRequestHeaders,
+    NoMoreData,
+)
+from gunicorn.http.message import Request  # type: ignore[import-untyped]
+from gunicorn.http.unreader import Unreader  # type: ignore[import-untyped]
+from ulid import ULID
+
 from service.caller import network_of
-from service.server.answer import Answer
-from service.server.arrival import Arrival
+from service.errors import PayloadTooLarge, ServiceError
+
+LINE_BYTES = 8_190
+TRAILER_BYTES = 65_536
+_SIZE = re.compile(rb"([0-9A-Fa-f]{1,16})(.*)\r\n", re.DOTALL)
+_SIZE_LINE, _DATA_END, _TRAILER = range(3)
+
+
+class Chunks:
+    """The decoder of one body.
+
+    Attributes:
+        trailers: the lines after the last chunk, without the empty one.
+    """
+
+    def __init__(self) -> None:
+        self.trailers = b""
+        self._left = 0
+        self._line = bytearray()
+        self._expected = _SIZE_LINE
+
+    def feed(self, data: bytes, write: Callable[[bytes], object]) -> int | None:
+        """Decode the next bytes; return how many of them belong to the body if it ends here, else None.
+
+        Args:
+            data: received bytes.
+            write: takes decoded bytes.
+
+        Raises:
+            ParseException: the coding is invalid.
+        """
+        at = 0
+        while at < len(data):
+            if self._left:
+                piece = data[at : at + self._left]
+                write(piece)
+                self._left -= len(piece)
+                at += len(piece)
+                continue
+            end = data.find(b"\n", at)
+            stop = end + 1 if end >= 0 else len(data)
+            self._line += data[at:stop]
+            at = stop
+            if len(self._line) > LINE_BYTES:
+                raise InvalidChunkSize(bytes(self._line[:20]))
+            if end >= 0 and self._take_line():
+                return at
+        return None
+
+    def _take_line(self) -> bool:
+        """Read a whole line; return whether it ends the body."""
+        line = bytes(self._line)
+        self._line.clear()
+        if self._expected == _DATA_END:
+            if line != b"\r\n":
+                raise ChunkMissingTerminator(line[:2])
+            self._expected = _SIZE_LINE
+        elif self._expected == _TRAILER:
+            if line == b"\r\n":
+                return True
+            if not line.endswith(b"\r\n") or len(self.trailers) + len(line) > TRAILER_BYTES:
+                raise LimitRequestHeaders("limit request trailer section size")
+            self.trailers += line
+        else:
+            self._left = _size(line)
+            self._expected = _DATA_END if self._left else _TRAILER
+        return False
+
+
+def _size(line: bytes) -> int:
+    match = _SIZE.fullmatch(line)
+    if match is None:
+        raise InvalidChunkSize(line[:20])
+    if not CHUNK_EXT_RE.fullmatch(match[2]):
+        raise InvalidChunkExtension("invalid chunk extension")
+    return int(match[1], 16)
+
+
+PIECES = 64
+"""Pieces given to the system at once; it takes 1024."""
+REASONS = {
+    400: "Bad Request",
+    408: "Request Timeout",
+    413: "Content Too Large",
+    429: "Too Many Requests",
+    503: "Service Unavailable",
+    507: "Insufficient Storage",
+}
+
+
+class Answer:
+    """Stands where gunicorn expects a socket: writing never waits.
+
+    Attributes:
+        left: bytes that are not sent yet.
+        failed: whether the connection failed.
+    """
+
+    def __init__(self) -> None:
+        self.left = 0
+        self.failed = False
+        self._pieces: deque[memoryview] = deque()
+
+    def sendall(self, data: bytes) -> None:
+        """Keep these bytes."""
+        if data:
+            self._pieces.append(memoryview(data))
+            self.left += len(data)
+
+    def gettimeout(self) -> float:
+        """Return 0: writing never waits."""
+        return 0.0
+
+    def send_to(self, sock: socket.socket) -> int:
+        """Send as much as the connection takes now; return the number of bytes."""
+        before = self.left
+        while self._pieces:
+            try:
+                sent = sock.sendmsg(islice(self._pieces, PIECES))
+            except BlockingIOError:
+                break
+            except OSError:
+                self.failed = True
+                break
+            self.left -= sent
+            while self._pieces and sent >= len(self._pieces[0]):
+                sent -= len(self._pieces.popleft())
+            if sent:
+                self._pieces[0] = self._pieces[0][sent:]
+        return before - self.left
+
+
+def problem(status: int, reason: str, slug: str, title: str, detail: str, headers: str = "") -> bytes:
+    """Return an answer with a problem document, after which the connection is closed.
+
+    Args:
+        status: HTTP status.
+        reason: the words of the status line.
+        slug: the last part of the problem's type.
+        title: of the problem.
+        detail: what is wrong, and what to do.
+        headers: more header lines, each with its line end.
+    """
+    document = {
+        "type": f"/problems/{slug}",
+        "title": title,
+        "status": status,
+        "detail": detail,
+        "instance": f"urn:request:req_{ULID()}",
+    }
+    body = orjson.dumps(document)
+    head = (
+        f"HTTP/1.1 {status} {reason}\r\n"
+        "Connection: close\r\n"
+        "Content-Type: application/problem+json\r\n"
+        "Cache-Control: no-store\r\n"
+        "X-Content-Type-Options: nosniff\r\n"
+        f"{headers}Content-Length: {len(body)}\r\n\r\n"
+    )
+    return head.encode("latin-1") + body
+
+
+def refusal(error: ServiceError) -> bytes:
+    """Return the answer to a request that is refused before the application sees it."""
+    headers = "".join(f"{name}: {value}\r\n" for name, value in error.headers.items())
+    return problem(error.status, REASONS[error.status], error.type_slug, error.type_title, error.detail, headers)
+
+
+HEAD_BYTES = 65_536
+MEMORY_BYTES = 262_144
+"""Size of a body above which it goes to a file: a file that has no name and that only this process can read."""
+FORM = "multipart/form-data"
+END = b"\r\n\r\n"
+
+
+@dataclass(frozen=True, slots=True)
+class Bounds:
+    """Sizes of bodies in bytes, as sent, and the folder of their files (None: the system's)."""
+
+    body: int
+    upload: int
+    folder: str | None
+
+
+class Arrival:
+    """One request of a connection.
+
+    Attributes:
+        request: gunicorn's request once the head is parsed. Once all is there, its `body` can be read without waiting.
+        received: bytes of the body so far, decoded.
+        rest: what the client sent after this request.
+        wants_continue: whether the client waits for `100 Continue` before it sends the body.
+    """
+
+    def __init__(self, cfg: Any, client: Any, number: int, bounds: Bounds) -> None:
+        self.request: Any = None
+        self.received = 0
+        self.rest = b""
+        self.wants_continue = False
+        self._cfg = cfg
+        self._client = client
+        self._number = number
+        self._bounds = bounds
+        self._head = bytearray()
+        self._limit = 0
+        self._length: int | None = None
+        self._chunks: Chunks | None = None
+        self._file: SpooledTemporaryFile[bytes] | None = None
+
+    @property
+    def silent(self) -> bool:
+        """Whether nothing has come yet."""
+        return self.request is None and not self._head
+
+    def feed(self, data: bytes) -> bool:
+        """Take received bytes; return whether the request is whole.
+
+        Raises:
+            ParseException: the HTTP is invalid, or a line or the head is too long.
+            PayloadTooLarge: the body exceeds its limit.
+            OSError: the temporary file cannot be written.
+        """
+        if self.request is None:
+            after = self._feed_head(data)
+            if after is None:
+                return False
+            self._expect_body()
+            data = after
+        whole = self._feed_chunks(data) if self._chunks is not None else self._feed_length(data)
+        if whole and self._file is not None:
+            self._file.seek(0)
+            self.request.body = self._file
+        self.wants_continue = self.wants_continue and not whole
+        return whole
+
+    def close(self) -> None:
+        """Drop the body."""
+        if self._file is not None:
+            self._file.close()
+
+    def _feed_head(self, data: bytes) -> bytes | None:
+        """Return what follows the head; None while its end is missing."""
+        old = len(self._head)
+        self._head += data
+        end = self._head.find(END, max(0, old + 1 - len(END)))
+        whole = end >= 0 and end + len(END) <= HEAD_BYTES
+        if not whole and len(self._head) <= HEAD_BYTES and not self._hopeless(old):
+            return None
+        head = bytes(self._head[: end + len(END)] if whole else self._head)
+        try:
+            self.request = _Request(self._cfg, _Bytes(head), self._client, self._number)
+        except NoMoreData as error:
+            raise LimitRequestHeaders(f"The head exceeds {HEAD_BYTES} bytes.") from error
+        if not whole:
+            raise LimitRequestHeaders(f"The head exceeds {HEAD_BYTES} bytes.")
+        return bytes(self._head[len(head) :])
+
+    def _hopeless(self, old: int) -> bool:
+        """Whether the bytes from `old` on cannot belong to a valid head, so that its end need not be awaited."""
+        new = self._head[old - 1 if self._head[old - 1 : old] == b"\r" else old :]
+        if new.count(b"\n") != new.count(b"\r\n"):
+            return True
+        return len(self._head) > self._cfg.limit_request_line + len(END) and self._head.find(b"\n", 2) < 0
+
+    def _expect_body(self) -> None:
+        request = self.request
+        if isinstance(request.body.reader, ChunkedReader):
+            self._chunks = Chunks()
+        else:
+            self._length = int(request.body.reader.length)
+        media = next((value for name, value in request.headers if name == "CONTENT-TYPE"), "")
+        self._limit = self._bounds.upload if media.lower().startswith(FORM) else self._bounds.body
+        if (self._length or 0) > self._limit:
+            raise self._too_large()
+        self.wants_continue = request._expected_100_continue  # noqa: SLF001 - gunicorn has no other name for it
+        request._expected_100_continue = False  # noqa: SLF001 - the server sends it before a thread is taken
+
+    def _feed_length(self, data: bytes) -> bool:
+        assert self._length is not None  # noqa: S101 - set with the head
+        left = self._length - self.received
+        self.rest = data[left:]
+        if left:
+            self._write(data[:left])
+        return self.received == self._length
+
+    def _feed_chunks(self, data: bytes) -> bool:
+        assert self._chunks is not None  # noqa: S101 - set with the head
+        used = self._chunks.feed(data, self._write)
+        if used is None:
+            return False
+        self.rest = data[used:]
+        if self._chunks.trailers:
+            self.request.parse_headers(self._chunks.trailers.removesuffix(b"\r\n"), from_trailer=True)
+        if self._file is None:
+            self.request.body = io.BytesIO()
+        return True
+
+    def _write(self, piece: bytes) -> None:
+        self.received += len(piece)
+        if self.received > self._limit:
+            raise self._too_large()
+        if self._file is None:
+            self._file = SpooledTemporaryFile(MEMORY_BYTES, dir=self._bounds.folder)  # noqa: SIM115 - see close
+        self._file.write(piece)
+
+    def _too_large(self) -> PayloadTooLarge:
+        return PayloadTooLarge(f"The body exceeds {self._limit} bytes. Send less, or several requests.")
+
+
+class _Request(Request):  # type: ignore[misc]
+    """gunicorn's request, without looking whether its sender may name the scheme: service.api.middleware does."""
+
+    def _peer_is_trusted_proxy(self) -> bool:
+        return False
+
+
+class _Bytes(Unreader):  # type: ignore[misc]
+    """Bytes as a source of gunicorn's parser, which ends where they end."""
+
+    def __init__(self, data: bytes) -> None:
+        super().__init__()
+        self._data = data
+
+    def chunk(self, size_hint: int | None = None) -> bytes:
+        """Return all that is left."""
+        del size_hint
+        data, self._data = self._data, b""
+        return data
+
 
 RATE = 1_000.0
 """Bytes that give a body, or an answer, one more second."""

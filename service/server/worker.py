@@ -1,17 +1,20 @@
 """gunicorn's threaded worker, with a stage before the threads that reads requests and one after that sends answers.
 
 One loop does all input and output without waiting. A thread gets a request when it is whole, and is free again once
-the answer is made, so that slow clients hold memory within limits and no threads.
+the answer is made, so that slow clients hold memory within limits and no threads. Some threads are left for probes
+and for organisers.
 """
 
 from __future__ import annotations
 
 import errno
+import re
+import resource
 import selectors
 import socket
 from collections import Counter, deque
 from collections.abc import Callable
-from concurrent.futures import Future
+from concurrent.futures import Future, ThreadPoolExecutor
 from functools import partial
 from time import monotonic
 from typing import Any
@@ -21,30 +24,113 @@ from gunicorn.http.errors import ParseException  # type: ignore[import-untyped]
 from gunicorn.workers.gthread import STOP_KEEPALIVE_LINGER, ThreadWorker  # type: ignore[import-untyped]
 
 from service.config import Config, load_config
-from service.errors import BadRequest, InsufficientStorage, RequestTimeout, ServiceError, Unavailable
-from service.server.answer import Answer, refusal
-from service.server.arrival import Arrival, Bounds
-from service.server.connection import Connection, Stage
-from service.server.lanes import Lanes
-from service.server.limits import (
-    ANSWERS_MOST,
-    CLOSING_BYTES,
-    CLOSING_MOST,
-    CLOSING_RATE,
-    CLOSING_SECONDS,
-    CONTINUE,
-    GRACE,
-    HEADS_KEEP,
-    IDLE_MOST,
-    LOOK,
-    OUT_OF_FILES,
-    RECEIVED,
-    SPOOLED_MOST,
-    raise_file_limit,
-    spool_folder,
-    too_many_of,
-)
-from service.server.state import EXTENSION, ServerState
+from service.errors import BadRequest, InsufficientStorage, RequestTimeout, ServiceError, TooManyRequests, Unavailable
+from service.server.connection import Answer, Arrival, Bounds, Connection, Stage, refusal
+from service.server.state import EXTENSION, PROBES, ServerState
+
+RECEIVED = 65_536
+"""Bytes taken from one connection before the others have their turn."""
+CONTINUE = b"HTTP/1.1 100 Continue\r\n\r\n"
+GRACE = 1.0
+"""Seconds in which a request may arrive before it counts as unfinished for its address."""
+LOOK = 0.5
+"""Seconds between looks at the deadlines."""
+CLOSING_SECONDS = 2.0
+CLOSING_RATE = 1_000_000.0
+"""Bytes that give a refused sender one more second to read why."""
+CLOSING_BYTES = 256 << 20
+CLOSING_MOST = 256
+IDLE_MOST = 1_000
+SPOOLED_MOST = 4 << 30
+"""Bytes of bodies that are held at once."""
+ANSWERS_MOST = 256 << 20
+"""Bytes of answers that are held at once."""
+HEADS_KEEP = 4
+"""One of so many places for unfinished requests is kept for those whose head is arriving."""
+FILES = 8_192
+OUT_OF_FILES = (errno.EMFILE, errno.ENFILE, errno.ENOBUFS, errno.ENOMEM)
+
+
+def too_many_of(most: int) -> TooManyRequests:
+    """Return the refusal of an address with too many unfinished requests."""
+    return TooManyRequests(
+        f"Your address has more than {most} unfinished requests. Send fewer at once, or faster.",
+        slug="too-many-unfinished",
+        headers={"Retry-After": "2"},
+    )
+
+
+def raise_file_limit() -> None:
+    """Allow more open files, as far as the system lets this process have them: each connection is one."""
+    soft, most = resource.getrlimit(resource.RLIMIT_NOFILE)
+    wanted = FILES if most == resource.RLIM_INFINITY else min(FILES, most)
+    if soft != resource.RLIM_INFINITY and soft < wanted:
+        resource.setrlimit(resource.RLIMIT_NOFILE, (wanted, most))
+
+
+def spool_folder(config: Config) -> str | None:
+    """Return the folder of temporary files, made if it is missing; None, the system's, where it cannot be made."""
+    folder = config.data_dir / "tmp"
+    try:
+        folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+    except OSError:
+        return None
+    return str(folder)
+
+
+QUEUED = 512
+"""Requests that may await a thread; more are refused."""
+PROBES_QUEUED = 64
+_BEARER = re.compile(r"Bearer +(\S+)", re.IGNORECASE)
+
+
+class Lane:
+    """Some threads and a short queue before them. Only the loop of the server changes `requests`.
+
+    Attributes:
+        requests: in the threads and in the queue.
+        full: how many there may be.
+    """
+
+    def __init__(self, pool: ThreadPoolExecutor, threads: int, queued: int) -> None:
+        self.pool = pool
+        self.threads = threads
+        self.full = threads + queued
+        self.requests = 0
+
+    @property
+    def free(self) -> bool:
+        """Whether a thread has nothing to do."""
+        return self.requests < self.threads
+
+
+class Lanes:
+    """The threads for all, those for organisers, and one for each probe."""
+
+    def __init__(self, general: ThreadPoolExecutor, state: ServerState, organisers: int) -> None:
+        self._state = state
+        self.general = Lane(general, state.threads, QUEUED)
+        self.reserved = Lane(ThreadPoolExecutor(max(1, organisers)), organisers, 0)
+        self.probes = {path: Lane(ThreadPoolExecutor(1), 1, PROBES_QUEUED) for path in PROBES}
+
+    def of(self, request: Any) -> Lane:
+        """Return the threads for a request. The reserved ones serve organisers while the others are all taken."""
+        probe = self.probes.get(request.path)
+        if probe is not None:
+            return probe
+        if not self.general.free and self.reserved.free and self._of_organiser(request):
+            return self.reserved
+        return self.general
+
+    def shutdown(self) -> None:
+        """Take no more requests. The general threads are gunicorn's to end."""
+        for lane in (self.reserved, *self.probes.values()):
+            lane.pool.shutdown(wait=False)
+
+    def _of_organiser(self, request: Any) -> bool:
+        given = next((value for name, value in request.headers if name == "AUTHORIZATION"), "")
+        match = _BEARER.fullmatch(given.strip())
+        return match is not None and self._state.organisers.knows(match[1])
 
 
 class BufferingWorker(ThreadWorker):  # type: ignore[misc]

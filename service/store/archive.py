@@ -18,9 +18,8 @@ from typing import NamedTuple, Self
 import orjson
 from sqlalchemy import Boolean, Connection, DateTime, MetaData, Table, func, inspect, select, text
 
-from service.store.database import Store
+from service.store.database import VERSION_TABLE, SchemaError, SchemaState, Store, schema_of
 from service.store.migrate import migrate
-from service.store.schema import VERSION_TABLE, SchemaError, State, schema_of
 
 FORMAT = 1
 MANIFEST = "treescore_backup"
@@ -91,7 +90,7 @@ def copy_store(store: Store, path: Path) -> str:
     """
     with store.read() as db:
         found = schema_of(db)
-    if found.stored is None or found.state not in (State.CURRENT, State.NEEDED):
+    if found.stored is None or found.state not in (SchemaState.CURRENT, SchemaState.NEEDED):
         raise SchemaError(found.words)
     if store.sqlite:
         with closing(store.engine.raw_connection()) as connection, closing(connection.cursor()) as cursor:

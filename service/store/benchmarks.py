@@ -10,8 +10,7 @@ from typing import Any, TypedDict
 import orjson
 from sqlalchemy import Connection, insert, select, update
 
-from service.store.records import AnyRow, columns_of, json_text, one, record_of
-from service.store.tables import benchmarks
+from service.store.tables import AnyRow, benchmarks, columns_of, json_text, one, record_of
 
 
 class LeaderboardSettings(TypedDict):

@@ -1,24 +1,98 @@
-"""Read what leaderboards show: the scores of submissions on the board, and the comparisons behind the ranks."""
+"""Read what leaderboards show: scores of submissions on the board, their systems, the comparisons behind the ranks.
+
+A system has several training runs: submissions of one team that name the first one by `run_of`. The attempts of a team
+are all its scored submissions: everything that it has picked from, on the board or not.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from typing import NamedTuple, TypedDict
 
-from sqlalchemy import ColumnElement, Connection, LargeBinary, and_, delete, func, insert, literal, select
+from sqlalchemy import ColumnElement, Connection, LargeBinary, and_, delete, func, insert, literal, or_, select, true
 
 from service.requests import MACRO
 from service.store import artifacts
 from service.store.comparisons import Question
-from service.store.figures import Figures, Interval, Layout, Span, finite, interval_of, numbers
-from service.store.runs import UNFINISHED
-from service.store.score_records import coverage_of
+from service.store.runs import SUCCEEDED, UNFINISHED
+from service.store.score_records import HELD, Figures, Interval, Layout, Span, coverage_of, finite, interval_of, numbers
 from service.store.submissions import BoardEntry, links_of, on_board
 from service.store.tables import board_comparisons, board_runs, runs, scores, submissions
 from treescore.core.arrays import FloatArray
 from treescore.core.params import Json
+
+
+class Attempt(NamedTuple):
+    """A scored submission of a team.
+
+    Attributes:
+        id: of the submission.
+        team_id: of its team.
+        run_of: the submission of whose system it is another training run.
+        deleted: whether its counts are gone.
+        held: whether a ladder holds its scores.
+    """
+
+    id: str
+    team_id: str
+    run_of: str | None
+    deleted: bool
+    held: bool = False
+
+
+def attempts_of_teams(
+    db: Connection, benchmark_id: str, revision: int, team_ids: Collection[str], until: datetime | None = None
+) -> list[Attempt]:
+    """List what teams have had scored under a revision, oldest first; withdrawn and deleted submissions too.
+
+    Args:
+        db: the transaction.
+        benchmark_id: the slug.
+        revision: number of the revision.
+        team_ids: of the teams.
+        until: leaves out submissions that were scored later.
+    """
+    c = submissions.c
+    query = (
+        select(c.id, c.team_id, c.run_of, c.deleted_at, scores.c.rung)
+        .join(scores, _attempt_record(revision), isouter=True)
+        .where(_scored_attempt(benchmark_id, until), c.team_id.in_(list(team_ids)))
+        .order_by(c.id)
+    )
+    return [
+        Attempt(row.id, row.team_id, row.run_of, row.deleted_at is not None, held=row.rung == HELD)
+        for row in db.execute(query)
+    ]
+
+
+def attempt_counts(db: Connection, benchmark_id: str, revision: int, until: datetime | None = None) -> dict[str, int]:
+    """Count for each team what `attempts_of_teams` lists."""
+    team = submissions.c.team_id
+    query = (
+        select(team, func.count().label("number"))
+        .join(scores, _attempt_record(revision), isouter=True)
+        .where(_scored_attempt(benchmark_id, until), team.is_not(None))
+        .group_by(team)
+    )
+    return {row.team_id: row.number for row in db.execute(query)}
+
+
+def _attempt_record(revision: int) -> ColumnElement[bool]:
+    return (scores.c.submission_id == submissions.c.id) & (scores.c.revision == revision)
+
+
+def _scored_attempt(benchmark_id: str, until: datetime | None) -> ColumnElement[bool]:
+    """Select what has a record, or lost it by being deleted: its team has seen its scores."""
+    c = submissions.c
+    return and_(
+        c.benchmark_id == benchmark_id,
+        c.state == SUCCEEDED,
+        or_(scores.c.submission_id.is_not(None), c.deleted_at.is_not(None)),
+        true() if until is None else c.finished_at <= until,
+    )
+
 
 _BATCH = 500
 _NO_BYTES = literal(None, LargeBinary())
@@ -354,3 +428,100 @@ def number_of(value: float | bytes | None) -> float | None:
     if isinstance(value, bytes):
         value = float(numbers(value)[0]) if value else None
     return None if value is None else finite(value)
+
+
+class NamedRun(NamedTuple):
+    """A submission that has a name, and what it says of its system."""
+
+    id: str
+    run_of: str | None
+
+
+def runs_named(db: Connection, benchmark_id: str, team_id: str | None, name: str) -> list[NamedRun]:
+    """List the submissions of a team, or the baselines, that have a name and are not deleted; oldest first."""
+    c = submissions.c
+    query = select(c.id, c.run_of).where(
+        c.benchmark_id == benchmark_id, _of_team(team_id), c.name == name, c.deleted_at.is_(None)
+    )
+    return [NamedRun(row.id, row.run_of) for row in db.execute(query.order_by(c.id))]
+
+
+def run_with_outputs(db: Connection, system: str, outputs_digest: str) -> str | None:
+    """Return a run of a system, deleted or not, that has equal outputs; None without one."""
+    c = submissions.c
+    query = select(c.id).where(or_(c.id == system, c.run_of == system), c.outputs_digest == outputs_digest)
+    found: str | None = db.scalar(query.limit(1))
+    return found
+
+
+def systems_of(db: Connection, ids: Collection[str]) -> dict[str, str]:
+    """Return for each submission the first one of its system."""
+    c = submissions.c
+    query = select(c.id, func.coalesce(c.run_of, c.id).label("system")).where(c.id.in_(list(ids)))
+    return {row.id: row.system for row in db.execute(query)}
+
+
+def names_of(db: Connection, ids: Collection[str]) -> dict[str, str]:
+    """Return the names of submissions; that of a deleted one is its id."""
+    c = submissions.c
+    return {row.id: row.name or row.id for row in db.execute(select(c.id, c.name).where(c.id.in_(list(ids))))}
+
+
+class SystemMember(NamedTuple):
+    """A scored submission of a system with several.
+
+    Attributes:
+        id: of the submission.
+        system: the first submission of its system.
+        deleted, withdrawn: whether it was.
+        value: one of its scores; None where undefined, and for what is not scored under the revision.
+        covered: sentences with a scored output in each part; None without a record.
+        scored: whether it has a record under the revision.
+    """
+
+    id: str
+    system: str
+    deleted: bool
+    withdrawn: bool
+    value: float | None
+    covered: Sequence[int] | None
+    scored: bool
+
+
+def system_members(
+    db: Connection, benchmark_id: str, revision: int, span: Span | None = None, *, until: datetime | None = None
+) -> list[SystemMember]:
+    """List the submissions of systems with several of them, on the board or not, oldest first.
+
+    Args:
+        db: the transaction.
+        benchmark_id: the slug.
+        revision: number of the revision whose scores are read.
+        span: where the score is in the figures; None for the main score.
+        until: leaves out submissions that were scored later.
+    """
+    c = submissions.c
+    further = select(c.run_of).where(c.benchmark_id == benchmark_id, c.run_of.is_not(None))
+    query = (
+        select(
+            c.id, func.coalesce(c.run_of, c.id).label("system"), c.deleted_at, c.withdrawn_at, scores.c.covered,
+            value_at(span).label("value"), scores.c.submission_id.label("record"),
+        )
+        .join(scores, (scores.c.submission_id == c.id) & (scores.c.revision == revision), isouter=True)
+        .where(
+            c.benchmark_id == benchmark_id, c.state == SUCCEEDED, or_(c.run_of.is_not(None), c.id.in_(further)),
+            true() if until is None else c.finished_at <= until,
+        )
+        .order_by(c.id)
+    )  # fmt: skip
+    return [
+        SystemMember(
+            row.id, row.system, row.deleted_at is not None, row.withdrawn_at is not None, number_of(row.value),
+            coverage_of(row.covered), row.record is not None,
+        )
+        for row in db.execute(query)
+    ]  # fmt: skip
+
+
+def _of_team(team_id: str | None) -> ColumnElement[bool]:
+    return submissions.c.team_id.is_(None) if team_id is None else submissions.c.team_id == team_id

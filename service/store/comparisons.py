@@ -12,9 +12,18 @@ import orjson
 from sqlalchemy import Connection, func, insert, select, update
 
 from service.store import artifacts
-from service.store.records import AnyRow, columns_of, json_text, one, record_of
 from service.store.runs import UNFINISHED
-from service.store.tables import board_comparisons, comparison_asks, comparisons, runs
+from service.store.tables import (
+    AnyRow,
+    board_comparisons,
+    columns_of,
+    comparison_asks,
+    comparisons,
+    json_text,
+    one,
+    record_of,
+    runs,
+)
 from treescore.core.params import Json
 
 

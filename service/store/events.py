@@ -1,4 +1,7 @@
-"""Events in the order of their commits: audit trail, change feed and replay."""
+"""Events in the order of their commits: audit trail, change feed and replay; webhooks, and the log of deliveries.
+
+The log says what was sent to a webhook, what waits, and how often it was tried.
+"""
 
 from __future__ import annotations
 
@@ -7,10 +10,9 @@ from dataclasses import dataclass
 from datetime import datetime
 
 import orjson
-from sqlalchemy import Connection, insert, select, text
+from sqlalchemy import ColumnElement, Connection, Select, delete, func, insert, select, text, update
 
-from service.store.records import AnyRow, columns_of, json_text, one, record_of
-from service.store.tables import events
+from service.store.tables import AnyRow, columns_of, deliveries, events, json_text, one, record_of, webhooks
 
 ORDER_LOCK = 7_466_573_465
 """An advisory lock of PostgreSQL, held from adding an event until the commit."""
@@ -88,3 +90,278 @@ def listing(
 def event_of(row: AnyRow) -> Event:
     """Make an event of a row."""
     return record_of(Event, row, data=orjson.loads(row.data))
+
+
+WAITING, DELIVERED, GIVEN_UP = "waiting", "delivered", "given_up"
+
+
+@dataclass(frozen=True, slots=True)
+class Webhook:
+    """One row.
+
+    Attributes:
+        id: `whk_...`.
+        owner: id of the token that created it.
+        benchmark_id: the benchmark whose events it receives; None for all that its owner may see.
+        team_id: the team whose token created it, if any.
+        url: of the receiver.
+        secret: `whsec_...`, signs every delivery.
+        kinds: of events; empty for all.
+        created_at: when it was created.
+        disabled_at: when it was disabled.
+        failures: failed deliveries since the last successful one.
+        old_secret: the secret before, which signs beside the other until `old_secret_until`.
+        old_secret_until: when it ends.
+    """
+
+    id: str
+    owner: str
+    benchmark_id: str | None
+    team_id: str | None
+    url: str
+    secret: str
+    kinds: tuple[str, ...]
+    created_at: datetime
+    disabled_at: datetime | None = None
+    failures: int = 0
+    old_secret: str | None = None
+    old_secret_until: datetime | None = None
+
+    def secrets(self, now: datetime) -> list[str]:
+        """Return the secrets that sign a delivery, the older one first: some receivers look at the first only."""
+        old = self.old_secret
+        between = old is not None and self.old_secret_until is not None and now < self.old_secret_until
+        return [old, self.secret] if between and old is not None else [self.secret]
+
+
+@dataclass(frozen=True, slots=True)
+class Delivery:
+    """The pending delivery of an event to a webhook.
+
+    Attributes:
+        id: of the delivery.
+        webhook: the receiver.
+        event: the event.
+        attempts: number of failed attempts.
+        next_at: when it is due.
+    """
+
+    id: str
+    webhook: Webhook
+    event: Event
+    attempts: int
+    next_at: datetime
+
+
+def add_webhook(db: Connection, webhook: Webhook) -> None:
+    """Store a new webhook."""
+    db.execute(insert(webhooks).values(columns_of(webhook, kinds=" ".join(webhook.kinds))))
+
+
+def rotate_secret(db: Connection, webhook: Webhook, secret: str, until: datetime) -> None:
+    """Store a new secret; the present one signs beside it until a time."""
+    db.execute(
+        update(webhooks)
+        .where(webhooks.c.id == webhook.id)
+        .values(secret=secret, old_secret=webhook.secret, old_secret_until=until)
+    )
+
+
+def get_webhook(db: Connection, webhook_id: str) -> Webhook | None:
+    """Return one webhook, or None."""
+    return one(db, select(webhooks).where(webhooks.c.id == webhook_id), _webhook)
+
+
+def webhooks_of(
+    db: Connection, team: tuple[str, str] | None, before: str | None, limit: int, owner: str | None = None
+) -> Sequence[Webhook]:
+    """List the webhooks of a team (benchmark, team), or those without a team (of one owner), newest first."""
+    query = select(webhooks).where(*_owned_by(team, owner)).order_by(webhooks.c.id.desc()).limit(limit)
+    if before is not None:
+        query = query.where(webhooks.c.id < before)
+    return [_webhook(row) for row in db.execute(query)]
+
+
+def webhook_count(db: Connection, team: tuple[str, str] | None, owner: str | None = None) -> int:
+    """Count the webhooks that `listing` shows."""
+    return int(db.scalar(select(func.count()).select_from(webhooks).where(*_owned_by(team, owner))) or 0)
+
+
+def drop_webhook(db: Connection, webhook_id: str) -> None:
+    """Delete a webhook and its deliveries."""
+    db.execute(delete(deliveries).where(deliveries.c.webhook_id == webhook_id))
+    db.execute(delete(webhooks).where(webhooks.c.id == webhook_id))
+
+
+def disable_webhook(db: Connection, webhook_id: str, now: datetime) -> bool:
+    """Disable a webhook and give up its deliveries; True where it was not disabled before."""
+    waiting = (deliveries.c.webhook_id == webhook_id) & (deliveries.c.state == WAITING)
+    db.execute(update(deliveries).where(waiting).values(state=GIVEN_UP, next_at=None))
+    result = db.execute(
+        update(webhooks).where(webhooks.c.id == webhook_id, webhooks.c.disabled_at.is_(None)).values(disabled_at=now)
+    )
+    return result.rowcount == 1
+
+
+def count_failures(db: Connection, webhook_id: str, *, delivered: bool) -> int:
+    """Count failures in a row and return their number."""
+    failures = 0 if delivered else webhooks.c.failures + 1
+    result = db.execute(
+        update(webhooks).where(webhooks.c.id == webhook_id).values(failures=failures).returning(webhooks.c.failures)
+    )
+    return int(result.scalar() or 0)
+
+
+def subscribed(db: Connection, event: Event) -> Sequence[Webhook]:
+    """List the webhooks that an event is sent to. Whether they may see it is checked on delivery."""
+    c = webhooks.c
+    query = select(webhooks).where(
+        c.disabled_at.is_(None),
+        c.benchmark_id.is_(None) | (c.benchmark_id == event.benchmark_id),
+    )
+    if event.team_id is not None:
+        query = query.where(c.team_id.is_(None) | (c.team_id == event.team_id))
+    hooks = [_webhook(row) for row in db.execute(query)]
+    return [webhook for webhook in hooks if not webhook.kinds or event.kind in webhook.kinds]
+
+
+def add_delivery(db: Connection, delivery_id: str, webhook_id: str, event_seq: int, now: datetime) -> None:
+    """Store the delivery of an event to a webhook."""
+    db.execute(
+        insert(deliveries).values(
+            id=delivery_id,
+            webhook_id=webhook_id,
+            event_seq=event_seq,
+            attempts=0,
+            next_at=now,
+            state=WAITING,
+            created_at=now,
+        )
+    )
+
+
+def due_deliveries(db: Connection, now: datetime, limit: int) -> Sequence[Delivery]:
+    """List the deliveries that are due, the longest due first."""
+    d = deliveries.c
+    hooks = [column.label(f"hook_{column.name}") for column in webhooks.c]
+    query = (
+        select(d.id.label("delivery_id"), d.attempts, d.next_at, *hooks, *events.c)
+        .join_from(deliveries, webhooks, d.webhook_id == webhooks.c.id)
+        .join(events, d.event_seq == events.c.seq)
+        .where(d.state == WAITING, d.next_at <= now, webhooks.c.disabled_at.is_(None))
+        .order_by(d.next_at, d.event_seq)
+        .limit(limit)
+    )
+    return [
+        Delivery(row.delivery_id, _webhook(row, "hook_"), event_of(row), row.attempts, row.next_at)
+        for row in db.execute(query)
+    ]
+
+
+def claim_delivery(db: Connection, delivery: Delivery, until: datetime) -> bool:
+    """Keep others from sending a delivery until a time; False where another sender has claimed it."""
+    result = db.execute(
+        update(deliveries)
+        .where(deliveries.c.id == delivery.id, deliveries.c.next_at == delivery.next_at)
+        .values(next_at=until)
+    )
+    return result.rowcount == 1
+
+
+def drop_delivery(db: Connection, delivery_id: str) -> None:
+    """Delete a delivery that may not be sent."""
+    db.execute(delete(deliveries).where(deliveries.c.id == delivery_id))
+
+
+def postpone_delivery(db: Connection, delivery_id: str, next_at: datetime) -> None:
+    """Schedule the same attempt for later."""
+    db.execute(update(deliveries).where(deliveries.c.id == delivery_id).values(next_at=next_at))
+
+
+def note_attempt(
+    db: Connection, delivery: Delivery, status: int | None, now: datetime, *, state: str, next_at: datetime | None
+) -> None:
+    """Store how an attempt ended: the delivery waits for another one at `next_at`, or has ended."""
+    db.execute(
+        update(deliveries)
+        .where(deliveries.c.id == delivery.id)
+        .values(attempts=delivery.attempts + 1, last_status=status, attempted_at=now, state=state, next_at=next_at)
+    )
+
+
+def _owned_by(team: tuple[str, str] | None, owner: str | None) -> list[ColumnElement[bool]]:
+    c = webhooks.c
+    if team is not None:
+        return [c.benchmark_id == team[0], c.team_id == team[1]]
+    return [c.team_id.is_(None), *([] if owner is None else [c.owner == owner])]
+
+
+def _webhook(row: AnyRow, prefix: str = "") -> Webhook:
+    return record_of(Webhook, row, prefix, kinds=tuple(getattr(row, f"{prefix}kinds").split()))
+
+
+@dataclass(frozen=True, slots=True)
+class LoggedDelivery:
+    """One delivery of an event, under way or ended.
+
+    Attributes:
+        id: `del_...`.
+        event: that is delivered.
+        state: `waiting`, `delivered` or `given_up`.
+        attempts: how often it was tried.
+        last_status: HTTP status of the last answer; None without one.
+        created_at: when it was made.
+        attempted_at: when it was last tried; None before.
+        next_at: when it is tried next; None once it has ended.
+    """
+
+    id: str
+    event: Event
+    state: str
+    attempts: int
+    last_status: int | None
+    created_at: datetime
+    attempted_at: datetime | None
+    next_at: datetime | None
+
+
+def logged_deliveries(db: Connection, webhook_id: str, before: str | None, limit: int) -> Sequence[LoggedDelivery]:
+    """List the deliveries of a webhook, newest first."""
+    query = _logged_query().where(deliveries.c.webhook_id == webhook_id)
+    if before is not None:
+        query = query.where(deliveries.c.id < before)
+    return [_logged(row) for row in db.execute(query.order_by(deliveries.c.id.desc()).limit(limit))]
+
+
+def logged_delivery(db: Connection, webhook_id: str, delivery_id: str) -> LoggedDelivery | None:
+    """Return one delivery of a webhook, or None."""
+    of_it = (deliveries.c.webhook_id == webhook_id) & (deliveries.c.id == delivery_id)
+    return one(db, _logged_query().where(of_it), _logged)
+
+
+def waiting_deliveries(db: Connection, webhook_id: str) -> int:
+    """Count the deliveries of a webhook that have not ended."""
+    of_it = (deliveries.c.webhook_id == webhook_id) & (deliveries.c.state == WAITING)
+    return int(db.scalar(select(func.count()).select_from(deliveries).where(of_it)) or 0)
+
+
+def trim_log(db: Connection, webhook_id: str, kept: int) -> None:
+    """Delete the deliveries of a webhook that have ended, all but the newest ones."""
+    c = deliveries.c
+    ended = (c.webhook_id == webhook_id) & (c.state != WAITING)
+    oldest = db.scalar(select(c.id).where(ended).order_by(c.id.desc()).offset(kept).limit(1))
+    if oldest is not None:
+        db.execute(delete(deliveries).where(ended, c.id <= oldest))
+
+
+def _logged_query() -> Select[tuple[object, ...]]:
+    c = deliveries.c
+    own = (c.state, c.attempts, c.last_status, c.created_at, c.attempted_at, c.next_at)
+    return select(c.id.label("delivery_id"), *own, *events.c).join_from(deliveries, events, c.event_seq == events.c.seq)
+
+
+def _logged(row: AnyRow) -> LoggedDelivery:
+    return LoggedDelivery(
+        row.delivery_id, event_of(row), row.state, row.attempts, row.last_status,
+        row.created_at, row.attempted_at, row.next_at,
+    )  # fmt: skip

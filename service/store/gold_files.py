@@ -17,9 +17,9 @@ from pathlib import Path
 
 import structlog
 
-from service.store.disk import LOW_BELOW
+from service.store.database import LOW_BELOW
 from service.store.packing import pack, unpack
-from treescore.core.digests import digest_of
+from treescore.core.text import digest_of
 
 SUFFIX = ".gold"
 PRIVATE, OTHERS = 0o700, 0o077

@@ -11,7 +11,6 @@ from sqlalchemy import ColumnElement, Connection, Select, exists, func, literal,
 
 from service.store import revisions, runs, score_records
 from service.store import texts as owned
-from service.store.packed_texts import unpack_text
 from service.store.packing import unpack
 from service.store.tables import (
     artifacts,
@@ -31,7 +30,8 @@ from service.store.tables import (
 )
 from service.store.tables import revisions as revisions_table
 from service.store.tables import runs as runs_table
-from treescore.core.digests import digest_of
+from service.store.texts import unpack_text
+from treescore.core.text import digest_of
 
 _MOST = 1000
 """Rows named of one kind of damage."""

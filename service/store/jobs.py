@@ -13,9 +13,8 @@ from sqlalchemy import Connection, bindparam, func, insert, select, update
 from service.store import artifacts, texts
 from service.store.database import Store
 from service.store.packing import pack
-from service.store.records import json_text, record_of
 from service.store.runs import UNFINISHED, Run, run_of
-from service.store.tables import jobs, runs
+from service.store.tables import jobs, json_text, record_of, runs
 from treescore.core.params import Json
 
 PACKED_FROM = 1024

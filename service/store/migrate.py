@@ -7,8 +7,7 @@ from pathlib import Path
 from alembic import command
 from alembic.config import Config as AlembicConfig
 
-from service.store.database import Store
-from service.store.schema import SchemaError, State, schema_of
+from service.store.database import SchemaError, SchemaState, Store, schema_of
 
 MIGRATIONS = Path(__file__).parent / "migrations"
 
@@ -23,7 +22,7 @@ def migrate(store: Store, version: str = "head") -> None:
     settings.set_main_option("script_location", str(MIGRATIONS))
     with store.write() as connection:
         found = schema_of(connection)
-        if found.state in (State.NEWER, State.UNRELEASED):
+        if found.state in (SchemaState.NEWER, SchemaState.UNRELEASED):
             raise SchemaError(found.words)
         settings.attributes["connection"] = connection
         command.upgrade(settings, version)

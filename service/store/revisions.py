@@ -12,8 +12,7 @@ from sqlalchemy import Connection, func, insert, select, update
 from service.store import artifacts
 from service.store.benchmarks import Benchmark
 from service.store.packing import pack_array, unpack_array
-from service.store.records import AnyRow, columns_of, json_text, one, record_of
-from service.store.tables import owned_texts, parts, revisions
+from service.store.tables import AnyRow, columns_of, json_text, one, owned_texts, parts, record_of, revisions
 from treescore.core.arrays import IntArray
 
 CHECKING, RESCORING, ACTIVE, SUPERSEDED, FAILED, READY = (

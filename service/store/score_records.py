@@ -1,24 +1,158 @@
-"""Score records: the result of scoring one submission under one revision. Count arrays are stored as artifacts."""
+"""Score records: the result of scoring one submission under one revision. Count arrays are stored as artifacts.
+
+The figures of a record are every score of each part, of all parts pooled and of their mean, and intervals. A ladder
+holds the shown best of each team under one revision; it outlives the submission that it came from.
+"""
 
 from __future__ import annotations
 
+import math
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
+from typing import TYPE_CHECKING, NamedTuple
 
+import numpy as np
 import orjson
 from sqlalchemy import ColumnElement, Connection, and_, delete, func, insert, literal, select, update
 
-from service.requests import PRIVATE
+from service.requests import MACRO, POOLED, PRIVATE
 from service.store import artifacts
-from service.store.packing import unpack_array
-from service.store.records import AnyRow, columns_of, json_text, one, record_of
+from service.store.packing import pack_array, unpack_array
 from service.store.revisions import NEVER_ACTIVE
 from service.store.runs import SUCCEEDED
-from service.store.tables import revisions, scores, submissions
-from service.store.times import Utc
-from treescore.core.arrays import Counts
+from service.store.tables import (
+    AnyRow,
+    Utc,
+    columns_of,
+    json_text,
+    ladders,
+    one,
+    record_of,
+    revisions,
+    scores,
+    submissions,
+)
+from treescore.core.arrays import Counts, FloatArray
 from treescore.core.params import Json
+
+if TYPE_CHECKING:
+    from treescore.evaluation.parts import PartScores
+
+_FORMAT = np.dtype("<f8")
+
+
+class Span(NamedTuple):
+    """A range of the stored bytes: `start` counts from 1, as SQL's substr does."""
+
+    start: int
+    length: int
+
+
+class Interval(NamedTuple):
+    """A 95 % interval."""
+
+    low: float
+    high: float
+
+
+@dataclass(frozen=True, slots=True)
+class Layout:
+    """Which figure is stored where. It is known before any figure is read, so that the database can cut them out.
+
+    Attributes:
+        parts: names of the revision's parts, in their order.
+        addresses: score addresses, in the order of the revision's scoring configuration.
+    """
+
+    parts: Sequence[str]
+    addresses: Sequence[str]
+
+    def span(self, part: str, address: str | None = None) -> Span:
+        """Locate the bytes of one score, or of all scores, of a part, POOLED or MACRO."""
+        return self._span(self.row(part), address)
+
+    def interval_spans(self, part: str, address: str) -> tuple[Span, Span] | None:
+        """Locate the bounds of a score's interval; None for a single part, which has none."""
+        rows = self.interval_rows(part)
+        return None if rows is None else (self._span(rows[0], address), self._span(rows[1], address))
+
+    def row(self, part: str) -> int:
+        """Return the row of a part, POOLED or MACRO."""
+        if part in (POOLED, MACRO):
+            return len(self.parts) + (part == MACRO)
+        return self.parts.index(part)
+
+    def interval_rows(self, part: str) -> tuple[int, int] | None:
+        """Return the rows of the lower and the upper bounds; None for a single part."""
+        size = len(self.parts)
+        return {POOLED: (size + 2, size + 3), MACRO: (size + 4, size + 5)}.get(part)
+
+    def column(self, address: str) -> int:
+        """Return the column of a score."""
+        return self.addresses.index(address)
+
+    def _span(self, row: int, address: str | None) -> Span:
+        columns = len(self.addresses)
+        first = row * columns + (0 if address is None else self.column(address))
+        return Span(first * _FORMAT.itemsize + 1, (columns if address is None else 1) * _FORMAT.itemsize)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Figures:
+    """All figures of one submission under one revision.
+
+    Attributes:
+        layout: which figure is where.
+        values: float64 (parts + 6, addresses), NaN where undefined.
+    """
+
+    layout: Layout
+    values: FloatArray
+
+    @classmethod
+    def of_scores(cls, layout: Layout, metrics: Sequence[PartScores]) -> Figures:
+        """Join the figures of all metrics."""
+        columns = [
+            np.vstack([scores.parts, scores.pooled, scores.macro, scores.pooled_interval, scores.macro_interval])
+            for scores in metrics
+        ]
+        return cls(layout, np.concatenate(columns, axis=1))
+
+    @classmethod
+    def from_bytes(cls, body: bytes, layout: Layout) -> Figures:
+        """Read stored figures."""
+        return cls(layout, numbers(body).reshape(-1, len(layout.addresses)))
+
+    def to_bytes(self) -> bytes:
+        """Return the figures as they are stored."""
+        return self.values.astype(_FORMAT).tobytes()
+
+    def value(self, part: str, address: str) -> float | None:
+        """Return a score of a part, POOLED or MACRO; None where it is undefined."""
+        return finite(self.values[self.layout.row(part), self.layout.column(address)])
+
+    def parts_without_scores(self) -> list[str]:
+        """Name the parts in which no score is defined."""
+        parts = self.layout.parts
+        return [part for part, scores in zip(parts, self.values, strict=False) if np.isnan(scores).all()]
+
+
+def numbers(body: bytes) -> FloatArray:
+    """Read numbers out of stored figures."""
+    return np.frombuffer(body, _FORMAT).astype(np.float64)
+
+
+def finite(number: float) -> float | None:
+    """Return a number, or None where it is undefined."""
+    return float(number) if math.isfinite(number) else None
+
+
+def interval_of(bounds: FloatArray) -> Interval | None:
+    """Return the interval between two bounds, or None where one is undefined."""
+    low, high = map(finite, bounds.tolist())
+    return None if low is None or high is None else Interval(low, high)
+
 
 HELD = 0
 """The rung of scores that a ladder did not release."""
@@ -293,3 +427,42 @@ def _score_record(row: AnyRow) -> ScoreRecord:
     if row.private_figures is not None:
         private = PrivateFigures(row.private_main, row.private_figures, artifacts.unpack_json(row.private_metrics))
     return record_of(ScoreRecord, row, document=artifacts.unpack_json(row.document), covered=covered, private=private)
+
+
+@dataclass(frozen=True, slots=True)
+class Ladder:
+    """A team's place.
+
+    Attributes:
+        rung: how many of its scores were released.
+        counts: of the last released one under the metric that ranks, (n, k), all parts one after the other.
+    """
+
+    rung: int
+    counts: Counts
+
+
+def ladder_of(db: Connection, benchmark_id: str, team_id: str, revision: int) -> Ladder | None:
+    """Return a team's place, or None before its first score."""
+    c = ladders.c
+    query = select(c.rung, c.counts).where(c.benchmark_id == benchmark_id, c.team_id == team_id, c.revision == revision)
+    row = db.execute(query).one_or_none()
+    return None if row is None else Ladder(row.rung, unpack_array(row.counts))
+
+
+def save_ladder(db: Connection, benchmark_id: str, team_id: str, revision: int, ladder: Ladder) -> None:
+    """Store a team's place instead of the one before."""
+    c = ladders.c
+    place = {"benchmark_id": benchmark_id, "team_id": team_id, "revision": revision}
+    db.execute(delete(ladders).where(c.benchmark_id == benchmark_id, c.team_id == team_id, c.revision == revision))
+    db.execute(insert(ladders).values(**place, rung=ladder.rung, counts=pack_array(ladder.counts)))
+
+
+def drop_ladders(db: Connection, benchmark_id: str) -> None:
+    """Delete all places of a benchmark."""
+    db.execute(delete(ladders).where(ladders.c.benchmark_id == benchmark_id))
+
+
+def drop_ladders_under(db: Connection, benchmark_id: str, revision: int) -> None:
+    """Delete all places under a revision that never became active."""
+    db.execute(delete(ladders).where(ladders.c.benchmark_id == benchmark_id, ladders.c.revision == revision))

@@ -1,19 +1,33 @@
-"""Submissions and their state."""
+"""Submissions, their state, and validations of outputs; what the reports to organisers read of them.
+
+A validation is a row of its own, because it counts as an attempt.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
+from typing import Any, NamedTuple
 
 import orjson
 from sqlalchemy import ColumnElement, Connection, and_, case, func, insert, or_, select, true, update
 
 from service.requests import LINKS
 from service.store import artifacts, score_records, texts
-from service.store.records import AnyRow, columns_of, json_text, one, record_of
 from service.store.runs import CANCELLED, FAILED, QUEUED, SUCCEEDED, UNFINISHED
-from service.store.tables import runs, scores, submissions
+from service.store.tables import (
+    AnyRow,
+    columns_of,
+    jobs,
+    json_text,
+    one,
+    record_of,
+    runs,
+    scores,
+    submissions,
+    validations,
+)
 
 TREES = "/tree"
 """What is in the names of all artifacts that hold trees of a submission, or say how they fit gold."""
@@ -355,3 +369,186 @@ def _submission(row: AnyRow) -> Submission:
 def links_of(column: str | None) -> dict[str, str]:
     """Return the links that a column holds; none of a deleted submission."""
     return {} if column is None else orjson.loads(column)
+
+
+_JOINED = validations.join(runs, runs.c.id == validations.c.id).join(jobs, jobs.c.id == validations.c.id)
+
+
+def add_validation(db: Connection, validation_id: str, benchmark_id: str, team_id: str, utc_day: str) -> None:
+    """Store that a team validates outputs. Its run and its job are stored in the same transaction."""
+    db.execute(
+        insert(validations).values(
+            id=validation_id, benchmark_id=benchmark_id, team_id=team_id, utc_day=utc_day, refunded=False
+        )
+    )
+
+
+def refund_validation(db: Connection, validation_id: str) -> None:
+    """Charge a validation to no quota: it failed through an internal error."""
+    db.execute(update(validations).where(validations.c.id == validation_id).values(refunded=True))
+
+
+def charged_validations(db: Connection, benchmark_id: str, team_id: str, utc_day: str) -> int:
+    """Count the validations of a day that are charged to a team, those of deleted jobs included."""
+    query = (
+        select(func.count())
+        .select_from(_JOINED)
+        .where(_charged_validation(benchmark_id), validations.c.team_id == team_id, validations.c.utc_day == utc_day)
+    )
+    return int(db.scalar(query) or 0)
+
+
+def validations_by_team(db: Connection, benchmark_id: str, team_ids: Sequence[str]) -> dict[str, int]:
+    """Count the validations of these teams on all days that are charged, by team."""
+    team = validations.c.team_id
+    query = (
+        select(team, func.count().label("number"))
+        .select_from(_JOINED)
+        .where(_charged_validation(benchmark_id), team.in_(team_ids))
+        .group_by(team)
+    )
+    return {row.team_id: int(row.number) for row in db.execute(query)}
+
+
+def _charged_validation(benchmark_id: str) -> ColumnElement[bool]:
+    """Leave out validations that were cancelled before they started, and those that failed through an internal error.
+
+    Deleting a job cancels it too; that is charged.
+    """
+    cancelled_early = and_(
+        runs.c.state == CANCELLED,
+        runs.c.started_at.is_(None),
+        or_(jobs.c.deleted_at.is_(None), jobs.c.deleted_at > runs.c.finished_at),
+    )
+    return and_(validations.c.benchmark_id == benchmark_id, ~validations.c.refunded, ~cancelled_early)
+
+
+MOST_SENT = 2_000
+"""Submissions of one team, and outputs of several teams, that are read; the newest."""
+
+
+@dataclass(frozen=True, slots=True)
+class SentSubmission:
+    """A submission of a team, deleted or not.
+
+    Attributes:
+        id: of the submission; ids sort by time.
+        outputs_digest: of all outputs together, by part.
+        scored: whether it was scored.
+        main: its main score under the revision; None where it is undefined or not kept.
+        rung: of the team's ladder; 0 where the ladder holds the scores.
+        private_main: the main score over the private share, where `main` is over the public one; else None.
+    """
+
+    id: str
+    outputs_digest: str
+    scored: bool
+    main: float | None
+    rung: int | None
+    private_main: float | None
+
+
+def sent_by_team(db: Connection, benchmark_id: str, team_id: str, revision: int) -> list[SentSubmission]:
+    """List a team's submissions, oldest first."""
+    c = submissions.c
+    query = (
+        select(c.id, c.outputs_digest, c.state, scores.c.main, scores.c.rung, scores.c.private_main)
+        .join(scores, (scores.c.submission_id == c.id) & (scores.c.revision == revision), isouter=True)
+        .where(c.benchmark_id == benchmark_id, c.team_id == team_id)
+        .order_by(c.id.desc())
+        .limit(MOST_SENT)
+    )
+    rows = list(db.execute(query))[::-1]
+    return [
+        SentSubmission(row.id, row.outputs_digest, row.state == SUCCEEDED, row.main, row.rung, row.private_main)
+        for row in rows
+    ]
+
+
+def equal_outputs(db: Connection, benchmark_id: str, team_ids: Sequence[str]) -> dict[str, list[dict[str, str]]]:
+    """Return the submissions whose outputs, part by part, another team sent too: by team, with the other one."""
+    c = submissions.c
+    in_benchmark = (c.benchmark_id == benchmark_id) & c.team_id.is_not(None) & (c.outputs_digest != "")
+    shared = (
+        select(c.outputs_digest)
+        .where(in_benchmark)
+        .group_by(c.outputs_digest)
+        .having(func.count(c.team_id.distinct()) > 1)
+    )
+    query = (
+        select(c.id, c.team_id, c.outputs_digest)
+        .where(in_benchmark, c.outputs_digest.in_(shared))
+        .order_by(c.id.desc())
+        .limit(MOST_SENT)
+    )
+    first: dict[str, dict[str, str]] = {}
+    for row in list(db.execute(query))[::-1]:
+        first.setdefault(row.outputs_digest, {}).setdefault(row.team_id, row.id)
+    found: dict[str, list[dict[str, str]]] = {team: [] for team in team_ids}
+    for senders in first.values():
+        for team in senders.keys() & found.keys():
+            found[team] += [
+                {"submission": senders[team], "other_team": other, "other_submission": submission}
+                for other, submission in senders.items()
+                if other != team
+            ]
+    return found
+
+
+MOST_ATTEMPTS = 20_000
+"""Submissions that are read; the newest."""
+
+
+class SentAttempt(NamedTuple):
+    """A submission, deleted or not.
+
+    Attributes:
+        utc_day: the day to whose quota it is charged.
+        state: of the submission.
+        run_state: of its current attempt.
+        attempt: the number of that, from 1.
+        failures: records of failed attempts.
+        queued_at, started_at, finished_at: of the current attempt.
+    """
+
+    utc_day: str
+    state: str
+    run_state: str
+    attempt: int
+    failures: Sequence[Mapping[str, Any]]
+    queued_at: datetime
+    started_at: datetime | None
+    finished_at: datetime | None
+
+
+def sent_since(db: Connection, benchmark_id: str, first_day: str) -> list[SentAttempt]:
+    """List the submissions from a UTC day on, newest first."""
+    c, r = submissions.c, runs.c
+    query = (
+        select(
+            c.utc_day, c.state, r.state.label("run_state"), c.attempt, c.failures, r.created_at.label("queued_at"),
+            r.started_at, r.finished_at,
+        )
+        .join(runs, r.id == c.run_id)
+        .where(c.benchmark_id == benchmark_id, c.utc_day >= first_day)
+        .order_by(c.id.desc())
+        .limit(MOST_ATTEMPTS)
+    )  # fmt: skip
+    return [
+        SentAttempt(
+            row.utc_day, row.state, row.run_state, row.attempt, orjson.loads(row.failures), row.queued_at,
+            row.started_at, row.finished_at,
+        )
+        for row in db.execute(query)
+    ]  # fmt: skip
+
+
+def validations_since(db: Connection, benchmark_id: str, first_day: str) -> dict[str, int]:
+    """Count the validations from a UTC day on, by day."""
+    day = validations.c.utc_day
+    query = (
+        select(day, func.count().label("number"))
+        .where(validations.c.benchmark_id == benchmark_id, day >= first_day)
+        .group_by(day)
+    )
+    return {row.utc_day: int(row.number) for row in db.execute(query)}

@@ -1,23 +1,93 @@
-"""All tables. Times are UTC. Each column of bytes says whether they are ready to send or packed with zstd."""
+"""All tables, times as they stand in them, and records of their rows.
+
+Times are UTC. Each column of bytes says whether they are ready to send or packed with zstd.
+"""
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from dataclasses import fields
+from datetime import UTC, datetime
+from typing import TYPE_CHECKING, TypeVar
+
+import orjson
 from sqlalchemy import (
     BigInteger,
     Boolean,
     Column,
+    Connection,
+    DateTime,
+    Dialect,
+    Executable,
     Float,
     ForeignKey,
     Index,
     Integer,
     LargeBinary,
     MetaData,
+    Row,
     String,
     Table,
     Text,
+    TypeDecorator,
 )
 
-from service.store.times import Utc
+if TYPE_CHECKING:
+    from _typeshed import DataclassInstance
+
+if TYPE_CHECKING:
+    UtcDecorator = TypeDecorator[datetime]
+else:
+    UtcDecorator = TypeDecorator
+
+
+class Utc(UtcDecorator):
+    """An aware time in UTC, also on databases that store no time zone."""
+
+    impl = DateTime(timezone=True)
+    cache_ok = True
+
+    def process_bind_param(self, value: datetime | None, dialect: Dialect) -> datetime | None:  # noqa: ARG002
+        """Convert to UTC."""
+        return None if value is None else value.astimezone(UTC)
+
+    def process_result_value(self, value: datetime | None, dialect: Dialect) -> datetime | None:  # noqa: ARG002
+        """Add the time zone, which SQLite does not store."""
+        return value.replace(tzinfo=UTC) if value is not None and value.tzinfo is None else value
+
+
+AnyRow = Row[tuple[object, ...]]
+Record = TypeVar("Record", bound="DataclassInstance")
+
+
+def record_of(kind: type[Record], row: AnyRow, prefix: str = "", **decoded: object) -> Record:
+    """Make a record of a row, each field from the column of its name.
+
+    Args:
+        kind: the dataclass.
+        row: as the database returns it.
+        prefix: of the columns' names.
+        decoded: fields whose columns hold JSON or packed bytes, decoded.
+    """
+    plain = {field.name: getattr(row, prefix + field.name) for field in fields(kind) if field.name not in decoded}
+    return kind(**plain, **decoded)
+
+
+def columns_of(record: DataclassInstance, **encoded: object) -> dict[str, object]:
+    """Return the columns of a record, each from the field of its name; `encoded` replaces fields that are packed."""
+    return {field.name: getattr(record, field.name) for field in fields(record)} | encoded
+
+
+def one(db: Connection, query: Executable, make: Callable[[AnyRow], Record]) -> Record | None:
+    """Return the record of the only row that a query selects, or None."""
+    row = db.execute(query).one_or_none()
+    return None if row is None else make(row)
+
+
+def json_text(value: object) -> str:
+    """Return a JSON value as columns of text hold it."""
+    return orjson.dumps(value).decode()
+
 
 metadata = MetaData(
     naming_convention={

@@ -1,18 +1,75 @@
-"""Texts, each stored once by its digest, and their owners."""
+"""Texts, each stored once by its digest, and their owners; random keys of this store are texts that are never sent.
+
+Packed, a text is compressed as it is, or taken apart into streams of like fields. A key is created on first use.
+"""
 
 from __future__ import annotations
 
+import secrets as random
 from collections.abc import Iterable, Mapping
+from itertools import pairwise
 
+import numpy as np
 from sqlalchemy import Connection, delete, insert, literal, select, update
 from sqlalchemy.dialects import postgresql, sqlite
 from sqlalchemy.sql.dml import Insert
 from sqlalchemy.sql.schema import Table
 
-from service.store.packed_texts import is_apart, packed_apart, unpack_text
-from service.store.packing import packer_of_texts
-from service.store.tables import owned_texts, texts
-from treescore.core.digests import digest_of
+from service.store.packing import damage_told, pack, packer_of_texts, unpack
+from service.store.tables import owned_texts, secrets, texts
+from treescore.core.arrays import offsets_of
+from treescore.core.text import digest_of
+from treescore.formats.shared.ten_fields import Streams, put_together, taken_apart
+
+_APART = b"ten fields\0"
+"""Before the compressed streams of a text that was taken apart; no zstd frame begins with it."""
+_SIZES, _CODES = "<i8", "<i4"
+
+
+def packed_apart(text: bytes) -> bytes | None:
+    """Pack a text as streams; None where it cannot be taken apart. The result is checked to give the text back."""
+    streams = taken_apart(text)
+    if streams is None or put_together(streams, len(text)) != text:
+        return None
+    # the lowest bytes of all codes, then the next
+    codes = streams.codes.astype(_CODES).view(np.uint8).reshape(-1, 4).T.tobytes()
+    parts = [*streams[:-1], codes]
+    sizes = np.array([len(text), *map(len, parts)], _SIZES)
+    return _APART + pack(b"".join([sizes.tobytes(), *parts]))
+
+
+def is_apart(body: bytes) -> bool:
+    """Return whether `packed_apart` has packed this."""
+    return body.startswith(_APART)
+
+
+def unpack_text(body: bytes) -> bytes:
+    """Unpack what `pack` or `packed_apart` has packed. Raises zstandard.ZstdError where it is damaged."""
+    if not is_apart(body):
+        return unpack(body)
+    raw = unpack(body.removeprefix(_APART))
+    with damage_told():
+        size, streams = _streams(raw)
+        text = put_together(streams, size)
+        if len(text) != size:
+            raise ValueError("their sizes are wrong")
+    return text
+
+
+def _streams(raw: bytes) -> tuple[int, Streams]:
+    """Return the size of a text, and what it was taken apart into."""
+    size, (numbers, heads, words, rest, tags, packed) = _parts(raw, len(Streams._fields))
+    codes = np.frombuffer(packed, np.uint8).reshape(4, -1).T.copy().view(_CODES).reshape(-1)
+    return size, Streams(numbers, heads, words, rest, tags, codes.astype(np.int32))
+
+
+def _parts(raw: bytes, count: int) -> tuple[int, list[bytes]]:
+    sizes = np.frombuffer(raw, _SIZES, 1 + count)
+    bounds = (offsets_of(sizes[1:]) + sizes.nbytes).tolist()
+    if sizes.min() < 0 or bounds[-1] != len(raw):
+        raise ValueError("their sizes are wrong")
+    return int(sizes[0]), [raw[start:stop] for start, stop in pairwise(bounds)]
+
 
 WORTH_PACKING = 4096
 """Bytes of a text from which on packing it once more saves more than a row's own size."""
@@ -130,3 +187,18 @@ def insert_or_ignore(db: Connection, table: Table) -> Insert:
     if db.dialect.name == "sqlite":
         return sqlite.insert(table).on_conflict_do_nothing()
     return postgresql.insert(table).on_conflict_do_nothing()
+
+
+KEY_BYTES = 32
+
+
+def key_of_store(db: Connection, name: str) -> bytes:
+    """Return the key of this name, and create it the first time, which needs a writing transaction."""
+    query = select(secrets.c.value).where(secrets.c.name == name)
+    stored: bytes | None = db.scalar(query)
+    if stored is not None:
+        return stored
+    # two may do this at once: both return the key that was stored first
+    db.execute(insert_or_ignore(db, secrets), {"name": name, "value": random.token_bytes(KEY_BYTES)})
+    winner: bytes = db.execute(query).scalar_one()
+    return winner

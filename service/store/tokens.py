@@ -1,4 +1,8 @@
-"""Bearer tokens, hashed."""
+"""Who calls and what was asked before: bearer tokens, sessions of browsers, idempotency keys.
+
+Tokens are stored hashed. A session is the cookie's hash, and the hash of the token that was pasted. An idempotency key
+says which request created which resource, so that a repeated request finds it.
+"""
 
 from __future__ import annotations
 
@@ -7,11 +11,10 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import NamedTuple
 
-from sqlalchemy import Connection, bindparam, insert, or_, select, update
+from sqlalchemy import Connection, bindparam, delete, insert, or_, select, update
 
 from service.store.database import Store
-from service.store.records import columns_of, one, record_of
-from service.store.tables import tokens
+from service.store.tables import columns_of, idempotency, one, record_of, sessions, tokens
 
 
 @dataclass(frozen=True, slots=True)
@@ -100,3 +103,85 @@ def revoke_all(db: Connection, benchmark_id: str, team_id: str | None, now: date
     if team_id is not None:
         statement = statement.where(tokens.c.team_id == team_id)
     db.execute(statement.values(revoked_at=now))
+
+
+@dataclass(frozen=True, slots=True)
+class Session:
+    """One row. Neither the cookie's value nor the token is stored, only their hashes.
+
+    Attributes:
+        hash: of the cookie's value.
+        token_hash: of the token; the session ends with the token.
+        token_id: of the token.
+        csrf: the value that forms of this session carry.
+        created_at: when the token was pasted.
+        seen_at: when the session was last used, to the minute.
+        expires_at: when it ends, however much it is used.
+        as_benchmark, as_team: the team through whose eyes an organiser looks.
+    """
+
+    hash: str
+    token_hash: str
+    token_id: str
+    csrf: str
+    created_at: datetime
+    seen_at: datetime
+    expires_at: datetime
+    as_benchmark: str | None = None
+    as_team: str | None = None
+
+
+_SESSION_BY_HASH = select(*(sessions.c[name] for name in Session.__slots__)).where(
+    sessions.c.hash == bindparam("hashed")
+)
+
+
+def add_session(db: Connection, session: Session) -> None:
+    """Store a new session."""
+    db.execute(insert(sessions).values(columns_of(session)))
+
+
+def session_by_hash(store: Store, hashed: str) -> Session | None:
+    """Return the session with this hash, or None. Every page needs it: a fast lookup."""
+    row = store.lookup(_SESSION_BY_HASH, hashed=hashed)
+    return None if row is None else Session(*row)
+
+
+def note_session_use(db: Connection, hashed: str, now: datetime) -> None:
+    """Store when a session was last used."""
+    db.execute(update(sessions).where(sessions.c.hash == hashed).values(seen_at=now))
+
+
+def look_as(db: Connection, hashed: str, benchmark_id: str | None, team_id: str | None) -> None:
+    """Store the team through whose eyes an organiser looks; None for the organiser's own."""
+    changed = update(sessions).where(sessions.c.hash == hashed)
+    db.execute(changed.values(as_benchmark=benchmark_id, as_team=team_id))
+
+
+def drop_session(db: Connection, hashed: str) -> None:
+    """Delete a session."""
+    db.execute(delete(sessions).where(sessions.c.hash == hashed))
+
+
+def drop_expired_sessions(db: Connection, now: datetime) -> None:
+    """Delete the sessions that have expired."""
+    db.execute(delete(sessions).where(sessions.c.expires_at < now))
+
+
+def find_key(db: Connection, owner: str, key: str) -> tuple[str, str] | None:
+    """Return the digest of the request under a key and the id of its resource, or None."""
+    query = select(idempotency.c.digest, idempotency.c.resource).where(
+        idempotency.c.owner == owner, idempotency.c.key == key
+    )
+    row = db.execute(query).one_or_none()
+    return None if row is None else (row.digest, row.resource)
+
+
+def add_key(db: Connection, owner: str, key: str, digest: str, resource: str, now: datetime) -> None:
+    """Store a request under its key. The primary key refuses a second one."""
+    db.execute(insert(idempotency).values(owner=owner, key=key, digest=digest, resource=resource, created_at=now))
+
+
+def drop_keys_before(db: Connection, moment: datetime) -> None:
+    """Delete keys older than a moment."""
+    db.execute(delete(idempotency).where(idempotency.c.created_at < moment))

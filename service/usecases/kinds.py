@@ -7,17 +7,16 @@ from collections.abc import Mapping
 from service.usecases.benchmarks import work as revision_work
 from service.usecases.benchmarks.benchmarks import REVISION_KIND
 from service.usecases.boards import work as board_work
-from service.usecases.comparisons import work as comparison_work
+from service.usecases.comparisons import ask as comparison_work
 from service.usecases.comparisons.ask import COMPARISON_KIND
 from service.usecases.jobs import jobs
-from service.usecases.jobs import work as job_work
 from service.usecases.runs.ending import Kind
 from service.usecases.submissions import validation
 from service.usecases.submissions import work as submission_work
 from service.usecases.submissions.views import SUBMISSION_KIND
 
 KINDS: Mapping[str, Kind] = {
-    jobs.KIND: job_work,
+    jobs.KIND: jobs,
     REVISION_KIND: revision_work,
     SUBMISSION_KIND: submission_work,
     validation.VALIDATION_KIND: validation,

@@ -10,9 +10,9 @@ from typing import Any
 import pytest
 from werkzeug.test import TestResponse
 
-from service.store import webhooks
-from service.usecases.access.throttle import ALLOWED
-from service.usecases.events.deliver import deliver_due
+from service.store import events
+from service.usecases.access.authentication import ALLOWED
+from service.usecases.events.webhooks import deliver_due
 from tests.contract.checking import operations
 from tests.contract.shared_task import FIX, SharedTask
 from tests.contract.stage import Stage
@@ -99,7 +99,7 @@ def _delivery(task: SharedTask, *, sent: bool = True) -> str:
 def _disabled(task: SharedTask) -> str:
     at = _hook(task)
     with task.stage.context.store.write() as db:
-        webhooks.disable(db, at.rpartition("/")[2], task.stage.context.now())
+        events.disable_webhook(db, at.rpartition("/")[2], task.stage.context.now())
     return f"{at}/test"
 
 

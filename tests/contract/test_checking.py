@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 from jsonschema import ValidationError
 
-from service.usecases.status.health import Workers
+from service.usecases.status import Workers
 from tests.contract.checking import check_answer, check_value, operations, resolved
 from tests.contract.stage import Stage
 
@@ -57,7 +57,7 @@ def test_clients_may_meet_an_unknown_member_but_the_tests_refuse_it(name: str, a
 def test_the_client_refuses_an_answer_with_an_unknown_member(stage: Stage) -> None:
     stage.client().get("/readyz")
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr("service.usecases.status.health.ready", lambda _: (True, {**CHECKS, "x": "ok"}, Workers()))
+        patch.setattr("service.usecases.status.ready", lambda _: (True, {**CHECKS, "x": "ok"}, Workers()))
         with pytest.raises(ValidationError, match="'x' was unexpected"):
             stage.client().get("/readyz")
 

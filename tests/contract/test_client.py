@@ -14,7 +14,7 @@ from tests.contract.checking import ROOT, by_id, contract, operations, resolved
 from treescore.client import OPERATIONS, Document, documents, errors
 from treescore.client.clients import AsyncClient, Client
 from treescore.client.errors import BY_SLUG, RefusedError, RequestError, UnavailableError
-from treescore.client.operations import Operation
+from treescore.client.requests import Operation
 
 OWN_HEADERS = {"Request-Id", "If-None-Match"}
 """That every operation may take: the client sets the second by itself."""

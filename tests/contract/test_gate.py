@@ -23,7 +23,7 @@ from typing import Any
 import pytest
 from flask.testing import FlaskClient
 
-from service import ids
+from service import caller
 from service.policy import gate
 from service.requests import EVENT_KINDS
 from service.usecases.scoring.shares import draw
@@ -130,12 +130,12 @@ def world(folder: Path, url: str, gold: str, settings: dict[str, Any], patch: py
         return f"{prefix}_01{made[prefix]:024d}"
 
     for module in [module for name, module in sys.modules.items() if name.startswith("service.")]:
-        if getattr(module, "new_id", None) is ids.new_id and module is not ids:
+        if getattr(module, "new_id", None) is caller.new_id and module is not caller:
             patch.setattr(module, "new_id", new_id)
     # keyed digests differ where gold does, and nobody without the key can tell why
     patch.setattr("service.usecases.benchmarks.work.keyed_digest", lambda _key, _digest: "hmac-sha256:" + "0" * 64)
     # seeds, and what is published of them, come from a key of each store
-    patch.setattr("service.store.secrets.random", SimpleNamespace(token_bytes=bytes))
+    patch.setattr("service.store.texts.random", SimpleNamespace(token_bytes=bytes))
     stage = open_stage(folder, url)
     context = replace(stage.context, now=lambda: NOW)
     stage.queue.context = context

@@ -22,7 +22,7 @@ from tests.fixtures.contexts import later
 from tests.fixtures.servers import Valkey
 from tests.fixtures.tasks import LONG, spoilt
 from treescore.render import FORMATS
-from treescore.significance import Seeds, few_units
+from treescore.significance import Seeds, intervals
 from workers.sweeper import Sweeper
 
 OTHER_GOLD = LONG.replace("1\tadvmod", "1\tdiscourse", 5)
@@ -245,7 +245,7 @@ def test_a_pair_has_the_same_figures_in_every_question(scene):
 
 
 def test_seeds_are_secret_committed_and_opened_with_gold(stage, monkeypatch):
-    monkeypatch.setattr(few_units, "MANY", 1)  # so that intervals of these few sentences are drawn
+    monkeypatch.setattr(intervals, "MANY", 1)  # so that intervals of these few sentences are drawn
     scene = played(stage)
     shown = scene.answer("leaderboard")
     exact = scene.exact(shown["id"])

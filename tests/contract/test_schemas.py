@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 from jsonschema import ValidationError
 
-from service.contract.generated import request_classes
+from service.contract.build import request_classes
 from tests.contract.bodies import BODIES
 from tests.contract.checking import by_id, check_value, resolved
 

@@ -18,8 +18,7 @@ from typing import Any
 import pytest
 import yaml
 
-from service.config import Config, load_config
-from service.variables import PREFIX
+from service.config import PREFIX, Config, load_config
 from tests.deployment.container_files import (
     ROOT,
     SECRETS,
@@ -184,7 +183,7 @@ def test_the_folders_of_the_image_hold_a_service_that_finds_its_contract(tmp_pat
             [sys.executable, *command], cwd=library, env=environment, check=True, capture_output=True, text=True
         ).stdout
 
-    program = "import workers.process; from service.api.contract import PUBLISHED, written; written(); print(PUBLISHED)"
+    program = "import workers.worker; from service.api.status import PUBLISHED, written; written(); print(PUBLISHED)"
     assert printed("-c", program).strip() == str(image / "openapi.yaml")
     assert "serve" in printed("-m", "service", "--help")
 

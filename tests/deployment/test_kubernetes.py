@@ -9,8 +9,7 @@ import kubernetes_validate
 import pytest
 import yaml
 
-from service.config import Config
-from service.variables import PREFIX
+from service.config import PREFIX, Config
 from tests.deployment.container_files import ROOT, compose_services
 
 FOLDER = ROOT / "kubernetes"

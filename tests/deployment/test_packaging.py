@@ -226,12 +226,12 @@ def test_a_checkout_runs_its_service_from_any_folder(checkout: Path, tmp_path: P
     environment.install("--editable", ".", "--group", "service", cwd=checkout)
     elsewhere = tmp_path / "elsewhere"
     elsewhere.mkdir()
-    places = "import service, workers.process, treescore; print(service.__file__, workers.__file__, treescore.__file__)"
+    places = "import service, workers.worker, treescore; print(service.__file__, workers.__file__, treescore.__file__)"
     for path in environment.run("python", "-c", places, cwd=elsewhere).stdout.split():
         assert Path(path).is_relative_to(checkout)
     assert "--workers" in environment.run("treescore", "serve", "--help", cwd=elsewhere).stdout
     assert "--bind" in environment.run("python", "-m", "service", "serve", "--help", cwd=elsewhere).stdout
-    contract = "from service.api.contract import written; print(len(written()))"
+    contract = "from service.api.status import written; print(len(written()))"
     assert (
         int(environment.run("python", "-c", contract, cwd=elsewhere).stdout) == (ROOT / "openapi.yaml").stat().st_size
     )

@@ -13,9 +13,9 @@ import pytest
 import treescore.formats
 import treescore.metrics
 from tests.conftest import ROOT
-from treescore.core.limits import DEFAULT_LIMITS, Limits
 from treescore.core.registry import FORMATS, METRICS, make_format
-from treescore.core.vocabulary import Vocabulary
+from treescore.core.text import DEFAULT_LIMITS, Limits
+from treescore.core.trees import Vocabulary
 from treescore.errors import InputError, LimitError
 
 NAMES = ("inline", "root_accuracy")

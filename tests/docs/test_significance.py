@@ -38,7 +38,7 @@ def test_assumed_says_what_the_page_says_for_each_question():
         (two, {"test": "mcnemar"}),
     )
     said = " ".join(outcome(candidates, LAS, **settings)["assumed"] for candidates, settings in asked)
-    said += (ROOT / "treescore" / "significance" / "assumptions.py").read_text(encoding="utf-8")
+    said += (ROOT / "treescore" / "significance" / "notes.py").read_text(encoding="utf-8")
     questions = PAGE.partition("| `assumed` then says |")[2].partition("\n\n")[0]
     sentences = [line.rstrip(" |").rpartition(" | ")[2] for line in questions.splitlines()[2:]]
     assert len(sentences) == 10

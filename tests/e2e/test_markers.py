@@ -12,7 +12,7 @@ import httpx
 import pytest
 import redis
 
-from service.commands.embedded_redis import socket_path
+from service.commands.serve import socket_path
 from tests.contract.walking import Known, requests
 from tests.fixtures.service_process import PATIENCE, until
 from tests.fixtures.tasks import UNLIMITED

@@ -21,7 +21,7 @@ from tests.fixtures.service_process import ServiceProcess
 from treescore import api
 from treescore.cli.main import main
 from treescore.core.registry import METRICS, Example, Text
-from treescore.core.values import with_values
+from treescore.core.scores import with_values
 from treescore.evaluation import spec  # noqa: F401 - fills the registry
 
 pytestmark = pytest.mark.e2e

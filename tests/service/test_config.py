@@ -8,9 +8,8 @@ import pytest
 from click.testing import CliRunner
 
 from service.__main__ import main
-from service.commands.embedded_redis import clear_run_directory, socket_path
-from service.config import load_config
-from service.variables import ConfigError
+from service.commands.serve import clear_run_directory, socket_path
+from service.config import ConfigError, load_config
 
 pytestmark = pytest.mark.usefixtures("process_settings")
 

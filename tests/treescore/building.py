@@ -11,8 +11,7 @@ from hypothesis import strategies as st
 
 from treescore.core.arrays import offsets_of
 from treescore.core.structure import structure_of
-from treescore.core.trees import NO_TAG, ConstituentTreebank
-from treescore.core.vocabulary import Vocabulary
+from treescore.core.trees import NO_TAG, ConstituentTreebank, Vocabulary
 
 SYMBOL = re.compile(r"[()\[\]]|[^\s()\[\]]+")
 

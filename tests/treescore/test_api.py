@@ -12,10 +12,10 @@ from click.testing import CliRunner
 
 import treescore
 from treescore import InputError, LimitError, ScoringError, compare, score
-from treescore.cli.compare import compare as compare_command
-from treescore.cli.score import score as score_command
-from treescore.core.limits import Limits
+from treescore.cli.scoring import compare as compare_command
+from treescore.cli.scoring import score as score_command
 from treescore.core.registry import FORMATS, METRICS
+from treescore.core.text import Limits
 from treescore.evaluation import spec  # noqa: F401 - fills the registry
 
 ROOT = Path(__file__).parents[2]

@@ -25,14 +25,13 @@ from treescore.api import Options, Output, Settings, evaluate
 from treescore.core.registry import METRICS, OK
 from treescore.errors import FilePath
 from treescore.evaluation import spec  # noqa: F401 - fills the registry
-from treescore.evaluation.warnings import warning_lines
+from treescore.evaluation.document import warning_lines
 from treescore.render import FORMATS
-from treescore.render.signatures import signature_of_comparison
+from treescore.render.crosstable import signature_of_comparison
 from treescore.render.tables import TABLE_FORMS
 from treescore.results import Comparison, Result, SystemScores
-from treescore.results.filters import bounds_of
-from treescore.results.pictures import KINDS
-from treescore.results.views import FORMS, LISTED, View
+from treescore.results.result import PICTURE_KINDS
+from treescore.results.views import FORMS, LISTED, View, bounds_of
 from treescore.significance import PARAMS
 
 ROOT = Path(__file__).parents[2]
@@ -551,8 +550,8 @@ def test_a_picture_is_shown_and_saved(scored: Result, tmp_path: Path) -> None:
 
 def test_every_kind_of_picture_is_drawn_and_others_are_refused(scored: Result) -> None:
     compared = compare(scored, resamples=50)
-    drawn = {kind: compared.plot(kind=kind, system="graph").svg for kind in KINDS}
-    assert len(set(drawn.values())) == len(KINDS)
+    drawn = {kind: compared.plot(kind=kind, system="graph").svg for kind in PICTURE_KINDS}
+    assert len(set(drawn.values())) == len(PICTURE_KINDS)
     for svg in drawn.values():
         check_picture(svg)
     assert compared.plot(kind="dots").svg != drawn["dots"]
@@ -657,7 +656,7 @@ print(sorted({"rich", "scipy", "numba"} & {name for name, loaded in sys.modules.
 @pytest.mark.parametrize("library", ["pandas", "polars"])
 def test_frames_of_either_library_hold_the_same(library: str, monkeypatch: pytest.MonkeyPatch, scored: Result) -> None:
     installed = pytest.importorskip(library, reason=f"{library} is not installed")
-    monkeypatch.setattr("treescore.results.frames.LIBRARIES", (library,))
+    monkeypatch.setattr("treescore.results.views.LIBRARIES", (library,))
     frame = scored.to_frame()
     assert isinstance(frame, installed.DataFrame)
     assert list(frame.columns) == ["system", "metric", "score", "value"]

@@ -7,7 +7,7 @@ from types import SimpleNamespace
 import pytest
 
 from service.config import load_config
-from service.logs import configure_logs
+from service.monitoring import configure_logs
 from service.schemas.jobs import JobRequest
 from service.store import runs
 from service.usecases import kinds

@@ -11,7 +11,7 @@ from service.queue import ABANDONED_AFTER
 from service.rq_keys import HEARTBEAT, HEARTBEAT_KEPT
 from service.schemas.benchmarks import RevisionRequest
 from service.schemas.jobs import JobRequest
-from service.store import ladders, revisions, runs, score_records
+from service.store import revisions, runs, score_records
 from service.usecases.benchmarks.revisions import create_revision
 from service.usecases.jobs.jobs import submit_job, view_job
 from tests.fixtures.contexts import ORGANISER, SCORER, later, with_config
@@ -135,4 +135,4 @@ def test_scores_of_a_dry_run_whose_worker_died_at_the_end_are_deleted(task, cont
         assert score_records.get(db, submission, 2) is None
         assert score_records.counts(db, submission, 2, [0], 0)[0] is None
         assert score_records.counts(db, submission, 1, [0], 0)[0] is not None
-        assert [ladders.get(db, SLUG, "lyon", number) is None for number in (1, 2)] == [False, True]
+        assert [score_records.ladder_of(db, SLUG, "lyon", number) is None for number in (1, 2)] == [False, True]

@@ -22,8 +22,8 @@ from treescore.core.registry import (
     make_metric,
     make_transform,
 )
-from treescore.core.suggestions import did_you_mean
-from treescore.evaluation.catalogue import entry_of, formats_of, metrics_of, transforms_before
+from treescore.core.wording import did_you_mean
+from treescore.evaluation.spec import entry_of, formats_of, metrics_of, transforms_before
 
 _SHOWN = 60
 """Characters of a default value that are shown."""

@@ -1,24 +1,186 @@
-"""The files that a command line names, scored by the library."""
+"""The files that a command line names, scored by the library: gold, systems and their further training runs.
+
+The environment sets the bounds on texts. A bar on standard error shows what is done and what is left, where that is a
+terminal; problems of an input, and warnings, are lines there.
+"""
 
 from __future__ import annotations
 
+import os
 import sys
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import fields
 from pathlib import Path
 from typing import NamedTuple
 
 import click
 
-from treescore.api import Output, evaluate
-from treescore.cli.arguments import Asked
-from treescore.cli.limits import read_limits
-from treescore.cli.outputs import STANDARD_INPUT, given_outputs, own_formats
-from treescore.cli.progress import progress_bar
+from treescore.api import Output, evaluate, silent
+from treescore.api import Progress as Tell
+from treescore.cli.exits import NOT_INSTALLED, WRONG_INPUT
+from treescore.cli.forms import is_same
+from treescore.cli.options import FORMAT_VALUE, Asked, matches, split_name
 from treescore.core.params import Json
 from treescore.core.registry import FORMATS
+from treescore.core.structure import plain_number
+from treescore.core.text import Limits
+from treescore.core.wording import did_you_mean, one_line
+from treescore.errors import ScoringError
+from treescore.evaluation.document import problem_line, warning_lines
 from treescore.evaluation.spec import FormatChoice
 from treescore.results import Result
-from treescore.sources import Source, StandardInput, format_choice, format_of
+from treescore.sources import Source, StandardInput, format_choice, format_of, names_of_paths, run_name
+
+STANDARD_INPUT = "-"
+_NAME_OF_STANDARD_INPUT = "stdin"
+
+
+class Given(NamedTuple):
+    """One output as the command line gives it.
+
+    Attributes:
+        name: of the output.
+        path: where it is; of a format of several texts, their paths joined by commas.
+        run_of: the system of which it is a further training run.
+    """
+
+    name: str
+    path: str
+    run_of: str | None = None
+
+    @property
+    def system(self) -> str:
+        """The system that it is an output of."""
+        return self.run_of or self.name
+
+
+def given_outputs(asked: Asked) -> list[Given]:
+    """Return the outputs, each system followed by its further runs.
+
+    Raises:
+        click.UsageError: none is given, two have one name, standard input is read twice, or a run is of an unknown
+            output.
+    """
+    given = [split_name(argument) for argument in asked["outputs"]]
+    paths = [asked["gold"], *(path for _, path in given), *(path for _, path in asked.get("run", ()))]
+    if paths.count(STANDARD_INPUT) > 1:
+        raise click.UsageError("Standard input (-) can be one of the files only. Name the others by their paths.")
+    runs: dict[str, list[str]] = {}
+    for name, path in given:
+        if name == "":
+            raise click.UsageError(f"={path} has no name before the equals sign. Name the output, as in: A={path}")
+    for name, path in _named(given):
+        if name in runs:
+            raise click.UsageError(f"Two outputs have the name {name!r}. Name each, as in: A={runs[name][0]} B={path}")
+        runs[name] = [path]
+    for name, pattern in asked.get("runs", ()):
+        if name in runs:
+            advice = f"Name it once, and add single runs with --run {name}=PATH."
+            raise click.UsageError(f"--runs {name}={pattern}: {name} is named before. {advice}")
+        runs[name] = matches(name, pattern)
+        for path in runs[name]:
+            if is_same(Path(path), asked["gold"]):
+                raise click.UsageError(f"--runs {name}={pattern}: {path} is gold itself. Write a pattern without it.")
+    if not runs:
+        raise click.UsageError("Name an output after gold, as in: gold.conllu mine.conllu")
+    for name, path in asked.get("run", ()):
+        runs[known(name, list(runs), f"--run {name}={path}")].append(path)
+    return [
+        Given(run_name(name, number), path, name if number > 1 else None)
+        for name, each in runs.items()
+        for number, path in enumerate(each, 1)
+    ]
+
+
+def known(name: str, names: Sequence[str], option: str) -> str:
+    """Return the name of an output.
+
+    Raises:
+        click.UsageError: no output has it.
+    """
+    if name not in names:
+        meant = did_you_mean(name, names)
+        raise click.UsageError(f"{option}: {name} is not an output.{meant} Outputs: {', '.join(names)}.")
+    return name
+
+
+def own_formats(asked: Asked, outputs: Sequence[Given]) -> dict[str, Json]:
+    """Return the formats of single systems, from `--output-format`.
+
+    Raises:
+        click.UsageError: an option names an unknown output, or is malformed.
+    """
+    names = [output.name for output in outputs if output.run_of is None]
+    found = {}
+    for name, value in asked["output_formats"]:
+        output = known(name, names, f"--output-format {name}={value}")
+        try:
+            found[output] = FORMAT_VALUE.convert(value, None, None)
+        except click.BadParameter as error:
+            raise click.UsageError(f"--output-format {name}={value}: {error.message}") from error
+    return found
+
+
+def _named(given: Sequence[tuple[str | None, str]]) -> list[tuple[str, str]]:
+    """Return outputs with their names; those without one are named by the parts of their paths that differ."""
+    nameless = [path.split(",")[0] for name, path in given if name is None and path != STANDARD_INPUT]
+    names = iter(names_of_paths(nameless))
+    return [
+        (name or (_NAME_OF_STANDARD_INPUT if path == STANDARD_INPUT else next(names)), path) for name, path in given
+    ]
+
+
+LIMIT_PREFIX = "TREESCORE_"
+
+
+def read_limits() -> Limits:
+    """Return the limits that `TREESCORE_MAX_...` variables set, defaults for the others.
+
+    Raises:
+        click.UsageError: a variable is not a whole number.
+    """
+    given = {}
+    for field in fields(Limits):
+        variable = LIMIT_PREFIX + field.name.upper()
+        if variable in os.environ:
+            value = plain_number(os.environ[variable])
+            if value is None:
+                raise click.UsageError(f"{variable} is {os.environ[variable]!r}. Set it to a whole number, as 1000.")
+            given[field.name] = value
+    return Limits(**given)
+
+
+@contextmanager
+def progress_bar() -> Iterator[Tell]:
+    """Show a bar while the block runs; yields the function that moves it.
+
+    Lines that are written to standard error stand above the bar. Without a terminal nothing is shown.
+    """
+    if sys.stderr is None or not sys.stderr.isatty():
+        yield silent
+        return
+    from rich.console import Console  # noqa: PLC0415 - pipes need no bar
+    from rich.progress import (  # noqa: PLC0415
+        BarColumn,
+        MofNCompleteColumn,
+        Progress,
+        TextColumn,
+        TimeElapsedColumn,
+        TimeRemainingColumn,
+    )
+
+    columns = (
+        TextColumn("{task.description}", markup=False), BarColumn(), MofNCompleteColumn(),
+        TimeElapsedColumn(), TextColumn("passed,"), TimeRemainingColumn(), TextColumn("left"),
+    )  # fmt: skip
+    with Progress(*columns, console=Console(stderr=True), transient=True, redirect_stdout=False) as progress:
+        task = progress.add_task("starting", total=None)
+
+        def tell(done: int, total: int, step: str) -> None:
+            progress.update(task, description=step, completed=done, total=total)
+
+        yield tell
 
 
 class Scored(NamedTuple):
@@ -144,3 +306,23 @@ def _taken(asked: Asked, choice: FormatChoice, metrics: Sequence[Json], others: 
     taken += [f"format {name} (by the suffix of outputs)" for name in others]
     taken += [] if asked["metrics"] else [f"metric {_in_words(metrics[0])} (usual for {choice.name})"]
     return f"Taken: {', '.join(taken)}." if taken else ""
+
+
+MISSING_EXTRA = "missing-extra"
+"""Code of the problem that a package is not installed."""
+
+
+def ended(error: ScoringError) -> SystemExit:
+    """Print the problems of an input, one line each, and return the end of the command with its status."""
+    for problem in error.problems:
+        click.echo(one_line(problem_line(problem)), err=True)  # a path or a quoted text could hold codes of a terminal
+    if error.total > len(error.problems):
+        click.echo(f"... and {error.total - len(error.problems)} more", err=True)
+    missing = all(problem.code == MISSING_EXTRA for problem in error.problems)
+    return SystemExit(NOT_INSTALLED if missing else WRONG_INPUT)
+
+
+def warn_of(result: Result) -> None:
+    """Print the warnings of a result, beside an output that does not show them to people."""
+    for line in warning_lines(result.warnings):
+        click.echo(f"Warning: {one_line(line)}", err=True)

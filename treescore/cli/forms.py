@@ -10,7 +10,7 @@ from typing import TypeVar
 import click
 
 from treescore.cli.exits import UNWRITTEN
-from treescore.cli.values import OneOf
+from treescore.cli.options import OneOf
 
 _Function = TypeVar("_Function", bound=Callable[..., object])
 

@@ -1,20 +1,57 @@
-"""The `treescore` command."""
+"""The `treescore` command.
+
+The wheel does not hold the service, so commands of the service start `python -m service`.
+"""
 
 from __future__ import annotations
 
 import importlib
+import importlib.util
 import os
+import sys
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import NoReturn
 
 import click
 
-from treescore.cli.exits import INTERRUPTED, NOT_INSTALLED
-from treescore.cli.output import WritingGroup
-from treescore.cli.passthrough import service_command
-from treescore.core.extras import MissingExtra
-from treescore.errors import ScoringError
+from treescore.cli.exits import INTERRUPTED, NOT_INSTALLED, WritingGroup
+from treescore.errors import MissingExtra, ScoringError
+
+ELSEWHERE = (
+    "The service is not part of this package. Use a checkout (pip install -e . --group service) or the image "
+    "(docs/operate/deployment.md)."
+)
+
+
+def service_command(name: str, help_line: str) -> click.Command:
+    """Return a command that replaces this process by the service's command of the same name."""
+
+    @click.command(
+        name,
+        help=help_line,
+        add_help_option=False,
+        context_settings={"ignore_unknown_options": True, "allow_interspersed_args": False},
+    )
+    @click.argument("arguments", nargs=-1, type=click.UNPROCESSED)
+    def command(arguments: tuple[str, ...]) -> None:
+        if not service_is_here():
+            click.echo(f"Error: {ELSEWHERE}", err=True)
+            raise SystemExit(NOT_INSTALLED)
+        line = [sys.executable, "-m", "service", name, *arguments]
+        sys.stdout.flush()
+        os.execv(line[0], line)  # noqa: S606 - our own command line
+
+    return command
+
+
+def service_is_here() -> bool:
+    """Return whether the service can be imported; another package named `service` does not count."""
+    try:
+        return importlib.util.find_spec("service.wsgi") is not None
+    except ModuleNotFoundError:
+        return False
+
 
 SCORE, KNOW, SEND, RUN = (
     "Score and compare files",
@@ -41,25 +78,27 @@ class Entry:
 
 
 COMMANDS: Mapping[str, Entry] = {
-    "score": Entry("Score outputs against gold.", SCORE, "treescore.cli.score"),
-    "compare": Entry("Tell which differences between two or more outputs are real.", SCORE, "treescore.cli.compare"),
-    "errors": Entry("List the errors of outputs, sentence by sentence.", SCORE, "treescore.cli.errors"),
-    "slices": Entry("Show the scores of outputs by relation, tag, length, ...", SCORE, "treescore.cli.slices"),
-    "diff": Entry("List the sentences that output A has right and output B has wrong.", SCORE, "treescore.cli.diff"),
+    "score": Entry("Score outputs against gold.", SCORE, "treescore.cli.scoring"),
+    "compare": Entry("Tell which differences between two or more outputs are real.", SCORE, "treescore.cli.scoring"),
+    "errors": Entry("List the errors of outputs, sentence by sentence.", SCORE, "treescore.cli.inspection"),
+    "slices": Entry("Show the scores of outputs by relation, tag, length, ...", SCORE, "treescore.cli.inspection"),
+    "diff": Entry(
+        "List the sentences that output A has right and output B has wrong.", SCORE, "treescore.cli.inspection"
+    ),
     "repeat": Entry(
         "Score files again and print the answer of COMPARISON, a comparison of submissions as JSON.",
         SCORE,
-        "treescore.cli.repeat",
+        "treescore.cli.scoring",
     ),
     "suggest": Entry(
         "Tell the format of a file by its first lines, with the metrics that fit it, and say why.",
         KNOW,
-        "treescore.cli.suggest",
+        "treescore.cli.reference",
     ),
-    "metrics": Entry("List the metrics, or describe one with its parameters.", KNOW, "treescore.cli.metrics"),
-    "formats": Entry("List the formats, or describe one with its options.", KNOW, "treescore.cli.formats"),
-    "transforms": Entry("List the transforms, or describe one with its parameters.", KNOW, "treescore.cli.transforms"),
-    "completion": Entry("Print the script that completes commands in a shell.", KNOW, "treescore.cli.completion"),
+    "metrics": Entry("List the metrics, or describe one with its parameters.", KNOW, "treescore.cli.reference"),
+    "formats": Entry("List the formats, or describe one with its options.", KNOW, "treescore.cli.reference"),
+    "transforms": Entry("List the transforms, or describe one with its parameters.", KNOW, "treescore.cli.reference"),
+    "completion": Entry("Print the script that completes commands in a shell.", KNOW, "treescore.cli.reference"),
     "submit": Entry(
         "Send outputs to a benchmark, wait, and print score, interval, rank and whether a difference is real.",
         SEND,
@@ -121,7 +160,7 @@ class Commands(WritingGroup):
     ) -> tuple[str | None, click.Command | None, list[str]]:
         """Return the command that the arguments name; for an unknown one name a similar one."""
         if args and not args[0].startswith("-") and args[0] not in COMMANDS and not ctx.resilient_parsing:
-            from treescore.core.suggestions import did_you_mean  # noqa: PLC0415 - a known command needs none
+            from treescore.core.wording import did_you_mean  # noqa: PLC0415 - a known command needs none
 
             ctx.fail(f"Unknown command {args[0]!r}.{did_you_mean(args[0], COMMANDS)}")
         return super().resolve_command(ctx, args)
@@ -155,7 +194,7 @@ class Commands(WritingGroup):
 
 
 def _end_with(error: ScoringError) -> NoReturn:
-    from treescore.cli.problems import ended  # noqa: PLC0415 - it loads arrays, which a good input may not need
+    from treescore.cli.files import ended  # noqa: PLC0415 - it loads arrays, which a good input may not need
 
     raise ended(error) from error
 

@@ -1,4 +1,8 @@
-"""`treescore organise`: what organisers do with their benchmark on a running service, from any machine."""
+"""`treescore organise`: what organisers do with their benchmark on a running service, from any machine.
+
+`webhooks` are the addresses to which a service sends events. A table of teams is CSV with the header `id,name,contact`,
+whose faults are named by its lines.
+"""
 
 from __future__ import annotations
 
@@ -13,12 +17,118 @@ from typing import Any, BinaryIO
 import click
 import orjson
 
-from treescore.cli.asking import Answer, asks, cell, columns, listed
 from treescore.cli.exits import WRONG_INPUT, Stopped, epilog
-from treescore.cli.team_table import TABLE, at_lines, team_rows
-from treescore.cli.values import Pair, is_path
-from treescore.cli.webhooks import webhooks
+from treescore.cli.options import Pair, is_path
+from treescore.cli.service import Answer, asks, cell, columns, listed, status_of
 from treescore.client import Client, ClientError, Document, problem_lines
+
+
+@click.group()
+def webhooks() -> None:
+    """Have events sent to an address."""
+
+
+@asks(webhooks, "list")
+def list_webhooks(client: Client) -> Answer:
+    """List webhooks; their secrets cannot be shown."""
+    return listed("webhooks", list(client.webhooks.list()), ("id", "url", "benchmark", "kinds", "failures"))
+
+
+@asks(webhooks, "add")
+@click.argument("address", metavar="URL")
+@click.option("--benchmark", help="Only events of this one.")
+@click.option("--kind", "kinds", multiple=True, help="Only events of this kind. Repeatable.")
+def add_webhook(client: Client, address: str, benchmark: str | None, kinds: Sequence[str]) -> Answer:
+    """Send events to URL.
+
+    Prints the secret that signs them, which is shown only here.
+    """
+    made = client.webhooks.create(address, kinds=list(kinds) or None, benchmark=benchmark)
+    return Answer(made.document, [f"{made['id']}  {made['secret']}"])
+
+
+@asks(webhooks, "test")
+@click.argument("webhook", metavar="ID")
+def test_webhook(client: Client, webhook: str) -> Answer:
+    """Send a test event.
+
+    The command `deliveries` shows what became of it.
+    """
+    made = client.webhooks.test(webhook)
+    return Answer(made.document, [f"{made['id']}  {made['state']}"])
+
+
+@asks(webhooks, "deliveries")
+@click.argument("webhook", metavar="ID")
+def deliveries(client: Client, webhook: str) -> Answer:
+    """List what was sent or waits, newest first."""
+    names = ("id", "type", "state", "attempts", "last_status", "attempted_at", "next_at")
+    return listed("deliveries", list(client.webhooks.deliveries(webhook)), names)
+
+
+@asks(webhooks, "replay")
+@click.argument("webhook", metavar="ID")
+@click.argument("delivery")
+def replay(client: Client, webhook: str, delivery: str) -> Answer:
+    """Send the event of DELIVERY again."""
+    made = client.webhooks.replay(webhook, delivery)
+    return Answer(made.document, [f"{made['id']}  {made['state']}"])
+
+
+@asks(webhooks, "rotate")
+@click.argument("webhook", metavar="ID")
+def rotate(client: Client, webhook: str) -> Answer:
+    """Replace the secret, and print it, once.
+
+    The old one signs too for a day.
+    """
+    made = client.webhooks.rotate(webhook)
+    return Answer(made.document, [f"{made['id']}  {made['secret']}"])
+
+
+@asks(webhooks, "remove")
+@click.argument("webhook", metavar="ID")
+def remove_webhook(client: Client, webhook: str) -> Answer:
+    """Send nothing to a webhook any more."""
+    client.webhooks.delete(webhook)
+    return Answer({"id": webhook}, [f"Removed {webhook}."])
+
+
+TABLE = ("id", "name", "contact")
+"""Columns of a table of teams."""
+
+
+def team_rows(table: BinaryIO) -> tuple[list[dict[str, str]], list[int]]:
+    """Return the teams of a table, and the line of each.
+
+    Raises:
+        Stopped: it is another table, or cannot be read.
+    """
+    try:
+        reader = csv.DictReader(io.StringIO(table.read().decode("utf-8-sig"), newline=""), strict=True)
+        rows, lines = [], []
+        for row in reader:
+            if None in row or None in row.values():
+                raise Stopped(WRONG_INPUT, f"line {reader.line_num}: write as many fields as the header has.")
+            rows.append({name: value for name, value in row.items() if value})
+            lines.append(reader.line_num)
+    except (csv.Error, UnicodeDecodeError) as error:
+        raise Stopped(WRONG_INPUT, f"The table is not CSV in UTF-8: {error}") from error
+    if not rows:
+        raise Stopped(WRONG_INPUT, f"The table has no team. Write the header {','.join(TABLE)}, then a team a line.")
+    return rows, lines
+
+
+def at_lines(error: ClientError, lines: Sequence[int]) -> Stopped | ClientError:
+    """Return an error that names lines of the table instead of places in the request."""
+    found = []
+    for each in error.problems:
+        words = each.pointer.split("/")
+        if len(words) < 3 or not words[2].isdigit() or int(words[2]) >= len(lines):
+            return error
+        found.append(f"line {lines[int(words[2])]}, {'/'.join(words[3:]) or 'team'}: {each.detail}")
+    return Stopped(status_of(error), *found) if found else error
+
 
 TIMES = ("%Y-%m-%d", "%Y-%m-%dT%H:%M:%S", "%Y-%m-%dT%H:%M:%SZ")
 NEW = (*TABLE[:2], "token")

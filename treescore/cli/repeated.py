@@ -11,10 +11,9 @@ import numpy as np
 import orjson
 
 from treescore.core.arrays import BoolArray, Counts
-from treescore.core.digests import digest_of
-from treescore.core.limits import Limits
 from treescore.core.params import Json
 from treescore.core.registry import ItemInfo, Text, TokenBits
+from treescore.core.text import Limits, digest_of
 from treescore.errors import InputError, Problem
 from treescore.evaluation.benchmark import (
     PartDocument,

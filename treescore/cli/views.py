@@ -1,4 +1,7 @@
-"""Results and their views in the form that a command prints."""
+"""Results and their views in the form that a command prints.
+
+On a terminal long cells are shortened, so that lines do not break.
+"""
 
 from __future__ import annotations
 
@@ -9,10 +12,11 @@ from shutil import get_terminal_size
 from typing import Any, NamedTuple
 
 import orjson
+from rich.cells import cell_len, set_cell_size
 
+from treescore.cli.exits import write
+from treescore.cli.files import warn_of
 from treescore.cli.forms import CSV, JSON, TEXT, is_terminal
-from treescore.cli.output import write
-from treescore.cli.problems import warn_of
 from treescore.render.tables import Table, text_table
 from treescore.results import Result, View
 from treescore.results.views import csv_text, json_text
@@ -55,7 +59,6 @@ def _rendered_views(named: Sequence[Named], form: str, unit: str, output: Path |
 
 
 def _on_a_terminal(table: Table) -> str:
-    from treescore.cli.fitting import fitted  # noqa: PLC0415 - pipes need no rich
 
     return text_table(fitted(table, get_terminal_size().columns))
 
@@ -79,3 +82,62 @@ def _cut_view(view: View, limit: int) -> View:
         return view
     note = f"... and {more} more. --limit 0 shows all."
     return replace(view, rows=view.rows[:limit], notes=(note, *view.notes))
+
+
+LEAST = 12
+"""Columns of the terminal that a shortened cell keeps."""
+GAP = 2
+CUT_MARK = "…"
+SPARED = "sent id"
+"""Head of the column that is left out where nothing else helps: the number of the sentence stands beside it."""
+
+
+def fitted(table: Table, width: int) -> Table:
+    """Return a table whose lines fit the terminal, as far as shortening cells of text can do it; else as it is.
+
+    Args:
+        table: the table.
+        width: columns of the terminal.
+    """
+    lines = [table.heads, *table.cells]
+    widths = [max(cell_len(cell) for cell in column) for column in zip(*lines, strict=True)]
+    excess = sum(widths) + GAP * (len(widths) - 1) - width
+    while excess > 0:
+        column = _widest(widths, table)
+        if column is None:
+            return fitted(_without(table, SPARED), width) if SPARED in table.heads else table
+        widths[column] -= 1
+        excess -= 1
+    rows = [
+        [
+            _cut_inside_cell(cell, size) if head == SPARED else _cut_cell(cell, size)
+            for head, cell, size in zip(table.heads, row, widths, strict=True)
+        ]
+        for row in table.cells
+    ]
+    return replace(table, rows=rows)
+
+
+def _widest(widths: Sequence[int], table: Table) -> int | None:
+    """Return the widest column that can be shortened."""
+    least = [max(LEAST, cell_len(head)) for head in table.heads]
+    found = [at for at, size in enumerate(widths) if size > least[at] and not table.columns[at].numeric]
+    return max(found, key=widths.__getitem__, default=None)
+
+
+def _without(table: Table, head: str) -> Table:
+    left = [at for at, each in enumerate(table.heads) if each != head]
+    rows = [[row[at] for at in left] for row in table.rows]
+    return replace(table, columns=[table.columns[at] for at in left], rows=rows)
+
+
+def _cut_cell(cell: str, size: int) -> str:
+    return cell if cell_len(cell) <= size else set_cell_size(cell, size - 1).rstrip() + CUT_MARK
+
+
+def _cut_inside_cell(cell: str, size: int) -> str:
+    """Return a cell shortened in its middle: names of sentences differ at the end."""
+    if cell_len(cell) <= size:
+        return cell
+    end = (size - 1) * 2 // 3
+    return set_cell_size(cell, size - 1 - end).rstrip() + CUT_MARK + set_cell_size(cell[::-1], end).rstrip()[::-1]

@@ -12,9 +12,8 @@ from treescore.client.answers import Answer, RateLimit
 from treescore.client.clients import AsyncClient, Client
 from treescore.client.documents import Document
 from treescore.client.errors import ClientError, RefusedError, RequestError, UnavailableError, problem_lines
-from treescore.client.operations import OPERATIONS, Operation
+from treescore.client.requests import OPERATIONS, Operation, Progress
 from treescore.client.session import UNFINISHED, Backoff
-from treescore.client.uploads import Progress
 
 __all__ = [
     "OPERATIONS",

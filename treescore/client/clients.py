@@ -12,12 +12,11 @@ from treescore.client import documents, resources
 from treescore.client.answers import Answer
 from treescore.client.documents import Document
 from treescore.client.drivers import Awaiting, AwaitingDriver, Blocking, BlockingDriver, listing, method
-from treescore.client.operations import operation_of
+from treescore.client.requests import Texts, Watch, operation_of, uploads_of
 from treescore.client.resources import Resource
 from treescore.client.session import Backoff, Call, Pages, Plan, Session, exchange, wait
-from treescore.client.uploads import Texts, Watch, uploads_of
 from treescore.core.params import Json
-from treescore.core.signs import HEAD_BYTES
+from treescore.core.text import HEAD_BYTES
 from treescore.core.version import __version__
 
 SECONDS = 600.0

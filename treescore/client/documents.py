@@ -8,8 +8,8 @@ from typing import Any, ClassVar, Self
 from treescore.client.answers import Answer, RateLimit
 from treescore.client.errors import MissingMember, WrongAnswer
 from treescore.core.params import Json
-from treescore.core.suggestions import did_you_mean
 from treescore.core.version import __version__
+from treescore.core.wording import did_you_mean
 
 
 class Document(Mapping[str, Any]):

@@ -15,9 +15,8 @@ import orjson
 from treescore.client.answers import Answer, Receiver
 from treescore.client.documents import Document
 from treescore.client.errors import ClientError, RequestError, WrongAddress, WrongAnswer
-from treescore.client.operations import JSON
+from treescore.client.requests import JSON, open_form
 from treescore.client.session import CONNECT_SECONDS, Pages, Plan, Send, Session, Step, page_of
-from treescore.client.uploads import open_form
 
 T = TypeVar("T")
 D = TypeVar("D", bound=Document)

@@ -13,11 +13,10 @@ from treescore.client.answers import Answer
 from treescore.client.documents import Document, require
 from treescore.client.drivers import AwaitingDriver, BlockingDriver, listing, method
 from treescore.client.errors import Cancelled, RequestError, failure_error
-from treescore.client.operations import KEY, OPERATIONS
+from treescore.client.requests import KEY, OPERATIONS, Texts, Upload, Watch, uploads_of
 from treescore.client.session import UNFINISHED, WAIT_SECONDS, Call, Pages, Plan, Session, exchange, wait
-from treescore.client.uploads import Texts, Upload, Watch, uploads_of
 from treescore.core.params import Choice, Json, choices_of
-from treescore.core.suggestions import did_you_mean
+from treescore.core.wording import did_you_mean
 
 D = TypeVar("D", bound=Document)
 Target = str | os.PathLike[str]

@@ -28,11 +28,10 @@ from treescore.client.errors import (
     WrongAddress,
     WrongAnswer,
 )
-from treescore.client.operations import KEY, OPERATIONS, Operation
-from treescore.client.uploads import Upload, Watch, is_sendable, progress_of
+from treescore.client.requests import KEY, OPERATIONS, Operation, Upload, Watch, is_sendable, progress_of
 from treescore.core.params import Json
-from treescore.core.suggestions import did_you_mean
 from treescore.core.version import __version__
+from treescore.core.wording import did_you_mean
 
 T = TypeVar("T")
 

@@ -1,4 +1,7 @@
-"""Array types, and the array operations that metrics share."""
+"""Array types, the array operations that metrics share, and numbers for equal values.
+
+Equal values are numbered alike without sorting them: in order of appearance, or of value.
+"""
 
 from __future__ import annotations
 
@@ -7,7 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from treescore.core.jit import compiled, plainly
+from treescore.core.jit import compiled, inlined, plainly
 
 IntArray = NDArray[np.int64]
 FloatArray = NDArray[np.float64]
@@ -72,3 +75,170 @@ def ones_in(word: np.uint64) -> np.uint64:
     word = (word & np.uint64(0x3333333333333333)) + ((word >> np.uint64(2)) & np.uint64(0x3333333333333333))
     word = (word + (word >> np.uint64(4))) & np.uint64(0x0F0F0F0F0F0F0F0F)
     return (word * np.uint64(0x0101010101010101)) >> np.uint64(56)
+
+
+_START = 1024
+_SPAN = 16
+"""Places for each value up to which counting over the span of the values is faster than sorting them."""
+_LEAST_SPAN = 4096
+_FACTOR = 0x9E3779B97F4A7C15
+"""2^64 over the golden ratio, odd: its powers spread the places of a list over 64 bits (Knuth 1998, 6.4)."""
+
+
+def grouped(values: IntArray) -> tuple[IntArray, IntArray]:
+    """Number equal values alike, in order of appearance.
+
+    Args:
+        values: int64 (n,).
+
+    Returns:
+        The group of each value, int64 (n,), and where each of the g groups appears first, int64 (g,).
+    """
+    groups = np.empty(len(values), np.int64)
+    low, span = _span_of(values)
+    if span <= max(_LEAST_SPAN, _SPAN * len(values)):
+        return groups, number_near(values, low, np.full(span, -1, np.int64), groups)
+    return groups, number_groups(values, groups, _START)
+
+
+def appearing(numbers: IntArray, size: int) -> IntArray:
+    """Return the distinct ones of n numbers below `size` in order of appearance, int64 (g,), in O(n + size)."""
+    distinct = np.empty(min(size, len(numbers)), np.int64)
+    return distinct[: list_firsts(numbers, np.zeros(size, np.bool_), distinct)]
+
+
+def grouped_lists(values: IntArray, offsets: IntArray) -> tuple[IntArray, IntArray]:
+    """Number equal lists alike, in order of appearance.
+
+    Args:
+        values: of all lists, int64 (m,).
+        offsets: list i is `values[offsets[i]:offsets[i + 1]]`, none is empty; int64 (n + 1,).
+
+    Returns:
+        As `grouped`, for each list. Should two lists that differ have the same hash, no two lists are numbered alike.
+    """
+    if not len(values):
+        return np.zeros(0, np.int64), np.zeros(0, np.int64)
+    lengths = np.diff(offsets)
+    places = np.arange(len(values)) - np.repeat(offsets[:-1], lengths)
+    powers = np.cumprod(np.full(int(lengths.max()), _FACTOR, np.uint64))
+    hashes = np.add.reduceat((values + 1).astype(np.uint64) * powers[places], offsets[:-1])
+    groups, firsts = grouped(hashes.view(np.int64))
+    first_of = firsts[groups]
+    if np.array_equal(lengths, lengths[first_of]):
+        same = np.repeat(offsets[first_of], lengths) + places
+        if np.array_equal(values, values[same]):
+            return groups, firsts
+    return np.arange(len(lengths)), np.arange(len(lengths))
+
+
+def ranked(values: IntArray) -> tuple[IntArray, IntArray]:
+    """Number equal values alike, in order of value, as `np.unique` does: by counting where their span is small.
+
+    Args:
+        values: int64 (n,).
+
+    Returns:
+        The distinct values, ascending, int64 (g,), and the group of each value, int64 (n,).
+    """
+    low, span = _span_of(values)
+    if span > max(_LEAST_SPAN, _SPAN * len(values)):
+        distinct, groups = np.unique(values, return_inverse=True)
+        return distinct, groups
+    present = np.zeros(span, np.bool_)
+    present[values - low] = True
+    numbers = np.cumsum(present) - 1
+    return np.flatnonzero(present) + low, numbers[values - low]
+
+
+def placed(values: IntArray) -> tuple[IntArray, IntArray]:
+    """Number equal values alike, in order of value, with numbers left over where their span is small.
+
+    Args:
+        values: int64 (n,).
+
+    Returns:
+        The value of each number, int64 (g,), and the number of each value, int64 (n,).
+    """
+    low, span = _span_of(values)
+    if span > max(_LEAST_SPAN, _SPAN * len(values)):
+        return ranked(values)
+    return np.arange(low, low + span), values - low
+
+
+def largest_first(sizes: IntArray) -> IntArray:
+    """Return the groups that have a size above 0, by size; equal ones in their order: int64 (g,)."""
+    present = np.flatnonzero(sizes)
+    order = -sizes[present]
+    # integers of 16 bits are sorted by their digits, in a tenth of the time
+    small = len(order) and -int(order.min()) <= np.iinfo(np.int16).max
+    return present[np.argsort(order.astype(np.int16) if small else order, kind="stable")]
+
+
+def tallied(groups: IntArray, size: int, kinds: IntArray, width: int) -> IntArray:
+    """Count the values (n,) of each of `size` groups by kind, a number below `width` (n,): int64 (width, size)."""
+    return np.bincount(kinds * size + groups, minlength=width * size).reshape(width, size)
+
+
+def _span_of(values: IntArray) -> tuple[int, int]:
+    """Return the lowest of some values and 0, and how many whole numbers there are from it to the highest."""
+    low = int(values.min(initial=0))
+    return low, int(values.max(initial=0)) - low + 1
+
+
+@compiled
+def number_near(values: IntArray, low: int, group_of: IntArray, groups: IntArray) -> IntArray:
+    """Fill `groups` and, from `low` on, the group of each value (-1 before); return where each group appears first."""
+    firsts = np.empty(min(len(values), len(group_of)), np.int64)
+    known = 0
+    for index in range(len(values)):
+        place = values[index] - low
+        if group_of[place] < 0:
+            group_of[place], firsts[known] = known, index
+            known += 1
+        groups[index] = group_of[place]
+    return firsts[:known].copy()
+
+
+@compiled
+def number_groups(values: IntArray, groups: IntArray, start: int) -> IntArray:
+    """Fill `groups`; return where each group appears first. The table grows with the groups, not with the values."""
+    table = np.full(start, -1, np.int64)
+    firsts = np.empty(start // 2, np.int64)
+    known = 0
+    for index in range(len(values)):
+        if known == len(firsts):
+            firsts = np.concatenate((firsts, np.empty(known, np.int64)))
+            table = np.full(2 * len(table), -1, np.int64)
+            for group in range(known):
+                table[slot_of(values[firsts[group]], values, firsts, table)] = group
+        slot = slot_of(values[index], values, firsts, table)
+        if table[slot] < 0:
+            table[slot] = known
+            firsts[known] = index
+            known += 1
+        groups[index] = table[slot]
+    return firsts[:known].copy()
+
+
+@compiled
+def list_firsts(numbers: IntArray, seen: BoolArray, distinct: IntArray) -> int:
+    """Fill `distinct` with each number that is not `seen`, once, and return how many they are."""
+    count = 0
+    for number in numbers:
+        if not seen[number]:
+            seen[number] = True
+            distinct[count] = number
+            count += 1
+    return count
+
+
+@inlined
+def slot_of(value: int, values: IntArray, firsts: IntArray, table: IntArray) -> int:
+    """Return the slot of a value in the table, or the free slot where it belongs."""
+    mask = len(table) - 1
+    mixed = value * np.int64(-7046029254386353131)
+    slot = (mixed ^ (mixed >> np.int64(32))) & mask
+    while table[slot] >= 0 and values[firsts[table[slot]]] != value:
+        slot = (slot + 1) & mask
+    return int(slot)

@@ -13,19 +13,19 @@ from typing import Any
 import numpy as np
 import orjson
 
-from treescore.core.link_form import LinkForm
 from treescore.core.trees import (
     Alignments,
     ConstituentTreebank,
     DependencyTreebank,
     DiscontinuousTreebank,
     ExpressionTreebank,
+    LinkForm,
     ParallelTreebank,
     SemanticTreebank,
     Sentences,
     Treebank,
+    Vocabulary,
 )
-from treescore.core.vocabulary import Vocabulary
 from treescore.errors import Problem
 
 _KINDS = (

@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from treescore.core.suggestions import did_you_mean
+from treescore.core.wording import did_you_mean
 from treescore.errors import InputError, Problem
 
 if TYPE_CHECKING:

@@ -1,37 +1,220 @@
 """The base classes of formats, transforms and metrics, and the registry of each.
 
 A new format or transform is one file in `formats/` or `transforms/`, a new metric one package in `metrics/` with a
-module `metric`. Its class is registered with `@register`; nothing else names it.
+module `metric`. Its class is registered with `@register`; nothing else names it, and it is loaded when it is asked for
+by its name.
+
+A metric says which words, constituents or links of two treebanks are wrong (`Marks`), for pictures of both, and what it
+lets a participant see of gold at feedback level `items` (`Disclosure`); the default shows nothing.
 """
 
 from __future__ import annotations
 
+import importlib
+import importlib.util
+import pkgutil
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, MutableMapping, Sequence
 from copy import copy
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, ClassVar, TypeVar
+from enum import IntEnum
+from typing import Any, ClassVar, Protocol, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 
-from treescore.core.absence import charged
 from treescore.core.arrays import BoolArray, Counts, IntArray
-from treescore.core.classes import Classes
 from treescore.core.columns import Documents, Records
-from treescore.core.disclosure import NOTHING, Disclosure
-from treescore.core.marks import Marks
 from treescore.core.params import Json, Param, checked, schema_of
-from treescore.core.signs import Head, Signs
-from treescore.core.suggestions import did_you_mean
-from treescore.core.text import joinable_lines
-from treescore.core.trees import Treebank
+from treescore.core.scores import ScoreTable, charged
+from treescore.core.text import Head, Limits, Signs, joinable_lines
+from treescore.core.trees import Treebank, Vocabulary
+from treescore.core.wording import did_you_mean
 from treescore.errors import InputError, Problem
 
-if TYPE_CHECKING:
-    from treescore.core.limits import Limits
-    from treescore.core.scores import ScoreTable
-    from treescore.core.vocabulary import Vocabulary
+
+class Named(Protocol):
+    """A class that a request names."""
+
+    name: ClassVar[str]
+
+
+_Registered = TypeVar("_Registered", bound=Named)
+
+
+class Classes(MutableMapping[str, type[_Registered]]):
+    """The classes of one base by name. A module is loaded when its class is asked for, all when they are listed.
+
+    A class is first looked for in the module of its name (`drop-traces`: `drop_traces`), then in all.
+    """
+
+    def __init__(self, base: type[Any]) -> None:
+        self._base = base
+        self._classes: dict[str, type[_Registered]] = {}
+        self._package = ""
+        self._module = ""
+
+    def look_in(self, package: str, module: str = "") -> None:
+        """Name the package whose modules register the classes; `module` is that of each package in it."""
+        self._package, self._module = package, module and f".{module}"
+
+    def load_all(self) -> None:
+        """Import every module of the package."""
+        for name in self._names():
+            self._load(name)
+
+    def _names(self) -> Iterator[str]:
+        path = importlib.import_module(self._package).__path__ if self._package else ()
+        return (found.name for found in pkgutil.iter_modules(path) if found.ispkg or not self._module)
+
+    def _load(self, name: str) -> None:
+        if importlib.util.find_spec(f"{self._package}.{name}{self._module}") is not None:
+            importlib.import_module(f"{self._package}.{name}{self._module}")
+
+    def __getitem__(self, name: str) -> type[_Registered]:
+        if name not in self._classes:
+            own = name.replace("-", "_")
+            if own in self._names():
+                self._load(own)
+            if name not in self._classes:
+                self.load_all()
+        return self._classes[name]
+
+    def __setitem__(self, name: str, component: type[_Registered]) -> None:
+        self._classes[name] = component
+
+    def __delitem__(self, name: str) -> None:
+        del self._classes[name]
+
+    def __iter__(self) -> Iterator[str]:
+        self.load_all()
+        return iter(sorted(self._classes))
+
+    def __len__(self) -> int:
+        self.load_all()
+        return len(self._classes)
+
+    def clear(self) -> None:
+        """Forget the classes, without loading them first."""
+        self._classes.clear()
+
+    def takes(self, component: type[Named]) -> bool:
+        """Tell whether a class is of this registry's base."""
+        return issubclass(component, self._base)
+
+    def add(self, component: type[_Registered]) -> None:
+        """Register a class under its name. Raises ValueError if another class has it."""
+        holder = self._classes.setdefault(component.name, component)
+        if holder is not component:
+            raise ValueError(f"{component.name!r} is already registered by {holder.__module__}.{holder.__qualname__}")
+
+
+@dataclass(frozen=True, slots=True)
+class Fields:
+    """The members that are shown of an object, or of each object in a list.
+
+    Attributes:
+        shown: name of a member -> the name under which it is shown.
+        perfect: name of a score -> the name under which it is shown whether that score is 1.
+        required: the member without which an object is left out of its list; empty: none is left out.
+    """
+
+    shown: Mapping[str, str]
+    perfect: Mapping[str, str] = field(default_factory=dict)
+    required: str = ""
+
+
+def fields(*names: str) -> Fields:
+    """Show these members under their own names."""
+    return Fields({name: name for name in names})
+
+
+@dataclass(frozen=True, slots=True)
+class SliceFields:
+    """The counts and scores that are shown of the rows of a grouping.
+
+    Attributes:
+        counts: the first counts what the output itself has: rows where it is 0 are not shown, and it orders the rest.
+        scores: scores of the same rows.
+    """
+
+    counts: tuple[str, ...]
+    scores: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Disclosure:
+    """What a metric shows of an output's own errors without showing gold's annotation (feedback level `items`).
+
+    Everything here lists what is shown, so that a metric that declares nothing shows nothing.
+
+    Attributes:
+        members: members of an item that are shown whole: they describe the output alone.
+        fields: members of an item that are shown in part.
+        scores: scores of a sentence that say only which of the output's own words, brackets or links are wrong.
+        counts: counts of a sentence, by the same rule.
+        slices: groupings by properties of the output itself -> what their rows show.
+        output_sentences: whether items are regrouped by the output's own sentences. A metric that scores the division
+            into sentences must not show gold's. Each object of the member `words` then has a member `sentence`.
+    """
+
+    members: tuple[str, ...] = ()
+    fields: Mapping[str, Fields] = field(default_factory=dict)
+    scores: tuple[str, ...] = ()
+    counts: tuple[str, ...] = ()
+    slices: Mapping[str, SliceFields] = field(default_factory=dict)
+    output_sentences: bool = False
+
+
+NOTHING_DISCLOSED = Disclosure()
+
+
+NO_PARTNER = -1
+"""Partner of a unit, or sentence of the output, where there is none."""
+
+
+class MarkState(IntEnum):
+    """How a unit fits the other side.
+
+    `ALONE` is a word that the other side does not have, `SPAN` a constituent whose span it does not have, `LINK` a link
+    that it does not have.
+    """
+
+    RIGHT = 0
+    HEAD = 1
+    LABEL = 2
+    BOTH = 3
+    ALONE = 4
+    SPAN = 5
+    LINK = 6
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Marks:
+    """What is wrong with the units of an output: its words, constituents or links as they were read.
+
+    Attributes:
+        system: `State` of each unit of the output, int64 (s,); units that a metric leaves out are right.
+        gold: `State` of each unit of gold, int64 (g,).
+        partners: gold's word for each of the output's, NO_PARTNER where it has none, int64 (s,). None: word i is word
+            i, or the units are no words.
+        firsts: the output's word with which each sentence of gold begins, and their number: int64 (n + 1,). None:
+            sentences are whole.
+        sentences: the output's sentence for each of gold's, NO_PARTNER where it has none, int64 (n,). None: sentence i
+            is sentence i, or `firsts` tells.
+    """
+
+    system: IntArray
+    gold: IntArray
+    partners: IntArray | None = None
+    firsts: IntArray | None = None
+    sentences: IntArray | None = None
+
+
+def word_states(heads: BoolArray, labels: BoolArray) -> IntArray:
+    """Return the state of words whose heads and labels are right or not, int64 (w,)."""
+    return np.where(heads, 0, int(MarkState.HEAD)) + np.where(labels, 0, int(MarkState.LABEL))
+
 
 Text = bytes | Mapping[str, bytes]
 """A text as it was sent (UTF-8 expected); a mapping for formats of several texts (`parallel`)."""
@@ -314,7 +497,7 @@ class Metric(Component):
     """Together they reach every compiled function of the metric, and include a sentence of one word."""
     styles: ClassVar[tuple[str, ...]] = ()
     """Names of the report styles (`evalb`) that the metric prints."""
-    disclosure: ClassVar[Disclosure] = NOTHING
+    disclosure: ClassVar[Disclosure] = NOTHING_DISCLOSED
     """What participants see at feedback level `items`."""
     headline: ClassVar[Mapping[str, str]] = {}
     """The scores that a table shows, in order: name -> the head of its column, as the field writes it."""

@@ -1,20 +1,26 @@
-"""Scores as functions of summed counts.
+"""Scores as functions of summed counts, their places in documents, and what a missing sentence costs.
 
 Nearly every score of the field is a ratio of two weighted sums of counts; a few join such ratios. With this form one
 significance module serves all metrics: it works on the terms of a score as arrays and knows no metric.
+
+In documents scores and counts are members by name, dots nested, with reasons for undefined ones.
+
+A sentence for which an output has nothing costs as if it had gold's units, all of them wrong. Without that, a score
+whose denominator counts the output's own units (precision, crossing brackets) would be taken over the sentences that
+the output has, and one sentence that is certainly right would beat a complete output.
 """
 
 from __future__ import annotations
 
+import math
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Protocol
+from typing import Protocol
 
 import numpy as np
 
 from treescore.core.arrays import Counts, FloatArray
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping, Sequence
+from treescore.core.params import Json, Param
 
 _EXACT = 2.0**53
 """Below this limit float64 holds every whole number, so that sums of whole numbers are exact in any order."""
@@ -302,3 +308,119 @@ class ScoreTable:
         """Return every score of summed counts: totals (..., k) -> name -> (...)."""
         scores = self.of(totals)
         return {score.name: scores[..., column] for column, score in enumerate(self.scores)}
+
+
+HEAD = ("item", "sent_id", "status", "problem")
+"""Members of an item before its scores and counts."""
+
+
+def with_values(table: ScoreTable, rows: Counts, documents: Sequence[dict[str, Json]]) -> list[dict[str, Json]]:
+    """Add scores and counts to documents of `item_details`: rows (n, k), one for each document."""
+    rows = table.shown(rows)
+    values = {name: array.tolist() for name, array in table.values(rows).items()}
+    numbers = rows.tolist()
+    return [
+        {
+            **{name: document[name] for name in HEAD if name in document},
+            "scores": nested_values((name, _defined(column[row])) for name, column in values.items()),
+            "counts": nested_values(zip(table.count_names, map(whole, numbers[row]), strict=True)),
+            **document,
+        }
+        for row, document in enumerate(documents)
+    ]
+
+
+def score_values(table: ScoreTable, totals: Counts) -> tuple[dict[str, Json], dict[str, Json]]:
+    """Return scores of summed counts (k,), dots nested, and reasons for undefined ones."""
+    values = {name: float(value) for name, value in table.values(totals).items()}
+    undefined = nested_values(
+        (name, table.by_name[name].undefined) for name, value in values.items() if math.isnan(value)
+    )
+    return nested_values((name, _defined(value)) for name, value in values.items()), undefined
+
+
+def count_values(names: Sequence[str], totals: Counts) -> dict[str, Json]:
+    """Return counts by name, dots nested; whole numbers are integers."""
+    return nested_values(zip(names, map(whole, totals.tolist()), strict=True))
+
+
+def nested_values(members: Iterable[tuple[str, Json]]) -> dict[str, Json]:
+    """Nest members: a name with dots becomes objects in objects."""
+    document: dict[str, Json] = {}
+    for name, value in members:
+        *path, last = name.split(".")
+        inner = document
+        for step in path:
+            inner = inner.setdefault(step, {})
+        inner[last] = value
+    return document
+
+
+def flat_values(document: Mapping[str, Json], path: str = "") -> Iterator[tuple[str, Json]]:
+    """Yield members by name, what is nested with dots: the reverse of `nested_values`."""
+    for name, value in document.items():
+        if isinstance(value, Mapping):
+            yield from flat_values(value, f"{path}{name}.")
+        else:
+            yield f"{path}{name}", value
+
+
+def member_at(document: Json, name: str) -> Json:
+    """Return a member by its name, whose dots stand for nested objects; None where there is none."""
+    for step in name.split("."):
+        if not isinstance(document, Mapping) or step not in document:
+            return None
+        document = document[step]
+    return document
+
+
+def value_at(scores: Json, name: str) -> float | None:
+    """Return a score of a document by its name, whose dots stand for nested objects."""
+    for step in name.split("."):
+        scores = scores[step]
+    return None if scores is None else float(scores)
+
+
+def _defined(value: float) -> float | None:
+    return None if math.isnan(value) else value
+
+
+def whole(value: float) -> float:
+    """Return a whole number as an integer, any other as it is."""
+    return int(value) if isinstance(value, float) and value.is_integer() else value
+
+
+EXCLUDE, ZERO = "exclude", "zero"
+"""Values of the parameter `errors` of a metric, and of the member `errors` of a benchmark."""
+
+
+def errors_param(which: str, excluded: str = "left out and counted") -> Param:
+    """Make the parameter `errors`: `which` says of which sentences, `excluded` what `exclude` does with them."""
+    doc = f"{which}: {excluded}; or, with zero, scored as if the output had gold's units there, all of them wrong."
+    return Param({"enum": [EXCLUDE, ZERO]}, EXCLUDE, doc)
+
+
+def charged(table: ScoreTable, perfect: Counts) -> Counts:
+    """Return the counts of sentences without an output, from those of an output that equals gold: both (n, k).
+
+    What is right becomes 0, what is wrong as many as its denominator has, and every other count stays: a count is
+    right or wrong by the score whose numerator it is, unless it is also a denominator.
+    """
+    rows = perfect.copy()
+    column_of = {name: column for column, name in enumerate(table.count_names)}
+    below = {name for score in table.scores for ratio in score.ratios for name in _used(ratio.denominator)}
+    for score in table.scores:
+        for ratio in score.ratios:
+            for name in _used(ratio.numerator):
+                if name not in below:
+                    whole = ratio.terms(table.count_names, perfect)[1]
+                    rows[:, column_of[name]] = whole if _is_fault(score, ratio) else 0
+    return rows
+
+
+def _used(weights: Mapping[str, float]) -> list[str]:
+    return [name for name, weight in weights.items() if weight]
+
+
+def _is_fault(score: Score, ratio: Ratio) -> bool:
+    return ratio.one_minus == score.higher_is_better

@@ -1,17 +1,80 @@
-"""Compute links from columns: the parent of each node and the lowest node over each word."""
+"""Links made of columns: heads of words, parents of nodes, the lowest node over each word, edges of graphs.
+
+HEAD fields are numbers where they are plain numbers, else kept as written. Edges and tops of semantic dependency graphs
+are in the order in which they are compared, stored and drawn.
+"""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
 from treescore.core.arrays import IntArray
-from treescore.core.heads import resolved_heads
 from treescore.core.jit import compiled
+from treescore.core.trees import (
+    NO_HEAD,
+    ODD_HEAD,
+    ConstituentTreebank,
+    DependencyTreebank,
+    SemanticTreebank,
+    Vocabulary,
+)
 
-if TYPE_CHECKING:
-    from treescore.core.trees import ConstituentTreebank, DependencyTreebank
+MAX_DIGITS = 18
+
+
+def plain_number(string: str) -> int | None:
+    """Return the value of ASCII digits (leading zeros allowed, capped at 10^18), None for anything else."""
+    if not (string.isascii() and string.isdigit()):
+        return None
+    digits = string.lstrip("0")
+    return 10**MAX_DIGITS if len(digits) > MAX_DIGITS else int(digits or "0")
+
+
+def heads_of(numbers: IntArray, vocabulary: Vocabulary) -> IntArray:
+    """Turn numbers of HEAD strings into heads as `DependencyTreebank.heads` holds them: int64, the same shape."""
+    heads: IntArray = vocabulary.table(numbers, lambda string: _head(string, vocabulary))[numbers]
+    return heads
+
+
+def head_string(head: int, vocabulary: Vocabulary) -> str:
+    """Return a head as it was written."""
+    if head == NO_HEAD:
+        return "_"
+    return vocabulary.strings[ODD_HEAD - head] if head <= ODD_HEAD else str(head)
+
+
+def resolved_heads(treebank: DependencyTreebank, start: int = 0, end: int | None = None) -> IntArray:
+    """Read heads with leading zeros as numbers (`02` is 2); other strings stay below 0.
+
+    Args:
+        treebank: of w words.
+        start: the first word.
+        end: the word after the last one; None: w.
+
+    Returns:
+        int64 (end - start,).
+    """
+    given = treebank.heads[start:end]
+    odd = given <= ODD_HEAD
+    if not odd.any():
+        return given
+    strings = treebank.vocabulary.strings
+    heads = given.copy()
+    for word in np.flatnonzero(odd).tolist():
+        value = plain_number(strings[ODD_HEAD - heads[word]])
+        if value is not None:
+            heads[word] = value
+    return heads
+
+
+def _head(string: str, vocabulary: Vocabulary) -> int:
+    if string == "_":
+        return NO_HEAD
+    value = plain_number(string)
+    return value if value is not None and str(value) == string else ODD_HEAD - vocabulary.number(string)
+
 
 NONE = -1
 """Number of a parent or node that does not exist."""
@@ -103,3 +166,50 @@ def walk_chains(parents: IntArray, lengths: IntArray, path: IntArray) -> None:
         for step in range(size - 1, -1, -1):
             length += 1
             lengths[path[step]] = length
+
+
+ROOT = -1
+"""Predicate of a top: the root, which stands for no word."""
+TOP = "(top)"
+"""Label of a top."""
+
+
+class Edges(NamedTuple):
+    """The edges and tops of a side, those of each word together: a top first, then by predicate.
+
+    Attributes:
+        predicates: word of each, counted over the whole file, ROOT of a top, int64 (e,).
+        arguments: word of each, counted over the whole file, int64 (e,).
+        labels: role of each, that of TOP for a top, numbers of strings, int64 (e,).
+    """
+
+    predicates: IntArray
+    arguments: IntArray
+    labels: IntArray
+
+
+def edges_of(treebank: SemanticTreebank, words: tuple[int, int] | None = None) -> Edges:
+    """Return the edges and tops of a treebank, or of the words from the first to before the second of two."""
+    first, last = words or (0, len(treebank.tops))
+    chosen = slice(*np.searchsorted(treebank.edge_arguments, [first, last]).tolist())
+    tops = np.flatnonzero(treebank.tops[first:last]) + first
+    predicates = np.concatenate([np.full(len(tops), ROOT), treebank.edge_predicates[chosen]])
+    arguments = np.concatenate([tops, treebank.edge_arguments[chosen]])
+    labels = np.concatenate([np.full(len(tops), treebank.vocabulary.number(TOP)), treebank.edge_labels[chosen]])
+    order = np.lexsort((predicates, arguments))
+    return Edges(predicates[order], arguments[order], labels[order])
+
+
+def edge_offsets(treebank: SemanticTreebank) -> IntArray:
+    """Return where the edges and tops of each sentence begin, int64 (n + 1,)."""
+    counts = treebank.tops + np.bincount(treebank.edge_arguments, minlength=len(treebank.tops))
+    before = np.concatenate([np.zeros(1, np.int64), np.cumsum(counts)])
+    offsets: IntArray = before[treebank.word_offsets]
+    return offsets
+
+
+def places_in_sentences(edges: Edges, word_offsets: IntArray) -> tuple[IntArray, IntArray]:
+    """Return the positions of predicates, 0 of the root, and of arguments, from 1: int64 (e,) each."""
+    firsts = word_offsets[np.searchsorted(word_offsets, edges.arguments, "right") - 1]
+    predicates = np.where(edges.predicates == ROOT, 0, edges.predicates - firsts + 1)
+    return predicates, edges.arguments - firsts + 1

@@ -1,12 +1,83 @@
-"""Decoding and checks of bytes that all readers share, with places."""
+"""Texts as bytes: their limits, digests, decoding and checks with places, and what they show of their format.
+
+The service configures the limits; elsewhere the defaults hold. Signs of a format are what the first lines of a text
+show of its format, and of what can be scored with it.
+"""
 
 from __future__ import annotations
 
+import re
+import sys
 import unicodedata
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+from importlib import import_module
+from importlib.util import find_spec
 from typing import NamedTuple
 
+from treescore.core.params import Json
+from treescore.core.wording import counted
 from treescore.errors import InputError, Problem, placed
+
+
+@dataclass(frozen=True, slots=True)
+class Limits:
+    """Limits of one text. Exceeding one raises LimitError.
+
+    Attributes:
+        max_sentences: sentences in a text.
+        max_words: words in one sentence.
+        max_depth: nested brackets, or heads from a word to the root.
+        max_lineage_cells: depth times words of one sentence, for metrics whose cost is their product.
+        max_training_bytes: size of a training text that is a parameter of a metric.
+        max_problems: problems reported of one text; further ones are only counted.
+    """
+
+    max_sentences: int = 1_000_000
+    max_words: int = 100_000
+    max_depth: int = 50_000
+    max_lineage_cells: int = 200_000_000
+    max_training_bytes: int = 40_000_000
+    max_problems: int = 20
+
+
+DEFAULT_LIMITS = Limits()
+
+
+_SMALL_TEXT = 1 << 20
+"""Bytes that Python's own SHA-256 (325 MB a second) takes 3 ms for, as long as `hashlib` takes to load OpenSSL."""
+_OWN_MODULES = ("_sha2", "_sha256")
+"""Modules of Python's own SHA-256, from 3.12 on and before; the standard library's `random` takes SHA-512 so."""
+_DIGEST = re.compile("sha256:[0-9a-f]{64}")
+
+SHOWN_DIGITS = 12
+"""Digits of a digest that people read; documents hold all."""
+
+
+def short_digests(names: str) -> str:
+    """Return names of texts (`sha256:...`, of several texts separated by spaces) with the first digits alone."""
+    parts = (part.partition("sha256:") for part in names.split(" "))
+    return " ".join(f"{before}{mark}{digits[:SHOWN_DIGITS]}" for before, mark, digits in parts)
+
+
+def is_digest(name: str) -> bool:
+    """Return whether a string is what `digest_of` returns."""
+    return _DIGEST.fullmatch(name) is not None
+
+
+def digest_of(data: bytes) -> str:
+    """Return `sha256:...` of a text.
+
+    OpenSSL takes 3.8 MB of memory, a tenth of a command that scores two small files. So it is loaded for large texts
+    only, and used where something else has loaded it.
+    """
+    name = "hashlib"
+    if len(data) <= _SMALL_TEXT and name not in sys.modules:
+        name = next(filter(find_spec, _OWN_MODULES), name)
+    digest: str = import_module(name).sha256(data).hexdigest()
+    return f"sha256:{digest}"
+
 
 BOM = b"\xef\xbb\xbf"
 
@@ -133,3 +204,96 @@ def place(text: bytes, offset: int) -> tuple[int, int]:
 def is_punctuation(form: str) -> bool:
     """Tell whether every character is in one of Pc Pd Ps Pe Pi Pf Po; False for the empty string."""
     return bool(form) and all(unicodedata.category(character)[0] == "P" for character in form)
+
+
+HEAD_BYTES = 1 << 16
+"""Bytes of a text that are looked at."""
+CERTAIN, LIKELY, POSSIBLE = 1.0, 0.7, 0.3
+"""How strong signs are: only this format writes so; others rarely do; others do as well."""
+_MOST_FIELDS = 200
+
+
+@dataclass(frozen=True)
+class Head:
+    """The first complete lines of a text.
+
+    Attributes:
+        lines: without line ends.
+        whole: whether they are all of the text.
+    """
+
+    lines: Sequence[str]
+    whole: bool
+
+    @classmethod
+    def of(cls, text: bytes) -> Head:
+        """Take the first lines of a text; bytes that are not UTF-8 are replaced, a line that is cut is left out."""
+        head = text[:HEAD_BYTES].removeprefix(BOM).decode("utf-8", "replace")
+        lines = head.replace("\r\n", "\n").replace("\r", "\n").split("\n")
+        whole = len(text) <= HEAD_BYTES
+        if not whole and len(lines) > 1:
+            lines.pop()
+        return cls(lines, whole)
+
+    @cached_property
+    def filled(self) -> Sequence[str]:
+        """The lines that are not blank."""
+        return [line for line in self.lines if line.strip()]
+
+    @cached_property
+    def comments(self) -> Sequence[str]:
+        """The lines that begin with #."""
+        return [line for line in self.filled if line.startswith("#")]
+
+    @cached_property
+    def rows(self) -> Sequence[Sequence[str]]:
+        """The fields of the lines that are neither blank nor comments, split at tabs, at spaces where it has none."""
+        lines = [line for line in self.filled if not line.startswith("#")]
+        return [line.split("\t", _MOST_FIELDS) if "\t" in line else line.split(None, _MOST_FIELDS) for line in lines]
+
+    @property
+    def first(self) -> str:
+        """The first line that is not blank, without white space around it."""
+        return self.filled[0].strip() if self.filled else ""
+
+
+@dataclass(frozen=True, slots=True)
+class Scored:
+    """A metric entry as a request writes it, and why it is suggested."""
+
+    metric: Json
+    why: str
+
+    @property
+    def name(self) -> str:
+        """The metric's name."""
+        return self.metric if isinstance(self.metric, str) else str(self.metric["name"])
+
+
+@dataclass(frozen=True, slots=True)
+class Signs:
+    """What speaks for a format.
+
+    Attributes:
+        strength: 0 to CERTAIN.
+        why: what was seen, in sentences.
+        options: of the format.
+        metrics: to score it with, the best first; none for the format's usual one.
+    """
+
+    strength: float
+    why: Sequence[str]
+    options: Mapping[str, Json] = field(default_factory=dict)
+    metrics: Sequence[Scored] = ()
+
+
+def share_of_lines(found: int, lines: int) -> float:
+    """Return a share of lines, 0 where there are none."""
+    return found / lines if lines else 0.0
+
+
+def found_in_lines(found: int, lines: int, what: str) -> str:
+    """Say in how many of the first lines something was seen."""
+    if found == lines:
+        return f"{what} in {'the first line' if lines == 1 else f'each of the first {lines} lines'}."
+    return f"{what} in {found} of the first {counted(lines, 'line')}."

@@ -1,23 +1,163 @@
 """Treebanks as columns: a few arrays instead of an object for each node.
 
-Strings are numbers of one `Vocabulary`, shared by gold and systems of an evaluation. Spans are half-open
-word ranges inside their sentence, from 0.
+Strings are numbers of one `Vocabulary`, shared by all texts of one evaluation, gold and systems: equal words are equal
+numbers. Spans are half-open word ranges inside their sentence, from 0.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from itertools import count, filterfalse, islice
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+import orjson
 
 from treescore.core.arrays import BoolArray, IntArray
 
 if TYPE_CHECKING:
-    from treescore.core.link_form import LinkForm
-    from treescore.core.vocabulary import Vocabulary
     from treescore.errors import Problem
+
+
+class _Numbers(dict[str, int]):
+    """Number of each string; a new string gets the next."""
+
+    __slots__ = ("strings",)
+
+    def __init__(self) -> None:
+        super().__init__({"": 0})
+        self.strings = [""]
+
+    def __missing__(self, string: str) -> int:
+        number = self[string] = len(self.strings)
+        self.strings.append(string)
+        return number
+
+
+class Vocabulary:
+    """Numbers strings in order of appearance. One is made for each evaluation and handed to every reader.
+
+    `vocabulary.strings[i]` is the string numbered i. Number 0 is always the empty string.
+    """
+
+    __slots__ = ("_numbers", "strings")
+
+    def __init__(self) -> None:
+        self._numbers = _Numbers()
+        self.strings: list[str] = self._numbers.strings
+
+    @classmethod
+    def of_strings(cls, strings: Iterable[str]) -> Vocabulary:
+        """Make the vocabulary that has these strings, each once, the empty string first."""
+        made = cls()
+        made.strings[:] = strings
+        made._numbers.update(zip(made.strings, range(len(made.strings)), strict=True))
+        return made
+
+    def copy(self) -> Vocabulary:
+        """Return a vocabulary with the same numbers, which grows on its own."""
+        made = Vocabulary()
+        made.strings[:] = self.strings
+        made._numbers.clear()  # an empty dictionary takes all strings at once, not one by one
+        made._numbers.update(self._numbers)
+        return made
+
+    def __len__(self) -> int:
+        return len(self.strings)
+
+    def number(self, string: str) -> int:
+        """Return the number of one string, new or known."""
+        return self._numbers[string]
+
+    def get(self, string: str) -> int | None:
+        """Return the number of a string, or None if no text has it."""
+        return self._numbers.get(string)
+
+    def numbers(self, strings: Iterable[str]) -> IntArray:
+        """Return the numbers of many strings: int64 (n,)."""
+        strings = strings if isinstance(strings, (list, tuple)) else list(strings)
+        return np.fromiter(map(self._numbers.__getitem__, strings), np.int64, len(strings))
+
+    def numbers_of_distinct(self, strings: Sequence[str]) -> IntArray:
+        """Return the numbers of many strings, each of which stands once: int64 (n,)."""
+        known, size = self._numbers, len(self.strings)
+        self.strings.extend(filterfalse(known.__contains__, strings))
+        known.update(zip(islice(self.strings, size, None), count(size)))
+        return np.fromiter(map(known.__getitem__, strings), np.int64, len(strings))
+
+    def distinct(self, numbers: IntArray) -> IntArray:
+        """Return the distinct numbers among `numbers`, sorted, without the sort of `np.unique`."""
+        used = np.zeros(len(self.strings), bool)
+        used[numbers] = True
+        return np.flatnonzero(used)
+
+    def table(self, numbers: IntArray, function: Callable[[str], int]) -> IntArray:
+        """Tabulate `function` of each string that occurs in `numbers`: int64 (len(self),), by number.
+
+        The table is as long as the vocabulary is when it is returned; strings that do not occur have 0.
+        """
+        distinct = self.distinct(numbers)
+        values = [function(self.strings[number]) for number in distinct.tolist()]
+        table = np.zeros(len(self.strings), np.int64)
+        table[distinct] = values
+        return table
+
+    def map(self, numbers: IntArray, function: dict[int, int]) -> IntArray:
+        """Replace the numbers that are in `function`: int64, the same shape."""
+        table = np.arange(len(self.strings), dtype=np.int64)
+        for old, new in function.items():
+            table[old] = new
+        return table[numbers]
+
+
+_SAME_SYNTAX = {("pharaoh", 1): "talp", ("talp", 0): "pharaoh"}
+"""The format of the same lines whose words count from another base."""
+IN_A_BENCHMARK = "In a benchmark, its organiser states the base in the benchmark's format."
+
+
+@dataclass(frozen=True, slots=True)
+class LinkForm:
+    """The format of a text of links, with the options that decide what its numbers mean.
+
+    Attributes:
+        format: its name.
+        base: number of a sentence's first word.
+        reversed: whether the text writes the target word first.
+        stated: whether the request states the base.
+        options: further options of the format, as JSON without braces; empty for none.
+        nested: whether it is the option `alignment` of the format `parallel`.
+    """
+
+    format: str
+    base: int
+    reversed: bool
+    stated: bool
+    options: str = ""
+    nested: bool = False
+
+    def with_base(self, base: int, *, turned: bool = False) -> LinkForm:
+        """Return the form with a stated base, and the other direction if `turned`."""
+        return replace(self, base=base, reversed=self.reversed != turned, stated=True)
+
+    @property
+    def value(self) -> str:
+        """The format as a request writes it, with the base: `{"name": "pharaoh", "base": 1}`."""
+        members = [f'"name": {_json(self.format)}', f'"base": {self.base}']
+        members += ['"reversed": true'] * self.reversed + [self.options] * bool(self.options)
+        return f"{{{', '.join(members)}}}"
+
+    @property
+    def words(self) -> str:
+        """The format as a request writes it, or the short name of another that says the same."""
+        short = None if self.reversed or self.options else _SAME_SYNTAX.get((self.format, self.base))
+        named = f'"{short}" or {self.value}' if short else self.value
+        return f'{{"name": "parallel", "alignment": {self.value}}}' if self.nested else named
+
+
+def _json(value: object) -> str:
+    return orjson.dumps(value).decode()
+
 
 NO_TAG = -1
 """Tag of a word without a preterminal."""

@@ -9,10 +9,10 @@ from typing import Any
 import numpy as np
 
 from treescore.core.arrays import BoolArray, IntArray, offsets_of
-from treescore.core.counting import counted
 from treescore.core.jit import compiled
 from treescore.core.registry import ERROR, OK, SKIP
 from treescore.core.trees import ConstituentTreebank, DependencyTreebank, DiscontinuousTreebank
+from treescore.core.wording import counted
 from treescore.errors import Problem
 
 Words = ConstituentTreebank | DependencyTreebank | DiscontinuousTreebank

@@ -18,7 +18,7 @@ from treescore.formats.sdp import without_graph, write_sdp
 
 if TYPE_CHECKING:
     from treescore.core.arrays import IntArray
-    from treescore.core.vocabulary import Vocabulary
+    from treescore.core.trees import Vocabulary
 
 EMPTY_CATEGORY = "-NONE-"
 """Tag of traces and other empty elements, which are annotation, not words."""

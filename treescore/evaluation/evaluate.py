@@ -1,31 +1,305 @@
-"""Evaluation of texts: joins a format, transforms and metrics."""
+"""Evaluation of texts: joins a format, transforms and metrics.
+
+An output's sentences are put into the order of gold where both name them. Which faults of its text the metrics of a
+request accept decides how it is read. Slices that every metric has go by sentence attribute, block and sentence length,
+from the counts of its sentences.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
-from treescore.core.absence import ZERO
-from treescore.core.arrays import Counts
-from treescore.core.counting import counted
-from treescore.core.limits import DEFAULT_LIMITS, Limits
-from treescore.core.params import escape
-from treescore.core.registry import ItemInfo, Outcome, Text
-from treescore.core.trees import DependencyTreebank, Treebank, with_vocabulary
-from treescore.core.vocabulary import Vocabulary
-from treescore.errors import InputError, Problem, placed
-from treescore.evaluation.sentence_order import in_order_of_gold
-from treescore.evaluation.slices import SentenceGroups, sentence_groups, with_sentence_slices
-from treescore.evaluation.spec import Entry, FormatChoice, Spec, Step, check_fit
-from treescore.evaluation.tolerance import (
-    as_read,
-    check_alignable,
-    check_gold_read,
-    lost_sentences,
-    reader_for,
-    seen_by,
+import numpy as np
+
+from treescore.core.arrays import Counts, IntArray, sums_of_rows
+from treescore.core.columns import Column, Documents, Numbers, column_of, counts_and_scores, ranges_of, stacked_rows
+from treescore.core.discontinuity import ROOT
+from treescore.core.params import Json, escape
+from treescore.core.registry import Format, ItemInfo, Metric, Outcome, Text
+from treescore.core.scores import ZERO, ScoreTable
+from treescore.core.structure import NONE
+from treescore.core.text import DEFAULT_LIMITS, Limits
+from treescore.core.trees import (
+    Alignments,
+    DependencyTreebank,
+    DiscontinuousTreebank,
+    ParallelTreebank,
+    SemanticTreebank,
+    Sentences,
+    Treebank,
+    Vocabulary,
+    with_vocabulary,
 )
+from treescore.core.wording import counted
+from treescore.errors import InputError, Problem, placed
+from treescore.evaluation.spec import Entry, FormatChoice, Spec, Step, check_fit
+from treescore.metrics.shared.words import first_unreadable, marks_of_all, without_unreadable
+
+
+def reader_for(format_: Format, metrics: Sequence[Metric]) -> Format:
+    """Return the format as it reads an output for metrics: heads outside are kept if each of them scores these."""
+    return format_.keeping_heads_outside() if all(metric.scores_wrong_heads for metric in metrics) else format_
+
+
+def check_gold_read(gold: Treebank, cap: int) -> None:
+    """Check that all dependency trees of gold could be read, though an output's need not. Raises InputError.
+
+    Constituent trees of gold that cannot be read are left out, as by EVALB.
+    """
+    if isinstance(gold, DependencyTreebank):
+        _check_read(gold, cap)
+
+
+def seen_by(metric: Metric, system: Any) -> Any:
+    """Return an output as a metric sees it: sentences with wrong heads alone are empty unless it scores these."""
+    if metric.scores_wrong_heads or not isinstance(system, DependencyTreebank) or not system.sentences.unreadable:
+        return system
+    return without_unreadable(system)
+
+
+def check_alignable(gold: Treebank, seen: Treebank, cap: int) -> None:
+    """Check that sentences that could not be read do not spoil an alignment of texts.
+
+    Which of gold's sentences they are is known only where both sides have as many. Raises InputError.
+    """
+    if isinstance(seen, DependencyTreebank) and len(gold) != len(seen):
+        _check_read(seen, cap)
+
+
+def _check_read(treebank: DependencyTreebank, cap: int) -> None:
+    if treebank.sentences.unreadable:
+        raise InputError(first_unreadable(treebank, cap), len(treebank.sentences.unreadable))
+
+
+def as_read(outcome: Outcome, seen: Any, system: Any) -> Outcome:
+    """Return the outcome of an output that a metric has `seen` with marks of the whole output."""
+    if seen is system:
+        return outcome
+    return replace(outcome, marks=lambda: marks_of_all(outcome.marks(), system))
+
+
+def lost_sentences(system: Treebank) -> str:
+    """Say which sentences could not be read, for a message about the number of sentences; empty if all could be."""
+    unreadable = system.sentences.unreadable
+    if not isinstance(system, DependencyTreebank) or not unreadable:
+        return ""
+    first = unreadable[min(unreadable)]
+    at = "" if first.line is None else f", the first in line {first.line}"
+    return f" {counted(len(unreadable), 'sentence')} could not be read{at}: {first.detail}"
+
+
+NAMED = (DiscontinuousTreebank, SemanticTreebank)
+"""Treebanks whose sentences are matched by their names."""
+_SEND_ALL = "Sentences are matched by their names. Send all; where the parser failed, send the words under the root."
+_EMPTY_GRAPH = "Graphs are matched by their ids. One that is lacking counts as empty. Send all."
+
+
+def in_order_of_gold(gold: Treebank, system: Treebank, *, fill: bool) -> Treebank:
+    """Return the output with gold's sentences in gold's order, by their names; unchanged where a side has none.
+
+    Only treebanks whose formats give names to match sentences by (`NAMED`) are put in order.
+
+    Args:
+        gold: the gold treebank.
+        system: an output.
+        fill: whether a sentence that the output lacks is one that cannot be read; else it is an error. A graph that it
+            lacks always is one.
+
+    Raises:
+        InputError: `sentence-not-in-gold`, `sentence-missing`.
+    """
+    if not isinstance(gold, NAMED) or not isinstance(system, type(gold)):
+        return system
+    names, others = gold.sentences.sent_ids, system.sentences.sent_ids
+    if not (names and others) or None in names or None in others or list(names) == list(others):
+        return system
+    known = set(names)
+    unknown = [index for index, name in enumerate(others) if name not in known]
+    if unknown:
+        raise InputError(_not_in_gold(system, unknown))
+    place = {name: index for index, name in enumerate(others)}
+    rows = np.array([place.get(name, NONE) for name in names], np.int64)
+    missing = np.flatnonzero(rows == NONE).tolist()
+    advice = _EMPTY_GRAPH if isinstance(system, SemanticTreebank) else _SEND_ALL
+    problems = {index: _missing(index, names[index], len(missing), advice) for index in missing}
+    if problems and not fill and not isinstance(system, SemanticTreebank):
+        raise InputError(problems[missing[0]])
+    sentences = Sentences(
+        sent_ids=names,
+        unreadable={
+            **problems,
+            **{index: system.sentences.unreadable[row] for index, row in enumerate(rows.tolist())
+               if row in system.sentences.unreadable},
+        },
+        warnings=system.sentences.warnings,
+        advice=system.sentences.advice,
+    )  # fmt: skip
+    if isinstance(system, SemanticTreebank):
+        return _graphs_taken(system, rows, sentences)
+    return _taken(system, rows, sentences)
+
+
+def _taken(treebank: DiscontinuousTreebank, rows: IntArray, sentences: Sentences) -> DiscontinuousTreebank:
+    """Return some sentences in another order; row NONE is a sentence without words."""
+    missing = rows == NONE
+    node_lengths, word_lengths = (np.diff(offsets) for offsets in (treebank.node_offsets, treebank.word_offsets))
+    nodes, node_offsets = ranges_of(treebank.node_offsets[rows], np.where(missing, 1, node_lengths[rows]))
+    words, word_offsets = ranges_of(treebank.word_offsets[rows], np.where(missing, 0, word_lengths[rows]))
+    shifts = node_offsets[:-1] - treebank.node_offsets[rows]
+    roots = node_offsets[:-1][missing]
+    nodes[roots] = 0
+    parents = treebank.parents[nodes]
+    parents = np.where(parents == NONE, NONE, parents + np.repeat(shifts, np.diff(node_offsets)))
+    labels, functions = treebank.labels[nodes], treebank.functions[nodes]
+    parents[roots], labels[roots], functions[roots] = NONE, treebank.vocabulary.number(ROOT), 0
+    return replace(
+        treebank,
+        labels=labels,
+        functions=functions,
+        parents=parents,
+        node_offsets=node_offsets,
+        words=treebank.words[words],
+        tags=treebank.tags[words],
+        word_functions=treebank.word_functions[words],
+        lemmas=treebank.lemmas[words],
+        morphs=treebank.morphs[words],
+        anchors=treebank.anchors[words] + np.repeat(shifts, np.diff(word_offsets)),
+        word_offsets=word_offsets,
+        lines=np.where(missing, 0, treebank.lines[rows]),
+        sentences=sentences,
+    )
+
+
+def _graphs_taken(treebank: SemanticTreebank, rows: IntArray, sentences: Sentences) -> SemanticTreebank:
+    """Return some graphs in another order; row NONE is a sentence without words."""
+    lengths = np.where(rows == NONE, 0, np.diff(treebank.word_offsets)[rows])
+    words, word_offsets = ranges_of(treebank.word_offsets[rows], lengths)
+    place = np.full(len(treebank.forms), NONE)
+    place[words] = np.arange(len(words))
+    kept = np.flatnonzero(place[treebank.edge_arguments] != NONE)
+    kept = kept[np.argsort(place[treebank.edge_arguments[kept]], kind="stable")]
+    columns = ("forms", "lemmas", "tags", "frames", "tops", "predicates", "lines")
+    return replace(
+        treebank,
+        **{name: getattr(treebank, name)[words] for name in columns},
+        edge_predicates=place[treebank.edge_predicates[kept]],
+        edge_arguments=place[treebank.edge_arguments[kept]],
+        edge_labels=treebank.edge_labels[kept],
+        word_offsets=word_offsets,
+        sentences=sentences,
+    )
+
+
+def _not_in_gold(system: DiscontinuousTreebank | SemanticTreebank, unknown: list[int]) -> Problem:
+    first = unknown[0]
+    line = system.lines[first if isinstance(system, DiscontinuousTreebank) else system.word_offsets[first]]
+    name = system.sentences.sent_ids[first]
+    detail = (
+        f"Sentence {name} is not in gold, nor are {len(unknown) - 1} others. " if len(unknown) > 1
+        else f"Sentence {name} is not in gold. "
+    ) + "Sentences are matched by their names. Send those of gold."  # fmt: skip
+    return Problem("sentence-not-in-gold", detail, sent_id=name, line=int(line))
+
+
+def _missing(index: int, name: str | None, total: int, advice: str) -> Problem:
+    found = f"The output lacks {counted(total, 'sentence')} of gold"
+    return Problem(
+        "sentence-missing",
+        f"{found}. {advice}",
+        sentence=index + 1,
+        gold_detail=f"{found}, the first is {name}. {advice}",
+    )
+
+
+MAX_VALUES = 200
+"""Limit of values of an attribute in comments; one with more (`text`) names sentences and is not a grouping."""
+
+_BIN = 10
+
+
+@dataclass(frozen=True, slots=True)
+class SentenceGroups:
+    """The sentences of gold by the values of one grouping; those without a value are in no group.
+
+    Attributes:
+        values: of each of g groups, in order.
+        sentences: numbers from 0, those of one group together, int64.
+        sizes: sentences in each group, int64 (g,).
+    """
+
+    values: Column
+    sentences: IntArray
+    sizes: IntArray
+
+
+def sentence_groups(gold: Treebank, items: ItemInfo) -> dict[str, SentenceGroups]:
+    """Return all groupings of sentences, by name. They depend on gold alone, which keeps them."""
+    return {name: _groups(values) for name, values in _groupings(gold, items).items()}
+
+
+def with_sentence_slices(
+    outcome: Outcome, table: ScoreTable, groupings: Mapping[str, SentenceGroups]
+) -> dict[str, Documents]:
+    """Return all groupings of an outcome: grouping -> its rows. A metric's own grouping of a name comes first."""
+    own = dict(outcome.slices())
+    others = {name: groups for name, groups in groupings.items() if name not in own}
+    return {**_slice_documents(table, outcome.rows, others), **own}
+
+
+def _groupings(gold: Treebank, items: ItemInfo) -> Mapping[str, Sequence[Json]]:
+    groupings: dict[str, Sequence[Json]] = {
+        name: values for name, values in gold.sentences.attributes.items() if len(set(values)) <= MAX_VALUES
+    }
+    groupings |= items.attributes
+    if items.blocks is not None:
+        groupings["block"] = items.blocks
+    lengths = sentence_lengths(gold, items)
+    if lengths is not None:
+        groupings["sentence_length"] = [_bin(length) for length in lengths.tolist()]
+    return groupings
+
+
+def sentence_lengths(gold: Treebank, items: ItemInfo) -> IntArray | None:
+    """Count the words of each sentence of gold, of its source side if parallel; None where they are unknown."""
+    if isinstance(gold, ParallelTreebank):
+        return np.diff(gold.source.word_offsets)
+    if isinstance(gold, Alignments):
+        return None if items.lengths is None else np.array([pair[0] for pair in items.lengths], np.int64)
+    return np.diff(gold.word_offsets)
+
+
+def _bin(length: int) -> str:
+    number = (length - 1) // _BIN
+    return f"{number * _BIN + 1}-{(number + 1) * _BIN}" if length else "0"
+
+
+def _groups(values: Sequence[Json]) -> SentenceGroups:
+    used = sorted({value for value in values if value is not None}, key=_in_order)
+    group_of = {value: number for number, value in enumerate(used)}
+    groups = np.array([group_of.get(value, len(used)) for value in values], np.int64)
+    sizes = np.bincount(groups, minlength=len(used) + 1)[:-1]
+    return SentenceGroups(column_of(used), np.argsort(groups, kind="stable")[: sizes.sum()], sizes)
+
+
+def _slice_documents(
+    table: ScoreTable, counts: Counts, groupings: Mapping[str, SentenceGroups]
+) -> dict[str, Documents]:
+    """Make a row for each group, those of all groupings at once."""
+    if not groupings:
+        return {}
+    sizes = np.concatenate([groups.sizes for groups in groupings.values()])
+    sentences = np.concatenate([groups.sentences for groups in groupings.values()])
+    totals = sums_of_rows(np.repeat(np.arange(len(sizes)), sizes), len(sizes), counts[sentences])
+    values = {name: groups.values for name, groups in groupings.items()}
+    return stacked_rows(values, *counts_and_scores(table, totals), sentences=Numbers(sizes))
+
+
+def _in_order(value: str) -> tuple[int, str]:
+    """Order ranges of lengths by number, other values by letters."""
+    first = value.partition("-")[0]
+    return (int(first) if first.isascii() and first.isdigit() and len(first) < len("1000000") else -1, value)
 
 
 @dataclass(frozen=True, slots=True)

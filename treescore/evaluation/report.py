@@ -1,23 +1,161 @@
-"""Report of several systems against one gold: scores, comparisons and agreement in one document."""
+"""Report of several systems against one gold: scores, comparisons and agreement in one document.
+
+Agreement of two metrics over the same items is correlations, and where the worst items of one stand. Outputs may be
+training runs of one system.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from typing import Protocol
 
-from treescore.core.limits import DEFAULT_LIMITS, Limits
+import numpy as np
+
+from treescore.core.arrays import FloatArray, IntArray
 from treescore.core.params import Json
 from treescore.core.registry import ItemInfo, Outcome, Text
 from treescore.core.scores import Score
-from treescore.core.suggestions import did_you_mean
+from treescore.core.text import DEFAULT_LIMITS, Limits
 from treescore.core.trees import Treebank
+from treescore.core.wording import did_you_mean
 from treescore.errors import FilePath, InputError, Problem, placed
-from treescore.evaluation.agreement import agreement as agree
-from treescore.evaluation.document import asked_document, comparison_command, outcome_document, signature_document
+from treescore.evaluation.document import (
+    asked_document,
+    comparison_command,
+    outcome_document,
+    signature_document,
+    warning_lines,
+    warnings_of_metric,
+)
 from treescore.evaluation.evaluate import Evaluation
 from treescore.evaluation.spec import Entry, FormatChoice, Spec
-from treescore.evaluation.training_runs import runs_by_system
-from treescore.evaluation.warnings import warning_lines, warnings_of_metric
+
+DECILES = 10
+
+
+def agreement(a: FloatArray, b: FloatArray, name_a: str, name_b: str) -> dict[str, Json]:
+    """Compute Pearson's r, Spearman's rho, Kendall's tau-b, and the decile tables of two scores over the same items.
+
+    After Sampson & Babarczy (2003), who compare leaf-ancestor and bracket F: of the items in the lowest tenth
+    under one metric, how many stand in the first, second, ... tenth under the other.
+
+    Args:
+        a: one score an item, (n,), NaN where undefined.
+        b: the other metric's, (n,), in the same order.
+        name_a: what to call `a`.
+        name_b: what to call `b`.
+
+    Returns:
+        `items` used, `undefined` (left out: either score is NaN), each coefficient with its two-sided `p`
+        (null where a score is constant or there are fewer than 3 items), and `deciles`: two tables.
+    """
+    defined = ~(np.isnan(a) | np.isnan(b))
+    first, second = a[defined], b[defined]
+    return {
+        "a": name_a,
+        "b": name_b,
+        "items": len(first),
+        "undefined": int((~defined).sum()),
+        **_coefficients(first, second),
+        "deciles": [_deciles(first, second, name_a, name_b), _deciles(second, first, name_b, name_a)],
+    }
+
+
+def _coefficients(a: FloatArray, b: FloatArray) -> dict[str, Json]:
+    names = ("pearson", "spearman", "kendall")
+    if len(a) < 3 or _is_constant(a) or _is_constant(b):
+        return {name: {"value": None, "p": None, "reason": _no_coefficient(a, b)} for name in names}
+    from scipy import stats  # noqa: PLC0415 - half of all modules to load, and rarely needed
+
+    results = (stats.pearsonr(a, b), stats.spearmanr(a, b), stats.kendalltau(a, b))
+    return {
+        name: {"value": float(result.statistic), "p": float(result.pvalue)}
+        for name, result in zip(names, results, strict=True)
+    }
+
+
+def _is_constant(values: FloatArray) -> bool:
+    # Scores that differ by rounding alone have no order either: a correlation of them would be noise.
+    return float(np.ptp(values)) <= 1e-13 * max(1.0, float(np.abs(values).max()))
+
+
+def _no_coefficient(a: FloatArray, b: FloatArray) -> str:
+    if len(a) < 3:
+        return "fewer than 3 items have both scores"
+    return "both scores are constant" if _is_constant(a) and _is_constant(b) else "one of the scores is constant"
+
+
+def _deciles(of: FloatArray, under: FloatArray, name_of: str, name_under: str) -> dict[str, Json]:
+    """Count where the items of the lowest decile of `of` stand in the deciles of `under`.
+
+    Deciles are by rank; items with one score share the lowest of their ranks, so that ties never depend on the
+    order and the lowest decile is never empty.
+    """
+    lowest = _decile_numbers(of) == 0
+    counts = np.bincount(_decile_numbers(under)[lowest], minlength=DECILES)
+    return {"lowest_of": name_of, "under": name_under, "items": int(lowest.sum()), "counts": counts.tolist()}
+
+
+def _decile_numbers(values: FloatArray) -> IntArray:
+    if not len(values):
+        return np.zeros(0, np.int64)
+    ranks = np.searchsorted(np.sort(values), values) + 1  # of ties, the lowest
+    numbers = np.ceil(ranks * DECILES / len(values)).astype(np.int64) - 1
+    return np.asarray(np.minimum(numbers, DECILES - 1), np.int64)
+
+
+class Output(Protocol):
+    """An output by its name, and the name of the system of which it is a further training run."""
+
+    @property
+    def name(self) -> str:
+        """Its name."""
+        ...
+
+    @property
+    def run_of(self) -> str | None:
+        """The system of which it is a further training run."""
+        ...
+
+
+def runs_by_system(outputs: Sequence[Output]) -> dict[str, list[int]]:
+    """Return the outputs of each system, as indices in order.
+
+    An output belongs to the system that it names, which may be another output or a name for the runs alone.
+    """
+    runs: dict[str, list[int]] = {}
+    for index, output in enumerate(outputs):
+        runs.setdefault(output.run_of or output.name, []).append(index)
+    return runs
+
+
+def problems_of_runs(outputs: Sequence[Output], pointer: str) -> list[Problem]:
+    """Find outputs that are runs of themselves, or of an output that is itself a run of another.
+
+    Args:
+        outputs: all of a request.
+        pointer: of the list.
+    """
+    run_of = {output.name: output.run_of for output in outputs}
+    problems = []
+    for index, output in enumerate(outputs):
+        system = output.run_of
+        if system is None:
+            continue
+        at = f"{pointer}/{index}/run_of"
+        if system == output.name:
+            detail = (
+                f"{system!r} is a run of itself. Leave out run_of, or name the system of which it is a further run."
+            )
+            problems.append(Problem("run-of-itself", detail, pointer=at))
+        elif run_of.get(system) not in (None, system):
+            detail = (
+                f"{system!r}, of which this is a run, is a run of {run_of[system]!r} itself. "
+                f"Write {run_of[system]!r} for both."
+            )
+            problems.append(Problem("run-of-a-run", detail, pointer=at))
+    return problems
 
 
 @dataclass(frozen=True, slots=True)
@@ -250,7 +388,7 @@ def compared_members(comparisons: Sequence[Mapping[str, Json]]) -> dict[str, Jso
     """Return the comparisons as members of results: of several scores also `across`, all of them as one family."""
     if len(comparisons) < 2:
         return {"comparisons": comparisons}
-    from treescore.significance.across import Compared, across  # noqa: PLC0415 - what scores alone can spare
+    from treescore.significance.families import Compared, across  # noqa: PLC0415 - what scores alone can spare
 
     first = comparisons[0]
     compared = [Compared(document) for document in comparisons]
@@ -343,7 +481,7 @@ def _agreements(
         sides = [find_score(spec, address) for address in (first, second)]
         for system, outcome in zip(systems, outcomes, strict=True):
             values = [score.of(entry.metric.table.count_names, outcome[entry.key].rows) for entry, score in sides]
-            documents.append({"system": system.name, **agree(values[0], values[1], first, second)})
+            documents.append({"system": system.name, **agreement(values[0], values[1], first, second)})
     return documents
 
 

@@ -1,4 +1,8 @@
-"""Specification of a request: its formats, transforms and metrics, checked before any text is read."""
+"""Specification of a request, checked before any text is read, and the catalogue of what may be asked.
+
+A request names formats, transforms and metrics. The catalogue is what is known of each of them, and what goes with
+what. A suggestion is which format a text is in, by its first lines, and what it can be scored with.
+"""
 
 from __future__ import annotations
 
@@ -10,7 +14,20 @@ import treescore.formats
 import treescore.metrics
 import treescore.transforms  # noqa: F401 - they tell the registries where to look
 from treescore.core.params import Json
-from treescore.core.registry import Format, ItemInfo, Metric, Transform, make_format, make_metric, make_transform
+from treescore.core.registry import (
+    FORMATS,
+    METRICS,
+    TRANSFORMS,
+    Component,
+    Format,
+    ItemInfo,
+    Metric,
+    Transform,
+    make_format,
+    make_metric,
+    make_transform,
+)
+from treescore.core.text import CERTAIN, LIKELY, Head, Scored
 from treescore.core.trees import ConstituentTreebank, DependencyTreebank
 from treescore.errors import InputError, Problem, ProblemList, ScoringError
 
@@ -234,3 +251,98 @@ def _collect(problems: ProblemList, pointer: str, make: Any) -> Any:
     except ScoringError as error:
         problems.extend(error.at(pointer).problems)
         return None
+
+
+def entry_of(component: type[Component]) -> dict[str, Json]:
+    """Return the entry of `GET /v1/scorers`: the component's own, and what it can be used with."""
+    entry = component.catalogue()
+    if issubclass(component, Metric):
+        return {**entry, "formats": formats_of(component.reads)}
+    if issubclass(component, Format):
+        usual = component.usual_metric or None
+        return {**entry, "suffixes": list(component.suffixes), "metrics": metrics_of(component), "usual_metric": usual}
+    return entry
+
+
+def formats_of(reads: Sequence[type[Any]]) -> list[str]:
+    """Return the names of the formats of treebanks that something reads."""
+    return [name for name in sorted(FORMATS) if issubclass(FORMATS[name].yields, tuple(reads))]
+
+
+def metrics_of(fmt: type[Format]) -> list[str]:
+    """Return the names of the metrics that score a format as it is."""
+    return [name for name in sorted(METRICS) if issubclass(fmt.yields, METRICS[name].reads)]
+
+
+def transforms_before(metric: type[Metric]) -> list[tuple[str, str]]:
+    """Return the formats that a metric reads after a transform only, each with the transform."""
+    found = []
+    for name in sorted(TRANSFORMS):
+        transform = make_transform(name, {})
+        for each in sorted(FORMATS):
+            kind = FORMATS[each].yields
+            made = transform.yields(kind) if issubclass(kind, transform.reads) else kind
+            if made is not kind and not issubclass(kind, metric.reads) and issubclass(made, metric.reads):
+                found.append((each, name))
+    return found
+
+
+CERTAINTIES = ("certain", "likely", "possible")
+"""How sure a suggestion is, the surest first."""
+
+
+@dataclass(frozen=True, slots=True)
+class Suggestion:
+    """A format that a text may be in.
+
+    Attributes:
+        name: of the format.
+        options: of the format.
+        certainty: one of CERTAINTIES.
+        why: what was seen, in sentences.
+        metrics: to score it with, the best first, each with its reason.
+    """
+
+    name: str
+    options: Mapping[str, Json]
+    certainty: str
+    why: Sequence[str]
+    metrics: Sequence[Scored]
+
+    @property
+    def format(self) -> Json:
+        """The format as a request names it."""
+        return {"name": self.name, **self.options} if self.options else self.name
+
+    def document(self) -> dict[str, Json]:
+        """Return the suggestion as the API shows it."""
+        return {
+            "format": self.format,
+            "certainty": self.certainty,
+            "why": list(self.why),
+            "metrics": [{"metric": scored.metric, "why": scored.why} for scored in self.metrics],
+        }
+
+
+def suggestions(text: bytes) -> list[Suggestion]:
+    """Return the formats that the first lines of a text may be in, the likeliest first; none where nothing fits."""
+    head = Head.of(text)
+    found = []
+    for name in sorted(FORMATS):
+        signs = FORMATS[name].signs(head) if head.filled else None
+        if signs is not None:
+            metrics = signs.metrics or _usual(FORMATS[name])
+            suggestion = Suggestion(name, signs.options, _certainty(signs.strength), signs.why, metrics)
+            found.append((-signs.strength, suggestion))
+    found.sort(key=lambda pair: pair[0])
+    return [suggestion for _, suggestion in found]
+
+
+def _certainty(strength: float) -> str:
+    return CERTAINTIES[0 if strength >= CERTAIN else 1 if strength >= LIKELY else 2]
+
+
+def _usual(format_: type[Format]) -> Sequence[Scored]:
+    if not format_.usual_metric:
+        return ()
+    return [Scored(format_.usual_metric, "The usual metric of this format.")]

@@ -9,8 +9,7 @@ import numpy as np
 
 from treescore.core.arrays import owners_of
 from treescore.core.discontinuity import same_yields
-from treescore.core.marks import Marks, State, word_states
-from treescore.core.registry import Outcome
+from treescore.core.registry import Marks, MarkState, Outcome, word_states
 from treescore.core.structure import NONE
 from treescore.core.trees import (
     Alignments,
@@ -23,11 +22,10 @@ from treescore.core.trees import (
 )
 from treescore.errors import ScoringError
 from treescore.evaluation.spec import Entry
-from treescore.metrics.alignment.marks import link_marks
-from treescore.metrics.parseval.bracket_tables import paired_rows
+from treescore.metrics.alignment.comparison import link_marks
 from treescore.metrics.parseval.choices import EVALB
-from treescore.metrics.parseval.marks import span_marks
-from treescore.metrics.semantic_dependencies.marks import graph_marks
+from treescore.metrics.parseval.details import paired_rows, span_marks
+from treescore.metrics.semantic_dependencies.edges import graph_marks
 
 
 class MarkedBy(NamedTuple):
@@ -108,13 +106,13 @@ def _yields(gold: DiscontinuousTreebank, system: DiscontinuousTreebank) -> Marks
     left = [
         np.flatnonzero((each.parents != NONE) & compared[number]) for each, number in zip(trees, owners, strict=True)
     ]
-    for columns, state in ((4, State.RIGHT), (3, State.LABEL)):
+    for columns, state in ((4, MarkState.RIGHT), (3, MarkState.LABEL)):
         chosen = [[column[kept] for column in side[:columns]] for side, kept in zip(rows, left, strict=True)]
         for number, paired in enumerate(paired_rows(*chosen)):
             states[number][left[number][paired]] = state
             left[number] = np.delete(left[number], paired)
     for number, wrong in enumerate(left):
-        states[number][wrong] = State.SPAN
+        states[number][wrong] = MarkState.SPAN
     return Marks(system=states[1], gold=states[0])
 
 

@@ -9,28 +9,29 @@ from typing import ClassVar
 import numpy as np
 
 from treescore.core.arrays import Int32Array, IntArray
+from treescore.core.columns import trees_of
 from treescore.core.jit import compiled
-from treescore.core.limits import Limits
 from treescore.core.params import Param
 from treescore.core.registry import Format, Text, register
-from treescore.core.signs import Head, Signs
-from treescore.core.text import BOM, checked_bytes, place
-from treescore.core.treebank_columns import trees_of
-from treescore.core.trees import NO_TAG, ConstituentTreebank, Sentences
-from treescore.core.vocabulary import Vocabulary
+from treescore.core.text import BOM, Head, Limits, Signs, checked_bytes, place
+from treescore.core.trees import NO_TAG, ConstituentTreebank, Sentences, Vocabulary
 from treescore.errors import InputError, LimitError, Problem
-from treescore.formats.shared.bracket_arrays import (
+from treescore.formats.shared.bracket_problems import advised, limit_problem, problems_of
+from treescore.formats.shared.bracket_reader import (
+    FREE,
+    LINES,
     OUTSIDE,
     READABLE,
     UNCLOSED,
     Bounds,
     Scan,
+    brackets_of,
+    layout_advice,
+    layout_of,
     scan,
 )
-from treescore.formats.shared.bracket_layout import FREE, LINES, brackets_of, layout_advice, layout_of
-from treescore.formats.shared.bracket_problems import advised, limit_problem, problems_of
-from treescore.formats.shared.bracket_signs import bracket_signs
 from treescore.formats.shared.interning import strings_of
+from treescore.formats.shared.tree_signs import bracket_signs
 
 # EVALB, a C program, reads a word with a NUL in it up to the NUL.
 _BARE_CR = re.compile(rb"\r(?!\n)")

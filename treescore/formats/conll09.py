@@ -6,12 +6,10 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import ClassVar
 
-from treescore.core.counting import counted
-from treescore.core.limits import Limits
 from treescore.core.registry import Text, register
-from treescore.core.signs import LIKELY, Head, Signs, found_in, share
-from treescore.core.trees import DependencyTreebank
-from treescore.core.vocabulary import Vocabulary
+from treescore.core.text import LIKELY, Head, Limits, Signs, found_in_lines, share_of_lines
+from treescore.core.trees import DependencyTreebank, Vocabulary
+from treescore.core.wording import counted
 from treescore.errors import Problem, ProblemList, ScoringError
 from treescore.formats.conllx import ConllX, comment_inside
 from treescore.formats.shared.tolerance import OF_BYTES, Lines, lines_of
@@ -44,14 +42,14 @@ class WideColumns(ConllX):
             if len(row) >= least and row[0].isdigit() and row[at] != "_"
             and all(_is_head(row[place]) for place in heads) and not any(row[place].isdigit() for place in relations)
         ]  # fmt: skip
-        if share(len(rows), len(head.rows)) < _LEAST_SHARE:
+        if share_of_lines(len(rows), len(head.rows)) < _LEAST_SHARE:
             return None
         what = f"A number, {least - 1} or more further columns, a number in column {at + 1} (HEAD)"
         if len(heads) > 1:
             what += f" and a number or _ in column {heads[1] + 1} ({cls.columns[heads[1]]})"
         else:
             what += f" and none in column {relations[0] + 1} ({cls.columns[relations[0]]})"
-        return Signs(LIKELY, [found_in(len(rows), len(head.rows), what)])
+        return Signs(LIKELY, [found_in_lines(len(rows), len(head.rows), what)])
 
     def read(self, text: Text, vocabulary: Vocabulary, limits: Limits) -> DependencyTreebank:
         """Read the treebank. Raises InputError and LimitError as promised by `Format`; places are the text's own."""

@@ -9,19 +9,16 @@ from typing import Any, ClassVar, Protocol
 import numpy as np
 
 from treescore.core.arrays import IntArray, offsets_of, sums_by
-from treescore.core.counting import counted
-from treescore.core.heads import heads_of, plain_number
-from treescore.core.limits import Limits
 from treescore.core.params import Param
 from treescore.core.registry import Format, Text, register
-from treescore.core.signs import Head, Signs
-from treescore.core.trees import DependencyTreebank
-from treescore.core.vocabulary import Vocabulary
+from treescore.core.structure import heads_of, plain_number
+from treescore.core.text import Head, Limits, Signs
+from treescore.core.trees import DependencyTreebank, Vocabulary
+from treescore.core.wording import counted
 from treescore.errors import Problem
-from treescore.formats.shared.column_faults import check_comments, other_columns
 from treescore.formats.shared.column_signs import conllu_signs
 from treescore.formats.shared.fields import Fields
-from treescore.formats.shared.findings import Findings, Role
+from treescore.formats.shared.findings import Findings, Role, check_comments, other_columns
 from treescore.formats.shared.lines import (
     COLUMNS,
     Outline,
@@ -32,8 +29,7 @@ from treescore.formats.shared.lines import (
     passes,
     short,
 )
-from treescore.formats.shared.row_ids import BAD, EMPTY, RANGE, WORD, Ids
-from treescore.formats.shared.rows import write_rows
+from treescore.formats.shared.rows import BAD, EMPTY, RANGE, WORD, Ids, write_rows
 from treescore.formats.shared.tolerance import SENTENCE, UNREADABLE, RowFormat, Rows, lines_of
 
 ID, FORM, LEMMA, UPOS, XPOS, FEATS, HEAD, DEPREL, DEPS, MISC = range(COLUMNS)

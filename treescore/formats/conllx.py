@@ -9,14 +9,12 @@ from typing import ClassVar
 
 import numpy as np
 
-from treescore.core.counting import counted
-from treescore.core.heads import heads_of, plain_number
-from treescore.core.limits import Limits
 from treescore.core.params import Param
 from treescore.core.registry import Format, Text, register
-from treescore.core.signs import Head, Signs
-from treescore.core.trees import ODD_HEAD, DependencyTreebank
-from treescore.core.vocabulary import Vocabulary
+from treescore.core.structure import heads_of, plain_number
+from treescore.core.text import Head, Limits, Signs
+from treescore.core.trees import ODD_HEAD, DependencyTreebank, Vocabulary
+from treescore.core.wording import counted
 from treescore.errors import Problem, ProblemList
 from treescore.formats.shared.column_signs import conllx_signs
 from treescore.formats.shared.fields import Fields

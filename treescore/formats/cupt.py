@@ -1,33 +1,260 @@
-"""The format of PARSEME: CoNLL-U with a further column, which holds the codes of multiword expressions."""
+"""The format of PARSEME: CoNLL-U with a further column, which holds the codes of multiword expressions.
+
+Codes of words (`1:VID;2`) are read as sets of words.
+"""
 
 from __future__ import annotations
 
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass, fields, replace
-from typing import ClassVar
+from typing import ClassVar, NamedTuple
 
 import numpy as np
 
-from treescore.core.arrays import IntArray, owners_of
-from treescore.core.counting import counted
-from treescore.core.limits import Limits
+from treescore.core.arrays import BoolArray, IntArray, offsets_of, owners_of
+from treescore.core.columns import ranges_of
 from treescore.core.params import Param
 from treescore.core.registry import Format, Text, register
-from treescore.core.signs import Head, Signs
-from treescore.core.trees import NO_CATEGORY, DependencyTreebank, ExpressionTreebank
-from treescore.core.vocabulary import Vocabulary
-from treescore.errors import InputError, Problem
+from treescore.core.text import Head, Limits, Signs
+from treescore.core.trees import NO_CATEGORY, DependencyTreebank, ExpressionTreebank, Vocabulary
+from treescore.core.wording import counted
+from treescore.errors import InputError, LimitError, Problem
 from treescore.formats.conllu import ids_of, treebank_of
-from treescore.formats.shared.column_faults import check_comments, other_columns
 from treescore.formats.shared.column_signs import cupt_signs
 from treescore.formats.shared.fields import Fields, numbered_fields
-from treescore.formats.shared.findings import Findings
-from treescore.formats.shared.lines import Outline, fields_per_line, outline_of, short
-from treescore.formats.shared.mwe_codes import COLUMN, NAME, NONE, Expressions, expressions_of
-from treescore.formats.shared.row_ids import Ids
-from treescore.formats.shared.rows import write_rows
+from treescore.formats.shared.findings import Findings, check_comments, other_columns
+from treescore.formats.shared.lines import COLUMNS, Outline, fields_per_line, outline_of, short
+from treescore.formats.shared.rows import EMPTY, RANGE, WORD, Ids, write_rows
 from treescore.formats.shared.tolerance import SENTENCE, UNREADABLE, RowFormat, lines_of
+
+NAME = "PARSEME:MWE"
+COLUMN = COLUMNS + 1
+"""Column of the codes in problems, before `Outline.places`."""
+NONE, UNKNOWN = "*", "_"
+MAX_MEMBERS = 20_000_000
+"""Limit on the codes that those at ranges stand for: one at each of the range's words."""
+
+_CODE = re.compile(r"(0|[1-9][0-9]{0,8})(?::([^\s;]+))?")
+
+
+class Expressions(NamedTuple):
+    """The expressions of a text, as the attributes of an `ExpressionTreebank`."""
+
+    expression_words: IntArray
+    expression_offsets: IntArray
+    expression_ids: IntArray
+    categories: IntArray
+
+
+class _Parsed(NamedTuple):
+    """The codes of each string of a vocabulary: how many, where they begin; then numbers and categories of all."""
+
+    sizes: IntArray
+    starts: IntArray
+    numbers: IntArray
+    categories: IntArray
+
+
+class _Codes(NamedTuple):
+    """Codes with their row of the text, word over the whole file, number of the expression, and category.
+
+    Attributes:
+        absorbed: whether a range has brought codes to the word.
+    """
+
+    rows: IntArray
+    words: IntArray
+    numbers: IntArray
+    categories: IntArray
+    absorbed: BoolArray
+
+
+def expressions_of(
+    outline: Outline,
+    ids: Ids,
+    fields: IntArray,
+    vocabulary: Vocabulary,
+    findings: Findings,
+    warnings: Findings,
+    *,
+    ranges: bool = True,
+) -> Expressions:
+    """Read the column of codes.
+
+    A code is the number of an expression in its sentence; behind a colon, at its first word, its category. Where a word
+    has several codes of a number, the first in the order of their strings counts. Codes at a range belong to each of
+    its words, and there a code without category gives way to one with it.
+
+    Args:
+        outline: of the text.
+        ids: of its rows.
+        fields: the column, numbers of strings, int64 (r,).
+        vocabulary: of the text.
+        findings: what is wrong is added; then the result is of no use.
+        warnings: what is unusual is added.
+        ranges: whether codes at ranges are read.
+
+    Raises:
+        LimitError: the codes at ranges stand for too many at words.
+    """
+    parsed = _parsed(outline, ids, fields, vocabulary, findings)
+    filled = np.asarray(parsed.sizes[fields] > 0, np.bool_)
+    _check_places(outline, ids, filled, fields, vocabulary, warnings)
+    at_words = np.flatnonzero(filled & (ids.kinds == WORD))
+    at_ranges = np.flatnonzero(filled & (ids.kinds == RANGE))
+    if findings.beyond_heads or not ranges:
+        at_ranges = at_ranges[:0]  # those that are wrong may reach anywhere
+    positions = ids.word_offsets[outline.sentences] + ids.before
+    lengths = ids.second[at_ranges].astype(np.int64) - ids.first[at_ranges] + 1
+    _check_size(outline, at_ranges, lengths * parsed.sizes[fields[at_ranges]])
+    inner, _ = ranges_of(positions[at_ranges], lengths)
+    rows = np.concatenate([at_words, np.repeat(at_ranges, lengths)])
+    words = np.concatenate([positions[at_words], inner])
+    absorbing = np.zeros(int(ids.word_offsets[-1]), np.bool_)
+    absorbing[inner] = True
+    sizes = parsed.sizes[fields[rows]]
+    chosen, _ = ranges_of(parsed.starts[fields[rows]], sizes)
+    rows, words = np.repeat(rows, sizes), np.repeat(words, sizes)
+    codes = _Codes(rows, words, parsed.numbers[chosen], parsed.categories[chosen], absorbing[words])
+    return _joined(codes, outline, vocabulary, warnings)
+
+
+def _parsed(outline: Outline, ids: Ids, fields: IntArray, vocabulary: Vocabulary, findings: Findings) -> _Parsed:
+    """Read each distinct string once; `_` stands for no code at ranges and empty nodes alone."""
+    distinct = vocabulary.distinct(fields).tolist()
+    read = {number: _codes_in(vocabulary.strings[number]) for number in distinct}
+    wrong, sizes, starts = (np.zeros(len(vocabulary), np.int64) for _ in range(3))
+    wrong[[number for number, codes in read.items() if codes is None]] = 1
+    bad = (wrong[fields] > 0) & ((fields != vocabulary.number(UNKNOWN)) | (ids.kinds == WORD))
+    findings.add(np.flatnonzero(bad), lambda row: _bad_code(outline, row, vocabulary.strings[fields[row]]))
+    flat = [code for codes in read.values() for code in codes or ()]
+    sizes[distinct] = [len(codes or ()) for codes in read.values()]
+    starts[distinct] = offsets_of(sizes[distinct])[:-1]
+    numbers = np.array([number for number, _ in flat], np.int64)
+    return _Parsed(sizes, starts, numbers, vocabulary.numbers([category for _, category in flat]))
+
+
+def _codes_in(string: str) -> list[tuple[int, str]] | None:
+    """Return the distinct codes of a field in the order of their strings; None where it cannot be read."""
+    if string == NONE:
+        return []
+    found = [_CODE.fullmatch(code) for code in sorted(set(string.split(";")))]
+    codes = [(int(match[1]), match[2] or "") for match in found if match is not None]
+    return codes if len(codes) == len(found) else None
+
+
+def _bad_code(outline: Outline, row: int, string: str) -> Problem:
+    if string == UNKNOWN:
+        detail = f"{NAME} is _, so the word is not annotated. Write * for a word that is in no expression."
+    else:
+        detail = (
+            f"{NAME} is {short(string)!r}. Write * for a word that is in no expression, or codes joined by ;: the "
+            "number of an expression in its sentence, at its first word with a category, as 1:VID;2."
+        )
+    return outline.problem(row, COLUMN, "cupt-bad-code", detail)
+
+
+def _check_places(
+    outline: Outline, ids: Ids, filled: BoolArray, fields: IntArray, vocabulary: Vocabulary, warnings: Findings
+) -> None:
+    """Add the codes that stand at no word."""
+
+    def at_range(row: int) -> Problem:
+        token = f"The multiword token {ids.first[row]}-{ids.second[row]} has the code"
+        codes = short(vocabulary.strings[fields[row]])
+        detail = f"{token} {codes}, which is taken for one of each of its words. Move it to the words."
+        return outline.problem(row, COLUMN, "cupt-code-at-range", detail)
+
+    def at_empty(row: int) -> Problem:
+        detail = f"The empty node {ids.first[row]}.{ids.second[row]} has a code, which is ignored. Move it to a word."
+        return outline.problem(row, COLUMN, "cupt-code-at-empty-node", detail)
+
+    warnings.add(np.flatnonzero(filled & (ids.kinds == RANGE)), at_range)
+    warnings.add(np.flatnonzero(filled & (ids.kinds == EMPTY)), at_empty)
+
+
+def _check_size(outline: Outline, rows: IntArray, members: IntArray) -> None:
+    """Refuse codes at ranges that stand for too many at words."""
+    too_many = np.flatnonzero(np.cumsum(members) > MAX_MEMBERS)
+    if len(too_many):
+        detail = f"The codes at multiword tokens stand for more than {MAX_MEMBERS} at words. Write them at the words."
+        raise LimitError(outline.problem(int(rows[too_many[0]]), COLUMN, "too-many-codes", detail))
+
+
+def _joined(codes: _Codes, outline: Outline, vocabulary: Vocabulary, warnings: Findings) -> Expressions:
+    """Join the codes of one number in one sentence; the first code at the first word has the category."""
+    sentences = outline.sentences[codes.rows]
+    late = codes.absorbed & (codes.categories == NO_CATEGORY)
+    order = np.lexsort((_ranks(codes.categories, vocabulary), late, codes.words, codes.numbers, sentences))
+    rows, words, numbers, categories = (each[order] for each in codes[:-1])
+    codes, sentences = _Codes(rows, words, numbers, categories, codes.absorbed[order]), sentences[order]
+    begins = np.ones(len(order), np.bool_)
+    begins[1:] = (sentences[1:] != sentences[:-1]) | (codes.numbers[1:] != codes.numbers[:-1])
+    repeated = np.zeros(len(order), np.bool_)
+    repeated[1:] = ~begins[1:] & (codes.words[1:] == codes.words[:-1])
+    expressions = np.cumsum(begins) - 1
+    sizes = np.bincount(expressions[~repeated]).astype(np.int64)
+    found = Expressions(codes.words[~repeated], offsets_of(sizes), codes.numbers[begins], codes.categories[begins])
+    _check_categories(outline, codes, expressions, found.categories, repeated, vocabulary, warnings)
+    return found
+
+
+def _ranks(categories: IntArray, vocabulary: Vocabulary) -> IntArray:
+    """Return the ranks of categories in the order of their strings, none first."""
+    distinct = sorted(vocabulary.distinct(categories).tolist(), key=vocabulary.strings.__getitem__)
+    ranks = np.zeros(len(vocabulary), np.int64)
+    ranks[distinct] = np.arange(len(distinct))
+    return ranks[categories]
+
+
+def _check_categories(
+    outline: Outline,
+    codes: _Codes,
+    expressions: IntArray,
+    categories: IntArray,
+    repeated: BoolArray,
+    vocabulary: Vocabulary,
+    warnings: Findings,
+) -> None:
+    """Add the numbers that a word has twice, expressions without a category, and categories that do not count.
+
+    Args:
+        outline: of the text.
+        codes: in the order of their expressions, (c,).
+        expressions: the expression of each, (c,).
+        categories: of the expressions, (k,).
+        repeated: which codes stand at the word of the one before them, for the same expression, (c,).
+        vocabulary: of the text.
+        warnings: to which they are added.
+    """
+    kept = categories[expressions]
+    stated = codes.categories != NO_CATEGORY
+    late = np.bincount(expressions[stated], minlength=len(categories)) > 0
+
+    def twice(code: int) -> Problem:
+        detail = f"The word has two codes of expression {codes.numbers[code]}. Keep one."
+        return outline.problem(int(codes.rows[code]), COLUMN, "cupt-repeated-code", detail)
+
+    def without(expression: int) -> Problem:
+        code = int(np.searchsorted(expressions, expression))
+        where = "at its first word, where it counts" if late[expression] else "at any word"
+        detail = f"Expression {codes.numbers[code]} has no category {where}. Write it there, as 1:VID."
+        return outline.problem(int(codes.rows[code]), COLUMN, "cupt-no-category", detail)
+
+    def other(code: int) -> Problem:
+        own, first = (short(vocabulary.strings[column[code]]) for column in (codes.categories, kept))
+        detail = (
+            f"Expression {codes.numbers[code]} has the category {own} here and {first} at its first word, which "
+            "counts. Write it at the first word alone."
+        )
+        return outline.problem(int(codes.rows[code]), COLUMN, "cupt-two-categories", detail)
+
+    warnings.add(np.flatnonzero(repeated & ~codes.absorbed), twice)
+    warnings.add(np.flatnonzero(categories == NO_CATEGORY), without)
+    differs = stated & (kept != NO_CATEGORY) & (codes.categories != kept) & ~repeated
+    warnings.add(np.flatnonzero(differs), other)
+
 
 NAMES = "ID FORM LEMMA UPOS XPOS FEATS HEAD DEPREL DEPS MISC".split()  # noqa: SIM905 - as the header has them
 NEEDED = ("ID", "FORM", NAME)

@@ -9,34 +9,33 @@ from typing import ClassVar, NamedTuple
 import numpy as np
 
 from treescore.core.arrays import BoolArray, Bytes, Int32Array, IntArray
-from treescore.core.counting import counted
 from treescore.core.discontinuity import ROOT
 from treescore.core.jit import compiled
-from treescore.core.limits import Limits
 from treescore.core.params import Json, Param
 from treescore.core.registry import Format, Text, register
-from treescore.core.signs import Head, Signs
 from treescore.core.structure import NONE
-from treescore.core.trees import DiscontinuousTreebank
-from treescore.core.vocabulary import Vocabulary
+from treescore.core.text import Head, Limits, Signs
+from treescore.core.trees import DiscontinuousTreebank, Vocabulary
+from treescore.core.wording import counted
 from treescore.errors import Problem
-from treescore.formats.shared.gap_signs import export_signs
+from treescore.formats.shared.fields import SpacedFields, spaced_fields
 from treescore.formats.shared.gap_trees import (
     NOTHING,
     UNREADABLE,
     Faults,
     RawTrees,
     Reading,
+    WrittenTrees,
     category,
     check_sentences,
     numbers_of,
     offsets_by,
     treebank_of,
+    unwritable,
     without_nothing,
 )
-from treescore.formats.shared.gap_writing import WrittenTrees, unwritable
 from treescore.formats.shared.lines import short, unix_lines
-from treescore.formats.shared.spaced_fields import SpacedFields, spaced_fields
+from treescore.formats.shared.tree_signs import export_signs
 
 FIRST_NODE = 500
 COLUMNS = 6

@@ -11,15 +11,12 @@ from typing import ClassVar, NamedTuple
 import numpy as np
 
 from treescore.core.arrays import IntArray
-from treescore.core.counting import counted
-from treescore.core.limits import Limits
 from treescore.core.params import Param
 from treescore.core.registry import Format, Text, register
-from treescore.core.signs import Head, Signs
-from treescore.core.trees import Alignments, Sentences
-from treescore.core.vocabulary import Vocabulary
+from treescore.core.text import Head, Limits, Signs
+from treescore.core.trees import Alignments, Sentences, Vocabulary
+from treescore.core.wording import counted
 from treescore.errors import InputError, Problem, ProblemList
-from treescore.formats.shared.link_signs import giza_signs
 from treescore.formats.shared.links import (
     MAX_DIGITS,
     REVERSED,
@@ -27,6 +24,7 @@ from treescore.formats.shared.links import (
     Links,
     alignments_of,
     checked_sentences,
+    giza_signs,
     number_of,
     quoted,
     unified,

@@ -13,13 +13,10 @@ from typing import Any, ClassVar
 import numpy as np
 
 from treescore.core.arrays import offsets_of
-from treescore.core.counting import counted
-from treescore.core.limits import Limits
 from treescore.core.registry import Format, Text, register
-from treescore.core.signs import CERTAIN, Head, Signs, found_in, share
-from treescore.core.text import decoded
-from treescore.core.trees import NO_HEAD, ODD_HEAD, DependencyTreebank
-from treescore.core.vocabulary import Vocabulary
+from treescore.core.text import CERTAIN, Head, Limits, Signs, decoded, found_in_lines, share_of_lines
+from treescore.core.trees import NO_HEAD, ODD_HEAD, DependencyTreebank, Vocabulary
+from treescore.core.wording import counted
 from treescore.errors import InputError, LimitError, Problem, ProblemList
 
 ROOT = 0
@@ -58,9 +55,11 @@ class Minipar(Format):
     def signs(cls, head: Head) -> Signs | None:
         """See Format."""
         tuples = sum(map(bool, map(_LOOKS_LIKE_TUPLE.fullmatch, head.filled)))
-        if share(tuples, len(head.filled)) < _LEAST_TUPLES:
+        if share_of_lines(tuples, len(head.filled)) < _LEAST_TUPLES:
             return None
-        return Signs(CERTAIN, [found_in(tuples, len(head.filled), "One tuple (word category < head relationship)")])
+        return Signs(
+            CERTAIN, [found_in_lines(tuples, len(head.filled), "One tuple (word category < head relationship)")]
+        )
 
     def read(self, text: Text, vocabulary: Vocabulary, limits: Limits) -> DependencyTreebank:
         """Read the treebank. Raises InputError and LimitError as promised by `Format`."""

@@ -8,17 +8,12 @@ from typing import ClassVar
 import numpy as np
 
 from treescore.core.arrays import BoolArray, IntArray, sums_by
-from treescore.core.counting import counted
-from treescore.core.limits import Limits
-from treescore.core.link_form import LinkForm
 from treescore.core.params import Param
 from treescore.core.registry import Format, Text, register
-from treescore.core.signs import Head, Signs
-from treescore.core.trees import Alignments, Sentences
-from treescore.core.vocabulary import Vocabulary
+from treescore.core.text import Head, Limits, Signs
+from treescore.core.trees import Alignments, LinkForm, Sentences, Vocabulary
+from treescore.core.wording import counted
 from treescore.errors import InputError, Problem, ProblemList
-from treescore.formats.shared.base_check import check_base
-from treescore.formats.shared.link_signs import naacl_signs
 from treescore.formats.shared.links import (
     REVERSED,
     Fault,
@@ -26,9 +21,11 @@ from treescore.formats.shared.links import (
     Tokens,
     alignments_of,
     base_param,
+    check_base,
     checked_sentences,
     directed,
     form_of,
+    naacl_signs,
     number_of,
     numbers_of_links,
     quoted,

@@ -10,13 +10,11 @@ import numpy as np
 import orjson
 
 from treescore.core.arrays import IntArray, owners_of
-from treescore.core.counting import counted
-from treescore.core.limits import Limits
 from treescore.core.params import Json, Param
 from treescore.core.registry import Format, Text, make_format, register
-from treescore.core.text import BOM, checked_bytes
-from treescore.core.trees import Alignments, DependencyTreebank, ParallelTreebank, Sentences
-from treescore.core.vocabulary import Vocabulary
+from treescore.core.text import BOM, Limits, checked_bytes
+from treescore.core.trees import Alignments, DependencyTreebank, ParallelTreebank, Sentences, Vocabulary
+from treescore.core.wording import counted
 from treescore.errors import InputError, Problem, placed
 from treescore.formats.shared.links import Links, alignments_of, lines_of_names
 from treescore.formats.shared.tolerance import SENTENCE

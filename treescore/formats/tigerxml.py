@@ -1,23 +1,372 @@
-"""TigerXML: words (`t`), constituents (`nt`) and the edges between them, which may cross."""
+"""TigerXML: words (`t`), constituents (`nt`) and the edges between them, which may cross.
+
+It is read with expat, which never sees a document type: nothing is expanded, nothing else is loaded.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
-from typing import ClassVar
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, field
+from typing import ClassVar, NamedTuple
+from xml.parsers import expat
 from xml.sax.saxutils import quoteattr
 
-from treescore.core.limits import Limits
+import numpy as np
+
+from treescore.core.arrays import IntArray, offsets_of
 from treescore.core.params import Json, Param
 from treescore.core.registry import Format, Text, register
-from treescore.core.signs import Head, Signs
-from treescore.core.text import checked_bytes
-from treescore.core.trees import DiscontinuousTreebank
-from treescore.core.vocabulary import Vocabulary
+from treescore.core.structure import NONE
+from treescore.core.text import Head, Limits, Signs, checked_bytes
+from treescore.core.trees import DiscontinuousTreebank, Vocabulary
 from treescore.errors import InputError, Problem
-from treescore.formats.shared.gap_signs import tigerxml_signs
-from treescore.formats.shared.gap_trees import NOTHING, UNREADABLE
-from treescore.formats.shared.gap_writing import WrittenTree, WrittenTrees, unwritable
-from treescore.formats.shared.tiger_reader import VROOT, read_tiger
+from treescore.formats.shared.gap_trees import (
+    NOTHING,
+    UNREADABLE,
+    Faults,
+    RawTrees,
+    Reading,
+    WrittenTree,
+    WrittenTrees,
+    category,
+    check_sentences,
+    treebank_of,
+    unwritable,
+    without_nothing,
+)
+from treescore.formats.shared.lines import short
+from treescore.formats.shared.tree_signs import tigerxml_signs
+
+VROOT = "VROOT"
+"""What the root of a tree is called."""
+
+_ATTRIBUTES = {"s": ("id",), "graph": ("root",), "t": ("id", "word", "pos"), "nt": ("id", "cat"), "edge": ("idref",)}
+
+
+class _Edge(NamedTuple):
+    """An edge of a sentence from one node, by its number, to a node or word by its id."""
+
+    parent: int
+    child: str
+    label: str
+
+
+class _Place(NamedTuple):
+    """Where a unit stands in its sentence: a word, else a node; its number there, and its line."""
+
+    word: bool
+    number: int
+    line: int
+
+
+@dataclass(slots=True)
+class _Sentence:
+    """A sentence that is being read.
+
+    Attributes:
+        line: on which it begins.
+        root: id of the root, None where it has no graph.
+        units: words and nodes by id.
+        words: of each: form, tag, lemma, morphology.
+        nodes: category of each.
+        edges: all of them.
+        node_ids: id of each node.
+        fault: the first problem.
+    """
+
+    line: int
+    name: str | None
+    root: str | None = None
+    units: dict[str, _Place] = field(default_factory=dict)
+    words: list[tuple[str, str, str, str]] = field(default_factory=list)
+    nodes: list[str] = field(default_factory=list)
+    edges: list[_Edge] = field(default_factory=list)
+    node_ids: list[str] = field(default_factory=list)
+    fault: Problem | None = None
+
+
+def read_tiger(text: bytes, vocabulary: Vocabulary, limits: Limits, *, lenient: bool) -> DiscontinuousTreebank:
+    """Read a text that is UTF-8, also where its declaration says otherwise.
+
+    Args:
+        text: the document.
+        vocabulary: of the treebank.
+        limits: of the text.
+        lenient: whether a sentence that cannot be read is left without words.
+
+    Raises:
+        InputError: as `TigerXml.read` says.
+        LimitError: likewise.
+    """
+    reader = _Reader(limits)
+    parser = expat.ParserCreate("UTF-8")
+    parser.StartElementHandler = reader.start
+    parser.EndElementHandler = reader.end
+    parser.StartDoctypeDeclHandler = reader.refuse_doctype
+    reader.line_of = lambda: parser.CurrentLineNumber
+    reader.column_of = lambda: parser.CurrentColumnNumber + 1
+    try:
+        parser.Parse(text, True)
+    except expat.ExpatError as error:
+        detail = (
+            f"The XML is malformed: {expat.errors.messages[error.code]}. Correct it at this place or before; a "
+            "validator shows all that is wrong."
+        )
+        raise InputError(Problem("xml-malformed", detail, line=error.lineno, column=error.offset + 1)) from error
+    return reader.treebank(vocabulary, lenient=lenient)
+
+
+def _none() -> int:
+    return 0
+
+
+class _Reader:
+    """Collects sentences."""
+
+    def __init__(self, limits: Limits) -> None:
+        self.line_of: Callable[[], int] = _none
+        self.column_of: Callable[[], int] = _none
+        self._limits = limits
+        self._sentence: _Sentence | None = None
+        self._node = NONE
+        self._names: list[str | None] = []
+        self._known: set[str] = set()
+        self._faults: dict[int, Problem] = {}
+        self._labels: list[str] = []
+        self._functions: list[str] = []
+        self._parents: list[int] = []
+        self._node_lines: list[int] = []
+        self._node_names: list[str] = []
+        self._words: list[tuple[str, str, str, str]] = []
+        self._word_functions: list[str] = []
+        self._anchors: list[int] = []
+        self._lengths: list[tuple[int, int]] = []
+        self._lines: list[int] = []
+
+    def refuse_doctype(self, *_: object) -> None:
+        """Refuse a document type, before anything in it is declared. Raises InputError."""
+        detail = "The document has a document type (<!DOCTYPE ...>), which is not read. Remove it."
+        raise InputError(Problem("xml-doctype", detail, line=self.line_of(), column=self.column_of()))
+
+    def start(self, name: str, attributes: Mapping[str, str]) -> None:
+        """Take the beginning of an element."""
+        needed = _ATTRIBUTES.get(name)
+        if needed is None:
+            return
+        sentence = self._sentence
+        if name == "s":
+            self._begin(attributes)
+        elif sentence is None:
+            return
+        for each in needed:
+            if each not in attributes:
+                detail = f"The element {name} has no attribute {each}. Give it one."
+                self._fail("tigerxml-no-attribute", detail)
+                return
+        if sentence is None:
+            return
+        if name == "t":
+            self._word(sentence, attributes)
+        elif name == "edge":
+            self._edge(sentence, attributes)
+        elif name == "nt":
+            self._node = len(sentence.nodes)
+            self._unit(sentence, attributes["id"], _Place(word=False, number=self._node, line=self.line_of()))
+            sentence.nodes.append(attributes["cat"])
+            sentence.node_ids.append(attributes["id"])
+        elif name == "graph":
+            if sentence.root is not None:
+                self._fail("tigerxml-structure", "The sentence has a second graph. Leave one.")
+            sentence.root = attributes["root"]
+
+    def end(self, name: str) -> None:
+        """Take the end of an element."""
+        if name == "nt":
+            self._node = NONE
+        elif name == "s" and self._sentence is not None:
+            self._finish(self._sentence)
+            self._sentence = None
+
+    def _begin(self, attributes: Mapping[str, str]) -> None:
+        line = self.line_of()
+        if self._sentence is not None:
+            detail = "A sentence (s) stands within another. End the one before."
+            raise InputError(Problem("tigerxml-structure", detail, line=line, column=self.column_of()))
+        check_sentences(len(self._names) + 1, self._limits)
+        name = attributes.get("id")
+        self._sentence = _Sentence(line, name)
+        if name in self._known:
+            self._sentence.name = None
+            detail = f"A sentence before is called {short(str(name), 30)!r} too. Give each a name of its own."
+            self._fail("repeated-sentence-id", detail)
+        elif name is not None:
+            self._known.add(name)
+
+    def _word(self, sentence: _Sentence, attributes: Mapping[str, str]) -> None:
+        self._unit(sentence, attributes["id"], _Place(word=True, number=len(sentence.words), line=self.line_of()))
+        if not attributes["word"]:
+            self._fail("tigerxml-empty-word", "The word is empty. Write it, or leave its element out.")
+        lemma, morph = attributes.get("lemma", ""), attributes.get("morph", "")
+        sentence.words.append((attributes["word"], attributes["pos"], lemma, morph))
+
+    def _edge(self, sentence: _Sentence, attributes: Mapping[str, str]) -> None:
+        if self._node == NONE:
+            self._fail("tigerxml-structure", "An edge stands outside a constituent (nt). Put it into the one it is of.")
+            return
+        sentence.edges.append(_Edge(self._node, attributes["idref"], attributes.get("label", "")))
+
+    def _unit(self, sentence: _Sentence, name: str, place: _Place) -> None:
+        if name in sentence.units:
+            detail = f"The id {short(name, 30)!r} stands twice in the sentence. Give each word and constituent its own."
+            self._fail("tigerxml-repeated-id", detail)
+        sentence.units[name] = place
+
+    def _fail(self, code: str, detail: str, line: int | None = None) -> None:
+        """Note a problem of the sentence that is being read, if it is its first one."""
+        sentence = self._sentence
+        if sentence is None or sentence.fault is not None:
+            return
+        column = self.column_of() if line is None else None
+        sentence.fault = Problem(
+            code,
+            detail,
+            line=self.line_of() if line is None else line,
+            column=column,
+            sentence=len(self._names) + 1,
+            sent_id=sentence.name,
+        )
+
+    def _finish(self, sentence: _Sentence) -> None:
+        """Add a sentence to the columns; one with a problem without its words."""
+        node_parents: list[_Edge | None] = [None] * len(sentence.nodes)
+        word_parents: list[_Edge | None] = [None] * len(sentence.words)
+        ends: dict[bool, list[_Edge | None]] = {False: node_parents, True: word_parents}
+        for edge in sentence.edges:
+            place = sentence.units.get(edge.child)
+            if place is None:
+                detail = (
+                    f"An edge leads to {short(edge.child, 30)!r}, which the sentence does not have. Correct its idref."
+                )
+                self._fail("tigerxml-unknown-id", detail, self._line_of(sentence, edge))
+                break
+            if ends[place.word][place.number] is not None:
+                detail = f"{short(edge.child, 30)!r} is below two constituents. Leave one edge; others may be secedge."
+                self._fail("tigerxml-two-parents", detail, self._line_of(sentence, edge))
+                break
+            ends[place.word][place.number] = edge
+        root = self._root(sentence, ends)
+        self._names.append(sentence.name)
+        self._lines.append(sentence.line)
+        if sentence.fault is not None:
+            self._faults[len(self._names) - 1] = sentence.fault
+            self._lengths.append((0, 0))
+            return
+        self._add(sentence, node_parents, word_parents, root)
+
+    @staticmethod
+    def _line_of(sentence: _Sentence, edge: _Edge) -> int:
+        return sentence.units[sentence.node_ids[edge.parent]].line
+
+    def _root(self, sentence: _Sentence, ends: Mapping[bool, list[_Edge | None]]) -> int:
+        """Return the node that is the root, NONE where it is to be made; check that no other is without parent."""
+        if sentence.fault is not None:
+            return NONE
+        if not sentence.units and sentence.root is None:
+            return NONE
+        root = None if sentence.root is None else sentence.units.get(sentence.root)
+        if root is None:
+            detail = (
+                "The graph has no root, or names one that it does not have. Name a constituent or a word by its id."
+            )
+            self._fail("tigerxml-root", detail, sentence.line)
+            return NONE
+        for name, place in sentence.units.items():
+            if (ends[place.word][place.number] is None) != (place is root):
+                what = "has no parent" if place is not root else "is the root and has a parent"
+                detail = f"{short(name, 30)!r} {what}. One edge must lead to each word and constituent but the root."
+                self._fail("unknown-parent", detail, place.line)
+                return NONE
+        if root.word:
+            return NONE
+        names = (str(sentence.root).rpartition("_")[2], sentence.nodes[root.number])
+        return root.number if VROOT in names else NONE
+
+    def _add(
+        self, sentence: _Sentence, node_parents: list[_Edge | None], word_parents: list[_Edge | None], root: int
+    ) -> None:
+        first = len(self._labels)
+        # Nodes are numbered without the root.
+        numbers = [first + number - (0 <= root < number) for number in range(len(sentence.nodes))]
+        if root != NONE:
+            numbers[root] = NONE
+        for number, label in enumerate(sentence.nodes):
+            if number == root:
+                continue
+            edge = node_parents[number]
+            self._labels.append(label)
+            self._functions.append("" if edge is None else edge.label)
+            self._parents.append(NONE if edge is None else numbers[edge.parent])
+            self._node_names.append(sentence.node_ids[number])
+            self._node_lines.append(sentence.units[sentence.node_ids[number]].line)
+        self._words += sentence.words
+        self._word_functions += ["" if edge is None else edge.label for edge in word_parents]
+        self._anchors += [NONE if edge is None else numbers[edge.parent] for edge in word_parents]
+        self._lengths.append((len(self._labels) - first, len(sentence.words)))
+
+    def treebank(self, vocabulary: Vocabulary, *, lenient: bool) -> DiscontinuousTreebank:
+        """Return what was read. Raises InputError and LimitError."""
+        size = len(self._names)
+        check_sentences(size, self._limits)
+        lengths = np.array(self._lengths, np.int64)
+        lines = np.array(self._lines, np.int64)
+        faults = Faults()
+        bad = np.array(list(self._faults), np.int64)
+        fault_lines = np.array([problem.line for problem in self._faults.values()], np.int64)
+        faults.add(bad, bad, fault_lines, self._faults.__getitem__)
+        forms, tags, lemmas, morphs = zip(*self._words, strict=True) if self._words else ((), (), (), ())
+        root = vocabulary.number(VROOT)
+        raw = RawTrees(
+            labels=_numbers(self._labels, category, vocabulary),
+            functions=_numbers(self._functions, without_nothing, vocabulary),
+            parents=np.array(self._parents, np.int64),
+            node_offsets=offsets_of(lengths[:, 0]),
+            words=vocabulary.numbers(forms),
+            tags=_numbers(tags, category, vocabulary),
+            word_functions=_numbers(self._word_functions, without_nothing, vocabulary),
+            lemmas=_numbers(lemmas, without_nothing, vocabulary),
+            morphs=_numbers(morphs, without_nothing, vocabulary),
+            anchors=np.array(self._anchors, np.int64),
+            word_offsets=offsets_of(lengths[:, 1]),
+            roots=np.full(size, root),
+            root_functions=np.zeros(size, np.int64),
+            lines=lines,
+        )
+        node_lines = np.array(self._node_lines, np.int64)
+
+        def node_problem(node: int, /, *, cycle: bool) -> Problem:
+            sentence = int(np.searchsorted(raw.node_offsets, node, "right"))
+            name = short(self._node_names[node], 30)
+            code, detail = (
+                ("node-in-cycle", f"The constituent {name!r} is below itself. Correct the edges.")
+                if cycle
+                else (
+                    "node-without-words",
+                    f"The constituent {name!r} has no words below it. Remove it, or give it edges.",
+                )
+            )
+            return Problem(
+                code, detail, line=int(node_lines[node]), sentence=sentence, sent_id=self._names[sentence - 1]
+            )
+
+        reading = Reading(vocabulary, self._limits, lenient, root, node_problem, node_lines)
+        return treebank_of(raw, reading, self._names, faults)
+
+
+def _numbers(strings: list[str] | tuple[str, ...], change: Callable[[str], str], vocabulary: Vocabulary) -> IntArray:
+    """Return the numbers of strings, each distinct one changed once."""
+    changed = {string: vocabulary.number(change(string)) for string in dict.fromkeys(strings)}
+    return np.fromiter(map(changed.__getitem__, strings), np.int64, len(strings))
+
 
 _FIRST_NODE = 500
 _ESCAPED_SPACES = {"\t": "&#9;", "\n": "&#10;", "\r": "&#13;"}

@@ -4,13 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from treescore.problem_catalogue.entry import Entry
-from treescore.problem_catalogue.formats import FORMATS
-from treescore.problem_catalogue.gap_trees import GAP_TREES
+from treescore.problem_catalogue.formats import FORMATS, GAP_TREES
+from treescore.problem_catalogue.general import REQUESTS, SOURCES, TEXTS, Entry
 from treescore.problem_catalogue.metrics import METRICS
-from treescore.problem_catalogue.requests import REQUESTS
-from treescore.problem_catalogue.sources import SOURCES
-from treescore.problem_catalogue.texts import TEXTS
 
 CATALOGUE: Mapping[str, Entry] = dict(
     sorted({**SOURCES, **TEXTS, **FORMATS, **GAP_TREES, **METRICS, **REQUESTS}.items())

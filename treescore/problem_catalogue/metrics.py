@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from treescore.problem_catalogue.entry import Entry
+from treescore.problem_catalogue.general import Entry
 
 DEPENDENCIES = {
     "broken-tree": Entry(

@@ -1,19 +1,128 @@
-"""Draw a word alignment: source and target as two columns, the links of gold and output between them.
+"""Draw a word alignment: source and target as two columns, the links between them; and say what is shown.
 
-Columns need no wrapping and no turning: a long pair grows down, and each script keeps its direction.
+The same in words and as a table is for those who do not see the picture.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
 
-from treescore.render.alignment_facts import NULL, alignment_described, drawn_alignment, links_left_out
-from treescore.render.dependency_pieces import agreed_first
+from treescore.core.wording import counted
+from treescore.render.dependency_layout import agreed_first
 from treescore.render.drawing import END, INK, MIDDLE, SOFT, START, Drawing, number
 from treescore.render.letters import width
-from treescore.render.mark_looks import link_style
-from treescore.render.sentence_shapes import AGREED, AlignmentSentence, Link
-from treescore.render.sentence_text import FORM, LABEL, SMALL, form_width, shown_form
+from treescore.render.sentence_shapes import (
+    AGREED,
+    FORM_SIZE,
+    LABEL_SIZE,
+    MISSED,
+    SMALL_SIZE,
+    WRONG,
+    AlignmentSentence,
+    Facts,
+    Link,
+    form_width,
+    link_style,
+    shown_form,
+)
+
+MOST_ALIGNED_WORDS = 300
+"""Words of a side that are drawn; the picture says if there are more."""
+MOST_LINKS = 3000
+"""Links that are drawn, errors before others; the picture says if there are more."""
+NULL = "\u2205"
+"""Stands for the missing word of a link."""
+_LISTED = 40
+"""Links of a kind that the description names."""
+
+
+def drawn_alignment(sentence: AlignmentSentence) -> AlignmentSentence:
+    """Return the pair with what is drawn of it; links in the order of their words."""
+    source, target = sentence.source[:MOST_ALIGNED_WORDS], sentence.target[:MOST_ALIGNED_WORDS]
+    links = sorted(
+        _between(sentence, len(source), len(target)), key=lambda link: (not _error(link), *_link_place(link))
+    )
+    kept = tuple(sorted(links[:MOST_LINKS], key=_link_place))
+    return replace(sentence, source=source, target=target, links=kept)
+
+
+def links_left_out(sentence: AlignmentSentence) -> str:
+    """Return the sentence that says how much of a large pair is drawn; empty if all is."""
+    words = max(len(sentence.source), len(sentence.target))
+    links = len(_between(sentence, MOST_ALIGNED_WORDS, MOST_ALIGNED_WORDS))
+    parts = []
+    if words > MOST_ALIGNED_WORDS:
+        parts.append(f"first {MOST_ALIGNED_WORDS:,} of {words:,} words")
+    if links > MOST_LINKS:
+        parts.append(f"{MOST_LINKS:,} of {links:,} links, errors first")
+    said = ", ".join(parts)
+    return f"{said[:1].upper()}{said[1:]}." if said else ""
+
+
+def alignment_facts(sentence: AlignmentSentence, *, every_link: bool = False) -> Facts:
+    """Return the wrong links and the missed sure ones.
+
+    Args:
+        sentence: what is drawn.
+        every_link: list the others too.
+    """
+    note, sentence = links_left_out(sentence), drawn_alignment(sentence)
+    rows = [_link_row(sentence, link) for link in sentence.links if every_link or _error(link)]
+    return Facts(("No.", "Source", "No.", "Target", "Link", "Wrong"), tuple(rows), note)
+
+
+def alignment_described(sentence: AlignmentSentence, note: str) -> str:
+    """Return the description of the picture for those who cannot see it.
+
+    Args:
+        sentence: what is drawn, no more than that.
+        note: what the picture says below.
+    """
+    parts = ["Source on the left, target on the right.", *_listed_links(sentence, WRONG, "Not in gold")]
+    parts += _listed_links(sentence, MISSED, "Missed")
+    if len(parts) == 1:
+        parts.append("No link is wrong.")
+    return " ".join([*parts, note] if note else parts)
+
+
+def _listed_links(sentence: AlignmentSentence, mark: str, head: str) -> Iterator[str]:
+    rows = [_link_row(sentence, link) for link in sentence.links if _error(link) and link.mark == mark]
+    named = [" ".join(filter(None, (source, at, "-", target, to))) for at, source, to, target, *_ in rows[:_LISTED]]
+    more = [f"and {counted(len(rows) - _LISTED, 'other')}"] if len(rows) > _LISTED else []
+    if named:
+        yield f"{head}: {'; '.join([*named, *more])}."
+
+
+def _link_row(sentence: AlignmentSentence, link: Link) -> tuple[str, ...]:
+    kind = "" if link.mark == WRONG else "sure" if link.sure else "possible"
+    wrong = link.mark if _error(link) else ""
+    return (*_word(sentence.source, link.source), *_word(sentence.target, link.target), kind, wrong)
+
+
+def _word(words: Sequence[str], index: int | None) -> tuple[str, str]:
+    return ("", NULL) if index is None else (str(index + 1), shown_form(words[index]))
+
+
+def _error(link: Link) -> bool:
+    return link.mark != AGREED and (link.sure or link.mark == WRONG)
+
+
+def _link_place(link: Link) -> tuple[int, int]:
+    return (-1 if link.source is None else link.source, -1 if link.target is None else link.target)
+
+
+def _between(sentence: AlignmentSentence, source: int, target: int) -> list[Link]:
+    """Return the links between words of the sentence that are drawn; a link needs a word on one side."""
+    above, below = range(min(source, len(sentence.source))), range(min(target, len(sentence.target)))
+    return [
+        link
+        for link in sentence.links
+        if (link.source is None or link.source in above)
+        and (link.target is None or link.target in below)
+        and (link.source, link.target) != (None, None)
+    ]
+
 
 _PITCH, _MOST_PITCH = 26.0, 52.0
 _EDGE = 8.0
@@ -46,7 +155,7 @@ class _AlignmentPicture:
         rooms = [max((form_width(form) for form in forms), default=0.0) for forms in self._forms]
         self._left = _EDGE + rooms[0] + _NUMBER
         self._right = self._left + _BETWEEN_SIDES
-        self._width = max(self._right + _NUMBER + rooms[1], width(self._note, LABEL) + _EDGE) + _EDGE
+        self._width = max(self._right + _NUMBER + rooms[1], width(self._note, LABEL_SIZE) + _EDGE) + _EDGE
         self._height = _PITCH * max(map(len, self._forms))
         self._ys = [self._middles(len(forms)) for forms in self._forms]
 
@@ -61,7 +170,7 @@ class _AlignmentPicture:
         self._column(self._forms[1], self._ys[1], self._right, START)
         height = self._height + 2 * _LINK_PAD
         if self._note:
-            self._drawing.text(_EDGE, height, self._note, size=LABEL, class_="note ok", fill=SOFT)
+            self._drawing.text(_EDGE, height, self._note, size=LABEL_SIZE, class_="note ok", fill=SOFT)
             height += _NOTE
         return self._drawing.svg(self._width, height)
 
@@ -80,12 +189,12 @@ class _AlignmentPicture:
         for index, (form, y) in enumerate(zip(forms, ys, strict=True)):
             bold = index in wrong
             self._drawing.text(
-                x + away * _NUMBER, y + 5.5, form, size=FORM, text_anchor=anchor, fill=INK,
+                x + away * _NUMBER, y + 5.5, form, size=FORM_SIZE, text_anchor=anchor, fill=INK,
                 class_="form wrong" if bold else "form", font_weight="650" if bold else None,
             )  # fmt: skip
             if form != str(index + 1):
                 self._drawing.text(
-                    x + away * _NUMBER / 2, y + 4, str(index + 1), size=SMALL, text_anchor=MIDDLE, fill=SOFT,
+                    x + away * _NUMBER / 2, y + 4, str(index + 1), size=SMALL_SIZE, text_anchor=MIDDLE, fill=SOFT,
                     class_="num",
                 )  # fmt: skip
 
@@ -111,5 +220,12 @@ class _AlignmentPicture:
         start, end = self._ends(link)
         x, y = (end[0] + _MARK, end[1]) if link.target is None else (start[0] - _MARK, start[1])
         self._drawing.text(
-            x, y + 3, NULL, size=LABEL, text_anchor=MIDDLE, class_=f"rel {style.classes}", fill=style.ink, **style.halo
+            x,
+            y + 3,
+            NULL,
+            size=LABEL_SIZE,
+            text_anchor=MIDDLE,
+            class_=f"rel {style.classes}",
+            fill=style.ink,
+            **style.halo,
         )

@@ -8,7 +8,7 @@ from rich.console import Group, RenderableType
 from rich.table import Table as RichTable
 from rich.text import Text
 
-from treescore.core.one_line import clean
+from treescore.core.wording import one_line
 from treescore.render.tables import Table
 from treescore.render.text import text_warning
 
@@ -21,7 +21,7 @@ def renderable(tables: Sequence[Table]) -> RenderableType:
 def _table_parts(table: Table) -> list[RenderableType]:
     parts: list[RenderableType] = [Text(text_warning(words), "bold yellow") for words in table.warnings]
     if table.caption:
-        parts.append(Text(clean(table.caption), "bold"))
+        parts.append(Text(one_line(table.caption), "bold"))
     grid = RichTable(box=None, pad_edge=False)
     for column, head in zip(table.columns, table.heads, strict=True):
         grid.add_column(Text(head), justify="right" if column.numeric else "left")
@@ -29,4 +29,4 @@ def _table_parts(table: Table) -> list[RenderableType]:
         grid.add_row(*map(Text, row))
     if table.rows:
         parts.append(grid)
-    return [*parts, *(Text(clean(note), "dim") for note in table.notes)]
+    return [*parts, *(Text(one_line(note), "dim") for note in table.notes)]

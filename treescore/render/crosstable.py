@@ -1,18 +1,112 @@
-"""What every format of a comparison shows: the systems by rank, and a cell for each pair of them."""
+"""What every form of a comparison shows: the systems by rank, a cell for each pair of them, and sentences below.
+
+The sentences say what a comparison takes as given, and what no cell of the table holds. A signature is what figures
+depend on, in one short line: enough to repeat a table of a paper.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Container, Mapping, Sequence
+from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from treescore.core.conventions import IDENTICAL, UNDEFINED
-from treescore.core.counting import counted
-from treescore.core.figures import IN_FRACTIONS, PERCENT, Figures, figures_of
-from treescore.core.one_line import clean
-from treescore.render.signatures import signature_of_comparison
+from treescore.core.registry import METRICS
+from treescore.core.text import digest_of, short_digests
+from treescore.core.wording import (
+    IDENTICAL_OUTPUTS,
+    IN_FRACTIONS,
+    PERCENT,
+    UNDEFINED_SCORES,
+    Figures,
+    counted,
+    figures_of,
+    one_line,
+)
+from treescore.evaluation.document import asked_transforms
+
+if TYPE_CHECKING:
+    from treescore.core.params import Json
+    from treescore.evaluation.spec import Entry
 
 Document = Mapping[str, Any]
+_LONGEST_VALUE = 40
+"""Characters of a parameter's value; a longer one is named by its digest."""
+
+
+def signature_of_scores(entry: Entry, signatures: Mapping[str, Document]) -> str:
+    """Return the line of the scores of one metric.
+
+    Args:
+        entry: what was asked.
+        signatures: those of the result, by system; at least one.
+    """
+    first = next(iter(signatures.values()))
+    version, _, metric = first["version"].partition("/")
+    choices = {name: [signature["system_format"]] for name, signature in signatures.items()}
+    parts = [metric + _params(entry.name, entry.params), *_transforms(asked_transforms(entry))]
+    return _signature_line([*parts, *_formats(first["format"], choices)], first["gold"], version)
+
+
+def signature_of_comparison(document: Document) -> str:
+    """Return the line of a comparison, without the settings that stand above its table; empty where it is hidden."""
+    signature = document["signature"]
+    if not signature.get("version") or not signature.get("gold"):
+        return ""
+    version, _, significance = signature["version"].partition("/")
+    score, metric = document["score"], signature.get("metric", "")
+    named = f"{score} of {metric}" if metric and not score.startswith(f"{metric}.") else score
+    parts = [named + _params(metric, signature.get("params", {})), *_transforms(signature.get("transforms", ()))]
+    parts += _formats(signature.get("format", ""), signature.get("system_formats", {}))
+    return _signature_line([*parts, significance], signature["gold"], version)
+
+
+def _signature_line(parts: list[str], gold: str, version: str) -> str:
+    return f"Signature: {'; '.join(parts)}; gold {short_digests(gold)}; treescore {version}"
+
+
+def _params(metric: str, asked: Mapping[str, Json]) -> str:
+    """Show what differs from the defaults; a stored document of another version may have names unknown to this one."""
+    known = METRICS[metric].params if metric in METRICS else {}
+    return _in_brackets(
+        {name: value for name, value in asked.items() if name not in known or value != known[name].default}
+    )
+
+
+def _transforms(asked: Iterable[Document]) -> list[str]:
+    return [f"transform {step['name']}{_in_brackets(step['params'])} on {step['on']}" for step in asked]
+
+
+def _formats(gold: Json, choices: Mapping[str, Sequence[Json]]) -> list[str]:
+    """Name the formats, unless all texts have one without options.
+
+    Args:
+        gold: that of gold.
+        choices: those of the outputs, by system.
+    """
+    names: dict[str, list[str]] = {}
+    for system, values in choices.items():
+        for text in dict.fromkeys(map(_choice, values)):
+            names.setdefault(text, []).append(one_line(system))
+    if isinstance(gold, str) and list(names) in ([], [gold]):
+        return []
+    if len(names) == 1:
+        return [f"gold format {_choice(gold)}", *(f"system format {text}" for text in names)]
+    return [f"gold format {_choice(gold)}", *(f"format {text} of {', '.join(of)}" for text, of in names.items())]
+
+
+def _choice(value: Json) -> str:
+    if not isinstance(value, Mapping):
+        return str(value)
+    return str(value["name"]) + _in_brackets({name: option for name, option in value.items() if name != "name"})
+
+
+def _in_brackets(values: Mapping[str, Json]) -> str:
+    return f"({', '.join(f'{name}={_short(value)}' for name, value in values.items())})" if values else ""
+
+
+def _short(value: Json) -> str:
+    words = str(value).lower() if isinstance(value, bool) else str(value)
+    return one_line(words) if len(words) <= _LONGEST_VALUE else short_digests(digest_of(words.encode()))
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,7 +145,7 @@ class CrossTable:
     @property
     def names(self) -> list[str]:
         """Names of the systems, best first, each on one line."""
-        return [clean(system["name"]) for system in self.systems]
+        return [one_line(system["name"]) for system in self.systems]
 
     def boundary_above(self, row: int) -> bool:
         """Return whether a cluster begins at this row (not at the first)."""
@@ -193,7 +287,7 @@ def _system_cells(system: Document, figures: Figures) -> list[str]:
     runs = system.get("runs")
     return [
         str(system["rank"]),
-        clean(system["name"]),
+        one_line(system["name"]),
         figures.value(system["score"]),
         figures.interval(ci["low"], ci["high"]),
         "-" if ranks is None else (str(ranks[0]) if ranks[0] == ranks[1] else f"{ranks[0]}-{ranks[1]}"),
@@ -207,8 +301,8 @@ INTERVAL = "interval"
 
 def notes(document: Document) -> list[str]:
     """Return why each untested system was not, then the document's notes that say something of its pairs."""
-    untested = [f"not tested: {clean(each['name'])} ({each['reason']})" for each in document["untested"]]
-    empty = {IDENTICAL: not _has_identical(document), UNDEFINED: not untested}
+    untested = [f"not tested: {one_line(each['name'])} ({each['reason']})" for each in document["untested"]]
+    empty = {IDENTICAL_OUTPUTS: not _has_identical(document), UNDEFINED_SCORES: not untested}
     return [*untested, *(note for note in document["notes"] if not empty.get(note))]
 
 
@@ -259,3 +353,130 @@ def _dagger(table: CrossTable, row: int) -> str:
     if len(table.systems) != 2 or cell is None or not cell.significant:
         return ""
     return "†" if cell.winner == ("row", "column")[row] else ""
+
+
+LISTED_PAIRS = 10
+"""Pairs that one sentence names; the document holds all."""
+
+
+def sentences(table: CrossTable) -> list[str]:
+    """Return the sentences of a comparison; those that its document has no figures for are left out."""
+    document = table.document
+    pairs = [pair for pair in document["pairs"] if pair["difference"] is not None]
+    return [
+        *assumed(document),
+        *_detectable(pairs, table.figures),
+        *_sentence_parts(pairs, document["alpha"]),
+        *_unselected(pairs, document["alpha"]),
+        *_together(pairs, table.figures, of_scores=not tests_shares(document)),
+        *_not_worse(pairs, table.figures),
+    ]
+
+
+def assumed(document: Document) -> list[str]:
+    """Return what a comparison takes as random and what as fixed, as one line."""
+    return [document["assumed"]] if document.get("assumed") else []
+
+
+def detectable(table: CrossTable) -> list[str]:
+    """Return which true difference would have been found where none is significant, as one line."""
+    return list(
+        _detectable([pair for pair in table.document["pairs"] if pair["difference"] is not None], table.figures)
+    )
+
+
+def _detectable(pairs: Sequence[Document], figures: Figures) -> Iterator[str]:
+    known = [pair["detectable"] for pair in pairs if pair.get("detectable") and pair["significant"] is False]
+    if not known:
+        return
+    low, high = (end(each["difference"] for each in known) for end in (min, max))
+    power = f"{known[0]['power']:.0%}".replace("%", " %")
+    if len(pairs) == 1:
+        yield f"Not significant; a true difference of {figures.value(low)} would be found with {power} power."
+    else:
+        size = figures.value(low) if high == low else f"{figures.value(low)} to {figures.value(high)}, by pair,"
+        yield f"Where a difference is not significant, a true one of {size} would be found with {power} power."
+
+
+def _sentence_parts(pairs: Sequence[Document], alpha: float) -> Iterator[str]:
+    known = [pair for pair in pairs if pair.get("p_parts") is not None]
+    if len(pairs) == 1:
+        yield from (f"For parts like these p is {p_text(pair['p_parts'])}." for pair in known)
+    elif known:
+        narrow = [pair for pair in known if pair["significant"] and pair["p_parts"] > alpha]
+        listed = _named_pairs(narrow, "p_parts") or "none"
+        yield f"Significant on these parts, but p above {alpha:g} for parts like these: {listed}."
+
+
+def _unselected(pairs: Sequence[Document], alpha: float) -> Iterator[str]:
+    known = [pair for pair in pairs if pair.get("p_unselected") is not None and pair["p_unselected"] != pair["p"]]
+    if len(pairs) == 1:
+        yield from (f"Without the allowance for picking p is {p_text(pair['p_unselected'])}." for pair in known)
+        return
+    picked = [pair for pair in known if pair["p_unselected"] <= alpha < pair["p"]]
+    if picked:
+        yield f"p above {alpha:g} only by the allowance for picking: {_named_pairs(picked, 'p_unselected')} without it."
+
+
+def _together(pairs: Sequence[Document], figures: Figures, *, of_scores: bool) -> Iterator[str]:
+    """Yield for how many pairs 0 is outside of the intervals that hold together, and where p decides otherwise.
+
+    The intervals are of scores: a p of something else is not held against them.
+    """
+    known = [pair for pair in pairs if _simultaneous_bounds(pair) is not None]
+    if len(pairs) == 1 or not known:
+        return
+    apart = [pair for pair in known if _apart(pair)]
+    decided = [pair for pair in known if of_scores and pair["significant"] is not None]
+    odd = [pair for pair in decided if pair["significant"] != _apart(pair)]
+    sentence = f"Intervals that hold together leave out 0 for {len(apart)} of {len(known)} pairs"
+    named = "; ".join(
+        f"{_names(pair)} {figures.interval(*(_simultaneous_bounds(pair) or (None, None)))}"
+        for pair in odd[:LISTED_PAIRS]
+    )
+    yield f"{sentence}; p decides otherwise for {named}{_more(len(odd))}." if odd else f"{sentence}."
+
+
+def _simultaneous_bounds(pair: Document) -> tuple[float, float] | None:
+    ci = pair.get("ci_simultaneous") or {"low": None, "high": None}
+    return None if ci["low"] is None or ci["high"] is None else (ci["low"], ci["high"])
+
+
+def _apart(pair: Document) -> bool:
+    low, high = _simultaneous_bounds(pair) or (0.0, 0.0)
+    return low > 0 or high < 0
+
+
+def _not_worse(pairs: Sequence[Document], figures: Figures) -> Iterator[str]:
+    """Yield for each system of which others are shown not to be worse which these are; of one pair both p."""
+    tested = [pair for pair in pairs if pair.get("noninferiority")]
+    if not tested:
+        return
+    margin = f"{figures.factor * tested[0]['noninferiority']['margin']:g}"
+    shown: dict[str, list[str]] = {}
+    for pair in tested:
+        for name, other in ((pair["a"], pair["b"]), (pair["b"], pair["a"])):
+            found = pair["noninferiority"][name]
+            p = f"(p {p_text(found['p_adjusted'])})"
+            if len(pairs) == 1:
+                verdict = "shown" if found["established"] else "not shown"
+                yield f"{one_line(name)} not worse than {one_line(other)} by more than {margin}: {verdict} {p}."
+            elif found["established"]:
+                shown.setdefault(other, []).append(f"{one_line(name)} {p}")
+    for other, names in shown.items():
+        yield f"Not worse than {one_line(other)} by more than {margin}: {', '.join(names)}."
+    if len(pairs) > 1 and not shown:
+        yield f"No system is shown not to be worse than another by more than {margin}."
+
+
+def _named_pairs(pairs: Sequence[Document], member: str) -> str:
+    named = [f"{_names(pair)} ({p_text(pair[member])})" for pair in pairs[:LISTED_PAIRS]]
+    return ", ".join(named) + _more(len(pairs))
+
+
+def _more(count: int) -> str:
+    return f" and {count - LISTED_PAIRS} more" if count > LISTED_PAIRS else ""
+
+
+def _names(pair: Document) -> str:
+    return f"{one_line(pair['a'])} and {one_line(pair['b'])}"

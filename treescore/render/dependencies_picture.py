@@ -1,19 +1,266 @@
-"""Draw the dependencies of a sentence: gold above its words, the output below them."""
+"""Draw the dependencies of a sentence: gold above its words, the output below them; and say what the picture shows.
+
+What is drawn of many is chosen here; the same in words and as a table is for those who do not see the picture.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
-from treescore.render.dependency_facts import dependencies_described, half_names
-from treescore.render.dependency_layout import EDGE, DependencyLine, PlacedArc, dependency_lines
-from treescore.render.dependency_parts import drawn_dependencies, halves_in, to_place, words_left_out
-from treescore.render.dependency_pieces import IN, OUT, ROOT, agreed_first
+from treescore.core.wording import counted
+from treescore.render.dependency_layout import (
+    EDGE,
+    IN,
+    OUT,
+    ROOT,
+    Arcs,
+    DependencyLine,
+    Halves,
+    Links,
+    PlacedArc,
+    Row,
+    agreed_first,
+    blocks_of,
+    dependency_lines,
+    links_between,
+)
 from treescore.render.drawing import END, GOLD, INK, MIDDLE, RULE, SOFT, START, WRONG_COLOUR, Drawing, number
 from treescore.render.letters import width
-from treescore.render.mark_looks import line_style
-from treescore.render.sentence_shapes import AGREED, DependencySentence
-from treescore.render.sentence_text import FORM, LABEL, SMALL, right_to_left, shown_form, shown_label, shown_number
+from treescore.render.sentence_shapes import (
+    AGREED,
+    FORM_SIZE,
+    LABEL,
+    LABEL_SIZE,
+    SMALL_SIZE,
+    Arc,
+    DependencyHalf,
+    DependencySentence,
+    Facts,
+    line_style,
+    right_to_left,
+    shown_form,
+    shown_label,
+    shown_number,
+)
+
+MOST_ARC_WORDS = 400
+"""Words of a half that are drawn; the picture says if there are more."""
+MOST_ARCS = 800
+"""Arcs of a half that are drawn. Only graphs have more arcs than words; the picture says if there are more."""
+
+
+def halves_in(sentence: DependencySentence) -> list[DependencyHalf]:
+    """Return the halves that are given, the upper one first."""
+    return [half for half in (sentence.gold, sentence.system) if half is not None]
+
+
+def drawn_dependencies(sentence: DependencySentence) -> DependencySentence:
+    """Return the sentence with its first words and arcs only, as far as they are drawn."""
+    gold, system = (half and _cut_half(half) for half in (sentence.gold, sentence.system))
+    return replace(sentence, gold=gold, system=system)
+
+
+def words_left_out(sentence: DependencySentence) -> str:
+    """Return the sentence that says how much of a long one is drawn; empty if all is."""
+    halves = halves_in(sentence)
+    words = max((len(half.words) for half in halves), default=0)
+    arcs = max((len(_own(half)) for half in halves), default=0)
+    parts = []
+    if words > MOST_ARC_WORDS:
+        parts.append(f"first {MOST_ARC_WORDS:,} of {words:,} words")
+    if arcs > MOST_ARCS:
+        parts.append(f"first {MOST_ARCS:,} of {arcs:,} arcs")
+    said = ", ".join(parts)
+    return f"{said[:1].upper()}{said[1:]}." if said else ""
+
+
+def to_place(sentence: DependencySentence) -> Halves:
+    """Return the rows of words and the arcs of a sentence's drawn part."""
+    halves = halves_in(sentence)
+    arcs = tuple(Arcs(half.arcs, [word.number for word in half.words]) for half in halves)
+    if sentence.same_words:
+        rows = tuple(map(_half_row, halves[:1]))
+        blocks = [(range(word, word + 1),) * 2 for word in range(len(halves[0].words) if halves else 0)]
+        return Halves(rows, arcs, blocks)
+    links = links_of(sentence)
+    above, below = (len(half.words) for half in halves)
+    return Halves(tuple(map(_half_row, halves)), arcs, blocks_of(above, below, links), links)
+
+
+def links_of(sentence: DependencySentence) -> Links:
+    """Return the pairs of words of both halves that belong together, as given or by their characters."""
+    above, below = ([word.form for word in half.words] for half in halves_in(sentence))
+    if sentence.links is None:
+        return links_between(above, below)
+    return tuple((a, b) for a, b in sentence.links if 0 <= a < len(above) and 0 <= b < len(below))
+
+
+def _half_row(half: DependencyHalf) -> Row:
+    return Row([shown_form(word.form) for word in half.words], [shown_number(word.number) for word in half.words])
+
+
+def _cut_half(half: DependencyHalf) -> DependencyHalf:
+    """Return the words and arcs of a half that are drawn; arcs to words that are not may be left out unsaid."""
+    words = range(min(len(half.words), MOST_ARC_WORDS))
+    leaving = (arc for arc in half.arcs if arc.head in words and arc.dependent not in words)
+    arcs = [*_own(half), *leaving][:MOST_ARCS]
+    return replace(half, words=half.words[:MOST_ARC_WORDS], arcs=tuple(arcs))
+
+
+def _own(half: DependencyHalf) -> list[Arc]:
+    """Return the arcs to words that are drawn."""
+    words = range(min(len(half.words), MOST_ARC_WORDS))
+    return [arc for arc in half.arcs if arc.dependent in words]
+
+
+_LISTED = 40
+"""Words that the description names."""
+
+
+def half_names(sentence: DependencySentence) -> list[str]:
+    """Return what is written beside each half: nothing for `gold` and `system`."""
+    named = [(sentence.gold, sentence.upper, "gold"), (sentence.system, sentence.lower, "system")]
+    return ["" if name == usual and not sentence.compared else name for half, name, usual in named if half is not None]
+
+
+def dependency_facts(sentence: DependencySentence, *, every_word: bool = False) -> Facts:
+    """Return the words that are not agreed, with the head and relation of each half; a head's number ends its cell.
+
+    Args:
+        sentence: what is drawn.
+        every_word: show agreed words too.
+    """
+    note = words_left_out(sentence)
+    sentence = drawn_dependencies(sentence)
+    sides = _fact_sides(sentence)
+    header = ["No.", "Word"]
+    for side in sides:
+        name = side.name.capitalize() if side.name in {"gold", "system"} else side.name
+        header += [f"{name} head", f"{name} relation"]
+    rows = [
+        _word_cells(sides, pair)
+        for pair in _paired_words(sentence, sides)
+        if every_word or any(side.has_error(word) for side, word in zip(sides, pair, strict=True))
+    ]
+    return Facts((*header, "Wrong"), tuple(rows), note)
+
+
+def dependencies_described(sentence: DependencySentence, note: str, *, mirrored: bool) -> str:
+    """Return the description of the picture for those who cannot see it.
+
+    Args:
+        sentence: what is drawn, no more than that.
+        note: what the picture says below.
+        mirrored: the words run from right to left.
+    """
+    sides = _fact_sides(sentence)
+    names = [f"{side.name} {place}" for side, place in zip(sides, ("above", "below"), strict=False)]
+    where = ", ".join(names) + (", read from right to left" if mirrored else "")
+    parts = [f"{where[:1].upper()}{where[1:]}."]
+    if not sentence.same_words:
+        parts.append("The halves have other words; lines join those that share characters.")
+    rows = dependency_facts(sentence)
+    listed = [_listed_word(sides, row) for row in rows.rows[:_LISTED]]
+    more = len(rows.rows) - len(listed)
+    if listed:
+        rest = [f"and {counted(more, 'other word')}"] if more else []
+        parts.append(f"Wrong: {'; '.join([*listed, *rest])}.")
+    else:
+        parts.append("No word is wrong.")
+    return " ".join([*parts, note] if note else parts)
+
+
+@dataclass(frozen=True, slots=True)
+class _FactSide:
+    name: str
+    half: DependencyHalf
+    arcs: dict[int, list[Arc]]
+
+    def has_error(self, word: int | None) -> bool:
+        return word is not None and any(arc.mark != AGREED for arc in self.arcs.get(word, ()))
+
+    def head(self, word: int | None) -> str:
+        return ", ".join(self._head(arc) for arc in self._of(word))
+
+    def relation(self, word: int | None) -> str:
+        return ", ".join(shown_label(arc.label) for arc in self._of(word))
+
+    def marks(self, word: int | None) -> set[str]:
+        return {arc.mark for arc in self._of(word)}
+
+    def _of(self, word: int | None) -> list[Arc]:
+        return [] if word is None else self.arcs.get(word, [])
+
+    def _head(self, arc: Arc) -> str:
+        if arc.head is None:
+            return "root"
+        if not 0 <= arc.head < len(self.half.words):
+            return "…"
+        word = self.half.words[arc.head]
+        return f"{shown_form(word.form)} {shown_number(word.number)}"
+
+
+def _fact_sides(sentence: DependencySentence) -> list[_FactSide]:
+    sides = []
+    for half, name in ((sentence.gold, sentence.upper), (sentence.system, sentence.lower)):
+        if half is not None:
+            arcs: dict[int, list[Arc]] = {}
+            for arc in half.arcs:
+                arcs.setdefault(arc.dependent, []).append(arc)
+            sides.append(_FactSide(shown_label(name), half, arcs))
+    return sides
+
+
+def _paired_words(sentence: DependencySentence, sides: list[_FactSide]) -> Iterator[tuple[int | None, ...]]:
+    """Yield the words of all halves side by side; words that have no single partner stand alone."""
+    counts = [len(side.half.words) for side in sides]
+    if sentence.same_words:
+        yield from ((word,) * len(sides) for word in range(max(counts, default=0)))
+        return
+    below: dict[int, list[int]] = {}
+    above: dict[int, list[int]] = {}
+    for a, b in links_of(sentence):
+        below.setdefault(a, []).append(b)
+        above.setdefault(b, []).append(a)
+    partner = {a: found[0] for a, found in below.items() if len(found) == 1 and len(above[found[0]]) == 1}
+    taken = set(partner.values())
+    yield from ((word, partner.get(word)) for word in range(counts[0]))
+    yield from ((None, word) for word in range(counts[1]) if word not in taken)
+
+
+def _word_cells(sides: list[_FactSide], pair: tuple[int | None, ...]) -> tuple[str, ...]:
+    side, word = next((side, word) for side, word in zip(sides, pair, strict=True) if word is not None)
+    shown = side.half.words[word]
+    cells = [shown_number(shown.number), shown_form(shown.form)]
+    for each, at in zip(sides, pair, strict=True):
+        cells += [each.head(at), each.relation(at)]
+    return (*cells, _word_fault(sides, pair))
+
+
+def _word_fault(sides: list[_FactSide], pair: tuple[int | None, ...]) -> str:
+    """Return what is wrong with a word."""
+    marks = set().union(*(side.marks(word) for side, word in zip(sides, pair, strict=True)))
+    if marks <= {AGREED}:
+        return ""
+    if None in pair:
+        return "words differ"
+    if marks <= {AGREED, LABEL}:
+        return "label"
+    if len(sides) < 2:
+        return "wrong"
+    return "head" if len({side.relation(word) for side, word in zip(sides, pair, strict=True)}) == 1 else "head, label"
+
+
+def _listed_word(sides: list[_FactSide], row: tuple[str, ...]) -> str:
+    number, form, *cells, wrong = row
+    arcs = [
+        f"{side.name} {relation} of {head}"
+        for side, head, relation in zip(sides, cells[::2], cells[1::2], strict=True)
+        if head
+    ]
+    return f"{form} {number} ({wrong}: {', '.join(arcs)})"
+
 
 _ARC_LEVEL = 24.0
 _ARC_CORNER = 9.0
@@ -63,7 +310,7 @@ class _DependenciesPicture:
         described_as = dependencies_described(sentence, self._note, mirrored=self._mirrored)
         self._drawing = Drawing(name, sentence.title, described_as)
         self._lines = list(dependency_lines(to_place(sentence)))
-        self._width = max([_LEAST, width(self._note, LABEL) + 2 * EDGE, *(line.width for line in self._lines)])
+        self._width = max([_LEAST, width(self._note, LABEL_SIZE) + 2 * EDGE, *(line.width for line in self._lines)])
         self._wrong = [{arc.dependent for arc in half.arcs if arc.mark != AGREED} for half in self._halves]
 
     def svg(self) -> str:
@@ -71,7 +318,7 @@ class _DependenciesPicture:
         for line in self._lines:
             y = self._line(line, y) + _BETWEEN_LINES
         if self._note:
-            self._text(EDGE, y + 6, self._note, START, size=LABEL, class_="note ok", fill=SOFT)
+            self._text(EDGE, y + 6, self._note, START, size=LABEL_SIZE, class_="note ok", fill=SOFT)
             y += _NOTE
         return self._drawing.svg(self._width, max(y, _NOTE))
 
@@ -95,7 +342,9 @@ class _DependenciesPicture:
             if named_as := self._names[side.half]:
                 y = top + 13 if side.way < 0 else end - 5
                 fill = GOLD if side.kind == "gold" else WRONG_COLOUR
-                self._text(EDGE, y, shown_label(named_as), START, size=LABEL, class_=f"half {side.kind}", fill=fill)
+                self._text(
+                    EDGE, y, shown_label(named_as), START, size=LABEL_SIZE, class_=f"half {side.kind}", fill=fill
+                )
         return end
 
     def _x(self, x: float) -> float:
@@ -130,13 +379,15 @@ class _DependenciesPicture:
         style, y = line_style(arc.piece.mark, side.kind), side.level(arc.height)
         if arc.piece.label:
             self._text(
-                arc.label_x, y + 4.3, arc.piece.label, MIDDLE, size=LABEL, class_=f"rel {style.classes}",
+                arc.label_x, y + 4.3, arc.piece.label, MIDDLE, size=LABEL_SIZE, class_=f"rel {style.classes}",
                 fill=style.ink, **style.halo,
             )  # fmt: skip
         if arc.piece.kind in {IN, OUT}:
             at_left = arc.left <= 0.0 and arc.piece.low < 0
             x, anchor = (EDGE, START) if at_left else (arc.right - EDGE, END)
-            self._text(x, y - 4, arc.piece.others, anchor, size=SMALL, class_=f"cont {style.classes}", fill=style.ink)
+            self._text(
+                x, y - 4, arc.piece.others, anchor, size=SMALL_SIZE, class_=f"cont {style.classes}", fill=style.ink
+            )
 
     def _words(self, line: DependencyLine, base: float) -> None:
         """Draw the words of a line with their numbers, and hairlines between those of two rows."""
@@ -147,10 +398,10 @@ class _DependenciesPicture:
                 word = self._halves[row].words[index]
                 bold = index in wrong
                 self._text(
-                    x, y, shown_form(word.form), MIDDLE, size=FORM, class_="form wrong" if bold else "form",
+                    x, y, shown_form(word.form), MIDDLE, size=FORM_SIZE, class_="form wrong" if bold else "form",
                     fill=INK, font_weight="650" if bold else None, direction="rtl" if self._mirrored else None,
                 )  # fmt: skip
-                self._text(x, y + 14, shown_number(word.number), MIDDLE, size=SMALL, class_="num", fill=SOFT)
+                self._text(x, y + 14, shown_number(word.number), MIDDLE, size=SMALL_SIZE, class_="num", fill=SOFT)
         for above, below in line.links:
             x, other = (line.xs[row][word - line.starts[row]] for row, word in enumerate((above, below)))
             path = f"M{number(self._x(x))} {number(base + 38)}L{number(self._x(other))} {number(base + 45 + _HAIRLINE)}"

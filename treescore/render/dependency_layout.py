@@ -1,16 +1,266 @@
-"""Place the words and arcs of a sentence in lines, from left to right; pictures of other scripts mirror the columns."""
+"""Place the words and arcs of a sentence in lines, from left to right; pictures of other scripts mirror the columns.
+
+A line shows parts of arcs: whole arcs, arcs that a line break cuts, and roots. Which words of two tokenizations belong
+together is found by their characters.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
+from difflib import SequenceMatcher
 from functools import partial
+from itertools import pairwise
 
-from treescore.render.dependency_pieces import IN, ROOT, Arcs, Piece, heights, ports
-from treescore.render.letters import BOLD, width
-from treescore.render.sentence_text import LABEL, SMALL, form_width
-from treescore.render.word_links import Block, Links
-from treescore.render.wrapping import LINE_WIDTH, wrapped_lines
+from treescore.render.letters import BOLD, LINE_WIDTH, width, wrapped_lines
+from treescore.render.sentence_shapes import AGREED, LABEL_SIZE, SMALL_SIZE, Arc, form_width, shown_label, shown_number
+
+FAN = 5.0
+"""Between the arcs that leave a word on one side."""
+WORD_AIR = 18.0
+"""What an arc is longer than its label."""
+_NUMBERS = 3
+"""Numbers of words that a cut arc names."""
+
+WHOLE, IN, OUT, ROOT = "whole", "in", "out", "root"
+
+
+@dataclass(frozen=True, slots=True)
+class Piece:
+    """What a line shows of an arc, or of several arcs of one head that leave the line on the same side.
+
+    Attributes:
+        low: column of its left end; -1 is the left edge.
+        high: column of its right end; the number of columns is the right edge.
+        kind: WHOLE, IN (only the dependent is in the line), OUT (only the head is), ROOT (a vertical line).
+        mark: of the arc.
+        label: as it is drawn; empty where the label is drawn elsewhere.
+        others: numbers of the words in other lines, as they are drawn.
+        length: of the arc in words.
+        points_left: the dependent is on the left.
+    """
+
+    low: int
+    high: int
+    kind: str
+    mark: str
+    label: str
+    others: str
+    length: int
+    points_left: bool
+
+    @property
+    def order(self) -> tuple[int, int, int, str]:
+        """Shorter pieces come first and are drawn nearer to the words."""
+        return (self.high - self.low, self.length, self.low, self.mark)
+
+    @property
+    def room(self) -> float:
+        """The least distance between its ends in pixels."""
+        return width(self.label, LABEL_SIZE, BOLD) + width(self.others, SMALL_SIZE) + WORD_AIR
+
+
+class Arcs:
+    """The arcs of one half, found by the words that they touch."""
+
+    def __init__(self, arcs: Iterable[Arc], numbers: Sequence[str]) -> None:
+        self._numbers = numbers
+        self._touching: list[list[Arc]] = [[] for _ in numbers]
+        for arc in arcs:
+            ends = {arc.dependent, arc.dependent if arc.head is None else arc.head}
+            for end in ends:
+                if 0 <= end < len(numbers):
+                    self._touching[end].append(arc)
+
+    def passing(self) -> list[int]:
+        """Return how many arcs pass between each word and the one before it, and 0 after the last."""
+        change = [0] * (len(self._numbers) + 2)
+        for word, arcs in enumerate(self._touching):
+            for arc in arcs:
+                if arc.head is not None and arc.dependent == word:
+                    low, high = sorted((arc.head, arc.dependent))
+                    change[max(0, low) + 1] += 1
+                    change[min(high, len(self._numbers)) + 1] -= 1
+        total, totals = 0, []
+        for step in change[: len(self._numbers) + 1]:
+            total += step
+            totals.append(total)
+        return totals
+
+    def pieces(self, start: int, stop: int) -> list[Piece]:
+        """Return what a line of the words `start` to `stop` shows, short ones first."""
+        found: list[Piece] = []
+        leaving: dict[tuple[int, bool, str], list[int]] = {}
+        for word in range(start, stop):
+            for arc in self._touching[word]:
+                head = arc.head
+                if head is None or head == arc.dependent:
+                    found.append(_root(arc, word - start))
+                elif arc.dependent != word:
+                    if not start <= arc.dependent < stop:
+                        leaving.setdefault((head, arc.dependent < head, arc.mark), []).append(arc.dependent)
+                elif start <= head < stop:
+                    found.append(_whole(arc, head, start))
+                else:
+                    found.append(self._entering(arc, head, start, stop))
+        found += [self._leaving(key, others, start, stop) for key, others in leaving.items()]
+        return sorted(found, key=lambda piece: piece.order)
+
+    def _entering(self, arc: Arc, head: int, start: int, stop: int) -> Piece:
+        word = arc.dependent - start
+        low, high = (-1, word) if head < start else (word, stop - start)
+        others = self._named([head])
+        return Piece(low, high, IN, arc.mark, shown_label(arc.label), others, abs(head - arc.dependent), head >= stop)
+
+    def _leaving(self, key: tuple[int, bool, str], others: list[int], start: int, stop: int) -> Piece:
+        head, to_left, mark = key
+        word = head - start
+        low, high = (-1, word) if to_left else (word, stop - start)
+        length = max(abs(head - other) for other in others)
+        return Piece(low, high, OUT, mark, "", self._named(sorted(others)), length, to_left)
+
+    def _named(self, words: list[int]) -> str:
+        named = [
+            shown_number(self._numbers[word]) if 0 <= word < len(self._numbers) else "…" for word in words[:_NUMBERS]
+        ]
+        return ", ".join(named) + (", …" if len(words) > _NUMBERS else "")
+
+
+def ports(pieces: Sequence[Piece], columns: int) -> list[tuple[float, float]]:
+    """Return by how much both ends of each piece are beside the middle of their words.
+
+    Arcs enter at the middle; those that leave fan out, the longest nearest the middle, so that none crosses another of
+    the same head.
+    """
+    counts = {(column, side): 0 for column in range(columns) for side in (True, False)}
+    placed: list[tuple[float, float]] = [(0.0, 0.0)] * len(pieces)
+    for index in reversed(range(len(pieces))):
+        piece = pieces[index]
+        head = piece.high if piece.points_left else piece.low
+        if piece.kind == ROOT or not 0 <= head < columns:
+            continue
+        counts[head, piece.points_left] += 1
+        offset = FAN * counts[head, piece.points_left]
+        placed[index] = (0.0, -offset) if piece.points_left else (offset, 0.0)
+    return placed
+
+
+def heights(pieces: Sequence[Piece]) -> list[int]:
+    """Return the height of each piece: above all shorter ones with which it shares more than an end; 0 of roots."""
+    placed: list[int] = []
+    for index, piece in enumerate(pieces):
+        below = (
+            placed[other]
+            for other in range(index)
+            if max(piece.low, pieces[other].low) < min(piece.high, pieces[other].high)
+        )
+        placed.append(0 if piece.kind == ROOT else 1 + max(below, default=0))
+    return placed
+
+
+def agreed_first(pieces: Iterable[tuple[str, int]]) -> Iterator[int]:
+    """Yield the indexes of marked things, those with errors last, so that they are drawn over the others."""
+    yield from (index for _, index in sorted((mark != AGREED, index) for mark, index in pieces))
+
+
+def _root(arc: Arc, column: int) -> Piece:
+    label = shown_label(arc.label)
+    itself = " ↺" if arc.head is not None else ""
+    return Piece(column, column, ROOT, arc.mark, label + itself, "", 0, points_left=False)
+
+
+def _whole(arc: Arc, head: int, start: int) -> Piece:
+    low, high = sorted((head - start, arc.dependent - start))
+    return Piece(low, high, WHOLE, arc.mark, shown_label(arc.label), "", high - low, arc.dependent < head)
+
+
+MOST_TOGETHER = 6
+"""Words of one side in a block, where no link tells what belongs to what."""
+
+Links = tuple[tuple[int, int], ...]
+Block = tuple[range, range]
+
+
+def links_between(upper: Sequence[str], lower: Sequence[str]) -> Links:
+    """Return the pairs of words that share characters; where the texts differ, those that are equal.
+
+    Args:
+        upper: words of one side.
+        lower: words of the other side.
+    """
+    texts = ["".join("".join(words).split()) for words in (upper, lower)]
+    return _by_characters(upper, lower) if texts[0] == texts[1] else _by_words(upper, lower)
+
+
+def blocks_of(upper: int, lower: int, links: Links) -> list[Block]:
+    """Divide both sides into blocks that no link leaves, in order.
+
+    Args:
+        upper: number of words of one side.
+        lower: number of words of the other side.
+        links: pairs of them, in any order.
+    """
+    furthest: dict[int, int] = {}
+    nearest: dict[int, int] = {}
+    for above, below in links:
+        furthest[above] = max(furthest.get(above, -1), below)
+        nearest[above] = min(nearest.get(above, lower), below)
+    least = [lower] * (upper + 1)
+    for above in reversed(range(upper)):
+        least[above] = min(least[above + 1], nearest.get(above, lower))
+    cuts = [(0, 0)]
+    reached = -1
+    for above in range(upper):
+        reached = max(reached, furthest.get(above, -1))
+        if reached < least[above + 1]:
+            before = cuts[-1][1]
+            # Words below without a link go with the words above that have none either, else with what follows.
+            end = reached + 1 if above in furthest else before
+            cuts.append((above + 1, max(before, end)))
+    cuts.append((upper, lower))
+    whole = [(range(a, b), range(c, d)) for (a, c), (b, d) in pairwise(cuts)]
+    return [part for block in whole if block[0] or block[1] for part in _block_parts(block)]
+
+
+def _block_parts(block: Block) -> Iterator[Block]:
+    above, below = block
+    count = -(-max(len(above), len(below)) // MOST_TOGETHER)
+    for part in range(count):
+        yield _share(above, part, count), _share(below, part, count)
+
+
+def _share(words: range, part: int, count: int) -> range:
+    return words[part * len(words) // count : (part + 1) * len(words) // count]
+
+
+def _by_characters(upper: Sequence[str], lower: Sequence[str]) -> Links:
+    ends = [_ends(words) for words in (upper, lower)]
+    found: list[tuple[int, int]] = []
+    above = below = 0
+    while above < len(upper) and below < len(lower):
+        starts = [end[index - 1] if index else 0 for end, index in zip(ends, (above, below), strict=True)]
+        up, down = ends[0][above], ends[1][below]
+        if max(starts) < min(up, down):
+            found.append((above, below))
+        above, below = above + (up <= down), below + (down <= up)
+    return tuple(found)
+
+
+def _ends(words: Sequence[str]) -> list[int]:
+    """Return where each word ends in the text without spaces."""
+    ends, end = [], 0
+    for word in words:
+        end += len("".join(word.split()))
+        ends.append(end)
+    return ends
+
+
+def _by_words(upper: Sequence[str], lower: Sequence[str]) -> Links:
+    matcher = SequenceMatcher(None, upper, lower, autojunk=False)
+    return tuple(
+        (block.a + step, block.b + step) for block in matcher.get_matching_blocks() for step in range(block.size)
+    )
+
 
 EDGE = 8.0
 """Between words and the edges of the picture."""
@@ -179,7 +429,7 @@ def _links_within(links: Links, bounds: Sequence[tuple[int, int]]) -> Links:
 
 
 def _column(row: Row, word: int) -> _Column:
-    half = max(form_width(row.forms[word]), width(row.numbers[word], SMALL)) / 2
+    half = max(form_width(row.forms[word]), width(row.numbers[word], SMALL_SIZE)) / 2
     return _Column(half, half)
 
 
@@ -187,7 +437,7 @@ def _constrain(part: _Half, columns: Sequence[_Column]) -> None:
     """Widen the room of words by what leaves them, and keep the ends of arcs as far apart as their labels need."""
     for piece, (low, high) in zip(part.pieces, part.ports, strict=True):
         if piece.kind == ROOT:
-            columns[piece.low].after.append((-1, width(piece.label, LABEL, BOLD) / 2 + EDGE))
+            columns[piece.low].after.append((-1, width(piece.label, LABEL_SIZE, BOLD) / 2 + EDGE))
             continue
         if piece.low >= 0:
             columns[piece.low].right = max(columns[piece.low].right, low)
@@ -225,7 +475,7 @@ def _place_words(columns: Sequence[_Column], words: range, begin: float) -> floa
 def _needed_right(part: _Half, columns: Sequence[_Column]) -> Iterator[float]:
     for piece, (low, _) in zip(part.pieces, part.ports, strict=True):
         if piece.kind == ROOT:
-            yield columns[piece.low].x + width(piece.label, LABEL, BOLD) / 2 + EDGE
+            yield columns[piece.low].x + width(piece.label, LABEL_SIZE, BOLD) / 2 + EDGE
         elif piece.high == len(columns):
             yield (columns[piece.low].x if piece.low >= 0 else 0.0) + low + piece.room + EDGE
 
@@ -239,7 +489,7 @@ def _placed(part: _Half, columns: Sequence[_Column], right: float) -> tuple[Plac
         ends.append((begin, end, height))
     for index, piece in enumerate(part.pieces):
         if piece.kind == ROOT:
-            half = width(piece.label, LABEL, BOLD) / 2 + _ROOT_AIR
+            half = width(piece.label, LABEL_SIZE, BOLD) / 2 + _ROOT_AIR
             x = ends[index][0]
             below = (_top(ends[other], part.pieces[other], x, half) for other in range(len(ends)) if other != index)
             ends[index] = (x, x, 1 + max(below, default=0))
@@ -251,7 +501,7 @@ def _placed(part: _Half, columns: Sequence[_Column], right: float) -> tuple[Plac
 def _top(place: tuple[float, float, int], piece: Piece, x: float, half: float) -> int:
     """Return the height of a piece if it comes nearer than `half` to `x`, else 0."""
     low, high, height = place
-    own = width(piece.label, LABEL, BOLD) / 2 if piece.kind == ROOT else 0.0
+    own = width(piece.label, LABEL_SIZE, BOLD) / 2 if piece.kind == ROOT else 0.0
     return height if low - own < x + half and high + own > x - half else 0
 
 
@@ -259,9 +509,9 @@ def _label_x(piece: Piece, place: tuple[float, float, int], places: Sequence[tup
     """Return where the label is: in the middle, or beside lines that rise through the middle."""
     low, high, height = place
     middle = (low + high) / 2
-    half = width(piece.label, LABEL, BOLD) / 2 + _LEG_AIR
+    half = width(piece.label, LABEL_SIZE, BOLD) / 2 + _LEG_AIR
     if piece.kind == IN:
-        number = EDGE + width(piece.others, SMALL)
+        number = EDGE + width(piece.others, SMALL_SIZE)
         low, high = (low + number, high) if piece.low < 0 else (low, high - number)
     if piece.kind == ROOT or not piece.label:
         return middle

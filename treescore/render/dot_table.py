@@ -1,16 +1,238 @@
-"""A table with a column of dots and whiskers: boards, intervals, one system against all, power."""
+"""A table with a column of dots and whiskers on an axis: boards, intervals, one system against all, power.
+
+The axis turns values to pixels and has marks at round values; pages show the dots of a row each.
+"""
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from itertools import accumulate, groupby
 
-from treescore.render.drawing import CLUSTER, END, INK, RULE, SOFT, START, WRONG_COLOUR, Drawing, number
-from treescore.render.letters import BOLD, NORMAL
-from treescore.render.marks import Mark, draw_axis, draw_grid, draw_mark
-from treescore.render.scale import Scale
-from treescore.render.sheet import MARGIN, SMALL, Look, heading, paragraph, put, room_of
+from treescore.render.drawing import (
+    CLUSTER,
+    END,
+    INK,
+    LINE_COLOUR,
+    MARGIN,
+    MIDDLE,
+    PAPER,
+    RULE,
+    SMALL,
+    SOFT,
+    START,
+    WRONG_COLOUR,
+    Drawing,
+    Elements,
+    Look,
+    heading,
+    number,
+    paragraph,
+    put,
+    room_of,
+)
+from treescore.render.letters import BOLD, NORMAL, width
+
+TICK_SIZE = 12
+"""Size of the type of an axis."""
+_ARROW_ROOM = 16
+"""Pixels left free at either end for the arrow of a value beyond it."""
+_BETWEEN_LABELS = 14
+"""Least pixels between two labels."""
+_STEPS = (1.0, 2.0, 5.0)
+_LARGEST = 1e12
+"""Values from here on are not drawn: no score of a metric is as large."""
+
+
+@dataclass(frozen=True, slots=True)
+class Scale:
+    """Maps values to pixels.
+
+    Attributes:
+        low, high: the values at its ends.
+        left, right: where they are, in pixels.
+        width: of the whole axis, with the room at its ends.
+        ticks: the values that are marked, and their labels.
+    """
+
+    low: float
+    high: float
+    left: float
+    right: float
+    width: float
+    ticks: tuple[tuple[float, str], ...]
+
+    def at(self, value: float) -> float:
+        """Return where a value is; one beyond an end is at that end."""
+        share = (min(max(value, self.low), self.high) - self.low) / (self.high - self.low)
+        return self.left + share * (self.right - self.left)
+
+    def side(self, value: float) -> int:
+        """Return -1 for a value below the axis, 1 for one above it, else 0."""
+        return (value > self.high) - (value < self.low)
+
+
+def scale_of(values: Iterable[float | None], size: float = 190, *, signed: bool = False, zero: bool = False) -> Scale:
+    """Return an axis that holds these values, with marks at round ones.
+
+    Args:
+        values: as they are shown; others than finite numbers are skipped.
+        size: of the axis in pixels.
+        signed: whether labels carry a sign: those of differences.
+        zero: whether 0 is on the axis in any case.
+    """
+    known = [value for value in values if value is not None and abs(value) < _LARGEST]
+    if zero:
+        known.append(0.0)
+    low, high = (min(known), max(known)) if known else (0.0, 1.0)
+    least = max(1e-6, 1e-6 * max(abs(low), abs(high)))
+    if high - low < least:
+        around = max(least, 0.01 * max(abs(low), abs(high)))
+        low, high = low - around, high + around
+    labels = _mark_labels(low, high, size, signed=signed)
+    room = max([_ARROW_ROOM, *(_half(label) for _, label in labels)])
+    return Scale(low, high, room, max(size - room, room + 1), size, labels)
+
+
+def _mark_labels(low: float, high: float, size: float, *, signed: bool) -> tuple[tuple[float, str], ...]:
+    """Return as many marks as fit, two to seven."""
+    for step in _steps(high - low):
+        labels = _at_step(low, high, step, signed=signed)
+        widest = max((2 * _half(label) for _, label in labels), default=0)
+        inner = size - max(2 * _ARROW_ROOM, widest)
+        if len(labels) < 2 or (widest + _BETWEEN_LABELS) * (high - low) <= step * inner:
+            return labels
+    return ()
+
+
+def _steps(span: float) -> Iterable[float]:
+    """Yield round steps, from a seventh of the span on."""
+    power = math.floor(math.log10(span / 7)) - 1
+    for exponent in range(power, power + 5):
+        for factor in _STEPS:
+            step = float(f"{factor}e{exponent}")
+            if span / 7 <= step <= span:
+                yield step
+
+
+def _at_step(low: float, high: float, step: float, *, signed: bool) -> tuple[tuple[float, str], ...]:
+    first, last = math.ceil(low / step - 1e-9), math.floor(high / step + 1e-9)
+    decimals = next((count for count in range(12) if abs(step - round(step, count)) < step * 1e-6), 12)
+    marks = [float(f"{number * step:.12g}") for number in range(first, last + 1)]
+    return tuple((mark, _mark_label(mark, decimals, signed=signed)) for mark in marks)
+
+
+def _mark_label(value: float, decimals: int, *, signed: bool) -> str:
+    if value == 0:
+        return "0"
+    words = f"{abs(value):.{decimals}f}"
+    return f"{'−' if value < 0 else '+' if signed else ''}{words}"
+
+
+def _half(label: str) -> float:
+    return width(label, TICK_SIZE) / 2
+
+
+MARK_ROW_HEIGHT = 26
+"""Height of the picture of one row."""
+AXIS = 16
+"""Height of an axis's labels."""
+RADIUS = 3.6
+_WHISKER = 1.5
+
+
+@dataclass(frozen=True, slots=True)
+class Mark:
+    """What is drawn of one row.
+
+    Attributes:
+        value: where the dot is; None draws the axis alone.
+        low, high: ends of the whisker; None draws none.
+        filled: False for what is not significant.
+        diamond: whether the dot has corners, as baselines have.
+        limit: a value that a short line across marks.
+    """
+
+    value: float | None
+    low: float | None = None
+    high: float | None = None
+    filled: bool = True
+    diamond: bool = False
+    limit: float | None = None
+
+
+def axis_svg(scale: Scale) -> str:
+    """Return the labels of an axis, for the head of a column."""
+    elements = Elements()
+    draw_axis(elements, scale, 0, 12)
+    return elements.beside_words(scale.width, AXIS, "axis")
+
+
+def interval_bar_svg(scale: Scale, mark: Mark) -> str:
+    """Return the picture of one row on the axis of its column; a value beyond the axis is an arrow at its end."""
+    elements = Elements()
+    draw_grid(elements, scale, 0, 0, MARK_ROW_HEIGHT)
+    draw_mark(elements, scale, mark, 0, MARK_ROW_HEIGHT / 2)
+    return elements.beside_words(scale.width, MARK_ROW_HEIGHT, "bar")
+
+
+def dot_svg(*, filled: bool) -> str:
+    """Return a dot of 12 pixels, for a legend within a line of text."""
+    elements = Elements()
+    _dot(elements, 6, 6, Mark(0.0, filled=filled), 4)
+    return elements.beside_words(12, 12, "mk")
+
+
+def draw_axis(elements: Elements, scale: Scale, x: float, y: float) -> None:
+    """Draw labels whose base line is at y, for an axis that begins at x."""
+    for value, label in scale.ticks:
+        elements.text(x + scale.at(value), y, label, size=TICK_SIZE, text_anchor=MIDDLE, fill=SOFT, class_="tick")
+
+
+def draw_grid(elements: Elements, scale: Scale, x: float, top: float, bottom: float) -> None:
+    """Draw a line down from each label; that of 0 is darker where values lie on both sides of it."""
+    for value, _ in scale.ticks:
+        zero = value == 0 and scale.low < 0
+        line = f"M{number(x + scale.at(value))} {number(top)}V{number(bottom)}"
+        elements.path(line, class_="zero" if zero else "grid", stroke=RULE if zero else LINE_COLOUR)
+
+
+def draw_mark(elements: Elements, scale: Scale, mark: Mark, x: float, y: float) -> None:
+    """Draw the dot and the whisker of a row whose middle is at y."""
+    if mark.value is None:
+        return
+    if side := scale.side(mark.value):
+        _arrow(elements, x, y, scale.width, side)
+        return
+    if mark.low is not None and mark.high is not None:
+        ends = [number(x + scale.at(bound)) for bound in (mark.low, mark.high)]
+        elements.path(f"M{ends[0]} {number(y)}H{ends[1]}", class_="ci", stroke=INK, stroke_width=_WHISKER)
+    if mark.limit is not None and not scale.side(mark.limit):
+        at = number(x + scale.at(mark.limit))
+        elements.path(f"M{at} {number(y - 6)}V{number(y + 6)}", class_="ci", stroke=INK, stroke_width=_WHISKER)
+    _dot(elements, x + scale.at(mark.value), y, mark, RADIUS)
+
+
+def _dot(elements: Elements, x: float, y: float, mark: Mark, radius: float) -> None:
+    look = (
+        {"class_": "pt", "fill": INK}
+        if mark.filled
+        else {"class_": "pt ho", "fill": PAPER, "stroke": INK, "stroke_width": _WHISKER}
+    )
+    if mark.diamond:
+        r = number(radius * 1.3)
+        elements.path(f"M{number(x)} {number(y - radius * 1.3)}l{r} {r}l-{r} {r}l-{r} -{r}z", **look)
+    else:
+        elements.add("circle", cx=x, cy=y, r=radius, **look)
+
+
+def _arrow(elements: Elements, x: float, y: float, width: float, side: int) -> None:
+    """Draw an arrow at the end of the axis beyond which a value lies."""
+    tip = x + (5 if side < 0 else width - 5)
+    back = number(tip - 6 * side)
+    elements.path(f"M{back} {number(y - 4)}L{number(tip)} {number(y)}L{back} {number(y + 4)}z", class_="off", fill=SOFT)
+
 
 DOT_ROW_HEIGHT = 27
 _COLUMN_GAP = 24

@@ -1,18 +1,24 @@
-"""Write SVG as strings: the palette, the elements, and the head that names and describes a picture.
+"""Write SVG as strings: the palette, the elements, the words above and below what is drawn, and the head that names it.
 
 Presentation attributes hold the light palette and classes name what is drawn, so that a page's own sheet overrules the
 colours (dark mode, print) while the same bytes are an export that stands alone. Neither `<style>` nor `style=` is used,
-which a strict Content-Security-Policy would block.
+which a strict Content-Security-Policy would block. The colours of heat maps are steps by the distance from the best, by
+score and by p; each is a class of pages. Figures have the signs and dashes of print, p no leading zero.
 """
 
 from __future__ import annotations
 
+import math
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from decimal import Decimal
 from functools import lru_cache
+from typing import Literal
 from xml.sax.saxutils import escape, quoteattr
 
-from treescore.core.one_line import clean
+from treescore.core.wording import Figures, one_line
+from treescore.render.letters import BOLD, NORMAL, shortened, width
 
 FONT = "'Source Sans 3', 'Noto Sans', sans-serif"
 
@@ -62,12 +68,12 @@ class Elements:
         tip = attributes.pop("tip", None)
         look = _look(tuple({"font_size": size, "fill": INK, **attributes}.items()))
         titled = "" if tip is None else _title_element(str(tip))
-        self._elements.append(f'<text x="{number(x)}" y="{number(y)}"{look}>{titled}{escape(clean(words))}</text>')
+        self._elements.append(f'<text x="{number(x)}" y="{number(y)}"{look}>{titled}{escape(one_line(words))}</text>')
 
     def texts(self, placed: Iterable[tuple[float, float, str]], **attributes: Attribute) -> None:
         """Add texts that look alike, each given by its place and its words: one group, which takes fewer bytes."""
         written = [
-            f'<text x="{number(x)}" y="{number(y)}">{escape(clean(words))}</text>' for x, y, words in placed
+            f'<text x="{number(x)}" y="{number(y)}">{escape(one_line(words))}</text>' for x, y, words in placed
         ]  # fmt: skip
         if written:
             self._elements.append(f"<g{_written({'fill': INK, **attributes})}>{''.join(written)}</g>")
@@ -125,8 +131,8 @@ class Drawing(Elements):
         return "".join(
             (
                 f"<svg{head}>",
-                f'<title id="{title}">{escape(clean(self._head[0]))}</title>',
-                f'<desc id="{described}">{escape(clean(self._head[1]))}</desc>',
+                f'<title id="{title}">{escape(one_line(self._head[0]))}</title>',
+                f'<desc id="{described}">{escape(one_line(self._head[1]))}</desc>',
                 self._definitions(),
                 *self._elements,
                 "</svg>",
@@ -142,7 +148,7 @@ class Drawing(Elements):
 
 
 def _title_element(words: str) -> str:
-    return f"<title>{escape(clean(words))}</title>"
+    return f"<title>{escape(one_line(words))}</title>"
 
 
 def number(value: float) -> str:
@@ -171,3 +177,199 @@ def _value(value: str | float) -> str:
     if not isinstance(value, str):
         return f'"{number(value)}"'
     return f'"{value}"' if _PLAIN.fullmatch(value) else quoteattr(value)
+
+
+MARGIN = 24
+"""Pixels left free around a picture."""
+SLACK = 1.12
+"""Room that is kept for a text in a column, of its width: other fonts that stand in for Source Sans are wider."""
+_LINE_SLACK = 1.28
+"""The same for lines of paragraphs, which have no gap beside them: DejaVu Sans is wider by a quarter."""
+TITLE_SIZE = 17
+SMALL = 13
+
+
+def room_of(texts: Iterable[str], size: float = SMALL, weight: int = NORMAL, *, most: float = 240) -> float:
+    """Return the width of a column of texts, each on one line, and never more than the most."""
+    return min(most, max((SLACK * width(one_line(text), size, weight) for text in texts), default=0.0))
+
+
+@dataclass(frozen=True, slots=True)
+class Look:
+    """How a text is drawn.
+
+    Attributes:
+        size: of the type.
+        weight: NORMAL or BOLD.
+        anchor: which end stands at x.
+        tone: INK, SOFT, or WRONG for what is missing.
+        italic: whether it is slanted.
+        turned: whether it reads from the bottom to the top.
+    """
+
+    size: float = SMALL
+    weight: int = NORMAL
+    anchor: str = START
+    tone: str = INK
+    italic: bool = False
+    turned: bool = False
+
+
+PLAIN = Look()
+_CLASSES = {INK: "lab", SOFT: "soft", WRONG_COLOUR: "bad"}
+
+
+def put(drawing: Drawing, x: float, y: float, words: str, look: Look = PLAIN, room: float | None = None) -> None:
+    """Draw a text at a place on its base line.
+
+    Args:
+        drawing: to which it is added.
+        x: of the end that its look names.
+        y: of its base line.
+        words: one line.
+        look: of the text.
+        room: pixels that it has; a text that is wider is shortened, and shows the whole where a pointer rests on it.
+    """
+    whole = one_line(words)
+    shown = whole if room is None else shortened(whole, room / SLACK + 0.01, look.size, look.weight)
+    drawing.text(
+        x, y, shown, size=look.size, tip=whole if shown != whole else None, class_=_CLASSES[look.tone],
+        fill=look.tone, text_anchor=None if look.anchor == START else look.anchor,
+        font_weight="600" if look.weight == BOLD else None, font_style="italic" if look.italic else None,
+        transform=f"rotate(-90 {number(x)} {number(y)})" if look.turned else None,
+    )  # fmt: skip
+
+
+def paragraph(drawing: Drawing, y: float, words: str, room: float) -> float:
+    """Draw a text in lines of this width below y, and return where the last one ends."""
+    for line in wrapped_words(one_line(words), room / _LINE_SLACK, SMALL):
+        y += 1.45 * SMALL
+        put(drawing, MARGIN, y, line, Look(tone=SOFT))
+    return y
+
+
+def wrapped_words(words: str, room: float, size: float) -> list[str]:
+    """Break a text into lines of this width; a word that is wider is broken too."""
+    lines: list[str] = []
+    line, used = "", 0.0
+    blank = width(" ", size)
+    for word in _pieces(words, room, size):
+        wide = width(word, size)
+        if line and used + blank + wide > room:
+            lines.append(line)
+            line, used = word, wide
+        else:
+            used += (blank if line else 0.0) + wide
+            line = f"{line} {word}" if line else word
+    return [*lines, line] if line else lines
+
+
+def _pieces(words: str, room: float, size: float) -> Iterable[str]:
+    for word in words.split():
+        while width(word, size) > room:
+            kept = max(1, len(shortened(word, room, size)) - 1)
+            yield word[:kept]
+            word = word[kept:]  # noqa: PLW2901 - what is left of it
+        if word:
+            yield word
+
+
+def heading(drawing: Drawing, title: str, below: Iterable[str], room: float, top: float = MARGIN) -> float:
+    """Draw the title of a picture and what is said under it, and return where it ends."""
+    y = top + TITLE_SIZE * 0.8
+    put(drawing, MARGIN, y, title, Look(size=TITLE_SIZE, weight=BOLD), room)
+    for words in below:
+        y = paragraph(drawing, y + 2, words, room)
+    return y
+
+
+ShadeBy = Literal["gap", "score"]
+BY_GAP: ShadeBy = "gap"
+BY_SCORE: ShadeBy = "score"
+
+GAP_STEPS = (0.0, 1.0, 2.0, 4.0, 8.0, 16.0)
+"""Points below the best of a row from which on a step begins; the first step is the best itself."""
+SCORE_STEPS = (20.0, 30.0, 40.0, 50.0, 60.0, 70.0, 80.0, 90.0)
+"""Points from which on a step begins; the first step is below all."""
+P_STEPS = (1e-4, 1e-3, 1e-2, 5e-2)
+"""Largest p of each step; p above them all has no shade."""
+
+SHADES: Mapping[str, str] = {
+    "d0": "#9cc3ea", "d1": "#bcd7f1", "d2": "#d9e8f6", "d3": "#eef3f7", "d4": "#faeee2", "d5": "#f6d9bd",
+    "d6": "#efbd90", "a0": "#fbfcfd", "a1": "#f1f6fa", "a2": "#e6eff8", "a3": "#dae8f6", "a4": "#cde0f3",
+    "a5": "#bed7f0", "a6": "#aecdec", "a7": "#9cc3ea", "a8": "#88b6e4",
+}  # fmt: skip
+"""Class -> fill on light paper."""
+
+
+def shade_of(value: float, best: float, by: ShadeBy = BY_GAP) -> str:
+    """Return the class of a cell.
+
+    Args:
+        value: of the cell, in points: a share times 100.
+        best: of its row.
+        by: GAP for the distance from the best, SCORE for the value itself.
+    """
+    if by == BY_SCORE:
+        return f"a{sum(round(value, 9) >= step for step in SCORE_STEPS)}"
+    gap = round(abs(best - value), 9)
+    return "d0" if gap == 0 else f"d{sum(gap >= step for step in GAP_STEPS)}"
+
+
+def shade_of_p(p: float | None) -> str | None:
+    """Return the class of a cell by its p; None where it has no shade."""
+    if p is None:
+        return None
+    return next((f"d{step}" for step, most in enumerate(P_STEPS) if p <= most), None)
+
+
+MISSING = "–"
+MINUS = "−"
+
+
+def stepped(figures: Figures, step: float | None) -> Figures:
+    """Return figures with as many decimals as the step has to which scores are rounded, if any."""
+    if step is None:
+        return figures
+    exponent = (Decimal(str(step)) * Decimal(str(figures.factor))).normalize().as_tuple().exponent
+    return Figures(figures.factor, max(0, -exponent) if isinstance(exponent, int) else figures.decimals)
+
+
+def value_words(value: float | None, figures: Figures) -> str:
+    """Return a score; a dash where there is none."""
+    return MISSING if value is None else figures.value(value).replace("-", MINUS)
+
+
+def signed_words(value: float, figures: Figures) -> str:
+    """Return a difference with its sign."""
+    return figures.signed(value).replace("-", MINUS)
+
+
+def interval_words(low: float | None, high: float | None, figures: Figures, *, signed: bool = False) -> str:
+    """Return the interval of a score (72.47–72.74), or of a difference (−0.27 to −0.09); empty where there is none."""
+    if low is None or high is None or not (math.isfinite(low) and math.isfinite(high)):
+        return ""
+    if signed or low < 0:
+        write = signed_words if signed else value_words
+        return f"{write(low, figures)} to {write(high, figures)}"
+    return f"{value_words(low, figures)}–{value_words(high, figures)}"
+
+
+def p_words(p: float | None) -> str:
+    """Return a p-value with two digits that count: `.83`, `.024`, `.0021`, `< .0001`."""
+    if p is None:
+        return ""
+    if p < 1e-4:
+        return "< .0001"
+    if p >= 0.995:
+        return "1.00"
+    p = float(f"{p:.1e}")
+    decimals = 2 if p >= 0.1 else 1 - math.floor(math.log10(p))
+    return f"{p:.{min(decimals, 4)}f}".removeprefix("0")
+
+
+def ranks_words(ranks: Sequence[int] | None) -> str:
+    """Return which ranks the tests leave open; empty where they leave one."""
+    if not ranks or ranks[0] == ranks[1]:
+        return ""
+    return f"{ranks[0]}–{ranks[1]}"

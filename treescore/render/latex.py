@@ -5,8 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Container, Mapping, Sequence
 from typing import Any
 
-from treescore.core.figures import Figures
-from treescore.core.one_line import clean
+from treescore.core.wording import Figures, one_line
 from treescore.render.crosstable import (
     Cell,
     CrossTable,
@@ -16,10 +15,10 @@ from treescore.render.crosstable import (
     evidence,
     headline,
     notes,
+    sentences,
     signature_lines,
     system_table,
 )
-from treescore.render.sentences import sentences
 
 LATEX_LEGEND = (
     "(row - column) and adjusted p; $\\leftarrow$ the row's system is better, $\\uparrow$ the column's; "
@@ -73,7 +72,7 @@ def comment(words: str) -> str:
 
 def latex_warning(words: str) -> str:
     """Return a warning as a paragraph of its own, as a comment would be lost in the paper."""
-    return f"\\noindent\\textbf{{Warning:}} {latex_escaped(clean(words))}"
+    return f"\\noindent\\textbf{{Warning:}} {latex_escaped(one_line(words))}"
 
 
 def tabular(

@@ -1,9 +1,21 @@
-"""What pictures of sentences are made of. What is in these may be seen; what a caller may not see stays out of them."""
+"""What pictures of sentences are made of. What is in these may be seen; what a caller may not see stays out of them.
+
+Words and labels are shown on one line, of bounded length, in the direction of their letters. Agreed lines are thin and
+grey, errors thick and coloured, dashed where only the label is wrong.
+"""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+import unicodedata
+from collections.abc import Iterable
+from dataclasses import dataclass, replace
+from functools import cache, lru_cache
 from typing import Final, Literal
+
+from treescore.core.wording import one_line
+from treescore.render.drawing import AGREED_COLOUR as GREY
+from treescore.render.drawing import DASH, GOLD, PAPER, SOFT, WRONG_COLOUR
+from treescore.render.letters import BOLD, NORMAL, shortened, width
 
 AGREED: Final = "agreed"
 WRONG: Final = "wrong"
@@ -192,3 +204,115 @@ class Facts:
     header: tuple[str, ...]
     rows: tuple[tuple[str, ...], ...]
     note: str = ""
+
+
+FORM_SIZE, LABEL_SIZE, SMALL_SIZE = 16.5, 13.0, 10.5
+"""Sizes of words, of labels and of numbers."""
+_FORM_ROOM, _LABEL_ROOM, _NUMBER_ROOM = 200.0, 140.0, 48.0
+_MOST_LETTERS = 120
+"""Of a word: marks that take no room would make it endless."""
+_NO_VALUE = "_"
+
+
+def shown_form(form: str) -> str:
+    """Return a word as it is drawn."""
+    return _bounded(form, _FORM_ROOM, FORM_SIZE, BOLD) or _NO_VALUE
+
+
+def shown_label(label: str) -> str:
+    """Return a label as it is drawn; an empty one stays empty."""
+    return _bounded(label, _LABEL_ROOM, LABEL_SIZE, BOLD)
+
+
+def shown_number(number: str) -> str:
+    """Return the number of a word as it is drawn."""
+    return _bounded(number, _NUMBER_ROOM, SMALL_SIZE, NORMAL)
+
+
+def form_width(form: str) -> float:
+    """Return the width of a word that is shown; right or wrong, it keeps its place."""
+    return width(form, FORM_SIZE, BOLD)
+
+
+def right_to_left(texts: Iterable[str]) -> bool:
+    """Tell whether most of the letters with a direction run from right to left."""
+    left = right = 0
+    for text in texts:
+        if text.isascii():
+            left += sum(map(str.isalpha, text))
+            continue
+        for letter in text:
+            kind = unicodedata.bidirectional(letter)
+            left += kind == "L"
+            right += kind in ("R", "AL")
+    return right > left
+
+
+def _bounded(text: str, room: float, size: float, weight: int) -> str:
+    head = text[: 2 * _MOST_LETTERS]
+    return _shown(head, room, size, weight, cut=len(head) < len(text))
+
+
+@lru_cache(maxsize=4096)
+def _shown(head: str, room: float, size: float, weight: int, *, cut: bool) -> str:
+    kept = one_line(head).strip()
+    if len(kept) > _MOST_LETTERS or cut:
+        kept = kept[:_MOST_LETTERS] + "…"
+    return shortened(kept, room, size, weight)
+
+
+@dataclass(frozen=True, slots=True)
+class LineStyle:
+    """The look of a line and of what belongs to it.
+
+    Attributes:
+        classes: for the sheet of a page.
+        colour: of the line.
+        ink: of its label.
+        stroke: attributes of the line.
+        halo: attributes of its label, which is drawn over lines.
+    """
+
+    classes: str
+    colour: str
+    ink: str
+    stroke: dict[str, str]
+    halo: dict[str, str]
+
+
+@cache
+def line_style(mark: str, kind: str) -> LineStyle:
+    """Return the look of a line.
+
+    Args:
+        mark: one of those of `sentence_shapes`.
+        kind: of the half: `gold` or `bad`.
+    """
+    halo = {"stroke": PAPER, "stroke_width": "5", "stroke_linejoin": "round", "paint_order": "stroke"}
+    if mark == AGREED:
+        return LineStyle("ok", GREY, SOFT, {"stroke": GREY, "stroke_width": "1"}, halo)
+    colour = GOLD if kind == "gold" else WRONG_COLOUR
+    stroke = {"stroke": colour, "stroke_width": "2"}
+    if mark == LABEL:
+        return LineStyle(
+            f"{kind} lab", colour, colour, {**stroke, "stroke_dasharray": DASH}, {**halo, "font_weight": "600"}
+        )
+    return LineStyle(kind, colour, colour, stroke, {**halo, "font_weight": "600"})
+
+
+def link_style(mark: str, *, sure: bool) -> LineStyle:
+    """Return the look of a link between two words; possible links are dashed, and thin where none is an error.
+
+    Args:
+        mark: one of those of links.
+        sure: whether gold calls the link sure.
+    """
+    style = (
+        line_style(AGREED, "gold")
+        if mark == AGREED
+        else line_style(WRONG_COLOUR, "bad" if mark == WRONG_COLOUR else "gold")
+    )
+    if sure or mark == WRONG_COLOUR:
+        return style
+    thin = {**style.stroke, "stroke_width": "1", "stroke_dasharray": DASH}
+    return replace(style, classes=f"{style.classes} lab", stroke=thin)

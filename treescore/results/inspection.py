@@ -7,23 +7,26 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from treescore.core.counting import counted
-from treescore.core.figures import PERCENT, figures_of
-from treescore.core.one_line import clean
 from treescore.core.params import Json
 from treescore.core.registry import ERROR, OK, SKIP, STATUS_NAMES, Metric, Outcome
-from treescore.core.suggestions import did_you_mean
-from treescore.core.values import flat_values, with_values
+from treescore.core.scores import flat_values, with_values
+from treescore.core.wording import PERCENT, counted, did_you_mean, figures_of, one_line
 from treescore.errors import InputError, Problem
-from treescore.evaluation.document import item_details
+from treescore.evaluation.document import item_details, warning_lines, warnings_of_metric
+from treescore.evaluation.evaluate import sentence_lengths
 from treescore.evaluation.report import Report
-from treescore.evaluation.slices import sentence_lengths
 from treescore.evaluation.spec import Entry
-from treescore.evaluation.warnings import warning_lines, warnings_of_metric
-from treescore.render.scores import headline_scores
-from treescore.results.filters import MATCHES, OF_SENTENCES, Filters, SentenceName, bounds_of, values_of
-from treescore.results.sentence_views import SentenceView
-from treescore.results.views import View
+from treescore.render.tables import headline_scores
+from treescore.results.views import (
+    MATCHES,
+    OF_SENTENCES,
+    Filters,
+    SentenceName,
+    SentenceView,
+    View,
+    bounds_of,
+    values_of,
+)
 
 SCORES = "scores."
 AT_ONCE = 1000
@@ -77,7 +80,7 @@ def errors(scored: Scored, filters: Filters) -> View:
     chosen = _Choice(scored, filters)
     for number in chosen.sentences:
         rows += chosen.errors_of(number)
-    title = f"{counted(len(rows), 'error')} of {clean(scored.name)} under {scored.entry.key}{chosen.words}"
+    title = f"{counted(len(rows), 'error')} of {one_line(scored.name)} under {scored.entry.key}{chosen.words}"
     notes = _own_numbers(rows) if rows else tuple(chosen.why_empty())
     return View(title, _columns(rows), tuple(rows), scored.warnings, notes, shown=_shown(rows))
 
@@ -95,8 +98,8 @@ def diff(better: Scored, worse: Scored, filters: Filters) -> View:
             rows += found
             sentences += 1
     title = (
-        f"{counted(sentences, 'sentence')} that {clean(better.name)} has right and "
-        f"{clean(worse.name)} wrong under {worse.entry.key}{chosen.words}, with the errors of {clean(worse.name)}"
+        f"{counted(sentences, 'sentence')} that {one_line(better.name)} has right and "
+        f"{one_line(worse.name)} wrong under {worse.entry.key}{chosen.words}, with the errors of {one_line(worse.name)}"
     )
     notes = _own_numbers(rows) if rows else tuple(chosen.why_empty())
     warnings = tuple(dict.fromkeys([*better.warnings, *worse.warnings]))
@@ -119,8 +122,8 @@ def sentence(scored: Scored, name: SentenceName) -> SentenceView:
     gold = scored.report.evaluation.gold_of(entry)
     rows = tuple(entry.metric.beside_gold(item, gold))
     [valued] = with_values(entry.metric.table, outcome.rows[number : number + 1], [item])
-    named = f" ({clean(item['sent_id'])})" if item.get("sent_id") else ""
-    title = f"Sentence {number + 1}{named}, {clean(scored.name)} beside gold under {entry.key}"
+    named = f" ({one_line(item['sent_id'])})" if item.get("sent_id") else ""
+    title = f"Sentence {number + 1}{named}, {one_line(scored.name)} beside gold under {entry.key}"
     notes = [_scores_line(scored, valued), *_own_numbers(rows)]
     if "problem" in item:
         notes.append(f"{item['status']}: {item['problem']['detail']}")
@@ -159,7 +162,7 @@ def slices(scored: Scored, by: str) -> View:
     headline = [SCORES + name for name in scored.entry.metric.headline if SCORES + name in columns]
     counts = [name for name in columns if name in ("sentences", "counts.gold", "counts.system", "counts.words")]
     shown = ("value", *(counts or [name for name in columns if name.startswith("counts.")][:1]))
-    title = f"{clean(scored.name)} by {by} under {scored.entry.key}"
+    title = f"{one_line(scored.name)} by {by} under {scored.entry.key}"
     heads = {SCORES + name: head for name, head in scored.entry.metric.headline.items()}
     return View(
         title, columns, tuple(flat), scored.warnings, (), shares, (*shown, *(headline or scores[:FEW_SCORES])), heads
@@ -252,7 +255,7 @@ class _Choice:
                 for row in self._all_errors_of(number):
                     found.update(set(self._values_of(name, row)))
             if not any(MATCHES[name](value, each) for value in found for each in asked):
-                common = ", ".join(f"{clean(value)} ({count})" for value, count in found.most_common(COMMON))
+                common = ", ".join(f"{one_line(value)} ({count})" for value, count in found.most_common(COMMON))
                 yield f"No error has {name} {_asked_words(asked)}. Errors have: {common or 'none'}."
 
     def _fits(self, row: Mapping[str, Json]) -> bool:
@@ -311,7 +314,7 @@ class _Choice:
 
 def _asked_words(value: Json) -> str:
     return (
-        ", ".join(map(clean, map(str, value)))
+        ", ".join(map(one_line, map(str, value)))
         if isinstance(value, (list, tuple, set, frozenset))
-        else clean(str(value))
+        else one_line(str(value))
     )

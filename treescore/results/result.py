@@ -1,30 +1,206 @@
-"""Results of the library: scores by system and address, comparisons, and what both show of themselves."""
+"""Results of the library: scores by system and address, comparisons, pictures, and what they show of themselves."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Unpack
 
-from treescore.core.figures import PERCENT, Unit
 from treescore.core.params import Json
-from treescore.core.suggestions import did_you_mean
-from treescore.core.values import value_at
+from treescore.core.scores import value_at
+from treescore.core.wording import PERCENT, Unit, did_you_mean
 from treescore.errors import InputError, Problem
-from treescore.evaluation.report import Report, System, percent_scores
-from treescore.evaluation.spec import Entry
-from treescore.evaluation.warnings import warning_lines
-from treescore.results.filters import Filters, SentenceName
-from treescore.results.frames import columns_of, frame
-from treescore.results.pictures import PAIRS, Picture, check_suffix, drawn
-from treescore.results.sentence_views import SentenceView
-from treescore.results.system_scores import SystemScores
-from treescore.results.views import FORMS, Renderable, View, check_form, csv_text, json_text
+from treescore.evaluation.document import warning_lines
+from treescore.evaluation.report import Report, System, find_score, percent_scores
+from treescore.evaluation.spec import Entry, Spec
+from treescore.results.views import (
+    FORMS,
+    Filters,
+    Renderable,
+    SentenceName,
+    SentenceView,
+    View,
+    check_form,
+    columns_of,
+    csv_text,
+    frame,
+    json_text,
+)
 
 if TYPE_CHECKING:
     from treescore.render.tables import Table
     from treescore.results.inspection import Scored
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class SystemScores(Mapping[str, float | None]):
+    """The scores of one system, by address or as attributes.
+
+        scores = result["A"]
+        scores["ud.las_f1"]     # by address; scores["ud"] is the metric's main score
+        scores.las_f1           # where only one metric of the result has a score of this name
+
+    Attributes:
+        name: of the system.
+        metrics: metric key -> its document (`scores`, `counts`, `undefined`, `signature`, ...).
+        spec: formats and metrics.
+    """
+
+    name: str
+    metrics: Mapping[str, Mapping[str, Json]]
+    spec: Spec = field(repr=False)
+
+    @property
+    def signature(self) -> dict[str, Mapping[str, Json]]:
+        """Everything that the scores depend on, by metric key, with the command that repeats them."""
+        return {key: document["signature"] for key, document in self.metrics.items()}
+
+    def __getitem__(self, address: str) -> float | None:
+        """Return a score; None where it is undefined.
+
+        Raises:
+            KeyError: an unknown address.
+        """
+        try:
+            entry, score = find_score(self.spec, address)
+        except InputError as error:
+            raise KeyError(str(error)) from error
+        return value_at(self.metrics[entry.key]["scores"], score.name)
+
+    def __getattr__(self, name: str) -> float | None:
+        """Return the score of this name.
+
+        Raises:
+            AttributeError: no metric has it, or several have.
+        """
+        if name.startswith("_") or name in ("name", "metrics", "spec"):
+            raise AttributeError(name)
+        keys = [entry.key for entry in self.spec.entries if name in entry.metric.table.by_name]
+        if len(keys) == 1:
+            return self[f"{keys[0]}.{name}"]
+        if keys:
+            raise AttributeError(f"Several metrics have a score {name!r}. Use scores[{f'{keys[0]}.{name}'!r}].")
+        known = [score.name for entry in self.spec.entries for score in entry.metric.table.scores]
+        raise AttributeError(f"Unknown score {name!r}.{did_you_mean(name, known)}")
+
+    def __dir__(self) -> list[str]:
+        scores = (score.name for entry in self.spec.entries for score in entry.metric.table.scores)
+        return sorted({*object.__dir__(self), *filter(str.isidentifier, scores)})
+
+    def __iter__(self) -> Iterator[str]:
+        for entry in self.spec.entries:
+            for score in entry.metric.table.scores:
+                yield f"{entry.key}.{score.name}"
+
+    def __len__(self) -> int:
+        return sum(len(entry.metric.table.scores) for entry in self.spec.entries)
+
+    def __repr__(self) -> str:
+        from treescore.render.tables import headline_scores  # noqa: PLC0415 - scores alone are not drawn
+
+        shown = []
+        for entry in self.spec.entries:
+            for score in headline_scores(entry, [{"metrics": self.metrics}]).values():
+                value = value_at(self.metrics[entry.key]["scores"], score.name)
+                shown.append(f"{entry.key}.{score.name}={'None' if value is None else f'{value:.4f}'}")
+        return f"SystemScores({', '.join([repr(self.name), *shown])})"
+
+
+PICTURE_SUFFIX = ".svg"
+PAIRS, DOTS, INTERVALS, POWER, AGAINST = "pairs", "dots", "intervals", "power", "against"
+PICTURE_KINDS = (PAIRS, DOTS, INTERVALS, POWER, AGAINST)
+"""A heat map of pairs, pairs as dots, scores with intervals, detectable differences, one system against all others."""
+
+
+@dataclass(frozen=True, eq=False)
+class Picture:
+    """A picture of a comparison: a notebook shows it, `save` writes it.
+
+    Attributes:
+        svg: the picture.
+    """
+
+    svg: str = field(repr=False)
+
+    def _repr_svg_(self) -> str:
+        return self.svg
+
+    def save(self, path: str | Path) -> None:
+        """Write the picture to a file.
+
+        Args:
+            path: ends in `.svg`.
+
+        Raises:
+            InputError: another suffix.
+            OSError: the file cannot be written.
+        """
+        check_suffix(path)
+        Path(path).write_text(self.svg, encoding="utf-8")
+
+
+def check_suffix(path: str | Path) -> None:
+    """Check that a picture can be written to a file of this name.
+
+    Raises:
+        InputError: another suffix than `.svg`.
+    """
+    if Path(path).suffix.lower() != PICTURE_SUFFIX:
+        detail = (
+            f"Pictures are SVG only, and {str(path)!r} has another suffix. Name a file that ends in {PICTURE_SUFFIX}; "
+            "to convert it, open it in a browser or a drawing program."
+        )
+        raise InputError(Problem("bad-parameter", detail, pointer="/path"))
+
+
+def drawn(
+    documents: Sequence[Mapping[str, Json]], kind: str, shares: frozenset[str], system: str | None = None
+) -> Picture:
+    """Draw comparisons.
+
+    Args:
+        documents: of the comparisons; every kind but `pairs` takes one.
+        kind: one of KINDS.
+        shares: the scores that are shown in percent.
+        system: for `against` the one that is compared, for `dots` the one whose pairs are darker.
+
+    Raises:
+        InputError: an unknown kind or system, a kind of picture without a system, or of several comparisons.
+    """
+    if kind not in PICTURE_KINDS:
+        raise _refused_kind(
+            f"Unknown kind of picture {kind!r}.{did_you_mean(kind, PICTURE_KINDS)}", PICTURE_KINDS, "/kind"
+        )
+    if kind == PAIRS:
+        from treescore.render.forms import render_comparisons  # noqa: PLC0415 - scores alone are not drawn
+
+        return Picture(render_comparisons(documents, "svg", None, shares).content.decode())
+    if len(documents) != 1:
+        scores = [str(document["score"]) for document in documents]
+        raise _refused_kind(
+            f"A picture of kind {kind!r} shows one score: compare with `scores` naming one.", scores, "/kind"
+        )
+    names = [system_["name"] for system_ in documents[0]["systems"]]
+    if system not in names and (system is not None or kind == AGAINST):
+        given = "Name the system." if system is None else f"Unknown system {system!r}.{did_you_mean(system, names)}"
+        raise _refused_kind(given, names, "/system")
+    return Picture(_one_picture(documents[0], kind, shares, system))
+
+
+def _one_picture(document: Mapping[str, Json], kind: str, shares: frozenset[str], system: str | None) -> str:
+    from treescore.render.comparison_pictures import against_svg, intervals_svg, pairs_svg, power_svg  # noqa: PLC0415 - as above
+
+    if system is not None and kind == AGAINST:
+        return against_svg(document, system, shares)
+    if kind == DOTS:
+        return pairs_svg(document, system, shares)
+    return (intervals_svg if kind == INTERVALS else power_svg)(document, shares)
+
+
+def _refused_kind(words: str, known: Sequence[str], pointer: str) -> InputError:
+    return InputError(Problem("bad-parameter", f"{words} Choose one of: {', '.join(known)}.", pointer=pointer))
+
 
 _TIDY = ("system", "metric", "score", "value")
 
@@ -179,7 +355,7 @@ class Result(Mapping[str, SystemScores], Renderable):
 
     def tables(self, unit: Unit = PERCENT) -> Sequence[Table]:
         """Return a table for each metric: the scores that its field reports."""
-        from treescore.render.scores import score_tables  # noqa: PLC0415 - as above
+        from treescore.render.tables import score_tables  # noqa: PLC0415 - as above
 
         return score_tables(self.report.spec, self.document["systems"], self.warnings, unit)
 
@@ -282,7 +458,7 @@ class Comparison(Renderable):
         """
         check_form(form, self.forms, unit)
         shares = self._shares if unit == PERCENT else frozenset()
-        from treescore.render.comparisons import render_comparisons  # noqa: PLC0415 - as above
+        from treescore.render.forms import render_comparisons  # noqa: PLC0415 - as above
 
         return render_comparisons(self.comparisons, form, self.across, shares).content.decode()
 
@@ -292,7 +468,7 @@ class Comparison(Renderable):
 
     def tables(self, unit: Unit = PERCENT) -> Sequence[Table]:
         """Return the tables of ranks and of pairs of each compared score."""
-        from treescore.render.comparison_tables import across_table, comparison_tables  # noqa: PLC0415 - as above
+        from treescore.render.tables import across_table, comparison_tables  # noqa: PLC0415 - as above
 
         shares = self._shares if unit == PERCENT else frozenset()
         tables = [table for document in self.comparisons for table in comparison_tables(document, shares)]

@@ -1,4 +1,4 @@
-"""Make what a picture of a sentence shows, from gold and what a metric says of the output."""
+"""Draw a sentence of any kind: make what its picture shows, from gold and what a metric says of the output."""
 
 from __future__ import annotations
 
@@ -9,7 +9,9 @@ from treescore.core.params import Json
 from treescore.core.registry import OK, STATUS_NAMES, Metric
 from treescore.core.text import is_punctuation
 from treescore.core.trees import Alignments, ConstituentTreebank, DependencyTreebank, SemanticTreebank
-from treescore.render.sentence_pictures import Drawable
+from treescore.render.alignment_picture import alignment_svg
+from treescore.render.constituents_picture import constituents_svg
+from treescore.render.dependencies_picture import dependencies_svg
 from treescore.render.sentence_shapes import (
     AlignmentSentence,
     Arc,
@@ -23,6 +25,23 @@ from treescore.render.sentence_shapes import (
     SpanMark,
     Word,
 )
+
+Drawable = DependencySentence | ConstituentSentence | AlignmentSentence
+
+
+def sentence_svg(sentence: Drawable, name: str) -> str:
+    """Return the picture of a sentence as SVG; equal sentences give equal bytes.
+
+    Args:
+        sentence: what is drawn.
+        name: of the picture, for its ids: letters, digits and hyphens.
+    """
+    if isinstance(sentence, DependencySentence):
+        return dependencies_svg(sentence, name=name)
+    if isinstance(sentence, ConstituentSentence):
+        return constituents_svg(sentence, name=name)
+    return alignment_svg(sentence, name=name)
+
 
 Row = Mapping[str, Json]
 _DEPENDENCIES = {"word", "gold_head", "gold_deprel", "system_head", "system_deprel"}

@@ -1,23 +1,55 @@
-"""What results show of themselves: the same figures on a terminal, in a notebook, in a paper and for programs."""
+"""What results show of themselves: the same figures on a terminal, in a notebook, in a paper and for programs.
+
+A view becomes a data frame of pandas or polars, whichever is installed. A sentence beside gold is a view that can be
+drawn. Filters choose errors: by relation, part of speech, label, length of sentence, sentence.
+"""
 
 from __future__ import annotations
 
+import importlib
+import re
 from abc import ABC, abstractmethod
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING, Any, overload
+from typing import TYPE_CHECKING, Any, TypedDict, overload
 
 import orjson
 
-from treescore.core.figures import PERCENT, UNDEFINED, UNITS, Unit, figures_of
 from treescore.core.params import Json
-from treescore.errors import InputError, Problem
-from treescore.results.frames import columns_of, frame
+from treescore.core.wording import PERCENT, UNDEFINED, UNITS, Unit, figures_of
+from treescore.errors import InputError, MissingExtra, Problem, missing_extra
 
 if TYPE_CHECKING:
     from rich.console import RenderableType
 
+    from treescore.render.sentence_shapes import AlignmentSentence, ConstituentSentence, DependencySentence
     from treescore.render.tables import Table
+
+LIBRARIES = ("pandas", "polars")
+"""In the order in which they are looked for."""
+
+
+def frame(columns: Mapping[str, Sequence[Any]]) -> Any:
+    """Return columns of equal length as a pandas data frame, else as one of polars.
+
+    Raises:
+        MissingExtra: neither is installed.
+    """
+    for name in LIBRARIES:
+        try:
+            library = importlib.import_module(name)
+        except ModuleNotFoundError as error:
+            if error.name != name:
+                raise
+            continue
+        return library.DataFrame(dict(columns))
+    raise MissingExtra(missing_extra("A data frame", "frames"))
+
+
+def columns_of(rows: Sequence[Mapping[str, Any]], names: Sequence[str]) -> dict[str, list[Any]]:
+    """Return rows as columns of these names; a row without a member has None there."""
+    return {name: [row.get(name) for row in rows] for name in names}
+
 
 FORMS = ("text", "markdown", "latex", "html", "csv", "json")
 """The forms of every view."""
@@ -219,3 +251,123 @@ def _cell(value: Json, unit: Unit, *, share: bool) -> str:
     if isinstance(value, (list, tuple)):
         return " ".join(map(str, value))
     return str(value)
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class SentenceView(View):
+    """Gold and output of one sentence: rows as every view has them, and a picture of both.
+
+    Attributes:
+        drawing: what the picture shows; None where the metric compares what cannot be drawn, or the output has other
+            words than gold.
+        name: of the picture, for its ids.
+    """
+
+    drawing: DependencySentence | ConstituentSentence | AlignmentSentence | None = None
+    name: str = "sentence"
+
+    @property
+    def forms(self) -> Sequence[str]:  # type: ignore[override]
+        """What `render` returns: the forms of every view, and `svg` where there is a picture."""
+        return FORMS if self.drawing is None else (*FORMS, "svg")
+
+    def svg(self) -> str:
+        """Return the picture as SVG: gold above, the output below, what differs in colour.
+
+        Raises:
+            InputError: the sentence has no picture.
+        """
+        if self.drawing is None:
+            detail = (
+                "This sentence has no picture: the metric compares neither dependencies, brackets nor links, or the "
+                "output has other words than gold."
+            )
+            raise InputError(Problem("bad-parameter", detail, pointer="/form"))
+        from treescore.results.sentence_drawings import sentence_svg  # noqa: PLC0415 - scores alone are not drawn
+
+        return sentence_svg(self.drawing, self.name)
+
+    def render(self, form: str, unit: Unit = PERCENT) -> str:
+        """Return one of `forms`. Raises InputError for an unknown form or unit."""
+        if form != "svg":
+            return super().render(form, unit)
+        check_form(form, (*FORMS, "svg"), unit)
+        return self.svg()
+
+    def _repr_svg_(self) -> str | None:
+        return None if self.drawing is None else self.svg()
+
+    def _repr_html_(self) -> str:
+        return super()._repr_html_() if self.drawing is None else f"{self.svg()}\n{super()._repr_html_()}"
+
+
+Values = str | Sequence[str]
+SentenceName = int | str
+
+
+class Filters(TypedDict, total=False):
+    """Which errors are shown; where several are given, all must hold.
+
+    Attributes:
+        deprel: relation, of gold or of the output; `obl` stands for its subtypes too, `obl:tmod` for itself.
+        upos: part of speech of gold's word.
+        label: of a bracket or in a lineage; `NP` stands for `NP-SBJ` too.
+        length: words of gold's sentence: a number or a range (`"10-20"`, `"10-"`, `"-20"`).
+        sentence: numbers from 1, or names (`sent_id`), of sentences.
+    """
+
+    deprel: Values
+    upos: Values
+    label: Values
+    length: int | str
+    sentence: SentenceName | Sequence[SentenceName]
+
+
+def _is_relation(value: str, asked: str) -> bool:
+    return value == asked or value.startswith(f"{asked}:")
+
+
+def _is_label(value: str, asked: str) -> bool:
+    from treescore.transforms.strip_functions import base_label  # noqa: PLC0415 - for labels alone
+
+    return asked in (value, base_label(value))
+
+
+def _is_same(value: str, asked: str) -> bool:
+    return value == asked
+
+
+MATCHES: Mapping[str, Callable[[str, str], bool]] = {"deprel": _is_relation, "label": _is_label, "upos": _is_same}
+"""Filter of a metric -> whether a value of an error is what was asked."""
+OF_SENTENCES = ("length", "sentence")
+"""Filters of every metric."""
+
+
+def values_of(name: str, value: Json) -> tuple[str, ...]:
+    """Return the values that a filter of a metric asks for. Raises InputError."""
+    values = (value,) if isinstance(value, str) else value
+    if not isinstance(values, (list, tuple, set, frozenset)) or not values or not all(map(_is_text, values)):
+        detail = f"Invalid {name} {value!r}. Give a string, or a list of strings."
+        raise InputError(Problem("bad-parameter", detail, pointer=f"/{name}"))
+    return tuple(values)
+
+
+def _is_text(value: object) -> bool:
+    return isinstance(value, str)
+
+
+_RANGE = re.compile(r"(\d{0,9})-(\d{0,9})", re.ASCII)
+_NUMBER = re.compile(r"\d{1,9}", re.ASCII)
+
+
+def bounds_of(length: int | str) -> tuple[float, float]:
+    """Return the bounds of a filter by length. Raises InputError."""
+    words = str(length).strip()
+    if not isinstance(length, bool) and _NUMBER.fullmatch(words):
+        return int(words), int(words)
+    found = _RANGE.fullmatch(words)
+    if found is None or found.group() == "-":
+        detail = f'Invalid length {length!r}. Give a number of words, or a range as in "10-20", "10-" or "-20".'
+        raise InputError(Problem("bad-parameter", detail, pointer="/length"))
+    low, high = found.groups()
+    return int(low or 0), int(high) if high else float("inf")

@@ -1,9 +1,8 @@
 """Tests of differences between systems, from counts and scores, without texts."""
 
 from treescore.significance.compare import compare
-from treescore.significance.partial_conjunction import PartialConjunction, partial_conjunction
-from treescore.significance.question import Candidate, PooledParts, SeedOf
-from treescore.significance.seeds import Seeds
+from treescore.significance.families import PartialConjunction, partial_conjunction
+from treescore.significance.question import Candidate, PooledParts, SeedOf, Seeds
 from treescore.significance.settings import PARAMS, Settings, parse_settings
 
 __all__ = [

@@ -9,19 +9,16 @@ import numpy as np
 
 from treescore.core.arrays import FloatArray
 from treescore.core.params import Json
-from treescore.significance import ranking, training_runs, welch
-from treescore.significance.answers import DEPENDENT_TOKENS
-from treescore.significance.assumptions import assumed
+from treescore.significance import ranking, training_runs
 from treescore.significance.bootstrap import Interval
 from treescore.significance.constants import SMALLEST
-from treescore.significance.correction import adjusted, first_threshold
-from treescore.significance.effects import effect_document
+from treescore.significance.families import adjusted, first_threshold, partial_conjunction
 from treescore.significance.intervals import interval_document
-from treescore.significance.notes import notes
-from treescore.significance.partial_conjunction import partial_conjunction
+from treescore.significance.notes import assumed, notes
+from treescore.significance.other_tests import DEPENDENT_TOKENS
 from treescore.significance.permutation import Test
-from treescore.significance.provenance import signature, statistic
-from treescore.significance.question import Question
+from treescore.significance.question import Question, signature, statistic
+from treescore.significance.ranking import effect_document
 from treescore.significance.units import sample_of
 
 DRAWN_KINDS = ("monte-carlo", "sampled")
@@ -292,7 +289,7 @@ def _test_document(question: Question, test: Test, seed: int) -> dict[str, Json]
         description = None
     elif settings.test == "mcnemar":
         description = f"{test.how} ({unit}s), {settings.alternative}"
-    elif test.how == welch.HOW:
+    elif test.how == training_runs.RUNS_HOW:
         description = f"t over training runs and {unit}s, {settings.alternative}"
     else:
         direction = "one-sided in the observed direction" if settings.test == "compare_pl" else settings.alternative

@@ -1,7 +1,23 @@
-"""Paired bootstrap intervals of scores and of differences, without p-values.
+"""Paired bootstrap intervals of scores and of differences, without p-values, the jackknife, and what stands on it.
 
 Koehn 2004; Efron & Tibshirani 1993; Berg-Kirkpatrick, Burkett & Klein 2012. One matrix of weights serves all
 systems, so that differences are paired; units are redrawn within their part.
+
+**The Ladder**: a shown score moves only when it beats the best one before it by more than its noise. Blum & Hardt
+(2015), "The Ladder: a reliable leaderboard for machine learning competitions", section 4, without a parameter: with
+losses l_i of n units, the shown loss R moves to R(new) only if
+
+    R(new) < R(shown) - s / sqrt(n),
+
+where s is the standard deviation of the paired differences l_i(new) - l_i(shown). The right side is the paired standard
+error of the difference of two means. Scores of parsing are functions of sums, not means, so that here the standard
+error is that of the jackknife, which is s / sqrt(n) where a score is a mean (Efron & Stein 1981, equation 1.3): with
+d_(k) the difference of both scores without unit k, of the n_h units of stratum h,
+
+    SE^2 = sum_h (n_h - 1) / n_h  sum_{k in h} (d_(k) - mean_h d)^2.
+
+Of outputs that differ at random few then move the shown score: the best of t random ones is better than the first by
+about sqrt(2 ln t) standard errors, which are so many steps at most, and what a search learns is the steps alone.
 """
 
 from __future__ import annotations
@@ -10,17 +26,46 @@ import math
 from collections.abc import Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
+from functools import lru_cache
 from itertools import pairwise
 from typing import Any, NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 from scipy.special import ndtr, ndtri
 
 from treescore.core.arrays import Bits, Counts, FloatArray, IntArray, offsets_of
-from treescore.significance.kernels import draw_weights
-from treescore.significance.resample_kernels import LANE_BITS, LANE_MOST, LANES, lane_sums
-from treescore.significance.states import many_states
-from treescore.significance.units import Sample
+from treescore.core.scores import Score
+from treescore.significance.kernels import LANE_BITS, LANE_MOST, LANES, draw_weights, lane_sums
+from treescore.significance.units import Sample, sample_of
+
+_FIRST = 0x8B51F9DD
+_FACTOR = 0x58F38DED
+_KEPT = 8
+"""Lengths whose factors are kept: a comparison asks for two, that of all batches and that of the last."""
+
+
+def many_states(seeds: np.random.SeedSequence, count: int) -> Bits:
+    """Return `seeds.generate_state(count, np.uint64)`, in vectors (O'Neill 2015, "Simple portable seed_seq").
+
+    Each half of a number is hashed by itself, with a factor that depends on its place alone.
+    """
+    pool = np.asarray(seeds.pool, np.uint32)
+    factors = _factors(-(-2 * count // len(pool)) * len(pool))
+    halves = pool ^ factors[:-1].reshape(-1, len(pool))
+    halves *= factors[1:].reshape(halves.shape)
+    halves ^= halves >> np.uint32(16)
+    states: Bits = halves.ravel()[: 2 * count].astype("<u4").view("<u8").astype(np.uint64)
+    return states
+
+
+@lru_cache(maxsize=_KEPT)
+def _factors(count: int) -> NDArray[np.uint32]:
+    """Return first * factor^i for i = 0 to count, modulo 2^32."""
+    powers = np.full(count + 1, _FACTOR, np.uint32)
+    powers[0] = _FIRST
+    return np.multiply.accumulate(powers, dtype=np.uint32)
+
 
 BATCH_DRAWS = 2_000_000
 """Limit of draws that a batch of resamples holds."""
@@ -277,3 +322,37 @@ def _macro_without_each(sample: Sample, left_out: Sequence[tuple[Counts, Counts]
     own = np.nan_to_num(sample.score.of_terms(left_out), nan=worst)
     total = by_part.sum(axis=1, keepdims=True)
     return np.asarray((total - by_part[:, sample.parts] + own) / sample.part_count, np.float64)
+
+
+def beats_shown(score: Score, names: Sequence[str], new: Counts, shown: Counts, parts: IntArray | None = None) -> bool:
+    """Return whether a score is better than the shown one by more than the paired standard error of the difference.
+
+    A defined score beats an undefined one. A difference in one unit alone beats nothing: its standard error is the
+    difference itself.
+
+    Args:
+        score: which is compared.
+        names: of the counts.
+        new: counts of the new output, (n, k), one row a sentence.
+        shown: those of the shown one, in the same order.
+        parts: stratum of each sentence, int64 (n,), where the mean of the parts' scores is compared; None for one.
+    """
+    sample = sample_of(score, names, [new, shown], None, parts)
+    values = sample.values()
+    if math.isnan(values[0]):
+        return False
+    if math.isnan(values[1]):
+        return True
+    gain = float(values[0] - values[1]) * score.sign
+    return int(sample.differing_units(0, 1).sum()) > 1 and gain > paired_error(sample)
+
+
+def paired_error(sample: Sample) -> float:
+    """Return the jackknife's standard error of the difference of the scores of two systems; 0.0 over one unit."""
+    first, second = jackknife_scores(sample)
+    differences = np.nan_to_num(first - second)
+    strata = sample.strata
+    sizes = np.bincount(strata, minlength=1)
+    means = np.bincount(strata, differences, minlength=1) / np.maximum(sizes, 1)
+    squares = np.bincount(strata, (differences - means[strata]) ** 2, minlength=1)
+    return math.sqrt(float((squares * (sizes - 1) / np.maximum(sizes, 1)).sum()))

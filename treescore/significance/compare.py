@@ -1,4 +1,10 @@
-"""Comparison of several systems on one score."""
+"""Comparison of several systems on one score: its tests, part by part where asked, and answers that need no second run.
+
+The one-sided p of a part by itself serves the partial conjunction over parts. It is exact as far as the budget allows.
+Beyond, a part of one ratio is inverted or drawn under a tilted law, as a macro average of one part; a score that joins
+several ratios is shuffled. What has a seed of its own is read back from earlier comparison documents, where they are
+given: it need not be computed twice.
+"""
 
 from __future__ import annotations
 
@@ -7,6 +13,7 @@ from collections.abc import Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from itertools import combinations
+from typing import NamedTuple
 
 import numpy as np
 
@@ -14,21 +21,165 @@ from treescore.core.arrays import IntArray
 from treescore.core.params import Json
 from treescore.core.scores import Score
 from treescore.errors import InputError, Problem
-from treescore.significance import assembly, compare_pl, training_runs
-from treescore.significance.answers import mcnemar_tests
+from treescore.significance import assembly, other_tests, training_runs
 from treescore.significance.bootstrap import Interval
-from treescore.significance.earlier import Answers, answers_in
-from treescore.significance.intervals import Draws, own_intervals
+from treescore.significance.constants import SMALLEST
+from treescore.significance.intervals import PAIRED, Draws, own_intervals
+from treescore.significance.kernels import THREADS
+from treescore.significance.macro import Parts, formula_holds, parts_of
+from treescore.significance.macro_tests import Decision, sure_answers
+from treescore.significance.other_tests import mcnemar_tests
 from treescore.significance.pair_figures import figures_of_all_pairs
-from treescore.significance.part_by_part import tests_by_part
-from treescore.significance.permutation import Test, part_tests, permutation
+from treescore.significance.permutation import ShufflePlan, Test, exact_tests, part_tests, permutation
 from treescore.significance.picking import allowing_for_picking
-from treescore.significance.provenance import signature
-from treescore.significance.question import Candidate, PooledParts, Question, SeedOf, Terms
+from treescore.significance.question import Candidate, PooledParts, Question, SeedOf, Terms, signature
 from treescore.significance.settings import Settings
-from treescore.significance.threads import THREADS
-from treescore.significance.unit_choice import chosen_units
-from treescore.significance.units import pooled
+from treescore.significance.units import Sample, chosen_units, pooled
+
+PART_TESTS = 4_000
+"""Limit of pairs times parts; up to it each part is tested by itself."""
+ALONE_PART_TESTS = 40
+"""Limit of parts where pairs have seeds of their own, so that the other pairs do not decide."""
+SAMPLED_BELOW = 30
+"""Units below which p is sampled where no exact law is affordable: at 18 units an inverted p was 7 % off.
+The limits above leave room for as many draws as are surer, 5,000, over so few units."""
+DIRECTIONS = ("greater", "less")
+
+
+def tests_by_part(question: Question) -> list[dict[str, list[float]]] | None:
+    """Compute for each pair the p of each part in both directions; None where pairs times parts are too many.
+
+    A part in which the score of one of the two is undefined has p = 1.
+    """
+    sample, settings = question.sample, question.settings
+    if not question.pairs:
+        return []
+    most = PART_TESTS if question.seed_of is None else ALONE_PART_TESTS
+    if settings.test != "permutation" or question.unit == "part" or len(question.pairs) * sample.part_count > most:
+        return None
+    tests_of_pairs: list[dict[str, list[float]]] = [{name: [] for name in DIRECTIONS} for _ in question.pairs]
+    plan = replace(question.plan, family=1, law_budget=question.plan.law_budget / max(1, sample.part_count))
+    parts = parts_of(sample) if formula_holds(sample) else None
+    for part in range(sample.part_count):
+        part_sample, only = sample.part(part), None if parts is None else parts.only(part)
+        values = part_sample.values()
+        usable = [
+            index
+            for index, pair in enumerate(question.pairs)
+            if all(math.isfinite(values[system]) for system in pair) and not training_runs.vary(question, *pair)
+        ]
+        pairs = [question.pairs[index] for index in usable]
+        for alternative in DIRECTIONS:
+            found = _p(part_sample, only, pairs, alternative, plan)
+            p = dict(zip(usable, found, strict=True))
+            for index in range(len(question.pairs)):
+                tests_of_pairs[index][alternative].append(p.get(index, 1.0))
+    varying = training_runs.part_p(question)
+    return [varying.get(pair, tests_of_pairs[index]) for index, pair in enumerate(question.pairs)]
+
+
+def _p(
+    sample: Sample, part: Parts | None, pairs: Sequence[tuple[int, int]], alternative: str, plan: ShufflePlan
+) -> list[float]:
+    """Return the p of each pair in one part, given as a sample and, of one ratio, as a macro average of it alone."""
+    if part is None:
+        return [_p_of(test) for test in permutation(sample, pairs, alternative, plan)]
+    p = {index: _p_of(test) for index, test in exact_tests(sample, pairs, alternative, plan).items()}
+    rest = [index for index in range(len(pairs)) if index not in p]
+    decision = Decision(
+        alternative, plan.alpha, plan.correction, plan.family, plan.seed, plan.share, sampled_below=SAMPLED_BELOW
+    )
+    answers = sure_answers(part, [pairs[index] for index in rest], decision)
+    p.update((index, max(answer.tail.p, SMALLEST)) for index, answer in zip(rest, answers, strict=True))
+    return [p[index] for index in range(len(pairs))]
+
+
+def _p_of(test: Test) -> float:
+    return 1.0 if test.p is None else test.p
+
+
+class Answers(NamedTuple):
+    """What is drawn or counted for a question; part tests are None where parts are not tested by themselves."""
+
+    tests: Sequence[Test]
+    extras: Sequence[dict[str, Json]]
+    system_intervals: Mapping[int, Interval]
+    pair_intervals: Sequence[Interval | None]
+    part_tests: Sequence[dict[str, list[float]]] | None
+
+
+def answers_in(
+    documents: Sequence[Mapping[str, Json]], signature: Mapping[str, Json], seed_of: SeedOf
+) -> dict[tuple[str, ...], Answers]:
+    """Return the answers of documents for each system and each pair, by their names.
+
+    Args:
+        documents: of permutation tests with seeds by name, over the same counts and parts. A pair that has an interval
+            but no p has answers without a test.
+        signature: of the new comparison; nothing is known where a document's differs.
+        seed_of: the seeds of the new comparison; what has another seed is not known.
+    """
+    known: dict[tuple[str, ...], Answers] = {}
+    for document in documents:
+        for names, answers in _answers_in(document, signature, seed_of).items():
+            if names not in known or not known[names].tests:
+                known[names] = answers
+    return known
+
+
+def _answers_in(
+    document: Mapping[str, Json], signature: Mapping[str, Json], seed_of: SeedOf
+) -> dict[tuple[str, ...], Answers]:
+    if any(document["signature"].get(name) != value for name, value in signature.items() if name != "shuffles"):
+        return {}
+    known: dict[tuple[str, ...], Answers] = {}
+    for system in document["systems"]:
+        if system["ci"] is not None and _same_seed(system["ci"], seed_of, ()):
+            known[system["name"],] = Answers((), (), {0: _read(system["ci"])}, (), None)
+    for pair in document["pairs"]:
+        names = (pair["a"], pair["b"])
+        if "runs_test" in pair:
+            continue  # a closed form, whose interval is the test's own: made again at no cost
+        if not (_same_seed(pair, seed_of, names) and _same_seed(pair["ci"], seed_of, ())):
+            continue
+        interval = None if pair["ci"] is None else _read(pair["ci"])
+        if pair["p_kind"] is not None:
+            known[names] = Answers((_earlier_test(pair),), ({},), {}, (interval,), _part_tests(pair))
+        elif interval is not None:
+            known[names] = Answers((), (), {}, (interval,), None)
+    return known
+
+
+def _same_seed(drawn: Mapping[str, Json] | None, seed_of: SeedOf, names: Sequence[str]) -> bool:
+    """Tell whether something was drawn with the seed of these names, or with none."""
+    return drawn is None or drawn["seed"] in (None, seed_of(names))
+
+
+def _earlier_test(pair: Mapping[str, Json]) -> Test:
+    return Test(
+        p=pair["p"],
+        kind=pair["p_kind"],
+        how=pair["how"],
+        log10_p=pair["log10_p"],
+        shuffles=pair["shuffles"],
+        differing=pair["null_swaps_log2"],
+        smallest=pair["smallest_p"],
+        error=pair["p_error"],
+        parts=pair["p_parts"],
+        unselected=pair["p_unselected"],
+        difference=pair["difference_tested"],
+    )
+
+
+def _read(ci: Mapping[str, Json]) -> Interval:
+    low, high = (math.nan if ci[end] is None else float(ci[end]) for end in ("low", "high"))
+    return Interval(low, high, ci["method"].removeprefix(PAIRED))
+
+
+def _part_tests(pair: Mapping[str, Json]) -> Sequence[dict[str, list[float]]] | None:
+    if "parts" not in pair:
+        return None
+    return ({"greater": pair["parts"]["a_better"]["p"], "less": pair["parts"]["b_better"]["p"]},)
 
 
 def compare(
@@ -208,8 +359,8 @@ def _tests_of_pairs(question: Question) -> tuple[list[Test], list[dict[str, Json
         bits = [candidate.tokens for candidate in question.candidates] if question.unit == "token" else None
         return mcnemar_tests(sample, pairs, settings, bits)
     if settings.test == "compare_pl":
-        brackets = compare_pl.recall_and_precision(question.terms, question.rows, pairs, question.plan)
-        tests = compare_pl.directed(sample, pairs, question.plan)
+        brackets = other_tests.recall_and_precision(question.terms, question.rows, pairs, question.plan)
+        tests = other_tests.directed_tests(sample, pairs, question.plan)
         return tests, [{"compare_pl": document} if document else {} for document in brackets]
     varying = training_runs.runs_tests(question)
     swapped = [pair for pair in pairs if pair not in varying]

@@ -14,9 +14,10 @@ from typing import NamedTuple
 import numpy as np
 
 from treescore.core.arrays import FloatArray
-from treescore.significance.correction import adjusted
-from treescore.significance.inversion import SAMPLED_BELOW, Tail
-from treescore.significance.linear import ADDITIONS, MAX_ADDITIONS, TooLargeError, exact_p
+from treescore.significance.exact_ratios import LISTED_UNITS
+from treescore.significance.exact_sums import ADDITIONS, MAX_ADDITIONS, TooLargeError, exact_p
+from treescore.significance.families import adjusted
+from treescore.significance.kernels import THREADS, in_threads
 from treescore.significance.macro import (
     MacroPair,
     Parts,
@@ -27,10 +28,17 @@ from treescore.significance.macro import (
     sampled_p,
     whole_differences,
 )
-from treescore.significance.methods import INVERSION, LISTED, NORMAL, SAME, SUM_LAW, tilted_sampling
-from treescore.significance.ratio import LISTED_UNITS
-from treescore.significance.threads import THREADS, mapped
-from treescore.significance.tilted import DRAWS
+from treescore.significance.signed_sums import (
+    DRAWS,
+    HOW_INVERTED,
+    HOW_LISTED,
+    HOW_NORMAL,
+    HOW_SAME,
+    HOW_SUM_LAW,
+    SAMPLED_BELOW,
+    Tail,
+    how_sampled,
+)
 
 INVERTED_KINDS = 4e7
 """Kinds that all pairs together may invert (some 0.3 microseconds each, 12 s); pairs with more than their share have
@@ -101,7 +109,7 @@ def sure_answers(parts: Parts, pairs: Sequence[tuple[int, int]], decision: Decis
     def first(pair: tuple[int, int]) -> Answer:
         return _first_answer(macro_pair(parts, *pair), decision.alternative, share)
 
-    answers = mapped(first, pairs, THREADS)
+    answers = in_threads(first, pairs, THREADS)
     _redo(parts, pairs, answers, _inversions(answers, decision), decision)
     _redo(parts, pairs, answers, _samplings(answers, decision), decision)
     return answers
@@ -110,34 +118,34 @@ def sure_answers(parts: Parts, pairs: Sequence[tuple[int, int]], decision: Decis
 def _first_answer(pair: MacroPair, alternative: str, share: float) -> Answer:
     kinds = len(pair.kinds.e)
     if not pair.units:
-        return Answer(Tail(1.0, 0.0, None), "exact", SAME, 0, 0)
+        return Answer(Tail(1.0, 0.0, None), "exact", HOW_SAME, 0, 0)
     if alternative == "two-sided" and pair.difference == 0.0:
         return Answer(Tail(1.0, 0.0, None), "exact", "no difference", pair.units, kinds)
     if pair.units <= LISTED_UNITS:
         p = listed_p(pair, alternative)
-        return Answer(Tail(p, math.log(p), None), "exact", LISTED, pair.units, kinds)
+        return Answer(Tail(p, math.log(p), None), "exact", HOW_LISTED, pair.units, kinds)
     whole = whole_differences(pair)
     if whole is not None:
         try:
             p, log_p = exact_p(whole, alternative, min(MAX_ADDITIONS, ADDITIONS * share))
-            return Answer(Tail(p, log_p, None), "exact", SUM_LAW, pair.units, kinds)
+            return Answer(Tail(p, log_p, None), "exact", HOW_SUM_LAW, pair.units, kinds)
         except TooLargeError:
             pass
     if kinds <= INVERTED_KINDS * share:
         return _inverted(pair, alternative)
     tail = normal_tail(pair, alternative)
-    return Answer(tail, "inversion", NORMAL, pair.units, kinds, pair.undefined)
+    return Answer(tail, "inversion", HOW_NORMAL, pair.units, kinds, pair.undefined)
 
 
 def _inverted(pair: MacroPair, alternative: str) -> Answer:
     tail = inverted_p(pair, alternative)
-    return Answer(tail, "inversion", INVERSION, pair.units, len(pair.kinds.e), pair.undefined)
+    return Answer(tail, "inversion", HOW_INVERTED, pair.units, len(pair.kinds.e), pair.undefined)
 
 
 def _inversions(answers: Sequence[Answer], decision: Decision) -> dict[int, int]:
     """Choose the pairs that go beyond their share of the budget, and may decide."""
     distances = _distances(answers, decision)
-    normal = [index for index, answer in enumerate(answers) if answer.how == NORMAL]
+    normal = [index for index, answer in enumerate(answers) if answer.how == HOW_NORMAL]
     near = [index for index in normal if distances[index] <= math.log(DECIDES)]
     return _within_budget(near, distances, [answers[index].kinds for index in near], INVERTED_KINDS * decision.share)
 
@@ -222,8 +230,8 @@ def _redo(
         if not draws:
             return _inverted(pair, decision.alternative)
         tail = sampled_p(pair, decision.alternative, decision.seed, draws)
-        return Answer(tail, "sampled", tilted_sampling(draws), pair.units, len(pair.kinds.e), pair.undefined)
+        return Answer(tail, "sampled", how_sampled(draws), pair.units, len(pair.kinds.e), pair.undefined)
 
     indices = list(chosen)
-    for index, new in zip(indices, mapped(answer, indices, THREADS), strict=True):
+    for index, new in zip(indices, in_threads(answer, indices, THREADS), strict=True):
         answers[index] = new

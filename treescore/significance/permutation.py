@@ -3,6 +3,11 @@
 Noreen 1989; Yeh 2000; Riezler & Maxwell 2005; Dror et al. 2018. Exact where the statistic is a sum of integers or
 few units differ, and for ratios where a dynamic programme is affordable. Means of one ratio over parts are inverted
 or sampled under a tilted law (`macro`); what is left is Monte Carlo.
+
+For other parts like these whole parts are swapped: with d_p the difference of two systems in part p, p is the share of
+all signs s under which the sum of s_p d_p / P is at least as extreme as the observed one. Swaps within the parts ask
+about these very parts; signs of whole parts ask about others of their kind, among which the two systems' difference
+varies.
 """
 
 from __future__ import annotations
@@ -10,24 +15,85 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from typing import NamedTuple
 
 import numpy as np
 
-from treescore.significance import ratio
+from treescore.core.arrays import FloatArray
+from treescore.significance import exact_ratios
 from treescore.significance.bootstrap import Interval
-from treescore.significance.constants import LN2, LN10, SMALLEST
-from treescore.significance.correction import first_threshold
-from treescore.significance.inversion import SAMPLED_BELOW, Tail, sum_tail, tail_of
-from treescore.significance.law import law_cost, law_p
-from treescore.significance.linear import ADDITIONS, Differences, TooLargeError, additions, differences_of, exact_p
+from treescore.significance.constants import LN2, LN10, ROUNDING, SMALLEST
+from treescore.significance.exact_ratios import law_cost, law_p
+from treescore.significance.exact_sums import ADDITIONS, Differences, TooLargeError, additions, differences_of, exact_p
+from treescore.significance.families import first_threshold
+from treescore.significance.kernels import THREADS, in_threads
 from treescore.significance.macro import formula_holds, parts_of
 from treescore.significance.macro_tests import SAMPLED_WORK, Decision, macro_answers
-from treescore.significance.methods import INVERSION, LISTED, SAME, SUM_LAW, tilted_sampling
 from treescore.significance.montecarlo import affordable_shuffles, extreme_counts, shuffles_needed
-from treescore.significance.part_signs import part_signs
-from treescore.significance.threads import THREADS, mapped
-from treescore.significance.tilted import DRAWS
+from treescore.significance.settings import FEWEST_PARTS
+from treescore.significance.signed_sums import (
+    DRAWS,
+    HOW_INVERTED,
+    HOW_LISTED,
+    HOW_SAME,
+    HOW_SUM_LAW,
+    SAMPLED_BELOW,
+    Tail,
+    how_sampled,
+    sum_tail,
+    tail_of,
+)
 from treescore.significance.units import Sample, merged
+
+SIGNS_WORK = 2e8
+"""Draws times parts of all pairs together (5 nanoseconds each, 1 s) up to which 21 to 99 parts are sampled; beyond it
+all pairs are inverted."""
+
+
+class PartSigns(NamedTuple):
+    """The tail of one pair, and in how many parts the two differ."""
+
+    tail: Tail
+    differing: int
+
+
+def part_signs(
+    values: FloatArray, pairs: Sequence[tuple[int, int]], alternative: str, *, higher_is_better: bool, seed: int = 1
+) -> list[PartSigns | None]:
+    """Test each pair of systems by the signs of its parts; None below six parts, or where a value is undefined.
+
+    Args:
+        values: the score of each system in each part, (N, P), missing and undefined ones as the worst value.
+        pairs: rows of `values`.
+        alternative: two-sided; greater or less, of the first system's quality.
+        higher_is_better: of the score.
+        seed: of the draws where 21 to 99 parts differ.
+    """
+    parts = values.shape[1]
+    if parts < FEWEST_PARTS:
+        return [None] * len(pairs)
+    draws = DRAWS if len(pairs) * parts * DRAWS <= SIGNS_WORK else 0
+    better = 1.0 if higher_is_better else -1.0
+    results: list[PartSigns | None] = []
+    for first, second in pairs:
+        d = better * (values[first] - values[second]) / parts
+        if not np.isfinite(d).all():
+            results.append(None)
+            continue
+        differing = int(np.count_nonzero(d))
+        results.append(PartSigns(_one(d, alternative, seed, draws), differing))
+    return results
+
+
+def _one(d: FloatArray, alternative: str, seed: int, draws: int) -> Tail:
+    observed = float(d.sum())
+    if alternative != "two-sided":
+        return sum_tail(d, -observed if alternative == "less" else observed, seed=seed, draws=draws)
+    if abs(observed) <= ROUNDING * float(np.abs(d).sum()):
+        return Tail(1.0, 0.0, None)
+    tail = sum_tail(d, abs(observed), seed=seed, draws=draws)
+    return tail_of(LN2 + tail.log_p, tail.error)
+
 
 LAW_BUDGET = 2e9
 """Limit of nanoseconds (estimated) for exact laws of ratios of all pairs: 2 s."""
@@ -75,7 +141,7 @@ class Test:
     ci: Interval | None = None
 
 
-IDENTICAL = Test(1.0, "exact", SAME, differing=0, smallest=1.0)
+IDENTICAL = Test(1.0, "exact", HOW_SAME, differing=0, smallest=1.0)
 """The test of two systems that differ in no unit."""
 
 
@@ -210,9 +276,9 @@ def _cheap(sample: Sample, first: int, second: int, alternative: str) -> Test | 
     smallest = smallest_p(differing, alternative)
     if not differing:
         return IDENTICAL
-    if sample.integer and differing <= ratio.LISTED_UNITS:
-        p = ratio.enumerated_p(sample, first, second, alternative)
-        return Test(p, "exact", LISTED, differing=differing, smallest=smallest)
+    if sample.integer and differing <= exact_ratios.LISTED_UNITS:
+        p = exact_ratios.enumerated_p(sample, first, second, alternative)
+        return Test(p, "exact", HOW_LISTED, differing=differing, smallest=smallest)
     return None
 
 
@@ -246,12 +312,14 @@ def _sums(sample: Sample, pairs: Sequence[tuple[int, int]], alternative: str, pl
         try:
             if index in exact:
                 p, log_p = exact_p(differences, turned)
-                return _permutation_test(Tail(p, log_p, None), "exact", SUM_LAW, differences.units, alternative)
+                return _permutation_test(Tail(p, log_p, None), "exact", HOW_SUM_LAW, differences.units, alternative)
         except TooLargeError:
             pass
         return _beyond(differences, turned, alternative, plan.seed, draws)
 
-    return dict(zip(of_pair, mapped(solve, list(of_pair), THREADS if sum(costs.values()) > LONG else 1), strict=True))
+    return dict(
+        zip(of_pair, in_threads(solve, list(of_pair), THREADS if sum(costs.values()) > LONG else 1), strict=True)
+    )
 
 
 def _beyond(differences: Differences, turned: str, alternative: str, seed: int, draws: int) -> Test:
@@ -261,11 +329,11 @@ def _beyond(differences: Differences, turned: str, alternative: str, seed: int, 
     tail = sum_tail(e, abs(observed) if turned == "two-sided" else observed, seed=seed, draws=draws, most=0.0)
     if turned == "two-sided":
         tail = tail_of(LN2 + tail.log_p, tail.error) if observed else Tail(1.0, 0.0, None)
-    how, kind = INVERSION, "inversion"
+    how, kind = HOW_INVERTED, "inversion"
     if tail.error is None:
-        how, kind = LISTED, "exact"
+        how, kind = HOW_LISTED, "exact"
     elif differences.units < SAMPLED_BELOW and draws:
-        how, kind = tilted_sampling(draws), "sampled"
+        how, kind = how_sampled(draws), "sampled"
     return _permutation_test(tail, kind, how, differences.units, alternative)
 
 
@@ -287,10 +355,10 @@ def _laws(
     test_of: dict[int, Test],
 ) -> None:
     """Compute exact laws for all remaining pairs, if the whole is affordable."""
-    jobs: dict[int, ratio.RatioPair] = {}
+    jobs: dict[int, exact_ratios.RatioPair] = {}
     spent = 0.0
     for index in rest:
-        pair = ratio.pair_of(sample, *pairs[index])
+        pair = exact_ratios.pair_of(sample, *pairs[index])
         cost = law_cost(pair, plan.law_budget)
         if math.isinf(cost):
             continue
@@ -303,7 +371,7 @@ def _laws(
     test_of.update(_solved(jobs, alternative, "exact law of a ratio"))
 
 
-def _solved(jobs: dict[int, ratio.RatioPair], alternative: str, how: str) -> dict[int, Test]:
+def _solved(jobs: dict[int, exact_ratios.RatioPair], alternative: str, how: str) -> dict[int, Test]:
     def solve(index: int) -> Test | None:
         pair = jobs[index]
         result = law_p(pair, alternative)
@@ -318,7 +386,7 @@ def _solved(jobs: dict[int, ratio.RatioPair], alternative: str, how: str) -> dic
             smallest=smallest_p(len(pair.us), alternative),
         )
 
-    tests = zip(jobs, mapped(solve, list(jobs), THREADS), strict=True)
+    tests = zip(jobs, in_threads(solve, list(jobs), THREADS), strict=True)
     return {index: test for index, test in tests if test is not None}
 
 
@@ -379,12 +447,12 @@ def _near_threshold(
         thresholds[row] = first_threshold(max(1, plan.family - rank), plan.alpha, plan.correction)
     position_of = {index: position for position, index in enumerate(sorted(test_of))}
     distances = {index: abs(math.log(p[position_of[index]] / thresholds[position_of[index]])) for index in rest}
-    jobs: dict[int, ratio.RatioPair] = {}
+    jobs: dict[int, exact_ratios.RatioPair] = {}
     spent = 0.0
     for index in sorted(rest, key=distances.__getitem__):
         if distances[index] > math.log(NEAR_THRESHOLD):
             break
-        pair = ratio.pair_of(sample, *pairs[index])
+        pair = exact_ratios.pair_of(sample, *pairs[index])
         cost = law_cost(pair)
         if math.isinf(cost):
             continue

@@ -1,19 +1,22 @@
-"""The question of a comparison: the systems, and what is derived from their counts."""
+"""The question of a comparison: the systems, what is derived from their counts, seeds, and the answer's signature."""
 
 from __future__ import annotations
 
+import hashlib
+import hmac
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from typing import NamedTuple
 
 from treescore.core.arrays import Counts, FloatArray, IntArray
+from treescore.core.params import Json
 from treescore.core.registry import TokenBits
 from treescore.core.scores import Score
+from treescore.core.version import __version__
 from treescore.significance.bootstrap import affordable_resamples
-from treescore.significance.permutation import LAW_BUDGET, ShufflePlan
+from treescore.significance.permutation import LAW_BUDGET, ShufflePlan, Test
 from treescore.significance.settings import Settings
-from treescore.significance.unit_choice import Units, with_whole_parts
-from treescore.significance.units import Sample, by_part, missing_parts, pooled, sample_of
+from treescore.significance.units import Sample, Units, by_part, missing_parts, pooled, sample_of, with_whole_parts
 
 SeedOf = Callable[[Sequence[str]], int]
 """The seed of a pair's shuffles and draws by both names; of no names, that of the resamples, which all share."""
@@ -182,3 +185,74 @@ class Question:
             values=sample.values(),
             pairs=[(0, 1)][: len(systems) - 1],
         )
+
+
+VERSION = 3
+"""Raised where the same question has another answer than before."""
+
+
+def statistic(score: Score, *, macro: bool) -> dict[str, Json]:
+    """Describe how the statistic is computed from the counts."""
+    ratios = [
+        {"numerator": dict(ratio.numerator), "denominator": dict(ratio.denominator), "one_minus": ratio.one_minus}
+        for ratio in score.ratios
+    ]
+    kind = "ratio-of-sums" if len(ratios) == 1 and score.join is None else "composite"
+    return {
+        "statistic": f"macro-average of {kind}" if macro else kind,
+        "numerator": list(score.ratios[0].numerator) if len(ratios) == 1 else None,
+        "denominator": list(score.ratios[0].denominator) if len(ratios) == 1 else None,
+        "terms": ratios,
+    }
+
+
+def signature(question: Question, tests: Sequence[Test], gold_digest: str | None) -> dict[str, Json]:
+    """Make the signature: everything that the figures depend on beside the counts."""
+    settings = question.settings
+    shuffles = max((test.shuffles for test in tests if test.shuffles), default=None)
+    resamples = None if settings.interval == "none" else question.resamples
+    return {
+        "score": question.score_name,
+        "test": settings.test,
+        "alternative": settings.alternative,
+        "unit": question.unit,
+        "shuffles": shuffles,
+        "shuffles_asked": settings.shuffles,
+        "resamples": resamples,
+        "interval": settings.interval,
+        "level": settings.level,
+        "seed": settings.seed if question.seed_of is None else None,
+        "correction": settings.correction,
+        "alpha": settings.alpha,
+        "clusters": settings.clusters,
+        "mcnemar": settings.mcnemar if settings.test == "mcnemar" else None,
+        "runs": settings.runs,
+        "margin": settings.margin,
+        "power": settings.power,
+        "gold": gold_digest,
+        "version": f"{__version__}/significance.{VERSION}",
+    }
+
+
+_SEED_BYTES = 8
+
+
+@dataclass(frozen=True, slots=True)
+class Seeds:
+    """The seeds of one question.
+
+    Attributes:
+        root: what they are made of; with it and the names the tests can be repeated.
+    """
+
+    root: bytes
+
+    @property
+    def commitment(self) -> str:
+        """Return what is published before the root is, so that it cannot be changed afterwards."""
+        return "sha256:" + hashlib.sha256(self.root).hexdigest()
+
+    def of(self, names: Sequence[str]) -> int:
+        """Return the seed of a pair's shuffles and draws; of no names, that of all resamples; below 2^63."""
+        body = "\0".join(sorted(names)).encode()
+        return int.from_bytes(hmac.digest(self.root, body, hashlib.sha256)[:_SEED_BYTES], "big") >> 1

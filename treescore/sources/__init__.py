@@ -1,20 +1,23 @@
 """What callers have in their hands, as texts: files, archives, folders, open files, strings, parsed sentences."""
 
-from treescore.sources.choices import format_choice
-from treescore.sources.named import Named, Outputs, named_outputs, run_name
-from treescore.sources.names import names_of_paths
-from treescore.sources.problems import shown, wrong
+from treescore.sources.files import shown, wrong
 from treescore.sources.texts import (
+    Named,
+    Outputs,
     Source,
     SourceText,
     StandardInput,
     check_same_files,
     first_text,
+    format_choice,
     format_of,
     format_of_name,
     guessed_format,
+    named_outputs,
+    names_of_paths,
     pointer_of,
     read_source,
+    run_name,
 )
 
 __all__ = [

@@ -1,4 +1,7 @@
-"""The bytes of files: plain, compressed, in archives and in folders, all bounded."""
+"""The bytes of files: plain, compressed, in archives and in folders, all bounded.
+
+Errors of texts and their names are of one problem each.
+"""
 
 from __future__ import annotations
 
@@ -13,8 +16,30 @@ from itertools import pairwise
 from pathlib import Path, PurePosixPath
 from typing import NamedTuple, Protocol
 
-from treescore.core.extras import missing
-from treescore.sources.problems import shown, wrong
+from treescore.errors import InputError, Problem, missing_extra
+
+LONGEST_SHOWN = 80
+"""Characters of a path that an error quotes."""
+MOST_LISTED = 5
+"""Names that an error lists; further ones are only counted."""
+
+
+def wrong(code: str, detail: str, pointer: str) -> InputError:
+    """Return the error of one problem."""
+    return InputError(Problem(code, detail, pointer=pointer))
+
+
+def shown(path: object) -> str:
+    """Quote a path, shortened."""
+    text = str(path)
+    return repr(text if len(text) <= LONGEST_SHOWN else f"{text[:LONGEST_SHOWN]}...")
+
+
+def listed(names: list[str]) -> str:
+    """List names, the first of many."""
+    more = f" and {len(names) - MOST_LISTED} more" if len(names) > MOST_LISTED else ""
+    return ", ".join(names[:MOST_LISTED]) + more
+
 
 MAX_BYTES = 1 << 30
 """Bytes of one text, unpacked."""
@@ -162,7 +187,7 @@ def _unzstd(path: Path, budget: _Budget) -> bytes:
     try:
         import zstandard  # noqa: PLC0415 - an extra
     except ImportError as error:
-        detail = missing(f"Reading {shown(path)}", "zstd")
+        detail = missing_extra(f"Reading {shown(path)}", "zstd")
         raise wrong("missing-extra", detail, budget.pointer) from error
 
     def pieces(stream: _Stream) -> Iterator[bytes]:

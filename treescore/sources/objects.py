@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, NamedTuple
 
-from treescore.sources.problems import wrong
+from treescore.sources.files import wrong
 
 BRACKETED, CONLLU = "bracketed", "conllu"
 _BLANKS = frozenset(" \t\n\r\v\f")

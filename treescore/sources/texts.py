@@ -1,23 +1,26 @@
-"""Texts of any kind, read as the bytes that a format reads, with their digests and places."""
+"""Texts of any kind, read as the bytes that a format reads, with their digests and places.
+
+Formats are named as callers name them, alone or with options; systems by their callers, or by the paths of
+their outputs.
+"""
 
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from itertools import accumulate, islice
-from pathlib import Path
-from typing import IO, Any, NamedTuple, TypeGuard
+from pathlib import Path, PurePath
+from typing import IO, Any, NamedTuple, TypeGuard, cast
 
-from treescore.core.digests import digest_of
-from treescore.core.params import escape
+from treescore.core.params import Json, escape
 from treescore.core.registry import FORMATS, Format, Text
-from treescore.core.suggestions import did_you_mean
-from treescore.core.text import line_count
-from treescore.errors import FilePath, SeveralFiles
-from treescore.evaluation.spec import FormatChoice
-from treescore.sources.files import ARCHIVE, PACKED, is_folder, names_inside, read_files
+from treescore.core.text import digest_of, line_count
+from treescore.core.wording import did_you_mean
+from treescore.errors import FilePath, SeveralFiles, placed
+from treescore.evaluation.spec import FormatChoice, parse_format
+from treescore.shapes import check_format
+from treescore.sources.files import ARCHIVE, PACKED, is_folder, listed, names_inside, read_files, shown, wrong
 from treescore.sources.objects import format_of_objects, is_objects, text_of_objects
-from treescore.sources.problems import listed, shown, wrong
 
 Source = str | bytes | os.PathLike[str] | IO[bytes] | IO[str] | Mapping[str, Any] | Any
 """A text: a path, a string with a line break, bytes, an open file, parsed sentences; a mapping for formats of several
@@ -272,3 +275,128 @@ def _suffix(name: str) -> str:
 def _without_suffix(name: str) -> str:
     suffix = _suffix(name)
     return name[: -len(suffix)] if suffix in _formats_by_suffix() else name
+
+
+def format_choice(value: Json, pointer: str) -> FormatChoice:
+    """Return a format from its name, or from an object with a name and options.
+
+    Raises:
+        InputError: the value has another shape, or the format or an option is unknown.
+    """
+    check_format(value, pointer)
+    with placed(pointer):
+        return parse_format(value)
+
+
+_UNPRINTABLE = "\N{REPLACEMENT CHARACTER}"
+
+
+def names_of_paths(paths: Sequence[str | Path]) -> list[str]:
+    """Return a name for each path: its stem; where two have one stem, the components in which the paths differ.
+
+    `a/out.conllu b/out.conllu` are `a` and `b`. Only a path that is given twice has one name twice. A mark stands for
+    what cannot be printed, as a byte that is not UTF-8.
+    """
+    names = _names([Path(path) for path in paths])
+    printable = ["".join(each if each.isprintable() else _UNPRINTABLE for each in name) for name in names]
+    return printable if len(set(printable)) == len(set(names)) else names
+
+
+def _names(found: Sequence[Path]) -> list[str]:
+    for stem in (_stem, _whole):
+        ends = [stem(path) for path in found]
+        if len(set(ends)) == len(ends):
+            return ends
+        names = _differing([(*path.parts[:-1], end) for path, end in zip(found, ends, strict=True)])
+        if len(set(names)) == len(names):
+            return names
+    return [str(path) for path in found]
+
+
+def _stem(path: Path) -> str:
+    """Return the last component without suffixes: those of a compression, then the file's own; all of a folder's."""
+    if is_folder(path):
+        return path.name or str(path)
+    inner = PurePath(path.stem) if path.suffix.lower() in PACKED else PurePath(path.name)
+    return inner.stem or path.name or str(path)
+
+
+def _whole(path: Path) -> str:
+    return path.name or str(path)
+
+
+def _differing(paths: Sequence[tuple[str, ...]]) -> list[str]:
+    """Join the components of each path that are not the same in all."""
+    if len({len(parts) for parts in paths}) == 1:
+        kept = [k for k, column in enumerate(zip(*paths, strict=True)) if len(set(column)) > 1]
+        return ["/".join(parts[k] for k in kept) for parts in paths]
+    shortest = min(map(len, paths)) - 1
+    first = paths[0]
+    head = next((k for k in range(shortest) if any(parts[k] != first[k] for parts in paths)), shortest)
+    tail = next((k for k in range(shortest - head) if any(parts[-1 - k] != first[-1 - k] for parts in paths)), None)
+    end = shortest - head if tail is None else tail
+    return ["/".join(parts[head : len(parts) - end]).lstrip("/") for parts in paths]
+
+
+Outputs = Source | Sequence[Source] | Mapping[str, Source | Sequence[Source]]
+"""One output, several, or several by the names of their systems; of a system also a list of training runs."""
+
+
+class Named(NamedTuple):
+    """An output with the name of its system, and that of the system of which it is a further training run."""
+
+    name: str
+    source: Source
+    run_of: str | None = None
+
+
+def named_outputs(outputs: Outputs) -> list[Named]:
+    """Return outputs with their names: given, else from the paths of their files, else numbers from 1.
+
+    A path's name is its stem; where two have one stem, the components in which the paths differ. Of several training
+    runs of a system the first has its name, and the others `NAME.2`, `NAME.3`, ...
+
+    Raises:
+        InputError: a name is not a string, a list of runs is empty, or `outputs` is not a list.
+    """
+    if isinstance(outputs, Mapping):
+        if not all(isinstance(name, str) for name in outputs):
+            raise wrong("wrong-type", "The name of an output must be a string.", "/outputs")
+        return [run for name, source in outputs.items() for run in _runs(name, source)]
+    listed = _listed(outputs)
+    paths = {number: path for number, source in enumerate(listed, 1) if (path := path_of(source)) is not None}
+    names = dict(zip(paths, names_of_paths(list(paths.values())), strict=True))
+    return [Named(names.get(number, str(number)), source) for number, source in enumerate(listed, 1)]
+
+
+def run_name(name: str, number: int) -> str:
+    """Return the name of a system's training run by its number from 1."""
+    return name if number == 1 else f"{name}.{number}"
+
+
+def _listed(outputs: Outputs) -> list[Source]:
+    """Return one output or several as a list; a list of sentences is one output."""
+    if isinstance(outputs, (str, bytes, bytearray, memoryview, os.PathLike)) or callable(
+        getattr(outputs, "read", None)
+    ):
+        return [outputs]
+    if is_objects(outputs):
+        return [outputs]
+    if isinstance(outputs, Iterable):
+        found = list(cast("Iterable[Source]", outputs))
+        return [found] if is_objects(found) else found
+    detail = (
+        f"Outputs cannot be of type {type(outputs).__name__}. Give a path, a text, parsed sentences, a list of "
+        "outputs, or {name: output}."
+    )
+    raise wrong("wrong-type", detail, "/outputs")
+
+
+def _runs(name: str, source: Source | Sequence[Source]) -> list[Named]:
+    if isinstance(source, (list, tuple)) and not is_objects(source):
+        if not source:
+            raise wrong("too-few-runs", f"{name!r} has no output. Give one, or a list of its runs.", "/outputs")
+        return [
+            Named(run_name(name, number), run, name if number > 1 else None) for number, run in enumerate(source, 1)
+        ]
+    return [Named(name, source)]

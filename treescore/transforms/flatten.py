@@ -12,8 +12,7 @@ from treescore.core.trees import ConstituentTreebank
 from treescore.errors import LimitError, Problem
 from treescore.transforms.drop_traces import NULL_TAGS, null_elements, placeholders
 from treescore.transforms.shared.rewriting import dropped_by
-from treescore.transforms.shared.rule_sets import RULES_SCHEMA, rules_of
-from treescore.transforms.shared.rule_text import Rule
+from treescore.transforms.shared.rules import RULES_SCHEMA, Rule, rules_of
 from treescore.transforms.shared.tree_edit import (
     decided_by,
     empty_nodes,

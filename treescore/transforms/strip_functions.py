@@ -9,8 +9,7 @@ from typing import ClassVar
 from treescore.core.arrays import IntArray
 from treescore.core.params import BOOLEAN, Param
 from treescore.core.registry import Transform, register
-from treescore.core.trees import ConstituentTreebank
-from treescore.core.vocabulary import Vocabulary
+from treescore.core.trees import ConstituentTreebank, Vocabulary
 from treescore.transforms.shared.tree_edit import rewritten
 
 CUT_AT = "-="

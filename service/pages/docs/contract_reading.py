@@ -1,4 +1,7 @@
-"""Read operations, schemas and examples out of the contract."""
+"""Read operations, schemas and examples out of the contract, describe schemas, and find where each is documented.
+
+Schemas are described by their types in a few words, and their members, however deep, one a row.
+"""
 
 from __future__ import annotations
 
@@ -8,8 +11,12 @@ from dataclasses import dataclass
 from functools import cache
 from typing import Any
 
-from service.api import contract
-from service.problem_catalogue import TYPES
+import orjson
+from markupsafe import Markup, escape
+
+from service.api import status as contract
+from service.problem_catalogue import CODES, TYPES
+from treescore.core.params import Json
 
 Document = Mapping[str, Any]
 METHODS = ("get", "post", "put", "patch", "delete")
@@ -182,3 +189,138 @@ def _contract_operations() -> Iterator[Operation]:
 def _pattern(path: str) -> re.Pattern[str]:
     steps = (r"[^/?\s]+" if step.startswith("{") else re.escape(step) for step in re.split(r"(\{\w+\})", path))
     return re.compile("".join(steps))
+
+
+CALL = re.compile(rf"(?:({'|'.join(METHODS).upper()}) )?(/[^\s?`]+)(?:\?\S*)?")
+
+
+def of_code(quoted: str) -> str | None:
+    """Return the address of what a piece of code names; None where it names nothing that has a page.
+
+    Names of problems are followed only if they have a hyphen: `closed` is a word of other things too.
+    """
+    if quoted in ("openapi.yaml", "/openapi.yaml", "/openapi.json"):
+        return f"/{quoted.removeprefix('/')}"
+    if "-" in quoted and (quoted in TYPES or quoted in CODES):
+        return f"/problems/{quoted}"
+    named = operation_of(quoted)
+    return None if named is None else named.address
+
+
+def operation_of(quoted: str) -> Operation | None:
+    """Return the operation that a piece of code names, by its id, or by a path, with a method or that of reading.
+
+    An id is followed only if it is of several words: `submit` is a scope too.
+    """
+    for operation in operations():
+        if operation.id == quoted and "_" in quoted:
+            return operation
+    call = CALL.fullmatch(quoted)
+    return None if call is None else called(call[1] or "GET", call[2])
+
+
+def called(method: str, path: str) -> Operation | None:
+    """Return the operation that a call of a path is; where several fit, that with the fewest names in braces.
+
+    Args:
+        method: in capitals.
+        path: whole, or its end after `…`.
+    """
+    if path.startswith("…"):
+        ends = [each for each in operations() if each.method == method and each.path.endswith(path[1:])]
+        return ends[0] if len(ends) == 1 else None
+    fitting = [each for each in operations() if each.method == method and each.matches(path)]
+    return min(fitting, key=lambda each: each.path.count("{"), default=None)
+
+
+def in_reference(page: str, anchor: str) -> str:
+    """Return the address of a part of the reference that Sphinx has on one page and the service on several."""
+    if page == "/problems" and anchor:
+        return f"/problems/{anchor}" if anchor in TYPES or anchor in CODES else page
+    named = operation_of(anchor) if anchor else None
+    return page if named is None else named.address
+
+
+_BOUNDS = (
+    *(("minimum", "at least"), ("maximum", "at most"), ("exclusiveMinimum", "more than"), ("default", "default")),
+    *(("minLength", "length at least"), ("maxLength", "length at most")),
+)
+_CHOICES = (("oneOf", Markup(" or ")), ("anyOf", Markup(" or ")), ("allOf", Markup(" with ")))
+
+
+@dataclass(frozen=True, slots=True)
+class Member:
+    """A member of a schema.
+
+    Attributes:
+        path: from the schema down, as `scores.main.value`; `[]` is each entry of a list, `*` each member.
+        anchor: its id on the page.
+        schema: of its value.
+        required: whether it is always there.
+    """
+
+    path: str
+    anchor: str
+    schema: Document
+    required: bool
+
+
+def members(name: str) -> list[Member]:
+    """Return the members of a named schema; those of schemas that it refers to stand there."""
+    found: dict[str, Member] = {}
+    for path, schema, required in _below(components("schemas")[name], ""):
+        anchor = f"{name}.{path.replace('[]', '').replace('*', 'each')}"
+        if path not in found:
+            taken = sum(each.anchor.partition("~")[0] == anchor for each in found.values())
+            found[path] = Member(path, f"{anchor}~{taken}" if taken else anchor, schema, required)
+    return list(found.values())
+
+
+def kind(schema: Document) -> Markup:
+    """Describe a schema in a few words, with links to the named ones."""
+    if "$ref" in schema:
+        name = schema["$ref"].rpartition("/")[2]
+        return Markup('<a href="{}">{}</a>').format(schema_address(name), name)
+    for word, between in _CHOICES:
+        if word in schema:
+            return between.join(kind(choice) for choice in schema[word])
+    if "enum" in schema:
+        return Markup(", ").join(_value(value) for value in schema["enum"])
+    if "const" in schema:
+        return _value(schema["const"])
+    types = schema.get("type", "any value")
+    if types == "array":
+        return Markup("list of {}").format(kind(schema.get("items", {})))
+    if types == "object" and isinstance(schema.get("additionalProperties"), Mapping):
+        return Markup("object of {}").format(kind(schema["additionalProperties"]))
+    words = " or ".join(types) if isinstance(types, list) else types
+    bounds = [f"{sign} {_plain(schema[name])}" for name, sign in _BOUNDS if name in schema]
+    bounds += [schema["format"]] if "format" in schema else []
+    return escape(words + (f" ({', '.join(bounds)})" if bounds else ""))
+
+
+def pretty(value: Json) -> str:
+    """Return a value as indented JSON."""
+    return orjson.dumps(value, option=orjson.OPT_INDENT_2).decode()
+
+
+def _below(schema: Document, prefix: str) -> Iterator[tuple[str, Document, bool]]:
+    required = schema.get("required", ())
+    for name, member in schema.get("properties", {}).items():
+        path = f"{prefix}.{name}" if prefix else name
+        yield path, member, name in required
+        yield from _below(member, path)
+    for word, _ in _CHOICES:
+        for choice in schema.get(word, ()):
+            yield from _below(choice, prefix)
+    for word, mark in (("items", "[]"), ("additionalProperties", ".*")):
+        if isinstance(schema.get(word), Mapping):
+            yield from _below(schema[word], (prefix + mark).removeprefix("."))
+
+
+def _value(value: Json) -> Markup:
+    return Markup("<code>{}</code>").format(_plain(value))
+
+
+def _plain(value: Json) -> str:
+    return value if isinstance(value, str) else orjson.dumps(value).decode()

@@ -1,7 +1,12 @@
-"""Find what a caller asks for, or refuse it, with the same messages everywhere."""
+"""Find what a caller asks for, or refuse it, with the same messages everywhere, and recognise repeated requests.
+
+An idempotency key marks a request, so that a retry creates nothing twice.
+"""
 
 from __future__ import annotations
 
+import hashlib
+from dataclasses import dataclass
 from datetime import datetime
 
 from sqlalchemy import Connection
@@ -9,11 +14,11 @@ from sqlalchemy import Connection
 from service.caller import Caller
 from service.errors import LONGEST_SHOWN, SOON, Conflict, Gone, NotFound, Unprocessable
 from service.policy import gate
-from service.store import benchmarks, revisions, submissions, teams
+from service.store import benchmarks, revisions, submissions, teams, tokens
 from service.store.benchmarks import Benchmark
 from service.store.revisions import Revision
 from service.store.submissions import Submission
-from treescore.core.suggestions import did_you_mean
+from treescore.core.wording import did_you_mean
 
 SUGGESTED_FROM = 1000
 """Names that are read to suggest one."""
@@ -154,3 +159,43 @@ def require_open(benchmark: Benchmark, caller: Caller, now: datetime) -> None:
             f"The benchmark {benchmark.id!r} closed at {benchmark.settings['closes_at']}.",
             slug="closed",
         )
+
+
+@dataclass(frozen=True, slots=True)
+class IdempotencyKey:
+    """A client's key for one request, and the digest of that request."""
+
+    key: str
+    digest: str
+
+
+def claim_key(
+    db: Connection, caller: Caller, idempotency_key: IdempotencyKey | None, created: str, now: datetime
+) -> str | None:
+    """Return what an earlier request with this key created; None for a first request, which now stands for `created`.
+
+    A key is its owner's. Callers without a token share none: their keys count together with address and request, so
+    that a caller learns of another's request only by sending the same one.
+
+    Raises:
+        Unprocessable: the key was used for another request.
+        IntegrityError: another first request with this key is in progress.
+    """
+    if idempotency_key is None:
+        return None
+    owner = _anonymous_owner(caller, idempotency_key) if caller.anonymous else caller.owner
+    stored = tokens.find_key(db, owner, idempotency_key.key)
+    if stored is None:
+        tokens.add_key(db, owner, idempotency_key.key, idempotency_key.digest, created, now)
+        return None
+    digest, resource = stored
+    if digest != idempotency_key.digest:
+        raise Unprocessable(
+            "This Idempotency-Key was used for another request. Use a new key for each new request.",
+            slug="idempotency-key-reused",
+        )
+    return resource
+
+
+def _anonymous_owner(caller: Caller, idempotency_key: IdempotencyKey) -> str:
+    return hashlib.sha256(f"{caller.address} {idempotency_key.digest}".encode()).hexdigest()

@@ -1,61 +1,55 @@
-"""Create, show, list, change and delete benchmarks."""
+"""Create, show, list, change and delete benchmarks.
+
+Organisers see how one runs: submissions by day, failures by code, how long work waits and takes.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
-from datetime import datetime
+from datetime import UTC, date, datetime, timedelta
 
+import numpy as np
 import orjson
 from sqlalchemy import Connection
 from sqlalchemy.exc import IntegrityError
 
-from service.caller import Caller, principal_of
+from service.caller import Caller, new_id, principal_of
 from service.context import Context
-from service.errors import (
-    Conflict,
-    NotFound,
-    PreconditionFailed,
-    PreconditionRequired,
-    invalid,
-    refuse,
-    unprocessable,
-)
-from service.ids import new_id
+from service.errors import Conflict, NotFound, PreconditionFailed, PreconditionRequired, invalid, refuse, unprocessable
 from service.policy import gate
+from service.policy.figures import shown_share
 from service.policy.gate import Level
-from service.policy.split import shown_share
 from service.queue import LIVE
 from service.requests import (
     MAX_PARTS,
     MISSING,
     PRIVATE,
+    AnalyticsQuery,
     BenchmarkChanges,
     BenchmarkRequest,
     BenchmarksQuery,
     PartGold,
     Request,
 )
-from service.store import artifacts, benchmarks, ladders, revisions, runs, submissions, texts, tokens
+from service.store import artifacts, benchmarks, revisions, runs, score_records, submissions, texts, tokens
 from service.store.benchmarks import Benchmark
 from service.store.revisions import Part, Revision
-from service.usecases.access.access import benchmark_of
-from service.usecases.access.idempotency import IdempotencyKey, claim_key
-from service.usecases.benchmarks.settings import check_part_name, complete_settings
-from service.usecases.benchmarks.warnings import revision_warnings
+from service.store.runs import CANCELLED, FAILED, QUEUED, RUNNING, SUCCEEDED
+from service.store.submissions import SentAttempt
+from service.usecases.access.access import IdempotencyKey, benchmark_of, claim_key
+from service.usecases.benchmarks.settings import check_part_name, complete_settings, revision_warnings
 from service.usecases.boards.work import schedule_board_comparison
-from service.usecases.events.record import record_event
+from service.usecases.events.events import record_event
 from service.usecases.runs.ending import queue_runs
-from service.usecases.runs.views import TEXT_TYPE, Page, View, body_view, json_view, moment, page_of
-from service.usecases.runs.waiting import wait_for
-from service.usecases.scoring import gold_cache
-from service.usecases.scoring.config import check_scoring, scoring_config
-from service.usecases.scoring.part_texts import GOLD, items_name, named_texts
-from service.usecases.scoring.published import counts_shown, input_kind
+from service.usecases.runs.views import TEXT_TYPE, Page, View, body_view, json_view, moment, page_of, wait_for
+from service.usecases.scoring import gold
+from service.usecases.scoring.config import check_scoring, counts_shown, input_kind, scoring_config
+from service.usecases.scoring.gold import GOLD, items_name, named_texts
 from service.usecases.scoring.shares import make_key, unsplittable
-from treescore.core.counting import counted
 from treescore.core.params import Json, escape
-from treescore.core.suggestions import did_you_mean
+from treescore.core.wording import counted, did_you_mean
 from treescore.errors import Problem, ProblemList, ScoringError
 
 REVISION_KIND = "revision"
@@ -234,11 +228,11 @@ def delete_benchmark(context: Context, caller: Caller, slug: str) -> None:
             runs.finish(db, revision_id, runs.CANCELLED, now)
         texts.drop(db, ids)
         artifacts.drop(db, ids)
-        ladders.drop(db, slug)
+        score_records.drop_ladders(db, slug)
         tokens.revoke_all(db, slug, None, now)
         benchmarks.mark_deleted(db, slug, now)
         record_event(db, context, "benchmark.deleted", slug, actor=caller.owner)
-    gold_cache.drop(context, ids)
+    gold.drop_gold(context, ids)
     for revision_id in ids:
         context.queue.stop(revision_id)
 
@@ -356,3 +350,93 @@ def _benchmark_taken(slug: str) -> Conflict:
         f"The id {slug!r} is taken (ids of deleted benchmarks stay taken). Use another id.",
         slug="id-taken",
     )
+
+
+_STATES = {SUCCEEDED: "scored", FAILED: "failed", CANCELLED: "cancelled", QUEUED: "queued", RUNNING: "running"}
+
+
+def analytics_of(context: Context, caller: Caller, slug: str, query: AnalyticsQuery) -> View:
+    """Return what has happened on a benchmark in the last days.
+
+    Raises:
+        Forbidden: the caller does not organise.
+        NotFound, Gone: unknown or deleted benchmark.
+    """
+    caller.require("organise")
+    today = context.now().astimezone(UTC).date()
+    first = today - timedelta(days=query.days - 1)
+    with context.store.read() as db:
+        benchmark_of(db, slug)
+        sent = submissions.sent_since(db, slug, first.isoformat())
+        checked = submissions.validations_since(db, slug, first.isoformat())
+    return json_view(
+        {
+            "benchmark": slug,
+            "first_day": first.isoformat(),
+            "last_day": today.isoformat(),
+            "complete": len(sent) < submissions.MOST_ATTEMPTS,
+            "days": _days(sent, checked, first, query.days),
+            "attempts": {
+                "submissions": len(sent),
+                "further": sum(each.attempt - 1 for each in sent),
+                "validations": sum(checked.values()),
+            },
+            "failures": _failures(sent),
+            "waiting_seconds": _spread((each.started_at - each.queued_at).total_seconds()
+                                       for each in sent if each.started_at is not None),
+            "scoring_seconds": _spread((each.finished_at - each.started_at).total_seconds()
+                                       for each in sent if each.started_at is not None
+                                       and each.finished_at is not None and each.run_state == SUCCEEDED),
+            "queue": _queue(sent),
+        }
+    )  # fmt: skip
+
+
+def _state(each: SentAttempt) -> str:
+    # the row of a submission says queued until its run has ended
+    return _STATES[each.run_state if each.state == QUEUED else each.state]
+
+
+def _days(sent: Sequence[SentAttempt], checked: Mapping[str, int], first: date, number: int) -> list[dict[str, object]]:
+    """Return every day, oldest first, also those without submissions."""
+    counted = Counter((each.utc_day, _state(each)) for each in sent)
+    days = [(first + timedelta(days=at)).isoformat() for at in range(number)]
+    return [
+        {
+            "day": day,
+            **{state: counted[day, state] for state in _STATES.values()},
+            "validations": checked.get(day, 0),
+        }
+        for day in days
+    ]
+
+
+def _failures(sent: Iterable[SentAttempt]) -> list[dict[str, object]]:
+    """Return in how many failed attempts each code was given, the most frequent first."""
+    counted: Counter[tuple[str, str]] = Counter()
+    for each in sent:
+        for failure in each.failures:
+            kind = str(failure["kind"])
+            codes = {str(error["code"]) for error in failure.get("errors", ())}
+            counted.update((kind, code) for code in codes or {""})
+    ordered = sorted(counted.items(), key=lambda item: (-item[1], item[0]))
+    return [{"kind": kind, "code": code or None, "attempts": number} for (kind, code), number in ordered]
+
+
+def _spread(seconds: Iterable[float]) -> dict[str, object]:
+    """Return the median and the 90th percentile of times."""
+    known = np.array([max(0.0, each) for each in seconds], np.float64)
+    if not len(known):
+        return {"number": 0, "median": None, "p90": None}
+    median, p90 = np.percentile(known, [50, 90]).tolist()
+    return {"number": len(known), "median": round(median, 3), "p90": round(p90, 3)}
+
+
+def _queue(sent: Sequence[SentAttempt]) -> dict[str, object]:
+    """Return what is waiting and what is being scored now, of the same days."""
+    waiting = [each.queued_at for each in sent if _state(each) == "queued"]
+    return {
+        "queued": len(waiting),
+        "running": sum(_state(each) == "running" for each in sent),
+        "oldest": moment(min(waiting, default=None)),
+    }

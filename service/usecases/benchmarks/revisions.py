@@ -1,41 +1,36 @@
-"""Create and show revisions: changes of gold or metrics, each stored once and never changed."""
+"""Create and show revisions: changes of gold or metrics, each stored once and never changed.
+
+What a revision changes against the one that was active before it, and who moves, is shown also before it is active.
+"""
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from datetime import datetime
 
 from sqlalchemy import Connection
 
-from service.caller import Caller, principal_of
+from service.caller import Caller, new_id, principal_of
 from service.context import Context
 from service.errors import SOON, Conflict, NotFound, invalid, refuse, unprocessable
-from service.ids import new_id
-from service.policy import gate
+from service.policy import figures, gate
+from service.policy.figures import shares_of, shown_share
 from service.policy.gate import Level
-from service.policy.split import shares_of, shown_share
 from service.queue import BULK, LIVE
 from service.requests import MAX_PARTS, PageQuery, PartGold, RevisionRequest
 from service.store import revisions, runs, texts
 from service.store.benchmarks import Benchmark
-from service.store.revisions import Revision
-from service.usecases.access.access import active_revision, benchmark_of, cursor_number
-from service.usecases.access.idempotency import IdempotencyKey, claim_key
-from service.usecases.benchmarks.benchmarks import (
-    REVISION_KIND,
-    part_document,
-    parts_texts,
-    shown_revision,
-)
-from service.usecases.benchmarks.warnings import moves_shown, revision_warnings
-from service.usecases.boards.released import release_of_revision
-from service.usecases.events.record import record_event
-from service.usecases.runs.views import Page, View, json_view, moment
-from service.usecases.runs.waiting import wait_for
-from service.usecases.scoring.config import MEMBERS, check_scoring, scoring_config
-from service.usecases.scoring.part_texts import GOLD, items_name, names_of
-from service.usecases.scoring.published import counts_shown
+from service.store.revisions import Digests, Revision
+from service.usecases.access.access import IdempotencyKey, active_revision, benchmark_of, claim_key, cursor_number
+from service.usecases.benchmarks.benchmarks import REVISION_KIND, part_document, parts_texts, shown_revision
+from service.usecases.benchmarks.settings import moves_shown, revision_warnings
+from service.usecases.boards.viewing import release_of_revision
+from service.usecases.events.events import record_event
+from service.usecases.runs.views import Page, View, json_view, moment, wait_for
+from service.usecases.scoring.config import MEMBERS, check_scoring, counts_shown, scoring_config
+from service.usecases.scoring.gold import GOLD, items_name, names_of
 from treescore.core.params import Json, escape
-from treescore.core.suggestions import did_you_mean
+from treescore.core.wording import did_you_mean
 from treescore.errors import Problem, ProblemList, ScoringError
 
 
@@ -233,3 +228,73 @@ def moves_of(
     if level < Level.ITEMS and not all(moves_shown(db, benchmark, revision, each) for each in shares_of(benchmark)):
         return None
     return gate.moves_view(release, revision.moved)
+
+
+def difference(context: Context, caller: Caller, slug: str, number: int) -> View:
+    """Return the difference of a revision. Other callers than organisers see that of revisions that are or were active.
+
+    Raises:
+        NotFound: no revision has this number, or none was active before it.
+    """
+    with context.store.read() as db:
+        benchmark = benchmark_of(db, slug, caller)
+        revision = revision_of(db, caller, slug, number)
+        if not caller.organiser and revision.state not in revisions.READABLE:
+            raise NotFound(f"The revision {number} of benchmark {slug!r} was never active.")
+        before = revisions.active_before(db, benchmark.id, revision)
+        if before is None:
+            raise NotFound(f"No revision of benchmark {slug!r} was active before revision {number}.")
+        level = gate.level_of(benchmark, caller, context.now())
+        document = {
+            "benchmark": slug,
+            "revision": revision.number,
+            "against": before.number,
+            "state": revision.state,
+            "dry_run": revision.dry_run,
+            "parts": _changed_parts(db, before, revision, level),
+            "settings": _changed_settings(before, revision),
+            "moved": moves_of(db, benchmark, revision, level, context.now()),
+        }
+    return json_view(document, final=revision.state in revisions.FINAL_STATES, state=revision.state)
+
+
+def _changed_parts(db: Connection, before: Revision, after: Revision, level: Level) -> list[dict[str, object]]:
+    """Return the parts that differ. In how many sentences they do is shown to those who may read gold."""
+    old, new = (revisions.digests_of(db, each.id) for each in (before, after))
+    order = {part.name: at for each in (after, before) for at, part in enumerate(revisions.parts_of(db, each.id))}
+    names = sorted({*old, *new}, key=lambda name: (order.get(name, 0), name))
+    changed = [name for name in names if _differ(old.get(name), new.get(name))]
+    return [
+        {
+            "name": name,
+            "change": "added" if name not in old else "removed" if name not in new else "changed",
+            "sentences_before": _sentences(old.get(name)) if level is Level.GOLD else None,
+            "sentences_after": _sentences(new.get(name)) if level is Level.GOLD else None,
+            "sentences_changed": _changed(name, old, new) if level is Level.GOLD else None,
+        }
+        for name in changed
+    ]
+
+
+def _differ(old: Digests | None, new: Digests | None) -> bool:
+    return old is None or new is None or old.gold_key is None or old.gold_key != new.gold_key
+
+
+def _sentences(gold: Digests | None) -> int | None:
+    return None if gold is None or gold.sentences is None else len(gold.sentences[0])
+
+
+def _changed(name: str, old: Mapping[str, Digests], new: Mapping[str, Digests]) -> int | None:
+    """Return in how many sentences a part differs in the column with the most; None where that is not known."""
+    counts = figures.differing(*({each: gold[each] for each in (name,) if each in gold} for gold in (old, new)))
+    return None if counts is None else max(counts, default=0)
+
+
+def _changed_settings(before: Revision, after: Revision) -> list[dict[str, object]]:
+    """Return the members of the scoring configuration that differ."""
+    old, new = (each.scoring for each in (before, after))
+    return [_setting(name, old, new) for name in MEMBERS if old.get(name) != new.get(name)]
+
+
+def _setting(name: str, old: Mapping[str, Json], new: Mapping[str, Json]) -> dict[str, object]:
+    return {"name": name, "before": old.get(name), "after": new.get(name)}

@@ -9,40 +9,22 @@ from time import monotonic
 from sqlalchemy import Connection
 
 from service.context import Context
-from service.policy.split import shown_share
+from service.policy.figures import shown_share
 from service.requests import PRIVATE
-from service.store import (
-    artifacts,
-    benchmarks,
-    boards,
-    ladders,
-    revisions,
-    runs,
-    score_records,
-    submissions,
-    systems,
-    texts,
-)
+from service.store import artifacts, benchmarks, boards, revisions, runs, score_records, submissions, texts
 from service.store.benchmarks import Benchmark
 from service.store.revisions import Part, Revision
 from service.usecases.access.access import benchmark_of
 from service.usecases.benchmarks.benchmarks import input_name
-from service.usecases.boards.rank_changes import Side, rank_changes
-from service.usecases.boards.rows import incomplete_last, top_rungs
-from service.usecases.boards.systems import together
-from service.usecases.boards.work import schedule_board_comparison
-from service.usecases.events.record import record_event
-from service.usecases.runs.ending import Ending, Failure, Outdated, QueuedRun
-from service.usecases.runs.progress import Cancelled, Progress
+from service.usecases.boards.board import incomplete_last, systems_together, top_rungs
+from service.usecases.boards.work import Side, rank_changes, schedule_board_comparison
+from service.usecases.events.events import record_event
+from service.usecases.runs.ending import Cancelled, Ending, Failure, Outdated, Progress, QueuedRun
 from service.usecases.scoring.config import ScoringConfig, scoring_config
-from service.usecases.scoring.documents import blocks_name, packed_documents
-from service.usecases.scoring.gold import benchmark_key, keyed_digest, load_part
-from service.usecases.scoring.ladder import place
+from service.usecases.scoring.gold import benchmark_key, keyed_digest, load_part, sentence_keys
 from service.usecases.scoring.part_scorer import Scorer
-from service.usecases.scoring.sentence_keys import sentence_keys
-from service.usecases.scoring.shares import unsplittable
-from service.usecases.trees.gold import gold_key, pack_gold_trees
-from service.usecases.trees.writing import TREES
+from service.usecases.scoring.shares import blocks_name, packed_documents, place_on_ladder, unsplittable
+from service.usecases.trees.stored import TREES, gold_key, pack_gold_trees
 from treescore.errors import InputError, LimitError, Problem, ProblemList, ScoringError
 from treescore.evaluation.blind import blind_inputs, word_count
 from treescore.evaluation.evaluate import Evaluation
@@ -189,7 +171,7 @@ def _rescore_one(context: Context, run: runs.Run, scorer: Scorer, submission_id:
         if scored.record is not None and current is not None and current.deleted_at is None:
             score_records.save(db, scored.record, scored.packed)
             texts.replace(db, scored.smaller)
-            place(db, benchmark_of(db, current.benchmark_id), scorer.revision, current)
+            place_on_ladder(db, benchmark_of(db, current.benchmark_id), scorer.revision, current)
     context.queue.wake(run.id)
 
 
@@ -227,7 +209,7 @@ def _drop_records(context: Context, revision: Revision) -> None:
     while True:
         with context.store.write() as db:
             if not score_records.drop_revision(db, revision.benchmark_id, revision.number, DROPPED_AT_ONCE):
-                ladders.drop_revision(db, revision.benchmark_id, revision.number)
+                score_records.drop_ladders_under(db, revision.benchmark_id, revision.number)
                 return
 
 
@@ -250,7 +232,7 @@ def _rank_changes(
         withdrawn_from = benchmark.closed_from if share == PRIVATE else None
         entries = boards.standings(db, benchmark.id, each.number, withdrawn_from=withdrawn_from)
         if not benchmark.leaderboard["ladder"]:
-            entries = together(entries, systems.members(db, benchmark.id, each.number))
+            entries = systems_together(entries, boards.system_members(db, benchmark.id, each.number))
         if not scoring.charges(entry):
             entries = incomplete_last(entries, revisions.parts_of(db, each.id))
         if benchmark.leaderboard["ladder"]:

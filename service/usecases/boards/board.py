@@ -1,12 +1,20 @@
-"""A board read from the store: its rows, and the question of the comparison behind them."""
+"""A board read from the store: its rows, their ranks, and the question of the comparison behind them.
+
+A system of several training runs is one row, with the mean of its runs. What a team does with single runs does not pay.
+Withdrawn runs stay in the mean while another run is on the board. A deleted run has no counts, so its system falls
+apart: each run is a submission of its own, and p allows for the picking among all of them. Equal outputs are no second
+run.
+"""
 
 from __future__ import annotations
 
 import hashlib
 import math
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
 from datetime import datetime
+from statistics import fmean, stdev
+from typing import TypedDict
 
 import numpy as np
 import orjson
@@ -14,26 +22,316 @@ from sqlalchemy import Connection
 
 from service.errors import NotFound, unprocessable
 from service.policy.figures import rank_value
+from service.render.documents import IntervalDocument, RunsDocument
 from service.requests import MACRO, POOLED, PRIVATE, PUBLIC
-from service.store import boards, revisions, systems
+from service.store import boards, revisions
 from service.store.benchmarks import Benchmark
+from service.store.boards import RowDetails, SystemMember
 from service.store.comparisons import Question
-from service.store.figures import Layout, Span, finite
 from service.store.revisions import Part, Revision
-from service.store.submissions import BoardEntry
-from service.usecases.boards.rows import BoardRow, family, incomplete_last, picked, ranked, released, top_rungs
-from service.usecases.boards.systems import together, with_values
+from service.store.score_records import HELD, Layout, Span, finite
+from service.store.submissions import BASELINE, BoardEntry
 from service.usecases.scoring.config import ScoringConfig, scoring_config
+from service.usecases.scoring.results import coverage_of
 from treescore.core.arrays import FloatArray
+from treescore.core.params import Json
 from treescore.core.scores import Score
-from treescore.core.suggestions import did_you_mean
+from treescore.core.wording import did_you_mean
 from treescore.errors import ScoringError
 from treescore.evaluation.benchmark import lacked_by_all_runs
-from treescore.evaluation.part_intervals import RESAMPLES
-from treescore.evaluation.parts import mean_of_parts
+from treescore.evaluation.parts import RESAMPLES, mean_of_parts
 from treescore.evaluation.report import full_address
 from treescore.evaluation.spec import Entry
-from treescore.significance import Settings
+from treescore.significance import Settings, ranking
+from treescore.significance.training_runs import FEWEST_FOR_SPREAD
+
+TESTED = 50
+"""Rows from the top whose differences are tested, together with the baselines."""
+MOST_BASELINES = 50
+
+
+@dataclass(frozen=True, slots=True)
+class BoardRow:
+    """A row of the board. What a comparison shows is None where the row was not tested."""
+
+    entry: BoardEntry
+    rank: int | None
+    rank_interval: tuple[int, int] | None = None
+    cluster: int | None = None
+    p_next: float | None = None
+    detectable: Json = None
+    tested: bool = False
+
+
+class Named(TypedDict):
+    """Team and name of a row's submission, as far as they are shown."""
+
+    team: str | None
+    team_name: str | None
+    name: str | None
+
+
+@dataclass(frozen=True, slots=True)
+class _Pairs:
+    """The pairs of a comparison by both ids, and the significant ones, the better one first."""
+
+    documents: Mapping[frozenset[str], Mapping[str, Json]]
+    better: frozenset[tuple[str, str]]
+
+
+def team_key(entry: BoardEntry) -> str:
+    """Return what entries of one team have in common; each baseline is on its own."""
+    return entry.id if entry.team_id is None else f"team {entry.team_id}"
+
+
+def incomplete_last(
+    entries: Iterable[BoardEntry], parts: Sequence[Part], chosen: Collection[str] | None = None
+) -> list[BoardEntry]:
+    """Let entries that do not cover every sentence of the chosen parts, or of all, rank below those that do.
+
+    The rule where a score leaves out what an output lacks.
+    """
+    known = [(entry, coverage_of(entry.covered, parts, chosen)) for entry in entries]
+    return [replace(entry, ranks_last=found is not None and not found.complete) for entry, found in known]
+
+
+def picked(entries: Iterable[BoardEntry], pick: str, *, higher_is_better: bool) -> list[BoardEntry]:
+    """Select each team's best, last or chosen submission, or all of them, and every baseline.
+
+    Of equally good submissions the first is the best; where none is chosen, the last one is taken.
+
+    Args:
+        entries: oldest first.
+        pick: `best`, `last`, `chosen` or `all`.
+        higher_is_better: of the score.
+    """
+    if pick == "all":
+        return list(entries)
+    selected: dict[str, BoardEntry] = {}
+    for entry in entries:
+        key = team_key(entry)
+        known = selected.get(key)
+        if known is None or _preferred(entry, known, pick, higher_is_better=higher_is_better):
+            selected[key] = entry
+    return list(selected.values())
+
+
+def released(entries: Iterable[BoardEntry]) -> list[BoardEntry]:
+    """Leave out the submissions whose scores a ladder holds."""
+    return [entry for entry in entries if entry.rung != HELD]
+
+
+def top_rungs(entries: Iterable[BoardEntry]) -> list[BoardEntry]:
+    """Select the submission of each team that its ladder released last, and every baseline.
+
+    Args:
+        entries: oldest first.
+    """
+    selected: dict[str, BoardEntry] = {}
+    for entry in released(entries):
+        known = selected.get(team_key(entry))
+        if known is None or (entry.rung or 0) >= (known.rung or 0):
+            selected[team_key(entry)] = entry
+    return list(selected.values())
+
+
+def ranked(entries: Iterable[BoardEntry], *, higher_is_better: bool) -> list[BoardRow]:
+    """Return rows from best to worst. Equal scores share a rank, baselines have none, undefined scores come last."""
+    ordered = sorted(entries, key=lambda entry: (*_loss(entry, higher_is_better=higher_is_better), entry.id))
+    rows: list[BoardRow] = []
+    counted, rank = 0, 0
+    last: tuple[bool, bool, float] | None = None
+    for entry in ordered:
+        if entry.role == BASELINE or entry.value is None:
+            rows.append(BoardRow(entry, None))
+            continue
+        counted += 1
+        loss = _loss(entry, higher_is_better=higher_is_better)
+        if loss != last:
+            rank, last = counted, loss
+        rows.append(BoardRow(entry, rank))
+    return rows
+
+
+def named(entry: BoardEntry, names: Mapping[str, str], submission: str) -> Named:
+    """Return the members that name a row.
+
+    A team whose name is not shown has no id here either; an erased team has neither.
+
+    Args:
+        entry: of the row.
+        names: of the teams whose names are shown, by id.
+        submission: its name.
+    """
+    team = entry.team_id if entry.team_id in names else None
+    return Named(
+        team=team,
+        team_name=None if team is None else names[team],
+        name=submission if team is not None or entry.team_id is None else None,
+    )
+
+
+def family(rows: Sequence[BoardRow]) -> list[str]:
+    """Return the submissions whose differences are tested: the first rows with a rank, and the baselines."""
+    first = [row.entry.id for row in rows if row.rank is not None][:TESTED]
+    baselines = [row.entry.id for row in rows if row.entry.role == BASELINE and row.entry.value is not None]
+    return first + baselines[:MOST_BASELINES]
+
+
+def with_significance(rows: Sequence[BoardRow], comparison: Mapping[str, Json]) -> list[BoardRow]:
+    """Return rows with what a comparison of their submissions shows.
+
+    Tested rows with a rank have a rank interval among all R rows with a rank, tested or not: from 1 + the rows
+    significantly better to R - the rows significantly worse (Mogstad, Romano, Shaikh & Wilhelm 2024). With p corrected
+    over all pairs the intervals hold together at the level 1 - alpha. Clusters are those of the tested rows alone;
+    baselines have a p, and a detectable difference, to the next row with a rank.
+    """
+    pairs = _pairs_of(comparison)
+    tested = {str(system["name"]) for system in comparison["systems"]}
+    counted = [index for index, row in enumerate(rows) if row.rank is not None and row.entry.id in tested]
+    ids = [rows[index].entry.id for index in counted]
+    better = np.array([[(first, second) in pairs.better for second in ids] for first in ids], np.bool_)
+    better = better.reshape(len(ids), len(ids))
+    intervals = ranking.rank_ranges(better, sum(row.rank is not None for row in rows))
+    kind = (comparison.get("clusters") or {}).get("kind", "separable")
+    clusters = ranking.separable(better) if kind == "separable" else ranking.greedy(better)
+    decided = comparison["rank_ranges"] is not None
+    result = []
+    for index, row in enumerate(rows):
+        pair = _next_pair(rows, index, tested, pairs)
+        result.append(
+            replace(
+                row,
+                tested=row.entry.id in tested,
+                p_next=pair.get("p_adjusted"),
+                detectable=pair.get("detectable"),
+            )
+        )
+    for index, (low, high), cluster in zip(counted, intervals, clusters, strict=True):
+        if decided:
+            result[index] = replace(result[index], rank_interval=(low, high), cluster=cluster)
+    return result
+
+
+def _pairs_of(comparison: Mapping[str, Json]) -> _Pairs:
+    documents = {frozenset((pair["a"], pair["b"])): pair for pair in comparison["pairs"]}
+    better = frozenset(
+        (pair["a"], pair["b"]) if pair["better"] == "a" else (pair["b"], pair["a"])
+        for pair in comparison["pairs"]
+        if pair["significant"] and pair["better"] is not None
+    )
+    return _Pairs(documents, better)
+
+
+def _next_pair(rows: Sequence[BoardRow], index: int, tested: set[str], pairs: _Pairs) -> Mapping[str, Json]:
+    """Return the pair of a row and the next row with a rank; nothing where either was not tested."""
+    if rows[index].entry.id not in tested:
+        return {}
+    for below in rows[index + 1 : index + 2 + MOST_BASELINES]:
+        if below.rank is not None:
+            return pairs.documents.get(frozenset((rows[index].entry.id, below.entry.id)), {})
+    return {}
+
+
+def _preferred(one: BoardEntry, other: BoardEntry, pick: str, *, higher_is_better: bool) -> bool:
+    """Return whether a team's submission is shown rather than an earlier one."""
+    if pick == "best":
+        return _loss(one, higher_is_better=higher_is_better) < _loss(other, higher_is_better=higher_is_better)
+    return one.chosen or not other.chosen if pick == "chosen" else True
+
+
+def _loss(entry: BoardEntry, *, higher_is_better: bool) -> tuple[bool, bool, float]:
+    """Return what orders entries, best first: those without a score come last, before them those that rank last."""
+    if entry.value is None:
+        return True, entry.ranks_last, 0.0
+    return False, entry.ranks_last, -entry.value if higher_is_better else entry.value
+
+
+def systems_together(entries: Sequence[BoardEntry], members: Iterable[SystemMember]) -> list[BoardEntry]:
+    """Make one entry of the entries of each system, at the place of its newest one.
+
+    Args:
+        entries: what is on the board, oldest first.
+        members: the scored submissions of systems with several.
+
+    Returns:
+        Entries with the id of the system's oldest run on the board, and the mean of the values of all its runs.
+    """
+    runs_of = _whole_systems(members)
+    entries_of: dict[str, list[BoardEntry]] = {}
+    system_of = {run.id: system for system, runs in runs_of.items() for run in runs}
+    for entry in entries:
+        entries_of.setdefault(system_of.get(entry.id, entry.id), []).append(entry)
+    found = [
+        (shown[-1].id, _joined_runs(shown, runs_of[system]) if system in runs_of else shown[0])
+        for system, shown in entries_of.items()
+    ]
+    return [entry for _, entry in sorted(found, key=lambda each: each[0])]
+
+
+def _whole_systems(members: Iterable[SystemMember]) -> dict[str, list[SystemMember]]:
+    """Return the runs of each system of which none was deleted and two or more are scored."""
+    of_system: dict[str, list[SystemMember]] = {}
+    for member in members:
+        of_system.setdefault(member.system, []).append(member)
+    whole = {system: runs for system, runs in of_system.items() if not any(run.deleted for run in runs)}
+    scored = {system: [run for run in runs if run.scored] for system, runs in whole.items()}
+    return {system: runs for system, runs in scored.items() if len(runs) >= FEWEST_FOR_SPREAD}
+
+
+def _joined_runs(shown: Sequence[BoardEntry], runs: Sequence[SystemMember]) -> BoardEntry:
+    there = [entry for entry in shown if not entry.withdrawn] or shown
+    values = [run.value for run in runs if run.value is not None]
+    covered = [run.covered for run in runs if run.covered is not None]
+    return replace(
+        there[0],
+        chosen=any(entry.chosen for entry in shown),
+        value=_mean([run.value for run in runs]),
+        covered=[min(part) for part in zip(*covered, strict=True)] if len(covered) == len(runs) else None,
+        runs=tuple(run.id for run in runs),
+        spread=stdev(values) if len(values) == len(runs) else None,
+    )
+
+
+def entry_with_values(entry: BoardEntry, values: Mapping[str, float | None]) -> BoardEntry:
+    """Return an entry with other scores of its submission or runs, as those over the private share."""
+    if not entry.runs:
+        return replace(entry, value=values.get(entry.id))
+    of_runs = [values.get(run) for run in entry.runs]
+    defined = [value for value in of_runs if value is not None]
+    return replace(entry, value=_mean(of_runs), spread=stdev(defined) if len(defined) == len(of_runs) else None)
+
+
+def system_details(entry: BoardEntry, details: Mapping[str, RowDetails]) -> RowDetails:
+    """Return what a row shows of its submission; of a system the means of the runs' scores, without an interval."""
+    own = details[entry.id]
+    if not entry.runs:
+        return own
+    scores = [details[run].scores for run in entry.runs]
+    means = {address: _mean([each.get(address) for each in scores]) for address in own.scores}
+    return replace(own, scores=means, interval=None)
+
+
+def runs_document(entry: BoardEntry) -> RunsDocument | None:
+    """Return how many training runs a row has, and their spread; None for a single one."""
+    return RunsDocument(count=len(entry.runs), sd=entry.spread) if entry.runs else None
+
+
+def system_intervals(entries: Iterable[BoardEntry], comparison: Mapping[str, Json]) -> dict[str, IntervalDocument]:
+    """Return the intervals of the scores of systems, which no score record has."""
+    several = {entry.id for entry in entries if entry.runs}
+    known = {str(system["name"]): system.get("ci") for system in comparison["systems"]}
+    return {
+        name: IntervalDocument(low=ci["low"], high=ci["high"])
+        for name, ci in known.items()
+        if name in several and ci is not None
+    }
+
+
+def _mean(values: Sequence[float | None]) -> float | None:
+    defined = [value for value in values if value is not None]
+    return fmean(defined) if defined and len(defined) == len(values) else None
+
 
 BOARD_SETTINGS = Settings(shuffles=100_000, resamples=RESAMPLES)
 """How the differences behind a board are tested, with few rows and with many, beside the benchmark's margin; its seeds
@@ -147,7 +445,7 @@ def board_of(
 ) -> Board:
     """Return the requested board; where an argument is None, the benchmark's default applies.
 
-    The default of `share` is the public one, before and after closing; see `service.policy.split`. With `track`, the
+    The default of `share` is the public one, before and after closing; see `service.policy.figures`. With `track`, the
     part is a track of these parts, also where the benchmark has changed or removed it since.
 
     With `held`, a board of another pick than the benchmark's also has the submissions whose scores a ladder holds.
@@ -217,7 +515,7 @@ def rows_of(db: Connection, board: Board, see: See = rank_value) -> list[BoardRo
         rows = [each for each in rows if not each.withdrawn]
         ids = [run for each in rows for run in {each.id, *each.runs}]
         known = _private_scores(db, board, ids)
-        shown = (with_values(each, known) for each in rows)
+        shown = (entry_with_values(each, known) for each in rows)
         rows = [replace(each, value=see(each.value)) for each in shown]
     return ranked(rows, higher_is_better=higher)
 
@@ -235,12 +533,12 @@ def _entries(db: Connection, board: Board) -> list[BoardEntry]:
         db, board.benchmark_id, number, span, until=board.until, scored_only=not board.active,
         withdrawn_from=board.closed_from if board.share == PRIVATE else None,
     )  # fmt: skip
-    members = [] if board.ladder else systems.members(db, board.benchmark_id, number, span, until=board.until)
+    members = [] if board.ladder else boards.system_members(db, board.benchmark_id, number, span, until=board.until)
     if board.track is not None:
         values = track_values(db, board, list({*(each.id for each in entries), *(each.id for each in members)}))
         entries = [replace(each, value=values.get(each.id)) for each in entries]
         members = [each._replace(value=values.get(each.id)) for each in members]
-    return entries if board.ladder else together(entries, members)
+    return entries if board.ladder else systems_together(entries, members)
 
 
 def _private_scores(db: Connection, board: Board, ids: Sequence[str]) -> dict[str, float | None]:

@@ -1,24 +1,55 @@
-"""Compare submissions from their stored counts. No text is parsed again."""
+"""Compare submissions from their stored counts; of a board's rows, what the comparison of exactly these rows says.
+
+No text is parsed again. The seeds of the tests that the service chooses are secret, and the same whenever the same
+question is asked. The root of a question's seeds is keyed by a secret of the store, so that no one can try seeds, and
+made of the benchmark, revision, score, part, unit, and the share of a split test set. The seed of a pair is made of the
+root and the two ids: another row on the board changes neither p nor interval of this pair.
+
+The p of a pair allows for what a team picked its row from. The row ahead of a pair is the best of k submissions of its
+team. So k counts what the team has had scored, withdrawn and deleted submissions included: nothing that a team does
+afterwards makes its row look less picked.
+"""
 
 from __future__ import annotations
 
+import hashlib
+import hmac
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from functools import partial
 
 import numpy as np
+import orjson
 from sqlalchemy import Connection
 
 from service.context import Context
-from service.store import artifacts, benchmarks, score_records, texts
-from service.store.comparisons import Question
-from service.store.packed_arrays import unpack_values
+from service.policy.gate import Level
+from service.render.documents import IntervalDocument, SignificanceDocument
+from service.requests import PRIVATE
+from service.store import artifacts, benchmarks, boards, comparisons, runs, score_records, texts
+from service.store.benchmarks import Benchmark
+from service.store.comparisons import Considered, Question
+from service.store.packing import unpack_values
 from service.store.score_records import artifact_name
-from service.usecases.boards.board import Board, board_of, missing_of, positions_of, untestable
-from service.usecases.boards.considered import most_others
-from service.usecases.boards.seeds import seeds_of
-from service.usecases.scoring.documents import stored_documents
-from service.usecases.scoring.part_texts import GOLD, items_name, names_of
-from service.usecases.scoring.shares import share_rows, split_of
+from service.usecases.boards.board import (
+    BOARD_SETTINGS,
+    TESTED,
+    Board,
+    BoardRow,
+    board_of,
+    comparison_id,
+    missing_of,
+    positions_of,
+    question_of,
+    standard_boards,
+    system_intervals,
+    tested_of,
+    untestable,
+    with_significance,
+)
+from service.usecases.scoring.config import counts_shown
+from service.usecases.scoring.gold import GOLD, items_name, names_of
+from service.usecases.scoring.shares import share_rows, split_of, stored_documents
 from treescore.core.arrays import BoolArray, Counts
 from treescore.core.params import Json
 from treescore.core.registry import TokenBits
@@ -35,7 +66,161 @@ from treescore.evaluation.benchmark import (
     still_answered,
     submissions_of,
 )
-from treescore.significance import Settings
+from treescore.significance import Seeds, Settings
+
+SECRET = "comparison-seeds"  # noqa: S105 - a name
+
+
+def seeds_of(context: Context, question: Question) -> Seeds | None:
+    """Return the secret seeds of a question; None where an organiser chose the settings, with the seed."""
+    settings = question["settings"]
+    if "seed" in settings:
+        return None
+    with context.store.write() as db:
+        key = texts.key_of_store(db, SECRET)
+    # a track has the seeds of its parts: another name for the same parts makes the same question
+    part = question.get("parts", question["part"])
+    about: list[Json] = [question["benchmark"], question["revision"], question["score"], part, settings["unit"]]
+    if "share" in question:
+        about.append(question["share"])
+    return Seeds(hmac.digest(key, orjson.dumps(about), hashlib.sha256))
+
+
+PICKED = ("best", "chosen")
+"""Picks that may look at scores; `last` and `all` do not."""
+ADJUSTED, NONE = "adjusted", "none"
+PAIR = 2
+MOST_CONSIDERED = 64
+"""Limit of a team's other submissions whose counts are read; each further one is as one whose counts are gone."""
+COUNTS_BYTES = 128 * 2**20
+"""Limit of the memory for the counts of all others: 64 for each of 50 rows up to 1,700 sentences of 3 columns."""
+SWAPPED = 10**8
+"""Limit of pairs x sentences x others, each swapped in 100,000 shuffles: five minutes at the measured 3.4e5 a second
+(one pair of 2,000 sentences with 64 others: 0.4 s). 50 rows of 2,000 sentences have 40 others each."""
+_COUNT_BYTES = 8
+
+
+def selection_of(board: Board) -> str:
+    """Return how p allows for the picking: `adjusted`, or `none` where rows are not picked by their scores.
+
+    On the board of a private share it is `private`: rows are picked by scores over the public one, which tell nothing
+    of the sentences that are tested.
+    """
+    if board.share == PRIVATE:
+        return PRIVATE
+    return ADJUSTED if board.pick in PICKED else NONE
+
+
+def board_question(
+    db: Connection, board: Board, rows: Sequence[BoardRow], ids: Sequence[str], chosen: Settings | None = None
+) -> Question:
+    """Return the question about some rows of a board, with what their teams picked them from.
+
+    Args:
+        db: the transaction.
+        board: whose rows they are.
+        rows: all of its rows, best first.
+        ids: of the rows that are compared.
+        chosen: settings of an organiser; None for the board's own.
+    """
+    question = question_of(board, ids, chosen)
+    runs = {row.entry.id: list(row.entry.runs) for row in rows if row.entry.id in set(ids) and row.entry.runs}
+    if runs:
+        question["runs"] = runs
+    if selection_of(board) == ADJUSTED and (chosen is None or allows(chosen)):
+        question["considered"] = considered_of(db, board, _ahead([row for row in rows if row.entry.id in set(ids)]))
+    return question
+
+
+def listed_question(
+    db: Connection, board: Board, rows: Sequence[BoardRow], ids: Sequence[str], chosen: Settings | None
+) -> Question:
+    """Return the question about submissions by their ids: the board's where all of them are its rows.
+
+    Others, as two of one team, and those of an organiser with settings of their own are taken as they are. Training
+    runs of one system are one, unless all that is listed are runs of one system.
+    """
+    if chosen is None and {row.entry.id for row in rows} >= set(ids):
+        return board_question(db, board, rows, ids)
+    question = question_of(board, ids, chosen)
+    runs = listed_runs(question["submissions"], rows, boards.systems_of(db, ids))
+    if runs:
+        question["runs"] = runs
+    return question
+
+
+def listed_runs(ids: Sequence[str], rows: Sequence[BoardRow], system_of: Mapping[str, str]) -> dict[str, list[str]]:
+    """Return the runs of each system of several, by the listed submission that stands for it: the first one.
+
+    A row of the board stands for all runs of its system, another submission for those that are listed.
+    """
+    listed: dict[str, list[str]] = {}
+    for each in ids:
+        listed.setdefault(system_of[each], []).append(each)
+    if len(listed) < PAIR:
+        return {}
+    of_row = {row.entry.id: list(row.entry.runs) for row in rows if row.entry.runs}
+    runs = {of_it[0]: of_row.get(of_it[0], of_it) if len(of_it) == 1 else of_it for of_it in listed.values()}
+    return {first: of_it for first, of_it in runs.items() if len(of_it) >= PAIR}
+
+
+def allows(settings: Settings) -> bool:
+    """Return whether a test with these settings can allow for picking: the two-sided permutation test."""
+    return settings.test == "permutation" and settings.alternative == "two-sided"
+
+
+def considered_of(db: Connection, board: Board, rows: Sequence[BoardRow]) -> dict[str, Considered]:
+    """Return what the teams of rows picked them from, beside the rows; nothing for a team's only submission."""
+    row_of = {row.entry.team_id: row.entry.id for row in rows if row.entry.team_id is not None}
+    own = {each for row in rows for each in (row.entry.id, *row.entry.runs)}
+    found: dict[str, Considered] = {}
+    number = board.revision.number
+    for attempt in boards.attempts_of_teams(db, board.benchmark_id, number, list(row_of), board.until):
+        if attempt.id in own:
+            continue
+        row = row_of[attempt.team_id]
+        beside = found.setdefault(row, {"others": [], "deleted": 0})
+        if attempt.deleted or (board.ladder and attempt.held):
+            # p would tell of held scores how they vary with those of the row: they count as if they were gone
+            beside["deleted"] += 1
+        else:
+            beside["others"].append(attempt.id)
+    return found
+
+
+def numbers_considered(db: Connection, board: Board, rows: Sequence[BoardRow]) -> dict[str, int]:
+    """Return k for each row: how many scored submissions its team has, its training runs being one; 1 for baselines.
+
+    Runs of the team's other systems count one by one: the team saw the score of each, and may send the best again.
+    """
+    of_team = boards.attempt_counts(db, board.benchmark_id, board.revision.number, board.until)
+    runs_beside = {row.entry.id: max(0, len(row.entry.runs) - 1) for row in rows}
+    return {row.entry.id: max(1, of_team.get(row.entry.team_id or "", 0) - runs_beside[row.entry.id]) for row in rows}
+
+
+def most_others(question: Question, sentences: int, columns: int) -> int:
+    """Return how many other submissions of each team are compared by their counts, the newest ones.
+
+    As many as a full board allows, however few rows are asked about: else lists of several lengths would give several
+    answers to one question.
+
+    Args:
+        question: whose `considered` are read.
+        sentences: rows of one submission's counts.
+        columns: columns of them.
+    """
+    rows = max(TESTED, len(question.get("considered", {})))
+    in_memory = COUNTS_BYTES // max(1, rows * sentences * columns * _COUNT_BYTES)
+    in_time = SWAPPED // max(1, rows * (rows - 1) // 2 * sentences)
+    return min(MOST_CONSIDERED, in_memory, in_time)
+
+
+def _ahead(rows: Sequence[BoardRow]) -> list[BoardRow]:
+    """Return the rows that can be ahead of another: all but the last, unless the last two have equal scores."""
+    if len(rows) > 1 and rows[-1].entry.value == rows[-2].entry.value:
+        return list(rows)
+    return list(rows[:-1])
+
 
 COUNTS_DELETED = "its counts were deleted"
 
@@ -206,3 +391,149 @@ def _bits(right: bytes | None, starts: bytes | None) -> TokenBits | None:
     if right is None or starts is None:
         return None
     return TokenBits(unpack_values(right).astype(np.bool_), unpack_values(starts).astype(np.int64))
+
+
+NOT_TESTED = (
+    "The differences on this board were not tested. To test them, POST a comparison with "
+    '"submissions": "leaderboard" and this score and part.'
+)
+NO_SCORE = "without a score"
+BELOW = f"not among the first {TESTED} rows"
+
+
+@dataclass(frozen=True, slots=True)
+class Finding:
+    """What is known of the differences between a board's rows.
+
+    Attributes:
+        document: how they were tested, or why not.
+        rows: the rows, with their rank intervals, clusters and p.
+        untested: submission -> why it was not tested.
+        intervals: submission -> interval of its score, where the score records have none.
+    """
+
+    document: SignificanceDocument
+    rows: Sequence[BoardRow]
+    untested: dict[str, str] = field(default_factory=dict)
+    intervals: Mapping[str, IntervalDocument] = field(default_factory=dict)
+
+
+def significance_of(
+    db: Connection, benchmark: Benchmark, board: Board, rows: Sequence[BoardRow], level: Level
+) -> Finding:
+    """Return what is known of the differences between a board's rows."""
+    if level < Level.SCORES:
+        reason = "The feedback level of this benchmark shows no significance."
+        return Finding(_untested_document(None, None, reason), rows)
+    ids, untested = tested_of(db, board, rows)
+    name = comparison_id(board_question(db, board, rows, ids))
+    comparison = _comparison(db, board, name, ids)
+    if comparison is None:
+        pending = _pending(db, benchmark, board, name)
+        document = _tested_document(name, board) if pending else _untested_document(name, board, NOT_TESTED)
+        return Finding(document, rows, untested)
+    counts = _counts_shown(benchmark, board, level)
+    document = _answered_document(name, board, comparison, counts=counts)
+    untested |= {each["name"]: each["reason"] for each in comparison["untested"]}
+    rows = with_significance(rows, comparison)
+    for row in rows:
+        if not row.tested:
+            untested.setdefault(row.entry.id, NO_SCORE if row.entry.value is None else BELOW)
+    systems = system_intervals((row.entry for row in rows), comparison)
+    return Finding(document, rows, untested, _part_intervals(board, comparison) | systems)
+
+
+def comparison_behind(db: Connection, board: Board, rows: Sequence[BoardRow]) -> tuple[str, Mapping[str, Json] | None]:
+    """Return the id of the comparison of a board's rows, and its document if there is one."""
+    ids, _ = tested_of(db, board, rows)
+    name = comparison_id(board_question(db, board, rows, ids))
+    return name, _comparison(db, board, name, ids)
+
+
+def _counts_shown(benchmark: Benchmark, board: Board, level: Level) -> bool:
+    """Return whether the number of units is shown; that of a share could tell which documents are in it."""
+    return counts_shown(benchmark, board.revision, level) and (board.share is None or level is Level.GOLD)
+
+
+def _untested_document(name: str | None, board: Board | None, reason: str) -> SignificanceDocument:
+    return SignificanceDocument(
+        pending=False, test=None, alternative=None, unit=None, unit_count=None, assumed=None, correction=None,
+        alpha=None, shuffles=None, seed=None, pairs=None, first_rows=TESTED, comparison=name,
+        selection=None if board is None else selection_of(board), reason=reason,
+    )  # fmt: skip
+
+
+def _tested_document(name: str, board: Board) -> SignificanceDocument:
+    """Return how every board is tested; its units and pairs are not known yet, and its seeds are secret."""
+    how = BOARD_SETTINGS
+    return SignificanceDocument(
+        pending=True, test="permutation", alternative=how.alternative, unit=None, unit_count=None, assumed=None,
+        correction=how.correction, alpha=how.alpha, shuffles=how.shuffles, seed=None, pairs=None, first_rows=TESTED,
+        comparison=name, selection=selection_of(board), reason=None,
+    )  # fmt: skip
+
+
+def _answered_document(
+    name: str, board: Board, comparison: Mapping[str, Json], *, counts: bool
+) -> SignificanceDocument:
+    """Return how a board was tested. A board of fewer than two tested rows has no units and assumes nothing.
+
+    Args:
+        name: of the comparison.
+        board: whose rows were tested.
+        comparison: behind the board.
+        counts: whether the number of gold's sentences, or of its documents, may be shown.
+    """
+    document = _tested_document(name, board)
+    document["pending"] = False
+    document["pairs"] = len(comparison["pairs"])
+    document["unit"] = comparison.get("units")
+    document["unit_count"] = comparison.get("unit_count") if counts else None
+    document["assumed"] = comparison.get("assumed")
+    return document
+
+
+def _part_intervals(board: Board, comparison: Mapping[str, Json]) -> dict[str, IntervalDocument]:
+    """Return the intervals of a single part's scores, which no score record has."""
+    if board.layout.interval_rows(board.ranking_part) is not None:
+        return {}
+    known = {str(system["name"]): system.get("ci") for system in comparison["systems"]}
+    return {name: {"low": ci["low"], "high": ci["high"]} for name, ci in known.items() if ci is not None}
+
+
+def _comparison(db: Connection, board: Board, name: str, ids: Sequence[str]) -> Mapping[str, Json] | None:
+    """Return the comparison of exactly these rows, made for the board or requested; None where there is none."""
+    if len(ids) < 2:
+        return {
+            "systems": [{"name": each} for each in ids], "pairs": [], "rank_ranges": [], "clusters": None,
+            "untested": [],
+        }  # fmt: skip
+    for key in (board.key, _unfrozen(board)):
+        kept = boards.get(db, board.benchmark_id, board.revision.number, key)
+        if kept is not None and kept.body["id"] == name and kept.body["comparison"]:
+            return kept.body["comparison"]
+    asked = comparisons.get(db, name)
+    if asked is None or asked.document is None or asked.document.get("failure") is not None:
+        return None
+    answer: Mapping[str, Json] = asked.document["comparison"]
+    return answer
+
+
+def _unfrozen(board: Board) -> str:
+    """Return the key of the same board as it is now: right after freezing it has the same rows."""
+    return replace(board, until=None).key
+
+
+def _pending(db: Connection, benchmark: Benchmark, board: Board, name: str) -> bool:
+    """Return whether a worker is going to compare these rows."""
+    asked = comparisons.get(db, name)
+    if asked is not None:
+        run = runs.get(db, asked.run_id)
+        if run is not None and not run.final:
+            return True
+    number = board.revision.number
+    if boards.unfinished_run(db, board.benchmark_id, number) is None:
+        return False
+    live = _unfrozen(board)
+    standard = {each.key for each in standard_boards(board_of(db, benchmark, revision=number, share=board.share))}
+    return live in standard or boards.get(db, board.benchmark_id, number, live) is not None

@@ -1,36 +1,65 @@
-"""The leaderboard as a view: scores at once, significance as soon as a worker has compared the rows."""
+"""The leaderboard as a view: scores at once, significance as soon as a worker has compared the rows.
+
+The matrix is the score that ranks, of every row in every part. All scores of the rows are a line for each score of each
+part, in pages of whole rows.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from typing import cast
 
+import numpy as np
 from sqlalchemy import Connection
 
 from service.caller import Caller
 from service.context import Context
 from service.policy import gate
-from service.policy.figures import Release
+from service.policy.figures import Release, chosen_share, require_own_pick
 from service.policy.gate import Level
-from service.render import LEADERBOARD_FORMATS, render_leaderboard
-from service.render.documents import BoardDocument, IntervalDocument, RowDocument
-from service.requests import LeaderboardQuery
+from service.render import LEADERBOARD_FORMATS, MATRIX_FORMATS, render_leaderboard, render_matrix
+from service.render.documents import (
+    BoardDocument,
+    IntervalDocument,
+    MatrixDocument,
+    MatrixPartDocument,
+    MatrixRowDocument,
+    RowDocument,
+)
+from service.requests import MACRO, POOLED, PRIVATE, LeaderboardQuery, MatrixQuery, ScoresQuery
 from service.store import boards, teams
 from service.store.benchmarks import Benchmark
 from service.store.boards import RowDetails
+from service.store.score_records import finite
 from service.store.submissions import links_document
-from service.usecases.boards.board import Board, rows_of
-from service.usecases.boards.considered import numbers_considered
-from service.usecases.boards.details import row_details
-from service.usecases.boards.missing import missing_of_row, missing_parts_of
-from service.usecases.boards.released import release_of_board, require_board
-from service.usecases.boards.rows import BoardRow, named
-from service.usecases.boards.significance import Finding, significance_of
-from service.usecases.boards.systems import details_of, runs_document
-from service.usecases.boards.viewing import Sheet, Viewer, sheet_view
-from service.usecases.runs.views import View, moment
-from service.usecases.scoring.coverage import coverage_of
+from service.usecases.access.access import benchmark_of, item_number
+from service.usecases.boards.board import (
+    Board,
+    BoardRow,
+    board_of,
+    named,
+    rows_of,
+    runs_document,
+    system_details,
+    track_of,
+)
+from service.usecases.boards.compare import Finding, numbers_considered, significance_of
+from service.usecases.boards.viewing import (
+    Sheet,
+    Viewer,
+    missing_of_row,
+    missing_parts_of,
+    release_of_board,
+    require_board,
+    row_details,
+    sheet_view,
+    viewer_of,
+)
+from service.usecases.runs.views import Page, View, moment
+from service.usecases.scoring.config import counts_shown
+from service.usecases.scoring.results import coverage_of
+from treescore.core.arrays import FloatArray
 
 BOARD_VERSION = 6
 """Version of the document; part of its ETag."""
@@ -92,7 +121,7 @@ def _board_rows(db: Connection, board: Board, finding: Finding, viewer: Viewer, 
     documents = []
     for row in finding.rows:
         covered = coverage_of(row.entry.covered, board.parts, frozenset(parts))
-        document = _row(board, row, details_of(row.entry, details), names, finding)
+        document = _row(board, row, system_details(row.entry, details), names, finding)
         document["considered"] = considered.get(row.entry.id)
         document["covered"] = None if covered is None else str(covered)
         lacks = missing_of_row(parts, row.entry, missing)
@@ -134,3 +163,182 @@ def _interval(details: RowDetails) -> IntervalDocument | None:
 
 
 BOARD_SHEET = Sheet("leaderboard", BOARD_VERSION, LEADERBOARD_FORMATS, board_document, render_leaderboard)
+
+
+MATRIX_VERSION = 1
+"""Version of the document; part of its ETag."""
+MOST_MATRIX_ROWS = 2000
+"""Maximum number of rows in one answer."""
+
+
+def matrix(context: Context, caller: Caller, slug: str, query: MatrixQuery, etag: str | None = None) -> View:
+    """Return the matrix of a board, ready to send; see `sheet_view`."""
+    return sheet_view(context, caller, slug, MATRIX_SHEET, query, etag)
+
+
+def matrix_document(db: Connection, benchmark: Benchmark, board: Board, viewer: Viewer, start: int) -> MatrixDocument:
+    """Return the whole answer, with rows after the first `start`.
+
+    Raises:
+        Forbidden: the viewer's level does not show the score, the part or the revision.
+    """
+    shown = viewer.level >= Level.ROUNDED
+    release = release_of_board(db, benchmark, board, viewer.level)
+    if shown:
+        require_board(db, benchmark, board, viewer.level)
+    rows = rows_of(db, board, release.ranking) if shown else []
+    changed = boards.last_change(db, benchmark.id, viewer.until) if shown else None
+    stop = start + MOST_MATRIX_ROWS
+    return MatrixDocument(
+        benchmark=benchmark.id,
+        title=benchmark.title,
+        revision=board.revision.number,
+        active=board.active,
+        score=board.score,
+        higher_is_better=board.scored_by[1].higher_is_better,
+        part=board.part,
+        pick=board.pick,
+        split=board.share,
+        feedback=release.level.name.lower(),
+        rounding=viewer.step,
+        anonymous=not viewer.named,
+        frozen=viewer.until is not None,
+        as_of=moment(viewer.until or changed),
+        parts=_matrix_parts(benchmark, board, viewer.level),
+        hidden=[name for name in board.chosen_names if name in release.hidden],
+        total_rows=len(rows),
+        next=str(stop) if stop < len(rows) else None,
+        rows=_matrix_rows(db, board, viewer, release, rows[start:stop]),
+    )
+
+
+def _matrix_parts(benchmark: Benchmark, board: Board, level: Level) -> list[MatrixPartDocument]:
+    counts = counts_shown(benchmark, board.revision, level)
+    return [
+        MatrixPartDocument(
+            name=part.name, sentences=part.sentences if counts else None, words=part.words if counts else None
+        )
+        for part in board.chosen_parts
+    ]
+
+
+def _matrix_rows(
+    db: Connection, board: Board, viewer: Viewer, release: Release, rows: Sequence[BoardRow]
+) -> list[MatrixRowDocument]:
+    ids = [each for row in rows for each in {row.entry.id, *row.entry.runs}]
+    details = row_details(db, board, ids)
+    missing = missing_parts_of(db, board, (row.entry for row in rows))
+    values = _part_values(db, board, ids)
+    parts = board.chosen_names
+    members = {row.entry.team_id for row in rows if row.entry.team_id is not None}
+    names = teams.names(db, board.benchmark_id, members) if viewer.named else {}
+    documents = []
+    for row in rows:
+        entry = row.entry
+        shown = system_details(entry, details)
+        document = MatrixRowDocument(
+            rank=row.rank,
+            role=entry.role,
+            **named(entry, names, shown.name),
+            submission=entry.id,
+            score=shown.scores.get(board.score),
+            values=_means([values[run] for run in entry.runs or (entry.id,) if run in values], len(parts)),
+            **missing_of_row(parts, entry, missing),
+        )
+        documents.append(cast("MatrixRowDocument", gate.matrix_row_view(release, document, parts)))
+    return documents
+
+
+def _part_values(db: Connection, board: Board, ids: Sequence[str]) -> dict[str, FloatArray]:
+    """Return the score that ranks in each chosen part, (parts,), of submissions with a record."""
+    layout, private = board.layout, board.share == PRIVATE
+    chosen, column = [layout.row(name) for name in board.chosen_names], layout.column(board.score)
+    found = boards.part_figures(db, ids, board.revision.number, layout, private=private)
+    return {each: values[chosen, column] for each, values in found.items()}
+
+
+def _means(of_runs: Sequence[FloatArray], parts: int) -> list[float | None]:
+    """Return the scores of the parts, of several training runs their means; None where that of one is undefined."""
+    if not of_runs:
+        return [None] * parts
+    return [finite(value) for value in np.mean(of_runs, axis=0).tolist()]
+
+
+MATRIX_SHEET = Sheet("matrix", MATRIX_VERSION, MATRIX_FORMATS, matrix_document, render_matrix)
+
+
+MOST_SCORE_LINES = 50_000
+"""Maximum number of lines in one answer, unless one row has more: the server keeps an answer until it is sent."""
+
+
+def list_scores(context: Context, caller: Caller, slug: str, query: ScoresQuery) -> Page:
+    """Return a page of the scores of a board's rows, as the caller sees them; below level `rounded` it is empty.
+
+    Raises:
+        NotFound: unknown benchmark, revision or part.
+        Unprocessable: unknown score, or a share of a test set that is not split.
+        Forbidden: the benchmark does not show the score, the part, the revision or the share, or not with another pick.
+    """
+    with context.store.read() as db:
+        benchmark = benchmark_of(db, slug, caller)
+        require_own_pick(benchmark, caller, query.pick)
+        viewer = viewer_of(benchmark, caller, context.now())
+        share = chosen_share(benchmark, query.split, viewer.share, organiser=caller.organiser)
+        board = board_of(
+            db, benchmark, score=query.score, pick=query.pick, revision=query.revision, part=query.part,
+            until=viewer.until, held=viewer.held, share=share,
+        )  # fmt: skip
+        if viewer.level < Level.ROUNDED:
+            return Page([])
+        require_board(db, benchmark, board, viewer.level)
+        release = release_of_board(db, benchmark, board, viewer.level)
+        shown = _shown_parts(board, release)
+        start = item_number(query.cursor)
+        stop = start + max(1, MOST_SCORE_LINES // max(1, len(shown) * len(release.listed)))
+        rows = rows_of(db, board, release.ranking)
+        lines = _lines(db, board, viewer, release, rows[start:stop])
+    return Page(lines, str(stop) if stop < len(rows) else None)
+
+
+def _shown_parts(board: Board, release: Release) -> list[str]:
+    """Return what has scores on a board: its parts, and what stands for several of them."""
+    names = board.chosen_names
+    if board.track is not None and board.part is not None:
+        names.append(board.part)
+    elif board.part in (MACRO, POOLED):
+        names += [*board.tracks, MACRO, POOLED]
+    return [name for name in names if name not in release.hidden]
+
+
+def _lines(
+    db: Connection, board: Board, viewer: Viewer, release: Release, rows: Sequence[BoardRow]
+) -> list[Mapping[str, object]]:
+    ids = [each for row in rows for each in {row.entry.id, *row.entry.runs}]
+    figures = boards.part_figures(db, ids, board.revision.number, board.layout, private=board.share == PRIVATE)
+    members = {row.entry.team_id for row in rows if row.entry.team_id is not None}
+    names = teams.names(db, board.benchmark_id, members) if viewer.named else {}
+    makers = {name: _maker(board, name) for name in _shown_parts(board, release)}
+    addresses = board.layout.addresses
+    lines: list[Mapping[str, object]] = []
+    for row in rows:
+        found = [figures[run] for run in row.entry.runs or (row.entry.id,) if run in figures]
+        if not found:
+            continue
+        head = {
+            "submission": row.entry.id,
+            "team": row.entry.team_id if row.entry.team_id in names else None,
+            "team_name": names.get(row.entry.team_id or ""),
+        }
+        for name, scores_of in makers.items():
+            values = np.mean([scores_of(each) for each in found], axis=0)
+            scores = dict(zip(addresses, values.tolist(), strict=True))
+            lines += ({**head, "part": name, **line} for line in gate.score_lines(release, name, scores))
+    return lines
+
+
+def _maker(board: Board, name: str) -> Callable[[FloatArray], FloatArray]:
+    """Return what takes all scores of a part, a track, POOLED or MACRO, (addresses,), out of figures."""
+    if name in board.tracks:
+        return track_of(board, name)
+    row = board.layout.row(name)
+    return lambda figures: figures[row]

@@ -1,33 +1,175 @@
-"""Boards as views: how a caller sees one, and its bytes by validators that are known before they are made."""
+"""Boards as views: how a caller sees one, and its bytes by validators that are known before they are made.
+
+What of a board's figures is shown depends on its revision: one with gold too near to that of another one is not. Boards
+that are ready to send stand in a cache, bounded in memory.
+"""
 
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
-from typing import Any
+from threading import Lock
+from typing import Any, TypedDict
+from weakref import WeakKeyDictionary
 
+import numpy as np
 import orjson
 from sqlalchemy import Connection
 
 from service.caller import Caller
-from service.context import Context
-from service.policy import gate
-from service.policy.figures import step_of
+from service.context import Context, LruCache
+from service.policy import figures, gate
+from service.policy.figures import Release, chosen_share, not_shown, release_of, require_own_pick, shown_share, step_of
 from service.policy.gate import Level
-from service.policy.questions import require_own_pick
-from service.policy.split import chosen_share, shown_share
-from service.requests import PRIVATE, BoardQuery
-from service.store import benchmarks
+from service.requests import MACRO, PRIVATE, BoardQuery
+from service.store import benchmarks, boards, revisions
 from service.store.benchmarks import Benchmark
+from service.store.boards import RowDetails
+from service.store.database import Store
+from service.store.revisions import Revision
+from service.store.score_records import finite
+from service.store.submissions import BoardEntry
 from service.usecases.access.access import benchmark_of, item_number
-from service.usecases.boards.board import Board, board_of
-from service.usecases.boards.cache import cache_of
-from service.usecases.runs.views import View, etag_of, moment
-from service.usecases.runs.waiting import board_name, changed, wait_for
+from service.usecases.boards.board import Board, board_of, track_means
+from service.usecases.runs.views import View, board_name, changed, etag_of, moment, wait_for
+from service.usecases.scoring.config import scoring_config
+from service.usecases.scoring.shares import golds_of, sizes_of
 from treescore.core.version import __version__
-from treescore.render.comparisons import Rendered
+from treescore.render.forms import Rendered
+
+
+def release_of_board(db: Connection, benchmark: Benchmark, board: Board, level: Level) -> Release:
+    """Return what a caller of this level sees of the figures of a board."""
+    sizes = sizes_of(db, benchmark, board.revision.id, board.parts, board.share)
+    scoring = board.scoring
+    return release_of(benchmark, level, scoring.addresses, scoring.main_score, sizes, board.tracks).on_board()
+
+
+def release_of_revision(
+    db: Connection, benchmark: Benchmark, revision: Revision, level: Level, share: str | None
+) -> Release:
+    """Return what a caller of this level sees of the figures of the caller's own submissions, in a share."""
+    scoring = scoring_config(revision.scoring)
+    sizes = sizes_of(db, benchmark, revision.id, revisions.parts_of(db, revision.id), share)
+    return release_of(benchmark, level, scoring.addresses, scoring.main_score, sizes)
+
+
+def revision_shown(db: Connection, benchmark: Benchmark, level: Level, number: int, share: str | None) -> bool:
+    """Return whether a level shows the figures of a share under a revision that is or was active."""
+    if level >= Level.ITEMS or benchmark.active_revision in (None, number):
+        return True
+    golds = golds_of(db, benchmark, share)
+    return number not in figures.hidden_revisions(benchmark.active_revision or 0, golds)
+
+
+def require_board(db: Connection, benchmark: Benchmark, board: Board, level: Level) -> None:
+    """Refuse figures of a board, or of a comparison behind one, that a caller of this level does not see.
+
+    Raises:
+        Forbidden: the level or the benchmark does not show the score, the part or the revision.
+    """
+    release_of_board(db, benchmark, board, level).require(board.score, board.part)
+    number = board.revision.number
+    if not revision_shown(db, benchmark, level, number, board.share):
+        raise not_shown(
+            f"Figures under revision {number} are shown from feedback level items on: its gold differs from that of "
+            f"a later one in fewer than {figures.LEAST_SENTENCES} sentences, or it is not known in how many, or in its "
+            "parts, some of which are small."
+        )
+
+
+MOST_BYTES = 64 * 2**20
+_STRIPES = 16
+
+
+class BoardCache:
+    """Views by their validator."""
+
+    def __init__(self, most_bytes: int = MOST_BYTES) -> None:
+        self._views = LruCache[View](most_bytes, lambda view: len(view.content))
+        self._building = [Lock() for _ in range(_STRIPES)]
+
+    def get(self, etag: str) -> View | None:
+        """Return a cached view, or None."""
+        return self._views.get(etag)
+
+    def get_or_build(self, etag: str, build: Callable[[], View]) -> View:
+        """Return a view, built where it is not cached. Other threads that need the same view wait for it."""
+        view = self.get(etag)
+        if view is not None:
+            return view
+        with self._building[hash(etag) % _STRIPES]:
+            view = self.get(etag)
+            if view is None:
+                view = build()
+                self._views.put(view.etag, view)
+            return view
+
+
+_CACHES: WeakKeyDictionary[Store, BoardCache] = WeakKeyDictionary()
+_LOCK = Lock()
+
+
+def cache_of(store: Store) -> BoardCache:
+    """Return the cache of a store."""
+    with _LOCK:
+        return _CACHES.setdefault(store, BoardCache())
+
+
+def row_details(db: Connection, board: Board, ids: Sequence[str]) -> dict[str, RowDetails]:
+    """Return what rows show of their submissions; the intervals of a track are those of its comparison."""
+    number, layout, private = board.revision.number, board.layout, board.share == PRIVATE
+    part = MACRO if board.track is not None else board.ranking_part
+    details = boards.details(db, ids, number, layout, part, board.score, private=private)
+    if board.track is None:
+        return details
+    means = track_means(db, board, ids, private=private)
+    scores = {
+        each: dict(zip(layout.addresses, map(finite, values.tolist()), strict=True)) for each, values in means.items()
+    }
+    return {each: replace(found, scores=scores.get(each, {}), interval=None) for each, found in details.items()}
+
+
+class Missing(TypedDict):
+    """What a row lacks; None where it has no scores."""
+
+    missing_parts: list[str] | None
+    scored_parts: int | None
+
+
+def missing_parts_of(db: Connection, board: Board, entries: Iterable[BoardEntry]) -> dict[str, list[str]]:
+    """Return the chosen parts that entries with scores lack, of training runs each by itself; by submission.
+
+    A part is missing that has no score at all. Only where no sentence of a part is covered are figures
+    read: those of a large board are many.
+    """
+    layout = board.layout
+    at = [(name, layout.row(name)) for name in board.chosen_names]
+    lacking: dict[str, list[str]] = {}
+    unsure: list[str] = []
+    for entry in entries:
+        runs = entry.runs or (entry.id,)
+        if entry.covered is None or any(entry.covered[row] == 0 for _, row in at):
+            unsure += runs
+        else:
+            lacking |= {run: [] for run in runs}
+    for each, values in boards.part_figures(db, unsure, board.revision.number, layout).items():
+        undefined = np.isnan(values)
+        lacking[each] = [name for name, row in at if undefined[row].all()]
+    return lacking
+
+
+def missing_of_row(parts: Sequence[str], entry: BoardEntry, missing: Mapping[str, Sequence[str]]) -> Missing:
+    """Return what a row lacks of the chosen parts, of several training runs what any of them lacks."""
+    runs = entry.runs or (entry.id,)
+    if not any(run in missing for run in runs):
+        return Missing(missing_parts=None, scored_parts=None)
+    lacking = {name for run in runs for name in missing.get(run, ())}
+    names = [name for name in parts if name in lacking] if lacking else []
+    return Missing(missing_parts=names, scored_parts=len(parts) - len(names))
+
 
 ONE_STATE = 3
 """Attempts at reading a board while it does not change."""

@@ -1,4 +1,4 @@
-"""The comparisons behind a leaderboard, made by a worker whenever the board changes.
+"""The comparisons behind a leaderboard, made by a worker whenever the board changes, also by another active revision.
 
 At most one run of a revision's board is unfinished at any time. The board's version counts what changes while it works,
 and at its end the run sees whether another one is needed. While submissions are under way the run is held in the store,
@@ -7,37 +7,40 @@ for a bounded time. So many submissions at once cost one comparison.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
+from typing import NamedTuple
 
 import structlog
 from sqlalchemy import Connection
 
-from service.caller import principal_of
+from service.caller import new_id, principal_of
 from service.context import Context
-from service.ids import new_id
-from service.meters import BOARDS
-from service.policy.split import shares_of, shown_share
+from service.monitoring import BOARDS, span
+from service.policy.figures import rank_value, shares_of, shown_share
 from service.queue import BULK
 from service.requests import PUBLIC
 from service.store import benchmarks, boards, runs, score_records, submissions
 from service.store.benchmarks import Benchmark
 from service.store.boards import BoardBody, BoardComparison, BoardRun, RequestedBoard
 from service.store.comparisons import Question
-from service.traces import span
+from service.store.submissions import BoardEntry
 from service.usecases.boards.board import (
     Board,
+    BoardRow,
     board_of,
     comparison_id,
+    entry_with_values,
+    picked,
+    ranked,
     rows_of,
     standard_boards,
+    team_key,
     tested_of,
 )
-from service.usecases.boards.compare import compare_submissions
-from service.usecases.boards.considered import board_question
-from service.usecases.runs.ending import Ending, Failure, QueuedRun
-from service.usecases.runs.progress import Progress
+from service.usecases.boards.compare import board_question, compare_submissions
+from service.usecases.runs.ending import Ending, Failure, Progress, QueuedRun
 from service.usecases.scoring.config import scoring_config
 
 BOARD_KIND = "board"
@@ -270,3 +273,70 @@ def _note_new(context: Context, board: BoardRun, new: frozenset[str], before: da
         log.info(
             "board", benchmark=board.benchmark_id, submissions=sorted(new)[:NAMED], number=len(new), seconds=seconds
         )
+
+
+class Side(NamedTuple):
+    """The submissions on the board with their main scores under one revision, oldest first.
+
+    Attributes:
+        entries: with the scores by which they are picked.
+        higher_is_better: of the score.
+        private: the scores of the rows over the private share, where it is shown: they are ranked by these.
+    """
+
+    entries: Sequence[BoardEntry]
+    higher_is_better: bool
+    private: Mapping[str, float | None] | None = None
+
+
+def rank_changes(pick: str, before: Side, after: Side) -> list[dict[str, object]]:
+    """List the teams and baselines whose submission, rank or main score changes, the largest changes first."""
+    old, new = rows_by_team(pick, before), rows_by_team(pick, after)
+    pairs = [(old.get(key), new.get(key)) for key in {**old, **new}]
+    changed = [(was, now) for was, now in pairs if was != now]
+    changed.sort(key=_distance, reverse=True)
+    return [_document(was, now) for was, now in changed]
+
+
+def rows_by_team(pick: str, side: Side) -> dict[str, BoardRow]:
+    """Return the rows of a board by team; by submission for baselines and where all submissions are shown.
+
+    They are picked and ranked as on the board, and have exact scores.
+    """
+    higher = side.higher_is_better
+    seen = [replace(entry, value=rank_value(entry.value)) for entry in side.entries]
+    chosen = [each for each in picked(seen, pick, higher_is_better=higher) if not each.withdrawn]
+    exact = {entry.id: entry for entry in side.entries}
+    if side.private is not None:
+        exact = {each.id: entry_with_values(each, side.private) for each in chosen}
+        chosen = [replace(each, value=rank_value(exact[each.id].value)) for each in chosen]
+    rows = ranked(chosen, higher_is_better=higher)
+    return {
+        row.entry.id if pick == "all" else team_key(row.entry): replace(row, entry=exact[row.entry.id]) for row in rows
+    }
+
+
+def _document(was: BoardRow | None, now: BoardRow | None) -> dict[str, object]:
+    row = now or was
+    return {
+        "team": None if row is None else row.entry.team_id,
+        "submission": None if now is None else now.entry.id,
+        "submission_before": None if was is None else was.entry.id,
+        "rank_before": None if was is None else was.rank,
+        "rank_after": None if now is None else now.rank,
+        "score_before": None if was is None else was.entry.value,
+        "score_after": None if now is None else now.entry.value,
+        "difference": _difference(was, now),
+    }
+
+
+def _difference(was: BoardRow | None, now: BoardRow | None) -> float | None:
+    before = None if was is None else was.entry.value
+    after = None if now is None else now.entry.value
+    return None if before is None or after is None else after - before
+
+
+def _distance(change: tuple[BoardRow | None, BoardRow | None]) -> tuple[int, float]:
+    ranks = [None if row is None else row.rank for row in change]
+    steps = 1 if ranks[0] is None or ranks[1] is None else abs(ranks[0] - ranks[1])
+    return steps, abs(_difference(*change) or 0.0)

@@ -1,47 +1,89 @@
-"""Store and delete comparisons: a stored question with its answer; the same question has the same id."""
+"""Store, answer and delete comparisons: a stored question with its answer; the same question has the same id.
+
+The worker's half computes the answer and saves it once.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
+from datetime import datetime
 
 from sqlalchemy import Connection
 
 from service.caller import Caller
 from service.context import Context
 from service.errors import Conflict, Forbidden, TooManyRequests, invalid, unprocessable
-from service.policy.questions import require_own_pick
+from service.policy.figures import require_own_pick
 from service.queue import BULK, LIVE
 from service.requests import LEADERBOARD, POOLED, ComparisonRequest
 from service.store import benchmarks, boards, comparisons, runs, teams
 from service.store.benchmarks import Benchmark
 from service.store.comparisons import Comparison, Question
 from service.usecases.access.access import benchmark_of, team_of
-from service.usecases.boards.board import (
-    Board,
-    board_of,
-    comparison_id,
-    rows_of,
-    standard_boards,
-    tested_of,
-)
-from service.usecases.boards.considered import board_question, listed_question
+from service.usecases.boards.board import Board, board_of, comparison_id, rows_of, standard_boards, tested_of
+from service.usecases.boards.compare import board_question, compare_submissions, listed_question
 from service.usecases.boards.viewing import Viewer
 from service.usecases.boards.work import keep_asked
-from service.usecases.comparisons.rules import (
+from service.usecases.comparisons.show import (
     Reach,
     asked_about,
     chosen_settings,
     reader_of,
     require_asker,
+    visible_comparison,
 )
-from service.usecases.comparisons.show import visible_comparison
-from service.usecases.comparisons.work import record_comparison
-from service.usecases.runs.adding import add_run
-from service.usecases.scoring.documents import stored_documents
-from service.usecases.submissions import quotas
+from service.usecases.events.events import record_event
+from service.usecases.runs.ending import Ending, Failure, Progress, QueuedRun, add_run
+from service.usecases.scoring.shares import stored_documents
+from service.usecases.submissions import views
 from treescore.errors import ScoringError
 from treescore.significance import Settings
-from treescore.significance.unit_choice import require_documents, require_parts
+from treescore.significance.units import require_documents, require_parts
+
+
+def work(context: Context, run: runs.Run, _progress: Progress) -> Ending | None:
+    """Answer a claimed question. Invalid settings for these submissions are an answer too: a failure of kind `input`.
+
+    Raises:
+        ScoringError: the submissions cannot be compared as asked.
+    """
+    with context.store.read() as db:
+        comparison = comparisons.of_run(db, run.id)
+    if comparison is None:
+        return None
+    document = compare_submissions(context, comparison.question)
+    return _answer(context, comparison, runs.SUCCEEDED, {"comparison": document, "failure": None})
+
+
+def fail(context: Context, run: runs.Run, failure: Failure) -> Ending:
+    """Save a failure as the answer."""
+    with context.store.read() as db:
+        comparison = comparisons.of_run(db, run.id)
+    if comparison is None:
+        return Ending(runs.FAILED)
+    return _answer(context, comparison, runs.FAILED, {"comparison": None, "failure": failure.record()})
+
+
+def record_comparison(
+    db: Connection, context: Context, kind: str, comparison: Comparison, *, actor: str | None = None
+) -> None:
+    """Record an event of a comparison, one for each team that asked it; without a team it is the organisers'."""
+    asked = comparisons.askers(db, comparison.id)
+    for team_id in sorted(team for team in asked if team is not None) or (None,):
+        record_event(db, context, kind, comparison.benchmark_id, actor=actor, team_id=team_id, subject=comparison.id)
+
+
+def _answer(context: Context, comparison: Comparison, state: str, answer: dict[str, object]) -> Ending:
+    def save(db: Connection, _now: datetime) -> Sequence[QueuedRun]:
+        comparisons.save_answer(db, comparison.id, answer)
+        # a board may show this comparison as pending
+        benchmarks.touch_comparisons(db, comparison.benchmark_id)
+        kind = "comparison.done" if state == runs.SUCCEEDED else "comparison.failed"
+        record_comparison(db, context, kind, comparison)
+        return ()
+
+    return Ending(state, save, lock=comparison.benchmark_id)
+
 
 COMPARISON_KIND = "comparison"
 QUICK = 10
@@ -115,7 +157,7 @@ def rate_limits(context: Context, caller: Caller, slug: str) -> Mapping[str, str
         return {}
     now = context.now()
     with context.store.read() as db:
-        return quotas.rate_limit_headers([quotas.questions_of(db, benchmark_of(db, slug, caller), team, now)], now)
+        return views.rate_limit_headers([views.questions_of(db, benchmark_of(db, slug, caller), team, now)], now)
 
 
 def _question(
@@ -199,8 +241,8 @@ def _meter(
     charged = not (free or caller.organiser)
     if charged and team is not None:
         teams.get(db, benchmark.id, team, lock=True)
-        quotas.require_question(quotas.questions_of(db, benchmark, team, now), now)
-    comparisons.note_ask(db, name, benchmark.id, team, quotas.utc_day(now), now, charged=charged)
+        views.require_question(views.questions_of(db, benchmark, team, now), now)
+    comparisons.note_ask(db, name, benchmark.id, team, views.utc_day(now), now, charged=charged)
 
 
 def _queue(question: Question) -> str:

@@ -1,37 +1,52 @@
-"""Create, show, await, list, cancel and delete scoring jobs."""
+"""Create, show, await, list, cancel and delete scoring jobs; the worker's half: load, score, compare, save at once.
+
+What the first job of an API process would wait for is done before: SQL is written once and kept.
+"""
 
 from __future__ import annotations
 
 import hmac
 from collections.abc import Callable, Mapping
+from contextlib import closing, suppress
 from functools import partial
 from typing import NamedTuple
 
-from sqlalchemy.exc import IntegrityError
+from sqlalchemy.exc import DBAPIError, IntegrityError
 
-from service.caller import Caller
+from service.caller import Caller, new_id, new_job_key, token_hash
 from service.context import Context
 from service.errors import SOON, Conflict, Forbidden, Gone, NotFound, Unauthorized, refuse, unprocessable
-from service.ids import new_id, new_job_key, token_hash
+from service.monitoring import at_work
 from service.queue import LIVE
 from service.requests import JobRequest, JobsQuery
 from service.store import jobs, runs, texts
+from service.store.database import RollbackStore
+from service.store.jobs import Job
 from service.store.packing import is_packed
-from service.usecases.access.idempotency import IdempotencyKey, claim_key
-from service.usecases.runs.adding import add_run
-from service.usecases.runs.views import Page, View, json_view, page_of, run_summary, state_document
-from service.usecases.runs.waiting import wait_for
-from service.usecases.scoring.part_texts import named_texts
+from service.usecases.access.access import IdempotencyKey, claim_key
+from service.usecases.runs.ending import Ending, Failure, Progress, add_run, job_answer
+from service.usecases.runs.views import Page, View, json_view, page_of, run_summary, state_document, wait_for
+from service.usecases.scoring.gold import Stored, named_texts
+from service.usecases.scoring.results import ArtifactKey, pack_outcome
+from service.usecases.trees.stored import JOB_GOLD, Packed, TreesKey, pack_marks, pack_trees
 from treescore.core.params import Json, escape
-from treescore.core.suggestions import did_you_mean
+from treescore.core.registry import Text
+from treescore.core.wording import did_you_mean
 from treescore.errors import InputError, Problem, ProblemList, ScoringError, placed
-from treescore.evaluation.report import asked_scores, find_score
-from treescore.evaluation.spec import parse_format, parse_spec
-from treescore.evaluation.training_runs import problems_of_runs, runs_by_system
+from treescore.evaluation.report import (
+    Report,
+    System,
+    asked_scores,
+    evaluate_systems,
+    find_score,
+    problems_of_runs,
+    runs_by_system,
+)
+from treescore.evaluation.spec import parse_format, parse_items, parse_spec
+from treescore.evaluation.tree_marks import marks_of
 from treescore.significance import parse_settings
-from treescore.significance.training_runs import no_runs
-from treescore.significance.unit_choice import require_parts
-from treescore.significance.welch import FEWEST_FOR_SPREAD
+from treescore.significance.training_runs import FEWEST_FOR_SPREAD, no_runs
+from treescore.significance.units import require_parts
 
 KIND = "job"
 MAKERS = ("score", "submit")
@@ -244,3 +259,102 @@ def _texts(request: JobRequest) -> dict[str, bytes]:
         named |= named_texts(problems, f"systems/{index}", system.output, choice, f"/systems/{index}/output")
     refuse(problems)
     return named
+
+
+NO_RUN = "job_warm_up"
+_TEXTS = {"gold": b"a", "systems/0": b"b"}
+
+
+def prepare_statements(context: Context) -> None:
+    """Store a job in a transaction that is never committed, and look for it. Without the store nothing is done."""
+    with at_work(NO_RUN, None), suppress(DBAPIError):
+        with closing(RollbackStore(context.store)) as store, store.write() as db:
+            runs.queued_of(db, KIND)
+            runs.add(db, NO_RUN, KIND, LIVE, context.now(), KIND)
+            jobs.add(db, NO_RUN, KIND, {})
+            texts.put(db, NO_RUN, _TEXTS)
+        jobs.answer(context.store, NO_RUN)
+        runs.look(context.store, NO_RUN)
+
+
+def work(context: Context, run: runs.Run, progress: Progress) -> Ending | None:
+    """Score a claimed job.
+
+    Raises:
+        ScoringError: a text cannot be scored.
+    """
+    with context.store.read() as db:
+        job = jobs.get(db, run.id)
+        stored = texts.read_texts(db, run.id)
+    if job is None or job.deleted_at is not None:
+        return None
+    report = _evaluate(context, job, stored, progress)
+    answer = {"results": report.document, "warnings": report.warnings}
+    return job_answer(run, runs.SUCCEEDED, answer, _packed(report) | _packed_trees(report))
+
+
+def fail(_context: Context, run: runs.Run, failure: Failure) -> Ending:
+    """Save a failure as the job's answer. It may quote gold, which is the caller's own text."""
+    return job_answer(run, runs.FAILED, {"failure": failure.document(gold_visible=True)})
+
+
+def _evaluate(context: Context, job: Job, stored: Stored, progress: Progress) -> Report:
+    request = JobRequest.stored(job.request)
+    spec = parse_spec(request.scoring)
+    progress.measures(entry.metric.name for entry in spec.entries)
+    systems = [
+        System(
+            name=system.name,
+            text=_text(stored, f"systems/{index}"),
+            digest=_digest(stored, f"systems/{index}"),
+            format=spec.format if system.format is None else parse_format(system.format),
+            pointer=f"/systems/{index}/output",
+            run_of=system.run_of,
+        )
+        for index, system in enumerate(request.systems)
+    ]
+    return evaluate_systems(
+        spec,
+        _text(stored, "gold"),
+        _digest(stored, "gold"),
+        systems,
+        significance=significance_of(request),
+        agreement=request.agreement,
+        items=parse_items(request.items),
+        limits=context.config.limits,
+        progress=progress.note,
+    )
+
+
+def _text(stored: Stored, name: str) -> Text:
+    return stored[name][1] if name in stored else {field: body for field, (_, body) in _fields(stored, name).items()}
+
+
+def _digest(stored: Stored, name: str) -> str:
+    if name in stored:
+        return stored[name][0]
+    return " ".join(f"{field}={digest}" for field, (digest, _) in sorted(_fields(stored, name).items()))
+
+
+def _fields(stored: Stored, name: str) -> Mapping[str, tuple[str, bytes]]:
+    """Return the texts of a format of several texts: field -> (digest, body)."""
+    below = name + "/"
+    return {key.removeprefix(below): text for key, text in stored.items() if key.startswith(below)}
+
+
+def _packed(report: Report) -> dict[tuple[str, int], bytes]:
+    packed: dict[tuple[str, int], bytes] = {}
+    for system, outcomes in enumerate(report.outcomes):
+        for metric, entry in enumerate(report.spec.entries):
+            packed |= pack_outcome(ArtifactKey(system, metric), entry, outcomes[entry.key], report.gold, reports=True)
+    return packed
+
+
+def _packed_trees(report: Report) -> Packed:
+    """Return what is stored of trees: gold's once, those of each system, and how these fit."""
+    packed = pack_trees(JOB_GOLD, report.gold)
+    for number, (system, outcomes) in enumerate(zip(report.treebanks, report.outcomes, strict=True)):
+        key = TreesKey(number)
+        packed |= pack_trees(key, system)
+        packed |= pack_marks(key, marks_of(report.spec.entries, outcomes, report.gold, system), report.gold, system)
+    return packed

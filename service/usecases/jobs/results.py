@@ -1,16 +1,30 @@
-"""Results of a finished job beside its document: items, slices, reports, comparisons."""
+"""Results of a finished job beside its document: items, slices, reports, comparisons, trees of one system and gold.
+
+All are the caller's own.
+"""
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from functools import partial
 from typing import TypedDict
 
 import orjson
+from sqlalchemy import Connection
 
 from service.caller import Caller
 from service.context import Context
-from service.errors import SOON, Conflict, NotFound
-from service.render.units import percent_of
-from service.requests import ComparisonsQuery, ItemsQuery, JobRequest, ReportQuery, ResultQuery, SlicesQuery
+from service.errors import SOON, Conflict, NotFound, Unprocessable
+from service.render.leaderboard import percent_of
+from service.requests import (
+    ComparisonsQuery,
+    ItemsQuery,
+    JobRequest,
+    JobTreesQuery,
+    ReportQuery,
+    ResultQuery,
+    SlicesQuery,
+)
 from service.store import artifacts, jobs
 from service.store.runs import SUCCEEDED
 from service.usecases.access.access import item_number
@@ -18,15 +32,15 @@ from service.usecases.jobs.jobs import view_job
 from service.usecases.runs.views import TEXT_TYPE, Page, View, body_view, items_page, json_view
 from service.usecases.scoring.config import stored_spec
 from service.usecases.scoring.results import ArtifactKey, StoredItems, load_output_items, load_slices, slices_view
-from service.usecases.trees.gold import JOB_GOLD
-from service.usecases.trees.listing import Asked, listed
-from service.usecases.trees.sentences import OutputTrees
-from service.usecases.trees.writing import TreesKey
-from treescore.core.suggestions import did_you_mean
+from service.usecases.trees.choosing import DIFFERS, TREES_NOT_KEPT, Asked, Window, differing, listed, tree_page, window
+from service.usecases.trees.documents import Document, OutputTrees
+from service.usecases.trees.stored import JOB_GOLD, TreesKey
+from treescore.core.arrays import BoolArray
+from treescore.core.wording import did_you_mean
 from treescore.evaluation.spec import Entry
 from treescore.render import render_comparisons
 
-NOT_KEPT = "This result was not kept for this job."
+RESULT_NOT_KEPT = "This result was not kept for this job."
 
 
 class _Results(TypedDict, total=False):
@@ -52,7 +66,7 @@ def _chosen_items(context: Context, job_id: str, key: ArtifactKey, entry: Entry,
     with context.store.read() as db:
         trees = OutputTrees(db, job_id, TreesKey(key.output), (job_id, JOB_GOLD))
         if not trees.beside_gold:
-            raise NotFound(f"{NOT_KEPT} Items cannot be chosen without stored trees.")
+            raise NotFound(f"{RESULT_NOT_KEPT} Items cannot be chosen without stored trees.")
         asked = Asked((job_id, str(key.output), str(key.metric)), query.choice, query.cursor, query.limit)
         found = listed(trees, asked, beside_gold=True)
         return found.page(StoredItems(db, job_id, key, entry.metric.table).each(found.sentences))
@@ -68,7 +82,7 @@ def job_slices(context: Context, caller: Caller, job_id: str, query: SlicesQuery
     with context.store.read() as db:
         groupings = load_slices(db, job_id, key)
     if groupings is None:
-        raise NotFound(NOT_KEPT)
+        raise NotFound(RESULT_NOT_KEPT)
     head = {"system": query.system, "metric": query.metric}
     return slices_view(head, sorted(groupings), query.by, lambda by: list(groupings[by]))
 
@@ -83,7 +97,7 @@ def job_report(context: Context, caller: Caller, job_id: str, query: ReportQuery
     with context.store.read() as db:
         packed = artifacts.get(db, job_id, key.name("reports"))
     if packed is None:
-        raise NotFound(NOT_KEPT)
+        raise NotFound(RESULT_NOT_KEPT)
     reports: dict[str, str] = artifacts.unpack_json(packed)
     if query.style not in reports:
         known = f"Its styles: {', '.join(sorted(reports)) or 'none'}.{did_you_mean(query.style, reports)}"
@@ -181,3 +195,59 @@ def _position(stored: JobRequest | None, system: str) -> int:
         known = f"Its systems: {', '.join(names[:20])}.{did_you_mean(system, names)}"
         raise NotFound(f"The job has no system {system!r}. {known}")
     return names.index(system)
+
+
+def job_trees(context: Context, caller: Caller, job_id: str, query: JobTreesQuery) -> Page:
+    """Return the trees of one system, from after `cursor`; or of one item.
+
+    Raises:
+        NotFound: unknown system or item; no trees are stored.
+        Conflict: the job has not finished, or has no results.
+        Unprocessable: the cursor is invalid, or the systems cannot be compared.
+    """
+    with context.store.read() as db:
+        trees, asked, shown = _chosen(db, context, caller, job_id, query)
+        return tree_page(listed(trees, asked, beside_gold=trees.beside_gold), shown)
+
+
+def job_window(context: Context, caller: Caller, job_id: str, query: JobTreesQuery) -> Window:
+    """Return the sentence `query.item` of one system, by default the first chosen one, among those around it.
+
+    Raises:
+        NotFound, Conflict, Unprocessable: as `job_trees`.
+    """
+    with context.store.read() as db:
+        trees, asked, shown = _chosen(db, context, caller, job_id, query)
+        beside = trees.beside_gold
+        return window(trees, asked, shown, partial(trees.outline, beside_gold=beside, marks=beside), beside_gold=beside)
+
+
+def _chosen(
+    db: Connection, context: Context, caller: Caller, job_id: str, query: JobTreesQuery
+) -> tuple[OutputTrees, Asked, Callable[[int], Document]]:
+    """Return the trees of one system, what of them is asked, and what shows a sentence."""
+    number = system_number(context, caller, job_id, query.system)
+    other = None if query.differs_from is None else system_number(context, caller, job_id, query.differs_from)
+    trees = _stored(db, job_id, number)
+    only = None if other is None else _differing(trees, _stored(db, job_id, other))
+    owner = (job_id, str(number), *(() if other is None else (DIFFERS, str(other))))
+    asked = Asked(owner, query.choice, query.cursor, query.limit, query.item, only)
+    return trees, asked, trees.both if trees.beside_gold else lambda sentence: trees.own(sentence, marks=False)
+
+
+def job_output(db: Connection, job_id: str, number: int) -> OutputTrees:
+    """Return the trees of one system of a job, by position."""
+    return OutputTrees(db, job_id, TreesKey(number), (job_id, JOB_GOLD))
+
+
+def _stored(db: Connection, job_id: str, number: int) -> OutputTrees:
+    trees = job_output(db, job_id, number)
+    if not len(trees.text):
+        raise NotFound(f"{RESULT_NOT_KEPT} {TREES_NOT_KEPT}")
+    return trees
+
+
+def _differing(one: OutputTrees, other: OutputTrees) -> BoolArray:
+    if not (one.beside_gold and other.beside_gold):
+        raise Unprocessable("The two systems were not compared with gold tree by tree.")
+    return differing(one, other)

@@ -1,9 +1,14 @@
-"""Back a store up, and restore it into an empty place."""
+"""Back a store up, and restore it into an empty place.
+
+Files appear whole or not at all, for their owner only.
+"""
 
 from __future__ import annotations
 
+import os
 import shutil
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path
@@ -12,16 +17,49 @@ from sqlalchemy import func, select
 
 from service.config import GOLD_FOLDER, Config
 from service.context import utc_now
+from service.posix import SQLITE_FILES
 from service.store import archive, runs, tokens
 from service.store.archive import ArchiveError, Manifest
-from service.store.database import Store
-from service.store.disk import file_of
+from service.store.database import SchemaState, Store, file_of, is_released, schema_of, schema_versions
 from service.store.migrate import migrate
-from service.store.schema import State, is_released, schema_of, versions
 from service.store.tokens import Token
-from service.usecases.operations.files import appearing
 from service.usecases.runs.views import moment
 from treescore.core.version import __version__
+
+OWNER_ONLY = 0o600
+
+
+@contextmanager
+def appearing(path: Path) -> Iterator[Path]:
+    """Yield an empty file beside `path` to be filled; at the end it is on the disk under that name.
+
+    Raises:
+        FileExistsError: `path` exists. It stays as it is.
+    """
+    if path.exists():
+        raise FileExistsError(f"{path} exists")
+    partial = path.with_name(f".{path.name}.{os.getpid()}.partial")
+    os.close(os.open(partial, os.O_WRONLY | os.O_CREAT | os.O_EXCL, OWNER_ONLY))
+    try:
+        yield partial
+        partial.chmod(OWNER_ONLY)
+        sync(partial)
+        # unlike a rename, a link replaces nothing
+        os.link(partial, path)
+        sync(path.parent)
+    finally:
+        for ending in SQLITE_FILES:
+            partial.with_name(partial.name + ending).unlink(missing_ok=True)
+
+
+def sync(path: Path) -> None:
+    """Wait until a file or a directory is on the disk."""
+    descriptor = os.open(path, os.O_RDONLY)
+    try:
+        os.fsync(descriptor)
+    finally:
+        os.close(descriptor)
+
 
 ADMIN_TOKEN = "admin-token"  # noqa: S105 - the name of a file
 KEPT_FILES = (ADMIN_TOKEN,)
@@ -99,9 +137,9 @@ def restore(config: Config, path: Path) -> Restored:
             f"{path} was made by a development checkout before 0.1.0 (schema {manifest.schema}) and cannot be "
             "restored. Start with an empty store, and make its benchmarks again."
         )
-    if manifest.schema not in versions():
+    if manifest.schema not in schema_versions():
         raise ArchiveError(
-            f"{path} has schema {manifest.schema}, which is newer than this program's {versions()[-1]}. "
+            f"{path} has schema {manifest.schema}, which is newer than this program's {schema_versions()[-1]}. "
             f"Restore it with Treescore {manifest.treescore} or newer."
         )
     store = Store(config.database_url)
@@ -179,7 +217,7 @@ def back_up_first(config: Config, store: Store, now: datetime) -> Backup | None:
         return None
     with store.read() as db:
         found = schema_of(db)
-        if found.state is not State.NEEDED or found.stored is None or archive.is_empty(db):
+        if found.state is not SchemaState.NEEDED or found.stored is None or archive.is_empty(db):
             return None
     name = f"before-schema-{found.wanted}-{now:%Y%m%dT%H%M%SZ}.backup"
     return back_up(config, store, file.with_name(name))

@@ -1,4 +1,7 @@
-"""Say of each part of the service whether it works, and what to do where it does not."""
+"""Say of each part of the service whether it works, and what to do where it does not.
+
+The place where a service stands: its files, its disk, its queue, its workers.
+"""
 
 from __future__ import annotations
 
@@ -6,10 +9,13 @@ import os
 import platform
 import re
 import sqlite3
+import stat
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import fields
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
+from enum import StrEnum
+from typing import NamedTuple
 
 import redis
 from sqlalchemy import text
@@ -17,14 +23,122 @@ from sqlalchemy.exc import DBAPIError
 
 from service.config import Config
 from service.context import Context
-from service.queue import REDIS_ERRORS
+from service.posix import UMASK, private_paths
+from service.queue import BULK, LIVE, REDIS_ERRORS
 from service.store import runs
-from service.store.disk import file_of
-from service.store.faults import WORDS, Fault, fault_of, line_of
-from service.store.schema import State, schema_of
-from service.usecases.operations import place
-from service.usecases.operations.findings import Finding, Level
+from service.store.database import (
+    FAULT_WORDS,
+    DiskState,
+    Fault,
+    SchemaState,
+    disk_of,
+    error_line,
+    fault_of,
+    file_of,
+    schema_of,
+)
 from treescore.core.version import __version__
+
+
+class Level(StrEnum):
+    """How bad it is."""
+
+    OK = "ok"
+    WARN = "warn"
+    WRONG = "wrong"
+    UNKNOWN = "unknown"
+
+
+class Finding(NamedTuple):
+    """One line.
+
+    Attributes:
+        level: how bad it is.
+        code: stable name of the kind.
+        subject: id, file or part of the service.
+        detail: what is wrong.
+        advice: what to do.
+    """
+
+    level: Level
+    code: str
+    subject: str
+    detail: str
+    advice: str = ""
+
+    @property
+    def line(self) -> str:
+        """Return it for people."""
+        return f"{self.level:<7} {self.code:<22} {self.subject}: {self.detail} {self.advice}".rstrip()
+
+
+def worst(findings: Iterable[Finding]) -> Level:
+    """Return the level of the worst finding; something wrong outweighs something unknown."""
+    levels = {finding.level for finding in findings}
+    return next((level for level in (Level.WRONG, Level.UNKNOWN, Level.WARN) if level in levels), Level.OK)
+
+
+GRACE = timedelta(seconds=10)
+"""A younger run may be on its way into the queue."""
+
+
+def file_mode_findings(context: Context) -> Iterator[Finding]:
+    """Look at who can read the data directory and what is in it."""
+    for path in private_paths(context.config):
+        try:
+            found = path.stat()
+        except FileNotFoundError:
+            continue
+        except OSError as error:
+            yield Finding(Level.UNKNOWN, "file-unreadable", str(path), f"{error.strerror}.", "Run this as its owner.")
+            continue
+        mode = stat.S_IMODE(found.st_mode)
+        if mode & UMASK:
+            advice = f"Run: chmod go-rwx {path}"
+            yield Finding(Level.WRONG, "file-mode", str(path), f"Others can use it (mode {mode:o}).", advice)
+        if found.st_uid != os.geteuid() and os.geteuid():
+            yield Finding(Level.WRONG, "file-owner", str(path), "It belongs to another user.", "Run this as its owner.")
+
+
+def partial_file_findings(context: Context) -> Iterator[Finding]:
+    """Find the files that a killed backup or restore left."""
+    for path in sorted(context.config.data_dir.glob(".*.partial*")):
+        advice = "Delete it, unless a backup is being made."
+        yield Finding(Level.WARN, "partial-file", str(path), "A backup or restore was not completed.", advice)
+
+
+def disk_finding(context: Context) -> Finding:
+    """Look at the free space of the store's disk."""
+    found = disk_of(context.store)
+    if found.free is None:
+        return Finding(Level.OK, "disk", "store", "The disk of a database server is not seen from here.")
+    free = f"{found.free / 2**30:.1f} GiB are free."
+    if found.state is DiskState.OK:
+        return Finding(Level.OK, "disk", "store", free)
+    level = Level.WRONG if found.state is DiskState.FULL else Level.WARN
+    return Finding(level, "disk", "store", free, "Free some space, or `treescore purge` what is no longer needed.")
+
+
+def queue_findings(context: Context) -> Iterator[Finding]:
+    """Compare the queue with the unfinished runs of the store."""
+    try:
+        held = context.queue.held() | context.queue.wake_ups()
+        workers = {name: context.queue.workers(name) for name in (LIVE, BULK)}
+    except REDIS_ERRORS as error:
+        advice = "Start the service, or check TREESCORE_REDIS_URL. Stored runs wait in the store."
+        yield Finding(Level.WARN, "queue-away", "queue", f"Redis does not answer ({type(error).__name__}).", advice)
+        return
+    with context.store.read() as db:
+        waiting = runs.unfinished(db, context.now() - GRACE, due=context.now())
+    for run in waiting:
+        if run.id not in held:
+            advice = "The sweeper queues it again within seconds; check that it runs."
+            yield Finding(Level.WARN, "run-not-queued", run.id, f"The {run.kind} is {run.state} in no queue.", advice)
+    for name, number in workers.items():
+        if not number:
+            advice = f"Start one: treescore worker --queue {name}"
+            yield Finding(Level.WARN, "no-worker", name, "No worker serves this queue.", advice)
+
 
 PASSWORD = re.compile(r"(?<=//)(?!/)[^?#]*(?=@)|(?<=password=)[^&#]*", re.IGNORECASE)
 """User and password of a URL, and a password in its query. After a third slash there is a path."""
@@ -39,10 +153,10 @@ def diagnose(context: Context) -> Iterator[Finding]:
     """Yield a finding for each part, those that are well too. Changes nothing."""
     yield Finding(Level.OK, "versions", "treescore", _versions())
     yield from _configuration(context.config)
-    modes = list(place.file_modes(context))
+    modes = list(file_mode_findings(context))
     yield from modes or [Finding(Level.OK, "files", str(context.config.data_dir), "Only their owner can use them.")]
     yield from _store(context)
-    yield place.disk(context)
+    yield disk_finding(context)
     yield from _queue(context)
 
 
@@ -82,30 +196,30 @@ def _store(context: Context) -> Iterator[Finding]:
     try:
         with context.store.read() as db:
             found = schema_of(db)
-            open_runs = 0 if found.state is not State.CURRENT else len(runs.unfinished(db, context.now()))
+            open_runs = 0 if found.state is not SchemaState.CURRENT else len(runs.unfinished(db, context.now()))
             query = "SELECT sqlite_version(), NULL" if context.store.sqlite else "SELECT version(), now()"
             version, time = db.execute(text(query)).one()
     except DBAPIError as error:
         fault = fault_of(error) or Fault.AWAY
         level = Level.UNKNOWN if fault is Fault.AWAY else Level.WRONG
-        yield Finding(level, "store", name, f"It {WORDS[fault]} ({line_of(error)}).")
+        yield Finding(level, "store", name, f"It {FAULT_WORDS[fault]} ({error_line(error)}).")
         return
     yield Finding(
         Level.OK, "store", name, f"It answers ({str(version).partition(',')[0]}); {open_runs} unfinished runs."
     )
-    level = Level.OK if found.state is State.CURRENT else Level.WRONG
+    level = Level.OK if found.state is SchemaState.CURRENT else Level.WRONG
     yield Finding(level, "schema", found.stored or "none", found.words)
     if time is not None:
         yield _clock("database", time)
 
 
 def _queue(context: Context) -> Iterator[Finding]:
-    steps: tuple[Callable[[Context], Iterator[Finding]], ...] = (_server, _workers, place.queue)
+    steps: tuple[Callable[[Context], Iterator[Finding]], ...] = (_server, _workers, queue_findings)
     try:
         for step in steps:
             yield from step(context)
     except REDIS_ERRORS:
-        yield from place.queue(context)
+        yield from queue_findings(context)
 
 
 def _server(context: Context) -> Iterator[Finding]:

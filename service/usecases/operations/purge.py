@@ -13,9 +13,9 @@ from service.store import purging, runs, teams
 from service.store.purging import Selected
 from service.usecases.access.access import benchmark_of, storable, unknown_team
 from service.usecases.benchmarks.teams import erase_team
-from service.usecases.events.record import record_event
-from service.usecases.operations.tokens import OPERATOR
-from service.usecases.scoring import gold_cache
+from service.usecases.events.events import record_event
+from service.usecases.scoring import gold
+from service.usecases.tokens import OPERATOR
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,7 +82,7 @@ def _purge(context: Context, scope: Scope) -> dict[str, int]:
             record_event(db, context, "benchmark.deleted", selected.benchmark, actor=OPERATOR.owner)
         else:
             purging.drop_old(db, selected, now)
-    gold_cache.drop(context, selected.revisions)
+    gold.drop_gold(context, selected.revisions)
     for run_id in stopped:
         context.queue.stop(run_id)
     return numbers

@@ -1,27 +1,161 @@
-"""Perform a run and save how it ends: one transaction for every kind of work."""
+"""Perform a run from its storing to its end: one transaction that ends it for every kind of work.
+
+Callers add runs up to a limit on those that wait. The progress of a run is stored at intervals. One attempt at a run is
+two lines in the log, its seconds and its span.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import datetime
+from time import monotonic, perf_counter
 from typing import Protocol
 
 import orjson
+import structlog
 from sqlalchemy import Connection
 
+from service import monitoring
+from service.caller import Caller
 from service.context import Context
-from service.errors import failure_document, failure_record
-from service.policy.misfits import CLOSED
+from service.errors import TooManyRequests, failure_document, failure_record
+from service.monitoring import RUNS, span
+from service.policy.documents import CLOSED
 from service.store import artifacts, benchmarks, jobs, runs, texts
-from service.store.runs import Run
+from service.store.runs import Piece, Run
 from service.store.score_records import PackedArtifacts
-from service.traces import span
-from service.usecases.runs.progress import Progress
-from service.usecases.runs.views import etag_of, moment, state_document
-from service.usecases.runs.waiting import board_name
-from service.usecases.runs.watch import watched
+from service.usecases.runs.views import board_name, etag_of, moment, state_document
 from treescore.errors import Problem, ScoringError
+
+RETRY_AFTER = "5"
+"""Seconds after which a refused caller may ask again: by then a waiting run may have begun."""
+
+
+def add_run(
+    db: Connection, context: Context, caller: Caller, run_id: str, kind: str, queue: str, now: datetime
+) -> None:
+    """Store a queued run for a caller. The count holds until the transaction ends, also against equal requests.
+
+    Raises:
+        TooManyRequests: as many runs of the caller wait as may wait.
+    """
+    most = context.config.max_queued
+    if most and not caller.organiser and runs.queued_of(db, caller.principal) >= most:
+        raise TooManyRequests(
+            f"The limit of {most} queued runs of one team, token or address is reached. Retry once one of them has "
+            "begun, or cancel one.",
+            slug="too-many-queued",
+            headers={"Retry-After": RETRY_AFTER},
+        )
+    runs.add(db, run_id, kind, queue, now, caller.principal)
+
+
+SEVERAL_METRICS = "several"
+PROGRESS_INTERVAL = 0.5
+"""Seconds between two stored notes of one run; work that ends sooner stores none."""
+
+
+class Cancelled(Exception):
+    """The run was ended from outside: its results are not kept."""
+
+
+class Progress:
+    """Stores the progress of one run, and stops the work when the run was cancelled.
+
+    Attributes:
+        metric: that the work scores, for its seconds: a name, SEVERAL, or empty.
+    """
+
+    def __init__(self, context: Context, run_id: str) -> None:
+        self._context = context
+        self._run_id = run_id
+        self.metric = ""
+        self._last = monotonic()
+
+    def measures(self, metrics: Iterable[str]) -> None:
+        """Say which metrics the work scores. Jobs name as many as they like: those of several count together."""
+        names = set(metrics)
+        self.metric = names.pop() if len(names) == 1 else SEVERAL_METRICS
+
+    def note(self, done: int, total: int, step: str) -> None:
+        """Store how far the run is, unless the last note is younger than INTERVAL.
+
+        Raises:
+            Cancelled: the run has already ended.
+        """
+        now = monotonic()
+        if now - self._last < PROGRESS_INTERVAL:
+            return
+        self._last = now
+        with self._context.store.write(durable=False) as db:
+            continues = self._store(db, done, total, step)
+        if not continues:
+            raise Cancelled(self._run_id)
+        self._context.queue.wake(self._run_id)
+
+    def _store(self, db: Connection, done: int, total: int, step: str) -> bool:
+        """Store a note; return whether the work continues."""
+        return runs.note_progress(db, self._run_id, done, total, step)
+
+
+class PieceProgress(Progress):
+    """Stores the progress of a run whose pieces several workers score; `done` counts in the piece at hand.
+
+    Attributes:
+        piece: the piece at hand.
+    """
+
+    piece: Piece
+
+    def __init__(self, context: Context, run_id: str, holder: str) -> None:
+        super().__init__(context, run_id)
+        self._holder = holder
+
+    def _store(self, db: Connection, done: int, total: int, step: str) -> bool:
+        # the run's row first, as who ends the run locks them; a run that waits to begin again leaves its pieces going
+        runs.note_progress(db, self._run_id, runs.done_beside_piece(db, self.piece) + done, total, step)
+        return runs.note_piece_done(db, self.piece, self._holder, done)
+
+
+LEFT_UNFINISHED = "left"
+"""Ends an attempt that ends no run: it waits for its next step, or its work failed."""
+log = structlog.get_logger("treescore.runs")
+
+
+@dataclass(slots=True)
+class Attempt:
+    """An attempt at a run; `state` is that in which it leaves the run."""
+
+    state: str = LEFT_UNFINISHED
+
+
+@contextmanager
+def watched(context: Context, run: Run, progress: Progress) -> Iterator[Attempt]:
+    """Watch a block that performs a claimed run."""
+    attempt = Attempt()
+    start = perf_counter()
+    log.info("began", kind=run.kind, queue=run.queue, attempt=run.attempts, waited=_waited(run))
+    if run.started_at is not None and run.attempts == 1:
+        monitoring.add_past_span("waiting", run.created_at, run.started_at, run.trace)
+    try:
+        with monitoring.span(f"run {run.kind}", run.trace, run=run.id, attempt=run.attempts):
+            yield attempt
+    except Cancelled:
+        attempt.state = "cancelled"
+        raise
+    finally:
+        seconds = perf_counter() - start
+        context.meters.observe(RUNS, seconds, run.kind, progress.metric)
+        log.info(
+            "ended", kind=run.kind, metric=progress.metric, state=attempt.state, milliseconds=round(1000 * seconds, 1)
+        )
+
+
+def _waited(run: Run) -> float | None:
+    """Return the seconds from creation to the first attempt."""
+    return None if run.started_at is None else round((run.started_at - run.created_at).total_seconds(), 3)
 
 
 class Outdated(Exception):

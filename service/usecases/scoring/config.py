@@ -1,4 +1,7 @@
-"""Scoring configurations: what scores the submissions of a revision, and the columns of the figures."""
+"""Scoring configurations: what scores the submissions of a revision, and the columns of the figures.
+
+With it, what of gold's text a benchmark publishes, and which counts of gold follow from that.
+"""
 
 from __future__ import annotations
 
@@ -8,10 +11,12 @@ from functools import lru_cache
 
 import orjson
 
-from treescore.core.absence import EXCLUDE, ZERO
+from service.policy.figures import Level
+from service.store.benchmarks import Benchmark
+from service.store.revisions import Revision
 from treescore.core.params import Json
 from treescore.core.registry import METRICS
-from treescore.core.scores import Score
+from treescore.core.scores import EXCLUDE, ZERO, Score
 from treescore.errors import InputError, Problem, placed
 from treescore.evaluation.report import find_score, full_address
 from treescore.evaluation.spec import Entry, Spec, parse_spec
@@ -140,3 +145,23 @@ def _spec(body: bytes) -> Spec:
         return parse_spec(orjson.loads(body))
     except InputError as error:
         raise RuntimeError("this version cannot read a stored scoring configuration") from error
+
+
+def input_kind(benchmark: Benchmark, revision: Revision) -> str | None:
+    """Return whether words or running text are published; None for neither.
+
+    If a metric scores tokenization, words would reveal the answers: then `true` means running text.
+    """
+    chosen = benchmark.settings["publish_input"]
+    if chosen is not True:
+        return chosen or None
+    spec = scoring_config(revision.scoring).spec
+    return "text" if any(entry.metric.own_segmentation for entry in spec.entries) else "words"
+
+
+def counts_shown(benchmark: Benchmark, revision: Revision, level: Level) -> bool:
+    """Return whether a level shows how many sentences, words and units gold has.
+
+    Published words tell it; running text does not tell how gold divides it.
+    """
+    return level >= Level.GOLD or input_kind(benchmark, revision) == "words"

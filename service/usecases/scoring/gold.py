@@ -1,22 +1,115 @@
-"""Gold texts of a revision, and keyed digests of them: no one can confirm a guess of gold by its digest."""
+"""Gold texts of a revision, as requests send them and as the store names them, and what is kept of gold that was read.
+
+Digests of gold are keyed: no one can confirm a guess of gold by its digest. Those of sentences, column by column, tell
+in how many sentences two revisions differ.
+
+Gold that was read before is kept in this process and in files of this machine, so that a text is read once. What is
+kept stands under a digest of everything that reading depends on: the texts, the scoring configuration, the limits, and
+the library's code. Equal to the bit is what is loaded to what is read (tests/treescore/core/test_flat.py). Jobs are
+left out: how long one takes would tell its sender whether another caller has sent this gold.
+"""
 
 from __future__ import annotations
 
 import hashlib
 import hmac
-from dataclasses import dataclass
+import unicodedata
+from collections import OrderedDict
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import asdict, dataclass, field
+from functools import lru_cache
+from itertools import pairwise
+from pathlib import Path
+from typing import NamedTuple
 
+import numpy as np
 import orjson
 from sqlalchemy import Connection
 
-from service.store import secrets, texts
-from service.store.revisions import Revision
-from service.usecases.scoring.part_texts import GOLD, Stored, digest_of_part, items_name, names_of, text_of
-from treescore.core.limits import Limits
+import treescore
+from service.config import Config
+from service.context import Context
+from service.requests import Text as Given
+from service.store import revisions, texts
+from service.store.database import place_of_url
+from service.store.gold_files import GoldFiles
+from service.store.revisions import Part, Revision
+from treescore.core.arrays import IntArray
+from treescore.core.flat import flat_bytes, treebanks_of
 from treescore.core.registry import ItemInfo, Text
-from treescore.errors import ScoringError
-from treescore.evaluation.evaluate import Evaluation
-from treescore.evaluation.spec import Spec, parse_items
+from treescore.core.structure import NONE
+from treescore.core.text import Limits, digest_of
+from treescore.core.trees import (
+    ODD_HEAD,
+    Alignments,
+    ConstituentTreebank,
+    DependencyTreebank,
+    DiscontinuousTreebank,
+    ExpressionTreebank,
+    ParallelTreebank,
+    SemanticTreebank,
+    Treebank,
+)
+from treescore.core.version import __version__
+from treescore.errors import Problem, ProblemList, ScoringError
+from treescore.evaluation.evaluate import Evaluation, ReadGold
+from treescore.evaluation.spec import FormatChoice, Spec, parse_items
+
+GOLD, OUTPUTS = "parts", "outputs"
+"""Folders of gold texts (owned by a revision) and of outputs (owned by a submission)."""
+ITEMS = "items"
+"""Folder of the attributes of gold's sentences, as JSON (owned by a revision)."""
+
+Stored = Mapping[str, tuple[str, bytes]]
+
+
+def named_texts(
+    problems: ProblemList, name: str, value: Given, choice: FormatChoice, pointer: str, part: str | None = None
+) -> dict[str, bytes]:
+    """Return a text of a request under the name by which it is kept; for a format of several texts, `name/field` each.
+
+    A value of the wrong shape goes to `problems`.
+    """
+    fields = choice.format.fields
+    given = tuple(value) if isinstance(value, Mapping) else ()
+    if set(fields) != set(given):
+        wanted = f"an object with {', '.join(fields)}" if fields else "one text"
+        detail = f"The format {choice.name!r} takes {wanted} here."
+        problems.add(Problem(code="wrong-text-shape", pointer=pointer, part=part, detail=detail))
+        return {}
+    if isinstance(value, Mapping):
+        return {f"{name}/{field}": text.encode() for field, text in value.items()}
+    return {name: value if isinstance(value, bytes) else value.encode()}
+
+
+def names_of(folder: str, part: str, choice: FormatChoice) -> list[str]:
+    """Return the names under which the texts of a part are kept."""
+    fields = choice.format.fields
+    return [f"{folder}/{part}/{field}" for field in fields] if fields else [f"{folder}/{part}"]
+
+
+def items_name(part: str) -> str:
+    """Return the stored name of the attributes of one part's sentences."""
+    return f"{ITEMS}/{part}"
+
+
+def text_of(stored: Stored, folder: str, part: str, choice: FormatChoice) -> Text | None:
+    """Return the text of one part as a format reads it; None where it is not stored."""
+    names = names_of(folder, part, choice)
+    if any(name not in stored for name in names):
+        return None
+    if not choice.format.fields:
+        return stored[names[0]][1]
+    return {field: stored[name][1] for field, name in zip(choice.format.fields, names, strict=True)}
+
+
+def digest_of_part(stored: Stored, folder: str, part: str, choice: FormatChoice) -> str:
+    """Return the digest of one part's text; for formats of several texts all digests, with their names."""
+    names = names_of(folder, part, choice)
+    if not choice.format.fields:
+        return stored[names[0]][0]
+    return " ".join(f"{field}={stored[name][0]}" for field, name in zip(choice.format.fields, names, strict=True))
+
 
 DIGEST_SECRET = "gold-digests"  # noqa: S105 - the name of a secret, no secret
 
@@ -73,7 +166,7 @@ def benchmark_key(db: Connection, benchmark_id: str) -> bytes:
     The first call needs a writing transaction.
     """
     return hmac.new(
-        secrets.get_or_make(db, DIGEST_SECRET), f"benchmark {benchmark_id}".encode(), hashlib.sha256
+        texts.key_of_store(db, DIGEST_SECRET), f"benchmark {benchmark_id}".encode(), hashlib.sha256
     ).digest()
 
 
@@ -108,3 +201,262 @@ def _gold_digest(stored: Stored, part: str, spec: Spec) -> str:
     digest = digest_of_part(stored, GOLD, part, spec.format)
     about = items_name(part)
     return f"{digest} items={stored[about][0]}" if about in stored else digest
+
+
+KEPT_WORDS = 1_500_000
+"""Words of gold that a process keeps: some 150 bytes each with their strings, so 225 MB; a shared task of 78 parts.
+What is computed of them and kept too takes 10 bytes more under `ud` and 40 under `attachment`."""
+
+_NAME_DIGITS = 16
+"""Hexadecimal digits of a digest that name the folder of a store: few stores are on one machine."""
+
+
+class _FileName(NamedTuple):
+    revision_id: str
+    position: int
+    key: str
+
+
+class _Entry(NamedTuple):
+    read: ReadGold
+    items: ItemInfo
+    words: int
+
+
+@dataclass(slots=True)
+class KeptGold:
+    """Gold that this process keeps. What was used last stays, but a revision never drives out parts of its own."""
+
+    words: int = KEPT_WORDS
+    swept: bool = False
+    """Whether this process has looked for files to delete."""
+    _entries: OrderedDict[_FileName, _Entry] = field(default_factory=OrderedDict)
+
+    def get(self, name: _FileName) -> _Entry | None:
+        """Return what is kept under a name, or None."""
+        if name in self._entries:
+            self._entries.move_to_end(name)
+        return self._entries.get(name)
+
+    def put(self, name: _FileName, entry: _Entry) -> None:
+        """Keep an entry where there is room, or where what belongs to other revisions makes room."""
+        total = entry.words + sum(each.words for each in self._entries.values())
+        for other in [each for each in self._entries if each.revision_id != name.revision_id]:
+            if total <= self.words:
+                break
+            total -= self._entries.pop(other).words
+        if total <= self.words:
+            self._entries[name] = entry
+
+
+_kept = KeptGold()
+
+
+def gold_files_of(context: Context) -> GoldFiles:
+    """Return the files that this machine keeps for this store; another store's are in another folder."""
+    name = digest_of(place_of_url(context.store.url).encode()).partition(":")[2][:_NAME_DIGITS]
+    return GoldFiles(context.config.gold_folder / name, context.config.gold_cache_bytes)
+
+
+def evaluation_against(context: Context, revision: Revision, part: Part, spec: Spec) -> Evaluation:
+    """Return an evaluation against the gold of a part, whose vocabulary no other use of the same gold changes.
+
+    Raises:
+        RuntimeError: gold is not stored any more, or this version cannot read it.
+    """
+    if not _kept.swept:
+        sweep_gold_files(context)
+        _kept.swept = True
+    with context.store.read() as db:
+        digest = stored_digest(db, revision, part.name, spec)
+    name = _FileName(revision.id, part.position, _key(context.config, revision, digest))
+    entry = _kept.get(name)
+    if entry is None:
+        entry = _loaded(context, revision, part, name) or _read(context, revision, part, spec, name)
+        _kept.put(name, entry)
+    pointer = f"/parts/{part.name}/gold"
+    return Evaluation(spec, entry.read.copy(), entry.items, context.config.limits, pointer, part.name)
+
+
+def drop_gold(context: Context, revision_ids: Iterable[str]) -> None:
+    """Delete the files of revisions on this machine. Call it after the transaction that deletes their gold."""
+    gold_files_of(context).drop(revision_ids)
+
+
+def prepare_gold(context: Context) -> None:
+    """Do once what the processes that a worker forks would each do: look at the folder, name the reader, sweep."""
+    gold_files_of(context).usable()
+    reader_digest()
+    sweep_gold_files(context)
+
+
+def sweep_gold_files(context: Context) -> None:
+    """Delete the files of revisions that nothing is scored under any more, or whose gold was deleted, anywhere.
+
+    Where no files are to be kept, those of all revisions.
+    """
+    files = gold_files_of(context)
+    found = files.revisions()
+    current: set[str] = set()
+    if found and files.limit:
+        with context.store.read() as db:
+            current = revisions.scored_under(db, found)
+    files.drop(set(found) - current)
+
+
+@lru_cache(maxsize=1)
+def reader_digest() -> str:
+    """Return a digest of what turns a text into a treebank: the library's code, and Python's tables of characters."""
+    root = Path(treescore.__file__).parent
+    sources = [path.read_bytes() for path in sorted(root.rglob("*.py"))]
+    return digest_of(b"\0".join([__version__.encode(), unicodedata.unidata_version.encode(), *sources]))
+
+
+def _key(config: Config, revision: Revision, digest: str) -> str:
+    return digest_of(orjson.dumps([reader_digest(), digest, revision.scoring, asdict(config.limits)]))
+
+
+def _loaded(context: Context, revision: Revision, part: Part, name: _FileName) -> _Entry | None:
+    body = gold_files_of(context).read(*name)
+    if body is None:
+        return None
+    with context.store.read() as db:
+        items = load_gold_items(db, revision, part.name)
+    return _Entry(ReadGold(*treebanks_of(body)), items, part.words or 0)
+
+
+def _read(context: Context, revision: Revision, part: Part, spec: Spec, name: _FileName) -> _Entry:
+    with context.store.read() as db:
+        gold = load_part(db, revision, part.name, spec)
+    read = evaluation_of(spec, gold, revision, part.name, context.config.limits).read_gold
+    files = gold_files_of(context)
+    if files.limit:
+        files.write(*name, flat_bytes(read.vocabulary, read.treebanks))
+        with context.store.read() as db:
+            deleted = not revisions.scored_under(db, [revision.id])
+        if deleted:  # since gold was read; the process that deleted it may have found no file yet
+            files.drop([revision.id])
+    return _Entry(read, gold.items, part.words or 0)
+
+
+KEY_BYTES = 8
+"""Bytes of a digest."""
+_STRINGS = ("forms", "lemmas", "upos", "xpos", "feats", "deprels", "deps")
+_NameOf = Callable[[int], str]
+
+
+def sentence_keys(gold: Treebank, key: bytes) -> IntArray:
+    """Return digests that differ where something differs that a metric may look at: int64 (columns, sentences).
+
+    The columns depend on the kind of treebank alone. Comments and MISC are in none.
+
+    Args:
+        gold: as it was read.
+        key: of the benchmark; without it the digests confirm no guess.
+    """
+    rows = [[_sentence_digest(key, value) for value in column] for column in _columns(gold)]
+    return np.array(rows, np.int64).reshape(len(rows), len(gold))
+
+
+def _sentence_digest(key: bytes, value: object) -> int:
+    body = hashlib.blake2b(repr(value).encode(), key=key, digest_size=KEY_BYTES).digest()
+    return int.from_bytes(body, "little", signed=True)
+
+
+def _columns(gold: Treebank) -> Iterator[Sequence[object]]:
+    """Yield columns, each with one value a sentence."""
+    if isinstance(gold, ParallelTreebank):
+        for side in (gold.source, gold.target, gold.alignment):
+            yield from _columns(side)
+    elif isinstance(gold, DependencyTreebank):
+        yield from _dependencies(gold)
+        if isinstance(gold, ExpressionTreebank):
+            yield _expressions(gold)
+    elif isinstance(gold, ConstituentTreebank):
+        yield from _constituents(gold)
+    elif isinstance(gold, DiscontinuousTreebank):
+        yield from _discontinuous(gold)
+    elif isinstance(gold, SemanticTreebank):
+        yield from _graphs(gold)
+    else:
+        yield _links(gold)
+
+
+def _dependencies(gold: DependencyTreebank) -> Iterator[Sequence[object]]:
+    name = gold.vocabulary.strings.__getitem__
+    for column in _STRINGS:
+        yield _names_by_sentence(getattr(gold, column), gold.word_offsets, name)
+    yield _names_by_sentence(
+        gold.heads, gold.word_offsets, lambda head: name(ODD_HEAD - head) if head <= ODD_HEAD else str(head)
+    )
+    more: list[list[object]] = [[] for _ in range(len(gold))]
+    owners = np.searchsorted(gold.word_offsets, gold.mwt_starts, "right") - 1
+    for owner, start, end, form in zip(
+        *(each.tolist() for each in (owners, gold.mwt_starts, gold.mwt_ends, gold.mwt_forms)), strict=True
+    ):
+        more[owner].append((start - int(gold.word_offsets[owner]), end - start, name(form)))
+    for owner, number, deps in zip(
+        *(each.tolist() for each in (gold.empty_sentences, gold.empty_ids, gold.empty_deps)), strict=True
+    ):
+        more[owner].append((name(number), name(deps)))
+    yield more
+
+
+def _expressions(gold: ExpressionTreebank) -> Sequence[object]:
+    """Return the categories and words of each sentence's expressions, in any order of their numbers."""
+    name = gold.vocabulary.strings.__getitem__
+    found: list[list[object]] = [[] for _ in range(len(gold))]
+    owners = gold.expression_sentences()
+    words = gold.expression_words - np.repeat(gold.word_offsets[owners], np.diff(gold.expression_offsets))
+    of_each = _names_by_sentence(words, gold.expression_offsets, str)
+    for owner, category, members in zip(owners.tolist(), gold.categories.tolist(), of_each, strict=True):
+        found[owner].append((name(category), members))
+    return [sorted(each, key=repr) for each in found]
+
+
+def _constituents(gold: ConstituentTreebank) -> Iterator[Sequence[object]]:
+    name = gold.vocabulary.strings.__getitem__
+    yield _names_by_sentence(gold.words, gold.word_offsets, name)
+    yield _names_by_sentence(gold.tags, gold.word_offsets, lambda tag: name(tag) if tag >= 0 else "")
+    yield _names_by_sentence(gold.labels, gold.node_offsets, name)
+    starts, ends = (_names_by_sentence(each, gold.node_offsets, str) for each in (gold.starts, gold.ends))
+    yield list(zip(starts, ends, strict=True))
+
+
+def _discontinuous(gold: DiscontinuousTreebank) -> Iterator[Sequence[object]]:
+    name = gold.vocabulary.strings.__getitem__
+    for column in (gold.words, gold.word_functions, gold.lemmas, gold.morphs):
+        yield _names_by_sentence(column, gold.word_offsets, name)
+    yield _names_by_sentence(gold.tags, gold.word_offsets, lambda tag: name(tag) if tag >= 0 else "")
+    for column in (gold.labels, gold.functions):
+        yield _names_by_sentence(column, gold.node_offsets, name)
+    firsts = gold.node_offsets[:-1]
+    anchors = gold.anchors - np.repeat(firsts, np.diff(gold.word_offsets))
+    parents = gold.parents - np.repeat(firsts, np.diff(gold.node_offsets))
+    parents[firsts] = NONE
+    above = (_names_by_sentence(anchors, gold.word_offsets, str), _names_by_sentence(parents, gold.node_offsets, str))
+    yield list(zip(*above, strict=True))
+
+
+def _graphs(gold: SemanticTreebank) -> Iterator[Sequence[object]]:
+    name = gold.vocabulary.strings.__getitem__
+    for column in (gold.forms, gold.lemmas, gold.tags, gold.frames):
+        yield _names_by_sentence(column, gold.word_offsets, name)
+    for flags in (gold.tops, gold.predicates):
+        yield _names_by_sentence(flags.astype(np.int64), gold.word_offsets, str)
+    owners = np.searchsorted(gold.word_offsets, gold.edge_arguments, "right") - 1
+    firsts = gold.word_offsets[owners]
+    bounds = np.searchsorted(owners, np.arange(len(gold) + 1))
+    ends = (_names_by_sentence(each - firsts, bounds, str) for each in (gold.edge_predicates, gold.edge_arguments))
+    yield list(zip(*ends, _names_by_sentence(gold.edge_labels, bounds, name), strict=True))
+
+
+def _links(gold: Alignments) -> Sequence[object]:
+    links = list(zip(gold.source.tolist(), gold.target.tolist(), gold.sure.tolist(), strict=True))
+    return [sorted(links[start:end]) for start, end in pairwise(gold.offsets.tolist())]
+
+
+def _names_by_sentence(values: IntArray, offsets: IntArray, name: _NameOf) -> list[list[str]]:
+    """Return the names of the values, sentence by sentence."""
+    names = [name(value) for value in values.tolist()]
+    return [names[start:end] for start, end in pairwise(offsets.tolist())]

@@ -1,35 +1,84 @@
-"""Artifacts of one output under one metric: counts, slices, items, token bits, reports.
+"""What is stored of one output under one metric: counts, coverage, slices, items, token bits, reports.
 
 Items and slices are stored as columns, from which documents are made when asked. Items are stored without scores and
-counts, nine tenths of their size: `load_items` adds them from the count array.
+counts, nine tenths of their size: `load_items` adds them from the count array. Coverage is how many sentences of gold
+have a scored output.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from typing import cast
 
 import numpy as np
 from sqlalchemy import Connection
 
 from service.errors import NotFound
 from service.store import artifacts
-from service.store.packed_arrays import pack_values
-from service.store.packed_columns import pack_columns, unpack_columns
-from service.store.packing import pack_array, unpack_array
+from service.store.packing import pack_array, pack_columns, pack_values, unpack_array, unpack_columns
+from service.store.revisions import Part
 from service.store.score_records import PackedArtifacts, artifact_name
 from service.usecases.runs.views import View, json_view
-from service.usecases.scoring.slices import pack_slices, unpack_slices
 from treescore.core.arrays import Counts, offsets_of
-from treescore.core.columns import Records
+from treescore.core.columns import Documents, Lists, Records
 from treescore.core.registry import Outcome
-from treescore.core.scores import ScoreTable
-from treescore.core.suggestions import did_you_mean
+from treescore.core.scores import ScoreTable, with_values
 from treescore.core.trees import Treebank
-from treescore.core.values import with_values
+from treescore.core.wording import did_you_mean
 from treescore.evaluation.document import item_columns
 from treescore.evaluation.spec import Entry
+
+
+def pack_slices(slices: Mapping[str, Documents]) -> bytes:
+    """Pack the rows of all groupings."""
+    columns = {name: rows.column for name, rows in slices.items()}
+    return pack_columns(Records({name: Lists(np.array([0, len(of)]), of) for name, of in columns.items()}))
+
+
+def unpack_slices(body: bytes) -> Mapping[str, Documents]:
+    """Unpack what `pack_slices` has packed."""
+    members = unpack_columns(body).members
+    return {name: Documents(cast("Lists", rows).of) for name, rows in members.items()}
+
+
+@dataclass(frozen=True, slots=True)
+class Coverage:
+    """The sentences that a submission covers, of all in gold."""
+
+    scored: int
+    total: int
+
+    @property
+    def complete(self) -> bool:
+        """Return whether every sentence has a scored output."""
+        return self.scored == self.total
+
+    def __str__(self) -> str:
+        """Return it as rows of a board show it: `59/60`."""
+        return f"{self.scored}/{self.total}"
+
+
+def coverage_of(
+    covered: Sequence[int] | None, parts: Sequence[Part], chosen: Collection[str] | None = None
+) -> Coverage | None:
+    """Return the coverage of some parts, or of all.
+
+    Args:
+        covered: sentences with a scored output in each part; None without a score record.
+        parts: of the revision, in the same order.
+        chosen: names of parts; None for all.
+    """
+    if covered is None:
+        return None
+    sizes = [
+        (scored, part.sentences or 0)
+        for part, scored in zip(parts, covered, strict=True)
+        if chosen is None or part.name in chosen
+    ]
+    return Coverage(sum(scored for scored, _ in sizes), sum(total for _, total in sizes))
+
 
 ITEMS_PER_PAGE = 1_000
 """Items in one stored page, whose number is that of its first item: what a request for one item reads."""

@@ -1,11 +1,17 @@
-"""The shares of a split test set: which sentences are public and which private, drawn by a key of the service.
+"""The units of gold that are tested and drawn: documents, shares of a split test set, and the ladder of shown scores.
 
-The units that are drawn are those of tests: the documents of a part, as gold or the organiser marks them (sentences
-before the first mark are one), and of a part with fewer than two marked documents its sentences. Of G units
-round(private G) are private, at least 1 and at most G - 1: those with the smallest HMAC-SHA256 of (part, unit) under a
-key of the benchmark, which is made of a secret of the store. So the draw is the same for every submission; it cannot be
-guessed; and a revision that keeps the names of documents, or the number of sentences of a part without documents, keeps
-it.
+Documents of gold's sentences are the units of tests and intervals: stored when a revision is checked.
+
+Shares are the sentences that are public and those that are private, drawn by a key of the service. The units that are
+drawn are those of tests: the documents of a part, as gold or the organiser marks them (sentences before the first mark
+are one), and of a part with fewer than two marked documents its sentences. Of G units round(private G) are private, at
+least 1 and at most G - 1: those with the smallest HMAC-SHA256 of (part, unit) under a key of the benchmark, which is
+made of a secret of the store. So the draw is the same for every submission; it cannot be guessed; and a revision that
+keeps the names of documents, or the number of sentences of a part without documents, keeps it.
+
+New scores are placed on a benchmark's ladder: released if they beat the team's shown best by the paired standard error.
+They are placed in the order in which they are saved, in the transaction that saves them. A place is never taken back:
+deleting or withdrawing a submission does not lower the shown best that the next one must beat.
 """
 
 from __future__ import annotations
@@ -21,15 +27,46 @@ import numpy as np
 import orjson
 from sqlalchemy import Connection
 
-from service.requests import PRIVATE
-from service.store import revisions, secrets
+from service.requests import PRIVATE, PUBLIC
+from service.store import artifacts, revisions, score_records, teams, texts
 from service.store.benchmarks import Benchmark
 from service.store.revisions import Digests, Part, Revision
-from service.usecases.scoring.documents import stored_documents
-from treescore.core.arrays import BoolArray
+from service.store.score_records import Ladder
+from service.store.submissions import Submission
+from service.usecases.scoring.config import scoring_config
+from treescore.core.arrays import BoolArray, Counts, IntArray
 from treescore.core.params import escape
 from treescore.errors import Problem, ProblemList
-from treescore.significance.unit_choice import with_documents
+from treescore.evaluation.evaluate import Evaluation
+from treescore.evaluation.report import documents_of
+from treescore.significance import Settings
+from treescore.significance.bootstrap import beats_shown
+from treescore.significance.units import chosen_units, with_documents
+
+Names = Sequence[str | None]
+"""The document of each sentence, None before the first mark; empty where gold marks none."""
+
+
+def blocks_name(position: int) -> str:
+    """Return the name of the artifact with the document of each sentence of a part."""
+    return f"blocks/{position}/of_sentences"
+
+
+def packed_documents(evaluation: Evaluation) -> bytes:
+    """Return what is stored of the documents of a part."""
+    return artifacts.pack_json(list(documents_of(evaluation) or ()))
+
+
+def stored_documents(db: Connection, revision_id: str, part: Part) -> Names:
+    """Return the document of each sentence of a part; none before gold was checked."""
+    body = artifacts.get(db, revision_id, blocks_name(part.position))
+    return () if body is None else artifacts.unpack_json(body)
+
+
+def blocks_of_part(names: Names, sentences: int) -> IntArray | None:
+    """Return the number of each sentence's document, (n,), where a part goes by document; None if by sentence."""
+    return chosen_units(Settings(), names or None, None, sentences).blocks
+
 
 SHARE_SECRET = "private-shares"  # noqa: S105 - the name of a secret, no secret
 LEAST_UNITS = 2
@@ -59,7 +96,7 @@ class Split:
 
 def make_key(db: Connection) -> None:
     """Make the secret of all draws, in the writing transaction that splits a test set; readers need it."""
-    secrets.get_or_make(db, SHARE_SECRET)
+    texts.key_of_store(db, SHARE_SECRET)
 
 
 def split_of(db: Connection, benchmark: Benchmark, revision_id: str) -> Split | None:
@@ -67,7 +104,7 @@ def split_of(db: Connection, benchmark: Benchmark, revision_id: str) -> Split | 
     private = benchmark.private_share
     if private is None:
         return None
-    secret = secrets.get_or_make(db, SHARE_SECRET)
+    secret = texts.key_of_store(db, SHARE_SECRET)
     key = hmac.digest(secret, f"benchmark {benchmark.id}".encode(), hashlib.sha256)
     name = (key, revision_id, private)
     with _LOCK:
@@ -162,3 +199,43 @@ def _of_share(digests: Digests, rows: BoolArray) -> Digests:
         return digests
     kept = np.flatnonzero(rows).tolist()
     return Digests(digests.gold_key, [[column[at] for at in kept] for column in digests.sentences])
+
+
+def place_on_ladder(db: Connection, benchmark: Benchmark, revision: Revision, submission: Submission) -> None:
+    """Decide whether the scores of a submission, just saved, are released. Scores that have a place keep it."""
+    if not benchmark.leaderboard["ladder"] or submission.team_id is None:
+        return
+    teams.get(db, benchmark.id, submission.team_id, lock=True)
+    if score_records.rung(db, submission.id, revision.number) is not None:
+        return
+    rows = _counts(db, benchmark, revision, submission)
+    if rows is None:
+        return
+    shown = score_records.ladder_of(db, benchmark.id, submission.team_id, revision.number)
+    if shown is not None and not _beats(revision, rows, shown.counts):
+        score_records.set_rung(db, submission.id, revision.number, score_records.HELD)
+        return
+    rung = 1 if shown is None else shown.rung + 1
+    score_records.set_rung(db, submission.id, revision.number, rung)
+    ladder = Ladder(rung, np.concatenate(rows))  # type: ignore[arg-type]
+    score_records.save_ladder(db, benchmark.id, submission.team_id, revision.number, ladder)
+
+
+def _counts(db: Connection, benchmark: Benchmark, revision: Revision, submission: Submission) -> list[Counts] | None:
+    """Read the counts of each part under the metric that ranks, of the public share; None where they are not kept."""
+    scoring = scoring_config(revision.scoring)
+    metric = scoring.spec.entries.index(scoring.main[0])
+    split = split_of(db, benchmark, revision.id)
+    parts = revisions.parts_of(db, revision.id)
+    found = score_records.counts(db, submission.id, revision.number, [part.position for part in parts], metric)
+    known = [counts for counts in found if counts is not None]
+    if len(known) < len(parts):
+        return None
+    return [counts[share_rows(split, part, PUBLIC)] for counts, part in zip(known, parts, strict=True)]
+
+
+def _beats(revision: Revision, rows: list[Counts], shown: Counts) -> bool:
+    entry, score = scoring_config(revision.scoring).main
+    sizes = [len(part) for part in rows]
+    parts = np.repeat(np.arange(len(sizes), dtype=np.int64), sizes) if len(sizes) > 1 else None
+    return beats_shown(score, entry.metric.table.count_names, np.concatenate(rows), shown, parts)  # type: ignore[arg-type]

@@ -21,10 +21,10 @@ from service.policy import gate
 from service.policy.figures import release_of, step_of
 from service.policy.gate import Level
 from service.requests import MACRO, POOLED, PageQuery
-from service.store import comparisons, fitting, revisions, score_records, teams, validations
+from service.store import comparisons, revisions, score_records, submissions, teams
 from service.store.benchmarks import Benchmark
-from service.store.fitting import Sent
 from service.store.revisions import Part, Revision
+from service.store.submissions import SentSubmission
 from service.usecases.access.access import active_revision, benchmark_of
 from service.usecases.boards.board import tracks_in
 from service.usecases.runs.views import Page
@@ -91,12 +91,12 @@ def report(context: Context, caller: Caller, slug: str, query: PageQuery) -> Pag
         parts = revisions.parts_of(db, revision.id)
         found = teams.listing(db, slug, query.cursor, limit + 1)
         ids = [team.id for team in found[:limit]]
-        checked = validations.by_team(db, slug, ids)
-        equal = fitting.equal_outputs(db, slug, ids)
+        checked = submissions.validations_by_team(db, slug, ids)
+        equal = submissions.equal_outputs(db, slug, ids)
         asked = [row.question["submissions"] for row in comparisons.listing(db, slug, None, COMPARISONS)]
         items = []
         for team in found[:limit]:
-            sent = fitting.sent(db, slug, team.id, revision.number)
+            sent = submissions.sent_by_team(db, slug, team.id, revision.number)
             steps = _steps(db, revision, parts, sent)
             charged = _Charged(sent, checked.get(team.id, 0), asked)
             items.append(
@@ -118,7 +118,7 @@ def report(context: Context, caller: Caller, slug: str, query: PageQuery) -> Pag
 class _Charged:
     """What released something to a team: submissions, validations, and the systems of stored comparisons."""
 
-    sent: Sequence[Sent]
+    sent: Sequence[SentSubmission]
     validations: int
     asked: Sequence[Sequence[str]]
 
@@ -133,7 +133,7 @@ class _Charged:
         return total
 
 
-def _numbers(sent: Sequence[Sent], steps: Sequence[Step]) -> dict[str, int]:
+def _numbers(sent: Sequence[SentSubmission], steps: Sequence[Step]) -> dict[str, int]:
     longest = run = 0
     for step in steps:
         run = run + 1 if step.climbs else 0
@@ -149,14 +149,14 @@ def _numbers(sent: Sequence[Sent], steps: Sequence[Step]) -> dict[str, int]:
     }
 
 
-def _steps(db: Connection, revision: Revision, parts: Sequence[Part], sent: Sequence[Sent]) -> list[Step]:
+def _steps(db: Connection, revision: Revision, parts: Sequence[Part], sent: Sequence[SentSubmission]) -> list[Step]:
     """Compare each scored submission with the team's next, oldest first; those without kept counts are left out."""
     scoring = scoring_config(revision.scoring)
     entry, score = scoring.main
     metric = scoring.spec.entries.index(entry)
     newest = [each for each in sent if each.scored][-max(2, READ // max(1, len(parts))) :]
     positions = [part.position for part in parts]
-    kept: list[tuple[Sent, list[Counts]]] = []
+    kept: list[tuple[SentSubmission, list[Counts]]] = []
     for each in newest:
         rows = score_records.counts(db, each.id, revision.number, positions, metric)
         known = [part for part in rows if part is not None]
@@ -180,7 +180,9 @@ def _step(step: Step) -> dict[str, object]:
     }
 
 
-def _public_less_private(benchmark: Benchmark, revision: Revision, sent: Sequence[Sent]) -> dict[str, object] | None:
+def _public_less_private(
+    benchmark: Benchmark, revision: Revision, sent: Sequence[SentSubmission]
+) -> dict[str, object] | None:
     """Return by how much main scores over the public share exceed those over the private one; None without a split.
 
     A search on the public share raises its scores alone, so that the difference grows with it.

@@ -1,27 +1,30 @@
-"""Results of a scored submission beside its document: items and slices, by policy."""
+"""Results of a scored submission beside its document: items, slices and trees, as far as a caller may see them."""
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import cached_property
 
 from sqlalchemy import Connection
 
 from service.caller import Caller
 from service.context import Context
 from service.errors import SOON, Conflict, Gone, NotFound
-from service.policy import gate, misfits
-from service.policy.figures import Release
-from service.policy.gate import Level
-from service.policy.items import by_output_sentences as items_by_output
-from service.policy.split import shown_share
-from service.requests import SubmissionItemsQuery, SubmissionSlicesQuery
-from service.store import revisions, score_records
+from service.policy import documents as misfits
+from service.policy import documents as policy
+from service.policy import gate
+from service.policy.documents import by_output_sentences as items_by_output
+from service.policy.figures import Release, not_shown, shown_share
+from service.policy.gate import Level, require
+from service.requests import SubmissionItemsQuery, SubmissionSlicesQuery, SubmissionTreesQuery, TreeChoice
+from service.store import artifacts, revisions, score_records
 from service.store.revisions import Part, Revision
 from service.store.runs import SUCCEEDED, UNFINISHED
-from service.store.submissions import Submission
-from service.usecases.access.access import benchmark_of, item_number, submission_of
-from service.usecases.boards.released import release_of_revision
+from service.store.submissions import TREES, Submission
+from service.usecases.access.access import active_revision, benchmark_of, item_number, submission_of
+from service.usecases.boards.viewing import release_of_revision
 from service.usecases.runs.views import Page, View, items_page
 from service.usecases.scoring.config import scoring_config, visibility_key
 from service.usecases.scoring.results import (
@@ -32,10 +35,71 @@ from service.usecases.scoring.results import (
     scores_of,
     slices_view,
 )
-from service.usecases.submissions.seen_trees import VisibleTrees
-from service.usecases.trees.listing import Asked, listed
-from treescore.core.suggestions import did_you_mean
+from service.usecases.trees.choosing import TREES_NOT_KEPT, Asked, Window, differing, listed, tree_page, window
+from service.usecases.trees.documents import Document, Outline, OutputTrees
+from service.usecases.trees.stored import TreesKey, gold_key
+from treescore.core.wording import did_you_mean
 from treescore.evaluation.spec import Entry
+
+
+class VisibleTrees:
+    """Trees of a submission for a caller of some level. Below `items` only the output is read."""
+
+    def __init__(
+        self, db: Connection, submission: Submission, part: Part, revision: Revision, level: Level, release: Release
+    ) -> None:
+        key = TreesKey(part.position, revision.number)
+        self.trees = OutputTrees(db, submission.id, key, (revision.id, gold_key(part.position)))
+        self._revision, self._level, self._release = revision, level, release
+
+    @property
+    def beside_gold(self) -> bool:
+        """Whether the caller sees gold beside the output; sentences are then gold's, else the output's own."""
+        return self._level is Level.GOLD and self.trees.beside_gold
+
+    @cached_property
+    def marks(self) -> bool:
+        """Whether the caller sees what is wrong."""
+        if self._level < Level.ITEMS or self.trees.errors is None:
+            return False
+        by = self.trees.errors.about["metric"]
+        entries = {entry.key: entry for entry in scoring_config(self._revision.scoring).spec.entries}
+        listed = by is None or self._release.lists(by)
+        return listed and policy.marks_shown(self._level, None if by is None else visibility_key(entries[by]))
+
+    def require_choice(self, choice: TreeChoice) -> None:
+        """Check that the caller may choose sentences so.
+
+        Raises:
+            Forbidden: the level does not show the errors that are asked.
+        """
+        if choice.by_errors:
+            require_errors(self._level, choice)
+            policy.require_marks(self._level, shown=self.marks or self._level is Level.GOLD)
+
+    def document(self, sentence: int) -> Document:
+        """Return one sentence, from 0, as the caller may see it."""
+        if self.beside_gold:
+            return policy.tree_view(self._level, self.trees.both(sentence), marks=True)
+        return policy.tree_view(self._level, self.trees.own(sentence, marks=self.marks), marks=self.marks)
+
+    def outline(self, sentence: int) -> Outline:
+        """Return what a list shows of a sentence, from 0, as far as the caller may see it."""
+        marks = self.beside_gold or self.marks
+        found = self.trees.outline(sentence, beside_gold=self.beside_gold, marks=marks)
+        return found if found.marks is None else replace(found, marks=policy.marks_view(self._level, found.marks))
+
+
+def require_errors(level: Level, choice: TreeChoice) -> None:
+    """Check that a level lets sentences be chosen by such errors, independent of what is stored.
+
+    Raises:
+        Forbidden: it does not.
+    """
+    if choice.by_errors:
+        require(level, Level.ITEMS, "errors of single sentences")
+    if choice.wrong is not None:
+        policy.require_kind(level, choice.wrong)
 
 
 @dataclass(frozen=True, slots=True)
@@ -205,9 +269,142 @@ def _results(
     release = release_of_revision(db, benchmark, revision, level, shown_share(benchmark, context.now()))
     release.require_metric(entry.key)
     key = ArtifactKey(chosen.position, position, revision.number)
-    return _Results(submission, revision, chosen, entry, key, level, release, misfits.hidden(level, benchmark))
+    return _Results(submission, revision, chosen, entry, key, level, release, misfits.hides_misfits(level, benchmark))
 
 
 def _require_kept(results: _Results) -> None:
     if results.submission.output_deleted_at is not None and results.part.name in results.submission.outputs:
         raise Gone(f"The items of {results.submission.id} are not kept any more; its scores are.")
+
+
+_NAME = re.compile(r"r(\d+)/trees/\d+")
+
+
+@dataclass(frozen=True)
+class Heading:
+    """What stands above the trees of a submission. Every caller that may know of the submission may know all this.
+
+    Attributes:
+        id: of the submission.
+        team: that sent it; None for an organiser's.
+        name: its own.
+        parts: names of those that it has outputs of, in the order in which they were sent.
+        benchmark: the id.
+        title: of the benchmark.
+        level: name of the feedback level at which the caller sees it now.
+    """
+
+    id: str
+    team: str | None
+    name: str
+    parts: Sequence[str]
+    benchmark: str
+    title: str
+    level: str
+
+
+def heading_of(context: Context, caller: Caller, submission_id: str) -> Heading:
+    """Return what stands above the trees of a submission.
+
+    Raises:
+        NotFound: it does not exist, or belongs to another team.
+        Gone: it was deleted.
+    """
+    with context.store.read() as db:
+        submission = submission_of(db, caller, submission_id)
+        benchmark = benchmark_of(db, submission.benchmark_id)
+    return Heading(
+        submission.id, submission.team_id, submission.name, list(submission.outputs), benchmark.id, benchmark.title,
+        gate.level_of(benchmark, caller, context.now()).name.lower(),
+    )  # fmt: skip
+
+
+def submission_trees(context: Context, caller: Caller, submission_id: str, query: SubmissionTreesQuery) -> Page:
+    """Return the trees of one part, from after `cursor`; or of one item.
+
+    Below level `gold` they are the output's own, numbered as its sentences are, also where it does not fit gold.
+
+    Raises:
+        NotFound: unknown submission, part or item; no trees are stored.
+        Forbidden: the benchmark's feedback level does not show the errors that are asked.
+        Conflict: the submission has not been scored yet, or no revision is active.
+        Gone: the output was deleted, and its trees with it.
+        Unprocessable: the cursor is invalid.
+    """
+    with context.store.read() as db:
+        seen, asked = _seen(db, context, caller, submission_id, query)
+        return tree_page(listed(seen.trees, asked, beside_gold=seen.beside_gold), seen.document)
+
+
+def submission_window(
+    context: Context, caller: Caller, submission_id: str, query: SubmissionTreesQuery, against: str | None = None
+) -> Window:
+    """Return the sentence `query.item` of one part, by default the first chosen one, among those around it.
+
+    Args:
+        context: store and clock.
+        caller: who asks.
+        submission_id: whose trees.
+        query: which part, sentence and choice.
+        against: another submission, which the caller may read: only sentences in which the two are not right and wrong
+            alike are chosen. That tells of gold, so that it needs level `gold`.
+
+    Raises:
+        NotFound, Forbidden, Conflict, Gone: as `submission_trees`.
+    """
+    with context.store.read() as db:
+        seen, asked = _seen(db, context, caller, submission_id, query)
+        if against is not None:
+            other, _ = _seen(db, context, caller, against, query)
+            if not (seen.beside_gold and other.beside_gold):
+                raise not_shown("Sentences in which two submissions differ are shown beside gold only.")
+            asked = replace(asked, only=differing(seen.trees, other.trees))
+        return window(seen.trees, asked, seen.document, seen.outline, beside_gold=seen.beside_gold)
+
+
+def _seen(
+    db: Connection, context: Context, caller: Caller, submission_id: str, query: SubmissionTreesQuery
+) -> tuple[VisibleTrees, Asked]:
+    """Return the trees of one part as the caller may see them, and what of them is asked."""
+    submission = submission_of(db, caller, submission_id)
+    benchmark = benchmark_of(db, submission.benchmark_id)
+    level = gate.level_of(benchmark, caller, context.now())
+    require_errors(level, query.choice)
+    active = active_revision(db, benchmark)
+    parts = revisions.parts_of(db, active.id)
+    name = part_of(parts, query.part).name
+    revision = _read_under(db, active, submission)
+    if revision is not None and revision.id != active.id:
+        parts = revisions.parts_of(db, revision.id)
+    part = next((each for each in parts if each.name == name), None)
+    if revision is None or part is None:
+        raise _none_stored(submission, level)
+    release = release_of_revision(db, benchmark, revision, level, shown_share(benchmark, context.now()))
+    seen = VisibleTrees(db, submission, part, revision, level, release)
+    if not len(seen.trees.text):
+        raise _none_stored(submission, level)
+    seen.require_choice(query.choice)
+    # cursors of own trees do not depend on the revision under which the output was read: outputs that do not fit
+    # are not read again under later ones
+    owner = (submission_id, name, *((str(revision.number),) if seen.beside_gold else ()))
+    return seen, Asked(owner, query.choice, query.cursor, query.limit, query.item)
+
+
+def _read_under(db: Connection, active: Revision, submission: Submission) -> Revision | None:
+    """Return the last revision, up to the active one, under which outputs of a submission were read."""
+    names = artifacts.names_holding(db, submission.id, f"{TREES}s/")
+    found = [int(match[1]) for match in map(_NAME.fullmatch, names) if match is not None]
+    numbers = [number for number in found if number <= active.number]
+    if active.number in numbers:
+        return active
+    return revisions.get(db, active.benchmark_id, max(numbers)) if numbers else None
+
+
+def _none_stored(submission: Submission, level: Level) -> Conflict | Gone | NotFound:
+    """Return why there are no trees; at level `none` it does not tell whether the submission was scored."""
+    if submission.output_deleted_at is not None:
+        return Gone(f"The output of {submission.id} was deleted, and its trees with it.")
+    if level > Level.NONE and submission.state in UNFINISHED:
+        detail = f"The submission {submission.id} is {submission.state} and has no trees yet."
+        return Conflict(detail, slug="no-results", headers=SOON)
+    return NotFound(TREES_NOT_KEPT)

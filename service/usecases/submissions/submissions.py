@@ -1,4 +1,4 @@
-"""Create, show, await and list submissions."""
+"""Create, show, await, list, change, cancel, retry and delete submissions, and return their outputs."""
 
 from __future__ import annotations
 
@@ -10,38 +10,40 @@ from dataclasses import dataclass, replace
 from sqlalchemy import Connection
 from sqlalchemy.exc import IntegrityError
 
-from service.caller import Caller
+from service.caller import Caller, new_id
 from service.context import Context
-from service.errors import LONGEST_SHOWN, SOON, Conflict, Forbidden, invalid, refuse
-from service.ids import new_id
+from service.errors import LONGEST_SHOWN, SOON, Conflict, Forbidden, Gone, NotFound, invalid, refuse
 from service.policy import gate
+from service.policy.figures import shown_share
 from service.policy.gate import Level
 from service.queue import LIVE
-from service.requests import SubmissionRequest, SubmissionsQuery
-from service.store import revisions, runs, submissions, systems, teams, texts
+from service.requests import MISSING, PRIVATE, SubmissionChanges, SubmissionRequest, SubmissionsQuery
+from service.store import boards, comparisons, revisions, runs, submissions, teams, texts
 from service.store.revisions import Revision
 from service.store.submissions import BASELINE, SYSTEM, Submission
+from service.store.texts import is_apart, unpack_text
 from service.usecases.access.access import (
+    IdempotencyKey,
     active_revision,
     benchmark_of,
+    claim_key,
+    locked_submission,
     require_open,
     submission_of,
     team_of,
     unknown_team,
 )
-from service.usecases.access.idempotency import IdempotencyKey, claim_key
-from service.usecases.events.record import record_event
-from service.usecases.runs.adding import add_run
-from service.usecases.runs.views import Page, View, page_of
-from service.usecases.runs.waiting import wait_for
+from service.usecases.boards.work import board_changed, let_board_begin
+from service.usecases.events.events import record_event
+from service.usecases.runs.ending import add_run, queue_runs
+from service.usecases.runs.views import TEXT_TYPE, Page, View, json_view, page_of, wait_for
 from service.usecases.scoring.config import scoring_config
-from service.usecases.scoring.part_texts import OUTPUTS, named_texts
-from service.usecases.submissions import quotas
-from service.usecases.submissions.training_runs import system_of
-from service.usecases.submissions.views import SUBMISSION_KIND, summary, view_of
-from treescore.core.digests import digest_of
+from service.usecases.scoring.gold import OUTPUTS, named_texts
+from service.usecases.submissions import views
+from service.usecases.submissions.views import SUBMISSION_KIND, summary, system_of, view_of
 from treescore.core.params import escape
-from treescore.core.suggestions import did_you_mean
+from treescore.core.text import digest_of
+from treescore.core.wording import did_you_mean
 from treescore.errors import Problem, ProblemList
 
 
@@ -92,7 +94,7 @@ def submit(
         links={} if request.links is None else request.links.over({}),
         role=role,
         created_at=now,
-        utc_day=quotas.utc_day(now),
+        utc_day=views.utc_day(now),
         run_id=submission_id,
         state=runs.QUEUED,
         outputs=outputs.document,
@@ -104,7 +106,7 @@ def submit(
             if earlier is not None:
                 return earlier, False
             if team_id is not None:
-                quotas.count_one(db, caller, slug, team_id, now)
+                views.count_one(db, caller, slug, team_id, now)
             if request.run_of is not None:
                 system = system_of(db, slug, team_id, request.run_of, outputs.digest)
                 fresh = replace(fresh, run_of=system)
@@ -161,7 +163,7 @@ def list_submissions(context: Context, caller: Caller, slug: str, query: Submiss
         team_id = query.team if caller.organiser else own
         rows = submissions.listing(db, slug, query.cursor, query.limit + 1, team_id=team_id, state=query.state)
         known = runs.many(db, [row.run_id for row in rows[: query.limit]])
-        heads = systems.names(db, {row.run_of for row in rows if row.run_of is not None})
+        heads = boards.names_of(db, {row.run_of for row in rows if row.run_of is not None})
     return page_of(rows, query.limit, lambda row: summary(row, known.get(row.run_id), heads, level))
 
 
@@ -183,7 +185,7 @@ def rate_limits(context: Context, caller: Caller, slug: str) -> Mapping[str, str
     now = context.now()
     with context.store.read() as db:
         benchmark = benchmark_of(db, slug)
-        return quotas.rate_limit_headers(quotas.quotas_of(db, benchmark, team_id, now), now)
+        return views.rate_limit_headers(views.quotas_of(db, benchmark, team_id, now), now)
 
 
 def quota_of(context: Context, caller: Caller, slug: str) -> dict[str, object] | None:
@@ -193,7 +195,7 @@ def quota_of(context: Context, caller: Caller, slug: str) -> dict[str, object] |
         return None
     now = context.now()
     with context.store.read() as db:
-        return quotas.quota_document(quotas.quotas_of(db, benchmark_of(db, slug), team_id, now), now)
+        return views.quota_document(views.quotas_of(db, benchmark_of(db, slug), team_id, now), now)
 
 
 def team_and_role(db: Connection, caller: Caller, slug: str, request: SubmissionRequest) -> tuple[str | None, str]:
@@ -259,3 +261,179 @@ def pack_outputs(checked: Mapping[str, dict[str, bytes]]) -> Outputs:
         }
     together = "\n".join(f"{part} {document[part]['digest']}" for part in sorted(document))
     return Outputs(packed, document, "sha256:" + hashlib.sha256(together.encode()).hexdigest())
+
+
+def patch_submission(context: Context, caller: Caller, submission_id: str, changes: SubmissionChanges) -> View:
+    """Change name, notes and links, choose a submission for the board, withdraw it or bring it back.
+
+    Raises:
+        Conflict: the benchmark is not open, or the submission has no scores of a team.
+    """
+    caller.require("submit")
+    now = context.now()
+    with context.store.write() as db:
+        submission, benchmark = locked_submission(db, caller, submission_id)
+        given = changes.given()
+        # at level `none`, teams may choose any submission: only what has scores is on the board
+        blind = gate.blind(benchmark, now) and not caller.organiser
+        unfit = submission.team_id is None or (submission.state != runs.SUCCEEDED and not blind)
+        if changes.chosen is True and unfit:
+            raise Conflict(f"The submission {submission.id} has no scores of a team, so it cannot be chosen.")
+        if changes.chosen is not MISSING or changes.withdrawn is False:
+            require_open(benchmark, caller, now)
+        values = {name: value for name, value in given.items() if name not in ("withdrawn", "links")}
+        if changes.links is not MISSING:
+            values["links"] = {} if changes.links is None else changes.links.over(submission.links)
+        if changes.withdrawn is not MISSING:
+            values["withdrawn_at"] = (submission.withdrawn_at or now) if changes.withdrawn else None
+        if values:
+            submissions.change(db, submission_id, **values)
+        if changes.chosen is True and submission.team_id is not None:
+            submissions.unchoose_others(db, submission.benchmark_id, submission.team_id, submission_id)
+        scheduled = board_changed(db, context, submission.benchmark_id)
+        _record(context, db, caller, "submission.changed", submission, {"members": sorted(given)})
+        view = view_of(db, context, caller, benchmark, submission_of(db, caller, submission_id))
+    queue_runs(context, scheduled, submission.benchmark_id)
+    return view
+
+
+def cancel_submission(context: Context, caller: Caller, submission_id: str) -> View:
+    """Cancel an unfinished submission; before a worker claims it, this returns its quota.
+
+    Raises:
+        Conflict: it has finished.
+        Forbidden: the private share is shown, and the caller is a team: the scores of its others could tell it which
+            ones to cancel.
+    """
+    caller.require("submit")
+    now = context.now()
+    with context.store.write() as db:
+        submission, benchmark = locked_submission(db, caller, submission_id)
+        if shown_share(benchmark, now) == PRIVATE and not caller.organiser:
+            raise Forbidden(
+                "The benchmark has closed and shows its private share, so only organisers may cancel. You may still "
+                "withdraw."
+            )
+        if not runs.finish(db, submission.run_id, runs.CANCELLED, now):
+            raise Conflict(f"The submission {submission_id} has finished. Only unfinished ones can be cancelled.")
+        submissions.change(db, submission_id, state=runs.CANCELLED, finished_at=now)
+        freed = let_board_begin(db, submission.benchmark_id)
+        _record(context, db, caller, "submission.cancelled", submission)
+        view = view_of(db, context, caller, benchmark, submission_of(db, caller, submission_id))
+    queue_runs(context, freed)
+    context.queue.stop(submission.run_id)
+    return view
+
+
+def retry_submission(context: Context, caller: Caller, submission_id: str) -> None:
+    """Start a new attempt after an internal error; the record of the failed attempt stays.
+
+    Raises:
+        Conflict: it did not fail through an internal error.
+        Gone: its outputs were deleted.
+        TooManyRequests: the quota is used up, or too many runs of the team are queued.
+    """
+    caller.require("submit")
+    now = context.now()
+    with context.store.write() as db:
+        submission, benchmark = locked_submission(db, caller, submission_id)
+        if submission.state != runs.FAILED or submission.failure_kind != "service":
+            raise Conflict(
+                f"The submission {submission_id} did not fail through an internal error. Correct its outputs and "
+                "submit them again.",
+                slug="not-retryable",
+            )
+        if submission.output_deleted_at is not None:
+            raise Gone(f"The outputs of {submission_id} were deleted. Submit them again.")
+        if submission.team_id is not None:
+            # the failed attempt used no quota, so the new one is counted like a new submission
+            views.count_one(db, caller, benchmark.id, submission.team_id, now)
+        attempt = submission.attempt + 1
+        run_id = f"{submission.id}-{attempt}"
+        add_run(db, context, caller, run_id, SUBMISSION_KIND, LIVE, now)
+        submissions.change(
+            db,
+            submission_id,
+            run_id=run_id,
+            attempt=attempt,
+            utc_day=views.utc_day(now),
+            state=runs.QUEUED,
+            failure_kind=None,
+            finished_at=None,
+        )
+        _record(context, db, caller, "submission.retried", submission, {"attempt": attempt})
+    context.queue.put(run_id, LIVE)
+
+
+def delete_submission(context: Context, caller: Caller, submission_id: str) -> None:
+    """Delete outputs, scores and name of a submission. Afterwards it answers 410; this returns no quota.
+
+    Raises:
+        Forbidden: the benchmark has closed, and the caller is a team.
+    """
+    caller.require("submit")
+    now = context.now()
+    with context.store.write() as db:
+        submission, benchmark = locked_submission(db, caller, submission_id)
+        if benchmark.closed(now) and not caller.organiser:
+            raise Forbidden("The benchmark has closed, so only organisers may delete. You may still withdraw.")
+        runs.finish(db, submission.run_id, runs.CANCELLED, now)
+        if submission.state == runs.QUEUED:
+            submissions.change(db, submission_id, state=runs.CANCELLED, finished_at=now)
+        submissions.erase(db, [submission_id], now)
+        comparisons.erase(db, comparisons.naming(db, submission.benchmark_id, submission_id), now)
+        scheduled = board_changed(db, context, submission.benchmark_id)
+        _record(context, db, caller, "submission.deleted", submission)
+    queue_runs(context, scheduled, submission.benchmark_id)
+    context.queue.stop(submission.run_id)
+
+
+def submission_output(context: Context, caller: Caller, submission_id: str, part: str | None) -> View:
+    """Show the output of one part, byte for byte; several texts as a JSON object.
+
+    The part may be omitted if there is only one.
+
+    Raises:
+        NotFound: the part has no output, or is not named.
+        Gone: the outputs were deleted.
+    """
+    with context.store.read() as db:
+        submission = submission_of(db, caller, submission_id)
+        if submission.output_deleted_at is not None:
+            raise Gone(f"The outputs of {submission_id} were deleted. Its scores are kept.")
+        if part is None and len(submission.outputs) == 1:
+            part = next(iter(submission.outputs))
+        if part not in submission.outputs:
+            reason = "Set `part`." if part is None else f"No output for part {part[:80]!r}."
+            sent = list(submission.outputs)
+            raise NotFound(f"{reason} Parts with outputs: {', '.join(sent[:20])}{' ...' if len(sent) > 20 else ''}.")
+        prefix = f"{OUTPUTS}/{part}"
+        alone = texts.packed(db, submission_id, prefix)
+        if alone is not None:
+            digest, body = alone
+            apart = is_apart(body)
+            return View(unpack_text(body) if apart else body, digest, content_type=TEXT_TYPE, packed=not apart)
+        wanted = [name for name in texts.names(db, submission_id) if name.startswith(prefix + "/")]
+        stored = texts.read_texts(db, submission_id, wanted)
+    sides = {name.removeprefix(prefix + "/"): text.decode("utf-8", "replace") for name, (_, text) in stored.items()}
+    return json_view(sides)
+
+
+def _record(
+    context: Context,
+    db: Connection,
+    caller: Caller,
+    kind: str,
+    submission: Submission,
+    data: Mapping[str, object] | None = None,
+) -> None:
+    record_event(
+        db,
+        context,
+        kind,
+        submission.benchmark_id,
+        actor=caller.owner,
+        team_id=submission.team_id,
+        subject=submission.id,
+        data=data,
+    )

@@ -10,23 +10,18 @@ from datetime import datetime
 from sqlalchemy import Connection
 from sqlalchemy.exc import IntegrityError
 
-from service.caller import Caller
+from service.caller import Caller, new_id
 from service.context import Context
 from service.errors import SOON, Conflict, TooManyRequests
-from service.ids import new_id
-from service.policy import gate, misfits
+from service.policy import documents, gate
 from service.queue import LIVE
 from service.requests import SubmissionRequest
-from service.store import benchmarks, jobs, revisions, runs, texts, validations
-from service.usecases.access.access import active_revision, benchmark_of, require_open
-from service.usecases.access.idempotency import IdempotencyKey, claim_key
-from service.usecases.runs.adding import add_run
-from service.usecases.runs.ending import Ending, Failure, QueuedRun, job_answer
-from service.usecases.runs.progress import Progress
-from service.usecases.scoring.part_results import FAILED
-from service.usecases.scoring.part_scorer import Scorer
-from service.usecases.scoring.part_texts import OUTPUTS, text_of
-from service.usecases.submissions import quotas
+from service.store import benchmarks, jobs, revisions, runs, submissions, texts
+from service.usecases.access.access import IdempotencyKey, active_revision, benchmark_of, claim_key, require_open
+from service.usecases.runs.ending import Ending, Failure, Progress, QueuedRun, add_run, job_answer
+from service.usecases.scoring.gold import OUTPUTS, text_of
+from service.usecases.scoring.part_scorer import FAILED, Scorer
+from service.usecases.submissions import views
 from service.usecases.submissions.submissions import check_outputs, team_and_role
 
 VALIDATION_KIND = "validation"
@@ -77,11 +72,11 @@ def validate(
                 detail = f"The limit of {AT_ONCE} unfinished validations of this token is reached. Wait for one."
                 raise TooManyRequests(detail, slug="too-many-validations", headers={"Retry-After": "2"})
             if team_id is not None:
-                quotas.count_one(db, caller, slug, team_id, now, scored=False)
+                views.count_one(db, caller, slug, team_id, now, scored=False)
             add_run(db, context, caller, job_id, VALIDATION_KIND, LIVE, now)
             jobs.add(db, job_id, caller.owner, asdict(_Stored(slug, revision.id, caller.organiser)))
             if team_id is not None and not caller.organiser:
-                validations.add(db, job_id, slug, team_id, quotas.utc_day(now))
+                submissions.add_validation(db, job_id, slug, team_id, views.utc_day(now))
             texts.put(db, job_id, ChainMap(*checked.values()))
     except IntegrityError as error:
         raise Conflict("An equal request is in progress. Retry.", headers=SOON) from error
@@ -117,8 +112,8 @@ def work(context: Context, run: runs.Run, progress: Progress) -> Ending | None:
     asker = Caller(None, frozenset({"organise"} if request.organiser else ()))
     # the stored answer may still be read after closing
     level = gate.lowest_level(benchmark, asker)
-    if misfits.hidden(level, benchmark):
-        results = misfits.closed_validation(results)
+    if documents.hides_misfits(level, benchmark):
+        results = documents.closed_validation(results)
     return job_answer(run, runs.SUCCEEDED, {"results": gate.validation_view(level, results)}, keep_texts=False)
 
 
@@ -128,7 +123,7 @@ def fail(_context: Context, run: runs.Run, failure: Failure) -> Ending:
 
     def save(db: Connection, now: datetime) -> Sequence[QueuedRun]:
         if failure.kind == "service":
-            validations.refund(db, run.id)
+            submissions.refund_validation(db, run.id)
         return ending.save(db, now)
 
     return replace(ending, save=save)

@@ -1,22 +1,27 @@
-"""Choose sentences by their errors, relations and words, from what workers have stored of their trees."""
+"""Choose sentences by their errors, relations and words, from the stored trees, and show them in pages.
+
+Items are chosen as trees are. A page for people shows a window, which is one chosen sentence among those around it,
+where the API lists page by page.
+"""
 
 from __future__ import annotations
 
 import zlib
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
 from itertools import pairwise
 
 import numpy as np
 import orjson
 
-from service.errors import Unprocessable
+from service.errors import NotFound, Unprocessable
 from service.requests import TreeChoice
 from service.usecases.access.access import item_number
-from service.usecases.trees.reading import StoredPage, StoredText, joined
-from service.usecases.trees.sentences import OutputTrees
-from service.usecases.trees.writing import OF_ERRORS, wrong_units
+from service.usecases.runs.views import Page
+from service.usecases.trees.documents import Document, Outline, OutputTrees
+from service.usecases.trees.stored import OF_ERRORS, StoredPage, StoredText, joined, wrong_units
 from treescore.core.arrays import BoolArray, IntArray, offsets_of
-from treescore.core.marks import State
+from treescore.core.registry import MarkState
 
 _INVALID = "Invalid cursor. Use the `next` value of the previous page."
 DIFFERS = "differs from"
@@ -140,7 +145,7 @@ def _wrong(pages: Iterator[StoredPage], kind: str, size: int, *, beside_gold: bo
         return np.zeros(size, np.bool_)
     joined = np.concatenate(states)
     wrong = wrong_units(joined, kind)
-    return wrong if beside_gold else np.asarray(wrong & (joined != State.ALONE), np.bool_)
+    return wrong if beside_gold else np.asarray(wrong & (joined != MarkState.ALONE), np.bool_)
 
 
 def _labelled(pages: list[StoredPage], label: str) -> BoolArray:
@@ -187,3 +192,148 @@ def differing(one: OutputTrees, other: OutputTrees) -> BoolArray:
         counts = [errors_in(each, kind, beside_gold=True) for each in (one, other)]
         differs |= counts[0] != counts[1]
     return differs
+
+
+ROWS_PER_ANSWER = 100_000
+"""Words, spans and links of one answer; it ends after the sentence that passes them."""
+TREES_NOT_KEPT = "No trees are stored for it: the output has not been read yet, or could not be read."
+
+
+@dataclass(frozen=True, slots=True)
+class Asked:
+    """Which sentences of an output are asked for.
+
+    Attributes:
+        owner: of the output's trees, and what else tells its cursors from those of others.
+        choice: what is asked of the sentences.
+        item: number of the one sentence, from 1; then nothing else is asked.
+        cursor, limit: of the page.
+        only: sentences that count at all, bool (n,); None: all.
+    """
+
+    owner: tuple[str, ...]
+    choice: TreeChoice
+    cursor: str | None
+    limit: int
+    item: int | None = None
+    only: BoolArray | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Listed:
+    """Sentences of one page, from 0, and the cursor after any number of them."""
+
+    sentences: Sequence[int]
+    start: int
+    tag: str
+    more: bool
+
+    def page(self, shown: Sequence[Document]) -> Page:
+        """Return the page of the first of the sentences, as they are shown."""
+        number = self.start + len(shown)
+        return Page(shown, cursor_of(number, self.tag) if self.more or len(shown) < len(self.sentences) else None)
+
+
+def listed(trees: OutputTrees, asked: Asked, *, beside_gold: bool) -> Listed:
+    """Return the sentences of a page.
+
+    Raises:
+        NotFound: the output has no sentence of this number.
+        Unprocessable: the cursor is invalid.
+    """
+    size = len(trees.gold if beside_gold else trees.text)
+    if asked.item is not None:
+        if asked.item > size:
+            raise NotFound(f"Unknown item {asked.item}. There are {size}.")
+        return Listed([asked.item - 1], 0, "", more=False)
+    tag = tag_of(asked.choice, *asked.owner, "gold" if beside_gold else "own")
+    start = start_of(asked.cursor, tag)
+    stop = start + asked.limit
+    if not tag:
+        return Listed(range(min(start, size), min(stop, size)), start, tag, more=stop < size)
+    found = chosen_sentences(trees, asked.choice, beside_gold=beside_gold)
+    if asked.only is not None:
+        found = _kept(found, asked.only)
+    return Listed(found[start:stop].tolist(), start, tag, more=stop < len(found))
+
+
+def tree_page(found: Listed, document_of: Callable[[int], Document]) -> Page:
+    """Return the documents of a page's sentences, as many as one answer may hold."""
+    documents: list[Document] = []
+    rows = 0
+    for sentence in found.sentences:
+        if documents and rows > ROWS_PER_ANSWER:
+            break
+        documents.append(document_of(sentence))
+        rows += sum(len(value) for value in documents[-1].values() if isinstance(value, list))
+    return found.page(documents)
+
+
+def _kept(found: IntArray, only: BoolArray) -> IntArray:
+    return found[np.asarray(only)[found]]
+
+
+BEFORE, AROUND = 5, 16
+"""Sentences of the window before the current one, and in all."""
+
+
+@dataclass(frozen=True, slots=True)
+class Window:
+    """Some of the chosen sentences, in their order.
+
+    Attributes:
+        current: the sentence that is looked at; None where nothing is chosen.
+        around: those around it, itself among them if it is chosen.
+        position: of the current sentence among the chosen ones, from 1; None where it is not one of them.
+        total: of the chosen sentences.
+        before, after: items of the neighbours of the current one.
+    """
+
+    current: Document | None
+    around: Sequence[Outline]
+    position: int | None
+    total: int
+    before: int | None
+    after: int | None
+
+
+def window(
+    trees: OutputTrees,
+    asked: Asked,
+    document_of: Callable[[int], Document],
+    outline_of: Callable[[int], Outline],
+    *,
+    beside_gold: bool,
+) -> Window:
+    """Return the asked sentence, by default the first of the chosen ones, and those around it.
+
+    Args:
+        trees: the stored ones.
+        asked: which sentences are chosen, and which of them is looked at.
+        document_of: shows the sentence that is looked at, from 0.
+        outline_of: shows one in the list.
+        beside_gold: whether sentences are gold's, else the output's own.
+
+    Raises:
+        NotFound: the output has no sentence of this number.
+    """
+    found = chosen_sentences(trees, asked.choice, beside_gold=beside_gold)
+    if asked.only is not None:
+        found = found[np.asarray(asked.only)[found]]
+    if asked.item is not None:
+        (wanted,) = listed(trees, asked, beside_gold=beside_gold).sentences
+    elif len(found):
+        wanted = int(found[0])
+    else:
+        return Window(None, (), None, 0, None, None)
+    at = np.flatnonzero(found == wanted)
+    place = int(at[0]) if len(at) else None
+    start = max(0, min((place or 0) - BEFORE, len(found) - AROUND))
+    return Window(
+        document_of(wanted),
+        [outline_of(number) for number in found[start : start + AROUND].tolist()],
+        None if place is None else place + 1,
+        len(found),
+        int(found[place - 1]) + 1 if place else None,
+        int(found[place + 1]) + 1 if place is not None and place + 1 < len(found) else None,
+    )

@@ -56,7 +56,7 @@ def test_a_fault_of_ours_says_nothing_of_what_it_was_and_is_logged_with_its_plac
     def fail(*_: object) -> None:
         raise RuntimeError("SECRET of the gold text")
 
-    monkeypatch.setattr("service.usecases.status.catalogue.scorers", fail)
+    monkeypatch.setattr("service.usecases.status.scorers", fail)
     with capture_logs() as lines:
         answer = FlaskClient(stage.app).get("/v1/scorers")
     assert answer.status_code == 500
@@ -75,7 +75,7 @@ def test_a_store_that_does_not_answer_is_503_and_worth_another_try(
     def fail(*_: object) -> None:
         raise OperationalError("SELECT 1", {}, OSError("disk"))
 
-    monkeypatch.setattr("service.usecases.status.catalogue.scorers", fail)
+    monkeypatch.setattr("service.usecases.status.scorers", fail)
     answer = FlaskClient(stage.app).get("/v1/scorers")
     assert answer.status_code == 503
     assert answer.headers["Retry-After"]

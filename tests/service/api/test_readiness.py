@@ -13,7 +13,7 @@ from sqlalchemy import event, text
 
 from service.app import create_app
 from service.queue import BULK, LIVE, Queue
-from service.store.disk import FULL_BELOW, LOW_BELOW
+from service.store.database import FULL_BELOW, LOW_BELOW
 from tests.fixtures.contexts import ADMIN_TOKEN
 from tests.fixtures.requests import GOLD_CONLLU, ONE_WRONG
 from tests.fixtures.schemas import later_program

@@ -10,8 +10,7 @@ import orjson
 import pytest
 
 from service.pages import answers
-from service.pages.figures import ScoreFigures
-from service.pages.score_names import ScoreNames
+from service.pages.figures import ScoreFigures, ScoreNames
 from service.pages.visitors import SESSION_COOKIE
 from service.store import comparisons
 from service.usecases.runs.views import View

@@ -10,9 +10,8 @@ from flask import Flask
 from werkzeug.exceptions import MethodNotAllowed, NotFound
 
 from service.api.answers import SHARED
-from service.api.around import UNSHARED
-from service.pages.answers import BLUEPRINTS, POLICY
-from service.pages.static_files import files
+from service.api.middleware import UNSHARED
+from service.pages.answers import BLUEPRINTS, POLICY, static_files
 from tests.fixtures.site import HOSTILE, Site
 from tests.fixtures.site_pages import CASE_NAMES, CASES, PAGES, Shown
 from tests.service.pages.reading import Page
@@ -64,7 +63,7 @@ def test_a_page(site: Site, shown: Shown, principal: str) -> None:
     assert page.unclosed == []
     assert [name for name, times in Counter(page.ids).items() if times > 1] == []
     static = [link for link in page.links if link.startswith("/static/")]
-    assert {link.split("/", 3)[3] for link in static} <= set(files())
+    assert {link.split("/", 3)[3] for link in static} <= set(static_files())
     if not urlsplit(address).path.endswith(FRAGMENTS):
         assert page.headings[0] == 1
         assert page.headings.count(1) == 1

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-from service.pages.static_files import FOLDER
+from service.pages.answers import STATIC
 from tests.conftest import ROOT
 
 RULE = re.compile(r"([^{}]+)\{([^{}]*)\}")
@@ -28,7 +28,7 @@ def fills(selector: str, name: str, classes: set[str]) -> bool:
 
 
 def test_no_rule_fills_an_arc() -> None:
-    selectors = filled((FOLDER / "pages.css").read_text(encoding="utf-8"))
+    selectors = filled((STATIC / "pages.css").read_text(encoding="utf-8"))
     assert ".drawing .form" in selectors
     arcs = re.findall(r'<path[^>]* fill="none" class="([^"]+)"', SENTENCE.read_text(encoding="utf-8"))
     assert {"arc gold lab", "arc bad lab"} <= set(arcs)

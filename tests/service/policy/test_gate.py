@@ -6,7 +6,8 @@ import orjson
 import pytest
 
 from service.errors import Conflict, Forbidden
-from service.policy import gate, items
+from service.policy import documents as items
+from service.policy import gate
 from service.policy.figures import Release
 from service.policy.gate import Level
 from service.requests import LeaderboardQuery, SubmissionChanges, SubmissionsQuery
@@ -14,15 +15,14 @@ from service.schemas.submissions import SubmissionRequest
 from service.usecases.benchmarks.benchmarks import view_benchmark
 from service.usecases.boards.leaderboard import leaderboard
 from service.usecases.jobs.jobs import view_job
-from service.usecases.status.health import metrics_text
-from service.usecases.submissions import changes, submissions
+from service.usecases.status import metrics_text
+from service.usecases.submissions import submissions
 from service.usecases.submissions.validation import validate
 from tests.fixtures.contexts import ORGANISER
 from tests.fixtures.requests import GOLD_TREE, loaded
 from tests.fixtures.tasks import ANYONE, BENCHMARK, OTHER_WORDS, RIGHT, SLUG, WRONG
-from treescore.core.disclosure import NOTHING
-from treescore.core.registry import METRICS, Example, Metric
-from treescore.core.values import with_values
+from treescore.core.registry import METRICS, NOTHING_DISCLOSED, Example, Metric
+from treescore.core.scores import with_values
 from treescore.evaluation.document import item_details
 from treescore.evaluation.evaluate import Evaluation
 from treescore.evaluation.spec import parse_spec
@@ -82,9 +82,9 @@ def test_nobody_can_tell_at_level_none_how_a_submission_ended(task, context):
         shown = task.shown(caller, submission)
         listed = submissions.list_submissions(context, caller, SLUG, SubmissionsQuery(limit=10)).items
         view = submissions.view_submission(context, caller, submission)
-        changes.patch_submission(context, caller, submission, SubmissionChanges(chosen=True))
+        submissions.patch_submission(context, caller, submission, SubmissionChanges(chosen=True))
         with pytest.raises(Conflict) as retried:
-            changes.retry_submission(context, caller, submission)
+            submissions.retry_submission(context, caller, submission)
         varying = ("id", "team", "created_at", "outputs")
         seen.append(
             (
@@ -165,7 +165,7 @@ def test_members_that_nobody_thought_of_are_not_shown():
             gate.event_view(level, ANYONE, event),
             gate.failure_view(level, {"kind": "input", "secret": 1, "errors": [{"code": "c", "secret": 1}]}),
             gate.warnings_view(level, [{"code": "c", "secret": 1}]),
-            [items.item(metric, item) for metric in (*METRICS, "new-metric")],
+            [items.shown_item(metric, item) for metric in (*METRICS, "new-metric")],
         ]
         assert b"secret" not in orjson.dumps(shown)
 
@@ -226,7 +226,7 @@ def test_items_show_own_errors_and_not_a_word_of_gold(metric):
     own = {name for item in shown for name in item} - {"item", "status"}
     if disclosed.members or disclosed.fields:
         assert own - {"scores", "counts"}
-    elif disclosed != NOTHING:
+    elif disclosed != NOTHING_DISCLOSED:
         assert own
     assert gate.items_view(Level.GOLD, metric, documents) == documents
     for level in list(Level)[: Level.ITEMS]:
@@ -241,7 +241,7 @@ def test_a_metric_that_declares_nothing_shows_nothing(metric, monkeypatch):
 
     monkeypatch.setitem(METRICS, "undeclared", Undeclared)
     found, documents = outcome(metric)
-    assert METRICS["undeclared"].disclosure == NOTHING
+    assert METRICS["undeclared"].disclosure == NOTHING_DISCLOSED
     for shown in (
         gate.items_view(Level.ITEMS, "undeclared", documents),
         [gate.item_view(Level.ITEMS, "undeclared", document) for document in documents],
@@ -268,7 +268,7 @@ def test_slices_go_by_what_the_output_has(metric):
         assert rows
         for hidden in ("gold", "recall", "key", "f1"):
             assert hidden not in orjson.dumps([[row["counts"], row["scores"]] for row in rows]).decode()
-    for by in set(slices) - set(items.groupings(metric)):
+    for by in set(slices) - set(items.shown_groupings(metric)):
         with pytest.raises(Forbidden):
             gate.slices_view(Level.ITEMS, metric, by, slices[by])
     assert gate.groupings_view(Level.SCORES, metric, sorted(slices)) == []
@@ -311,7 +311,7 @@ def test_metrics_that_score_the_division_into_sentences_do_not_show_golds():
 def test_the_rest_of_a_long_table_and_what_the_output_lacks_are_not_shown(metric):
     found, _ = outcome(metric)
     slices = found.slices()
-    for by in items.groupings(metric):
+    for by in items.shown_groupings(metric):
         shown = gate.slices_view(Level.ITEMS, metric, by, slices[by])
         rest = [{**row, "value": None} for row in slices[by]]
         size = METRICS[metric].disclosure.slices[by].counts[0]

@@ -7,13 +7,12 @@ from typing import Any
 
 import pytest
 
-from service.render.leaderboard_picture import board_picture, board_scale, row_mark
-from service.render.units import percent_of, shown_as
+from service.render.leaderboard import board_picture, board_scale, percent_of, row_mark, shown_as
 from tests.fixtures.pictures import HOSTILE, check_golden, check_picture
 from tests.fixtures.svg_boxes import SVG, parsed, texts, words_of
 from tests.service.render.test_leaderboards import ASSUMED, BOARD, board, row
-from treescore.core.figures import PERCENT, figures_of
-from treescore.render.marks import axis_svg, interval_bar_svg
+from treescore.core.wording import PERCENT, figures_of
+from treescore.render.dot_table import axis_svg, interval_bar_svg
 
 
 def words(document: dict[str, Any]) -> list[str]:

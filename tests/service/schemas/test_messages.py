@@ -7,10 +7,10 @@ from collections.abc import Iterator
 import pytest
 from marshmallow import Schema, ValidationError, fields, validate
 
-from service.contract.generated import query_classes, request_classes
+from service.contract.build import query_classes, request_classes
 from service.errors import Unprocessable
-from service.schemas import benchmarks, jobs, queries, submissions, tokens, webhooks
-from service.schemas.faults import Fault
+from service.schemas import benchmarks, jobs, queries, submissions, teams
+from service.schemas.base import Fault
 from tests.contract.bodies import BODIES
 from tests.fixtures.requests import loaded
 from tests.fixtures.tasks import BENCHMARK
@@ -63,18 +63,18 @@ def all_fields(schema: Schema) -> Iterator[fields.Field]:
 @pytest.mark.parametrize(
     ("schema", "document", "code", "words"),
     [
-        (tokens.TokenRequest, {**TOKEN, "expires_at": "tomorrow"}, "bad-moment", "as in 2026-10-01T00:00:00Z"),
-        (tokens.TokenRequest, {**TOKEN, "expires_at": "2030-01-01T00:00:00"}, "bad-moment", "The time has no zone."),
-        (tokens.TokenRequest, {**TOKEN, "expires_at": 7}, "bad-moment", "ISO 8601"),
-        (tokens.TokenRequest, {"scopes": ["reed"]}, "bad-value", "Did you mean 'read'?"),
-        (tokens.TokenRequest, {"scopes": [{}]}, "wrong-type", "This must be a string."),
-        (tokens.TokenRequest, {"scopes": "read"}, "wrong-type", "This must be a list."),
-        (tokens.TokenRequest, {}, "missing-field", "Add it."),
-        (tokens.TokenRequest, {"scopes": None}, "null-field", "must not be null"),
-        (tokens.TokenRequest, {**TOKEN, "scopse": 1}, "unknown-field", "Did you mean 'scopes'?"),
-        (tokens.TokenRequest, {**TOKEN, "zzzzzz": 1}, "unknown-field", "Known fields: expires_at, name, scopes."),
-        (webhooks.WebhookRequest, {**HOOK, "kinds": ["submission.score"]}, "bad-value", "'submission.scored'"),
-        (webhooks.WebhookRequest, {"url": ""}, "bad-value", "Give 1 to 1000 characters."),
+        (teams.TokenRequest, {**TOKEN, "expires_at": "tomorrow"}, "bad-moment", "as in 2026-10-01T00:00:00Z"),
+        (teams.TokenRequest, {**TOKEN, "expires_at": "2030-01-01T00:00:00"}, "bad-moment", "The time has no zone."),
+        (teams.TokenRequest, {**TOKEN, "expires_at": 7}, "bad-moment", "ISO 8601"),
+        (teams.TokenRequest, {"scopes": ["reed"]}, "bad-value", "Did you mean 'read'?"),
+        (teams.TokenRequest, {"scopes": [{}]}, "wrong-type", "This must be a string."),
+        (teams.TokenRequest, {"scopes": "read"}, "wrong-type", "This must be a list."),
+        (teams.TokenRequest, {}, "missing-field", "Add it."),
+        (teams.TokenRequest, {"scopes": None}, "null-field", "must not be null"),
+        (teams.TokenRequest, {**TOKEN, "scopse": 1}, "unknown-field", "Did you mean 'scopes'?"),
+        (teams.TokenRequest, {**TOKEN, "zzzzzz": 1}, "unknown-field", "Known fields: expires_at, name, scopes."),
+        (teams.WebhookRequest, {**HOOK, "kinds": ["submission.score"]}, "bad-value", "'submission.scored'"),
+        (teams.WebhookRequest, {"url": ""}, "bad-value", "Give 1 to 1000 characters."),
         (benchmarks.BenchmarkRequest, {**BENCHMARK, "metrics": []}, "bad-value", "Give 1 to 50 metrics."),
         (benchmarks.BenchmarkChanges, {"titel": "x"}, "not-changeable", "Did you mean 'title'?"),
         (submissions.SubmissionChanges, {"nmae": "x"}, "not-changeable", "Did you mean 'name'?"),
@@ -94,11 +94,11 @@ def test_a_message_says_what_to_write(schema, document, code, words):
 
 def test_braces_in_a_value_are_shown_as_they_are():
     with pytest.raises(Unprocessable) as error:
-        loaded(tokens.TokenRequest, {"scopes": ["{0.__class__}"]})
+        loaded(teams.TokenRequest, {"scopes": ["{0.__class__}"]})
     assert "'{0.__class__}'" in error.value.problems[0].detail
 
 
 def test_a_value_of_any_length_is_shown_in_part():
     with pytest.raises(Unprocessable) as error:
-        loaded(tokens.TokenRequest, {"scopes": ["x" * 100_000]})
+        loaded(teams.TokenRequest, {"scopes": ["x" * 100_000]})
     assert len(error.value.problems[0].detail) < 300

@@ -10,7 +10,7 @@ from service import requests
 from service.api import bodies
 from service.errors import Unprocessable
 from service.requests import MAX_NOTES, MISSING
-from service.schemas import benchmarks, comparisons, jobs, queries, submissions, teams, tokens, webhooks
+from service.schemas import benchmarks, jobs, queries, submissions, teams
 from service.schemas.base import Strict
 from tests.fixtures.requests import DEPENDENCIES, loaded
 from tests.fixtures.tasks import BENCHMARK
@@ -73,14 +73,14 @@ def test_what_would_change_a_score_is_no_change_of_a_benchmark(member):
         (submissions.SubmissionChanges, {"state": "x"}, ("not-changeable", "/state")),
         (submissions.SubmissionChanges, {"name": ""}, ("bad-name", "/name")),
         (submissions.SubmissionChanges, {"chosen": 1}, ("wrong-type", "/chosen")),
-        (comparisons.ComparisonRequest, {"submissions": []}, ("bad-value", "/submissions")),
-        (comparisons.ComparisonRequest, {"submissions": "all"}, ("wrong-type", "/submissions")),
-        (comparisons.ComparisonRequest, {"submissions": None}, ("null-field", "/submissions")),
-        (comparisons.ComparisonRequest, {"submissions": [1, 2]}, ("wrong-type", "/submissions")),
-        (comparisons.ComparisonRequest, {**QUESTION, "sumbissions": []}, ("unknown-field", "/sumbissions")),
-        (comparisons.ComparisonRequest, {**QUESTION, "pick": "worst"}, ("bad-value", "/pick")),
-        (webhooks.WebhookRequest, {**HOOK, "kinds": ["team.erased", "submission.done"]}, ("bad-value", "/kinds/1")),
-        (tokens.TokenRequest, {"scopes": ["rule"]}, ("bad-value", "/scopes/0")),
+        (submissions.ComparisonRequest, {"submissions": []}, ("bad-value", "/submissions")),
+        (submissions.ComparisonRequest, {"submissions": "all"}, ("wrong-type", "/submissions")),
+        (submissions.ComparisonRequest, {"submissions": None}, ("null-field", "/submissions")),
+        (submissions.ComparisonRequest, {"submissions": [1, 2]}, ("wrong-type", "/submissions")),
+        (submissions.ComparisonRequest, {**QUESTION, "sumbissions": []}, ("unknown-field", "/sumbissions")),
+        (submissions.ComparisonRequest, {**QUESTION, "pick": "worst"}, ("bad-value", "/pick")),
+        (teams.WebhookRequest, {**HOOK, "kinds": ["team.erased", "submission.done"]}, ("bad-value", "/kinds/1")),
+        (teams.TokenRequest, {"scopes": ["rule"]}, ("bad-value", "/scopes/0")),
         (queries.BenchmarksQuery, {"series": "\u202e"}, ("bad-id", "/series")),
         (queries.SubmissionsQuery, {"team": "a\x00b"}, ("bad-id", "/team")),
         (queries.PageQuery, {"cursor": "\x00"}, ("bad-value", "/cursor")),
@@ -114,7 +114,7 @@ def test_times_keep_their_offset():
 
 
 def test_a_question_has_its_settings_in_one_member():
-    question = loaded(comparisons.ComparisonRequest, {**TWO, "seed": 3, "score": None, "revision": 1})
+    question = loaded(submissions.ComparisonRequest, {**TWO, "seed": 3, "score": None, "revision": 1})
     assert question == requests.ComparisonRequest(submissions=TWO["submissions"], revision=1, settings={"seed": 3})
 
 

@@ -21,8 +21,7 @@ from gunicorn.config import Config  # type: ignore[import-untyped]
 
 from service.server import worker as module
 from service.server.connection import Connection, Stage
-from service.server.lanes import Lane
-from service.server.worker import BufferingWorker
+from service.server.worker import BufferingWorker, Lane
 
 HEAD = b"GET / HTTP/1.1\r\n"
 BODY = b"POST / HTTP/1.1\r\nContent-Length: 9\r\n\r\n1"
@@ -112,7 +111,7 @@ def test_a_body_that_cannot_be_stored_is_refused(
     def full(*_: Any, **__: Any) -> None:
         raise OSError(errno.ENOSPC, "No space left on device")
 
-    monkeypatch.setattr("service.server.arrival.SpooledTemporaryFile", full)
+    monkeypatch.setattr("service.server.connection.SpooledTemporaryFile", full)
     assert status(connect(BODY)[1]) == (507, "/problems/insufficient-storage")
 
 

@@ -12,12 +12,10 @@ import pytest
 from sqlalchemy import Connection, MetaData, bindparam, func, inspect, make_url, select
 from sqlalchemy.exc import IntegrityError, OperationalError
 
-from service.store import artifacts, idempotency, jobs, runs, tables, texts, tokens
-from service.store.database import Store, place_of_url
-from service.store.faults import Fault, fault_of
+from service.store import artifacts, jobs, runs, tables, texts, tokens
+from service.store.database import VERSION_TABLE, Fault, Store, fault_of, place_of_url
 from service.store.migrate import migrate
 from service.store.packing import pack_array, unpack_array
-from service.store.schema import VERSION_TABLE
 from service.store.tables import metadata
 from service.store.tables import runs as runs_table
 from service.store.tables import texts as texts_table
@@ -159,7 +157,7 @@ def test_an_idempotency_key_belongs_to_one_request_under_concurrency(store):
     def remember(number: int) -> bool:
         try:
             with store.write() as db:
-                idempotency.add(db, "tok_a", "key", "digest", f"job_{number}", NOW)
+                tokens.add_key(db, "tok_a", "key", "digest", f"job_{number}", NOW)
         except IntegrityError:
             return False
         return True

@@ -11,7 +11,7 @@ from service.store import boards, runs
 from service.usecases.benchmarks.benchmarks import patch_benchmark
 from service.usecases.benchmarks.revisions import create_revision
 from service.usecases.benchmarks.teams import create_team, erase_team, rotate_token
-from service.usecases.submissions.changes import cancel_submission, delete_submission, patch_submission
+from service.usecases.submissions.submissions import cancel_submission, delete_submission, patch_submission
 from service.usecases.submissions.views import SUBMISSION_KIND
 from tests.fixtures.contexts import ORGANISER, work_of
 from tests.fixtures.requests import loaded

@@ -11,8 +11,7 @@ from service.schemas.submissions import SubmissionRequest as SubmissionSchema
 from service.usecases.benchmarks.benchmarks import create_benchmark, part_input, view_benchmark
 from service.usecases.benchmarks.revisions import view_revision
 from service.usecases.benchmarks.teams import rotate_token
-from service.usecases.submissions.changes import submission_output
-from service.usecases.submissions.submissions import submit, view_submission
+from service.usecases.submissions.submissions import submission_output, submit, view_submission
 from service.usecases.submissions.validation import validate
 from tests.fixtures.contexts import ORGANISER, work_of
 from tests.fixtures.requests import loaded

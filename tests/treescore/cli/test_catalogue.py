@@ -11,11 +11,11 @@ from typing import Any
 import pytest
 from click.testing import CliRunner
 
-from service.usecases.status.catalogue import scorer, scorers
+from service.usecases.status import scorer, scorers
 from tests.treescore.cli.test_loading import PROGRAM, SPARED, printed_by
 from treescore.cli.catalogue import type_words
 from treescore.cli.main import COMMANDS, main
-from treescore.cli.names import known_names
+from treescore.cli.options import known_names
 from treescore.core.registry import FORMATS, METRICS, TRANSFORMS
 
 KINDS: dict[str, Any] = {"metrics": METRICS, "formats": FORMATS, "transforms": TRANSFORMS}

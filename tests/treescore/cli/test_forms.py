@@ -16,7 +16,7 @@ from click.testing import CliRunner
 from rich.cells import cell_len
 
 from tests.treescore.cli.test_options import GOLD, GRAPH, ROOT, RULES, run
-from treescore.cli import filters, forms, output
+from treescore.cli import exits, forms, inspection
 from treescore.cli.exits import UNWRITTEN
 from treescore.cli.main import main
 from treescore.results import FORMS
@@ -34,7 +34,7 @@ INSPECT = {
 
 @pytest.fixture
 def terminal(monkeypatch: pytest.MonkeyPatch) -> None:
-    for module in (forms, filters):
+    for module in (forms, inspection):
         monkeypatch.setattr(module, "is_terminal", lambda: True)
 
 
@@ -171,7 +171,7 @@ def test_an_output_that_cannot_be_written_whole_is_not_written(tmp_path: Path, m
 
     path = tmp_path / "scores.csv"
     path.write_text("old", encoding="utf-8")
-    monkeypatch.setattr(output.Path, "write_bytes", full)
+    monkeypatch.setattr(exits.Path, "write_bytes", full)
     done = run("score", "--output", str(path), GOLD, RULES, status=UNWRITTEN)
     assert done.stderr == f"Error: {path} cannot be written: No space left on device.\n"
     assert path.read_text(encoding="utf-8") == "old"

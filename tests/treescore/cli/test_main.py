@@ -18,7 +18,7 @@ from click.testing import CliRunner
 
 from treescore.cli import exits
 from treescore.cli.main import COMMANDS, KNOW, RUN, SCORE, SEND, main
-from treescore.cli.settings import SETTINGS
+from treescore.cli.options import SETTINGS
 from treescore.significance.settings import PARAMS
 
 ROOT = Path(__file__).parents[3]

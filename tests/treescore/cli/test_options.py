@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 from click.testing import CliRunner
 
-from treescore.cli import passthrough
+from treescore.cli import main as passthrough
 from treescore.cli.exits import NOT_INSTALLED
 from treescore.cli.main import COMMANDS, main
 
@@ -104,7 +104,7 @@ def test_with_the_service_its_commands_replace_the_process(command, monkeypatch)
 def test_another_package_named_service_does_not_count(tmp_path):
     (tmp_path / "service").mkdir()
     (tmp_path / "service" / "__init__.py").touch()
-    program = "from treescore.cli import passthrough; print(passthrough.service_is_here())"
+    program = "from treescore.cli.main import service_is_here; print(service_is_here())"
     environment = {"PYTHONPATH": os.pathsep.join([str(tmp_path), str(ROOT)])}
     done = subprocess.run(
         [sys.executable, "-c", program], cwd=tmp_path, env=environment, capture_output=True, text=True, check=True

@@ -16,8 +16,8 @@ from click.testing import CliRunner
 from tests.fixtures.requests import GOLD_CONLLU, ONE_WRONG
 from tests.fixtures.service_process import free_port
 from tests.fixtures.tasks import UNLIMITED
-from treescore.cli.asking import columns
 from treescore.cli.main import main
+from treescore.cli.service import columns
 from treescore.core.registry import FORMATS
 
 pytestmark = pytest.mark.e2e

@@ -16,8 +16,7 @@ from tests.treescore.client.loopback import FAST, awaited, head, raw_server
 from tests.treescore.stand_in import stand_in
 from treescore import Client, RefusedError, RequestError, UnavailableError
 from treescore.client import OPERATIONS, Progress, documents, errors
-from treescore.client.operations import operation_of
-from treescore.client.uploads import progress_of, upload_of, uploads_of
+from treescore.client.requests import operation_of, progress_of, upload_of, uploads_of
 
 JOB = {
     "id": "job_1",

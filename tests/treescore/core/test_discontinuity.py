@@ -9,11 +9,9 @@ import pytest
 
 from tests.treescore.formats.test_gap_formats import read, tree, words
 from treescore.core.discontinuity import discontinuous_of, divided, same_yields
-from treescore.core.limits import DEFAULT_LIMITS
-from treescore.core.marks import State
-from treescore.core.registry import make_format
-from treescore.core.trees import ConstituentTreebank, DiscontinuousTreebank, with_vocabulary
-from treescore.core.vocabulary import Vocabulary
+from treescore.core.registry import MarkState, make_format
+from treescore.core.text import DEFAULT_LIMITS
+from treescore.core.trees import ConstituentTreebank, DiscontinuousTreebank, Vocabulary, with_vocabulary
 from treescore.evaluation.blind import blind_inputs, word_count
 from treescore.evaluation.tree_marks import _plain
 
@@ -71,7 +69,7 @@ def test_order_yields_and_marks_are_those_of_the_definitions(seed: int) -> None:
             ]
             right = (counts[0] & counts[1]).total()
             for states, nodes in ((marks.gold, own), (marks.system, theirs)):
-                assert sum(states[node] == State.RIGHT for node in nodes) == right + 1  # the root
+                assert sum(states[node] == MarkState.RIGHT for node in nodes) == right + 1  # the root
 
 
 @pytest.mark.parametrize(

@@ -5,12 +5,21 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from treescore.core.arrays import sums_of_rows
-from treescore.core.grouping import ranked
+from treescore.core.arrays import ranked, sums_of_rows
+from treescore.core.columns import counts_and_scores, nested
 from treescore.core.registry import METRICS, make_metric
-from treescore.core.scores import Ratio, Score, ScoreTable, harmonic, ratio_score, weighted, weighted_mean
-from treescore.core.slice_rows import counts_and_scores, nested
-from treescore.core.values import count_values, nested_values, score_values
+from treescore.core.scores import (
+    Ratio,
+    Score,
+    ScoreTable,
+    count_values,
+    harmonic,
+    nested_values,
+    ratio_score,
+    score_values,
+    weighted,
+    weighted_mean,
+)
 
 THREE = {"a": 0.1, "b": 0.2, "c": 0.3}
 TABLE = ScoreTable(

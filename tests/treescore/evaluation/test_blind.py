@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from treescore.core.limits import DEFAULT_LIMITS
 from treescore.core.registry import make_format
-from treescore.core.vocabulary import Vocabulary
+from treescore.core.text import DEFAULT_LIMITS
+from treescore.core.trees import Vocabulary
 from treescore.evaluation.blind import blind_inputs, word_count
 
 UD = """# newdoc id = secret-doc

@@ -6,9 +6,8 @@ import pytest
 
 from treescore.api import Output
 from treescore.errors import InputError
-from treescore.evaluation.report import System, asked_scores, evaluate_systems
+from treescore.evaluation.report import System, asked_scores, evaluate_systems, problems_of_runs, runs_by_system
 from treescore.evaluation.spec import parse_spec
-from treescore.evaluation.training_runs import problems_of_runs, runs_by_system
 
 SENTENCE = "1\tGo\t_\t_\t_\t_\t0\troot\t_\t_\n2\thome\t_\t_\t_\t_\t1\tadvmod\t_\t_\n\n"
 WRONG = SENTENCE.replace("1\tadvmod", "1\tobl")

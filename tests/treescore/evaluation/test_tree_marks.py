@@ -6,13 +6,21 @@ from typing import Any
 
 import pytest
 
-from treescore.core.marks import NO_PARTNER, State
+from treescore.core.registry import NO_PARTNER, MarkState
 from treescore.evaluation.evaluate import Evaluation
 from treescore.evaluation.spec import parse_spec
 from treescore.evaluation.tree_marks import MarkedBy, marks_of
 from treescore.metrics.shared.examples import sdp
 
-R, H, L, B, A, S, K = State.RIGHT, State.HEAD, State.LABEL, State.BOTH, State.ALONE, State.SPAN, State.LINK
+R, H, L, B, A, S, K = (
+    MarkState.RIGHT,
+    MarkState.HEAD,
+    MarkState.LABEL,
+    MarkState.BOTH,
+    MarkState.ALONE,
+    MarkState.SPAN,
+    MarkState.LINK,
+)
 
 
 def marked(request: dict[str, Any], gold: str, output: str) -> MarkedBy | None:

@@ -9,9 +9,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from treescore.core.limits import Limits
 from treescore.core.registry import make_format
-from treescore.core.vocabulary import Vocabulary
+from treescore.core.text import Limits
+from treescore.core.trees import Vocabulary
 from treescore.errors import InputError
 from treescore.evaluation.spec import parse_format
 

@@ -14,15 +14,14 @@ from hypothesis import strategies as st
 from tests.conftest import GOLDEN
 from tests.treescore.building import tree_strings
 from treescore.core.jit import interpreted
-from treescore.core.limits import DEFAULT_LIMITS, Limits
 from treescore.core.registry import make_format
-from treescore.core.trees import ConstituentTreebank
-from treescore.core.vocabulary import Vocabulary
+from treescore.core.text import DEFAULT_LIMITS, Limits
+from treescore.core.trees import ConstituentTreebank, Vocabulary
 from treescore.errors import InputError, LimitError
 from treescore.evaluation.evaluate import Evaluation
 from treescore.evaluation.spec import parse_spec
-from treescore.formats.shared import bracket_layout
-from treescore.formats.shared.bracket_layout import layout_of
+from treescore.formats.shared import bracket_reader
+from treescore.formats.shared.bracket_reader import layout_of
 
 CASES: dict[str, dict[str, Any]] = json.loads((GOLDEN / "field_layout.json").read_text(encoding="utf-8"))["cases"]
 
@@ -172,7 +171,7 @@ def test_the_text_is_gone_through_once() -> None:
             self.reads += 1
             return self.text[at]
 
-    rule: Any = interpreted(bracket_layout._is_spread)
+    rule: Any = interpreted(bracket_reader._is_spread)
     for unit in ("(S\n", " (\n", "\n", "\t \n", "(S (A a))\n", " )\n(\n", "((((("):
         text = Counted(unit.encode() * 500)
         rule(text, ord("("), ord(")"))

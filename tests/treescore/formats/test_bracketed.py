@@ -11,10 +11,9 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from tests.treescore.building import tree_strings
-from treescore.core.limits import DEFAULT_LIMITS, Limits
 from treescore.core.registry import make_format
-from treescore.core.trees import NO_TAG, ConstituentTreebank
-from treescore.core.vocabulary import Vocabulary
+from treescore.core.text import DEFAULT_LIMITS, Limits
+from treescore.core.trees import NO_TAG, ConstituentTreebank, Vocabulary
 from treescore.errors import InputError, LimitError, Problem
 from treescore.evaluation.evaluate import Evaluation
 from treescore.evaluation.spec import parse_spec

@@ -6,10 +6,9 @@ from typing import Any
 
 import pytest
 
-from treescore.core.limits import DEFAULT_LIMITS
 from treescore.core.registry import make_format
-from treescore.core.trees import DependencyTreebank
-from treescore.core.vocabulary import Vocabulary
+from treescore.core.text import DEFAULT_LIMITS
+from treescore.core.trees import DependencyTreebank, Vocabulary
 from treescore.errors import InputError, Problem
 
 

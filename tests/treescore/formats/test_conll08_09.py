@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from treescore.core.limits import DEFAULT_LIMITS
 from treescore.core.registry import FORMATS, make_format
-from treescore.core.vocabulary import Vocabulary
+from treescore.core.text import DEFAULT_LIMITS
+from treescore.core.trees import Vocabulary
 from treescore.errors import InputError
 from treescore.evaluation.evaluate import Evaluation
 from treescore.evaluation.spec import parse_spec

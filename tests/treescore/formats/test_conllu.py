@@ -10,10 +10,9 @@ import pytest
 
 from treescore.core.arrays import IntArray
 from treescore.core.jit import forced
-from treescore.core.limits import DEFAULT_LIMITS, Limits
 from treescore.core.registry import make_format
-from treescore.core.trees import NO_HEAD, ODD_HEAD, DependencyTreebank
-from treescore.core.vocabulary import Vocabulary
+from treescore.core.text import DEFAULT_LIMITS, Limits
+from treescore.core.trees import NO_HEAD, ODD_HEAD, DependencyTreebank, Vocabulary
 from treescore.errors import InputError, LimitError
 from treescore.formats.shared.fields import _numbered_by_dict, numbered_fields
 

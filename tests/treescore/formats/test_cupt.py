@@ -8,17 +8,16 @@ import numpy as np
 import pytest
 
 from treescore.core.flat import flat_bytes, treebanks_of
-from treescore.core.limits import DEFAULT_LIMITS
 from treescore.core.registry import make_format
-from treescore.core.trees import NO_HEAD, ExpressionTreebank, with_vocabulary
-from treescore.core.vocabulary import Vocabulary
+from treescore.core.text import DEFAULT_LIMITS
+from treescore.core.trees import NO_HEAD, ExpressionTreebank, Vocabulary, with_vocabulary
 from treescore.errors import InputError, LimitError
 from treescore.evaluation.blind import blind_inputs
 from treescore.evaluation.evaluate import Evaluation
 from treescore.evaluation.spec import parse_spec
 from treescore.evaluation.tree_marks import marks_of
+from treescore.formats import cupt as mwe_codes
 from treescore.formats.cupt import HEADER, KEY
-from treescore.formats.shared import mwe_codes
 
 Expression = tuple[list[int], str]
 

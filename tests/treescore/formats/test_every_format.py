@@ -11,12 +11,10 @@ import orjson
 import pytest
 
 import treescore.formats  # noqa: F401 - importing the package registers them
-from treescore.core.limits import DEFAULT_LIMITS
 from treescore.core.params import Json
 from treescore.core.registry import FORMATS, Format, Text, make_format
-from treescore.core.text import BOM
-from treescore.core.trees import Sentences
-from treescore.core.vocabulary import Vocabulary
+from treescore.core.text import BOM, DEFAULT_LIMITS
+from treescore.core.trees import Sentences, Vocabulary
 from treescore.errors import InputError, LimitError
 
 PLACES = {"lines", "columns", "empty_lines", "vocabulary"}

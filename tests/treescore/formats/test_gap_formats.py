@@ -12,10 +12,9 @@ import pytest
 
 import treescore.formats  # noqa: F401 - importing the package registers them
 from tests.conftest import ROOT
-from treescore.core.limits import DEFAULT_LIMITS, Limits
 from treescore.core.registry import make_format
-from treescore.core.trees import NO_TAG, DiscontinuousTreebank
-from treescore.core.vocabulary import Vocabulary
+from treescore.core.text import DEFAULT_LIMITS, Limits
+from treescore.core.trees import NO_TAG, DiscontinuousTreebank, Vocabulary
 from treescore.errors import InputError, LimitError, Problem
 
 CASES = json.loads((ROOT / "tests/golden/field_discontinuous.json").read_text(encoding="utf-8"))["cases"]

@@ -7,10 +7,9 @@ from typing import Any
 
 import pytest
 
-from treescore.core.limits import Limits
 from treescore.core.registry import make_format
-from treescore.core.trees import Alignments
-from treescore.core.vocabulary import Vocabulary
+from treescore.core.text import Limits
+from treescore.core.trees import Alignments, Vocabulary
 from treescore.errors import InputError
 from treescore.evaluation.evaluate import Evaluation
 from treescore.evaluation.spec import parse_format, parse_spec

@@ -8,9 +8,9 @@ from hypothesis import strategies as st
 
 from treescore.core.arrays import IntArray
 from treescore.core.jit import forced
-from treescore.core.limits import DEFAULT_LIMITS
 from treescore.core.registry import make_format
-from treescore.core.vocabulary import Vocabulary
+from treescore.core.text import DEFAULT_LIMITS
+from treescore.core.trees import Vocabulary
 from treescore.formats.shared.fields import _LINES_CUT, numbered_fields, tabs_of
 
 COLUMNS = 3

@@ -11,12 +11,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from treescore.core.flat import flat_bytes, treebanks_of
-from treescore.core.limits import DEFAULT_LIMITS
-from treescore.core.trees import SemanticTreebank, Sentences
-from treescore.core.vocabulary import Vocabulary
+from treescore.core.text import DEFAULT_LIMITS
+from treescore.core.trees import SemanticTreebank, Sentences, Vocabulary
 from treescore.errors import InputError, LimitError, Problem
+from treescore.formats import sdp
 from treescore.formats.sdp import Sdp, without_graph
-from treescore.formats.shared import graph_lines
 
 WIDE = (
     "#SDP 2015\n#7\n"
@@ -160,7 +159,7 @@ def test_ids_end_at_a_tab_and_unicode_stays() -> None:
 
 
 def test_too_many_edges_are_a_limit(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(graph_lines, "MAX_EDGES", 1)
+    monkeypatch.setattr(sdp, "MAX_EDGES", 1)
     with pytest.raises(LimitError) as raised:
         read(WIDE.replace("\t_\tARG1", "\tARG1\tARG1").replace("loc\t_", "loc\tloc"))
     assert raised.value.problems[0].code == "too-many-edges"

@@ -10,10 +10,9 @@ from typing import Any
 import numpy as np
 import pytest
 
-from treescore.core.absence import charged
-from treescore.core.limits import DEFAULT_LIMITS
 from treescore.core.registry import METRICS, ItemInfo, Outcome, Text
-from treescore.core.scores import ScoreTable, ratio_score
+from treescore.core.scores import ScoreTable, charged, ratio_score
+from treescore.core.text import DEFAULT_LIMITS
 from treescore.errors import InputError
 from treescore.evaluation.evaluate import Evaluation
 from treescore.evaluation.spec import parse_spec

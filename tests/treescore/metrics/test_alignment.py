@@ -16,7 +16,7 @@ from treescore.core.registry import Outcome
 from treescore.errors import InputError, Problem
 from treescore.evaluation.evaluate import Evaluation
 from treescore.evaluation.spec import parse_format, parse_items, parse_spec
-from treescore.metrics.alignment.table import COUNT_NAMES, LINK_COUNTS, table_of
+from treescore.metrics.alignment.comparison import COUNT_NAMES, LINK_COUNTS, table_of
 
 TABLE = table_of(0.5)
 GOLD = "0001 1 1 S\n0001 2 2 S\n0001 2 3 P\n0002 1 1 S\n0002 2 0 P\n0002 0 2 P\n"

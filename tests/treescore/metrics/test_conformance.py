@@ -12,8 +12,8 @@ from hypothesis import strategies as st
 import treescore.metrics
 import treescore.transforms  # noqa: F401 - importing the packages fills the registry
 from tests.treescore.building import tree_strings, treebank
-from treescore.core.limits import DEFAULT_LIMITS
 from treescore.core.registry import ERROR, OK, SKIP, ItemInfo, Metric, Outcome, make_metric, make_transform
+from treescore.core.text import DEFAULT_LIMITS
 from treescore.core.trees import ConstituentTreebank
 from treescore.errors import InputError
 from treescore.transforms.shared.tree_edit import without_nodes

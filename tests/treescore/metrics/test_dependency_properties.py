@@ -13,8 +13,8 @@ from treescore.core.jit import forced
 from treescore.core.registry import Outcome
 from treescore.evaluation.evaluate import Evaluation
 from treescore.evaluation.spec import parse_spec
-from treescore.metrics.shared import align
-from treescore.metrics.shared.align import PlainTables, common_subsequence
+from treescore.metrics.shared import segmentation
+from treescore.metrics.shared.segmentation import PlainTables, common_subsequence
 from treescore.metrics.ud.metric import ROWS
 
 SPEC = parse_spec({"format": "conllu", "metrics": ["attachment", "ud", "enhanced"]})
@@ -139,8 +139,8 @@ def test_the_compiler_takes_tables_that_are_large_and_those_after_many(
         compiled.append(len(first) * len(second))
         return common_subsequence(first, second)
 
-    monkeypatch.setattr(align, name, most)
-    monkeypatch.setattr(align, "common_subsequence", counted)
+    monkeypatch.setattr(segmentation, name, most)
+    monkeypatch.setattr(segmentation, "common_subsequence", counted)
     tables = PlainTables()
     view = memoryview(np.arange(2))
     assert tables(view, view).tolist() == [[0, 0], [1, 1]]

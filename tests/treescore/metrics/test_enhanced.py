@@ -9,9 +9,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from treescore.core.limits import DEFAULT_LIMITS
 from treescore.core.registry import Outcome
-from treescore.core.vocabulary import Vocabulary
+from treescore.core.text import DEFAULT_LIMITS
+from treescore.core.trees import Vocabulary
 from treescore.errors import InputError, LimitError
 from treescore.evaluation.evaluate import Evaluation
 from treescore.evaluation.spec import parse_format, parse_spec

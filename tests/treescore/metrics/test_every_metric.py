@@ -10,8 +10,9 @@ from typing import Any
 import numpy as np
 import pytest
 
-from treescore.core.limits import DEFAULT_LIMITS
 from treescore.core.registry import METRICS, OK, Example, ItemInfo, Metric, Outcome, Text
+from treescore.core.scores import with_values
+from treescore.core.text import DEFAULT_LIMITS
 from treescore.core.trees import (
     NO_TAG,
     Alignments,
@@ -22,9 +23,8 @@ from treescore.core.trees import (
     ParallelTreebank,
     SemanticTreebank,
     Treebank,
+    Vocabulary,
 )
-from treescore.core.values import with_values
-from treescore.core.vocabulary import Vocabulary
 from treescore.errors import InputError
 from treescore.evaluation import spec  # noqa: F401 - fills the registry
 from treescore.evaluation.document import item_details, outcome_document

@@ -11,8 +11,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tests.treescore.building import tree_strings, treebank
-from treescore.core.limits import DEFAULT_LIMITS, Limits
 from treescore.core.registry import ERROR, OK, SKIP, ItemInfo, Outcome, make_metric
+from treescore.core.text import DEFAULT_LIMITS, Limits
 from treescore.errors import InputError, LimitError
 from treescore.evaluation.evaluate import Evaluation
 from treescore.evaluation.spec import parse_spec

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from treescore.core.limits import DEFAULT_LIMITS
 from treescore.core.registry import Outcome
+from treescore.core.text import DEFAULT_LIMITS
 from treescore.evaluation.evaluate import Evaluation
 from treescore.evaluation.spec import parse_spec
 

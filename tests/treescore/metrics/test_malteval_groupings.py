@@ -16,15 +16,15 @@ from treescore.evaluation.evaluate import Evaluation
 from treescore.evaluation.spec import parse_spec
 from treescore.metrics.attachment.slices import MAX_ROWS
 from treescore.metrics.shared.groupings import GROUPINGS
-from treescore.metrics.shared.malteval.error_groupings import (
+from treescore.metrics.shared.malteval import (
     ERROR_GROUPINGS,
+    MAX_GROUPINGS,
+    METRICS,
     SPAN,
     clustering,
     clustering_2,
     pre_and_post,
 )
-from treescore.metrics.shared.malteval.right_words import METRICS
-from treescore.metrics.shared.malteval.slice_choice import MAX_GROUPINGS
 
 MALTEVAL = [
     *("Token", "Wordform", "Lemma", "Cpostag", "Postag", "Feats", "Deprel", "Frame", "Sentence", "SentenceLength"),

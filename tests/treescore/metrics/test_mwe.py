@@ -11,15 +11,15 @@ import pytest
 
 from tests.conftest import ROOT
 from tests.treescore.metrics.mwe_oracle import Sentence, counts, expressions, tables
-from treescore.core.limits import DEFAULT_LIMITS, Limits
 from treescore.core.registry import Outcome
-from treescore.core.values import with_values
+from treescore.core.scores import with_values
+from treescore.core.text import DEFAULT_LIMITS, Limits
 from treescore.errors import InputError, LimitError
 from treescore.evaluation.document import item_details, signature_document
 from treescore.evaluation.evaluate import Evaluation
 from treescore.evaluation.spec import Entry, parse_spec
 from treescore.formats.cupt import HEADER
-from treescore.metrics.mwe import pairing, training
+from treescore.metrics.mwe import groups, kernel
 
 GOLDEN = json.loads((ROOT / "tests" / "golden" / "field_mwe.json").read_bytes())["cases"]
 COUNTS = ("correct", "gold", "system", "token_correct", "token_gold", "token_system")
@@ -274,7 +274,7 @@ def test_ten_thousand_expressions_that_all_overlap_are_refused_with_their_place(
 
 
 def test_a_search_that_takes_too_long_is_refused_with_its_place(monkeypatch):
-    monkeypatch.setattr(pairing, "MAX_STEPS", 3)
+    monkeypatch.setattr(kernel, "MAX_STEPS", 3)
     with pytest.raises(LimitError) as caught:
         scored(spaced("x", "a/1:X b/1 c/1;2:X d/2 e/2"), spaced("x", "a/1:X b/1;2:X c/2 d/1 e/2"))
     assert [(each.code, each.sentence) for each in caught.value.problems] == [("too-many-overlaps", 2)]
@@ -293,9 +293,9 @@ def test_subsets_that_overlap_too_much_are_refused_when_the_text_is_scored():
 
 def test_expressions_that_stretch_over_too_many_words_are_refused(monkeypatch):
     long, short = spaced("a/1:X b/1", "a/1:X b c d/1;2:Y e/2"), spaced("a/1:X b/1", "a b c d e")
-    monkeypatch.setattr(training, "MAX_COVERED", 8)
+    monkeypatch.setattr(groups, "MAX_COVERED", 8)
     scored(long, short, train=long)
-    monkeypatch.setattr(training, "MAX_COVERED", 7)
+    monkeypatch.setattr(groups, "MAX_COVERED", 7)
     scored(short, short, train=short)
     for gold, system, train in ((long, short, short), (short, long, short), (short, short, long)):
         with pytest.raises(LimitError) as caught:

@@ -8,10 +8,9 @@ from typing import Any
 
 import pytest
 
-from treescore.core.limits import Limits
 from treescore.core.registry import Outcome, make_format
-from treescore.core.trees import ParallelTreebank
-from treescore.core.vocabulary import Vocabulary
+from treescore.core.text import Limits
+from treescore.core.trees import ParallelTreebank, Vocabulary
 from treescore.errors import InputError, Problem
 from treescore.evaluation.evaluate import Evaluation
 from treescore.evaluation.spec import parse_format, parse_spec

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from treescore.core.registry import ERROR, OK, SKIP, Outcome
-from treescore.core.values import score_values, with_values
+from treescore.core.scores import score_values, with_values
 from treescore.errors import InputError
 from treescore.evaluation.document import outcome_document
 from treescore.evaluation.evaluate import Evaluation

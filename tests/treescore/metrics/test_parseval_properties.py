@@ -11,8 +11,7 @@ from hypothesis import strategies as st
 
 from tests.treescore.metrics.evalb_oracle import Settings, row
 from treescore.core.registry import OK, Outcome
-from treescore.core.scores import ScoreTable
-from treescore.core.values import score_values
+from treescore.core.scores import ScoreTable, score_values
 from treescore.evaluation.evaluate import Evaluation
 from treescore.evaluation.spec import parse_spec
 

@@ -10,8 +10,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from treescore.core.limits import DEFAULT_LIMITS, Limits
 from treescore.core.registry import Outcome
+from treescore.core.text import DEFAULT_LIMITS, Limits
 from treescore.errors import LimitError
 from treescore.evaluation.evaluate import Evaluation
 from treescore.evaluation.spec import parse_spec

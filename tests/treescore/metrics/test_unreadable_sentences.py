@@ -9,8 +9,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from treescore.core.limits import DEFAULT_LIMITS
 from treescore.core.registry import ERROR, OK, Outcome
+from treescore.core.text import DEFAULT_LIMITS
 from treescore.errors import InputError
 from treescore.evaluation.evaluate import Evaluation
 from treescore.evaluation.spec import Spec, parse_spec

@@ -9,12 +9,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tests.treescore.render.drawn import check_sound
-from treescore.render.branch_layout import branches_of, masks_of
-from treescore.render.constituent_facts import MOST_TREE_WORDS, constituent_facts
-from treescore.render.constituent_layout import MOST_LEVELS, Node, constituent_lines, place_of
-from treescore.render.constituents_picture import constituents_svg
+from treescore.render.constituent_layout import MOST_LEVELS, Node, branches_of, constituent_lines, masks_of, place_of
+from treescore.render.constituents_picture import MOST_TREE_WORDS, constituent_facts, constituents_svg
+from treescore.render.letters import LINE_WIDTH
 from treescore.render.sentence_shapes import Branch, ConstituentSentence
-from treescore.render.wrapping import LINE_WIDTH
 
 WORDS = ("Das", "Buch", "hat", "er", "gelesen", ".")
 GOLD = (Branch("ROOT", None, (5,)), Branch("S", 0, (2, 3)), Branch("VP", 1, (4,), "wrong"), Branch("NP", 2, (0, 1)))

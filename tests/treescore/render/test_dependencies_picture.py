@@ -10,16 +10,18 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tests.treescore.render.drawn import check_sound
-from treescore.render.dependencies_picture import dependencies_svg
-from treescore.render.dependency_facts import dependency_facts
-from treescore.render.dependency_layout import DependencyLine, dependency_lines
-from treescore.render.dependency_parts import MOST_ARC_WORDS, to_place
-from treescore.render.dependency_pieces import ROOT
-from treescore.render.letters import BOLD, width
-from treescore.render.sentence_shapes import Arc, DependencyHalf, DependencySentence, Word
-from treescore.render.sentence_text import LABEL, form_width, shown_form
-from treescore.render.word_links import blocks_of, links_between
-from treescore.render.wrapping import LINE_WIDTH
+from treescore.render.dependencies_picture import MOST_ARC_WORDS, dependencies_svg, dependency_facts, to_place
+from treescore.render.dependency_layout import ROOT, DependencyLine, blocks_of, dependency_lines, links_between
+from treescore.render.letters import BOLD, LINE_WIDTH, width
+from treescore.render.sentence_shapes import (
+    LABEL_SIZE,
+    Arc,
+    DependencyHalf,
+    DependencySentence,
+    Word,
+    form_width,
+    shown_form,
+)
 
 GOLDEN = Path(__file__).parents[2] / "golden" / "pictures"
 COMMITTEE = (
@@ -81,7 +83,7 @@ def sentences(draw):
 
 
 def label_of(arc):
-    half_width = width(arc.piece.label, LABEL, BOLD) / 2
+    half_width = width(arc.piece.label, LABEL_SIZE, BOLD) / 2
     return arc.label_x - half_width, arc.label_x + half_width
 
 

@@ -10,13 +10,18 @@ import pytest
 
 from tests.fixtures.pictures import HOSTILE, check_golden, check_picture
 from tests.fixtures.svg_boxes import SVG, parsed, words_of
-from treescore.render.against import against_svg, opponents, verdict
+from treescore.render.comparison_pictures import (
+    MOST_PAIRS,
+    against_svg,
+    intervals_svg,
+    opponents,
+    pairs_svg,
+    picture,
+    power_svg,
+    verdict,
+)
 from treescore.render.crosstable import cross_table
-from treescore.render.intervals import intervals_svg
-from treescore.render.pair_map import MOST_WORDED
-from treescore.render.pairs import pairs_svg
-from treescore.render.picture import picture
-from treescore.render.power import MOST_PAIRS, power_svg
+from treescore.render.heat_maps import MOST_WORDED
 
 SCORE = "ud.las_f1"
 SHARES = frozenset({SCORE})

@@ -7,7 +7,7 @@ import re
 import pytest
 from rich.cells import cell_len
 
-from treescore.core.figures import FRACTION, IN_FRACTIONS, PERCENT, figures_of
+from treescore.core.wording import FRACTION, IN_FRACTIONS, PERCENT, figures_of
 from treescore.render.tables import TABLE_FORMS, Column, Table
 
 WIDE = Table(

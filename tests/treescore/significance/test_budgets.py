@@ -9,10 +9,10 @@ import numpy as np
 import pytest
 
 from treescore.core.scores import ratio_score
-from treescore.significance import linear, permutation
-from treescore.significance.inversion import sum_tail
-from treescore.significance.linear import TooLargeError, additions, differences_of, exact_p
+from treescore.significance import exact_sums, permutation
+from treescore.significance.exact_sums import TooLargeError, additions, differences_of, exact_p
 from treescore.significance.permutation import ShufflePlan
+from treescore.significance.signed_sums import sum_tail
 from treescore.significance.units import sample_of
 
 RECALL = ratio_score("recall", "recall", "matched", "gold")
@@ -28,8 +28,8 @@ def test_a_law_beyond_the_budget_is_not_begun(monkeypatch: pytest.MonkeyPatch) -
     def never(*_: Any) -> Any:
         raise AssertionError
 
-    monkeypatch.setattr(linear, "subset_tail", never)
-    monkeypatch.setattr(linear, "tilted_tail", never)
+    monkeypatch.setattr(exact_sums, "subset_tail", never)
+    monkeypatch.setattr(exact_sums, "tilted_tail", never)
     with pytest.raises(TooLargeError):
         exact_p(differences_of(coprime(300, 10_000_000)), "two-sided")
 
@@ -40,22 +40,22 @@ def test_additions_are_no_more_than_reckoned(
     monkeypatch: pytest.MonkeyPatch, units: int, largest: int, alternative: str
 ) -> None:
     done = []
-    subsets, transform = linear.subset_tail, linear.tilted_tail
+    subsets, transform = exact_sums.subset_tail, exact_sums.tilted_tail
 
     def counted_subsets(values: np.ndarray, top: int) -> tuple[float, int]:
         done.append(len(values) * (top + 1.0))
         return subsets(values, top)
 
     def counted_transform(values: np.ndarray, copies: np.ndarray, *rest: Any) -> tuple[float, float]:
-        done.append(linear.POINT_ADDITIONS * len(values) * rest[2] / 2)
+        done.append(exact_sums.POINT_ADDITIONS * len(values) * rest[2] / 2)
         return transform(values, copies, *rest)
 
-    monkeypatch.setattr(linear, "subset_tail", counted_subsets)
-    monkeypatch.setattr(linear, "tilted_tail", counted_transform)
+    monkeypatch.setattr(exact_sums, "subset_tail", counted_subsets)
+    monkeypatch.setattr(exact_sums, "tilted_tail", counted_transform)
     differences = differences_of(coprime(units, largest))
     exact_p(differences, alternative)
     assert 0 < sum(done) <= 1.02 * additions(differences)
-    assert additions(differences) <= linear.MAX_ADDITIONS
+    assert additions(differences) <= exact_sums.MAX_ADDITIONS
 
 
 def test_pairs_beyond_the_budget_of_the_comparison_are_inverted_or_drawn(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -12,10 +12,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from treescore.core.scores import f1_score, ratio_score
-from treescore.significance import law, linear, ratio
+from treescore.significance import exact_ratios, exact_sums
+from treescore.significance.exact_ratio_kernels import factor_tables, significant_points
+from treescore.significance.exact_ratios import Plane, log_mass, plane_cost
 from treescore.significance.permutation import ShufflePlan, permutation
-from treescore.significance.plane import Plane, log_mass, plane_cost
-from treescore.significance.plane_kernels import factor_tables, significant_points
 from treescore.significance.units import Sample, sample_of
 
 NAMES = ("matched", "gold", "system")
@@ -39,7 +39,7 @@ def log_of(number: int, units: int) -> float:
 @given(st.lists(st.integers(-9, 9), min_size=1, max_size=14))
 def test_linear_p_is_the_share_of_swaps(signed: list[int]) -> None:
     d = np.array(signed, np.int64)
-    found = linear.differences_of(d)
+    found = exact_sums.differences_of(d)
     moved = np.array(
         [d.sum() - 2 * d[[(swap >> at) & 1 == 1 for at in range(len(d))]].sum() for swap in range(2 ** len(d))]
     )
@@ -49,7 +49,7 @@ def test_linear_p_is_the_share_of_swaps(signed: list[int]) -> None:
         "less": moved <= d.sum(),
     }
     for alternative in ALTERNATIVES:
-        p, log_p = linear.exact_p(found, alternative)
+        p, log_p = exact_sums.exact_p(found, alternative)
         assert p == pytest.approx(shares[alternative].mean(), rel=1e-12)
         assert math.exp(log_p) == pytest.approx(p, rel=1e-12)
 
@@ -59,34 +59,34 @@ def test_linear_p_is_the_share_of_swaps(signed: list[int]) -> None:
 )
 def test_both_ways_to_a_linear_p_agree_with_whole_numbers(units: int, mean: float, spread: float) -> None:
     d = np.rint(np.random.default_rng(units).normal(mean, spread, units)).astype(np.int64)
-    found = linear.differences_of(d)
+    found = exact_sums.differences_of(d)
     top = (found.largest - abs(found.observed)) // 2
     values = np.repeat(found.values, found.copies)
     expected = log_of(counted(values.tolist(), top), len(values))
-    assert linear._by_subsets(found, top)[1] == pytest.approx(expected, abs=1e-9)
-    assert linear._by_tilting(found, top) == pytest.approx(expected, abs=1e-9)
+    assert exact_sums._by_subsets(found, top)[1] == pytest.approx(expected, abs=1e-9)
+    assert exact_sums._by_tilting(found, top) == pytest.approx(expected, abs=1e-9)
 
 
 def test_a_gap_in_the_lattice_does_not_fool_the_transform() -> None:
     d = np.full(400, 100)
     d[:150] *= -1
     d[0] = 1
-    found = linear.differences_of(d)
+    found = exact_sums.differences_of(d)
     top = (found.largest - abs(found.observed)) // 2
     expected = log_of(counted([1] + [100] * 399, top), 400)
-    assert linear.tail(found, abs(found.observed))[1] == pytest.approx(expected, abs=1e-9)
+    assert exact_sums.tail(found, abs(found.observed))[1] == pytest.approx(expected, abs=1e-9)
 
 
 def test_sums_on_a_very_wide_lattice_are_counted_not_transformed() -> None:
-    found = linear.differences_of(np.random.default_rng(1).integers(-20_000, 20_001, 150))
+    found = exact_sums.differences_of(np.random.default_rng(1).integers(-20_000, 20_001, 150))
     top = (found.largest - abs(found.observed)) // 2
-    assert linear._by_tilting(found, top) is None
-    assert linear.tail(found, abs(found.observed)) == linear._by_subsets(found, top)
+    assert exact_sums._by_tilting(found, top) is None
+    assert exact_sums.tail(found, abs(found.observed)) == exact_sums._by_subsets(found, top)
 
 
 def test_the_smallest_p_is_a_power_of_two_at_any_size() -> None:
     for units in (3, 60, 997, 1080):
-        p, log_p = linear.exact_p(linear.differences_of(np.ones(units, np.int64)), "two-sided")
+        p, log_p = exact_sums.exact_p(exact_sums.differences_of(np.ones(units, np.int64)), "two-sided")
         assert log_p == pytest.approx((1 - units) * math.log(2), rel=1e-12)
         if units < 1022:
             assert p == pytest.approx(2.0 ** (1 - units), rel=1e-9)
@@ -106,11 +106,11 @@ def brackets(generator: np.random.Generator, units: int, better: float = 0.0) ->
 def test_ratio_p_by_counting_and_by_transform_is_the_share_of_swaps(seed: int) -> None:
     generator = np.random.default_rng(seed)
     sample = brackets(generator, 14, 0.03 * seed / 2)
-    pair = ratio.pair_of(sample, 0, 1)
+    pair = exact_ratios.pair_of(sample, 0, 1)
     for alternative in ALTERNATIVES:
-        expected = ratio.enumerated_p(sample, 0, 1, alternative)
-        assert ratio.grid_p(pair, alternative, -1.0)[0] == pytest.approx(expected, rel=1e-9)
-        by_plane = law._by_plane(pair, alternative)
+        expected = exact_ratios.enumerated_p(sample, 0, 1, alternative)
+        assert exact_ratios.grid_p(pair, alternative, -1.0)[0] == pytest.approx(expected, rel=1e-9)
+        by_plane = exact_ratios._by_plane(pair, alternative)
         assert by_plane is not None
         assert by_plane[0] == pytest.approx(expected, rel=1e-9)
 
@@ -125,10 +125,10 @@ def test_the_transform_agrees_with_counting_at_any_p(units: int, better: float, 
         "error": ratio_score("error", "error", "matched", "system", one_minus=True, higher_is_better=False),
     }[score]
     rows = [np.array([made.tops[0][at] // 2, made.bottoms[0][at], made.bottoms[0][at]]).T for at in (0, 1)]
-    pair = ratio.pair_of(sample_of(wanted, NAMES, rows, None, None), 0, 1)
+    pair = exact_ratios.pair_of(sample_of(wanted, NAMES, rows, None, None), 0, 1)
     for alternative in ALTERNATIVES:
-        expected = ratio.grid_p(pair, alternative, ratio.normal_log_p(pair))
-        found = law._by_plane(pair, alternative)
+        expected = exact_ratios.grid_p(pair, alternative, exact_ratios.normal_log_p(pair))
+        found = exact_ratios._by_plane(pair, alternative)
         assert found is not None
         assert found[1] == pytest.approx(expected[1], abs=1e-9)
         assert found[0] == pytest.approx(expected[0], rel=1e-9)
@@ -137,13 +137,17 @@ def test_the_transform_agrees_with_counting_at_any_p(units: int, better: float, 
 def test_no_difference_at_all_is_p_1_two_sided_and_more_than_half_one_sided() -> None:
     one, other = np.array([[3, 5, 4]] * 20), np.array([[1, 5, 4]] * 20)
     rows = [np.concatenate([one, other]), np.concatenate([other, one])]
-    pair = ratio.pair_of(sample_of(F1, NAMES, rows, None, None), 0, 1)
+    pair = exact_ratios.pair_of(sample_of(F1, NAMES, rows, None, None), 0, 1)
     assert pair.observed == 0
-    for found in (law._by_plane(pair, "greater"), law.law_p(pair, "greater"), law.law_p(pair, "less")):
+    for found in (
+        exact_ratios._by_plane(pair, "greater"),
+        exact_ratios.law_p(pair, "greater"),
+        exact_ratios.law_p(pair, "less"),
+    ):
         assert found is not None
         # P(S >= 0) of a walk of 40 steps
         assert found[0] == pytest.approx(0.5 + math.comb(40, 20) / 2**41, rel=1e-9)
-    assert law.law_p(pair, "two-sided") == pytest.approx((1.0, 0.0), abs=1e-9)
+    assert exact_ratios.law_p(pair, "two-sided") == pytest.approx((1.0, 0.0), abs=1e-9)
 
 
 @pytest.mark.parametrize(("units", "largest"), [(40, 60), (100, 400), (300, 60)])
@@ -155,9 +159,9 @@ def test_a_system_that_is_better_in_every_unit_is_compared_like_any_other(units:
     rows = [np.array([right, gold, size]).T for right, size in zip(matched, sizes, strict=True)]
     sample = sample_of(F1, NAMES, rows, None, None)
     for alternative, p in (("two-sided", 2.0 ** (1 - units)), ("greater", 2.0**-units), ("less", 1.0)):
-        pair = ratio.pair_of(sample, 0, 1)
+        pair = exact_ratios.pair_of(sample, 0, 1)
         test = permutation(sample, [(0, 1)], alternative, ShufflePlan(2_000, 1, 0.05, "holm", 1))[0]
-        by_law = law.law_p(pair, alternative)
+        by_law = exact_ratios.law_p(pair, alternative)
         assert by_law is not None
         assert by_law[0] == pytest.approx(p, rel=1e-9)
         assert (test.kind, test.p) == ("exact", pytest.approx(p, rel=1e-9))
@@ -187,13 +191,13 @@ def test_no_point_of_the_transform_is_lost_by_judging_blocks(seed: int) -> None:
 
 def test_hopeless_sizes_are_refused_not_tried() -> None:
     d = np.random.default_rng(1).integers(1, 2**40, 500) * np.where(np.arange(500) % 3, 1, -1)
-    with pytest.raises(linear.TooLargeError):
-        linear.exact_p(linear.differences_of(d), "two-sided")
+    with pytest.raises(exact_sums.TooLargeError):
+        exact_sums.exact_p(exact_sums.differences_of(d), "two-sided")
     size = d + 2**42
     rows = [np.array([d + 2**41, size, size]).T, np.array([d // 3 + 2**41, size, size[::-1]]).T]
-    pair = ratio.pair_of(sample_of(F1, NAMES, rows, None, None), 0, 1)
-    assert math.isinf(law.law_cost(pair))
-    assert law.law_p(pair, "two-sided") is None
+    pair = exact_ratios.pair_of(sample_of(F1, NAMES, rows, None, None), 0, 1)
+    assert math.isinf(exact_ratios.law_cost(pair))
+    assert exact_ratios.law_p(pair, "two-sided") is None
 
 
 def test_a_transform_over_units_that_are_all_different_counts_as_the_slow_one_that_it_is() -> None:
@@ -209,11 +213,11 @@ def test_a_transform_that_is_not_precise_says_so() -> None:
         return 1e-9, 1.0
 
     sample = brackets(np.random.default_rng(5), 80, 0.05)
-    pair = ratio.pair_of(sample, 0, 1)
-    plane = law.plane_of(pair, abs(pair.observed), strict=False)
+    pair = exact_ratios.pair_of(sample, 0, 1)
+    plane = exact_ratios.plane_of(pair, abs(pair.observed), strict=False)
     assert log_mass(plane) is not None
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr("treescore.significance.plane.region_sum", nothing)
+        patch.setattr("treescore.significance.exact_ratios.region_sum", nothing)
         assert log_mass(plane) is None
-        expected = ratio.grid_p(pair, "two-sided", -3.0)
-        assert law.law_p(pair, "two-sided") == pytest.approx(expected)
+        expected = exact_ratios.grid_p(pair, "two-sided", -3.0)
+        assert exact_ratios.law_p(pair, "two-sided") == pytest.approx(expected)

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from treescore.core.scores import Ratio, Score, harmonic, ratio_score
-from treescore.significance import Candidate, Settings, compare, montecarlo, noninferiority
+from treescore.significance import Candidate, Settings, compare, montecarlo, pair_figures
 from treescore.significance.bootstrap import affordable_resamples
 from treescore.significance.permutation import observed_alternatives
 from treescore.significance.units import sample_of
@@ -58,7 +58,7 @@ def test_margins_of_many_pairs_are_inverted_within_a_budget(monkeypatch: pytest.
     gold = generator.integers(3, 9, 30)
     rows = [np.array([generator.binomial(gold, 0.8), gold, gold + 1]).T for _ in range(4)]
     drawn = asked(PRECISION, *rows, margin=0.03)["pairs"]
-    monkeypatch.setattr(noninferiority, "SIDES_WORK", 1.0)
+    monkeypatch.setattr(pair_figures, "SIDES_WORK", 1.0)
     inverted = asked(PRECISION, *rows, margin=0.03)["pairs"]
     for one, other in zip(drawn, inverted, strict=True):
         for name in (one["a"], one["b"]):

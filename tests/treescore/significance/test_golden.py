@@ -10,8 +10,8 @@ import pytest
 
 from treescore.core.scores import Score, f1_score, ratio_score
 from treescore.significance import Candidate, Settings, compare, partial_conjunction
-from treescore.significance.correction import adjusted
-from treescore.significance.mcnemar import mcnemar
+from treescore.significance.families import adjusted
+from treescore.significance.other_tests import mcnemar
 
 NAMES = ("matched", "gold", "system")
 SCORES = {

@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 
 from treescore.core.scores import Score, f1_score, harmonic, ratio_score
-from treescore.significance import macro_tests, permutation, tilted
+from treescore.significance import macro_tests, permutation, signed_sums
 from treescore.significance.macro import (
     inverted_p,
     listed_p,
@@ -268,13 +268,13 @@ def test_draws_stay_within_the_budget(monkeypatch: pytest.MonkeyPatch) -> None:
     sample = random_sample(8, [12, 12, 12], systems=12, gap=0.02)
     pairs = list(itertools.combinations(range(12), 2))
     counted = []
-    original = tilted.tilted_draws
+    original = signed_sums.tilted_draws
 
     def counting(states: Any, kinds: Any, *rest: Any) -> None:
         counted.append(len(states) * len(kinds.e))
         original(states, kinds, *rest)
 
-    monkeypatch.setattr(tilted, "tilted_draws", counting)
+    monkeypatch.setattr(signed_sums, "tilted_draws", counting)
     monkeypatch.setattr(macro_tests, "SAMPLED_WORK", 3e6)
     monkeypatch.setattr(macro_tests, "NEAR_WORK", 5e6)
     tests = permutation.permutation(sample, pairs, "two-sided", replace(PLAN, family=len(pairs)))

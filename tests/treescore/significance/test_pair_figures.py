@@ -10,8 +10,8 @@ from scipy.special import stdtr
 
 from treescore.core.scores import Score, f1_score, harmonic, ratio_score
 from treescore.significance import Candidate, Settings, bootstrap, compare
-from treescore.significance.influence import linear_contributions
-from treescore.significance.noninferiority import FEW_NOTE, NOTE
+from treescore.significance.contributions import linear_contributions
+from treescore.significance.pair_figures import FEW_UNITS_NOTE, MARGIN_NOTE
 from treescore.significance.units import sample_of
 
 NAMES = ("matched", "gold", "system")
@@ -105,7 +105,7 @@ def test_a_margin_is_tested_both_ways_and_corrected_over_ordered_pairs() -> None
     found = document["pairs"][0]["noninferiority"]
     assert found["margin"] == 0.05
     assert found["s0"]["p_adjusted"] == found["s0"]["p"]
-    assert NOTE in document["assumed"]
+    assert MARGIN_NOTE in document["assumed"]
     three = asked(F1, rows(1), rows(2), rows(3), margin=0.05, correction="bonferroni")
     for pair in three["pairs"]:
         for name in (pair["a"], pair["b"]):
@@ -127,7 +127,7 @@ def test_nothing_is_established_below_twenty_units() -> None:
     found = document["pairs"][0]["noninferiority"]["s0"]
     assert found["p"] < 0.01
     assert not found["established"]
-    assert FEW_NOTE in document["notes"]
+    assert FEW_UNITS_NOTE in document["notes"]
     assert asked(RECALL, rows(2), rows(4), test="bootstrap", margin=0.1)["pairs"][0]["noninferiority"] is not None
 
 

@@ -11,7 +11,7 @@ import pytest
 from treescore.core.scores import ScoreTable, ratio_score
 from treescore.errors import InputError
 from treescore.significance import Candidate, PooledParts, SeedOf, Settings, compare
-from treescore.significance.unit_choice import chosen_units, with_documents, with_whole_parts
+from treescore.significance.units import chosen_units, with_documents, with_whole_parts
 
 TABLE = ScoreTable(("right", "all"), (ratio_score("accuracy", "right of all", "right", "all"),))
 GENERATOR = np.random.default_rng(11)

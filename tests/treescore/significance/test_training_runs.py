@@ -11,9 +11,9 @@ from scipy import stats
 
 from treescore.core.scores import Ratio, Score, f1_score, harmonic, ratio_score
 from treescore.errors import InputError
-from treescore.significance import Candidate, Settings, compare, training_runs, welch
+from treescore.significance import Candidate, Settings, compare, training_runs
+from treescore.significance.training_runs import RunsTest
 from treescore.significance.units import pooled, sample_of
-from treescore.significance.welch import RunsTest
 
 NAMES = ("matched", "gold", "system")
 RECALL = ratio_score("recall", "recall", "matched", "gold")
@@ -39,10 +39,10 @@ def outcome(
 ) -> RunsTest:
     blocks, parts = of.get("blocks"), of.get("parts")
     both = sample_of(score, NAMES, pooled([a, b]), blocks, parts)
-    first, second = (welch.runs_of(sample_of(score, NAMES, runs, blocks, parts)) for runs in (a, b))
+    first, second = (training_runs.runs_of(sample_of(score, NAMES, runs, blocks, parts)) for runs in (a, b))
     assert first is not None
     assert second is not None
-    return welch.welch(first, second, int(both.differing_units(0, 1).sum()), alternative, level)
+    return training_runs.welch(first, second, int(both.differing_units(0, 1).sum()), alternative, level)
 
 
 def recall_rows(matched: Any, total: Any) -> list[np.ndarray]:
@@ -87,7 +87,7 @@ def test_the_reference_figures(golden: Any) -> None:
         assert found.df == pytest.approx(expected["df"], rel=1e-9)
         assert found.test.p == pytest.approx(expected["p"], rel=1e-9)
         assert found.test.kind is None
-        assert found.test.how == welch.HOW
+        assert found.test.how == training_runs.RUNS_HOW
 
 
 @pytest.mark.parametrize("score", [RECALL, F1])
@@ -160,7 +160,7 @@ def test_equal_outputs_have_p_1_whatever_their_number() -> None:
 def test_a_run_without_a_score_is_not_tested() -> None:
     silent = np.zeros((40, 3), np.int64)
     precision = ratio_score("precision", "precision", "matched", "system")
-    assert welch.runs_of(sample_of(precision, NAMES, [runs_of(2, 1)[0], silent], None, None)) is None
+    assert training_runs.runs_of(sample_of(precision, NAMES, [runs_of(2, 1)[0], silent], None, None)) is None
 
 
 def test_a_joined_score_is_made_linear_by_the_jackknife() -> None:
@@ -194,11 +194,11 @@ def test_runs_are_random_where_both_have_two() -> None:
     document = compared(F1, a, b)
     pair, found = document["pairs"][0], outcome(F1, a, b)
     assert found.test.ci is not None
-    assert (pair["p"], pair["p_kind"], pair["how"]) == (found.test.p, None, welch.HOW)
+    assert (pair["p"], pair["p_kind"], pair["how"]) == (found.test.p, None, training_runs.RUNS_HOW)
     assert pair["difference_tested"] == found.test.difference
     assert pair["runs_test"] == {"v_units": found.v_units, "v_runs": found.v_runs, "df": found.df}
     assert (pair["ci"]["low"], pair["ci"]["high"]) == (found.test.ci.low, found.test.ci.high)
-    assert (pair["ci"]["method"], pair["ci"]["resamples"]) == (welch.INTERVAL, None)
+    assert (pair["ci"]["method"], pair["ci"]["resamples"]) == (training_runs.RUNS_INTERVAL, None)
     assert pair["test"] == "t over training runs and sentences, two-sided"
     assert training_runs.BOTH_VARY in document["assumed"]
     assert document["systems"][0]["runs"]["count"] in (2, 3)

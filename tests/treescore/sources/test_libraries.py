@@ -8,7 +8,7 @@ import pytest
 
 from treescore import InputError, score
 from treescore.sources import format_of, read_source
-from treescore.sources.choices import format_choice
+from treescore.sources.texts import format_choice
 
 pytestmark = pytest.mark.libraries
 

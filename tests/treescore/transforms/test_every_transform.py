@@ -10,10 +10,9 @@ import pytest
 
 import treescore.formats
 import treescore.transforms  # noqa: F401 - importing the packages registers their classes
-from treescore.core.limits import DEFAULT_LIMITS
 from treescore.core.registry import FORMATS, TRANSFORMS, make_format, make_transform
-from treescore.core.trees import ConstituentTreebank, DependencyTreebank
-from treescore.core.vocabulary import Vocabulary
+from treescore.core.text import DEFAULT_LIMITS
+from treescore.core.trees import ConstituentTreebank, DependencyTreebank, Vocabulary
 
 ODD_SENTENCES = (
     "\n"

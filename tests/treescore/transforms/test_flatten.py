@@ -13,14 +13,12 @@ from hypothesis import strategies as st
 import treescore.formats
 import treescore.transforms  # noqa: F401 - importing the packages fills the registry
 from tests.treescore.building import brackets, tree_strings, treebank
-from treescore.core.limits import DEFAULT_LIMITS
 from treescore.core.registry import make_format, make_transform
-from treescore.core.trees import ConstituentTreebank
-from treescore.core.vocabulary import Vocabulary
+from treescore.core.text import DEFAULT_LIMITS
+from treescore.core.trees import ConstituentTreebank, Vocabulary
 from treescore.errors import InputError, LimitError
 from treescore.transforms.shared.rewriting import dropped_by
-from treescore.transforms.shared.rule_sets import RULE_SETS
-from treescore.transforms.shared.rule_text import Rule, parse_rules
+from treescore.transforms.shared.rules import RULE_SETS, Rule, parse_rules
 from treescore.transforms.shared.tree_edit import without_nodes
 
 

@@ -9,10 +9,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from treescore.core.limits import Limits
 from treescore.core.registry import ERROR, OK, make_format, make_transform
-from treescore.core.trees import DependencyTreebank
-from treescore.core.vocabulary import Vocabulary
+from treescore.core.text import Limits
+from treescore.core.trees import DependencyTreebank, Vocabulary
 from treescore.errors import InputError
 from treescore.evaluation.evaluate import Evaluation
 from treescore.evaluation.spec import parse_format, parse_spec

@@ -10,9 +10,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tests.treescore.building import brackets, tree_strings, treebank
-from treescore.core.limits import DEFAULT_LIMITS
 from treescore.core.registry import make_format, make_transform
-from treescore.core.vocabulary import Vocabulary
+from treescore.core.text import DEFAULT_LIMITS
+from treescore.core.trees import Vocabulary
 from treescore.errors import InputError
 from treescore.evaluation.evaluate import Evaluation
 from treescore.evaluation.spec import parse_spec

@@ -9,9 +9,9 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from treescore.core.limits import Limits
+from treescore.core.text import Limits
 from treescore.errors import Problem
-from treescore.formats.shared.bracket_arrays import DEEP, LONG, MANY, OUTSIDE, UNOPENED, Scan
+from treescore.formats.shared.bracket_reader import DEEP, LONG, MANY, OUTSIDE, UNOPENED, Scan
 
 _TOKEN = re.compile(rb"[(\[]?[ \t\n\v\f\r]*[^ \t\n\v\f\r()\[\]]*")
 _BRACKET_WORDS = "brackets that are words of the text are written -LRB- and -RRB-."

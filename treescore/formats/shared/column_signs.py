@@ -6,7 +6,7 @@ import re
 from collections import Counter
 from collections.abc import Iterator, Sequence
 
-from treescore.core.signs import CERTAIN, LIKELY, POSSIBLE, Head, Scored, Signs, found_in, share
+from treescore.core.text import CERTAIN, LIKELY, POSSIBLE, Head, Scored, Signs, found_in_lines, share_of_lines
 
 COLUMNS = 10
 _LEAST = 0.8
@@ -28,9 +28,9 @@ _DEPS = re.compile(r"[0-9]+(\.[0-9]+)?:\S+")
 def conllu_signs(head: Head) -> Signs | None:
     """Return the signs of CoNLL-U: ten columns, IDs, universal tags, its comments."""
     rows = [row for row in head.rows if len(row) == COLUMNS and _ID.fullmatch(row[0])]
-    if share(len(rows), len(head.rows)) < _LEAST:
+    if share_of_lines(len(rows), len(head.rows)) < _LEAST:
         return None
-    why = [found_in(len(rows), len(head.rows), "A number and nine more columns")]
+    why = [found_in_lines(len(rows), len(head.rows), "A number and nine more columns")]
     names = sorted({match[1] for line in head.comments if (match := _COMMENT.match(line))})
     if names:
         why.append(f"Comments of CoNLL-U: {', '.join(f'# {name}' for name in names)}.")
@@ -54,7 +54,7 @@ def cupt_signs(head: Head, name: str) -> Signs | None:
     """
     names = head.first.partition("=")[2].split() if _COLUMN_NAMES.match(head.first) else []
     rows = [row for row in head.rows if len(row) == (len(names) or COLUMNS + 1) and _ID.fullmatch(row[0])]
-    if share(len(rows), len(head.rows)) < _LEAST or (names and name not in names):
+    if share_of_lines(len(rows), len(head.rows)) < _LEAST or (names and name not in names):
         return None
     place = names.index(name) if names else COLUMNS
     why = []
@@ -62,7 +62,9 @@ def cupt_signs(head: Head, name: str) -> Signs | None:
         why.append(f"The first line names the column {name}.")
     elif not all(_CODES.fullmatch(row[place]) for row in rows):
         return None
-    why.append(found_in(len(rows), len(head.rows), f"A number and {(len(names) or COLUMNS + 1) - 1} more columns"))
+    why.append(
+        found_in_lines(len(rows), len(head.rows), f"A number and {(len(names) or COLUMNS + 1) - 1} more columns")
+    )
     return Signs(CERTAIN if names else POSSIBLE, why)
 
 
@@ -72,9 +74,11 @@ def conllx_signs(head: Head) -> Signs | None:
         row for row in head.rows
         if COLUMNS - 2 <= len(row) <= COLUMNS and row[0].isdigit() and _HEAD.fullmatch(row[6].strip())
     ]  # fmt: skip
-    if share(len(rows), len(head.rows)) < _LEAST:
+    if share_of_lines(len(rows), len(head.rows)) < _LEAST:
         return None
-    why = [found_in(len(rows), len(head.rows), f"A number, {COLUMNS - 3} or more further columns, a number as HEAD")]
+    why = [
+        found_in_lines(len(rows), len(head.rows), f"A number, {COLUMNS - 3} or more further columns, a number as HEAD")
+    ]
     foreign = any(_COMMENT.match(line) for line in head.comments)
     tags = {row[3] for row in rows}
     if tags <= _UPOS or foreign:
@@ -89,9 +93,9 @@ def sdp_signs(head: Head) -> Signs | None:
         row for row in head.rows
         if len(row) >= _SDP_FIRST and row[0].isdigit() and {row[4], row[5]} <= _SDP_FLAGS
     ]  # fmt: skip
-    if share(len(rows), len(head.rows)) < _LEAST:
+    if share_of_lines(len(rows), len(head.rows)) < _LEAST:
         return None
-    why = [found_in(len(rows), len(head.rows), "A number, and + or - in columns 5 and 6 (top, pred)")]
+    why = [found_in_lines(len(rows), len(head.rows), "A number, and + or - in columns 5 and 6 (top, pred)")]
     if _SDP_HEADER.fullmatch(head.first):
         return Signs(CERTAIN, [f"The first line is {head.first}.", *why])
     return Signs(LIKELY, why)
@@ -122,7 +126,7 @@ def _dependency_metrics(head: Head, rows: Sequence[Sequence[str]]) -> Iterator[S
     yield Scored("attachment", "If parsers are given gold's words: LAS and UAS, as in CoNLL-X.")
     enhanced = sum(any(map(_DEPS.fullmatch, row[8].split("|"))) for row in rows)
     if enhanced:
-        yield Scored("enhanced", found_in(enhanced, len(rows), "Enhanced dependencies in DEPS"))
+        yield Scored("enhanced", found_in_lines(enhanced, len(rows), "Enhanced dependencies in DEPS"))
 
 
 def _several_roots(head: Head) -> bool:

@@ -9,9 +9,8 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from treescore.core.arrays import BoolArray, IntArray, offsets_of, sums_by
-from treescore.core.limits import Limits
-from treescore.core.text import BOM, checked_bytes
-from treescore.core.vocabulary import Vocabulary
+from treescore.core.text import BOM, Limits, checked_bytes
+from treescore.core.trees import Vocabulary
 from treescore.errors import InputError, LimitError, Problem
 from treescore.formats.shared.fields import Fields, numbered_fields, tabs_of
 

@@ -1,7 +1,11 @@
-"""Shared by alignment formats: tokens with their places, links without repeats, base and direction."""
+"""Shared by alignment formats: tokens with their places, links without repeats, base and direction, signs.
+
+Links that look as if their words were counted from another number than the format's usual one are refused.
+"""
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from itertools import pairwise, starmap
@@ -10,18 +14,159 @@ from typing import ClassVar, NamedTuple
 import numpy as np
 
 from treescore.core.arrays import BoolArray, IntArray, offsets_of, sums_by
-from treescore.core.counting import counted
-from treescore.core.limits import Limits
-from treescore.core.link_form import LinkForm
 from treescore.core.params import BOOLEAN, Json, Param
 from treescore.core.registry import Format, Text
-from treescore.core.signs import Head, Signs
-from treescore.core.text import BOM, checked_bytes
-from treescore.core.trees import Alignments, Sentences
-from treescore.core.vocabulary import Vocabulary
+from treescore.core.text import (
+    BOM,
+    CERTAIN,
+    LIKELY,
+    POSSIBLE,
+    Head,
+    Limits,
+    Signs,
+    checked_bytes,
+    found_in_lines,
+    share_of_lines,
+)
+from treescore.core.trees import IN_A_BENCHMARK, Alignments, LinkForm, Sentences, Vocabulary
+from treescore.core.wording import counted
 from treescore.errors import InputError, LimitError, Problem, ProblemList
-from treescore.formats.shared.base_check import check_base
-from treescore.formats.shared.link_signs import line_signs
+
+FEWEST_PAIRS = 20
+"""Sentence pairs with links from which on a text is judged."""
+FEWEST_EXPECTED = 6.0
+"""First words that should be linked, by how many words are, for the lack of one to be a sign: e^-6 is 0.25 %."""
+NULL_SHARE = 0.1
+"""Share of pairs that link NULL with NULL: no aligner does, but it is how first words look that are counted from 0."""
+SECOND_SHARE = 0.25
+"""Share of pairs that link second word and second word, for the lack of one that links the first ones to be a sign."""
+
+
+def check_base(pairs: IntArray, source: IntArray, target: IntArray, form: LinkForm) -> None:
+    """Check that links do not look as if words were counted from another base, unless the base is stated.
+
+    Args:
+        pairs: sentence pair of each of l links, int64 (l,).
+        source: position of the source end, from 1, 0 is NULL, int64 (l,).
+        target: that of the target end.
+        form: how they were read.
+
+    Raises:
+        InputError: `alignment-base-not-stated`.
+    """
+    linked = len(np.unique(pairs))
+    if form.stated or linked < FEWEST_PAIRS:
+        return
+    other = 1 - form.base
+    if form.base == 1:
+        null_pairs = _pairs_of(pairs, (source == 0) & (target == 0))
+        if null_pairs >= NULL_SHARE * linked:
+            raise InputError(_not_stated(f"{null_pairs} sentence pairs link NULL with NULL", form, other))
+    firsts = (source == 1) | (target == 1)
+    if not firsts.any():
+        if max(_expected(pairs, side) for side in (source, target)) >= FEWEST_EXPECTED:
+            sign = f"No first word of a sentence is linked in {linked} sentence pairs with links"
+            raise InputError(_not_stated(sign, form, other if form.base == 0 else None))
+    elif form.base == 0 and not ((source == 1) & (target == 1)).any():
+        seconds = _pairs_of(pairs, (source == 2) & (target == 2))
+        if seconds >= max(FEWEST_PAIRS // 2, SECOND_SHARE * linked):
+            sign = f"No pair links 0 and 0, but {seconds} link 1 and 1"
+            raise InputError(_not_stated(sign, form, other))
+
+
+def base_problem(sign: str, form: LinkForm, wanted: LinkForm) -> Problem:
+    """Describe a sign that numbers have another meaning than the format's usual one, and the format to name."""
+    found = f"their words seem to be counted from {wanted.base}, not from {form.base}"
+    if wanted.reversed != form.reversed:
+        turned = "the text seems to write the other side's word first"
+        found = turned if wanted.base == form.base else f"{found}, and {turned}"
+    detail = (
+        f"{sign}. The format {form.format!r} counts words from {form.base} unless stated: {found}. If so, name "
+        f"the format {wanted.words}; to keep this reading, {form.with_base(form.base).value}. (Commands: --format for "
+        f"gold, --system-format for outputs.) {IN_A_BENCHMARK}"
+    )
+    return Problem("alignment-base-not-stated", detail)
+
+
+def _not_stated(sign: str, form: LinkForm, other: int | None) -> Problem:
+    if other is not None:
+        return base_problem(sign, form, form.with_base(other))
+    detail = (
+        f"{sign}: the numbers seem not to be those of words. If words do count from {form.base}, state it: the format "
+        f"{form.with_base(form.base).words}. {IN_A_BENCHMARK}"
+    )
+    return Problem("alignment-base-not-stated", detail)
+
+
+def _pairs_of(pairs: IntArray, mask: BoolArray) -> int:
+    return len(np.unique(pairs[mask]))
+
+
+def _expected(pairs: IntArray, side: IntArray) -> float:
+    """Return how many sentences' first words should be linked if words were linked without regard to their place.
+
+    The length of a sentence with k linked words, the last of them at m, is about m (1 + 1/k) - 1.
+    """
+    ends = np.unique(np.stack([pairs[side > 0], side[side > 0]]), axis=1)
+    if not ends.shape[1]:
+        return 0.0
+    last = np.append(np.flatnonzero(np.diff(ends[0])), ends.shape[1] - 1)
+    linked = np.diff(last, prepend=-1)
+    lengths = ends[1, last] * (1 + 1 / linked) - 1
+    return float(len(last) * linked.sum() / lengths.sum())
+
+
+_LEAST = 0.8
+_LINK = re.compile(r"([0-9]+)[-pP?]([0-9]+)")
+_NUMBER = re.compile(r"[0-9]+")
+
+
+def line_signs(head: Head, base: int) -> Signs | None:
+    """Return the signs of a format with links like `0-0` on a line, for words counted from `base`: 0 or 1."""
+    lines = [line.rpartition("||| ")[2].split() for line in head.filled]
+    links = [[match for token in tokens if (match := _LINK.fullmatch(token))] for tokens in lines]
+    found = sum(len(made) == len(tokens) for made, tokens in zip(links, lines, strict=True))
+    if share_of_lines(found, len(lines)) < _LEAST:
+        return None
+    why = [found_in_lines(found, len(lines), "Only links of two word numbers")]
+    numbers = {int(number) for made in links for match in made for number in match.groups()}
+    if not numbers:
+        return Signs(POSSIBLE, why)
+    if any(match[1] == match[2] == "0" for made in links for match in made):
+        # Counted from 1, it would link NULL with NULL.
+        return Signs(LIKELY, [*why, "0-0 occurs: words are counted from 0."]) if base == 0 else None
+    if 0 in numbers:
+        return Signs(POSSIBLE, [*why, "0 occurs: it is the first word (pharaoh), or NULL (talp)."])
+    why.append("0 does not occur: words are probably counted from 1.")
+    if base == 1:
+        return Signs(LIKELY, why)
+    # Of many lines the reader, too, says so, and asks for the base.
+    return Signs(POSSIBLE, why, options={"base": 1} if len(lines) >= FEWEST_PAIRS else {})
+
+
+def giza_signs(head: Head) -> Signs | None:
+    """Return the signs of a format with three lines a pair, of which the first says so."""
+    headings = [line for line in head.lines[::3] if line]
+    found = sum(line.startswith("# Sentence pair (") for line in headings)
+    if share_of_lines(found, len(headings)) < _LEAST:
+        return None
+    return Signs(CERTAIN, [found_in_lines(found, len(headings), "# Sentence pair (1) at the head of three lines")])
+
+
+def naacl_signs(head: Head) -> Signs | None:
+    """Return the signs of a format with a link a line, which begins with the number of its sentence."""
+    rows = [
+        row for row in head.rows
+        if 3 <= len(row) <= 5 and all(map(_NUMBER.fullmatch, row[:3])) and row[3:4] in ([], ["S"], ["P"], ["s"], ["p"])
+    ]  # fmt: skip
+    if share_of_lines(len(rows), len(head.rows)) < _LEAST:
+        return None
+    why = [found_in_lines(len(rows), len(head.rows), "Three numbers: sentence, source word, target word")]
+    marked = sum(len(row) > 3 for row in rows)
+    if marked:
+        why.append(found_in_lines(marked, len(rows), "S or P"))
+    return Signs(CERTAIN if marked else LIKELY, why)
+
 
 REVERSED = Param(BOOLEAN, default=False, doc="The text writes the target word first.")
 MAX_DIGITS = 9

@@ -1,11 +1,28 @@
-"""Dependency treebanks as lines of ten columns."""
+"""Rows of CoNLL-U and its kin: what their IDs say (words, ranges, empty nodes), and treebanks written as rows."""
 
 from __future__ import annotations
 
 import itertools
+from dataclasses import dataclass
 
-from treescore.core.heads import head_string
+from treescore.core.arrays import BoolArray, Int32Array, IntArray
+from treescore.core.structure import head_string
 from treescore.core.trees import DependencyTreebank
+
+WORD, RANGE, EMPTY, BAD = range(4)
+"""Kinds of rows."""
+
+
+@dataclass(frozen=True, slots=True)
+class Ids:
+    """The ID column of r rows: kind, one or two numbers (at most nine digits), words before it in its sentence."""
+
+    kinds: Int32Array
+    first: Int32Array
+    second: Int32Array
+    before: IntArray
+    inside: BoolArray
+    word_offsets: IntArray
 
 
 def write_rows(treebank: DependencyTreebank, *, words_only: bool = False) -> str:

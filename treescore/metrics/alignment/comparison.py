@@ -1,21 +1,176 @@
-"""Compare the links of an output with gold's."""
+"""Compare the links of an output with gold's: counts of a sentence pair and scores of them, items and marks.
+
+Among them is what a sentence pair costs for which an output has no link, and which outputs probably number their words
+otherwise than they were read.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
 
-from treescore.core.arrays import BoolArray, IntArray, offsets_of, sums_by
+from treescore.core.arrays import BoolArray, FloatArray, IntArray, offsets_of, sums_by
 from treescore.core.columns import Lists, Numbers, Records, Rows, Strings
 from treescore.core.params import Json
-from treescore.core.registry import SKIP, Outcome, TokenBits, all_ok
-from treescore.core.trees import Alignments
+from treescore.core.registry import NO_PARTNER, SKIP, Marks, MarkState, Outcome, TokenBits, all_ok
+from treescore.core.scores import Joined, Ratio, Score, ScoreTable, errors_param, f1_score, harmonic, ratio_score
+from treescore.core.text import Limits
+from treescore.core.trees import IN_A_BENCHMARK, Alignments, LinkForm
 from treescore.errors import Problem
-from treescore.metrics.alignment.absence import charge_links
-from treescore.metrics.alignment.link_sets import GoldIndex, Links
-from treescore.metrics.alignment.table import LINK_COUNTS
+from treescore.formats.shared.links import FEWEST_PAIRS
+from treescore.metrics.alignment.link_sets import (
+    GoldIndex,
+    Links,
+    Reading,
+    check_range,
+    links_of,
+    matched_pairs,
+    out_of_range,
+    readings,
+    without_null,
+)
+
+LINK_COUNTS = ("links", "sure", "possible", "links_in_sure", "links_in_possible", "sure_links", "sure_links_in_sure")
+OF_LINKS = ("aligned_source_words", "aligned_target_words", "internal_jumps", "external_jumps")
+WORD_COUNTS = (*OF_LINKS, "source_words", "target_words")
+"""What the links of an output say of its words, and how many words it has, 0 where lengths are not known."""
+COUNT_NAMES = (*LINK_COUNTS, *WORD_COUNTS)
+AER = Ratio({"links_in_sure": 1, "links_in_possible": 1}, {"links": 1, "sure": 1}, one_minus=True)
+_OCH_NEY = (Ratio({"links_in_possible": 1}, {"links": 1}), Ratio({"links_in_sure": 1}, {"sure": 1}))
+_NO_LINKS = "the output has no link"
+_NO_SURE = "gold has no sure link"
+_NO_LENGTHS = "the numbers of words are not known"
+_UNDEFINED = "Och & Ney's precision or recall is undefined"
+
+
+def weighted_harmonic(alpha: float) -> Joined:
+    """Return a function that joins P and R to 1 / (alpha / P + (1 - alpha) / R): 0 where either is 0."""
+
+    def mean(ratios: Sequence[FloatArray]) -> FloatArray:
+        precision, recall = ratios
+        product = np.asarray(precision * recall)
+        total = alpha * recall + (1 - alpha) * precision
+        return np.divide(product, total, out=np.where(np.isnan(product), np.nan, 0.0), where=product > 0)
+
+    return mean
+
+
+def table_of(alpha: float) -> ScoreTable:
+    """Return the scores, with the F-measure of Fraser & Marcu for this weight of precision."""
+    fraser_marcu = Score(
+        name="alpha_f",
+        doc="F-measure of Fraser & Marcu: 1 / (alpha / P + (1 - alpha) / R) of Och & Ney's precision and recall.",
+        ratios=_OCH_NEY,
+        join=weighted_harmonic(alpha),
+        undefined=_UNDEFINED,
+    )
+    return ScoreTable(COUNT_NAMES, (*_SCORES, fraser_marcu, *_COVERAGE))
+
+
+_SCORES = (
+    Score(
+        name="aer",
+        doc="Alignment error rate: 1 - (|A&S| + |A&P|) / (|A| + |S|); lower is better.",
+        ratios=(AER,),
+        higher_is_better=False,
+        undefined="neither gold has a sure link nor the output a link",
+    ),
+    ratio_score(
+        "sure_precision",
+        "Share of the output's own sure links that are sure in gold.",
+        "sure_links_in_sure",
+        "sure_links",
+        undefined="the output has no sure link",
+    ),
+    ratio_score(
+        "sure_recall",
+        "Share of gold's sure links that the output has as sure.",
+        "sure_links_in_sure",
+        "sure",
+        undefined=_NO_SURE,
+    ),
+    f1_score(
+        "sure_f1",
+        "F1 over sure links.",
+        "sure_links_in_sure",
+        "sure",
+        "sure_links",
+        "neither gold nor the output has a sure link",
+    ),
+    ratio_score(
+        "possible_precision",
+        "Share of the output's links that gold has, sure or possible.",
+        "links_in_possible",
+        "links",
+        undefined=_NO_LINKS,
+    ),
+    ratio_score(
+        "possible_recall",
+        "Share of gold's links, sure and possible, that the output has.",
+        "links_in_possible",
+        "possible",
+        undefined="gold has no link",
+    ),
+    f1_score(
+        "possible_f1",
+        "F1 over all links.",
+        "links_in_possible",
+        "possible",
+        "links",
+        "neither gold nor the output has a link",
+    ),
+    ratio_score(
+        "och_ney_precision",
+        "Och & Ney's precision: links that gold has, sure or possible, among the output's.",
+        "links_in_possible",
+        "links",
+        undefined=_NO_LINKS,
+    ),
+    ratio_score(
+        "och_ney_recall",
+        "Och & Ney's recall: gold's sure links that the output has.",
+        "links_in_sure",
+        "sure",
+        undefined=_NO_SURE,
+    ),
+    Score(
+        name="och_ney_f1",
+        doc="Harmonic mean of Och & Ney's precision and recall.",
+        ratios=_OCH_NEY,
+        join=harmonic,
+        undefined=_UNDEFINED,
+    ),
+)
+_COVERAGE = tuple(
+    ratio_score(
+        f"{side}_coverage",
+        f"Share of the {side} words that the output links.",
+        f"aligned_{side}_words",
+        f"{side}_words",
+        undefined=_NO_LENGTHS,
+    )
+    for side in ("source", "target")
+)
+
+
+LINK_ERRORS = errors_param("Sentence pairs for which gold has links and the output none", "without effect on precision")
+
+
+def unanswered(gold: Links, system: Links, pairs: int) -> BoolArray:
+    """Find the pairs for which gold has links and the output none, bool (n,)."""
+    found = sums_by(system.rows, pairs)
+    return np.asarray((sums_by(gold.rows, pairs) > 0) & (found == 0), np.bool_)
+
+
+def charge_links(rows: IntArray, names: tuple[str, ...], empty: BoolArray) -> None:
+    """Count the pairs in `empty`, bool (n,), as if the output had gold's links there, all marked as sure and wrong."""
+    for own in ("links", "sure_links"):
+        rows[empty, names.index(own)] = rows[empty, names.index("possible")]
+    for right in ("links_in_sure", "links_in_possible", "sure_links_in_sure"):
+        rows[empty, names.index(right)] = 0
+
 
 _KINDS = ("P", "S")
 _SURE = _KINDS[1]
@@ -142,3 +297,115 @@ def links_beside(links: Mapping[str, Json], gold: Alignments, item: int) -> Iter
         yield {**row, "error": "missed" if lacking and _KINDS[sure] == _SURE else ""}
     for source, target, sure in links["wrong"]:
         yield {"source": source, "target": target, "link": sure, "gold": "", "system": "x", "error": "wrong"}
+
+
+MIN_FALL = 0.1
+"""By how much, and by at least a quarter, AER must fall under another reading for a warning."""
+
+
+def readings_checked(
+    gold: Links,
+    system: Links,
+    pairs: int,
+    lengths: IntArray | None,
+    limits: Limits,
+    forms: tuple[LinkForm | None, LinkForm | None],
+) -> list[Problem]:
+    """Return a warning if an output fits gold far better under another reading of its indices.
+
+    `forms` are how gold and the output were read.
+
+    Raises:
+        InputError: as `check_range`, unless another reading explains the links and the base is stated or the text is
+            too small to be judged.
+    """
+    form = forms[1]
+    believed = form is None or form.stated or len(np.unique(system.rows)) < FEWEST_PAIRS
+    reading, fall = better_reading(gold, system, pairs, lengths)
+    if lengths is not None and not (believed and reading is not None):
+        check_range(system, lengths, (), limits.max_problems, form)
+    return [] if reading is None else [misread_warning(reading, fall, *forms)]
+
+
+def better_reading(
+    gold: Links, system: Links, pairs: int, lengths: IntArray | None
+) -> tuple[Reading | None, tuple[float, float]]:
+    """Find another reading of the system's indices under which AER falls steeply.
+
+    Links to NULL are ignored: under a wrong base many links only look like links to NULL.
+
+    Returns:
+        The reading or None; and AER as read and under the best reading.
+    """
+    index = GoldIndex(without_null(gold))
+    as_read = _aer_of(compare_links(index, without_null(system), pairs).rows)
+    best: Reading | None = None
+    lowest = as_read
+    if len(system) >= 2 and as_read > MIN_FALL:
+        for reading, links in readings(system):
+            if lengths is not None and out_of_range(links, lengths).any():
+                continue
+            rate = _aer_of(compare_links(index, without_null(links), pairs).rows)
+            if rate < lowest:
+                best, lowest = reading, rate
+    steep = as_read - lowest >= MIN_FALL and lowest <= 0.75 * as_read
+    return (best if steep else None), (as_read, lowest)
+
+
+def misread_warning(
+    reading: Reading, fall: tuple[float, float], gold: LinkForm | None, form: LinkForm | None
+) -> Problem:
+    """Describe the better reading; how far AER falls is shown only to readers of gold.
+
+    A reading that the output's format does not have is explained by gold: its words are counted otherwise than stated.
+    """
+    if form is None or reading.has_form(form):
+        whose, owner = f"The output probably {reading.fault}", "the output"
+        right = None if form is None else reading.form(form)
+    else:
+        whose, owner = "Gold and the output probably count words from different numbers", "gold"
+        right = None if gold is None or not reading.inverse.has_form(gold) else reading.inverse.form(gold)
+        whose += "" if right is None else f", because gold counts them from {right.base}"
+    advice = "" if right is None else f" If so, state it in the format of {owner}: {right.words}. {IN_A_BENCHMARK}"
+    detail = f"{whose}: under this reading its links fit gold far better. It was scored as it is.{advice}"
+    return Problem(
+        "alignment-suspicious-indices",
+        detail,
+        gold_detail=f"{detail} AER over links between words falls from {fall[0]:.4f} to {fall[1]:.4f}.",
+    )
+
+
+def _aer_of(rows: IntArray) -> float:
+    """Return AER of summed counts, NaN where undefined."""
+    return float(AER.of(*AER.terms(LINK_COUNTS, rows.sum(axis=0))))
+
+
+def link_marks(
+    gold: Alignments, system: Alignments, *, golds: BoolArray | None = None, systems: BoolArray | None = None
+) -> Marks:
+    """Return the marks of two alignments as they were read; a missed possible link does not count as an error.
+
+    Args:
+        gold: the gold alignment of g links.
+        system: an output of s links.
+        golds: which of gold's links are compared, bool (g,); all unless given. The others are right.
+        systems: which of the output's are, bool (s,).
+
+    Raises:
+        InputError: their pairs cannot be matched.
+    """
+    rows, _ = matched_pairs(gold, system)
+    golds = np.ones(len(gold.source), np.bool_) if golds is None else golds
+    systems = np.ones(len(system.source), np.bool_) if systems is None else systems
+    partners = GoldIndex(links_of(gold).only(golds)).find(links_of(system, rows))
+    right = partners >= 0
+    found = np.zeros(len(golds), np.bool_)
+    found[np.flatnonzero(golds)[partners[right & systems]]] = True
+    sentences = np.full(len(gold), NO_PARTNER, np.int64)
+    known = np.flatnonzero(rows >= 0)
+    sentences[rows[known]] = known
+    return Marks(
+        system=np.where(right | ~systems, int(MarkState.RIGHT), int(MarkState.LINK)),
+        gold=np.where(found | ~gold.sure | ~golds, int(MarkState.RIGHT), int(MarkState.LINK)),
+        sentences=sentences,
+    )

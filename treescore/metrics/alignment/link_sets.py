@@ -1,20 +1,24 @@
-"""Match two alignments: their sentence pairs, their links to NULL, and other readings of their indices."""
+"""Match two alignments: their sentence pairs, their links to NULL, and other readings of their indices.
+
+Also what an output's links say of its words: which are linked, how often, and where the order of the text breaks. Jumps
+are counted as the alignment scripts of Zenkel, Wuebker & DeNero 2019 count them.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from typing import NamedTuple
 
 import numpy as np
 
 from treescore.core.arrays import BoolArray, IntArray, offsets_of, owners_of, sums_by
-from treescore.core.counting import counted
-from treescore.core.limits import Limits
-from treescore.core.link_form import LinkForm
-from treescore.core.trees import Alignments
+from treescore.core.params import Json
+from treescore.core.text import Limits
+from treescore.core.trees import Alignments, LinkForm
+from treescore.core.wording import counted
 from treescore.errors import InputError, LimitError, Problem, ProblemList
-from treescore.formats.shared.base_check import base_problem
-from treescore.formats.shared.links import lines_of_names
+from treescore.formats.shared.links import base_problem, lines_of_names
 
 MAX_TEXT = 10_000_000
 """Most words of all sentences together, where their lengths are given."""
@@ -349,3 +353,119 @@ def check_range(links: Links, lengths: IntArray, names: Sequence[str | None], ca
                 detail = base_problem(sign, form, reading.form(form)).detail
                 raise InputError(replace(first, code="alignment-base-not-stated", detail=detail))
     problems.raise_if_any()
+
+
+PUNCTUATION = frozenset(".,!?;:()")
+
+
+def punctuated(links: Links, words: Sequence[tuple[str, str]]) -> BoolArray:
+    """Find the links of which one end is a punctuation mark and the other another word, bool (l,).
+
+    Args:
+        links: links over gold's pairs; a position beyond its sentence has no word.
+        words: source and target sentence of each pair, words separated by spaces.
+    """
+    found = np.zeros(len(links), np.bool_)
+    candidates = np.flatnonzero(links.in_gold & (links.source > 0) & (links.target > 0))
+    source_at, target_at = links.source.tolist(), links.target.tolist()
+    split: dict[int, tuple[list[str], list[str]]] = {}
+    for link in candidates.tolist():
+        row = int(links.rows[link])
+        if row not in split:
+            source, target = words[row]
+            split[row] = source.split(), target.split()
+        ends = [side[end - 1 : end] for side, end in zip(split[row], (source_at[link], target_at[link]), strict=True)]
+        found[link] = ends[0] != ends[1] and any(word in PUNCTUATION for end in ends for word in end)
+    return found
+
+
+class Groups(NamedTuple):
+    """The g linked words of one side.
+
+    Attributes:
+        starts: index of the first link of each, among the links sorted by pair, this side's word, the other's word.
+        rows: sentence pair of each.
+        words: position of each.
+        links: links of each.
+    """
+
+    starts: IntArray
+    rows: IntArray
+    words: IntArray
+    links: IntArray
+
+
+def word_counts(links: Links, pairs: int, lengths: IntArray | None) -> IntArray:
+    """Count linked words, jumps and words of each pair: int64 (n, 6), columns as WORD_COUNTS.
+
+    Args:
+        links: the output's. Those to NULL, and those of sentences that gold lacks, say nothing here.
+        pairs: number of sentence pairs.
+        lengths: words of source and target side, int64 (n, 2), or None.
+    """
+    known = _between_words(links)
+    by_source = _groups(known.rows, known.source, known.target)
+    order = np.lexsort((known.source, known.target, known.rows))
+    by_target = _groups(known.rows, known.target, known.source)
+    sources = known.source[order]
+    first, last = sources[by_target.starts], sources[by_target.starts + by_target.links - 1]
+    internal = last - first + 1 != by_target.links
+    columns = (
+        sums_by(by_source.rows, pairs),
+        sums_by(by_target.rows, pairs),
+        sums_by(by_target.rows[internal], pairs),
+        sums_by(by_target.rows[:-1][_external(by_target, sources, first)], pairs),
+    )
+    words = np.zeros((pairs, 2), np.int64) if lengths is None else lengths
+    return np.concatenate([np.stack(columns, axis=1), words], axis=1)
+
+
+def fertility(links: Links, lengths: IntArray | None) -> list[Mapping[str, Json]]:
+    """Count the words of each side by how many links they have: rows `links`, `source_words`, `target_words`.
+
+    Words without links are counted where `lengths`, int64 (n, 2), are known.
+    """
+    known = _between_words(links)
+    sides = [
+        np.bincount(_groups(known.rows, own, other).links, minlength=1)
+        for own, other in ((known.source, known.target), (known.target, known.source))
+    ]
+    if lengths is not None:
+        for side, counts in enumerate(sides):
+            counts[0] = int(lengths[:, side].sum()) - int(counts.sum())
+    width = max(map(len, sides))
+    source, target = (np.pad(counts, (0, width - len(counts))) for counts in sides)
+    return [
+        {"links": number, "source_words": int(source[number]), "target_words": int(target[number])}
+        for number in np.flatnonzero(source + target).tolist()
+    ]
+
+
+def _between_words(links: Links) -> Links:
+    return without_null(links.only(links.in_gold))
+
+
+def _groups(rows: IntArray, own: IntArray, other: IntArray) -> Groups:
+    """Group links by the word of one side; no link stands twice."""
+    order = np.lexsort((other, own, rows))
+    rows, own = rows[order], own[order]
+    begins = np.ones(len(order), np.bool_)
+    begins[1:] = (rows[1:] != rows[:-1]) | (own[1:] != own[:-1])
+    starts = np.flatnonzero(begins)
+    return Groups(starts, rows[starts], own[starts], np.diff(starts, append=len(order)))
+
+
+def _external(groups: Groups, sources: IntArray, first: IntArray) -> IntArray:
+    """Find the linked target words after which the source words do not go on: indices of all groups but the last.
+
+    Args:
+        groups: linked target words.
+        sources: source word of each link, in the order of the groups.
+        first: smallest source word of each group.
+    """
+    if len(first) < 2:
+        return np.zeros(0, np.int64)
+    before = np.repeat(np.concatenate([first[:1], first[:-1]]), groups.links)
+    near = np.logical_or.reduceat(np.abs(sources - before) <= 1, groups.starts)
+    adjacent = (groups.rows[1:] == groups.rows[:-1]) & (groups.words[1:] == groups.words[:-1] + 1)
+    return np.flatnonzero(adjacent & ~near[1:])

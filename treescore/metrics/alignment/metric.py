@@ -1,4 +1,7 @@
-"""Score word alignments against sure and possible links: precision, recall, F1 and alignment error rate."""
+"""Score word alignments against sure and possible links: precision, recall, F1 and alignment error rate.
+
+The report is the summary of the scorer of WPT 2003 and 2005, wa_eval_align.pl.
+"""
 
 from __future__ import annotations
 
@@ -8,36 +11,79 @@ from typing import ClassVar
 
 import numpy as np
 
-from treescore.core.absence import ZERO
 from treescore.core.arrays import Counts, IntArray
-from treescore.core.disclosure import Disclosure
-from treescore.core.limits import Limits
-from treescore.core.marks import Marks
 from treescore.core.params import BOOLEAN, Json, Param
-from treescore.core.registry import Example, ItemInfo, Metric, Outcome, register
-from treescore.core.scores import ScoreTable
+from treescore.core.registry import Disclosure, Example, ItemInfo, Marks, Metric, Outcome, register
+from treescore.core.scores import ZERO, ScoreTable
+from treescore.core.text import Limits
 from treescore.core.trees import Alignments
 from treescore.errors import InputError, Problem
-from treescore.metrics.alignment.absence import LINK_ERRORS, charge_links, unanswered
-from treescore.metrics.alignment.comparison import compare_links, link_errors, links_beside, outcome_of
-from treescore.metrics.alignment.jumps import fertility, word_counts
+from treescore.metrics.alignment.comparison import (
+    COUNT_NAMES,
+    LINK_ERRORS,
+    OF_LINKS,
+    WORD_COUNTS,
+    charge_links,
+    compare_links,
+    link_errors,
+    link_marks,
+    links_beside,
+    outcome_of,
+    readings_checked,
+    table_of,
+    unanswered,
+)
 from treescore.metrics.alignment.link_sets import (
     GoldIndex,
     Links,
     check_range,
     checked_lengths,
     completed,
+    fertility,
     links_of,
     matched_pairs,
     only_sure,
+    punctuated,
     without_null,
+    word_counts,
 )
-from treescore.metrics.alignment.marks import link_marks
-from treescore.metrics.alignment.misreadings import readings_checked
-from treescore.metrics.alignment.report import wa_eval
-from treescore.metrics.alignment.table import COUNT_NAMES, OF_LINKS, WORD_COUNTS, table_of
-from treescore.metrics.alignment.text import punctuated
-from treescore.metrics.shared.group_tables import attributes_of, sentence_tables
+from treescore.metrics.shared.tables import attributes_of, sentence_tables
+
+
+def wa_eval(counts: Mapping[str, int]) -> str:
+    """Print counts as wa_eval_align.pl does."""
+
+    def share(part: str, whole: str) -> float:
+        return counts[part] / counts[whole] if counts[whole] else 0.0
+
+    def block(precision: float, recall: float, trailing: str) -> list[str]:
+        f_measure = 2 * recall * precision / (recall + precision) if recall and precision else 0.0
+        return [
+            f"   Precision = {precision:.4f}{trailing}",
+            f"   Recall    = {recall:.4f}",
+            f"   F-measure = {f_measure:.4f}",
+            "-----------------------------------",
+        ]
+
+    total = counts["links"] + counts["sure"]
+    error = 1 - (counts["links_in_sure"] + counts["links_in_possible"]) / total if total else 0.0
+    lines = [
+        "",
+        "The following results assume correct file formats.",
+        "Make sure you have previously checked the file format",
+        "using wa_check_submission.pl",
+        "",
+        "",
+        "    Word Alignment Evaluation   ",
+        "----------------------------------",
+        "   Evaluation of SURE alignments ",
+        *block(share("sure_links_in_sure", "sure_links"), share("sure_links_in_sure", "sure"), "  "),
+        "   Evaluation of PROBABLE alignments",
+        *block(share("links_in_possible", "links"), share("links_in_possible", "possible"), ""),
+        f"   AER       = {error:.4f}",
+    ]
+    return "\n".join(lines) + "\n"
+
 
 NULL_LINKS = Param(
     {"enum": ["keep", "drop", "complete"]},

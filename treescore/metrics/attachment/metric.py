@@ -9,22 +9,34 @@ import numpy as np
 
 from treescore.core.arrays import BoolArray, IntArray, owners_of, sums_by
 from treescore.core.columns import Records
-from treescore.core.disclosure import Disclosure, SliceFields, fields
-from treescore.core.limits import Limits
-from treescore.core.marks import Marks, State, word_states
 from treescore.core.params import BOOLEAN, STRINGS, Json, Param
-from treescore.core.registry import ERROR, OK, ErrorValues, Example, ItemInfo, Metric, Outcome, TokenBits, register
+from treescore.core.registry import (
+    ERROR,
+    OK,
+    Disclosure,
+    ErrorValues,
+    Example,
+    ItemInfo,
+    Marks,
+    MarkState,
+    Metric,
+    Outcome,
+    SliceFields,
+    TokenBits,
+    fields,
+    register,
+    word_states,
+)
 from treescore.core.scores import ScoreTable, ratio_score
+from treescore.core.text import Limits
 from treescore.core.trees import DependencyTreebank
 from treescore.errors import Problem
-from treescore.metrics.attachment.confusion import confusion_of, confusion_report
-from treescore.metrics.attachment.slices import AttachmentSlices
-from treescore.metrics.shared.error_rows import DEPRELS, UPOS, attachment_rows, words_beside
+from treescore.metrics.attachment.slices import AttachmentSlices, confusion_of, confusion_report
 from treescore.metrics.shared.examples import DEPENDENCIES
 from treescore.metrics.shared.groupings import OWN_GROUPINGS
 from treescore.metrics.shared.heads import lengths_to_offsets, shape_of, shape_problems
-from treescore.metrics.shared.malteval.slice_choice import SLICE_PARAMS, slice_choice
-from treescore.metrics.shared.relations import universal_relation
+from treescore.metrics.shared.malteval import SLICE_PARAMS, slice_choice
+from treescore.metrics.shared.tables import DEPRELS, UPOS, attachment_rows, words_beside
 from treescore.metrics.shared.words import (
     check_same_lengths,
     check_same_words,
@@ -32,6 +44,7 @@ from treescore.metrics.shared.words import (
     no_parse,
     other_words,
     punctuation_of,
+    universal_relation,
     without_subtypes,
     wrong_words,
 )
@@ -242,8 +255,8 @@ class Attachment(Metric):
 
 def _marks(scoring: BoolArray, right: dict[str, BoolArray], present: BoolArray) -> Marks:
     """Return the marks of the scoring words; a word of a sentence that the output leaves empty stands alone."""
-    states = np.where(scoring, word_states(right["uas"], right["label_accuracy"]), int(State.RIGHT))
-    gold = np.where(present | ~scoring, states, int(State.ALONE))
+    states = np.where(scoring, word_states(right["uas"], right["label_accuracy"]), int(MarkState.RIGHT))
+    gold = np.where(present | ~scoring, states, int(MarkState.ALONE))
     return Marks(system=states[present], gold=gold, partners=None if present.all() else np.flatnonzero(present))
 
 

@@ -8,13 +8,12 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from treescore.core.absence import ZERO, errors_param
 from treescore.core.arrays import IntArray, owners_of, sums_by
-from treescore.core.limits import Limits
 from treescore.core.params import BOOLEAN, STRINGS, Json, Param, escape
 from treescore.core.registry import ERROR, OK, SKIP, ErrorValues, Example, ItemInfo, Metric, Outcome, register
-from treescore.core.scores import Score, ScoreTable, ratio_score
+from treescore.core.scores import ZERO, Score, ScoreTable, errors_param, ratio_score
 from treescore.core.structure import structure_of
+from treescore.core.text import Limits
 from treescore.core.trees import ConstituentTreebank
 from treescore.core.word_check import WordCheck, check_words
 from treescore.errors import InputError, Problem
@@ -26,8 +25,8 @@ from treescore.metrics.conformance.kernel import (
     match_constituents,
 )
 from treescore.metrics.conformance.report import KeyReport
-from treescore.metrics.shared.error_rows import members
 from treescore.metrics.shared.examples import TREES
+from treescore.metrics.shared.tables import members
 from treescore.transforms.shared.tree_edit import numbered, rewritten
 from treescore.transforms.strip_functions import base_label
 

@@ -7,13 +7,23 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from treescore.core.arrays import BoolArray, IntArray, offsets_of, owners_of
-from treescore.core.columns import Column, Documents, Joined, Lists, Numbers, Quotients, Records, Some, Strings
-from treescore.core.grouping import grouped
+from treescore.core.arrays import BoolArray, IntArray, grouped, offsets_of, owners_of
+from treescore.core.columns import (
+    Column,
+    Documents,
+    Joined,
+    Lists,
+    Numbers,
+    Quotients,
+    Records,
+    Some,
+    Strings,
+    ranges_of,
+    rows_of,
+    strings_of,
+)
 from treescore.core.params import Json
-from treescore.core.slice_rows import rows_of
 from treescore.core.structure import NONE, Structure
-from treescore.core.treebank_columns import ranges_of, strings_of
 from treescore.core.trees import NO_TAG, ConstituentTreebank
 from treescore.metrics.conformance.kernel import Constituents, KeyMatches, hash_children
 

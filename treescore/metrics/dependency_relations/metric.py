@@ -8,36 +8,35 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from treescore.core.absence import ZERO, errors_param
 from treescore.core.arrays import BoolArray, IntArray, offsets_of, owners_of, sums_by
-from treescore.core.columns import Column, Lists, Numbers, Records, Some, nullable
-from treescore.core.disclosure import Disclosure, SliceFields, fields
-from treescore.core.heads import resolved_heads
-from treescore.core.limits import Limits
+from treescore.core.columns import Column, Lists, Numbers, Records, Some, nullable, places_of, strings_of
 from treescore.core.params import BOOLEAN, STRINGS, Json, Param
 from treescore.core.registry import (
     ERROR,
     OK,
     SKIP,
+    Disclosure,
     ErrorValues,
     Example,
     ItemInfo,
     Metric,
     Outcome,
+    SliceFields,
     TokenBits,
     all_ok,
+    fields,
     register,
 )
-from treescore.core.scores import ScoreTable
-from treescore.core.treebank_columns import places_of, strings_of
-from treescore.core.trees import NO_HEAD, DependencyTreebank
-from treescore.core.vocabulary import Vocabulary
+from treescore.core.scores import ZERO, ScoreTable, errors_param
+from treescore.core.structure import resolved_heads
+from treescore.core.text import Limits
+from treescore.core.trees import NO_HEAD, DependencyTreebank, Vocabulary
 from treescore.errors import InputError, Problem, ProblemList
 from treescore.metrics.dependency_relations.tables import COUNT_NAMES, TABLE, Matches, Side, tables_of
-from treescore.metrics.shared.error_rows import DEPRELS, words_beside
 from treescore.metrics.shared.examples import RESEGMENTED
 from treescore.metrics.shared.heads import lengths_to_offsets, shape_of
 from treescore.metrics.shared.segmentation import UNALIGNED, alignment_of
+from treescore.metrics.shared.tables import DEPRELS, words_beside
 from treescore.metrics.shared.words import no_parse
 
 NO_WORD = -1

@@ -7,15 +7,21 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from treescore.core.arrays import BoolArray, IntArray, sums_by
-from treescore.core.columns import Column, Documents, Numbers, Quotients, nullable
-from treescore.core.grouping import placed, tallied
+from treescore.core.arrays import BoolArray, IntArray, placed, sums_by, tallied
+from treescore.core.columns import (
+    Column,
+    Documents,
+    Numbers,
+    Quotients,
+    counts_and_scores,
+    nullable,
+    rows_of,
+    strings_of,
+)
 from treescore.core.registry import ItemInfo
 from treescore.core.scores import Ratio, Score, ScoreTable, harmonic, ratio_score
-from treescore.core.slice_rows import counts_and_scores, rows_of
-from treescore.core.treebank_columns import strings_of
 from treescore.core.trees import DependencyTreebank
-from treescore.metrics.shared.group_tables import Values, attributes_of, grouped, numbered
+from treescore.metrics.shared.tables import SentenceValues, attributes_of, grouped_sentences, numbered_values
 
 COUNT_NAMES = ("answer", "key", "answer_correct", "key_found")
 _NO_ANSWER = "the answer has no selected dependency"
@@ -137,9 +143,9 @@ def _by_string(pair: Matches, key_values: IntArray, answer_values: IntArray) -> 
     return rows_of(strings_of(used[order], pair.key.treebank.vocabulary), *counts_and_scores(TABLE, counts[order]))
 
 
-def _by_sentence(pair: Matches, rows: IntArray, items: ItemInfo, values: Values) -> Documents:
+def _by_sentence(pair: Matches, rows: IntArray, items: ItemInfo, values: SentenceValues) -> Documents:
     """Make one row per value of a sentence attribute, in order of the values."""
-    used, groups = numbered(values, pair.sentences)
+    used, groups = numbered_values(values, pair.sentences)
     size = len(used) + 1
     words = sums_by(groups, size, np.diff(pair.key.treebank.word_offsets))[:-1]
     sentences = sums_by(groups, size)[:-1]
@@ -153,4 +159,4 @@ def _by_sentence(pair: Matches, rows: IntArray, items: ItemInfo, values: Values)
             "seconds_per_sentence": Quotients([total], [sentences]),
             "words_per_second": nullable(timed, Numbers(words[timed] / total[timed])),
         }
-    return grouped(TABLE, rows, used, groups, more)
+    return grouped_sentences(TABLE, rows, used, groups, more)

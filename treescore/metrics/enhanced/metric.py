@@ -9,24 +9,31 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from treescore.core.absence import ZERO, errors_param
 from treescore.core.arrays import BoolArray, IntArray, owners_of, sums_by
-from treescore.core.columns import Column, Lists, Records, listed, nullable
-from treescore.core.disclosure import Disclosure
-from treescore.core.limits import Limits
+from treescore.core.columns import Column, Lists, Records, listed, nullable, places_of, strings_of
 from treescore.core.params import Json, Param
-from treescore.core.registry import ERROR, OK, SKIP, ErrorValues, Example, ItemInfo, Metric, Outcome, all_ok, register
-from treescore.core.scores import Score, ScoreTable, f1_score, ratio_score
-from treescore.core.treebank_columns import places_of, strings_of
+from treescore.core.registry import (
+    ERROR,
+    OK,
+    SKIP,
+    Disclosure,
+    ErrorValues,
+    Example,
+    ItemInfo,
+    Metric,
+    Outcome,
+    all_ok,
+    register,
+)
+from treescore.core.scores import ZERO, Score, ScoreTable, errors_param, f1_score, ratio_score
+from treescore.core.text import Limits
 from treescore.core.trees import DependencyTreebank
 from treescore.errors import Problem
-from treescore.metrics.enhanced.edges import Edges, edges_of
-from treescore.metrics.enhanced.leave_out import KINDS, NOWHERE, ROOT
-from treescore.metrics.shared.conll18_layout import conll18_row, conll18_table
-from treescore.metrics.shared.error_rows import AGREES, UPOS, upos_of
+from treescore.metrics.enhanced.edges import KINDS, NOWHERE, ROOT, Edges, edges_of
 from treescore.metrics.shared.examples import conllu
 from treescore.metrics.shared.segmentation import UNALIGNED, Alignment, aligned_fields, alignment_of
-from treescore.metrics.shared.unreadable import unreadable_of, with_words_of_gold
+from treescore.metrics.shared.tables import AGREES, UPOS, conll18_row, conll18_table, upos_of
+from treescore.metrics.shared.words import unreadable_of, with_words_of_gold
 
 _COUNTS = ("correct", "gold", "system")
 _ROWS = (

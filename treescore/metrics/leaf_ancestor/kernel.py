@@ -1,4 +1,8 @@
-"""Compute lineages and the distances between them (Sampson & Babarczy 2003), compiled."""
+"""Compute lineages and the distances between them (Sampson & Babarczy 2003), compiled.
+
+Constituents may have gaps (van Cranenburgh, Scha & Bod 2016). Configurations that are regularly scored badly are found
+and ordered so that single cases do not lead.
+"""
 
 from __future__ import annotations
 
@@ -8,12 +12,13 @@ from typing import NamedTuple
 
 import numpy as np
 
-from treescore.core.arrays import BoolArray, FloatArray, IntArray, offsets_of
+from treescore.core.arrays import BoolArray, FloatArray, IntArray, offsets_of, owners_of
 from treescore.core.columns import Joined, Lists, Strings
+from treescore.core.discontinuity import extents_of
 from treescore.core.jit import compiled, weighing
 from treescore.core.structure import NONE, chain_lengths, head_links, structure_of
-from treescore.core.trees import ConstituentTreebank, DependencyTreebank
-from treescore.core.vocabulary import Vocabulary
+from treescore.core.trees import ConstituentTreebank, DependencyTreebank, DiscontinuousTreebank, Vocabulary
+from treescore.metrics.shared.discodop import Deletions, listed, representatives
 
 BEGIN, END, GAP_BEGIN, GAP_END = MARKS = ("[", "]", "<", ">")
 """Boundary markers as they are printed; the last two where a constituent continues behind a gap and breaks off."""
@@ -373,3 +378,160 @@ def cell_bounds(chains: Chains) -> IntArray:
     if len(filled):
         cells[filled] = np.maximum.reduceat(chains.lengths, chains.offsets[filled]) * words[filled]
     return cells
+
+
+def gap_chains(treebank: DiscontinuousTreebank, deletions: Deletions, *, boundaries: bool) -> Chains:
+    """Return the chains of trees without their deleted constituents; equal labels are one."""
+    vocabulary = treebank.vocabulary
+    kept = ~listed(vocabulary, deletions.labels)[treebank.labels]
+    parents, anchors, depths = _raised(treebank.parents, treebank.anchors, kept)
+    firsts, lasts, _ = extents_of(treebank)
+    begins = treebank.word_offsets[owners_of(treebank.node_offsets)]
+    starts, ends = firsts - begins, lasts + 1 - begins
+    none = np.full(len(anchors), NO_GAPS, np.int64)
+    before, after = none, none.copy()
+    if boundaries:
+        before = none.copy()
+        _join(parents, depths, anchors, treebank.word_offsets, before, after)
+    else:
+        starts = ends = np.full(len(parents), -1, np.int64)
+    lengths = values_at(anchors, depths, 0)
+    labels = representatives(vocabulary, deletions.equal_labels)[treebank.labels]
+    return Chains(treebank.word_offsets, anchors, lengths, labels, parents, starts, ends, before, after)
+
+
+@compiled
+def _raised(parents: IntArray, anchors: IntArray, kept: BoolArray) -> tuple[IntArray, IntArray, IntArray]:
+    """Return parents and anchors among the nodes that are kept, bool (m,), and how many are at or above each node."""
+    above, depths = np.empty(len(parents), np.int64), np.zeros(len(parents), np.int64)
+    nearest = np.empty(len(parents), np.int64)
+    for node in range(len(parents)):
+        parent = parents[node]
+        above[node] = NONE if parent == NONE else nearest[parent]
+        depths[node] = (0 if above[node] == NONE else depths[above[node]]) + kept[node]
+        nearest[node] = node if kept[node] else above[node]
+    lowest = np.empty(len(anchors), np.int64)
+    for word in range(len(anchors)):
+        lowest[word] = NONE if anchors[word] == NONE else nearest[anchors[word]]
+    return above, lowest, depths
+
+
+@compiled
+def _join(
+    parents: IntArray, depths: IntArray, anchors: IntArray, offsets: IntArray, before: IntArray, after: IntArray
+) -> None:
+    """Fill the lowest element over each word and its neighbours; NONE stands for the ends of a sentence too."""
+    for sentence in range(len(offsets) - 1):
+        first, last = offsets[sentence], offsets[sentence + 1]
+        if first == last:
+            continue
+        before[first], after[last - 1] = NONE, NONE
+        for word in range(first + 1, last):
+            one, other = anchors[word - 1], anchors[word]
+            while one != other:
+                depth = 0 if one == NONE else depths[one]
+                other_depth = 0 if other == NONE else depths[other]
+                if depth >= other_depth:
+                    one = parents[one]
+                if other_depth >= depth:
+                    other = parents[other]
+            after[word - 1], before[word] = one, one
+
+
+EXAMPLES = 3
+"""Number of examples of each configuration, the worst first."""
+
+
+@dataclass(frozen=True, slots=True)
+class Regularity:
+    """When a configuration is regular enough to be reported.
+
+    Attributes:
+        min_count: units it must have.
+        confidence: of the bound by which configurations are ordered.
+        limit: the most configurations of each grouping.
+    """
+
+    min_count: int
+    confidence: float
+    limit: int
+
+    def upper_bound(self, means: FloatArray, counts: IntArray) -> FloatArray:
+        """Return upper bounds of means of scores in 0..1, the same shape: the score interval of Wilson (1927).
+
+        The interval is made for proportions. The variance of any score in 0..1 is at most that of a proportion with
+        the same mean, so that the bound also holds for scores in between.
+        """
+        from scipy.special import ndtri  # noqa: PLC0415 - a large library for one quantile of a table rarely requested
+
+        z = float(ndtri(self.confidence))
+        share = z * z / np.maximum(counts, 1)
+        spread = np.sqrt(share * means * (1 - means) + share * share / 4)
+        return np.asarray((means + share / 2 + spread) / (1 + share), np.float64)
+
+
+@dataclass(frozen=True, slots=True)
+class Configuration:
+    """A group of units: its number, their count, mean score and upper confidence bound, and the worst units."""
+
+    group: int
+    count: int
+    mean: float
+    bound: float
+    examples: IntArray
+
+
+def worst_configurations(groups: IntArray, scores: FloatArray, regularity: Regularity) -> list[Configuration]:
+    """Find the worst configurations, lowest upper bound of the mean first.
+
+    The bound decides, not the mean: it is high for small groups, whose means vary most. Groups without any error are
+    left out.
+
+    Args:
+        groups: group of each unit, from 0; -1 for units in none, (u,).
+        scores: in 0..1, (u,), NaN for units that were not scored.
+        regularity: which groups are reported.
+    """
+    counts, sums, imperfect = tally(groups, scores, int(groups.max(initial=-1)) + 1)
+    means = np.minimum(sums / np.maximum(counts, 1), 1.0)
+    bounds = regularity.upper_bound(means, counts)
+    candidates = np.flatnonzero((counts >= regularity.min_count) & (imperfect > 0))
+    group_numbers = candidates[np.lexsort((candidates, bounds[candidates]))][: regularity.limit]
+    rows = np.full(len(counts), -1, np.int64)
+    rows[group_numbers] = np.arange(len(group_numbers))
+    examples = lowest_units(groups, scores, rows, np.full((len(group_numbers), EXAMPLES), -1, np.int64))
+    return [
+        Configuration(group, int(counts[group]), float(means[group]), float(bounds[group]), units[units >= 0])
+        for group, units in zip(group_numbers.tolist(), examples, strict=True)
+    ]
+
+
+@compiled
+def tally(groups: IntArray, scores: FloatArray, size: int) -> tuple[IntArray, FloatArray, IntArray]:
+    """Count the scored units of each group, sum their scores, and count those below 1."""
+    counts, sums, imperfect = np.zeros(size, np.int64), np.zeros(size), np.zeros(size, np.int64)
+    for unit in range(len(groups)):
+        group, score = groups[unit], scores[unit]
+        if group >= 0 and not np.isnan(score):
+            counts[group] += 1
+            sums[group] += score
+            imperfect[group] += score < 1.0
+    return counts, sums, imperfect
+
+
+@compiled
+def lowest_units(groups: IntArray, scores: FloatArray, rows: IntArray, lowest: IntArray) -> IntArray:
+    """Write the units with the lowest scores of each group into its row of `lowest`; of equal scores the first."""
+    for unit in range(len(groups)):
+        group, score = groups[unit], scores[unit]
+        if group < 0 or rows[group] < 0 or np.isnan(score):
+            continue
+        row = lowest[rows[group]]
+        slot = len(row)
+        while slot > 0 and (row[slot - 1] < 0 or scores[row[slot - 1]] > score):
+            slot -= 1
+            if slot + 1 < len(row):
+                row[slot + 1] = row[slot]
+        if slot < len(row):
+            row[slot] = unit
+    return lowest

@@ -8,26 +8,39 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from treescore.core.absence import ZERO
 from treescore.core.arrays import BoolArray, IntArray, owners_of, sums_by
 from treescore.core.columns import Lists, Records
-from treescore.core.disclosure import Disclosure, fields
-from treescore.core.limits import Limits
 from treescore.core.params import BOOLEAN, Json, Param
-from treescore.core.registry import ErrorValues, Example, ItemInfo, Metric, Outcome, TokenBits, register
-from treescore.core.scores import Ratio, Score, ScoreTable, ratio_score, weighted_mean
+from treescore.core.registry import (
+    Disclosure,
+    ErrorValues,
+    Example,
+    ItemInfo,
+    Metric,
+    Outcome,
+    TokenBits,
+    fields,
+    register,
+)
+from treescore.core.scores import ZERO, Ratio, Score, ScoreTable, ratio_score, weighted_mean
+from treescore.core.text import Limits
 from treescore.core.trees import DependencyTreebank, ParallelTreebank
 from treescore.errors import InputError, Problem, placed
-from treescore.metrics.alignment.absence import LINK_ERRORS, unanswered
-from treescore.metrics.alignment.comparison import compare_links, link_errors, links_beside, outcome_of
+from treescore.metrics.alignment.comparison import (
+    LINK_COUNTS,
+    LINK_ERRORS,
+    compare_links,
+    link_errors,
+    links_beside,
+    outcome_of,
+    readings_checked,
+    unanswered,
+)
 from treescore.metrics.alignment.link_sets import GoldIndex, check_range, links_of
 from treescore.metrics.alignment.metric import NULL_LINKS, with_null
-from treescore.metrics.alignment.misreadings import readings_checked
-from treescore.metrics.alignment.table import LINK_COUNTS
-from treescore.metrics.shared.error_rows import DEPRELS, UPOS, attachment_rows, words_beside
 from treescore.metrics.shared.examples import DEPENDENCIES
-from treescore.metrics.shared.group_tables import attributes_of, sentence_tables
 from treescore.metrics.shared.heads import lengths_to_offsets, shape_of, shape_problems
+from treescore.metrics.shared.tables import DEPRELS, UPOS, attachment_rows, attributes_of, sentence_tables, words_beside
 from treescore.metrics.shared.words import check_same_words, punctuation_of, wrong_words
 
 SIDES = ("source", "target")

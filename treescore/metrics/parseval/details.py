@@ -1,22 +1,222 @@
-"""Report more than counts: spans and trees of a sentence, scores by label and length, kinds of errors."""
+"""Report more than counts: spans, errors, marks and trees of a sentence, and tables of brackets.
+
+Tables are scores by label and length, confusions of labels, and kinds of errors.
+"""
 
 from __future__ import annotations
 
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from typing import NamedTuple
 
 import numpy as np
 
-from treescore.core.arrays import BoolArray, IntArray, owners_of
-from treescore.core.columns import Documents, Lists, Numbers, Records, Rows
+from treescore.core.arrays import BoolArray, IntArray, grouped, owners_of, ranked, sums_of_rows
+from treescore.core.columns import (
+    Documents,
+    Lists,
+    Numbers,
+    Quotients,
+    Records,
+    Rows,
+    column_of,
+    counts_and_scores,
+    real_numbers,
+    rows_of,
+    strings_of,
+    trees_of,
+)
 from treescore.core.params import Json
-from treescore.core.treebank_columns import strings_of, trees_of
-from treescore.core.trees import NO_TAG, ConstituentTreebank
-from treescore.metrics.parseval.bracket_tables import BracketTables, Columns
+from treescore.core.registry import Marks, MarkState
+from treescore.core.scores import ScoreTable, harmonic
+from treescore.core.trees import NO_TAG, ConstituentTreebank, Vocabulary
 from treescore.metrics.parseval.choices import Choices
+from treescore.metrics.parseval.inputs import Collected, Inputs, Tables, inputs_of
 from treescore.metrics.parseval.kernel import collect
 from treescore.metrics.parseval.scores import counts_of, score_table
-from treescore.metrics.parseval.sides import Collected, Inputs
+
+LENGTH_BIN = 10
+"""Sentence lengths are grouped in bins of this many words."""
+
+MOST_SHOWN = 100
+"""The most rows of a table of errors or confusions."""
+
+
+class BracketColumns(NamedTuple):
+    """Brackets of the sentences that count; `matched` as in `treescore.metrics.parseval.inputs.Collected`.
+
+    `starts` and `ends` say where brackets have the same words; with gaps they are no places in a sentence.
+    """
+
+    sentences: IntArray
+    starts: IntArray
+    ends: IntArray
+    labels: IntArray
+    matched: IntArray
+
+    def rows(self, chosen: BoolArray) -> BracketColumns:
+        """Return some of the brackets."""
+        places = np.flatnonzero(chosen)
+        return BracketColumns(*(column[places] for column in self))
+
+    def without(self, removed: IntArray) -> BracketColumns:
+        """Return all but the brackets of these numbers."""
+        chosen: BoolArray = np.ones(len(self.sentences), np.bool_)
+        chosen[removed] = False
+        return self.rows(chosen)
+
+
+@dataclass(frozen=True)
+class BracketTables:
+    """What can be said of the brackets of two treebanks that were compared.
+
+    Attributes:
+        vocabulary: what the labels mean.
+        table: counts and scores of a sentence.
+        counts: the counts that the rows of slices show.
+        rows: counts of the sentences, int64 (n, k).
+        gold, system: the brackets of both sides.
+    """
+
+    vocabulary: Vocabulary
+    table: ScoreTable
+    counts: Sequence[str]
+    rows: IntArray
+    gold: BracketColumns
+    system: BracketColumns
+
+    def slices(self) -> dict[str, Documents]:
+        """Return scores by sentence length and by label."""
+        return {"length": self._by_length(), "label": self._by_label()}
+
+    def _by_length(self) -> Documents:
+        table = self.table
+        lengths = self.rows[:, table.count_names.index("length")]
+        numbers, groups = np.unique(np.maximum(lengths - 1, 0) // LENGTH_BIN, return_inverse=True)
+        counts, scores = counts_and_scores(table, sums_of_rows(groups, len(numbers), self.rows))
+        return rows_of(
+            column_of(
+                [
+                    f"{number * LENGTH_BIN + 1 if number else 0}-{number * LENGTH_BIN + LENGTH_BIN}"
+                    for number in numbers.tolist()
+                ]
+            ),
+            {name: counts[name] for name in self.counts},
+            {name: column for name, column in scores.items() if not name.startswith("cutoff.")},
+        )
+
+    def _by_label(self) -> Documents:
+        """Return precision, recall and F1 of each label, most gold brackets first."""
+        gold, system = self.gold, self.system
+        size = len(self.vocabulary)
+        golds = np.bincount(gold.labels, minlength=size)
+        systems = np.bincount(system.labels, minlength=size)
+        matched_gold = np.bincount(gold.labels[gold.matched >= 0], minlength=size)
+        matched_system = np.bincount(system.labels[system.matched > 0], minlength=size)
+        labels = np.flatnonzero(golds + systems)
+        order = labels[np.lexsort((labels, -systems[labels], -golds[labels]))]
+        golds, systems, matched_gold, matched_system = (
+            of_labels[order] for of_labels in (golds, systems, matched_gold, matched_system)
+        )
+        # with equal labels `matched`, gold's, differs from the system's
+        recall, precision = Quotients([matched_gold], [golds]), Quotients([matched_system], [systems])
+        with np.errstate(invalid="ignore"):
+            f1 = harmonic([matched_system / systems, matched_gold / golds])
+        return rows_of(
+            strings_of(order, self.vocabulary),
+            {"gold": Numbers(golds), "system": Numbers(systems), "matched": Numbers(matched_gold)},
+            {"f1": real_numbers(f1), "precision": precision, "recall": recall},
+        )
+
+    def tables(self) -> dict[str, Json]:
+        """Return confusions of labels over equal spans, and the kinds of errors, most frequent first."""
+        gold, system = self.gold, self.system
+        unmatched_gold, unmatched_system = gold.rows(gold.matched < 0), system.rows(system.matched == 0)
+        mislabelled = paired_rows(unmatched_gold[:3], unmatched_system[:3])
+        wrong_labels = unmatched_gold.labels[mislabelled[0]], unmatched_system.labels[mislabelled[1]]
+        rest_gold, rest_system = unmatched_gold.without(mislabelled[0]), unmatched_system.without(mislabelled[1])
+        wrong_spans = paired_rows((rest_gold.sentences, rest_gold.labels), (rest_system.sentences, rest_system.labels))
+        kinds = (
+            ("wrong_label", wrong_labels[0]),
+            ("wrong_span", rest_gold.labels[wrong_spans[0]]),
+            ("missing", rest_gold.without(wrong_spans[0]).labels),
+            ("spurious", rest_system.without(wrong_spans[1]).labels),
+        )
+        right = gold.matched >= 0
+        label_pairs = (
+            np.concatenate([gold.labels[right], wrong_labels[0]]),
+            np.concatenate([gold.matched[right], wrong_labels[1]]),
+        )
+        return {"errors": self._frequent(kinds), "confusion": self._confusion(*label_pairs)}
+
+    def _frequent(self, kinds: Sequence[tuple[str, IntArray]]) -> dict[str, Json]:
+        strings = self.vocabulary.strings
+        errors = [
+            {"kind": kind, "label": strings[label], "count": count}
+            for kind, labels in kinds
+            for label, count in zip(*(part.tolist() for part in np.unique(labels, return_counts=True)), strict=True)
+        ]
+        errors.sort(key=lambda error: (-int(error["count"]), str(error["kind"]), str(error["label"])))
+        return {"kinds": {kind: len(labels) for kind, labels in kinds}, "frequent": errors[:MOST_SHOWN]}
+
+    def _confusion(self, gold: IntArray, system: IntArray) -> list[dict[str, Json]]:
+        """Count the pairs of labels of gold and output over the same span, with matched brackets."""
+        strings = self.vocabulary.strings
+        labels, numbers = ranked(np.concatenate([gold, system]))
+        both = numbers[: len(gold)] * len(labels) + numbers[len(gold) :]
+        groups, firsts = grouped(both)
+        pairs, counts = both[firsts], np.bincount(groups)
+        order = np.lexsort((pairs, -counts))[:MOST_SHOWN]
+        names = [strings[label] for label in labels.tolist()]
+        return [
+            {"gold": names[pair // len(names)], "system": names[pair % len(names)], "count": count}
+            for pair, count in zip(pairs[order].tolist(), counts[order].tolist(), strict=True)
+        ]
+
+
+def paired_rows(gold: Sequence[IntArray], system: Sequence[IntArray]) -> tuple[IntArray, IntArray]:
+    """Pair rows that agree in all columns, one to one, in order: row numbers of gold and of the system.
+
+    Args:
+        gold: columns of gold's rows, int64.
+        system: the same columns of the system's.
+    """
+    golds, systems = len(gold[0]), len(system[0])
+    if not golds or not systems:
+        return np.zeros(0, np.int64), np.zeros(0, np.int64)
+    keys = np.concatenate(joint_keys(gold, system))
+    # In sorted order gold's rows of a key precede the system's: the first of both are a pair, and so on.
+    order = np.argsort(keys, kind="stable")
+    new = np.diff(keys[order], prepend=-1) != 0
+    begins, groups = np.flatnonzero(new), np.cumsum(new) - 1
+    is_gold = order < golds
+    golds_of = np.add.reduceat(is_gold, begins, dtype=np.int64)
+    systems_of = np.diff(np.append(begins, len(order))) - golds_of
+    indices = np.flatnonzero(is_gold)
+    ranks = indices - begins[groups[indices]]
+    paired = ranks < systems_of[groups[indices]]
+    indices, partners = indices[paired], (indices + golds_of[groups[indices]])[paired]
+    return order[indices], order[partners] - golds
+
+
+def joint_keys(gold: Sequence[IntArray], system: Sequence[IntArray]) -> tuple[IntArray, IntArray]:
+    """Number rows so that those that agree in all columns, whose values are 0 or more, have the same number.
+
+    Args:
+        gold: columns of gold's rows, int64.
+        system: the same columns of the system's.
+    """
+    golds = len(gold[0])
+    keys, bound = np.zeros(golds + len(system[0]), np.int64), 1
+    for columns in zip(gold, system, strict=True):
+        values = np.concatenate(columns)
+        size = int(values.max(initial=0)) + 1
+        if bound * size >= 1 << 62:
+            keys, bound = np.unique(keys, return_inverse=True)[1], len(keys)
+        keys, bound = keys * size + values, bound * size
+    return keys[:golds], keys[golds:]
 
 
 @dataclass(frozen=True)
@@ -88,10 +288,133 @@ class ComparedTreebanks:
             self.gold.vocabulary, table, counts_of(unparsed=unparsed), self.rows, self._used(0), self._used(1)
         )
 
-    def _used(self, side: int) -> Columns:
+    def _used(self, side: int) -> BracketColumns:
         """Return the brackets of one side in sentences that count."""
         offsets = self._collected.offsets[side]
         used = np.repeat(self.valid, np.diff(offsets))
         owners = owners_of(offsets)
-        columns = Columns(owners, *self._brackets[side][:, : len(owners)])
+        columns = BracketColumns(owners, *self._brackets[side][:, : len(owners)])
         return columns if used.all() else columns.rows(used)
+
+
+Span = tuple[int, int]
+Bracket = tuple[str, int, int]
+
+
+def bracket_errors(item: Mapping[str, Json], choices: Choices) -> Iterator[dict[str, Json]]:
+    """Return gold's brackets that the output lacks (`missed`), then the output's that gold lacks (`wrong`)."""
+    spans: list[Bracket] = list(map(tuple, item["system_spans"]))
+    right = [span for span, matched in zip(spans, item["system_spans_right"], strict=True) if matched]
+    wrong = [span for span, matched in zip(spans, item["system_spans_right"], strict=True) if not matched]
+    missed = _without([tuple(span) for span in item["gold_spans"]], right, choices)
+    for kind, found in (("missed", missed), ("wrong", wrong)):
+        for label, start, end in found:
+            yield {"kind": kind, "label": label, "start": start, "end": end}
+
+
+def brackets_beside(item: Mapping[str, Json], errors: list[dict[str, Json]]) -> Iterator[dict[str, Json]]:
+    """Return the brackets of a sentence, outer ones first, with a mark under the sides that have them."""
+    left = Counter((row["label"], row["start"], row["end"]) for row in errors if row["kind"] == "missed")
+    rows = []
+    for label, start, end in item["gold_spans"]:
+        missed = left[label, start, end] > 0
+        left[label, start, end] -= missed
+        rows.append(_beside((label, start, end), "missed" if missed else ""))
+    rows += [_beside((row["label"], row["start"], row["end"]), "wrong") for row in errors if row["kind"] == "wrong"]
+    rows.sort(key=lambda row: (row["start"], -row["end"]))
+    return iter(rows)
+
+
+def _beside(bracket: Bracket, error: str) -> dict[str, Json]:
+    label, start, end = bracket
+    sides = {"gold": "" if error == "wrong" else "x", "system": "" if error == "missed" else "x"}
+    return {"label": label, "start": start, "end": end, **sides, "error": error}
+
+
+def _without(brackets: list[Bracket], matched: list[Bracket], choices: Choices) -> list[Bracket]:
+    """Leave out one bracket of gold for each matched one: the same, else one over its span.
+
+    Of several over one span those go first whose label is equal. Equality need not be transitive, so that the program
+    may have paired them otherwise; their number is right in any case.
+    """
+    same = Counter(matched)
+    others: dict[Span, list[str]] = {}
+    for label, start, end in brackets:
+        if same[label, start, end] > 0:
+            same[label, start, end] -= 1
+        else:
+            others.setdefault((start, end), []).append(label)
+    pairs = {frozenset(pair) for pair in choices.equal_labels}
+    for (label, start, end), count in same.items():
+        golds = others.get((start, end), [])
+        for _ in range(count):
+            partner = next((each for each in golds if frozenset((label, each)) in pairs), golds[0])
+            golds.remove(partner)
+    left = Counter((label, *span) for span, labels in others.items() for label in labels)
+    rest = []
+    for bracket in reversed(brackets):
+        if left[bracket] > 0:
+            left[bracket] -= 1
+            rest.append(bracket)
+    return rest[::-1]
+
+
+class _Nodes(NamedTuple):
+    """The m nodes of one side over the words that are compared, and how many of these each sentence has."""
+
+    sentences: IntArray
+    starts: IntArray
+    ends: IntArray
+    labels: IntArray
+    counted: BoolArray
+    words: IntArray
+
+
+def span_marks(choices: Choices, gold: ConstituentTreebank, system: ConstituentTreebank, compared: BoolArray) -> Marks:
+    """Return the marks of the constituents that a metric with these choices counts.
+
+    Constituents are compared as multisets, after the deletions of the choices. Where the words that are left differ in
+    number, nothing is marked.
+
+    Args:
+        choices: of the metric.
+        gold: the gold treebank.
+        system: an output of as many sentences.
+        compared: sentences that are compared at all, bool (n,); nothing is marked in others.
+    """
+    tables = inputs_of(choices, gold, system).tables
+    sides = [_marked_nodes(each, tables, labelled=choices.labelled) for each in (gold, system)]
+    comparable = compared & (sides[0].words == sides[1].words)
+    comparable[[*gold.sentences.unreadable, *system.sentences.unreadable]] = False
+    states = [np.zeros(len(side.labels), np.int64) for side in sides]
+    left = [np.flatnonzero(side.counted & comparable[side.sentences]) for side in sides]
+    for columns, state in ((4, MarkState.RIGHT), (3, MarkState.LABEL)):
+        golds, systems = (
+            [column[rows] for column in _bracket_columns(side)[:columns]]
+            for side, rows in zip(sides, left, strict=True)
+        )
+        pairs = paired_rows(golds, systems)
+        for number, paired in enumerate(pairs):
+            states[number][left[number][paired]] = state
+            left[number] = np.delete(left[number], paired)
+    for number, rows in enumerate(left):
+        states[number][rows] = MarkState.SPAN
+    return Marks(system=states[1], gold=states[0])
+
+
+def _bracket_columns(nodes: _Nodes) -> list[IntArray]:
+    return [nodes.sentences, nodes.starts, nodes.ends, nodes.labels]
+
+
+def _marked_nodes(treebank: ConstituentTreebank, tables: Tables, *, labelled: bool) -> _Nodes:
+    kept = (treebank.tags < 0) | ~tables.deleted[treebank.tags]
+    before = np.concatenate([[0], np.cumsum(kept)])
+    owners = owners_of(treebank.node_offsets)
+    firsts = treebank.word_offsets[owners]
+    starts, ends = (before[firsts + bound] - before[firsts] for bound in (treebank.starts, treebank.ends))
+    labels = tables.cut[treebank.labels]
+    counted = ~tables.dropped[labels] & (ends > starts)
+    for first, second in tables.equal_labels.pairs.tolist():
+        labels = np.where(labels == second, first, labels)
+    bounds = before[treebank.word_offsets]
+    return _Nodes(owners, starts, ends, labels if labelled else np.zeros_like(labels), counted, np.diff(bounds))

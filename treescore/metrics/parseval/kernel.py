@@ -10,8 +10,7 @@ from treescore.core.arrays import BoolArray, IntArray
 from treescore.core.jit import compiled, inlined
 from treescore.core.registry import ERROR, OK, SKIP, StatusArray
 from treescore.core.trees import NO_TAG
-from treescore.metrics.parseval.matching import Brackets, Equal, Hash, Open, alike, crossing, matched, merged
-from treescore.metrics.parseval.sides import (
+from treescore.metrics.parseval.inputs import (
     FILLER,
     SHOWN,
     UNREADABLE,
@@ -23,6 +22,7 @@ from treescore.metrics.parseval.sides import (
     Sizes,
     Tables,
 )
+from treescore.metrics.parseval.matching import Brackets, Equal, Hash, Open, alike, crossing, matched, merged
 
 FINE, LENGTHS_DIFFER, WORDS_DIFFER = 0, 1, 2
 """Why a sentence could not be compared."""

@@ -1,7 +1,11 @@
-"""Score labelled and unlabelled brackets, crossing brackets and tags (PARSEVAL)."""
+"""Score labelled and unlabelled brackets, crossing brackets and tags (PARSEVAL).
+
+Say why sentences could not be compared, and what a sentence counts whose output has no words.
+"""
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import cache
@@ -9,47 +13,196 @@ from typing import Any, ClassVar, cast
 
 import numpy as np
 
-from treescore.core.arrays import BoolArray, Counts, IntArray
-from treescore.core.disclosure import Disclosure, SliceFields
+from treescore.core.arrays import BoolArray, Counts, IntArray, owners_of, sums_by
 from treescore.core.discontinuity import with_gaps
-from treescore.core.limits import Limits
 from treescore.core.params import Json, Param
 from treescore.core.registry import (
     ERROR,
     OK,
     SKIP,
     STATUS_NAMES,
+    Disclosure,
     ErrorValues,
     Example,
     ItemInfo,
     Metric,
     Outcome,
+    SliceFields,
+    StatusArray,
     register,
 )
 from treescore.core.scores import ScoreTable
-from treescore.core.trees import ConstituentTreebank, DiscontinuousTreebank
-from treescore.errors import Problem
+from treescore.core.text import Limits
+from treescore.core.trees import ConstituentTreebank, DiscontinuousTreebank, Vocabulary
+from treescore.core.wording import counted
+from treescore.errors import InputError, Problem
 from treescore.metrics.parseval import kernel
-from treescore.metrics.parseval.choices import DISCODOP, MISSED, PARAMS, Choices, choices_of
-from treescore.metrics.parseval.details import ComparedTreebanks
-from treescore.metrics.parseval.discontinuous.comparison import (
-    Comparison,
-    absent_rows,
-    gap_brackets_beside,
-    gap_errors,
-)
-from treescore.metrics.parseval.discontinuous.report import discodop_report
-from treescore.metrics.parseval.discontinuous.scores import score_table as gap_score_table
-from treescore.metrics.parseval.error_report import error_report
-from treescore.metrics.parseval.errors import bracket_errors, brackets_beside
-from treescore.metrics.parseval.marks import span_marks
-from treescore.metrics.parseval.problems import Trees, check_gaps, gap_problems, span_problems
-from treescore.metrics.parseval.report import evalb_report, spmrl_report
-from treescore.metrics.parseval.scores import score_table
-from treescore.metrics.parseval.tables import inputs_of
-from treescore.metrics.parseval.unparsed import count_unparsed
-from treescore.metrics.shared.error_rows import members
+from treescore.metrics.parseval.choices import AS_SPMRL, DISCODOP, MISSED, PARAMS, SKIPPED, Choices, choices_of
+from treescore.metrics.parseval.details import ComparedTreebanks, bracket_errors, brackets_beside, span_marks
+from treescore.metrics.parseval.discontinuous import Comparison, absent_rows, gap_brackets_beside, gap_errors
+from treescore.metrics.parseval.inputs import Inputs, Tables, deleted_labels, inputs_of
+from treescore.metrics.parseval.report import discodop_report, error_report, evalb_report, spmrl_report
+from treescore.metrics.parseval.scores import gap_score_table, score_table
+from treescore.metrics.shared.discodop import representatives
 from treescore.metrics.shared.examples import GAP_TREES, TREES
+from treescore.metrics.shared.tables import members
+
+
+def count_unparsed(
+    choices: Choices, gold: ConstituentTreebank, inputs: Inputs, figures: IntArray, status: StatusArray, facts: IntArray
+) -> BoolArray:
+    """Put what gold has into the figures of skipped sentences: every bracket is missed, and every tag.
+
+    Args:
+        choices: of the metric.
+        gold: the gold treebank of n sentences.
+        inputs: of the comparison.
+        figures: changed, int64 (n, 7).
+        status: SKIP where the output has no words, uint8 (n,).
+        facts: of the comparison, int64 (n, 8).
+
+    Returns:
+        The sentences that count in this way, bool (n,).
+    """
+    missed = np.asarray(status == SKIP, np.bool_)
+    if choices.unparsed == SKIPPED or choices.zero or not missed.any():
+        return np.zeros(len(status), np.bool_)
+    brackets = facts[:, kernel.GOLD_BRACKETS]
+    if choices.unparsed == AS_SPMRL:
+        brackets = _weighted(choices, gold, inputs)
+    figures[missed] = 0
+    figures[missed, kernel.GOLD] = brackets[missed]
+    figures[missed, kernel.WORDS] = facts[missed, kernel.GOLD_WORDS]
+    return missed
+
+
+def _weighted(choices: Choices, gold: ConstituentTreebank, inputs: Inputs) -> IntArray:
+    """Return the brackets of each sentence of gold as EVALB_SPMRL -X counts them, int64 (n,).
+
+    Every bracket over words counts, deleted or not: once, and once more for each DELETE_LABEL that its label is not.
+    """
+    weights = _weights(choices, gold, inputs.tables)
+    owners = owners_of(gold.node_offsets)
+    kept = (gold.tags < 0) | ~inputs.tables.deleted[gold.tags]
+    before = np.append(0, np.cumsum(kept))
+    firsts = gold.word_offsets[owners]
+    # A bracket that was left open ends before it begins: it is not empty either.
+    left_open = inputs.gold.ends < 0
+    filled = left_open | (before[firsts + gold.ends] > before[firsts + gold.starts])
+    return sums_by(owners, len(gold), weights[gold.labels] * filled)
+
+
+def _weights(choices: Choices, gold: ConstituentTreebank, tables: Tables) -> IntArray:
+    """Return what a bracket of each label counts, int64 over the vocabulary; labels that gold lacks: 0."""
+    strings = gold.vocabulary.strings
+    listed = Counter(deleted_labels(choices))
+    equal: dict[str, set[str]] = {}
+    for first, second in choices.equal_labels:
+        equal.setdefault(first, {first}).add(second)
+        equal.setdefault(second, {second}).add(first)
+    weights = np.zeros(len(tables.cut), np.int64)
+    for label in np.unique(gold.labels).tolist():
+        cut = strings[tables.cut[label]]
+        weights[label] = 1 + len(choices.delete_labels) - sum(listed[name] for name in equal.get(cut, {cut}))
+    return weights
+
+
+Trees = ConstituentTreebank | DiscontinuousTreebank
+
+
+def check_gaps(choices: Choices, treebank: Trees) -> None:
+    """Check that choices for continuous constituents are not applied to trees that may have gaps.
+
+    Raises:
+        InputError: `parseval-needs-discodop`.
+    """
+    if isinstance(treebank, DiscontinuousTreebank) and not choices.gaps:
+        detail = (
+            "The trees may have constituents with gaps, which the other presets cannot compare. "
+            f'Choose {{"name": "parseval", "params": {{"preset": "{DISCODOP}"}}}}.'
+        )
+        raise InputError(Problem("parseval-needs-discodop", detail))
+
+
+def gap_problems(
+    gold: DiscontinuousTreebank, system: DiscontinuousTreebank, status: StatusArray, choices: Choices
+) -> dict[int, Problem]:
+    """Return why sentences of trees that may have gaps could not be compared; their words are compared undeleted."""
+    same = representatives(gold.vocabulary, choices.equal_words)
+    problems: dict[int, Problem] = {}
+    for index in np.flatnonzero(status == ERROR).tolist():
+        problem = _unreadable(gold, system, index)
+        if problem is None:
+            golds, systems = (
+                each.words[each.word_offsets[index] : each.word_offsets[index + 1]] for each in (gold, system)
+            )
+            problem = _differing(gold.vocabulary, index, int(system.lines[index]), golds, systems, same)
+        problems[index] = problem
+    return problems
+
+
+def span_problems(
+    gold: ConstituentTreebank, system: ConstituentTreebank, status: StatusArray, facts: IntArray
+) -> dict[int, Problem]:
+    """Return why sentences could not be compared; `facts` as `kernel.compare` returns them."""
+    problems: dict[int, Problem] = {}
+    errors = np.flatnonzero(status == ERROR)
+    for index, facts_of_sentence in zip(errors.tolist(), facts[errors].tolist(), strict=True):
+        line = int(system.lines[index])
+        unreadable = _unreadable(gold, system, index)
+        problems[index] = unreadable or _mismatch(gold.vocabulary, index, line, facts_of_sentence)
+    return problems
+
+
+def _unreadable(gold: Trees, system: Trees, index: int) -> Problem | None:
+    """Return that a side cannot be read in this sentence, or None."""
+    unreadable = system.sentences.unreadable.get(index)
+    if unreadable is not None or index not in gold.sentences.unreadable:
+        return unreadable
+    return Problem(
+        "gold-unreadable",
+        "Gold cannot be read in this sentence.",
+        sentence=index + 1,
+        gold_detail=f"Gold cannot be read: {gold.sentences.unreadable[index].detail}",
+    )
+
+
+_ADVICE = "Parse gold's words, and use gold's tags for deleted words (punctuation, traces)."
+
+
+def _mismatch(vocabulary: Vocabulary, index: int, line: int, facts: Sequence[int]) -> Problem:
+    """Describe how the words of sentence `index` differ from gold's; EVALB compares them after its deletions."""
+    if facts[kernel.REASON] == kernel.LENGTHS_DIFFER:
+        code, statement = (
+            "word-count-mismatch",
+            f"The sentence has {counted(facts[kernel.SYSTEM_WORDS], 'word')} after deletions",
+        )
+        gold = str(facts[kernel.GOLD_WORDS])
+    else:
+        word = vocabulary.strings[facts[kernel.SYSTEM_WORD]]
+        code, statement = "word-mismatch", f"Word {facts[kernel.WORD] + 1} after deletions is {word!r}"
+        gold = repr(vocabulary.strings[facts[kernel.GOLD_WORD]])
+    detail = f"{statement}; gold differs. {_ADVICE}"
+    return Problem(code, detail, sentence=index + 1, line=line, gold_detail=f"{statement}; gold has {gold}. {_ADVICE}")
+
+
+def _differing(
+    vocabulary: Vocabulary, index: int, line: int, golds: IntArray, systems: IntArray, same: IntArray
+) -> Problem:
+    """Describe how the words of sentence `index` differ from gold's; `same` tells which string stands for each."""
+    if len(golds) != len(systems):
+        code, statement = "word-count-mismatch", f"The sentence has {counted(len(systems), 'word')}"
+        expected = str(len(golds))
+    else:
+        place = int(np.flatnonzero(same[golds] != same[systems])[0])
+        code = "word-mismatch"
+        statement = f"Word {place + 1} is {vocabulary.strings[systems[place]]!r}"
+        expected = repr(vocabulary.strings[golds[place]])
+    advice = "Parse gold's words."
+    detail = f"{statement}; gold differs. {advice}"
+    return Problem(
+        code, detail, sentence=index + 1, line=line, gold_detail=f"{statement}; gold has {expected}. {advice}"
+    )
 
 
 @register

@@ -1,14 +1,19 @@
-"""Print EVALB's table and summary, and those of EVALB_SPMRL, byte for byte."""
+"""Print what other programs print: EVALB's table and summary, and those of EVALB_SPMRL, byte for byte.
+
+Also the summary of `discodop eval`, and the most frequent errors, as in the table of Kikas & Treumuth (2007).
+"""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
 
 from treescore.core.arrays import BoolArray, FloatArray, IntArray
+from treescore.core.params import Json
 from treescore.core.registry import OK, Outcome
+from treescore.metrics.parseval.choices import Choices
 from treescore.metrics.parseval.scores import SHOWN
 
 _REPORT_HEAD = (
@@ -189,3 +194,115 @@ def _block(title: str, sums: _Sums) -> str:
         f"2 or less crossing        = {_percent(int((sums.crossings <= 2).sum()), valid):6.2f}\n"
         f"Tagging accuracy          = {sums.tagging:6.2f}\n"
     )
+
+
+_DISCODOP_FIGURES = (
+    ("labeled recall:", {"matched": 1}, {"gold": 1}),
+    ("labeled precision:", {"matched": 1}, {"system": 1}),
+    ("labeled f-measure:", {"matched": 2}, {"gold": 1, "system": 1}),
+    ("exact match:", {"complete": 1}, {"valid": 1}),
+    ("function tags:", {"function_matched": 2}, {"function_gold": 1, "function_system": 1}),
+    ("pos accuracy:", {"correct_tags": 1}, {"words": 1}),
+)
+_WITH_GAPS_ALONE = {"complete": "disc_complete", "valid": "disc_sentences"}
+_DIVIDED_BY_NOTHING = ("exact match:", "pos accuracy:")
+"""Where disco-dop divides numbers, not sets, and prints 0DIV!."""
+_DISCODOP_WIDTH, _FIGURE_WIDTH, _SPACE = 27, 6, 5
+
+Counts = Mapping[str, int]
+
+
+def discodop_report(outcome: Outcome, names: Sequence[str], choices: Choices) -> str:
+    """Print the summary: over all sentences, and before that up to the cut-off length where one is longer.
+
+    Brackets that stand twice count once in the numbers of brackets.
+    """
+    totals = dict(zip(names, outcome.totals.tolist(), strict=True))
+    valid = outcome.rows[:, names.index("valid")] > 0
+    lengths = outcome.rows[valid, -1]
+    longest = int(lengths.max(initial=0))
+    if longest <= choices.cutoff:
+        columns: list[Counts] = [{**totals, "longest": longest}]
+        heading = " Summary (ALL) __________"
+    else:
+        short = {name.removeprefix("cutoff."): count for name, count in totals.items() if name.startswith("cutoff.")}
+        short["longest"] = int(lengths[lengths <= choices.cutoff].max(initial=0))
+        columns = [short, {**totals, "longest": longest}]
+        heading = f" Summary {'_' * 9} <= {choices.cutoff} ______ ALL"
+    return "".join(f"{line}\n" for line in [heading, *_discodop_lines(columns, only_gaps=choices.only_gaps)])
+
+
+def _discodop_lines(columns: Sequence[Counts], *, only_gaps: bool) -> Sequence[str]:
+    renamed = _WITH_GAPS_ALONE if only_gaps else {}
+    lines = [
+        _discodop_line("number of sentences:", _whole(columns, renamed.get("valid", "valid"))),
+        _discodop_line("longest sentence:", _whole(columns, "longest")),
+        *_discodop_brackets(columns),
+    ]
+    for title, top, bottom in _DISCODOP_FIGURES:
+        if "function_system" in bottom and not columns[-1]["function_system"]:
+            continue
+        shares = [
+            _share(
+                title,
+                *(
+                    sum(times * counts[renamed.get(name, name)] for name, times in part.items())
+                    for part in (top, bottom)
+                ),
+            )
+            for counts in columns
+        ]
+        lines.append(_discodop_line(title, shares))
+    return lines
+
+
+def _discodop_brackets(columns: Sequence[Counts]) -> Sequence[str]:
+    """Return how many brackets each side has, and how many of them have gaps if there are any."""
+    sides = (("gold", "gold"), ("cand.", "system"))
+    numbers = {title: _whole(columns, f"distinct_{side}") for title, side in sides}
+    with_gaps = {title: _whole(columns, f"disc_{side}") for title, side in sides}
+    if not any(columns[-1][f"disc_{side}"] for _, side in sides):
+        return [_discodop_line(f"{title} brackets:", found) for title, found in numbers.items()]
+    if len(columns) == 1:
+        return [
+            f"{_discodop_line(f'{title} brackets (disc.):', found)} ({with_gaps[title][0].strip()})"
+            for title, found in numbers.items()
+        ]
+    return [
+        *(_discodop_line(f"{title} brackets:", found) for title, found in numbers.items()),
+        *(_discodop_line(f"disc. {title} brackets:", found) for title, found in with_gaps.items()),
+    ]
+
+
+def _whole(columns: Sequence[Counts], name: str) -> list[str]:
+    return [f"{counts[name]:>{_FIGURE_WIDTH}}" for counts in columns]
+
+
+def _share(title: str, top: int, bottom: int) -> str:
+    """Print a share in per cent; what disco-dop prints where it cannot divide, or precision and recall are 0."""
+    if not bottom and title in _DIVIDED_BY_NOTHING:
+        return "0DIV!".rjust(_FIGURE_WIDTH)
+    undefined = not bottom or (not top and title in ("labeled f-measure:", "function tags:"))
+    return "nan".rjust(_FIGURE_WIDTH) if undefined else f"{100 * top / bottom:>{_FIGURE_WIDTH}.2f}"
+
+
+def _discodop_line(title: str, figures: Sequence[str]) -> str:
+    return f"{title:<{_DISCODOP_WIDTH}}{(' ' * _SPACE).join(figures)}"
+
+
+_ERRORS_HEAD = ("count", "kind", "label")
+_NO_LABEL = "(none)"
+
+
+def error_report(errors: Mapping[str, Json]) -> str:
+    """Print a row for each kind of error and label, most frequent first, and how many there are of each kind.
+
+    Args:
+        errors: the member `errors` of the tables of a result.
+    """
+    kinds = ", ".join(f"{kind} {count}" for kind, count in errors["kinds"].items())
+    rows = [_ERRORS_HEAD]
+    rows += [(str(error["count"]), error["kind"], error["label"] or _NO_LABEL) for error in errors["frequent"]]
+    wide, wider = (max(len(row[column]) for row in rows) for column in (0, 1))
+    table = "".join(f"{count:>{wide}}  {kind:<{wider}}  {label}\n" for count, kind, label in rows)
+    return f"{table}\nOf each kind: {kinds}.\n"

@@ -1,13 +1,35 @@
-"""The edges of both sides, paired by the words that they join."""
+"""The edges of both sides, paired by the words that they join: in items, slices and pictures.
+
+Items have the edges of sentences that are not the same on both sides, slices the scores of groups of edges; marks say
+which edges are wrong and which graphs an output lacks.
+"""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import NamedTuple
 
 import numpy as np
 
-from treescore.core.arrays import BoolArray, IntArray
-from treescore.core.graph_edges import ROOT, Edges, edges_of
+from treescore.core.arrays import BoolArray, IntArray, largest_first, offsets_of, owners_of, sums_by
+from treescore.core.columns import (
+    Column,
+    Documents,
+    Numbers,
+    Records,
+    column_of,
+    counts_and_scores,
+    listed,
+    nullable,
+    places_of,
+    stacked_rows,
+    strings_of,
+)
+from treescore.core.registry import Marks, MarkState
+from treescore.core.scores import ScoreTable, f1_score, ratio_score
+from treescore.core.structure import ROOT, TOP, Edges, edges_of
 from treescore.core.trees import SemanticTreebank
 
 ALONE = -1
@@ -52,3 +74,177 @@ def pairs_of(gold: SemanticTreebank, system: SemanticTreebank) -> Pairs:
     extra = np.ones(len(others), np.bool_)
     extra[systems] = False
     return Pairs(*sides, partners, extra)
+
+
+class _Rows(NamedTuple):
+    """What differs, in the order of the text: the words that are joined, gold's edge and the output's, or ALONE."""
+
+    arguments: IntArray
+    predicates: IntArray
+    golds: IntArray
+    systems: IntArray
+
+
+class ItemRows:
+    """Makes the member `edges` of the items of a range of sentences.
+
+    Each edge has `argument`, `argument_form`, `predicate` (0 for a top), `predicate_form` (null for a top),
+    `gold_label` and `system_label`: null where a side does not join the two words.
+    """
+
+    def __init__(self, gold: SemanticTreebank, pairs: Pairs) -> None:
+        self._gold = gold
+        self._pairs = pairs
+
+    @cached_property
+    def _rows(self) -> _Rows:
+        gold, system, partners, extra = self._pairs.gold, self._pairs.system, self._pairs.partners, self._pairs.extra
+        wrong, others = np.flatnonzero(~self._pairs.right), np.flatnonzero(extra)
+        rows = _Rows(
+            np.concatenate([gold.arguments[wrong], system.arguments[others]]),
+            np.concatenate([gold.predicates[wrong], system.predicates[others]]),
+            np.concatenate([wrong, np.full(len(others), ALONE)]),
+            np.concatenate([partners[wrong], others]),
+        )
+        order = np.lexsort((rows.predicates, rows.arguments))
+        return _Rows(*(column[order] for column in rows))
+
+    def __call__(self, start: int, stop: int) -> Records:
+        """Return the member of the items of sentences `start` to `stop`."""
+        bounds = self._gold.word_offsets[start : stop + 1]
+        first, last = np.searchsorted(self._rows.arguments, bounds[[0, -1]]).tolist()
+        rows = _Rows(*(column[first:last] for column in self._rows))
+        strings = self._gold.vocabulary
+        known = rows.predicates != ROOT
+        heads = rows.predicates[known]
+        positions = np.zeros(len(rows.predicates), np.int64)
+        positions[known] = places_of(heads, self._gold)[1].values
+        members: dict[str, Column] = {
+            "argument": places_of(rows.arguments, self._gold)[1],
+            "argument_form": strings_of(self._gold.forms[rows.arguments], strings),
+            "predicate": Numbers(positions),
+            "predicate_form": nullable(known, strings_of(self._gold.forms[heads], strings)),
+            "gold_label": self._labels(self._pairs.gold, rows.golds),
+            "system_label": self._labels(self._pairs.system, rows.systems),
+        }
+        return Records({"edges": listed(rows.arguments, bounds, Records(members))})
+
+    def _labels(self, side: Edges, chosen: IntArray) -> Column:
+        known = np.asarray(chosen != ALONE, np.bool_)
+        return nullable(known, strings_of(side.labels[chosen[known]], self._gold.vocabulary))
+
+
+def lacking_graphs(gold: SemanticTreebank, system: SemanticTreebank) -> BoolArray:
+    """Return the graphs of gold in whose place the output has no words, bool (n,)."""
+    return np.asarray((np.diff(system.word_offsets) == 0) & (np.diff(gold.word_offsets) > 0), np.bool_)
+
+
+def with_words_of(gold: SemanticTreebank, system: SemanticTreebank, lacking: BoolArray) -> SemanticTreebank:
+    """Return the output with gold's words, without edges, for the graphs that it lacks, bool (n,)."""
+    if not lacking.any():
+        return system
+    offsets = offsets_of(np.where(lacking, np.diff(gold.word_offsets), np.diff(system.word_offsets)))
+    own = ~lacking[owners_of(offsets)]
+    places = np.flatnonzero(own)
+    blank = system.vocabulary.number("_")
+
+    def column(values: IntArray, other: int) -> IntArray:
+        filled = np.full(len(own), other, values.dtype)
+        filled[own] = values
+        return filled
+
+    forms = column(system.forms, blank)
+    forms[~own] = gold.forms[lacking[owners_of(gold.word_offsets)]]
+    return replace(
+        system,
+        forms=forms,
+        lemmas=column(system.lemmas, blank),
+        tags=column(system.tags, blank),
+        frames=column(system.frames, blank),
+        tops=np.isin(np.arange(len(own)), places[system.tops]),
+        predicates=np.isin(np.arange(len(own)), places[system.predicates]),
+        lines=column(system.lines, 0),
+        edge_predicates=places[system.edge_predicates],
+        edge_arguments=places[system.edge_arguments],
+        word_offsets=offsets,
+    )
+
+
+def graph_marks(gold: SemanticTreebank, system: SemanticTreebank) -> Marks | None:
+    """Return the marks of two treebanks as they were read; None where their graphs or words differ."""
+    names = [list(each.sentences.sent_ids) for each in (gold, system)]
+    if len(gold) != len(system) or (all(names) and names[0] != names[1]):
+        return None
+    filled = with_words_of(gold, system, lacking_graphs(gold, system))
+    same = np.array_equal(gold.word_offsets, filled.word_offsets) and np.array_equal(gold.forms, filled.forms)
+    return marks_of_pairs(pairs_of(gold, filled)) if same else None
+
+
+def marks_of_pairs(pairs: Pairs) -> Marks:
+    """Return the marks of edges and tops; one that the other side has with another role is wrong by its label only."""
+    found, right = pairs.found, pairs.right
+    golds = np.where(right, int(MarkState.RIGHT), np.where(found, int(MarkState.LABEL), int(MarkState.LINK)))
+    systems = np.where(pairs.extra, int(MarkState.LINK), int(MarkState.RIGHT))
+    systems[pairs.partners[found]] = golds[found]
+    return Marks(system=systems, gold=golds)
+
+
+LABEL, DIRECTION, DISTANCE, POS = "label", "direction", "distance", "argument_pos"
+MAX_ROWS = 2_000
+"""The most rows of one grouping; the rarest beyond them are summed in a last row whose value is null."""
+_DIRECTIONS = ("left", "right", "self", TOP)
+_DISTANCES = ("0", "1", "2", "3-6", "7-...", TOP)
+_SLICES_TABLE = ScoreTable(
+    ("correct", "gold", "system"),
+    (
+        f1_score("f1", "Labelled F1 of these edges.", "correct", "gold", "system", "no side has such edges"),
+        ratio_score("precision", "Their precision.", "correct", "system", undefined="the output has none"),
+        ratio_score("recall", "Their recall.", "correct", "gold", undefined="gold has none"),
+    ),
+)
+
+
+def slices_of(gold: SemanticTreebank, pairs: Pairs) -> dict[str, Documents]:
+    """Return the rows by label, direction and distance of the argument from its predicate, and its part of speech.
+
+    The part of speech is gold's. Tops are a value of their own, but in `argument_pos`.
+    """
+    values, tables = {}, []
+    for name, (golds, systems, names) in _groupings(gold, pairs):
+        size = int(max(golds.max(initial=-1), systems.max(initial=-1))) + 1
+        counts = np.stack([sums_by(golds[pairs.right], size), sums_by(golds, size), sums_by(systems, size)], axis=1)
+        order = largest_first(counts[:, 1] + counts[:, 2])
+        shown, rest = order[:MAX_ROWS], order[MAX_ROWS:]
+        found: list[str | None] = [names(group) for group in shown.tolist()]
+        rows = counts[shown]
+        if len(rest):
+            found.append(None)
+            rows = np.concatenate([rows, counts[rest].sum(axis=0, keepdims=True)])
+        values[name] = column_of(found)
+        tables.append(rows)
+    return stacked_rows(values, *counts_and_scores(_SLICES_TABLE, np.concatenate(tables)))
+
+
+def _groupings(
+    gold: SemanticTreebank, pairs: Pairs
+) -> Iterator[tuple[str, tuple[IntArray, IntArray, Callable[[int], str]]]]:
+    """Yield name, group of each edge of gold and of the output, and the names of groups."""
+    sides = pairs.gold, pairs.system
+    strings = gold.vocabulary.strings
+    yield LABEL, (*(side.labels for side in sides), strings.__getitem__)  # type: ignore[misc]
+    yield DIRECTION, (*map(_direction, sides), _DIRECTIONS.__getitem__)  # type: ignore[misc]
+    yield DISTANCE, (*map(_distance, sides), _DISTANCES.__getitem__)  # type: ignore[misc]
+    yield POS, (*(gold.tags[side.arguments] for side in sides), strings.__getitem__)  # type: ignore[misc]
+
+
+def _direction(edges: Edges) -> IntArray:
+    """Return on which side of its predicate each argument stands, by its place in _DIRECTIONS."""
+    side = np.sign(edges.arguments - edges.predicates)
+    return np.where(edges.predicates == ROOT, 3, np.array([2, 1, 0])[side])
+
+
+def _distance(edges: Edges) -> IntArray:
+    """Return how many words lie between each argument and its predicate, and 1 more, by its place in _DISTANCES."""
+    words = np.abs(edges.arguments - edges.predicates)
+    places = np.searchsorted([1, 2, 3, 7], words, "right")
+    return np.where(edges.predicates == ROOT, 5, places)

@@ -7,33 +7,41 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from treescore.core.absence import ZERO, errors_param
 from treescore.core.arrays import IntArray, offsets_of, owners_of, sums_by
-from treescore.core.disclosure import Disclosure, Fields, SliceFields
-from treescore.core.graph_edges import edges_of, places_in_sentences
-from treescore.core.limits import Limits
 from treescore.core.params import Json, Param
 from treescore.core.registry import (
     ERROR,
     OK,
     SKIP,
+    Disclosure,
     ErrorValues,
     Example,
+    Fields,
     ItemInfo,
     Metric,
     Outcome,
+    SliceFields,
     TokenBits,
     all_ok,
     register,
 )
-from treescore.core.scores import Score, ScoreTable, f1_score, ratio_score
+from treescore.core.scores import ZERO, Score, ScoreTable, errors_param, f1_score, ratio_score
+from treescore.core.structure import edges_of, places_in_sentences
+from treescore.core.text import Limits
 from treescore.core.trees import SemanticTreebank
-from treescore.metrics.semantic_dependencies.edges import pairs_of
-from treescore.metrics.semantic_dependencies.items import ItemRows
-from treescore.metrics.semantic_dependencies.marks import lacking_graphs, marks_of_pairs, with_words_of
-from treescore.metrics.semantic_dependencies.slices import DIRECTION, DISTANCE, LABEL, slices_of
-from treescore.metrics.shared.error_rows import AGREES, members
+from treescore.metrics.semantic_dependencies.edges import (
+    DIRECTION,
+    DISTANCE,
+    LABEL,
+    ItemRows,
+    lacking_graphs,
+    marks_of_pairs,
+    pairs_of,
+    slices_of,
+    with_words_of,
+)
 from treescore.metrics.shared.examples import GRAPHS
+from treescore.metrics.shared.tables import AGREES, members
 from treescore.metrics.shared.words import check_same_words
 
 _ROWS = {"labelled": "Edges and tops with the right words and role", "unlabelled": "The same with any role"}

@@ -9,8 +9,7 @@ import numpy as np
 
 from treescore.core.arrays import BoolArray, IntArray, owners_of
 from treescore.core.structure import NONE
-from treescore.core.trees import DiscontinuousTreebank
-from treescore.core.vocabulary import Vocabulary
+from treescore.core.trees import DiscontinuousTreebank, Vocabulary
 
 DELETED_LABELS = (
     *("NOPARSE", "TOP", "ROOT", "VROOT", "$,", "$(", "$[", "$.", "PUNCT", "punct", "LET[]", "LET()", "LET"),

@@ -7,9 +7,9 @@ from dataclasses import dataclass
 import numpy as np
 
 from treescore.core.arrays import BoolArray, IntArray, offsets_of, owners_of, sums_by
-from treescore.core.counting import counted
-from treescore.core.heads import head_string, resolved_heads
+from treescore.core.structure import head_string, resolved_heads
 from treescore.core.trees import NO_HEAD, DependencyTreebank
+from treescore.core.wording import counted
 from treescore.errors import Problem
 from treescore.formats.shared.lines import short
 

@@ -7,15 +7,24 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from treescore.core.absence import ZERO, errors_param
 from treescore.core.arrays import BoolArray, Counts, IntArray
 from treescore.core.columns import Numbers, Records
-from treescore.core.disclosure import NOTHING, Disclosure
 from treescore.core.discontinuity import with_gaps
-from treescore.core.limits import Limits
 from treescore.core.params import Json, Param
-from treescore.core.registry import ERROR, OK, SKIP, Example, ItemInfo, Metric, Outcome, register
-from treescore.core.scores import ScoreTable, ratio_score
+from treescore.core.registry import (
+    ERROR,
+    NOTHING_DISCLOSED,
+    OK,
+    SKIP,
+    Disclosure,
+    Example,
+    ItemInfo,
+    Metric,
+    Outcome,
+    register,
+)
+from treescore.core.scores import ZERO, ScoreTable, errors_param, ratio_score
+from treescore.core.text import Limits
 from treescore.core.trees import ConstituentTreebank, DiscontinuousTreebank
 from treescore.core.word_check import check_words
 from treescore.errors import LimitError, Problem
@@ -65,7 +74,7 @@ class TreeDistance(Metric):
         Example("bracketed", TREES, {"preset": PLAIN}),
     )
     headline: ClassVar[Mapping[str, str]] = {"dice": "Dice", "exact_match": "EM"}
-    disclosure: ClassVar[Disclosure] = NOTHING
+    disclosure: ClassVar[Disclosure] = NOTHING_DISCLOSED
     params: ClassVar[Mapping[str, Param]] = {
         "preset": Param(
             {"enum": [DISCODOP, PLAIN]},

@@ -1,36 +1,214 @@
-"""Score the thirteen rows of the CoNLL 2018 shared task, with different segmentations of one text."""
+"""Score the thirteen rows of the CoNLL 2018 shared task, with different segmentations of one text.
+
+Sentences of an output whose heads make no tree have each of their heads counted as wrong. Slices have LAS by groups of
+words.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
 
-from treescore.core.arrays import BoolArray, IntArray, offsets_of, owners_of, sums_by
-from treescore.core.columns import Column, Lists, Records, listed, nullable
-from treescore.core.disclosure import Disclosure, SliceFields
-from treescore.core.heads import resolved_heads
-from treescore.core.limits import Limits
-from treescore.core.marks import NO_PARTNER, Marks, State, word_states
+from treescore.core.arrays import BoolArray, IntArray, largest_first, offsets_of, owners_of, placed, sums_by, tallied
+from treescore.core.columns import (
+    Column,
+    Documents,
+    Lists,
+    Numbers,
+    Quotients,
+    Records,
+    heads_as_written,
+    listed,
+    nullable,
+    places_of,
+    stacked_rows,
+    strings_of,
+)
 from treescore.core.params import Json, Param
-from treescore.core.registry import ErrorValues, Example, ItemInfo, Metric, Outcome, TokenBits, all_ok, register
-from treescore.core.scores import ScoreTable
-from treescore.core.treebank_columns import heads_as_written, places_of, strings_of
+from treescore.core.registry import (
+    ERROR,
+    NO_PARTNER,
+    OK,
+    Disclosure,
+    ErrorValues,
+    Example,
+    ItemInfo,
+    Marks,
+    MarkState,
+    Metric,
+    Outcome,
+    SliceFields,
+    StatusArray,
+    TokenBits,
+    all_ok,
+    register,
+    word_states,
+)
+from treescore.core.scores import Score, ScoreTable, f1_score, ratio_score
+from treescore.core.structure import resolved_heads
+from treescore.core.text import Limits
 from treescore.core.trees import NO_HEAD, DependencyTreebank
 from treescore.errors import InputError, Problem
-from treescore.metrics.shared.conll18_layout import conll18_row, conll18_table
-from treescore.metrics.shared.error_rows import DEPRELS, UPOS, upos_of, words_beside
+from treescore.metrics.attachment.slices import MAX_ROWS
 from treescore.metrics.shared.examples import RESEGMENTED
-from treescore.metrics.shared.groupings import OWN_GROUPINGS, WordAttributes
-from treescore.metrics.shared.heads import Allowed, shape_of, shape_problems
-from treescore.metrics.shared.relations import universal_relation, universal_relations
+from treescore.metrics.shared.groupings import GROUPINGS, OWN_GROUPINGS, WordAttributes
+from treescore.metrics.shared.heads import Allowed, Shape, shape_of, shape_problems
 from treescore.metrics.shared.segmentation import UNALIGNED, Alignment, aligned_fields, alignment_of
-from treescore.metrics.ud.broken_trees import broken_trees_of
-from treescore.metrics.ud.slices import ud_slices
-from treescore.metrics.ud.table import ALIGNED, ROWS, TABLE, TITLES
+from treescore.metrics.shared.tables import DEPRELS, UPOS, conll18_row, conll18_table, upos_of, words_beside
+from treescore.metrics.shared.words import universal_relation, universal_relations
+
+SPANS = ("tokens", "sentences", "words")
+ALIGNED = ("upos", "xpos", "ufeats", "alltags", "lemmas", "uas", "las", "clas", "mlas", "blex")
+ROWS = SPANS + ALIGNED
+TITLES = ("Tokens", "Sentences", "Words", "UPOS", "XPOS", "UFeats", "AllTags", "Lemmas", "UAS", "LAS", "CLAS", "MLAS",
+           "BLEX")  # fmt: skip
+
+
+def _table() -> ScoreTable:
+    names = [f"{row}.{count}" for row in SPANS for count in ("correct", "gold", "system")]
+    names += [f"{row}.{count}" for row in ALIGNED for count in ("correct", "gold", "system", "aligned")]
+    scores: list[Score] = []
+    for row, title in zip(ROWS, TITLES, strict=True):
+        correct, gold, system = f"{row}.correct", f"{row}.gold", f"{row}.system"
+        aligned: Any = f"{row}.aligned" if row in ALIGNED else {correct: 0}
+        why = "no words are aligned" if row in ALIGNED else f"{title} have no alignment"
+        scores += [
+            f1_score(f"{row}_f1", f"{title}: F1.", correct, gold, system, "both sides have none"),
+            ratio_score(f"{row}_precision", f"{title}: precision.", correct, system, undefined="the output has none"),
+            ratio_score(f"{row}_recall", f"{title}: recall.", correct, gold, undefined="gold has none"),
+            ratio_score(
+                f"{row}_aligned_accuracy", f"{title}: accuracy on aligned words.", correct, aligned, undefined=why
+            ),
+        ]
+    scores.sort(key=lambda score: score.name != "las_f1")
+    return ScoreTable(tuple(names), tuple(scores))
+
+
+TABLE = _table()
+
+
+_TREE_ADVICE = "Each head of the sentence counts as wrong."
+
+
+@dataclass(frozen=True, slots=True)
+class Broken:
+    """The broken trees of an output of w words.
+
+    Attributes:
+        treebank: the output.
+        sentences: sentence of each word, from 0, int64 (w,).
+        words: the words in broken trees, bool (w,).
+        problems: what is wrong, in order; the first ones where there are many.
+    """
+
+    treebank: DependencyTreebank
+    sentences: IntArray
+    words: BoolArray
+    problems: list[Problem]
+
+    def without_heads(self) -> DependencyTreebank:
+        """Return the output with HEAD `_` in broken trees."""
+        return replace(self.treebank, heads=np.where(self.words, NO_HEAD, self.treebank.heads))
+
+    def with_trees(self) -> DependencyTreebank:
+        """Return the output with any trees in place of the broken ones, so that the others can be checked."""
+        first = np.arange(len(self.words)) == self.treebank.word_offsets[self.sentences]
+        return replace(self.treebank, heads=np.where(self.words, np.where(first, 0, 1), self.treebank.heads))
+
+    def states(self, golds: IntArray, size: int) -> tuple[StatusArray, dict[int, Problem]]:
+        """Return the status of gold's n sentences, uint8 (n,), and why it is ERROR: they share words with broken trees.
+
+        Args:
+            golds: gold's sentence of each word of the output, int64 (w,).
+            size: gold's number of sentences.
+        """
+        status = np.full(size, OK, np.uint8)
+        status[golds[self.words]] = ERROR
+        described = {problem.sentence: problem for problem in reversed(self.problems)}
+        described |= {sentence + 1: problem for sentence, problem in self.treebank.sentences.unreadable.items()}
+        problems: dict[int, Problem] = {}
+        words = np.flatnonzero(self.words)
+        for sentence, place in zip(
+            *(each.tolist() for each in np.unique(golds[words], return_index=True)), strict=True
+        ):
+            number = int(self.sentences[words[place]]) + 1
+            detail = f"Sentence {number}: its heads make no tree. {_TREE_ADVICE}"
+            problems[sentence] = described.get(number) or Problem("broken-tree", detail, sentence=number)
+        return status, problems
+
+
+def broken_trees_of(treebank: DependencyTreebank, shape: Shape, cap: int) -> Broken:
+    """Find the trees with a cycle or a head outside the sentence.
+
+    Args:
+        treebank: the output.
+        shape: of its heads.
+        cap: the most problems to describe.
+    """
+    broken = shape.cycles >= 0
+    broken[shape.owners[shape.outside & (treebank.heads != NO_HEAD)]] = True
+    found, _ = shape_problems(treebank, shape, cap, _TREE_ADVICE, Allowed(several_roots=True, missing_heads=True))
+    problems = []
+    for problem in found:
+        sentence = (problem.sentence or 0) - 1
+        if sentence not in treebank.sentences.unreadable:
+            problems.append(problem)
+        elif not problems or problems[-1].sentence != problem.sentence:
+            problems.append(treebank.sentences.unreadable[sentence])
+    return Broken(treebank, shape.owners, np.asarray(broken[shape.owners], np.bool_), problems)
+
+
+SLICE_NAMES = ("upos", "xpos", "deprel", "udeprel", "direction", "distance", "sentence_length", "depth", "word")
+
+
+def ud_slices(
+    gold: WordAttributes, system: WordAttributes, gold_right: BoolArray, system_right: BoolArray
+) -> dict[str, Documents]:
+    """Return the rows of each grouping.
+
+    Gold's words are grouped by gold's keys (`gold`, and of them `gold_correct`, right under LAS), the system's by its
+    own (`system`, `system_correct`): recall is computed from the former, precision from the latter.
+
+    Args:
+        gold: of w words.
+        system: of v words.
+        gold_right: which words are right under LAS, bool (w,).
+        system_right: the same of the system's words, bool (v,).
+    """
+    kinds = np.concatenate([gold_right, 2 + system_right.astype(np.int64)])
+    tables = {name: _grouping_rows(name, gold, system, kinds) for name in SLICE_NAMES}
+    gold_wrong, gold_correct, system_wrong, system_correct = np.concatenate(
+        [rows for _, rows in tables.values()], axis=1
+    )
+    of_gold, of_system = gold_wrong + gold_correct, system_wrong + system_correct
+    return stacked_rows(
+        {name: values for name, (values, _) in tables.items()},
+        {
+            "gold": Numbers(of_gold),
+            "system": Numbers(of_system),
+            "gold_correct": Numbers(gold_correct),
+            "system_correct": Numbers(system_correct),
+        },
+        {
+            "las_recall": Quotients([gold_correct], [of_gold]),
+            "las_precision": Quotients([system_correct], [of_system]),
+        },
+    )
+
+
+def _grouping_rows(name: str, gold: WordAttributes, system: WordAttributes, kinds: IntArray) -> tuple[Column, IntArray]:
+    """Return the values of the rows of a grouping, and their words by kind: int64 (4, rows)."""
+    keys, groups = placed(np.concatenate([gold.keys(name), system.keys(name)]))
+    counts = tallied(groups, len(keys), kinds, 4)
+    listed = largest_first(counts.sum(axis=0))[:MAX_ROWS]
+    grouping = GROUPINGS[name]
+    listed = np.sort(listed) if grouping.ordered else listed
+    return grouping.values(keys[listed], gold.treebank), counts[:, listed]
+
 
 ANY, WRONG, SENTENCE = "any", "wrong", "sentence"
 
@@ -275,7 +453,7 @@ def _marks(alignment: Alignment, gold: _Side, system: _Side, heads: BoolArray) -
     """Return the marks of aligned words; others stand alone. A word belongs to the sentence of its first character."""
     golds, systems = alignment.gold_words, alignment.system_words
     states = word_states(heads, gold.deprels[golds] == system.deprels[systems])
-    of_gold, of_system = (np.full(len(side.deprels), int(State.ALONE), np.int64) for side in (gold, system))
+    of_gold, of_system = (np.full(len(side.deprels), int(MarkState.ALONE), np.int64) for side in (gold, system))
     of_gold[golds], of_system[systems] = states, states
     owners = _owners_in_gold(alignment)
     return Marks(

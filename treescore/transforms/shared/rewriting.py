@@ -10,10 +10,9 @@ import numpy as np
 from treescore.core.arrays import BoolArray, IntArray, offsets_of
 from treescore.core.jit import compiled
 from treescore.core.structure import NONE, Structure, structure_of
-from treescore.core.trees import ConstituentTreebank
-from treescore.core.vocabulary import Vocabulary
+from treescore.core.trees import ConstituentTreebank, Vocabulary
 from treescore.errors import LimitError, Problem
-from treescore.transforms.shared.rule_text import DROP_ANYWHERE, DROP_CHILD, GAP, ONE, Rule
+from treescore.transforms.shared.rules import DROP_ANYWHERE, DROP_CHILD, GAP, ONE, Rule
 
 STEPS_EACH, STEPS_ALWAYS = 1000, 500_000_000
 """Limit of children visited: for each node and word of a text, plus a constant."""

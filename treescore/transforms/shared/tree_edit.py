@@ -9,8 +9,7 @@ import numpy as np
 
 from treescore.core.arrays import BoolArray, IntArray, offsets_of, owners_of, sums_by
 from treescore.core.structure import NONE, structure_of
-from treescore.core.trees import ConstituentTreebank, Sentences
-from treescore.core.vocabulary import Vocabulary
+from treescore.core.trees import ConstituentTreebank, Sentences, Vocabulary
 from treescore.core.word_check import paired_words
 from treescore.formats.shared.bracket_problems import UnbalancedLine
 

@@ -6,8 +6,9 @@ from pathlib import Path
 
 import pytest
 
-from service.pages.docs import addresses, guides, markdown, mentions
-from service.pages.docs.markdown import Links
+from service.pages import markdown
+from service.pages.docs import contract_reading, guides
+from service.pages.markdown import Links
 from tests.conftest import ROOT
 from tests.contract.stage import Stage
 from tests.service.pages.docs.reading import read
@@ -23,8 +24,8 @@ def no_guides(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """A service that has no folder of guides beside it."""
     monkeypatch.setattr(guides, "FOLDER", tmp_path / "docs")
     monkeypatch.setattr(guides, "guides", guides.guides.__wrapped__)
-    monkeypatch.setattr("service.pages.docs.guide_pages.guides.guides", guides.guides)
-    monkeypatch.setattr("service.pages.docs.layout.content_version", lambda: "without guides")
+    monkeypatch.setattr("service.pages.docs.pages.guides.guides", guides.guides)
+    monkeypatch.setattr("service.pages.docs.pages.content_version", lambda: "without guides")
 
 
 def test_every_page_of_the_folders_that_the_service_shows_has_an_address() -> None:
@@ -84,14 +85,14 @@ def test_equal_headings_have_anchors_of_their_own() -> None:
     ],
 )
 def test_calls_in_examples_are_understood(example: str, operation: str | None) -> None:
-    assert [each.id for each in mentions.calls_in(example)] == ([] if operation is None else [operation])
+    assert [each.id for each in guides.calls_in(example)] == ([] if operation is None else [operation])
 
 
 def test_words_that_are_not_only_names_of_operations_or_problems_are_not_linked() -> None:
-    assert addresses.of_code("submit") is None  # a scope too
-    assert addresses.of_code("closed") is None  # a state too
-    assert addresses.of_code("get_job") == "/docs/jobs#get_job"
-    assert addresses.of_code("POST …/retry") is None
+    assert contract_reading.of_code("submit") is None  # a scope too
+    assert contract_reading.of_code("closed") is None  # a state too
+    assert contract_reading.of_code("get_job") == "/docs/jobs#get_job"
+    assert contract_reading.of_code("POST …/retry") is None
 
 
 @pytest.mark.usefixtures("no_guides")

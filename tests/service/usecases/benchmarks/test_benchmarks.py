@@ -19,7 +19,7 @@ from service.errors import (
 from service.requests import BenchmarksQuery
 from service.schemas.benchmarks import BenchmarkChanges, BenchmarkRequest
 from service.store import artifacts, revisions, tables, texts
-from service.usecases.access.idempotency import IdempotencyKey
+from service.usecases.access.access import IdempotencyKey
 from service.usecases.benchmarks import benchmarks
 from service.usecases.benchmarks.benchmarks import (
     create_benchmark,
@@ -29,7 +29,7 @@ from service.usecases.benchmarks.benchmarks import (
     patch_benchmark,
     view_benchmark,
 )
-from service.usecases.scoring.documents import blocks_name
+from service.usecases.scoring.shares import blocks_name
 from tests.fixtures.contexts import ORGANISER, SCORER
 from tests.fixtures.requests import GOLD_CONLLU, GOLD_TREE, loaded
 from tests.fixtures.tasks import ANYONE, BENCHMARK, SLUG, TWO_PARTS

@@ -18,11 +18,11 @@ from service.store import boards, runs, submissions, texts
 from service.store import revisions as stored
 from service.store.submissions import BoardEntry
 from service.store.tables import scores
-from service.usecases.access.idempotency import IdempotencyKey
+from service.usecases.access.access import IdempotencyKey
 from service.usecases.benchmarks import work as revision_work
 from service.usecases.benchmarks.benchmarks import patch_benchmark
 from service.usecases.benchmarks.revisions import create_revision, list_revisions, view_revision, wait_for_revision
-from service.usecases.boards.rank_changes import Side, rank_changes, rows_by_team
+from service.usecases.boards.work import Side, rank_changes, rows_by_team
 from tests.fixtures.contexts import ORGANISER, work_of
 from tests.fixtures.requests import loaded
 from tests.fixtures.tasks import ANYONE, ONE_SENTENCE, RIGHT, SECOND_PART, SLUG, TWO_PARTS, WRONG, Task

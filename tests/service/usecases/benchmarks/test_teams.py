@@ -6,14 +6,13 @@ import orjson
 import pytest
 
 from service.errors import Conflict, Forbidden, Gone, NotFound, Unauthorized, Unprocessable
-from service.render.team_tokens import tokens_csv
 from service.requests import EventsQuery, PageQuery, TeamRequest, TeamsRequest
+from service.schemas.teams import tokens_csv
 from service.store import score_records, texts
 from service.usecases.access.authentication import authenticate
 from service.usecases.benchmarks.teams import create_team, create_teams, erase_team, list_teams, rotate_token
-from service.usecases.events.listing import list_events
-from service.usecases.submissions.changes import submission_output
-from service.usecases.submissions.submissions import view_submission
+from service.usecases.events.events import list_events
+from service.usecases.submissions.submissions import submission_output, view_submission
 from tests.fixtures.contexts import ORGANISER
 from tests.fixtures.tasks import RIGHT, SLUG
 

@@ -9,14 +9,14 @@ import pytest
 
 from service.caller import Caller
 from service.errors import NotFound
-from service.policy.rounding import rounded_score
+from service.policy.figures import rounded_score
 from service.requests import LeaderboardQuery, SubmissionChanges
 from service.schemas.benchmarks import RevisionRequest
 from service.usecases.benchmarks.revisions import create_revision
 from service.usecases.benchmarks.teams import erase_team
 from service.usecases.boards.leaderboard import leaderboard
 from service.usecases.runs.views import moment
-from service.usecases.submissions.changes import delete_submission, patch_submission
+from service.usecases.submissions.submissions import delete_submission, patch_submission
 from tests.fixtures.contexts import ORGANISER
 from tests.fixtures.requests import loaded
 from tests.fixtures.tasks import ANYONE, LONG, SLUG, column, spoilt

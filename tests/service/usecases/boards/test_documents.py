@@ -12,7 +12,7 @@ from sqlalchemy import delete
 
 from service.context import Context
 from service.errors import Unprocessable
-from service.schemas.comparisons import ComparisonRequest
+from service.schemas.submissions import ComparisonRequest
 from service.store.tables import artifacts
 from service.usecases.boards.work import board_changed
 from service.usecases.comparisons.ask import ask
@@ -20,7 +20,7 @@ from service.usecases.comparisons.show import view_comparison
 from tests.fixtures.contexts import ORGANISER
 from tests.fixtures.requests import loaded
 from tests.fixtures.tasks import BENCHMARK, SLUG, Task, column
-from treescore.significance.assumptions import TOO_FEW
+from treescore.significance.notes import TOO_FEW
 
 GOLDEN = orjson.loads((Path(__file__).parents[3] / "golden" / "inference.json").read_bytes())
 OTHER_DOCUMENTS = "Documents are the units: the claim is about other documents of this kind."

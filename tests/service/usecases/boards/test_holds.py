@@ -12,8 +12,8 @@ from service.store import boards, runs
 from service.store.boards import BoardRun
 from service.usecases.benchmarks.teams import erase_team
 from service.usecases.boards.work import HOLD, board_changed
-from service.usecases.operations.place import queue
-from service.usecases.submissions.changes import cancel_submission, delete_submission
+from service.usecases.operations.doctor import queue_findings
+from service.usecases.submissions.submissions import cancel_submission, delete_submission
 from tests.fixtures.contexts import ORGANISER, give_up, later, work_of
 from tests.fixtures.tasks import LONG, SLUG, Task, spoilt
 from workers.entry import do, give_back, next_work, peek
@@ -134,9 +134,9 @@ def test_the_sweeper_wakes_a_worker_when_the_time_has_come_also_from_an_empty_re
 
 def test_a_held_run_is_no_finding_of_the_doctor(arrivals):
     arrivals.score(0, 1)
-    missed = [each.subject for each in queue(later(arrivals.context, seconds=20))]
+    missed = [each.subject for each in queue_findings(later(arrivals.context, seconds=20))]
     assert arrivals.board().id not in missed
-    due = [each.subject for each in queue(later(arrivals.context, seconds=HOLD.total_seconds()))]
+    due = [each.subject for each in queue_findings(later(arrivals.context, seconds=HOLD.total_seconds()))]
     assert arrivals.board().id in due
 
 

@@ -11,20 +11,20 @@ import pytest
 
 from service.context import Context
 from service.errors import NotFound, Unprocessable
-from service.policy.rounding import rounded_p, rounded_score
+from service.policy.figures import rounded_p, rounded_score
 from service.queue import BULK
 from service.requests import LeaderboardQuery, SubmissionChanges
 from service.schemas import queries
-from service.schemas.comparisons import ComparisonRequest
+from service.schemas.submissions import ComparisonRequest
 from service.store import benchmarks, boards, runs
 from service.usecases.boards.board import board_of, question_of
-from service.usecases.boards.cache import BoardCache
 from service.usecases.boards.compare import compare_submissions
 from service.usecases.boards.leaderboard import leaderboard
+from service.usecases.boards.viewing import BoardCache
 from service.usecases.boards.work import BOARD_KIND, board_changed
 from service.usecases.comparisons.ask import ask
 from service.usecases.runs.views import View
-from service.usecases.submissions.changes import patch_submission
+from service.usecases.submissions.submissions import patch_submission
 from tests.fixtures.contexts import ORGANISER, give_up
 from tests.fixtures.requests import GOLD_CONLLU, loaded
 from tests.fixtures.tasks import ANYONE, BENCHMARK, SLUG, TWO_PARTS, Task, column, spoilt

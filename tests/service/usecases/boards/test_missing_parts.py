@@ -13,7 +13,7 @@ import pytest
 from sqlalchemy import delete
 
 from service.context import Context
-from service.schemas.comparisons import ComparisonRequest
+from service.schemas.submissions import ComparisonRequest
 from service.store.tables import artifacts
 from service.usecases.comparisons.ask import ask
 from service.usecases.comparisons.show import view_comparison

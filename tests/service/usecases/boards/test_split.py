@@ -14,11 +14,11 @@ import pytest
 from sqlalchemy import update
 
 from service.errors import Forbidden, NotFound, Unprocessable
-from service.policy.rounding import rounded_score
+from service.policy.figures import rounded_score
 from service.requests import PRIVATE, PUBLIC, DifferingQuery, LeaderboardQuery, PageQuery, SubmissionChanges
 from service.schemas.benchmarks import RevisionRequest
-from service.schemas.comparisons import ComparisonRequest
-from service.store import benchmarks, boards, revisions, score_records, systems
+from service.schemas.submissions import ComparisonRequest
+from service.store import benchmarks, boards, revisions, score_records
 from service.store.tables import scores
 from service.usecases.benchmarks.revisions import create_revision, view_revision
 from service.usecases.boards import board as board_module
@@ -26,12 +26,12 @@ from service.usecases.boards.board import board_of, comparison_id, question_of, 
 from service.usecases.boards.leaderboard import leaderboard
 from service.usecases.boards.work import schedule_board_comparison
 from service.usecases.comparisons.ask import ask
-from service.usecases.comparisons.items import comparison_items
+from service.usecases.comparisons.reading import comparison_items
 from service.usecases.comparisons.show import list_comparisons, view_comparison
-from service.usecases.operations.scores_check import wrong_scores
+from service.usecases.operations.check import wrong_scores
 from service.usecases.scoring.shares import share_rows, split_of
-from service.usecases.submissions.changes import cancel_submission, patch_submission
 from service.usecases.submissions.fitting import report
+from service.usecases.submissions.submissions import cancel_submission, patch_submission
 from tests.fixtures.contexts import NOON, ORGANISER, work_of
 from tests.fixtures.requests import loaded
 from tests.fixtures.tasks import ANYONE, BENCHMARK, LONG, SLUG, Task, column, spoilt
@@ -341,7 +341,7 @@ class TestAfterClosing:
             counted = {row["submission"]: row["runs"] and row["runs"]["count"] for row in of_share}
             assert counted == {first: 2, other: None}
         with split.context.store.read() as db:
-            ids = [member.id for member in systems.members(db, SLUG, 1)]
+            ids = [member.id for member in boards.system_members(db, SLUG, 1)]
             mains = [score_records.get(db, each, 1).private.main for each in ids]
         row = next(row for row in rows[PRIVATE] if row["submission"] == first)
         assert row["score"] == row["scores"]["attachment.las"] == sum(mains) / 2

@@ -8,13 +8,13 @@ import orjson
 import pytest
 
 from service.errors import Forbidden, NotFound, Unprocessable
-from service.policy import cells
+from service.policy import figures
 from service.requests import MatrixQuery
 from service.schemas.benchmarks import RevisionRequest
-from service.schemas.comparisons import ComparisonRequest
+from service.schemas.submissions import ComparisonRequest
 from service.store import boards
 from service.usecases.benchmarks.revisions import create_revision
-from service.usecases.boards.matrix import matrix
+from service.usecases.boards.leaderboard import matrix
 from service.usecases.comparisons.ask import ask
 from service.usecases.comparisons.show import view_comparison
 from tests.fixtures.contexts import ORGANISER
@@ -195,9 +195,9 @@ def test_parts_that_a_revision_drops_are_reported_and_left_out(tracks, context):
 )
 def test_a_track_is_hidden_where_it_would_give_hidden_parts(tracks, hidden):
     sizes = {"big": 100, "large": 200, "s1": 4, "s2": 5, "s3": 6}
-    small = cells.hidden_parts(sizes)
+    small = figures.hidden_parts(sizes)
     assert small == {"s1", "s2", "s3"}
-    assert cells.hidden_tracks(small, tracks) == hidden
+    assert figures.hidden_tracks(small, tracks) == hidden
 
 
 def test_a_hidden_track_is_refused_on_boards_matrices_and_in_comparisons(task, context):

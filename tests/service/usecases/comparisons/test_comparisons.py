@@ -10,7 +10,7 @@ import pytest
 
 from service.caller import Caller
 from service.errors import Conflict, Forbidden, Gone, NotFound, TooManyRequests, Unauthorized, Unprocessable
-from service.policy.rounding import rounded_p
+from service.policy.figures import rounded_p
 from service.queue import BULK, LIVE
 from service.requests import (
     DifferingQuery,
@@ -20,14 +20,14 @@ from service.requests import (
     SubmissionItemsQuery,
     SubmissionSlicesQuery,
 )
-from service.schemas.comparisons import ComparisonRequest
+from service.schemas.submissions import ComparisonRequest
 from service.store import comparisons, runs
 from service.usecases.boards.leaderboard import leaderboard
 from service.usecases.comparisons.ask import ask
-from service.usecases.comparisons.items import comparison_items
+from service.usecases.comparisons.reading import comparison_items
 from service.usecases.comparisons.show import list_comparisons, view_comparison, wait_for_comparison
-from service.usecases.submissions.changes import delete_submission, patch_submission
 from service.usecases.submissions.results import submission_items, submission_slices
+from service.usecases.submissions.submissions import delete_submission, patch_submission
 from tests.fixtures.contexts import ORGANISER, give_up
 from tests.fixtures.requests import GOLD_CONLLU, loaded
 from tests.fixtures.tasks import ANYONE, LONG, SLUG, TWO_PARTS, Task, spoilt

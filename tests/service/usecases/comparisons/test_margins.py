@@ -11,10 +11,10 @@ from marshmallow import ValidationError
 from service.caller import Caller
 from service.errors import Forbidden
 from service.policy import gate
+from service.policy.figures import rounded_p
 from service.policy.gate import Level
-from service.policy.rounding import rounded_p
 from service.schemas.benchmarks import BenchmarkChanges
-from service.schemas.comparisons import ComparisonRequest
+from service.schemas.submissions import ComparisonRequest
 from service.usecases.comparisons.ask import ask
 from service.usecases.comparisons.show import view_comparison
 from tests.fixtures.contexts import ORGANISER

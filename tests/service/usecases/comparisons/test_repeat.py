@@ -14,12 +14,12 @@ from sqlalchemy import select
 
 from service.caller import Caller
 from service.requests import SubmissionChanges
-from service.schemas.comparisons import ComparisonRequest
+from service.schemas.submissions import ComparisonRequest
 from service.store.packing import unpack
 from service.store.tables import owned_texts, texts
 from service.usecases.comparisons.ask import ask
 from service.usecases.comparisons.show import view_comparison
-from service.usecases.submissions.changes import delete_submission, patch_submission
+from service.usecases.submissions.submissions import delete_submission, patch_submission
 from tests.fixtures.contexts import NOON, ORGANISER
 from tests.fixtures.requests import loaded
 from tests.fixtures.tasks import ANYONE, BENCHMARK, LONG, SLUG, TWO_PARTS, Task, column, spoilt
@@ -133,7 +133,7 @@ def test_a_pair_is_kept_only_while_as_many_others_are_read(task: Task, files: Fi
     task.submit(task.team("oslo"), spoilt(9))
     task.settle()
     before = files.board()["pairs"][0]
-    monkeypatch.setattr("service.usecases.boards.considered.MOST_CONSIDERED", 1)
+    monkeypatch.setattr("service.usecases.boards.compare.MOST_CONSIDERED", 1)
     task.submit(task.team("prague"), spoilt(11))
     task.settle()
     answer = files.board()

@@ -12,14 +12,13 @@ from service.caller import Caller
 from service.errors import Forbidden, NotFound
 from service.requests import EVENT_KINDS, EventsQuery, TokenRequest
 from service.schemas.benchmarks import RevisionRequest
-from service.schemas.comparisons import ComparisonRequest
+from service.schemas.submissions import ComparisonRequest
 from service.usecases.benchmarks import teams
 from service.usecases.benchmarks.revisions import create_revision
 from service.usecases.comparisons.ask import ask
-from service.usecases.events.listing import list_events
-from service.usecases.events.record import record_event
-from service.usecases.submissions import changes
-from service.usecases.tokens.tokens import create_token, revoke_token
+from service.usecases.events.events import list_events, record_event
+from service.usecases.submissions import submissions
+from service.usecases.tokens import create_token, revoke_token
 from tests.fixtures.contexts import ORGANISER, SCORER, give_up
 from tests.fixtures.requests import loaded
 from tests.fixtures.tasks import OTHER_WORDS, RIGHT, SLUG, WRONG
@@ -179,7 +178,7 @@ def test_pages_go_on_where_the_last_ended_and_the_feed_goes_on_after_its_end(tas
 
 
 def test_a_long_run_of_others_events_hides_nothing(task, context, monkeypatch):
-    monkeypatch.setattr("service.usecases.events.listing.BATCH", 2)
+    monkeypatch.setattr("service.usecases.events.events.BATCH", 2)
     task.make(feedback="none")
     lyon = task.team()
     for _ in range(3):
@@ -212,7 +211,7 @@ def test_what_is_erased_or_deleted_is_noted_too(task, context):
     task.make()
     lyon = task.team()
     submission = task.scored(lyon)
-    changes.delete_submission(context, lyon, submission)
+    submissions.delete_submission(context, lyon, submission)
     teams.erase_team(context, ORGANISER, SLUG, "lyon")
     assert kinds(context, ORGANISER)[-2:] == ["submission.deleted", "team.erased"]
 

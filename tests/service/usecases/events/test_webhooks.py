@@ -17,17 +17,25 @@ from structlog.testing import capture_logs
 
 from service import outbound
 from service.errors import Conflict, NotFound, Unprocessable
-from service.meters import DELIVERIES
+from service.monitoring import DELIVERIES
 from service.outbound import BadAddress, NoAnswer, check_url, post, public
 from service.requests import EventsQuery, PageQuery, TokenRequest, WebhookRequest
-from service.store import webhooks as store
+from service.store import events as store
 from service.usecases.access.authentication import authenticate
 from service.usecases.benchmarks import teams
-from service.usecases.events.deliver import ATTEMPTS, IN_A_ROW, LEASE, PAUSES, deliver_due, signature
-from service.usecases.events.listing import list_events
-from service.usecases.events.record import record_event
-from service.usecases.events.webhooks import create_webhook, delete_webhook, list_webhooks
-from service.usecases.tokens.tokens import create_token, revoke_token
+from service.usecases.events.events import list_events, record_event
+from service.usecases.events.webhooks import (
+    DELIVERIES_IN_A_ROW,
+    DELIVERY_ATTEMPTS,
+    DELIVERY_LEASE,
+    DELIVERY_PAUSES,
+    create_webhook,
+    delete_webhook,
+    deliver_due,
+    list_webhooks,
+    signature,
+)
+from service.usecases.tokens import create_token, revoke_token
 from tests.fixtures.contexts import ORGANISER, later, with_config
 from tests.fixtures.service_process import free_port
 from tests.fixtures.tasks import OTHER_WORDS, SLUG
@@ -126,22 +134,22 @@ def test_what_fails_is_sent_again_under_the_same_name_after_growing_pauses(conte
     task.scored(task.team())
     receiver = Receiver(500)
     at = timedelta(0)
-    for pause in PAUSES:
+    for pause in DELIVERY_PAUSES:
         now = later(context, seconds=at.total_seconds())
         assert deliver_due(now, receiver) == 1
         assert deliver_due(later(context, seconds=(at + pause).total_seconds() - 2), receiver) == 0
         at += pause + timedelta(seconds=2)
     assert len({headers["webhook-id"] for _, _, headers in receiver.got}) == 1
-    assert len({headers["webhook-timestamp"] for _, _, headers in receiver.got}) == len(PAUSES)
+    assert len({headers["webhook-timestamp"] for _, _, headers in receiver.got}) == len(DELIVERY_PAUSES)
 
 
 def test_a_dead_one_is_disabled_with_an_event(context, organiser, task):
     made = hook(context, organiser, kinds=["submission.scored"])
     task.scored(task.team())
     receiver = Receiver(None)
-    for attempt in range(ATTEMPTS):
+    for attempt in range(DELIVERY_ATTEMPTS):
         deliver_due(later(context, days=2 * attempt), receiver)
-    assert len(receiver.got) == ATTEMPTS
+    assert len(receiver.got) == DELIVERY_ATTEMPTS
     assert shown(context, organiser)[0]["disabled_at"] is not None
     event = list_events(context, ORGANISER, EventsQuery(limit=100)).items[-1]
     assert (event["type"], event["subject"]) == ("webhook.disabled", made["id"])
@@ -164,7 +172,7 @@ def test_one_that_is_never_taken_does_not_disable_what_takes_others(context, org
     def picky(_url, body, _headers):
         return 500 if orjson.loads(body)["type"] == "submission.created" else 200
 
-    for attempt in range(ATTEMPTS + 1):
+    for attempt in range(DELIVERY_ATTEMPTS + 1):
         deliver_due(later(context, days=2 * attempt), picky)
         task.scored(lyon)
     assert shown(context, organiser)[0]["disabled_at"] is None
@@ -180,7 +188,7 @@ def test_a_sender_that_dies_leaves_it_to_the_next(context, organiser, task, rece
     with pytest.raises(KeyboardInterrupt):
         deliver_due(context, killed)
     assert deliver_due(context, receiver) == 0
-    assert deliver_due(later(context, seconds=LEASE.total_seconds() + 1), receiver) == 1
+    assert deliver_due(later(context, seconds=DELIVERY_LEASE.total_seconds() + 1), receiver) == 1
 
 
 def test_two_senders_share_the_work(context, organiser, task, receiver):
@@ -198,12 +206,12 @@ def test_two_senders_share_the_work(context, organiser, task, receiver):
 def test_a_failure_puts_off_the_others_of_that_webhook_unsent(context, organiser, task):
     hook(context, organiser, kinds=["submission.created"])
     lyon = task.team()
-    for _ in range(IN_A_ROW):
+    for _ in range(DELIVERIES_IN_A_ROW):
         task.submit(lyon)
     receiver = Receiver(500)
     assert deliver_due(context, receiver) == 1
     receiver.status = 200
-    assert deliver_due(later(context, seconds=10), receiver) == IN_A_ROW
+    assert deliver_due(later(context, seconds=10), receiver) == DELIVERIES_IN_A_ROW
 
 
 def test_a_team_gets_its_own_and_public_events_only(context, organiser, task, receiver):
@@ -268,7 +276,7 @@ def test_what_is_on_its_way_to_a_deleted_one_is_not_sent(context, organiser, tas
 
 
 def test_there_is_a_bound_on_their_number(context, organiser, monkeypatch):
-    monkeypatch.setattr("service.usecases.events.webhooks.MOST", 1)
+    monkeypatch.setattr("service.usecases.events.webhooks.MOST_WEBHOOKS", 1)
     hook(context, organiser)
     with pytest.raises(Conflict):
         hook(context, organiser)
@@ -475,4 +483,4 @@ def test_delivery_works_on_either_database(either_context, receiver):
         record_event(db, either_context, "token.created", None, subject="tok_new")
     assert deliver_due(either_context, receiver) == 1
     with either_context.store.read() as db:
-        assert store.due(db, either_context.now() + timedelta(days=1), 10) == []
+        assert store.due_deliveries(db, either_context.now() + timedelta(days=1), 10) == []

@@ -12,13 +12,12 @@ from pathlib import Path
 import pytest
 from sqlalchemy import text
 
-from service.caller import Caller
+from service.caller import Caller, token_hash
 from service.config import Config, load_config
 from service.context import Context
-from service.ids import token_hash
 from service.requests import LeaderboardQuery
-from service.schemas.comparisons import ComparisonRequest
 from service.schemas.jobs import JobRequest
+from service.schemas.submissions import ComparisonRequest
 from service.store import archive, runs, tokens
 from service.store.archive import ArchiveError
 from service.store.migrate import migrate

@@ -9,14 +9,13 @@ import pytest
 from sqlalchemy import text
 
 from service.config import load_config
-from service.schemas.comparisons import ComparisonRequest
 from service.schemas.jobs import JobRequest
-from service.schemas.submissions import SubmissionRequest
+from service.schemas.submissions import ComparisonRequest, SubmissionRequest
 from service.store.packing import pack, pack_array, unpack_array
 from service.usecases.comparisons.ask import ask
 from service.usecases.jobs.jobs import delete_job, submit_job
 from service.usecases.operations.check import check
-from service.usecases.operations.findings import Level
+from service.usecases.operations.doctor import Level
 from service.usecases.submissions import validation
 from tests.fixtures.contexts import ORGANISER, SCORER, later, opened, work_of
 from tests.fixtures.requests import GOLD_CONLLU, ONE_WRONG, loaded

@@ -9,15 +9,14 @@ import pytest
 from sqlalchemy import text
 
 from service.errors import Gone, NotFound
-from service.schemas.comparisons import ComparisonRequest
 from service.schemas.jobs import JobRequest
-from service.schemas.submissions import SubmissionRequest
+from service.schemas.submissions import ComparisonRequest, SubmissionRequest
 from service.store import comparisons, jobs, runs, score_records, submissions
 from service.store.database import Store
 from service.usecases.comparisons.ask import ask
 from service.usecases.jobs.jobs import submit_job
 from service.usecases.operations.check import check
-from service.usecases.operations.findings import Level
+from service.usecases.operations.doctor import Level
 from service.usecases.operations.purge import Scope, listed, purge
 from service.usecases.submissions.validation import validate
 from tests.fixtures.contexts import ORGANISER, SCORER, later, work_of

@@ -20,7 +20,7 @@ from service.usecases.boards.compare import compare_submissions
 from service.usecases.jobs.jobs import view_job
 from service.usecases.kinds import KINDS
 from service.usecases.runs.ending import Ending, Failure, Outdated, QueuedRun, finish, perform
-from service.usecases.submissions.changes import delete_submission, patch_submission
+from service.usecases.submissions.submissions import delete_submission, patch_submission
 from service.usecases.submissions.validation import validate
 from tests.fixtures.contexts import ORGANISER
 from tests.fixtures.requests import loaded

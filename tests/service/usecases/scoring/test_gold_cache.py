@@ -20,16 +20,16 @@ from service.store.migrate import migrate
 from service.usecases.benchmarks.benchmarks import delete_benchmark
 from service.usecases.benchmarks.revisions import create_revision
 from service.usecases.jobs.jobs import submit_job
-from service.usecases.operations import place
+from service.usecases.operations import doctor
 from service.usecases.operations.purge import Scope, purge
-from service.usecases.scoring import gold_cache, part_scorer
-from service.usecases.scoring.gold_cache import Kept, _Entry, _FileName
+from service.usecases.scoring import gold, part_scorer
+from service.usecases.scoring.gold import KeptGold, _Entry, _FileName
 from service.usecases.scoring.part_scorer import Scorer
 from tests.fixtures.contexts import ORGANISER, SCORER
 from tests.fixtures.requests import GOLD_CONLLU, ONE_WRONG, loaded
 from tests.fixtures.tasks import SECOND_PART, SLUG, Task
 from treescore.core.registry import ItemInfo
-from treescore.core.vocabulary import Vocabulary
+from treescore.core.trees import Vocabulary
 from treescore.evaluation.evaluate import ReadGold
 from workers.sweeper import Sweeper
 
@@ -43,7 +43,7 @@ def forget(monkeypatch: pytest.MonkeyPatch) -> Callable[[], None]:
     """Makes this process keep no gold, as one that has just begun."""
 
     def begin() -> None:
-        monkeypatch.setattr(gold_cache, "_kept", Kept())
+        monkeypatch.setattr(gold, "_kept", KeptGold())
 
     begin()
     return begin
@@ -53,13 +53,13 @@ def forget(monkeypatch: pytest.MonkeyPatch) -> Callable[[], None]:
 def read(monkeypatch: pytest.MonkeyPatch) -> list[str]:
     """The parts whose gold was read, one after the other."""
     parts: list[str] = []
-    evaluation_of = gold_cache.evaluation_of
+    evaluation_of = gold.evaluation_of
 
     def counted(*given: Any) -> Any:
         parts.append(given[3])
         return evaluation_of(*given)
 
-    monkeypatch.setattr(gold_cache, "evaluation_of", counted)
+    monkeypatch.setattr(gold, "evaluation_of", counted)
     return parts
 
 
@@ -132,7 +132,7 @@ def test_where_no_files_are_kept_gold_is_read_once_in_a_process(
         [part, _] = revisions.parts_of(db, active(context).id)
     scoring = Scorer(context, active(context)).scoring
     for _ in range(3):
-        gold_cache.evaluation_against(context, active(context), part, scoring.spec)
+        gold.evaluation_against(context, active(context), part, scoring.spec)
     assert read == ["en"]
     assert kept_files(context) == []
 
@@ -164,19 +164,19 @@ def test_gold_is_read_again_where_anything_differs_that_reading_depends_on(
             texts.drop(db, [revision.id])
             texts.put(db, revision.id, {"parts/en": GOLD_CONLLU.encode()})
     if change == "reader":
-        monkeypatch.setattr(gold_cache, "reader_digest", lambda: "sha256:older")
+        monkeypatch.setattr(gold, "reader_digest", lambda: "sha256:older")
     elif change == "limits":
         context = replace(context, config=replace(context.config, max_words=50))
     elif change == "metrics":
         revision = replace(revision, scoring={**revision.scoring, "metrics": ["attachment"]})
-    evaluation = gold_cache.evaluation_against(context, revision, part, spec)
+    evaluation = gold.evaluation_against(context, revision, part, spec)
     assert read == ["en"]
     assert (evaluation.items == ItemInfo()) == (change == "items")
 
 
 def test_words_of_outputs_do_not_stay_in_what_is_kept(context: Context, scored: str) -> None:
     def strings() -> dict[int, list[str]]:
-        entries = gold_cache._kept._entries.items()
+        entries = gold._kept._entries.items()
         return {name.position: list(entry.read.vocabulary.strings) for name, entry in entries}
 
     before = strings()
@@ -213,7 +213,7 @@ def test_files_of_gold_that_was_deleted_elsewhere_are_swept(context: Context, sc
 def test_a_process_sweeps_before_its_first_use_of_gold(
     context: Context, scored: str, forget: Callable[[], None]
 ) -> None:
-    unknown = gold_cache.files_of(context).folder / "rev_unknown"
+    unknown = gold.gold_files_of(context).folder / "rev_unknown"
     unknown.mkdir()
     (unknown / "0.gold").touch()
     forget()
@@ -227,7 +227,7 @@ def test_a_worker_that_cannot_write_says_so_once_for_the_processes_that_it_forks
     context.config.data_dir.joinpath("file").touch()
     context = replace(context, config=replace(context.config, gold_cache_dir=str(context.config.data_dir / "file")))
     with capture_logs() as lines:
-        gold_cache.prepare(context)
+        gold.prepare_gold(context)
         for _ in range(2):
             forget()
             result(context, scored)
@@ -236,7 +236,7 @@ def test_a_worker_that_cannot_write_says_so_once_for_the_processes_that_it_forks
 
 
 def test_where_files_are_no_longer_kept_those_that_are_there_are_swept(context: Context, scored: str) -> None:
-    gold_cache.sweep(replace(context, config=replace(context.config, gold_cache_bytes=0)))
+    gold.sweep_gold_files(replace(context, config=replace(context.config, gold_cache_bytes=0)))
     assert kept_files(context) == []
 
 
@@ -246,7 +246,7 @@ def test_files_of_a_superseded_revision_are_swept(context: Context, task: Task, 
     create_revision(context, ORGANISER, SLUG, loaded(RevisionRequest, request))
     task.settle()
     after = active(context).id
-    gold_cache.sweep(context)
+    gold.sweep_gold_files(context)
     assert before != after
     assert kept_revisions(context) == [after]
 
@@ -260,12 +260,12 @@ def test_two_stores_with_one_folder_leave_each_others_files_alone(
     other = replace(context, config=config, store=store)
     before = kept_files(context)
     assert other.config.gold_folder == context.config.gold_folder
-    gold_cache.prepare(other)
-    files, revision = gold_cache.files_of(other), active(context).id
+    gold.prepare_gold(other)
+    files, revision = gold.gold_files_of(other), active(context).id
     files.write(revision, 0, "sha256:key", b"gold of the other")
     GoldFiles(files.folder, 1).write(revision, 1, "sha256:key", b"beyond the limit")
-    gold_cache.drop(other, [revision])
-    gold_cache.sweep(replace(other, config=replace(other.config, gold_cache_bytes=0)))
+    gold.drop_gold(other, [revision])
+    gold.sweep_gold_files(replace(other, config=replace(other.config, gold_cache_bytes=0)))
     store.close()
     assert kept_files(context) == before != []
 
@@ -275,16 +275,16 @@ def test_a_file_that_is_written_after_its_gold_was_deleted_does_not_stay(
 ) -> None:
     revision = active(context)
     scorer = Scorer(context, revision)
-    gold_cache.drop(context, [revision.id])
+    gold.drop_gold(context, [revision.id])
     forget()
-    flat_bytes = gold_cache.flat_bytes
+    flat_bytes = gold.flat_bytes
 
     def deleted(*given: Any) -> bytes:
         purge(context, Scope(benchmark=SLUG))
         return flat_bytes(*given)
 
-    monkeypatch.setattr(gold_cache, "flat_bytes", deleted)
-    gold_cache.evaluation_against(context, revision, scorer.parts[0], scorer.scoring.spec)
+    monkeypatch.setattr(gold, "flat_bytes", deleted)
+    gold.evaluation_against(context, revision, scorer.parts[0], scorer.scoring.spec)
     assert kept_files(context) == []
 
 
@@ -292,16 +292,16 @@ def test_gold_of_jobs_is_not_kept(context: Context, work: Callable[[], int], for
     request = {"format": "conllu", "gold": GOLD_CONLLU, "metrics": ["attachment"]}
     submit_job(context, SCORER, loaded(JobRequest, {**request, "systems": [{"name": "a", "output": ONE_WRONG}]}))
     work()
-    assert not gold_cache._kept._entries
+    assert not gold._kept._entries
     assert kept_files(context) == []
 
 
 def test_a_folder_that_others_can_use_is_found_and_not_used(
     context: Context, scored: str, forget: Callable[[], None], read: list[str]
 ) -> None:
-    for folder in (context.config.gold_folder, gold_cache.files_of(context).folder):
+    for folder in (context.config.gold_folder, gold.gold_files_of(context).folder):
         folder.chmod(0o755)
-    [finding] = [each for each in place.file_modes(context) if each.subject == str(context.config.gold_folder)]
+    [finding] = [each for each in doctor.file_mode_findings(context) if each.subject == str(context.config.gold_folder)]
     assert finding.code == "file-mode"
     forget()
     result(context, scored)
@@ -313,7 +313,7 @@ def entry_of(words: int) -> _Entry:
 
 
 def test_a_process_keeps_what_was_used_last_and_no_more_than_its_bound() -> None:
-    kept = Kept(words=10)
+    kept = KeptGold(words=10)
     first, second, third = (_FileName(f"rev_{number}", 0, "key") for number in range(3))
     kept.put(first, entry_of(4))
     kept.put(second, entry_of(4))
@@ -327,7 +327,7 @@ def test_a_process_keeps_what_was_used_last_and_no_more_than_its_bound() -> None
 
 
 def test_a_large_revision_keeps_its_first_parts() -> None:
-    kept = Kept(words=10)
+    kept = KeptGold(words=10)
     names = [_FileName("rev_1", position, "key") for position in range(5)]
     for _ in range(2):
         for name in names:

@@ -11,7 +11,7 @@ import pytest
 from service.requests import ItemsQuery, SubmissionItemsQuery, SubmissionSlicesQuery
 from service.schemas.jobs import JobRequest
 from service.store import artifacts, revisions, score_records
-from service.store.packed_columns import unpack_columns
+from service.store.packing import unpack_columns
 from service.usecases.jobs.jobs import submit_job
 from service.usecases.jobs.results import job_items
 from service.usecases.scoring import results

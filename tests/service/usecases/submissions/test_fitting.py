@@ -8,11 +8,10 @@ import pytest
 
 from service.errors import Forbidden
 from service.requests import PageQuery
-from service.schemas.comparisons import ComparisonRequest
-from service.schemas.submissions import SubmissionRequest
+from service.schemas.submissions import ComparisonRequest, SubmissionRequest
 from service.usecases.comparisons.ask import ask
-from service.usecases.submissions.changes import delete_submission
 from service.usecases.submissions.fitting import report
+from service.usecases.submissions.submissions import delete_submission
 from service.usecases.submissions.validation import validate
 from tests.fixtures.contexts import ORGANISER, SCORER
 from tests.fixtures.requests import loaded

@@ -9,14 +9,14 @@ import pytest
 from service.errors import Conflict, Forbidden, NotFound, Unprocessable
 from service.requests import PageQuery, SubmissionChanges
 from service.schemas.benchmarks import RevisionRequest
-from service.schemas.comparisons import ComparisonRequest
-from service.store import benchmarks, ladders, revisions, score_records, submissions
+from service.schemas.submissions import ComparisonRequest
+from service.store import benchmarks, revisions, score_records, submissions
 from service.usecases.benchmarks.benchmarks import delete_benchmark
 from service.usecases.benchmarks.revisions import create_revision
 from service.usecases.comparisons.ask import ask
 from service.usecases.comparisons.show import list_comparisons, view_comparison
-from service.usecases.scoring.ladder import place
-from service.usecases.submissions.changes import delete_submission, patch_submission
+from service.usecases.scoring.shares import place_on_ladder
+from service.usecases.submissions.submissions import delete_submission, patch_submission
 from tests.fixtures.contexts import ORGANISER
 from tests.fixtures.requests import loaded
 from tests.fixtures.tasks import ANYONE, LONG, SLUG, column, spoilt
@@ -111,7 +111,7 @@ class TestNoWayBack:
         delete_submission(context, lyon, task.scored(lyon, spoilt(2)))
         delete_benchmark(context, ORGANISER, SLUG)
         with context.store.read() as db:
-            assert ladders.get(db, SLUG, "lyon", 1) is None
+            assert score_records.ladder_of(db, SLUG, "lyon", 1) is None
 
     def test_withdrawing_the_best_does_not_either(self, task, context, lyon):
         first, best = (task.scored(lyon, spoilt(wrong)) for wrong in (9, 2))
@@ -182,7 +182,7 @@ class TestNoWayBack:
             for each in sent:
                 record = score_records.get(db, each, 1)
                 score_records.save(db, record, {})
-                place(db, benchmark, revision, submissions.get(db, each))
+                place_on_ladder(db, benchmark, revision, submissions.get(db, each))
         assert [released(task, lyon, each) for each in sent] == [True, True]
 
 

@@ -8,7 +8,7 @@ import pytest
 from service.errors import Unprocessable
 from service.schemas.submissions import SubmissionChanges
 from service.usecases.benchmarks.teams import erase_team
-from service.usecases.submissions.changes import delete_submission, patch_submission
+from service.usecases.submissions.submissions import delete_submission, patch_submission
 from tests.fixtures.contexts import ORGANISER
 from tests.fixtures.requests import loaded
 from tests.fixtures.tasks import ANYONE, SLUG

@@ -15,17 +15,20 @@ from service.requests import POOLED, SubmissionChanges, SubmissionsQuery
 from service.schemas.benchmarks import BenchmarkRequest
 from service.schemas.submissions import SubmissionRequest
 from service.store import score_records
-from service.store.figures import Figures, Layout
-from service.usecases.access.idempotency import IdempotencyKey
+from service.store.score_records import Figures, Layout
+from service.usecases.access.access import IdempotencyKey
 from service.usecases.benchmarks.benchmarks import create_benchmark
-from service.usecases.submissions.changes import (
+from service.usecases.submissions.submissions import (
     cancel_submission,
     delete_submission,
+    list_submissions,
     patch_submission,
     retry_submission,
     submission_output,
+    submit,
+    view_submission,
+    wait_for_submission,
 )
-from service.usecases.submissions.submissions import list_submissions, submit, view_submission, wait_for_submission
 from tests.fixtures.contexts import ORGANISER, at, give_up, with_config
 from tests.fixtures.requests import loaded
 from tests.fixtures.tasks import (

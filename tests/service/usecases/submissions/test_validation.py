@@ -13,7 +13,7 @@ from service.errors import TooManyRequests, Unprocessable
 from service.requests import SubmissionsQuery
 from service.schemas.submissions import SubmissionRequest
 from service.store import runs, texts
-from service.usecases.access.idempotency import IdempotencyKey
+from service.usecases.access.access import IdempotencyKey
 from service.usecases.jobs.jobs import cancel_job, delete_job, view_job
 from service.usecases.submissions.submissions import list_submissions, rate_limits, submit
 from service.usecases.submissions.validation import validate

@@ -13,8 +13,8 @@ from service.errors import NotFound, Unprocessable
 from service.requests import JobTreesQuery
 from service.schemas.jobs import JobRequest
 from service.usecases.jobs.jobs import submit_job
-from service.usecases.jobs.trees import job_trees
-from service.usecases.trees import listing, pages
+from service.usecases.jobs.results import job_trees
+from service.usecases.trees import choosing, stored
 from tests.fixtures.contexts import ORGANISER
 from tests.fixtures.gap_metric import NAME
 from tests.fixtures.requests import loaded
@@ -103,8 +103,8 @@ MADE = {"sdp": graphs, "conllu": dependencies, "bracketed": constituents, "discb
 @pytest.fixture
 def small_pages(monkeypatch: pytest.MonkeyPatch) -> None:
     """Pages of three sentences, or of one long one."""
-    monkeypatch.setattr(pages, "SENTENCES_PER_PAGE", 3)
-    monkeypatch.setattr(pages, "UNITS_PER_PAGE", 10)
+    monkeypatch.setattr(stored, "SENTENCES_PER_PAGE", 3)
+    monkeypatch.setattr(stored, "UNITS_PER_PAGE", 10)
 
 
 @pytest.fixture(params=sorted(MADE))
@@ -152,7 +152,7 @@ def test_all_trees_come_in_order_whatever_the_page(trees: Callable[..., list[Tre
     found = trees(limit=1000)
     assert [tree["item"] for tree in found] == list(range(1, 41))
     assert trees(limit=7) == found
-    monkeypatch.setattr(listing, "ROWS_PER_ANSWER", 20)
+    monkeypatch.setattr(choosing, "ROWS_PER_ANSWER", 20)
     assert trees(limit=1000) == found
     assert [trees(item=number)[0] for number in (1, 3, 4, 40)] == [found[0], found[2], found[3], found[39]]
     with pytest.raises(NotFound):

@@ -1,0 +1,140 @@
+"""Serve boards: the leaderboard, its scores by part as a matrix and as lines, and comparisons of submissions."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from flask import Blueprint, Response, request
+
+from service.api import answers, calls
+from service.api.answers import Asked, only_known
+from service.api.calls import item_page
+from service.caller import Caller
+from service.context import Context
+from service.render import LEADERBOARD_FORMATS, MATRIX_FORMATS
+from service.requests import BoardQuery, LeaderboardQuery
+from service.schemas import queries
+from service.schemas.submissions import ComparisonRequest
+from service.usecases.boards import leaderboard
+from service.usecases.boards.viewing import Sheet, sheet_view, wait_for_sheet
+from service.usecases.comparisons import ask, reading, show
+from service.usecases.runs.views import View
+from treescore.render import FORMATS
+
+blueprint = Blueprint("leaderboard", __name__, url_prefix="/v1/benchmarks/<benchmark>/leaderboard")
+
+
+@blueprint.get("")
+def get_leaderboard(benchmark: str) -> Response:
+    """Show ranks, and which differences are significant."""
+    caller = calls.caller()
+    query = calls.query(queries.LEADERBOARD)
+    query = replace(query, format=calls.form_of(LEADERBOARD_FORMATS, query.format))
+    return sheet_response(caller, benchmark, leaderboard.BOARD_SHEET, query)
+
+
+def sheet_response(caller: Caller, benchmark: str, sheet: Sheet, query: BoardQuery) -> Response:
+    """Return a board as a sheet shows it; with a wait, once it has changed."""
+    context = calls.context()
+    asked = answers.asked_of(request.environ)
+    known = only_known(asked.known, asked.codings)
+    return calls.polled(
+        lambda: sheet_view(context, caller, benchmark, sheet, query, known),
+        lambda seconds, etag: wait_for_sheet(context, caller, benchmark, sheet, query, seconds, etag),
+        answers.Kind.PUBLIC,
+        ends=False,
+    )
+
+
+def board_view(context: Context, caller: Caller, benchmark: str, query: LeaderboardQuery, asked: Asked) -> View:
+    """Return the board, without a body where the client has it."""
+    return leaderboard.leaderboard(context, caller, benchmark, query, only_known(asked.known, asked.codings))
+
+
+matrix_blueprint = Blueprint("matrix", __name__, url_prefix="/v1/benchmarks/<benchmark>")
+
+
+@matrix_blueprint.get("/matrix")
+def get_matrix(benchmark: str) -> Response:
+    """Show the score that ranks in every part."""
+    caller = calls.caller()
+    query = calls.query(queries.MATRIX)
+    query = replace(query, format=calls.form_of(MATRIX_FORMATS, query.format))
+    return sheet_response(caller, benchmark, leaderboard.MATRIX_SHEET, query)
+
+
+@matrix_blueprint.get("/scores")
+def list_scores(benchmark: str) -> Response:
+    """List every score of every part."""
+    caller = calls.caller()
+    query = calls.query(queries.SCORES)
+    page = leaderboard.list_scores(calls.context(), caller, benchmark, query)
+    return item_page(page, query.format, answers.Kind.PUBLIC)
+
+
+comparison_blueprint = Blueprint("comparisons", __name__, url_prefix="/v1")
+
+
+@comparison_blueprint.post("/benchmarks/<benchmark>/comparisons")
+def ask_comparison(benchmark: str) -> Response:
+    """Store a question; the same question has the same address."""
+    caller = calls.caller("submit")
+    calls.query(queries.NOTHING)
+    context = calls.context()
+    comparison = ask.ask(context, caller, benchmark, calls.body(ComparisonRequest()))
+    wait = calls.wait_seconds()
+    view = show.wait_for_comparison(context, caller, comparison, wait or 0)
+    response = answers.accepted(view, f"/v1/comparisons/{comparison}", wait, repeated=False)
+    response.headers.update(ask.rate_limits(context, caller, benchmark))
+    return response
+
+
+@comparison_blueprint.get("/benchmarks/<benchmark>/comparisons")
+def list_benchmark_comparisons(benchmark: str) -> Response:
+    """List comparisons of a benchmark."""
+    caller = calls.caller()
+    return answers.page(show.list_comparisons(calls.context(), caller, benchmark, calls.query(queries.PAGE)))
+
+
+@comparison_blueprint.get("/comparisons/<comparison>")
+def get_comparison(comparison: str) -> Response:
+    """Show a comparison; with a wait, once it is answered."""
+    caller = calls.caller()
+    form = calls.form_of(FORMATS, calls.query(queries.COMPARISON).format)
+    context = calls.context()
+    if form != "json":
+        wait = calls.wait_seconds()
+        if wait:
+            show.wait_for_comparison(context, caller, comparison, wait)
+        view = show.view_comparison(context, caller, comparison, form)
+        return answers.conditional(view, wait, answers.Kind.PUBLIC)
+    return calls.polled(
+        lambda: show.view_comparison(context, caller, comparison),
+        lambda seconds, known: show.wait_for_comparison(context, caller, comparison, seconds, known),
+        answers.Kind.PUBLIC,
+    )
+
+
+@comparison_blueprint.delete("/comparisons/<comparison>")
+def delete_comparison(comparison: str) -> Response:
+    """Delete a comparison."""
+    caller = calls.caller("submit")
+    calls.query(queries.NOTHING)
+    ask.delete_comparison(calls.context(), caller, comparison)
+    return answers.nothing()
+
+
+@comparison_blueprint.get("/comparisons/<comparison>/items")
+def list_differing_items(comparison: str) -> Response:
+    """List the sentences in which two submissions differ most."""
+    caller = calls.caller("submit", "read")
+    query = calls.query(queries.DIFFERING)
+    return item_page(reading.comparison_items(calls.context(), caller, comparison, query), query.format)
+
+
+@comparison_blueprint.get("/series/<series_id>/comparison")
+def compare_in_series(series_id: str) -> Response:
+    """Compare two teams on all benchmarks of a series."""
+    caller = calls.caller()
+    view = reading.compare_in_series(calls.context(), caller, series_id, calls.query(queries.SERIES))
+    return answers.conditional(view, kind=answers.Kind.PUBLIC)

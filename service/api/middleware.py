@@ -1,0 +1,277 @@
+"""What surrounds every request, however it is answered: its name, fixed headers, refusals, and one line in the log.
+
+Requests for other hosts, by other sites' pages and to paths that hide something are refused before anything reads
+them. Pages of other sites may read what everyone may see, asked for without a token; no answer allows credentials,
+so that a page reads nothing that its visitor could not read without them.
+
+The line of JSON in the log never has the body, the query, the token or ids of the path. Where the request stores a
+run, it has the run's id (see service.monitoring).
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from random import getrandbits
+from time import perf_counter
+from typing import Any
+from urllib.parse import urlsplit
+
+import structlog
+from werkzeug.middleware.proxy_fix import ProxyFix
+
+from service.caller import Caller
+from service.config import Config, Host, answered_hosts, answers_for, origin_of, parse_host
+from service.errors import BadRequest, Forbidden, Misdirected, NotFound
+from service.monitoring import REQUESTS, Meters, span
+from service.server.state import PROBES
+
+PUBLIC = frozenset(
+    {
+        "/v1/benchmarks",
+        "/v1/benchmarks/<benchmark>",
+        "/v1/benchmarks/<benchmark>/parts/<part>/input",
+        "/v1/benchmarks/<benchmark>/revisions",
+        "/v1/benchmarks/<benchmark>/revisions/<number>",
+        "/v1/benchmarks/<benchmark>/revisions/<number>/difference",
+        "/v1/benchmarks/<benchmark>/leaderboard",
+        "/v1/benchmarks/<benchmark>/matrix",
+        "/v1/benchmarks/<benchmark>/scores",
+        "/v1/benchmarks/<benchmark>/comparisons",
+        "/v1/comparisons/<comparison>",
+        "/v1/series/<series_id>/comparison",
+        "/v1/scorers",
+        "/v1/scorers/<name>",
+        "/openapi.yaml",
+        "/openapi.json",
+        "/problems",
+        "/problems/<problem>",
+    }
+)
+"""Rules of the addresses that need no token and belong to no one: no jobs, submissions or events."""
+READS = ("GET", "HEAD")
+ALLOWED = ("Access-Control-Allow-Origin", "*")
+EXPOSED = ("Access-Control-Expose-Headers", "ETag, Link, Preference-Applied, Request-Id, Retry-After")
+PREFLIGHT = (
+    ALLOWED,
+    ("Access-Control-Allow-Methods", "GET, HEAD"),
+    ("Access-Control-Allow-Headers", "If-None-Match, Prefer, Request-Id"),
+    ("Access-Control-Max-Age", "86400"),
+)
+"""A page that sets `If-None-Match` or `Prefer` itself is asked for first (Fetch, 2.2.2): neither is among the headers
+that need no preflight."""
+
+
+def cross_origin(environ: Mapping[str, Any], route: str | None) -> tuple[tuple[str, str], ...]:
+    """Return the headers that let pages of other sites read an answer; none where they may not."""
+    if route not in PUBLIC or "HTTP_AUTHORIZATION" in environ:
+        return ()
+    method = environ["REQUEST_METHOD"]
+    if method in READS:
+        return (ALLOWED, EXPOSED)
+    asked = environ.get("HTTP_ACCESS_CONTROL_REQUEST_METHOD")
+    return PREFLIGHT if method == "OPTIONS" and asked in READS else ()
+
+
+Environ = dict[str, Any]
+Wsgi = Callable[[Environ, Callable[..., Any]], Iterable[bytes]]
+
+NOTE = "treescore.note"
+MAX_METHOD = 20
+METHODS = frozenset({"GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"})
+"""That are counted by name; clients may send any."""
+UNKNOWN = "none"
+"""The route of requests that matched none."""
+UNSHARED = "private, no-cache"
+_ID = re.compile(r"[A-Za-z0-9._:-]{1,128}", re.ASCII)
+
+logger: structlog.stdlib.BoundLogger = structlog.get_logger("service.api")
+
+
+@dataclass(slots=True)
+class Note:
+    """What is known of a request while it is answered.
+
+    Attributes:
+        id: of the request: the client's, or a new one.
+        began: by `perf_counter`.
+        address: of the client, as soon as it is known.
+        caller: once authenticated.
+        route: the rule that its path matched, None for an unknown address.
+    """
+
+    id: str
+    began: float = field(default_factory=perf_counter)
+    address: str = ""
+    caller: Caller | None = None
+    route: str | None = None
+
+
+def note_of(environ: Environ) -> Note:
+    """Return the note of a request."""
+    note: Note = environ[NOTE]
+    return note
+
+
+class Around:
+    """Names and times each request, adds the headers that every answer has, and calls `done` when its answer begins."""
+
+    def __init__(self, app: Wsgi, address_of: Callable[[Environ], str], meters: Meters) -> None:
+        self._meters = meters
+        self._app = app
+        self._address_of = address_of
+
+    def __call__(self, environ: Environ, start_response: Callable[..., Any]) -> Iterable[bytes]:
+        """Answer a request."""
+        note = environ[NOTE] = Note(_id_of(environ), address=self._address_of(environ))
+        # a thread serves one request after the other: what the last one has bound goes
+        structlog.contextvars.clear_contextvars()
+        structlog.contextvars.bind_contextvars(request_id=note.id)
+        # no other protocol is spoken here, so the wish is ignored (RFC 9110, 7.8); Flask would look for WebSocket rules
+        environ.pop("HTTP_UPGRADE", None)
+
+        def begin(status: str, headers: list[tuple[str, str]], *failed: Any) -> Any:
+            given = {name.lower(): value for name, value in headers}
+            added = [("Request-Id", note.id), ("X-Content-Type-Options", "nosniff")]
+            if "cache-control" not in given:
+                added.append(("Cache-Control", UNSHARED))
+            added.extend(cross_origin(environ, note.route))
+            length = given.get("content-length")
+            seconds = perf_counter() - note.began
+            self._meters.observe(REQUESTS, seconds, note.route or UNKNOWN, _method(environ), f"{status[0]}xx")
+            done(environ, note, int(status[:3]), None if length is None else int(length), seconds)
+            return start_response(status, headers + added, *failed)
+
+        with span(_method(environ), environ.get("HTTP_TRACEPARENT"), request_id=note.id) as traced:
+            answer = self._app(environ, begin)
+            if traced is not None:
+                traced.update_name(f"{_method(environ)} {note.route or UNKNOWN}")
+            return answer
+
+
+def done(environ: Environ, note: Note, status: int, length: int | None, seconds: float) -> None:
+    """Note what became of a request: every answer of the application passes here once, with its route and duration."""
+    if status == 200 and environ.get("PATH_INFO") in PROBES:
+        return  # polled every few seconds
+    logger.info(
+        "request",
+        client=note.address,
+        token=note.caller and note.caller.token_id,
+        team=note.caller and note.caller.team,
+        method=environ["REQUEST_METHOD"][:MAX_METHOD],
+        route=note.route,
+        status=status,
+        bytes=length,
+        milliseconds=round(1000 * seconds, 1),
+    )
+
+
+def _method(environ: Environ) -> str:
+    method: str = environ["REQUEST_METHOD"]
+    return method if method in METHODS else "other"
+
+
+def _id_of(environ: Environ) -> str:
+    for name in ("HTTP_REQUEST_ID", "HTTP_X_REQUEST_ID"):
+        given = environ.get(name)
+        if given is not None and _ID.fullmatch(given):
+            return str(given)
+    return f"req_{getrandbits(96):024x}"
+
+
+SAFE = ("GET", "HEAD", "OPTIONS")
+SAME_SITE = ("same-origin", "none")
+"""Values of Sec-Fetch-Site of a page of this service, and of what the user began."""
+_HIDDEN = re.compile(r"%2f|%5c|(?:^|/)(?:\.|%2e){1,2}(?:/|$)", re.IGNORECASE)
+"""Slashes and dot segments in a form that a proxy and we might read differently."""
+_CONTROL = re.compile(r"[\x00-\x1f\x7f]")
+
+
+def forwarded(app: Wsgi, config: Config) -> Wsgi:
+    """Return the application behind the proxies that are trusted: their forwarding headers count."""
+    hops = config.trusted_proxies
+    # X-Forwarded-Host is not read: the last proxy passes the host in Host
+    return ProxyFix(app, x_for=hops, x_proto=hops, x_host=0) if hops else app
+
+
+class Doors:
+    """Lets requests pass, or refuses them."""
+
+    def __init__(self, config: Config) -> None:
+        self._answered = answered_hosts(config.bind, config.public_url, config.allowed_hosts)
+        self._public_origin = _public_origin(config.public_url)
+
+    def check(self, environ: Environ) -> None:
+        """Let a request pass, or refuse it.
+
+        Raises:
+            ServiceError: 400, 403, 404 or 421.
+        """
+        _check_host(environ, self._answered)
+        _check_path(environ)
+        if environ["REQUEST_METHOD"] not in SAFE:
+            _check_origin(environ, self._public_origin)
+
+
+def _check_host(environ: Environ, answered: Sequence[str]) -> None:
+    given = environ.get("HTTP_HOST", "")
+    probe = environ.get("PATH_INFO") in PROBES
+    if probe and not given and environ.get("SERVER_PROTOCOL") == "HTTP/1.0":
+        return
+    asked = parse_host(given)
+    if asked is None:
+        raise BadRequest("Send one Host header with the name of the service.", slug="invalid-host")
+    target = _target_host(environ)
+    if target is not None and target != asked:
+        raise BadRequest("The address of the request and its Host header name different hosts.", slug="invalid-host")
+    if not probe and not answers_for(answered, asked):
+        raise Misdirected(
+            "This service does not answer for the host of the request. Its operator lists hosts in "
+            "TREESCORE_PUBLIC_URL and TREESCORE_ALLOWED_HOSTS."
+        )
+
+
+def _target_host(environ: Environ) -> Host | None:
+    """Return the host of an absolute request target (`GET http://host/path`); None for a path.
+
+    Raises:
+        BadRequest: the target is neither.
+    """
+    target = environ.get("RAW_URI") or "/"
+    if target.startswith("/") or target == "*":
+        return None
+    try:
+        host = parse_host(urlsplit(target).netloc)
+    except ValueError:
+        host = None
+    if host is None:
+        raise BadRequest("The address of the request is invalid. Send a path.", slug="invalid-host")
+    return host
+
+
+def _check_path(environ: Environ) -> None:
+    raw = str(environ.get("RAW_URI") or "").partition("?")[0]
+    path = environ.get("PATH_INFO", "")  # request.path has one slash at its beginning
+    if "//" in path or _CONTROL.search(path) or _HIDDEN.search(raw):
+        raise NotFound("Unknown address. See /docs for the addresses.")
+
+
+def _check_origin(environ: Environ, public_origin: str | None) -> None:
+    """Refuse what a page of another site sends. A program sends neither header."""
+    site, origin = environ.get("HTTP_SEC_FETCH_SITE"), environ.get("HTTP_ORIGIN")
+    if site is not None:
+        allowed = site in SAME_SITE
+    else:
+        here = origin_of(environ["wsgi.url_scheme"], environ.get("HTTP_HOST", ""))
+        allowed = origin is None or origin in (here, public_origin)
+    if not allowed:
+        raise Forbidden(
+            "A page of another site sent this request. Only pages of this service and programs may change anything.",
+            slug="cross-site",
+        )
+
+
+def _public_origin(public_url: str) -> str | None:
+    parts = urlsplit(public_url)
+    return origin_of(parts.scheme, parts.netloc) if public_url else None

@@ -1,0 +1,365 @@
+"""What a process tells of itself: lines of the log, spans of traces, counters and histograms.
+
+The log has one JSON object per line on standard error. `request_id` is that of the request which stored the run,
+`run` the run's id, which is that of its job or submission; both are context variables of the log, and are stored
+with a run, so that its worker has them too.
+
+There are traces where TREESCORE_OTLP_ENDPOINT names a collector; nothing of OpenTelemetry is loaded otherwise. A
+span has names, ids, states and durations, never a text, a score or a token.
+
+Counters and histograms are those of one process, which Redis sums over all processes and hosts. A scrape reaches
+one API process of many, and work-horses end after seconds, so no process can answer for the others: each adds what
+it has counted to one hash of Redis every few seconds (`service.queue.Queue.add_counts`). They are lost with Redis,
+which Prometheus takes for a restart. Labels have values of the program's own, never of a request's.
+"""
+
+from __future__ import annotations
+
+import logging
+import sys
+import threading
+import traceback
+from bisect import bisect_left
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import AbstractContextManager, nullcontext, suppress
+from datetime import UTC, datetime
+from itertools import accumulate, product
+from types import TracebackType
+from typing import TYPE_CHECKING, NamedTuple
+
+import orjson
+import structlog
+from prometheus_client.core import CounterMetricFamily, HistogramMetricFamily
+from prometheus_client.registry import Collector
+from structlog.contextvars import bind_contextvars, bound_contextvars, get_contextvars
+
+from service.config import AUTO, Config, ConfigError
+
+if TYPE_CHECKING:
+    from opentelemetry.sdk.trace import TracerProvider
+    from opentelemetry.trace import Span
+
+
+def configure_logs(config: Config) -> None:
+    """Set up the log of this process, also for what libraries log; request ids come from context variables."""
+    plain = sys.stderr.isatty() if config.log_format == AUTO else config.log_format == "plain"
+    level = ("warning" if plain else "info") if config.log_level == AUTO else config.log_level
+    structlog.configure(
+        processors=[structlog.contextvars.merge_contextvars, *(_PLAIN if plain else [_json_line])],
+        wrapper_class=structlog.make_filtering_bound_logger(level),
+        logger_factory=structlog.BytesLoggerFactory(file=_StandardError()),  # type: ignore[arg-type]
+        cache_logger_on_first_use=True,
+    )
+    logging.getLogger().addHandler(LIBRARIES)
+    # uncaught exceptions are logged like this too, never with a message that may quote a text
+    sys.excepthook = _uncaught
+    threading.excepthook = lambda args: fault(args.exc_type, args.exc_traceback)
+
+
+class _StandardError:
+    """Standard error for lines that may be lost: a full disk or a reader that has ended stops no work."""
+
+    def write(self, line: bytes) -> None:
+        """Write a line, if that is possible."""
+        with suppress(OSError):
+            sys.stderr.buffer.write(line)
+
+    def flush(self) -> None:
+        """Hand over what is written, if that is possible."""
+        with suppress(OSError):
+            sys.stderr.buffer.flush()
+
+
+def _json_line(_logger: object, level: str, event: structlog.typing.EventDict) -> bytes:
+    event["level"] = level
+    event["timestamp"] = datetime.now(UTC)
+    return orjson.dumps(event, default=str, option=orjson.OPT_UTC_Z)
+
+
+def _encoded(_logger: object, _level: str, line: str) -> bytes:
+    return line.encode(errors="backslashreplace")
+
+
+_PLAIN: list[structlog.typing.Processor] = [
+    structlog.processors.add_log_level,
+    structlog.processors.TimeStamper("%Y-%m-%d %H:%M:%S", utc=False),
+    structlog.dev.ConsoleRenderer(colors=False),
+    _encoded,  # type: ignore[list-item]
+]
+
+
+class _Libraries(logging.Handler):
+    """Writes what libraries log (treescore, gunicorn, RQ, SQLAlchemy, ...) as the service does."""
+
+    def emit(self, record: logging.LogRecord) -> None:
+        """Write one message; of an exception its kind and places in a further line."""
+        structlog.get_logger(record.name).log(record.levelno, "notice", detail=record.getMessage())
+        if record.exc_info and record.exc_info[0] and record.exc_info[1]:
+            _uncaught(*record.exc_info)
+
+
+LIBRARIES = _Libraries()
+
+
+def _uncaught(kind: type[BaseException], error: BaseException, trace: TracebackType | None) -> None:
+    if isinstance(error, ConfigError):  # quotes only the environment, and the operator must read it
+        structlog.get_logger("treescore").error("configuration", detail=str(error))
+    else:
+        fault(kind, trace)
+
+
+def fault(kind: type[BaseException], trace: TracebackType | None, **more: str) -> None:
+    """Log an unexpected exception: its kind and the places it went through. Its message may quote gold."""
+    structlog.get_logger("treescore").error("fault", kind=kind.__name__, places=places(trace), **more)
+
+
+def places(trace: TracebackType | None) -> list[str]:
+    """Return the places of a traceback, without source lines."""
+    return [f"{frame.filename}:{frame.lineno} {frame.name}" for frame in traceback.extract_tb(trace)]
+
+
+PARENT = "traceparent"
+"""The header of W3C Trace Context, whose value is stored with a run."""
+FLUSH_MILLISECONDS = 2000
+_NO_SPAN = nullcontext()
+_provider: TracerProvider | None = None
+
+
+def configure_traces(endpoint: str, process: str) -> None:
+    """Send the spans of this process to a collector; without an endpoint there are none.
+
+    Args:
+        endpoint: of OTLP over HTTP, as http://collector:4318.
+        process: kind of the process, as service.monitoring has it.
+
+    Raises:
+        ConfigError: the packages are not installed.
+    """
+    global _provider  # noqa: PLW0603 - one for the process, as the log
+    _provider = None
+    if not endpoint:
+        return
+    try:
+        from opentelemetry.exporter.otlp.proto.http.trace_exporter import OTLPSpanExporter  # noqa: PLC0415
+        from opentelemetry.sdk.resources import Resource  # noqa: PLC0415
+        from opentelemetry.sdk.trace import TracerProvider  # noqa: PLC0415
+        from opentelemetry.sdk.trace.export import BatchSpanProcessor  # noqa: PLC0415
+    except ImportError as error:
+        raise ConfigError(
+            "TREESCORE_OTLP_ENDPOINT is set, but the packages of OpenTelemetry are not installed. Install "
+            "opentelemetry-sdk and opentelemetry-exporter-otlp-proto-http, or unset it."
+        ) from error
+    names = {"service.name": "treescore", "treescore.process": process}
+    _provider = TracerProvider(resource=Resource.create(names))
+    exporter = OTLPSpanExporter(endpoint=f"{endpoint.rstrip('/')}/v1/traces", timeout=FLUSH_MILLISECONDS // 1000)
+    _provider.add_span_processor(BatchSpanProcessor(exporter))
+
+
+def span(name: str, parent: str | None = None, **attributes: str | int) -> AbstractContextManager[Span | None]:
+    """Time a block as a span: of the trace of `parent`, else inside the span around it. None where there are none."""
+    if _provider is None:
+        return _NO_SPAN
+    opened: AbstractContextManager[Span] = _provider.get_tracer("treescore").start_as_current_span(
+        name, _context_of(parent), attributes=attributes, record_exception=False, set_status_on_exception=False
+    )
+    return opened
+
+
+def add_past_span(name: str, begin: datetime, end: datetime, parent: str | None) -> None:
+    """Add a span that is over."""
+    if _provider is not None:
+        since, until = (int(moment.timestamp() * 1e9) for moment in (begin, end))
+        tracer = _provider.get_tracer("treescore")
+        tracer.start_span(name, _context_of(parent), start_time=since).end(until)
+
+
+def traceparent() -> str | None:
+    """Return the present span as `traceparent` has it; None outside of one."""
+    if _provider is None:
+        return None
+    from opentelemetry.trace.propagation import tracecontext  # noqa: PLC0415 - loaded already
+
+    carrier: dict[str, str] = {}
+    tracecontext.TraceContextTextMapPropagator().inject(carrier)
+    return carrier.get(PARENT)
+
+
+def flush_spans() -> None:
+    """Send what is finished, in a process that may end at once. Waits for at most FLUSH_MILLISECONDS."""
+    if _provider is not None:
+        _provider.force_flush(FLUSH_MILLISECONDS)
+
+
+def _context_of(parent: str | None) -> object:
+    if parent is None:
+        return None
+    from opentelemetry.trace.propagation import tracecontext  # noqa: PLC0415 - loaded already
+
+    return tracecontext.TraceContextTextMapPropagator().extract({PARENT: parent})
+
+
+REQUEST_ID, RUN_ID = "request_id", "run"
+
+
+class Origin(NamedTuple):
+    """What a run comes from.
+
+    Attributes:
+        request_id: of the request that stored it, or that stored the run whose work stored it.
+        trace: the span in which it was stored, as `traceparent` has it.
+    """
+
+    request_id: str | None
+    trace: str | None
+
+
+def note_stored(run_id: str) -> Origin:
+    """Return the origin of a run that is being stored. In a request, its line in the log has the run's id."""
+    known = get_contextvars()
+    if RUN_ID not in known:
+        bind_contextvars(run=run_id)
+    return Origin(known.get(REQUEST_ID), traceparent())
+
+
+def at_work(run_id: str, request_id: str | None, **more: str) -> AbstractContextManager[object]:
+    """Give all lines of a block the ids of the run that is worked on."""
+    return bound_contextvars(**{RUN_ID: run_id, REQUEST_ID: request_id, **more})
+
+
+_SEPARATOR = "\x1f"
+_TOTAL, _SUM, _INFINITE = "total", "sum", "+Inf"
+_SECONDS = (0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0, 10.0, 30.0, 60.0)
+_LONG_SECONDS = (0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0, 10.0, 30.0, 60.0, 300.0, 900.0)
+
+
+class Family(NamedTuple):
+    """One counter, or one histogram where it has bounds.
+
+    Attributes:
+        name: without `_total`.
+        help: what it counts.
+        labels: names of its labels.
+        bounds: upper bounds of the histogram's buckets, in seconds.
+    """
+
+    name: str
+    help: str
+    labels: tuple[str, ...]
+    bounds: tuple[float, ...] = ()
+
+
+REQUESTS = Family(
+    "treescore_request_seconds",
+    "Seconds from a request's arrival in a thread to its answer's begin",
+    ("route", "method", "status"),
+    _SECONDS,
+)
+RUNS = Family("treescore_run_seconds", "Seconds of one attempt at a run", ("kind", "metric"), _LONG_SECONDS)
+BOARDS = Family(
+    "treescore_board_delay_seconds",
+    "Seconds from the last score of a board's comparison to the board that has it",
+    (),
+    _LONG_SECONDS,
+)
+DATABASE = Family("treescore_database_round_trips", "Statements, commits and rollbacks sent", ("process",))
+REDIS = Family("treescore_redis_round_trips", "Commands and pipelines sent", ("process",))
+DELIVERIES = Family("treescore_webhook_deliveries", "Attempts to deliver to webhooks, by how they ended", ("outcome",))
+FAMILIES = (REQUESTS, RUNS, BOARDS, DATABASE, REDIS, DELIVERIES)
+
+ALWAYS: Mapping[Family, tuple[tuple[str, ...], ...]] = {
+    BOARDS: ((),),
+    DELIVERIES: tuple(product(("delivered", "failed", "given_up", "dropped"))),
+}
+"""Series that are shown from the start, at zero: the increase of one that appears at 1 cannot be seen."""
+
+
+class Meters:
+    """What this process has counted and not yet handed on. Threads share it.
+
+    Attributes:
+        process: kind of the process: `api`, `worker`, `bulk-worker`, `sweeper`.
+    """
+
+    def __init__(self, process: str = "api") -> None:
+        self.process = process
+        self._lock = threading.Lock()
+        self._counts: dict[tuple[str, ...], float] = {}
+
+    def count(self, family: Family, *labels: str, number: int = 1) -> None:
+        """Add to a counter."""
+        with self._lock:
+            self._add((family.name, *labels, _TOTAL), number)
+
+    def observe(self, family: Family, seconds: float, *labels: str) -> None:
+        """Add one duration to a histogram."""
+        place = bisect_left(family.bounds, seconds)
+        bucket = _INFINITE if place == len(family.bounds) else str(family.bounds[place])
+        with self._lock:
+            self._add((family.name, *labels, bucket), 1)
+            self._add((family.name, *labels, _SUM), seconds)
+
+    def database_trip(self) -> None:
+        """Count a round trip to the database."""
+        self.count(DATABASE, self.process)
+
+    def redis_trip(self) -> None:
+        """Count a round trip to Redis."""
+        self.count(REDIS, self.process)
+
+    def take(self) -> dict[str, float]:
+        """Return what was counted since the last call, by field of the hash, and begin at zero."""
+        with self._lock:
+            counts, self._counts = self._counts, {}
+        return {_SEPARATOR.join(key): number for key, number in counts.items()}
+
+    def give_back(self, counts: Mapping[str, float]) -> None:
+        """Take back what could not be handed on."""
+        with self._lock:
+            for field, number in counts.items():
+                self._add(tuple(field.split(_SEPARATOR)), number)
+
+    def forget(self) -> None:
+        """Begin at zero in a forked process: what was counted before is the parent's to hand on."""
+        with self._lock:
+            self._counts = {}
+
+    def _add(self, key: tuple[str, ...], number: float) -> None:
+        self._counts[key] = self._counts.get(key, 0) + number
+
+
+class Summed(Collector):
+    """The families as Prometheus reads them, of the fields of the hash. Fields of another version are left out."""
+
+    def __init__(self, fields: Mapping[str, float]) -> None:
+        self._series: dict[str, dict[tuple[str, ...], dict[str, float]]] = {
+            family.name: {labels: {} for labels in ALWAYS.get(family, ())} for family in FAMILIES
+        }
+        for field, number in fields.items():
+            name, *labels, part = field.split(_SEPARATOR)
+            self._series.setdefault(name, {}).setdefault(tuple(labels), {})[part] = number
+
+    def collect(self) -> Iterator[CounterMetricFamily | HistogramMetricFamily]:
+        """Yield all families."""
+        for family in FAMILIES:
+            series = self._series[family.name].items()
+            known = [(labels, parts) for labels, parts in series if len(labels) == len(family.labels)]
+            yield _histogram(family, known) if family.bounds else _counter(family, known)
+
+
+_Known = Sequence[tuple[tuple[str, ...], Mapping[str, float]]]
+
+
+def _counter(family: Family, known: _Known) -> CounterMetricFamily:
+    shown = CounterMetricFamily(family.name, family.help, labels=family.labels)
+    for labels, parts in known:
+        shown.add_metric(labels, parts.get(_TOTAL, 0))
+    return shown
+
+
+def _histogram(family: Family, known: _Known) -> HistogramMetricFamily:
+    shown = HistogramMetricFamily(family.name, family.help, labels=family.labels)
+    names = [*map(str, family.bounds), _INFINITE]
+    for labels, parts in known:
+        heights = accumulate(parts.get(name, 0) for name in names)
+        shown.add_metric(labels, list(zip(names, heights, strict=True)), parts.get(_SUM, 0))
+    return shown

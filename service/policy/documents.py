@@ -1,0 +1,493 @@
+"""What of a document leaves the service while gold is secret: of items, comparisons, failures and trees.
+
+Items: an output's own errors without gold's annotation. Each metric declares what it shows
+(`treescore.core.registry`); a metric, member or grouping without a declaration is not shown.
+
+Comparisons: rounded figures, and nothing that counts sentences. JSON, CSV, Markdown, LaTeX and pictures are made of
+this one document. Exact figures stay stored, for organisers and for level `gold`. How p was computed, and with which
+error, is not shown: it tells how many units differ.
+
+Outputs that do not fit gold's text: only that, where the organisers do not publish the text. A place, a count or a
+kind of the misfit would tell words of gold, one guess after the other. Problems of the output alone keep their
+places. Scores that a ladder holds: only that it holds them.
+
+Trees: below `items` the output alone, at `items` what of it is wrong, at `gold` all. At `items` a wrong head looks
+like a wrong relation, and a word that gold does not have is not marked: a mark tells one bit of each word, span or
+link of the output, and nothing of gold's words.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+
+import numpy as np
+
+import treescore.metrics  # noqa: F401 - importing the package fills the registry
+from service.policy.figures import (
+    Level,
+    not_shown,
+    require,
+    rounded_bound,
+    rounded_difference,
+    rounded_difference_bound,
+    rounded_p,
+    rounded_score,
+)
+from service.store.benchmarks import Benchmark
+from treescore.core.registry import METRICS, NOTHING_DISCLOSED, Disclosure, Fields
+from treescore.errors import Problem
+from treescore.significance.ranking import ranks_of
+
+Document = Mapping[str, object]
+
+SHELL = ("item", "status")
+"""Members that every item shows: the number of the sentence, and whether it could be scored."""
+
+
+def disclosure_of(metric: str) -> Disclosure:
+    """Return what a metric declares; nothing for an unknown name."""
+    known = METRICS.get(metric)
+    return NOTHING_DISCLOSED if known is None else known.disclosure
+
+
+def shown_item(metric: str, document: Document) -> dict[str, object]:
+    """Return one item as a participant may see it at level `items`.
+
+    A sentence without a scored output shows no figures and no words: they would be gold's, which are charged to it.
+    """
+    disclosure = disclosure_of(metric)
+    shown = chosen(document, SHELL)
+    if document.get("problem") is not None:
+        shown["problem"] = {"code": object_of(document["problem"])["code"]}
+    scored = document["status"] == "ok"
+    for kind, names in (("scores", disclosure.scores), ("counts", disclosure.counts)):
+        if kind in document:
+            shown[kind] = chosen(object_of(document[kind]), names if scored else ())
+    shown |= chosen(document, disclosure.members)
+    if not scored:
+        return shown
+    return shown | {
+        name: _in_part(fields, document[name]) for name, fields in disclosure.fields.items() if name in document
+    }
+
+
+def by_output_sentences(metric: str) -> bool:
+    """Return whether the items of a metric are shown by the output's own sentences."""
+    return disclosure_of(metric).output_sentences
+
+
+def shown_items(metric: str, documents: Sequence[Document]) -> list[dict[str, object]]:
+    """Return a page of items; of metrics that score the division into sentences, by the output's own sentences."""
+    shown = [shown_item(metric, document) for document in documents]
+    if not by_output_sentences(metric):
+        return shown
+    by_sentence: dict[int, list[Document]] = {}
+    for document in shown:
+        for word in objects_of(document.get("words", ())):
+            sentence = word["sentence"]
+            if isinstance(sentence, int):
+                kept = {name: value for name, value in word.items() if name != "sentence"}
+                by_sentence.setdefault(sentence, []).append(kept)
+    return [{"item": sentence, "status": "ok", "words": words} for sentence, words in sorted(by_sentence.items())]
+
+
+def shown_scores(metric: str) -> tuple[str, ...]:
+    """Return the scores of single sentences that a participant may see at level `items`."""
+    return disclosure_of(metric).scores
+
+
+def shown_groupings(metric: str) -> tuple[str, ...]:
+    """Return the groupings by which a participant may see slices at level `items`."""
+    return tuple(disclosure_of(metric).slices)
+
+
+def shown_rows(metric: str, grouping: str, documents: Sequence[Document]) -> list[dict[str, object]]:
+    """Return the rows of one grouping, only of what the output itself has, in an order that does not depend on gold."""
+    declared = disclosure_of(metric).slices.get(grouping)
+    if declared is None:
+        return []
+    kept: list[tuple[float, dict[str, object]]] = []
+    for row in documents:
+        counts, scores = object_of(row["counts"]), object_of(row["scores"])
+        size = counts[declared.counts[0]]
+        # The last row of a long table sums up the rarest values, and which values are rare depends on gold.
+        if row["value"] is None or not isinstance(size, int | float) or not size:
+            continue
+        shown_scores = {name: scores.get(name) for name in declared.scores}
+        shown = {"value": row["value"], "counts": chosen(counts, declared.counts), "scores": shown_scores}
+        kept.append((size, shown))
+    return [shown for _, shown in sorted(kept, key=lambda pair: (-pair[0], str(pair[1]["value"])))]
+
+
+def chosen(document: Document, names: Iterable[str]) -> dict[str, object]:
+    """Return the members of these names that the document has, in the order of the names."""
+    return {name: document[name] for name in names if name in document}
+
+
+def object_of(value: object) -> Document:
+    """Return a JSON value that is an object.
+
+    Raises:
+        TypeError: it is not an object.
+    """
+    if not isinstance(value, Mapping):
+        raise TypeError(f"expected a JSON object, not {type(value).__name__}")
+    return value
+
+
+def objects_of(value: object) -> Iterable[Document]:
+    """Return the objects of a JSON list.
+
+    Raises:
+        TypeError: it is not a list of objects.
+    """
+    if not isinstance(value, Iterable):
+        raise TypeError(f"expected a JSON list, not {type(value).__name__}")
+    return [object_of(each) for each in value]
+
+
+def _in_part(fields: Fields, value: object) -> object:
+    """Return the declared members of an object, or of each object in a list."""
+    if isinstance(value, Mapping):
+        return _fields(fields, value)
+    return [
+        _fields(fields, each)
+        for each in objects_of(value)
+        if not fields.required or each.get(fields.required) is not None
+    ]
+
+
+def _fields(fields: Fields, document: Document) -> dict[str, object]:
+    shown = {name: document[member] for member, name in fields.shown.items() if member in document}
+    return shown | {name: document[score] == 1.0 for score, name in fields.perfect.items()}
+
+
+Number = Callable[[float], float]
+
+ROUNDED = (
+    "Figures are rounded to what the number of sentences supports: scores to 4 digits, bounds of intervals to 3, p to "
+    "2 with a floor of 0.0001, differences and their bounds to 4 decimals. Differences are of exact scores."
+)
+"""The note of every comparison that is shown so."""
+
+_HEAD = (
+    *("id", "benchmark", "revision", "state", "created_at", "finished_at", "expires_at", "score", "part", "split"),
+    *("submissions", "settings", "progress", "labels", "failure"),
+)
+_COMPARISON = (
+    *("higher_is_better", "statistic", "numerator", "denominator", "terms", "test", "alternative", "units"),
+    *("parts", "gold_digest", "alpha", "correction", "family", "untested", "clusters", "rank_ranges", "warnings"),
+    *("part_names", "seed_commitment", "assumed"),
+)
+_SYSTEM = ("name", "rank", "cluster", "rank_interval")
+_PAIR = ("a", "b", "better", "test", "significant", "reason")
+_NOT_WORSE = ("established",)
+_INTERVAL = ("level", "method", "resamples")
+_DETECTABLE = ("power", "alpha")
+_PARTS = ("k_bonferroni", "k_fisher", "holm")
+_COMPARISON_SIGNATURE = (
+    *("score", "test", "alternative", "unit", "shuffles_asked", "resamples", "interval", "level", "correction"),
+    *("alpha", "clusters", "mcnemar", "runs", "margin", "power", "gold", "version"),
+)
+_P = ("p", "p_parts", "p_unselected", "p_holm", "p_hochberg", "p_bh", "p_by", "p_bonferroni", "p_adjusted")
+_NOT_WORSE_P = ("p", "p_adjusted")
+_PARTS_P = ("p", "bonferroni", "fisher")
+
+
+def shown_comparison(document: Document, *, by_part: bool) -> dict[str, object]:
+    """Return a comparison, answered or not, as it is shown below level `gold`.
+
+    Args:
+        document: the whole comparison.
+        by_part: whether tests of single parts, and of their differences, are shown.
+    """
+    # the command needs the question and the seeds, which are shown with gold
+    shown = chosen(document, _HEAD) | chosen(document, _COMPARISON) | {"command": None}
+    if "pairs" not in document:
+        return shown
+    if not by_part:
+        shown.pop("part_names", None)
+    shown |= _ranked(shown, [_system(each) for each in objects_of(document.get("systems", ()))])
+    shown["pairs"] = [_pair(each, by_part=by_part) for each in objects_of(document["pairs"])]
+    shown["signature"] = chosen(object_of(document.get("signature", {})), _COMPARISON_SIGNATURE)
+    shown["notes"] = [ROUNDED]
+    return shown
+
+
+def _system(system: Document) -> dict[str, object]:
+    shown = chosen(system, _SYSTEM) | _rounded(system, ("score",), rounded_score)
+    if "runs" in system:
+        runs = object_of(system["runs"])
+        shown["runs"] = chosen(runs, ("count",)) | _rounded(runs, ("mean", "sd"), rounded_score)
+    return {**shown, "ci": _interval(system.get("ci"), rounded_bound)}
+
+
+def _ranked(document: Document, systems: list[dict[str, object]]) -> dict[str, object]:
+    """Return the systems, and what is listed in their order, ranked by scores as they are shown."""
+    scores = np.array([system["score"] for system in systems], np.float64)
+    losses = -scores if document.get("higher_is_better", True) else scores
+    order = sorted(range(len(systems)), key=lambda at: (losses[at], str(systems[at]["name"])))
+    ranks = ranks_of(losses[order])
+    ranked: dict[str, object] = {
+        "systems": [{**systems[at], "rank": rank} for at, rank in zip(order, ranks, strict=True)]
+    }
+    if document.get("clusters") is not None:
+        clusters = object_of(document["clusters"])
+        ranked["clusters"] = {**clusters, "cluster": _in_order(clusters["cluster"], order)}
+    if document.get("rank_ranges") is not None:
+        ranked["rank_ranges"] = _in_order(document["rank_ranges"], order)
+    return ranked
+
+
+def _in_order(values: object, order: list[int]) -> list[object]:
+    return [values[at] for at in order] if isinstance(values, (list, tuple)) else []
+
+
+def _pair(pair: Document, *, by_part: bool) -> dict[str, object]:
+    shown = chosen(pair, _PAIR)
+    shown |= _rounded(pair, ("score_a", "score_b"), rounded_score)
+    shown |= _rounded(pair, ("difference", "difference_tested"), rounded_difference)
+    if not shown.get("difference") and not pair.get("significant"):
+        # the sign of what is shown as 0 would tell more digits
+        shown["better"] = None
+    shown |= _rounded(pair, _P, rounded_p)
+    if not by_part:
+        # of a few parts it has few values, each of which says how the hidden ones differ
+        shown["p_parts"] = None
+    shown["ci"] = _interval(pair.get("ci"), rounded_difference_bound)
+    shown["ci_simultaneous"] = _interval(pair["ci_simultaneous"], rounded_difference_bound)
+    shown["detectable"] = _detectable(pair["detectable"])
+    shown["noninferiority"] = _not_worse(pair["noninferiority"], (pair["a"], pair["b"]))
+    if by_part and "parts" in pair:
+        parts = object_of(pair["parts"])
+        shown["parts"] = {
+            side: chosen(object_of(tests), _PARTS) | _rounded(object_of(tests), _PARTS_P, rounded_p)
+            for side, tests in parts.items()
+        }
+    return shown
+
+
+def _detectable(detectable: object) -> dict[str, object] | None:
+    if detectable is None:
+        return None
+    known = object_of(detectable)
+    return chosen(known, _DETECTABLE) | _rounded(known, ("difference",), rounded_difference)
+
+
+def _not_worse(tests: object, names: tuple[object, object]) -> dict[str, object] | None:
+    """Return the tests that each of a pair is not worse by the margin, which are under the names of both."""
+    if tests is None:
+        return None
+    known = object_of(tests)
+    shown = chosen(known, ("margin",))
+    for name in map(str, names):
+        if name in known:
+            test = object_of(known[name])
+            shown[name] = chosen(test, _NOT_WORSE) | _rounded(test, _NOT_WORSE_P, rounded_p)
+    return shown
+
+
+def _interval(interval: object, bound: Number) -> dict[str, object] | None:
+    if interval is None:
+        return None
+    known = object_of(interval)
+    return chosen(known, _INTERVAL) | _rounded(known, ("low", "high"), bound)
+
+
+def _rounded(document: Document, names: tuple[str, ...], number: Number) -> dict[str, object]:
+    """Return the members of these names that the document has, with every number in them rounded."""
+    return {name: _number(document[name], number) for name in names if name in document}
+
+
+def _number(value: object, number: Number) -> object:
+    if isinstance(value, (list, tuple)):
+        return [_number(each, number) for each in value]
+    return number(value) if isinstance(value, (int, float)) and not isinstance(value, bool) else None
+
+
+CODE = "does-not-fit"
+CLOSED = "closed"
+"""Member of a stored failure: the failure for those who may not know the text."""
+COMPARED = "compared"
+"""Member of a stored warning that comes from a comparison with gold's text."""
+_OWN_CODES = (
+    *("head-missing", "head-out-of-range", "cycle", "several-roots", "no-root", "sentence-without-parse"),
+    *("invalid-utf8", "nul-character", "broken-tree"),
+    *("rule-limit", "lineage-limit", "too-many-enhanced-paths", "alignment-suspicious-indices"),
+)
+"""Problems that metrics and transforms find in an output without gold's text. All others count as misfits."""
+_OWN_PREFIXES = ("enhanced-", "bracketed-", "conllu-", "conllx-", "cupt-")
+"""The last three are codes of readers, which an output has in sentences that it may lack."""
+
+
+def is_misfit(problem: Problem) -> bool:
+    """Return whether a problem that a metric found tells about gold's text."""
+    return problem.code not in _OWN_CODES and not problem.code.startswith(_OWN_PREFIXES)
+
+
+def closed_problem(pointer: str, part: str) -> Problem:
+    """Return the one problem that replaces all misfits of a part."""
+    detail = (
+        "The output does not fit gold's text, which the organisers do not publish. Send one parse for each sentence of "
+        "the text that was given out, with its words, in its order."
+    )
+    return Problem(code=CODE, pointer=pointer, part=part, detail=detail)
+
+
+def hides_misfits(level: Level, benchmark: Benchmark) -> bool:
+    """Return whether a caller of this level may not know where an output differs from gold's text."""
+    return level < Level.GOLD and not benchmark.settings["publish_input"]
+
+
+def closed_submission(document: Document) -> dict[str, object]:
+    """Return a submission's document without places of misfits. The gate filters it further."""
+    shown = dict(document)
+    if shown.get("failure") is not None:
+        shown["failure"] = _failure(object_of(shown["failure"]))
+    shown["failures"] = [_failure(failure) for failure in objects_of(shown["failures"])]
+    shown["warnings"] = _warnings(objects_of(shown["warnings"]))
+    if shown["scores"] is not None:
+        scores = dict(object_of(shown["scores"]))
+        scores["parts"] = _closed_parts(object_of(scores["parts"]))
+        scores["metrics"] = {
+            key: _closed_metric(object_of(metric)) for key, metric in object_of(scores["metrics"]).items()
+        }
+        shown["scores"] = scores
+    return shown
+
+
+def closed_validation(results: Document) -> dict[str, object]:
+    """Return the results of a validation without places of misfits. The gate filters them further."""
+    return {**results, "parts": _closed_parts(object_of(results["parts"]))}
+
+
+def closed_items(documents: Iterable[Document]) -> list[dict[str, object]]:
+    """Return items whose problems do not tell how a sentence differs from gold's."""
+    shown = [dict(document) for document in documents]
+    for document in shown:
+        if document.get("problem") is not None:
+            document["problem"] = {"code": CODE, "detail": ""}
+    return shown
+
+
+def _failure(failure: Document) -> dict[str, object]:
+    return dict(object_of(failure.get(CLOSED, failure)))
+
+
+def _warnings(warnings: Iterable[Document]) -> list[Document]:
+    """Keep the warnings of the output alone, and one for each part that does not fit."""
+    own: list[Document] = []
+    parts: dict[object, Document] = {}
+    for warning in warnings:
+        if COMPARED in warning:
+            parts.setdefault(warning.get("part"), object_of(warning[COMPARED]))
+        else:
+            own.append(warning)
+    return own + list(parts.values())
+
+
+def _closed_parts(parts: Document) -> dict[str, object]:
+    shown: dict[str, object] = {}
+    for name, value in parts.items():
+        part = dict(object_of(value))
+        if part.get("failure") is not None:
+            part["failure"] = _failure(object_of(part["failure"]))
+        if "warnings" in part:
+            part["warnings"] = _warnings(objects_of(part["warnings"]))
+        shown[name] = part
+    return shown
+
+
+def _closed_metric(metric: Document) -> dict[str, object]:
+    """Leave out how many sentences gold has, and how many of them do not fit."""
+    shown = {name: value for name, value in metric.items() if name != "sentences"}
+    if shown.get("parts") is not None:
+        shown["parts"] = {
+            name: None if part is None else _closed_metric(object_of(part))
+            for name, part in object_of(shown["parts"]).items()
+        }
+    return shown
+
+
+def ladder_holds(level: Level, benchmark: Benchmark) -> bool:
+    """Return whether the benchmark's ladder decides what a caller of this level sees."""
+    return benchmark.leaderboard["ladder"] and level < Level.ITEMS
+
+
+def held_submission(document: Document) -> dict[str, object]:
+    """Return a submission's document without its scores and without what a metric says of them."""
+    return {**without_comparison(document), "scores": None}
+
+
+def without_comparison(document: Document) -> dict[str, object]:
+    """Return a submission's document without what metrics warn of: they compare all sentences with gold."""
+    warnings = [warning for warning in objects_of(document["warnings"]) if "metric" not in warning]
+    return {**document, "warnings": warnings}
+
+
+WRONG = "wrong"
+"""The only mark below `gold`."""
+_OWN = ("item", "kind", "sent_id", "line", "words", "tokens", "target_words", "system")
+_OF_GOLD = ("gold", "gold_words", "gold_target_words", "pairs", "missed")
+_TELLING = ("word",)
+"""Marks that would tell of gold's words."""
+
+
+def marks_shown(level: Level, metric: str | None) -> bool:
+    """Return whether a caller may see which units of the own output are wrong.
+
+    Args:
+        level: of the caller.
+        metric: the name in the catalogue of the metric that made the marks, "" where its items show only their
+            status, None for a plain comparison.
+    """
+    if level is Level.GOLD:
+        return True
+    disclosure = disclosure_of(metric or "")
+    return level >= Level.ITEMS and bool(disclosure.fields or disclosure.members)
+
+
+def require_marks(level: Level, *, shown: bool) -> None:
+    """Check that sentences may be chosen by their errors.
+
+    Raises:
+        Forbidden: the level does not show errors, or no metric shows them at this level.
+    """
+    require(level, Level.ITEMS, "errors of single sentences")
+    if not shown:
+        raise not_shown("No metric of the benchmark shows the errors of single sentences at feedback level items.")
+
+
+def require_kind(level: Level, kind: str) -> None:
+    """Check that sentences may be chosen by a kind of error.
+
+    Raises:
+        Forbidden: the level shows only that something is wrong.
+    """
+    if kind != "any":
+        require(level, Level.GOLD, f"which errors are of kind {kind}")
+
+
+def tree_view(level: Level, document: Document, *, marks: bool) -> dict[str, object]:
+    """Return one sentence's trees.
+
+    Args:
+        level: of the caller.
+        document: with everything that is known.
+        marks: what `marks_shown` says.
+    """
+    if level is Level.GOLD:
+        return dict(document)
+    shown = chosen(document, _OWN) | {name: None for name in _OF_GOLD if name in document}
+    shown["wrong"] = None
+    found = document.get("wrong")
+    if marks and isinstance(found, list):
+        shown["wrong"] = marks_view(level, found)
+    return shown
+
+
+def marks_view(level: Level, marks: Sequence[str | None]) -> list[str | None]:
+    """Return what a caller who may see that units are wrong sees of each."""
+    if level is Level.GOLD:
+        return list(marks)
+    return [None if each is None or each in _TELLING else WRONG for each in marks]

@@ -1,0 +1,266 @@
+"""Report what the service can score, whether it works, its load, and what each type and code of a problem means.
+
+Some metrics only the monitoring may read. Boards are compared and webhooks called after a success, and latency has a
+sum: read often, each of these numbers tells how a submission ended. So they need a token of the scope `metrics`, which
+opens nothing else.
+"""
+
+from __future__ import annotations
+
+from bisect import bisect_left
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from functools import lru_cache
+from itertools import accumulate, product
+
+from prometheus_client import CollectorRegistry, Gauge, generate_latest
+from prometheus_client.core import HistogramMetricFamily
+from prometheus_client.registry import Collector
+from sqlalchemy import Connection
+from sqlalchemy.exc import DBAPIError
+
+from service.context import Context
+from service.errors import LONGEST_SHOWN, NotFound
+from service.monitoring import Summed
+from service.problem_catalogue import CODES, TYPES, Entry, ProblemType
+from service.queue import LIVE, REDIS_ERRORS, RUN_QUEUES
+from service.requests import SuggestionRequest
+from service.store import runs
+from service.store.database import DiskState, SchemaState, disk_of, schema_of
+from service.usecases.jobs import jobs
+from service.usecases.kinds import KINDS
+from service.usecases.runs.views import View, json_view
+from treescore.core.params import schema_of as parameters_schema
+from treescore.core.registry import FORMATS, METRICS, TRANSFORMS
+from treescore.core.version import __version__
+from treescore.core.wording import did_you_mean
+from treescore.evaluation.spec import entry_of, suggestions
+from treescore.significance.settings import PARAMS
+
+
+@lru_cache(maxsize=1)
+def scorers() -> View:
+    """Show the whole catalogue."""
+    return json_view(_catalogue())
+
+
+@lru_cache(maxsize=64)
+def scorer(name: str) -> View:
+    """Show one format, transform or metric.
+
+    Raises:
+        NotFound: none has this name.
+    """
+    for kind, members in (("metric", METRICS), ("format", FORMATS), ("transform", TRANSFORMS)):
+        if name in members:
+            return json_view({"kind": kind, **entry_of(members[name])})
+    suggestion = did_you_mean(name, [*METRICS, *FORMATS, *TRANSFORMS])
+    raise NotFound(f"Unknown metric, format or transform {name!r}.{suggestion} See GET /v1/scorers.")
+
+
+def suggested(asked: SuggestionRequest) -> View:
+    """Show which formats a text may be in, with the metrics that fit each."""
+    return json_view({"suggestions": [suggestion.document() for suggestion in suggestions(asked.text.encode())]})
+
+
+def _catalogue() -> dict[str, object]:
+    return {
+        "version": __version__,
+        "metrics": [entry_of(METRICS[name]) for name in sorted(METRICS)],
+        "formats": [entry_of(FORMATS[name]) for name in sorted(FORMATS)],
+        "transforms": [entry_of(TRANSFORMS[name]) for name in sorted(TRANSFORMS)],
+        "significance": parameters_schema(PARAMS),
+    }
+
+
+def problem_documents() -> list[dict[str, object]]:
+    """Return all types, then all codes."""
+    return [_entry_document(name, entry) for table in (TYPES, CODES) for name, entry in table.items()]
+
+
+def problem_document(name: str) -> dict[str, object]:
+    """Return one type or code.
+
+    Raises:
+        NotFound: none has this name.
+    """
+    entry = TYPES.get(name) or CODES.get(name)
+    if entry is None:
+        shown = name[:LONGEST_SHOWN]
+        suggestion = did_you_mean(shown, [*TYPES, *CODES])
+        raise NotFound(f"Unknown problem {shown!r}.{suggestion} See GET /problems.")
+    return _entry_document(name, entry)
+
+
+def _entry_document(name: str, entry: Entry) -> dict[str, object]:
+    kind = {"kind": "type", "status": entry.status} if isinstance(entry, ProblemType) else {"kind": "code"}
+    example = {"example": entry.example} if entry.example else {}
+    return {
+        "name": name,
+        "uri": f"/problems/{name}",
+        **kind,
+        "title": entry.title,
+        "cause": entry.cause,
+        "fix": entry.fix,
+        **example,
+    }
+
+
+_SHOWN = ("submission", "validation", "revision")
+"""Kinds of runs that are shown beside jobs, only by whether they are finished."""
+_WAITING = ("submission", "validation", jobs.KIND)
+"""Kinds of runs whose waits are shown. Others follow the success of a submission."""
+_WAITS = 1000
+"""Runs that began last, whose waits are shown."""
+_BOUNDS = (0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0, 10.0, 30.0, 60.0, 300.0, 900.0)
+"""Of the histogram of waits, in seconds."""
+
+
+_KERNELS = ("interpreted", "partly", "compiled")
+"""States of workers, the least first."""
+
+
+@dataclass(frozen=True, slots=True)
+class Workers:
+    """The workers that take live work; None where Redis does not answer.
+
+    Attributes:
+        ready: how many take it.
+        kernels: whether machine code is kept of what scores large texts, where the least of it is: `interpreted`
+            (none), `partly` or `compiled` (all); None without workers.
+    """
+
+    ready: int | None = None
+    kernels: str | None = None
+
+    @property
+    def state(self) -> str:
+        """Whether live work is taken."""
+        if self.ready is None:
+            return "unknown"
+        return "ok" if self.ready else "none"
+
+
+def ready(context: Context) -> tuple[bool, dict[str, str], Workers]:
+    """Return whether work can be accepted, the state of each part, and the workers.
+
+    It can be without Redis and without workers: what is stored is queued and done once they are back.
+    """
+    schema = schema_state(context)
+    queue = context.queue.alive()
+    workers = workers_of(context) if queue else Workers()
+    checks = {
+        "store": "ok" if context.store.alive() else "away",
+        "queue": "ok" if queue else "away",
+        "workers": workers.state,
+        "disk": disk_of(context.store).state,
+        "schema": schema,
+    }
+    accepts = checks["store"] == "ok" and schema == SchemaState.CURRENT and checks["disk"] != DiskState.FULL
+    return accepts, checks, workers
+
+
+def schema_state(context: Context) -> str:
+    """Return how the store's tables compare with this code; `unknown` while the store does not answer."""
+    try:
+        with context.store.read() as db:
+            return schema_of(db).state
+    except DBAPIError:
+        return "unknown"
+
+
+def workers_of(context: Context) -> Workers:
+    """Count the workers that take live work."""
+    try:
+        ready_now, states = context.queue.workers(LIVE), context.queue.states(LIVE)
+    except REDIS_ERRORS:
+        return Workers()
+    return Workers(ready_now, next((state for state in _KERNELS if state in states), None))
+
+
+def metrics_text(context: Context) -> bytes:
+    """Return counts of stored and queued runs as Prometheus text. They come from the store, so any process may answer.
+
+    The text is public, so it does not tell how submissions ended: where teams may not know that, a count would tell
+    them, and so would the comparisons that follow each success.
+    """
+    registry = CollectorRegistry()
+    Gauge("treescore_info", "Version of the service", ["version"], registry=registry).labels(__version__).set(1)
+    by_state = Gauge("treescore_runs", "Runs in the store", ["kind", "state"], registry=registry)
+    with context.store.read() as db:
+        for (kind, state), number in runs.counts_by_state(db).items():
+            if kind == jobs.KIND:
+                by_state.labels(kind, state).set(number)
+            elif kind in _SHOWN:
+                by_state.labels(kind, state if state in runs.UNFINISHED else "finished").inc(number)
+        registry.register(_Waits(runs.waits(db, _WAITING, _WAITS)))
+    waiting = Gauge("treescore_queue_length", "Wake-ups that wait in Redis", ["queue"], registry=registry)
+    up = Gauge("treescore_redis_up", "Whether Redis answers", registry=registry)
+    try:
+        # comparisons and boards follow each success: what waits in their queue would tell of one
+        waiting.labels(LIVE).set(context.queue.lengths()[LIVE])
+        up.set(1)
+    except REDIS_ERRORS:
+        up.set(0)
+    return generate_latest(registry)
+
+
+class _Waits(Collector):
+    """A histogram of seconds waited, by kind of run; cumulative, as Prometheus has it."""
+
+    def __init__(self, waits: Mapping[str, Sequence[float]]) -> None:
+        self._waits = waits
+
+    def collect(self) -> Iterator[HistogramMetricFamily]:
+        """Yield the one histogram."""
+        family = HistogramMetricFamily(
+            "treescore_wait_seconds",
+            f"Seconds from creation to start of the {_WAITS} runs that began last",
+            labels=["kind"],
+        )
+        for kind, waited in self._waits.items():
+            counts = [0] * (len(_BOUNDS) + 1)
+            for seconds in waited:
+                counts[bisect_left(_BOUNDS, seconds)] += 1
+            bounds = [*map(str, _BOUNDS), "+Inf"]
+            family.add_metric([kind], list(zip(bounds, accumulate(counts), strict=True)), sum(waited))
+        yield family
+
+
+def private_metrics_text(context: Context) -> bytes:
+    """Return the metrics as Prometheus text, beside the public ones. Without Redis only those of the store."""
+    registry = CollectorRegistry()
+    with context.store.read() as db:
+        _show_runs(registry, db, context)
+    workers = Gauge("treescore_workers", "Workers that send heartbeats", ["queue", "state"], registry=registry)
+    context.queue.add_counts()
+    try:
+        load = context.queue.load()
+        registry.register(Summed(context.queue.counts()))
+    except REDIS_ERRORS:
+        registry.unregister(workers)
+        return generate_latest(registry)
+    for queue in RUN_QUEUES:
+        for state in ("busy", "idle"):
+            workers.labels(queue, state).set(load[queue, state])
+    return generate_latest(registry)
+
+
+def _show_runs(registry: CollectorRegistry, db: Connection, context: Context) -> None:
+    waiting = Gauge("treescore_waiting", "Runs that wait for a worker", ["queue", "kind"], registry=registry)
+    running = Gauge("treescore_running", "Runs that a worker has begun", ["queue", "kind"], registry=registry)
+    oldest = Gauge(
+        "treescore_oldest_waiting_seconds", "Age of the run that waits longest; 0 without one", ["queue"],
+        registry=registry,
+    )  # fmt: skip
+    now = context.now()
+    begin = dict.fromkeys(RUN_QUEUES, now)
+    for queue, kind in product(RUN_QUEUES, KINDS):
+        waiting.labels(queue, kind).set(0)
+        running.labels(queue, kind).set(0)
+    for each in runs.open_counts(db):
+        (waiting if each.state == runs.QUEUED else running).labels(each.queue, each.kind).set(each.number)
+        if each.state == runs.QUEUED:
+            begin[each.queue] = min(begin.get(each.queue, now), each.oldest)
+    for queue, since in begin.items():
+        oldest.labels(queue).set((now - since).total_seconds())

@@ -1,1 +1,0 @@
-"""Report what the service can score, and whether it works."""

@@ -1,1 +1,0 @@
-"""Create, list and revoke tokens."""

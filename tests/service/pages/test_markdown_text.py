@@ -1,0 +1,131 @@
+"""Markdown of strangers as HTML: what is allowed is there, and nothing else gets through."""
+
+from __future__ import annotations
+
+import re
+from html.parser import HTMLParser
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from service.pages.markdown import strangers_html
+
+TAGS = {
+    *("p", "h2", "h3", "h4", "h5", "h6", "ul", "ol", "li", "em", "strong", "code", "pre", "a", "br"),
+}
+LONGEST = 20_000
+
+
+class Seen(HTMLParser):
+    """Collects tags with their attributes, and all text."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.tags: list[tuple[str, dict[str, str | None]]] = []
+        self.text = ""
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        self.tags.append((tag, dict(attrs)))
+
+    def handle_data(self, data: str) -> None:
+        self.text += data
+
+
+def seen(text: str) -> Seen:
+    parser = Seen()
+    parser.feed(str(strangers_html(text)))
+    parser.close()
+    return parser
+
+
+def assert_harmless(text: str) -> None:
+    found = seen(text)
+    for tag, attributes in found.tags:
+        assert tag in TAGS, tag
+        assert set(attributes) <= ({"href", "rel"} if tag == "a" else {"start"} if tag == "ol" else set())
+        if tag == "a":
+            assert re.match(r"(https?://|mailto:)", attributes["href"] or "", re.IGNORECASE)
+            assert attributes["rel"] == "nofollow noopener"
+    assert all(character.isprintable() or character in "\t\n" for character in found.text)
+
+
+@pytest.mark.parametrize(
+    ("text", "html"),
+    [
+        ("a\n\nb", "<p>a</p>\n<p>b</p>\n"),
+        ("# A\r\n## B\n###### C", "<h2>A</h2>\n<h3>B</h3>\n<h6>C</h6>\n"),
+        ("*a* **b** `c<`", "<p><em>a</em> <strong>b</strong> <code>c&lt;</code></p>\n"),
+        ("- a\n- b", "<ul>\n<li>a</li>\n<li>b</li>\n</ul>\n"),
+        ("3. a", '<ol start="3">\n<li>a</li>\n</ol>\n'),
+        ("```js\na&b\n```", "<pre><code>a&amp;b\n</code></pre>\n"),
+        ("[a](https://b.c 'x')", '<p><a href="https://b.c" rel="nofollow noopener">a</a></p>\n'),
+        ("<x@b.c>", '<p><a href="mailto:x@b.c" rel="nofollow noopener">x@b.c</a></p>\n'),
+        ("[a][1]\n\n[1]: http://b.c", '<p><a href="http://b.c" rel="nofollow noopener">a</a></p>\n'),
+        ("", ""),
+    ],
+)
+def test_what_a_text_may_hold(text: str, html: str) -> None:
+    assert str(strangers_html(text)) == html
+
+
+HOSTILE = (
+    "<script>alert(1)</script>",
+    "<img src=x onerror=alert(1)>",
+    "<!-- -->\n<style>*{}</style>",
+    "![a](https://b.c/pixel.png)",
+    "[a](javascript:alert(1)) [a](JAVASCRIPT:alert(1)) [a]( javascript:alert(1))",
+    "[a](java\tscript:alert(1)) [a](java&#115;cript:alert(1)) [a](\\javascript:alert(1))",
+    "[a](data:text/html,<script>) [a](vbscript:x) [a](file:///etc/passwd) [a](//b.c) [a](/v1/tokens) [a](#b)",
+    '[a](https://b.c/"onclick=alert(1)) [a](<https://b.c" onclick="alert(1)>)',
+    "<javascript:alert(1)> <https://b.c/\"onmouseover='x'>",
+    "[a]: javascript:alert(1)\n\n[a]",
+    '```"><script>\nx\n```',
+    "~~~ x onclick=alert(1)\nx\n~~~",
+    "&#x202E;abc &lt;b&gt; &zwj; \u202eabc\u2066 \x00\x1b[31m\x7f\x85\u2028",
+    '[a](https://b.c "x\u202e") [\u202ea](https://b.c/\u202e)',
+    "| a |\n|---|\n| b |\n\n> c\n\n***",
+)
+
+
+@pytest.mark.parametrize("text", HOSTILE)
+def test_nothing_else_gets_through(text: str) -> None:
+    assert_harmless(text)
+
+
+@given(st.text(st.sampled_from("[]()<>!*_`#-+1. \n\t\"'&;:/\\jhsa\u202e") | st.characters(), max_size=200))
+def test_no_text_makes_another_tag_or_attribute(text: str) -> None:
+    assert_harmless(text)
+
+
+@pytest.mark.parametrize(
+    "piece",
+    [
+        "[",
+        "![",
+        "[](",
+        "[a](",
+        "*",
+        "**a ",
+        "*a_ ",
+        "<",
+        "<a:",
+        "\\",
+        "]",
+        "- ",
+        "1. ",
+        "[a]: b\n",
+        "a\n",
+        "# ",
+        "`` ` ",
+    ],
+)
+def test_the_longest_text_is_harmless(piece: str) -> None:
+    text = (piece * LONGEST)[:LONGEST]
+    assert_harmless(text)
+
+
+def test_the_longest_text_of_nested_brackets_and_lists_is_harmless() -> None:
+    half = LONGEST // 2
+    assert_harmless("[" * half + "](https://b.c)" * (half // 14))
+    assert_harmless("".join(" " * 2 * depth + "- a\n" for depth in range(139)))

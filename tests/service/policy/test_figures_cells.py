@@ -1,0 +1,68 @@
+"""What rests on few sentences, and what would give it."""
+
+from __future__ import annotations
+
+import pytest
+
+from service.policy.figures import hidden_parts, hidden_revisions, small_parts
+from service.store.revisions import Digests
+
+
+@pytest.mark.parametrize(
+    ("sizes", "hidden"),
+    [
+        ({"a": 3}, ""),
+        ({"a": 10, "b": 12}, ""),
+        ({"a": 9, "b": 100, "c": 50, "d": 70}, "abc".replace("b", "d")),
+        ({"a": 3, "b": 3, "c": 3, "d": 3, "e": 90}, "abcd"),
+        ({"a": 2, "b": 3, "c": 4, "d": 30, "e": 90}, "abcd"),
+        ({"a": 3, "b": 100, "c": 90}, "abc"),
+    ],
+)
+def test_hidden_parts_cannot_be_told_from_what_is_shown(sizes: dict[str, int], hidden: str) -> None:
+    assert hidden_parts(sizes) == frozenset(hidden)
+
+
+def test_of_two_parts_the_mean_alone_is_shown() -> None:
+    assert hidden_parts({"a": 9, "b": 100}) == {"a", "b", "pooled"}
+
+
+def test_small_parts_are_those_with_fewer_than_ten_sentences() -> None:
+    assert small_parts({"a": 9, "b": 10, "c": None}) == ["a"]
+
+
+def gold(heads: range, lemmas: int = 0, key: str | None = None) -> dict[str, Digests]:
+    return {"en": Digests(key, [list(heads), [lemmas + each for each in range(len(heads))]])}
+
+
+def test_a_superseded_revision_that_is_too_near_to_a_shown_one_is_hidden() -> None:
+    golds = {1: gold(range(60)), 2: gold(range(1, 61)), 3: gold(range(20, 80))}
+    assert hidden_revisions(2, golds) == {1}
+    assert hidden_revisions(3, golds) == {1}
+    assert hidden_revisions(3, {2: golds[2], 3: golds[3]}) == frozenset()
+
+
+def test_a_change_of_every_lemma_does_not_cover_that_of_one_head() -> None:
+    assert hidden_revisions(2, {1: gold(range(60)), 2: gold(range(1, 61), lemmas=1000)}) == {1}
+
+
+def test_equal_gold_is_no_difference_and_unknown_gold_is_a_small_one() -> None:
+    old = {"en": Digests("hmac-sha256:a", None)}
+    assert hidden_revisions(2, {1: old, 2: gold(range(60), key="hmac-sha256:b")}) == {1}
+    assert hidden_revisions(2, {1: old, 2: gold(range(60), key="hmac-sha256:a")}) == frozenset()
+    assert hidden_revisions(2, {1: gold(range(60)), 2: gold(range(60))}) == frozenset()
+
+
+def test_a_part_that_only_one_revision_has_differs_as_a_whole() -> None:
+    small = {"de": Digests(None, [[1, 2], [3, 4]])}
+    assert hidden_revisions(2, {1: {**gold(range(60)), **small}, 2: gold(range(60))}) == {1}
+
+
+def test_parts_that_only_one_revision_has_would_give_those_that_are_hidden() -> None:
+    large, other, small = (gold(range(first, last))["en"] for first, last in ((0, 24), (30, 54), (60, 62)))
+    whole = {"en": large, "de": other, "fr": large, "nl": small}
+    without = {name: part for name, part in whole.items() if name != "de"}
+    assert hidden_revisions(2, {1: whole, 2: without}) == {1}
+    assert hidden_revisions(2, {1: whole, 2: {**whole, "de": large}}) == frozenset()
+    none_small = {name: part for name, part in whole.items() if name != "nl"}
+    assert hidden_revisions(2, {1: none_small, 2: {"en": large, "fr": large}}) == frozenset()

@@ -1,0 +1,292 @@
+"""Rows that teams picked from several submissions: what counts, what p says, and what nobody else learns."""
+
+from __future__ import annotations
+
+import json
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import orjson
+import pytest
+
+from service.caller import Caller
+from service.policy.figures import rounded_p
+from service.requests import SubmissionChanges
+from service.schemas.submissions import ComparisonRequest
+from service.store import comparisons
+from service.usecases.boards.compare import most_others
+from service.usecases.comparisons.ask import ask
+from service.usecases.comparisons.show import view_comparison
+from service.usecases.submissions.submissions import delete_submission, patch_submission
+from tests.fixtures.contexts import ORGANISER
+from tests.fixtures.requests import loaded
+from tests.fixtures.tasks import ANYONE, LONG, SLUG, Task, column, spoilt
+from treescore.evaluation.benchmark import UNSELECTED
+from treescore.significance.permutation import permutation
+
+CASES = json.loads((Path(__file__).parents[3] / "golden" / "inference.json").read_text())["selection"]["cases"]
+
+
+def words(right: Sequence[int], of: Sequence[int]) -> str:
+    """Sentences of so many words, so many of them with the right relation."""
+    sentences = []
+    for good, total in zip(right, of, strict=True):
+        lines = [
+            f"{at}\tw{at}\t_\tX\t_\t_\t{at - 1}\t{'root' if at == 1 else 'dep' if at <= good else 'obj'}\t_\t_"
+            for at in range(1, total + 1)
+        ]
+        lines[0] = lines[0] if good else lines[0].replace("root", "root:none")
+        sentences.append("\n".join(lines) + "\n\n")
+    return "".join(sentences)
+
+
+def gold(case: dict[str, Any]) -> str:
+    return words(case["total"], case["total"])
+
+
+class Case:
+    """A board of the golden case: `ahead` has sent several submissions, `behind` one."""
+
+    def __init__(self, task: Task, number: int = 0) -> None:
+        self.task, self.case = task, CASES[number]
+        task.make(parts={"en": {"gold": gold(self.case)}}, feedback="scores")
+        self.ahead, self.behind = task.team("ahead"), task.team("behind")
+        self.sent = [self.send(self.ahead, right) for right in self.case["submissions"]]
+        self.opponent = self.send(self.behind, self.case["opponent"])
+        task.settle()
+        best = max(self.case["submissions"], key=sum)
+        self.best = self.sent[self.case["submissions"].index(best)]
+
+    def send(self, caller: Caller, right: Sequence[int]) -> str:
+        return self.task.submit(caller, words(right, self.case["total"]))
+
+    def compared(self, caller: Caller = ORGANISER) -> dict[str, Any]:
+        """The comparison behind the board."""
+        return shown(self.task, caller, self.task.leaderboard()["significance"]["comparison"])
+
+    def pair(self) -> dict[str, Any]:
+        return self.compared()["pairs"][0]
+
+
+@pytest.fixture
+def case(task: Task) -> Case:
+    return Case(task)
+
+
+def shown(task: Task, caller: Caller, name: str) -> dict[str, Any]:
+    return orjson.loads(view_comparison(task.context, caller, name).body)
+
+
+def answered(task: Task, caller: Caller, **asked: Any) -> dict[str, Any]:
+    name = ask(task.context, caller, SLUG, loaded(ComparisonRequest, asked))
+    task.settle()
+    return shown(task, caller, name)
+
+
+@pytest.mark.parametrize("number", range(len(CASES)))
+def test_p_of_a_board_allows_for_the_picking(task: Task, number: int) -> None:
+    case = Case(task, number)
+    expected = case.case["expected"]
+    pair = case.pair()
+    assert pair["p"] == pytest.approx(expected["p"], rel=1e-12)
+    assert pair["p_unselected"] == pytest.approx(expected["p_unselected"], rel=1e-12)
+    board = task.leaderboard()
+    assert board["significance"]["selection"] == "adjusted"
+    assert column(board, "considered") == [len(case.sent), 1]
+    assert board["rows"][0]["p_next"] == rounded_p(expected["p"])
+    assert "p allows for the picking" in case.compared()["assumed"]
+
+
+def test_withdrawn_and_deleted_submissions_count_as_before(case: Case) -> None:
+    before = case.pair()
+    board = case.task.leaderboard()["significance"]["comparison"]
+    unpicked = [each for each in case.sent if each != case.best]
+    patch_submission(case.task.context, case.ahead, unpicked[0], SubmissionChanges(withdrawn=True))
+    case.task.settle()
+    assert case.task.leaderboard()["significance"]["comparison"] == board
+    delete_submission(case.task.context, case.ahead, unpicked[1])
+    case.task.settle()
+    assert column(case.task.leaderboard(), "considered") == [5, 1]
+    after = case.pair()
+    # its counts are gone: it counts with the tail of the row ahead
+    assert after["p"] > before["p"]
+    assert after["p_unselected"] == before["p_unselected"]
+
+
+def test_deleting_what_was_not_picked_ends_no_comparison_of_others(case: Case) -> None:
+    asked = answered(case.task, case.behind, submissions=[case.best, case.opponent])
+    delete_submission(case.task.context, case.ahead, next(each for each in case.sent if each != case.best))
+    case.task.settle()
+    assert shown(case.task, case.behind, asked["id"]) == asked
+
+
+def test_p_tells_nothing_of_what_a_ladder_holds(task: Task) -> None:
+    task.make(parts={"en": {"gold": LONG}}, leaderboard={"ladder": True})
+    lyon, oslo = task.team("lyon"), task.team("oslo")
+    task.scored(lyon, spoilt(2))
+    task.scored(oslo, spoilt(11))
+    # the joint p of equal outputs is that of one of them
+    held = task.scored(lyon, spoilt(2))
+    task.settle()
+    assert task.shown(lyon, held)["released"] is False
+    board = task.leaderboard()
+    assert column(board, "considered") == [2, 1]
+    pair = shown(task, ORGANISER, board["significance"]["comparison"])["pairs"][0]
+    assert pair["p"] == pytest.approx(2 * pair["p_unselected"], rel=1e-12)
+
+
+def test_failed_and_cancelled_submissions_do_not_count(case: Case) -> None:
+    case.task.submit(case.ahead, "not a treebank\n")
+    case.task.settle()
+    assert column(case.task.leaderboard(), "considered") == [5, 1]
+
+
+def test_a_new_submission_that_is_not_picked_is_a_new_question(case: Case) -> None:
+    before, name = case.pair(), case.task.leaderboard()["significance"]["comparison"]
+    case.send(case.ahead, [10, 7, 9, 9, 5, 11, 8, 7, 6, 9, 6])
+    case.task.work()
+    early = case.task.leaderboard()
+    assert (early["significance"]["pending"], early["rows"][0]["p_next"]) == (True, None)
+    case.task.settle()
+    assert column(case.task.leaderboard(), "submission") == [case.best, case.opponent]
+    assert case.task.leaderboard()["significance"]["comparison"] != name
+    assert case.pair()["p"] > before["p"]
+
+
+def test_what_the_last_row_was_picked_from_changes_nothing(case: Case) -> None:
+    name = case.task.leaderboard()["significance"]["comparison"]
+    case.send(case.behind, [1] * 11)
+    case.task.settle()
+    assert case.task.leaderboard()["significance"]["comparison"] == name
+    assert column(case.task.leaderboard(), "considered") == [5, 2]
+
+
+def test_only_pairs_of_the_team_that_sent_something_are_tested_again(case: Case, monkeypatch: Any) -> None:
+    third = case.task.team("third")
+    case.send(third, case.case["opponent"][::-1])
+    case.task.settle()
+    tested = []
+
+    def watched(sample: Any, pairs: Any, *more: Any) -> Any:
+        tested.extend(pairs)
+        return permutation(sample, pairs, *more)
+
+    monkeypatch.setattr(sys.modules["treescore.significance.compare"], "permutation", watched)
+    case.send(case.ahead, [2] * 11)
+    case.task.settle()
+    assert len(tested) == 2
+    assert len(case.compared()["pairs"]) == 3
+
+
+def test_last_and_all_are_not_picked_by_scores(case: Case) -> None:
+    for pick in ("last", "all"):
+        document = answered(case.task, ORGANISER, submissions="leaderboard", pick=pick)
+        assert all(pair["p_unselected"] is None for pair in document["pairs"])
+        assert UNSELECTED in document["assumed"]
+        assert case.task.leaderboard(ORGANISER, pick=pick)["significance"]["selection"] == "none"
+    case.task.patch(leaderboard={"pick": "chosen"})
+    patch_submission(case.task.context, case.ahead, case.best, SubmissionChanges(chosen=True))
+    case.task.settle()
+    assert case.task.leaderboard()["significance"]["selection"] == "adjusted"
+    assert case.pair()["p"] == pytest.approx(case.case["expected"]["p"], rel=1e-12)
+
+
+def test_two_of_a_teams_own_are_compared_as_they_are(case: Case) -> None:
+    own = [case.best, next(each for each in case.sent if each != case.best)]
+    document = answered(case.task, case.ahead, submissions=own)
+    assert document["pairs"][0]["p_unselected"] is None
+    assert UNSELECTED in document["assumed"]
+
+
+def test_rows_that_are_listed_are_tested_as_on_the_board_and_an_organisers_settings_as_they_are(case: Case) -> None:
+    rows = [case.best, case.opponent]
+    asked = answered(case.task, case.behind, submissions=rows)
+    assert asked["id"] == case.task.leaderboard()["significance"]["comparison"]
+    chosen = answered(case.task, ORGANISER, submissions=rows, alpha=0.1)
+    assert chosen["pairs"][0]["p"] == pytest.approx(case.case["expected"]["p_unselected"], rel=1e-12)
+    assert UNSELECTED in chosen["assumed"]
+    whole = answered(case.task, ORGANISER, submissions="leaderboard", alpha=0.1)
+    assert whole["pairs"][0]["p"] == pytest.approx(case.case["expected"]["p"], rel=1e-12)
+
+
+@pytest.mark.parametrize("form", ["json", "csv", "markdown", "latex"])
+def test_rivals_learn_how_many_were_considered_and_which_from_nothing(case: Case, form: str) -> None:
+    context = case.task.context
+    name = ask(context, case.behind, SLUG, loaded(ComparisonRequest, {"submissions": [case.best, case.opponent]}))
+    case.task.settle()
+    unpicked = [each for each in case.sent if each != case.best]
+    for caller in (case.behind, ANYONE):
+        body = view_comparison(context, caller, name, form).body.decode()
+        board = json.dumps(case.task.leaderboard(caller))
+        assert not [each for each in unpicked if each in body or each in board]
+
+
+def test_what_p_tells_of_a_picked_row_is_rounded(case: Case) -> None:
+    pair = case.compared(case.behind)["pairs"][0]
+    assert pair["p"] == rounded_p(case.case["expected"]["p"])
+    assert pair["p_unselected"] == rounded_p(case.case["expected"]["p_unselected"])
+    assert "how" not in pair
+
+
+def test_below_the_level_scores_nobody_learns_how_many_were_considered(case: Case) -> None:
+    case.task.patch(feedback="rounded")
+    board = case.task.leaderboard()
+    assert column(board, "considered") == [None, None]
+    assert board["significance"]["selection"] is None
+
+
+def test_a_frozen_board_considers_what_was_scored_by_then(case: Case) -> None:
+    case.task.patch(leaderboard={"frozen_at": case.task.context.now().isoformat()})
+    case.task.settle()
+    before = case.task.leaderboard()
+    case.send(case.ahead, [3] * 11)
+    case.task.settle()
+    after = case.task.leaderboard()
+    assert column(after, "considered") == [5, 1]
+    assert after["significance"]["comparison"] == before["significance"]["comparison"]
+    assert after["rows"][0]["p_next"] == rounded_p(case.case["expected"]["p"])
+    assert column(case.task.leaderboard(ORGANISER), "considered") == [6, 1]
+
+
+def test_the_stored_question_names_what_was_considered(case: Case) -> None:
+    name = ask(case.task.context, ORGANISER, SLUG, loaded(ComparisonRequest, {"submissions": "leaderboard"}))
+    with case.task.context.store.read() as db:
+        considered = comparisons.get(db, name).question["considered"]
+    assert list(considered) == [case.best]
+    assert sorted([case.best, *considered[case.best]["others"]]) == sorted(case.sent)
+    assert considered[case.best]["deleted"] == 0
+
+
+def test_baselines_are_one_of_one(task: Task) -> None:
+    case = Case(task)
+    for right in case.case["submissions"][:2]:
+        case.send(ORGANISER, right)
+    task.settle()
+    assert sorted(column(task.leaderboard(), "considered")) == [1, 1, 1, 5]
+
+
+def question_of_rows(rows: int, others: int = 1) -> Any:
+    names = [f"s{at}" for at in range(rows)]
+    return {"submissions": names, "considered": {name: {"others": ["x"] * others, "deleted": 0} for name in names}}
+
+
+@pytest.mark.parametrize(
+    ("rows", "sentences", "columns", "most"),
+    [(2, 1_000, 2, 64), (2, 2_000, 2, 40), (50, 2_000, 2, 40), (100, 2_000, 2, 10), (2, 120_000, 3, 0), (2, 0, 0, 64)],
+)
+def test_time_and_memory_of_what_was_considered_are_bounded_before_it_is_read(
+    rows: int, sentences: int, columns: int, most: int
+) -> None:
+    assert most_others(question_of_rows(rows), sentences, columns) == most
+
+
+def test_what_is_beyond_the_budget_counts_with_the_tail_of_the_row_ahead(case: Case, monkeypatch: Any) -> None:
+    monkeypatch.setattr("service.usecases.boards.compare.MOST_CONSIDERED", 0)
+    case.task.patch(leaderboard={"pick": "chosen"})
+    patch_submission(case.task.context, case.ahead, case.best, SubmissionChanges(chosen=True))
+    case.send(case.ahead, [2] * 11)
+    case.task.settle()
+    pair = case.pair()
+    assert pair["p"] == pytest.approx(6 * pair["p_unselected"], rel=1e-12)

@@ -1,0 +1,281 @@
+"""Attacks on what boards, exports and documents show: more digits, other scores, small parts, near revisions."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+import orjson
+import pytest
+from sqlalchemy import select, update
+
+from service.context import Context
+from service.errors import Forbidden, Unprocessable
+from service.render import LEADERBOARD_FORMATS
+from service.requests import LeaderboardQuery, PageQuery, SubmissionItemsQuery, SubmissionSlicesQuery
+from service.schemas.benchmarks import RevisionRequest
+from service.store import artifacts
+from service.store import submissions as stored
+from service.store.score_records import numbers
+from service.store.tables import parts, scores
+from service.usecases.benchmarks.revisions import create_revision, list_revisions, view_revision
+from service.usecases.boards.leaderboard import leaderboard
+from service.usecases.submissions import submissions
+from service.usecases.submissions.results import submission_items, submission_slices
+from tests.fixtures.contexts import ORGANISER
+from tests.fixtures.requests import loaded
+from tests.fixtures.tasks import ANYONE, LONG, RIGHT, SECOND_PART, SLUG, Task, column, spoilt
+
+SMALL = {"en": {"gold": LONG}, "de": {"gold": LONG}, "fr": {"gold": LONG}, "nl": {"gold": SECOND_PART}}
+"""Three parts of 24 sentences and one of two."""
+
+
+def spoilt_parts(first: int) -> dict[str, str]:
+    return {"en": spoilt(first), "de": spoilt(2), "fr": LONG, "nl": SECOND_PART}
+
+
+def revise(task: Task, gold: str, **more: Any) -> None:
+    create_revision(task.context, ORGANISER, SLUG, loaded(RevisionRequest, {"parts": {"en": {"gold": gold}}, **more}))
+    task.settle()
+
+
+def in_every_form(task: Task, **asked: Any) -> Iterator[bytes]:
+    for form in LEADERBOARD_FORMATS:
+        yield leaderboard(task.context, ANYONE, SLUG, LeaderboardQuery(format=form, **asked)).body
+
+
+def perturb(context: Context, by: float) -> None:
+    """Move every stored figure of every submission."""
+    with context.store.write() as db:
+        for row in db.execute(select(scores)).all():
+            document = orjson.dumps(artifacts.unpack_json(row.document)["metrics"])
+            moved = {**artifacts.unpack_json(row.document), "metrics": _moved(orjson.loads(document), by)}
+            figures = (numbers(row.figures) + by).astype(np.dtype("<f8")).tobytes()
+            values = {"main": row.main + by, "figures": figures, "document": artifacts.pack_json(moved)}
+            db.execute(update(scores).where(scores.c.submission_id == row.submission_id).values(values))
+
+
+def _moved(value: Any, by: float) -> Any:
+    if isinstance(value, dict):
+        return {name: _moved(member, by) for name, member in value.items() if name != "signature"} | (
+            {"signature": value["signature"]} if "signature" in value else {}
+        )
+    return value + by if isinstance(value, float) else value
+
+
+def told(task: Task, caller: Any, sent: list[str]) -> list[Any]:
+    documents = [submissions.view_submission(task.context, caller, each) for each in sent]
+    return [*in_every_form(task), *((view.body, view.etag) for view in documents)]
+
+
+def test_digits_beyond_the_fourth_are_in_no_document_and_no_export(board, context, monkeypatch):
+    lyon = board.team()
+    sent = [board.scored(lyon, spoilt(3)), board.scored(board.team("prague"), spoilt(9))]
+    board.settle()
+    # the cache would answer: what it depends on has not changed
+    monkeypatch.setattr("service.usecases.boards.viewing.BoardCache.get", lambda *_: None)
+    before, exact = told(board, lyon, sent[:1]), board.shown(ORGANISER, sent[0])
+    perturb(context, 1e-7)
+    assert told(board, lyon, sent[:1]) == before
+    assert board.shown(ORGANISER, sent[0]) != exact
+
+
+def test_scores_that_are_shown_equal_share_a_rank_and_the_first_is_picked(board, context):
+    lyon = board.team()
+    first, later = board.scored(lyon, spoilt(3)), board.scored(lyon, spoilt(2))
+    other = board.scored(board.team("prague"), spoilt(1))
+    for each, value in ((first, 0.95001), (later, 0.95002), (other, 0.95003)):
+        with context.store.write() as db:
+            db.execute(update(scores).where(scores.c.submission_id == each).values(main=value))
+    for caller in (ANYONE, ORGANISER):
+        shown = board.leaderboard(caller)
+        assert column(shown, "submission") == [first, other]
+        assert column(shown, "rank") == [1, 1]
+
+
+def test_an_unlisted_score_is_shown_nowhere(board, context):
+    lyon = board.team()
+    sent = board.scored(lyon, spoilt(3))
+    board.settle()
+    board.patch(leaderboard={"scores": ["attachment.las"]})
+    assert board.benchmark()["leaderboard"]["scores"] == ["attachment.las"]
+    assert board.leaderboard()["scores"] == ["attachment.las"]
+    assert not [body for body in in_every_form(board) if b"uas" in body]
+    with pytest.raises(Forbidden, match=r"leaderboard\.scores"):
+        board.leaderboard(score="attachment.uas")
+    document = submissions.view_submission(context, lyon, sent).body
+    assert b'"las"' in document
+    assert b"uas" not in document
+    assert "attachment.uas" in board.leaderboard(ORGANISER)["scores"]
+    board.patch(feedback="items")
+    slices = submission_slices(context, lyon, sent, SubmissionSlicesQuery(by="deprel")).body
+    items = orjson.dumps(submission_items(context, lyon, sent, SubmissionItemsQuery()).items)
+    assert b'"las"' in items
+    assert b'"uas"' not in items + slices
+
+
+def test_a_metric_without_a_listed_score_has_neither_items_nor_slices(task, context):
+    task.make(metrics=["attachment", "ud"], feedback="items", leaderboard={"scores": ["attachment.las"]})
+    lyon = task.team()
+    sent = task.scored(lyon, RIGHT)
+    assert list(task.shown(lyon, sent)["scores"]["metrics"]) == ["attachment"]
+    for ask, query in ((submission_items, SubmissionItemsQuery), (submission_slices, SubmissionSlicesQuery)):
+        with pytest.raises(Forbidden):
+            ask(context, lyon, sent, query(metric="ud"))
+
+
+def test_at_rounded_the_main_score_alone_is_shown_unless_others_are_listed(board):
+    lyon = board.team()
+    sent = board.scored(lyon, spoilt(3))
+    board.patch(feedback="rounded")
+    assert list(board.shown(lyon, sent)["scores"]["metrics"]["attachment"]["scores"]) == ["las"]
+    assert board.leaderboard()["scores"] == ["attachment.las"]
+    board.patch(leaderboard={"scores": ["attachment.uas"]})
+    assert board.leaderboard()["scores"] == ["attachment.las", "attachment.uas"]
+
+
+def test_a_benchmark_lists_only_scores_that_it_has(task):
+    with pytest.raises(Unprocessable) as refused:
+        task.make(leaderboard={"scores": ["attachment.uas", "attachment.mlas", "ud"]})
+    assert [problem.pointer for problem in refused.value.problems] == ["/leaderboard/scores/1", "/leaderboard/scores/2"]
+    task.make()
+    with pytest.raises(Unprocessable):
+        task.patch(leaderboard={"scores": ["attachment.mlas"]})
+    task.patch(leaderboard={"scores": ["attachment"]})
+    assert task.benchmark()["leaderboard"]["scores"] == ["attachment.las"]
+
+
+@pytest.fixture
+def small(task):
+    """A benchmark with a part of two sentences, and a submission."""
+    task.make(parts=SMALL)
+    task.lyon = task.team()
+    task.sent = task.scored(task.lyon, spoilt_parts(3))
+    task.settle()
+    return task
+
+
+def test_a_small_part_and_those_that_would_give_it_are_shown_nowhere(small):
+    shown = small.shown(small.lyon, small.sent)["scores"]["metrics"]["attachment"]
+    assert [name for name, part in shown["parts"].items() if part is not None] == ["fr"]
+    assert shown["macro"]["las"] is not None
+    for part in ("nl", "en", "de"):
+        for form in LEADERBOARD_FORMATS:
+            with pytest.raises(Forbidden, match="fewer than 10 sentences"):
+                leaderboard(small.context, ANYONE, SLUG, LeaderboardQuery(part=part, format=form))
+    assert small.leaderboard(part="fr")["rows"][0]["score"] == 1.0
+    assert small.leaderboard(ORGANISER, part="nl")["rows"][0]["score"] == 1.0
+    small.patch(feedback="items")
+    assert small.leaderboard(part="nl")["rows"][0]["score"] == 1.0
+
+
+def test_of_two_parts_neither_the_small_one_nor_its_difference_from_the_whole_is_shown(task):
+    task.make(parts={"en": {"gold": LONG}, "de": {"gold": SECOND_PART}})
+    lyon = task.team()
+    shown = task.shown(lyon, task.scored(lyon, {"en": spoilt(3), "de": SECOND_PART}))["scores"]
+    assert shown["metrics"]["attachment"]["parts"] == {"en": None, "de": None}
+    assert shown["metrics"]["attachment"]["scores"] == {}
+    assert shown["main"]["value"] == shown["metrics"]["attachment"]["macro"]["las"] == 0.9792
+    for part in ("en", "de", "pooled"):
+        with pytest.raises(Forbidden):
+            task.leaderboard(part=part)
+    assert task.leaderboard()["rows"][0]["score"] == 0.9792
+
+
+def test_small_parts_are_warned_of_when_a_benchmark_is_made(small):
+    (warning,) = small.benchmark()["warnings"]
+    assert (warning["code"], warning["part"], warning["pointer"]) == ("small-part", "nl", "/parts/nl")
+    assert small.benchmark(ANYONE)["warnings"] == []
+
+
+def test_slices_are_not_shown_below_items_however_large(small, context):
+    with pytest.raises(Forbidden):
+        submission_slices(context, small.lyon, small.sent, SubmissionSlicesQuery(part="fr", by="deprel"))
+
+
+def test_two_revisions_that_differ_in_one_sentence_are_not_both_shown(board, context):
+    lyon = board.team()
+    kept = board.scored(lyon, spoilt(3))
+    with context.store.write() as db:
+        stored.drop_outputs(db, [kept], context.now())
+    revise(board, spoilt(1), reason="Sentence 1 was wrong", public_reason="A correction")
+    late = board.scored(lyon, spoilt(2))
+    board.settle()
+    assert board.leaderboard()["revision"] == 2
+    for form in LEADERBOARD_FORMATS:
+        with pytest.raises(Forbidden, match="revision 1"):
+            leaderboard(context, ANYONE, SLUG, LeaderboardQuery(revision=1, format=form))
+    # its scores stand under revision 1, since its outputs are gone
+    assert board.shown(lyon, kept)["scores"] is None
+    assert board.shown(lyon, late)["scores"] is not None
+    revision = orjson.loads(view_revision(context, ANYONE, SLUG, 2).body)
+    assert (revision["moved"], revision["warnings"]) == (None, [])
+    own = orjson.loads(view_revision(context, ORGANISER, SLUG, 2).body)
+    assert [warning["code"] for warning in own["warnings"]] == ["small-difference"]
+    assert own["moved"]
+    assert board.leaderboard(ORGANISER, revision=1)["rows"]
+
+
+def test_leaving_a_part_out_does_not_give_the_small_one(small):
+    """Without `de` the mean and the sum of three parts are left: with `fr` of the first revision they give `nl`."""
+    assert small.leaderboard(part="fr", revision=1)["rows"]
+    create_revision(small.context, ORGANISER, SLUG, loaded(RevisionRequest, {"parts": {"de": None}}))
+    small.settle()
+    assert small.leaderboard()["revision"] == 2
+    for asked in ({}, {"part": "fr"}, {"part": "pooled"}):
+        with pytest.raises(Forbidden, match="revision 1"):
+            small.leaderboard(revision=1, **asked)
+
+
+def test_a_revision_whose_gold_differs_in_ten_sentences_hides_nothing(board, context):
+    board.scored(board.team(), spoilt(3))
+    revise(board, spoilt(10))
+    assert board.leaderboard(revision=1)["rows"]
+    assert orjson.loads(view_revision(context, ANYONE, SLUG, 2).body)["moved"]
+    revise(board, spoilt(11))
+    # near to revision 3, and what it moved names scores under it
+    for number in (2, 3):
+        assert orjson.loads(view_revision(context, ANYONE, SLUG, number).body)["moved"] is None
+    assert board.leaderboard(revision=1)["rows"]
+    with pytest.raises(Forbidden):
+        board.leaderboard(revision=2)
+
+
+def test_a_revision_back_to_what_was_before_is_no_small_difference(board):
+    board.scored(board.team(), spoilt(3))
+    revise(board, spoilt(1))
+    revise(board, LONG)
+    assert board.leaderboard(revision=1)["rows"]
+    with pytest.raises(Forbidden):
+        board.leaderboard(revision=2)
+
+
+def test_old_gold_without_digests_of_sentences_is_taken_for_near(board, context):
+    board.scored(board.team(), spoilt(3))
+    with context.store.write() as db:
+        db.execute(update(parts).values(sentence_keys=None))
+    revise(board, spoilt(10))
+    with pytest.raises(Forbidden):
+        board.leaderboard(revision=1)
+
+
+def test_the_reason_of_a_revision_is_told_at_gold_and_the_public_one_to_all(board, context):
+    revise(board, spoilt(1), reason="Sentence 17 had two roots", public_reason="Corrected")
+    bodies = [view_revision(context, ANYONE, SLUG, 2).body, orjson.dumps(board.benchmark(ANYONE))]
+    bodies.append(orjson.dumps(list_revisions(context, ANYONE, SLUG, PageQuery()).items))
+    assert not [body for body in bodies if b"two roots" in body]
+    assert orjson.loads(bodies[0])["public_reason"] == "Corrected"
+    board.patch(feedback="gold")
+    assert orjson.loads(view_revision(context, ANYONE, SLUG, 2).body)["reason"] == "Sentence 17 had two roots"
+
+
+def test_equal_gold_has_unrelated_digests_in_two_benchmarks(task):
+    task.make()
+    task.make(id="another")
+    first, second = (task.benchmark(slug=slug)["parts"]["en"]["gold"] for slug in (SLUG, "another"))
+    assert first.startswith("hmac-sha256:")
+    assert first != second
+    with task.context.store.read() as db:
+        one, other = db.scalars(select(parts.c.sentence_keys)).all()
+    assert one != other

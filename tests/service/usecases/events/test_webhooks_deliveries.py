@@ -1,0 +1,258 @@
+"""The log of deliveries, tests, replays and new secrets of webhooks; the log tells no more than its reader may see."""
+
+from __future__ import annotations
+
+import orjson
+import pytest
+
+from service.errors import Conflict, Forbidden, NotFound
+from service.requests import EventsQuery, PageQuery, TokenRequest
+from service.store import events as store
+from service.usecases.access.authentication import authenticate
+from service.usecases.events import webhooks
+from service.usecases.events.events import list_events
+from service.usecases.events.webhooks import (
+    DELIVERY_ATTEMPTS,
+    DELIVERY_PAUSES,
+    OVERLAP,
+    delete_webhook,
+    deliver_due,
+    list_deliveries,
+    list_webhooks,
+    replay_delivery,
+    rotate_secret,
+    send_test,
+    signature,
+)
+from service.usecases.tokens import create_token
+from tests.fixtures.contexts import ORGANISER, later
+from tests.fixtures.tasks import OTHER_WORDS, SLUG
+from tests.service.usecases.events.test_webhooks import Receiver, hook, organiser, receiver
+
+__all__ = ("organiser", "receiver")
+
+
+def log(context, caller, made, **more):
+    return list_deliveries(context, caller, made["id"], PageQuery(**{"limit": 100, **more})).items
+
+
+def states(context, caller, made):
+    return [(each["type"], each["state"], each["attempts"], each["last_status"]) for each in log(context, caller, made)]
+
+
+def deliver_all(context, send):
+    while deliver_due(context, send):
+        pass
+
+
+def test_a_test_goes_to_this_webhook_only_whatever_kinds_it_takes(context, organiser, receiver):
+    made = hook(context, organiser, kinds=["submission.scored"])
+    hook(context, organiser)
+    deliver_all(context, Receiver())
+    sent = send_test(context, organiser, made["id"])
+    assert (sent["type"], sent["state"], sent["attempts"], sent["last_status"]) == ("webhook.test", "waiting", 0, None)
+    assert deliver_due(context, receiver) == 1
+    _, body, headers = receiver.got[0]
+    document = orjson.loads(body)
+    assert document["type"] == "webhook.test"
+    assert document["data"] == {"event": sent["event"], "benchmark": None, "team": None, "subject": made["id"]}
+    timestamp = int(headers["webhook-timestamp"])
+    assert headers["webhook-signature"] == signature(made["secret"], sent["event"], timestamp, body)
+    assert states(context, organiser, made) == [("webhook.test", "delivered", 1, 200)]
+    assert list_events(context, ORGANISER, EventsQuery(limit=100)).items[-1]["id"] == sent["event"]
+
+
+@pytest.mark.parametrize("tester", ["owner", "organiser"])
+def test_teams_and_tokens_of_no_team_get_tests_of_their_own_webhooks(context, task, receiver, tester):
+    task.make(feedback="none")
+    lonely = authenticate(context, create_token(context, ORGANISER, TokenRequest(scopes=["submit"]))["token"])
+    for owner in (task.team(), lonely):
+        made = hook(context, owner, kinds=["submission.scored"])
+        send_test(context, owner if tester == "owner" else ORGANISER, made["id"])
+        deliver_all(context, receiver)
+        assert states(context, owner, made) == [("webhook.test", "delivered", 1, 200)]
+    assert receiver.types == ["webhook.test"] * 2
+
+
+def test_the_log_tells_how_each_attempt_ended(context, organiser, task):
+    made = hook(context, organiser, kinds=["submission.created"])
+    task.submit(task.team())
+    assert states(context, organiser, made) == [("submission.created", "waiting", 0, None)]
+    deliver_due(context, Receiver(503))
+    waiting = log(context, organiser, made)[0]
+    assert (waiting["state"], waiting["attempts"], waiting["last_status"]) == ("waiting", 1, 503)
+    assert waiting["attempted_at"] < waiting["next_at"]
+    deliver_due(later(context, seconds=DELIVERY_PAUSES[0].total_seconds() + 1), Receiver(None))
+    assert states(context, organiser, made) == [("submission.created", "waiting", 2, None)]
+    deliver_due(later(context, days=1), Receiver(204))
+    ended = log(context, organiser, made)[0]
+    assert (ended["state"], ended["attempts"], ended["last_status"], ended["next_at"]) == ("delivered", 3, 204, None)
+    assert ended["at"] == waiting["at"]
+
+
+def test_what_is_given_up_stays_in_the_log_of_a_disabled_webhook(context, organiser, task):
+    made = hook(context, organiser, kinds=["submission.created"])
+    lyon = task.team()
+    task.submit(lyon)
+    for attempt in range(DELIVERY_ATTEMPTS):
+        deliver_due(later(context, days=2 * attempt), Receiver(500))
+    assert list_webhooks(context, organiser, PageQuery(limit=10)).items[0]["disabled_at"] is not None
+    assert states(context, organiser, made) == [("submission.created", "given_up", DELIVERY_ATTEMPTS, 500)]
+    for ask in (send_test, lambda *of: replay_delivery(*of, log(context, organiser, made)[0]["id"])):
+        with pytest.raises(Conflict) as error:
+            ask(context, organiser, made["id"])
+        assert error.value.type_slug == "webhook-disabled"
+
+
+def test_the_log_is_bounded_and_paged(context, organiser, monkeypatch):
+    monkeypatch.setattr(webhooks, "LOGGED", 5)
+    made = hook(context, organiser, kinds=["webhook.test"])
+    sent = []
+    for _ in range(8):
+        sent.append(send_test(context, organiser, made["id"])["id"])
+        deliver_all(context, Receiver())
+    waiting = send_test(context, organiser, made["id"])["id"]
+    assert [each["id"] for each in log(context, organiser, made)] == sorted([*sent, waiting], reverse=True)[:6]
+    first = list_deliveries(context, organiser, made["id"], PageQuery(limit=4))
+    rest = list_deliveries(context, organiser, made["id"], PageQuery(limit=4, cursor=first.next))
+    assert [*first.items, *rest.items] == log(context, organiser, made)
+    assert rest.next is None
+
+
+@pytest.mark.parametrize("level", ["none", "status"])
+def test_the_log_shows_no_event_that_its_reader_may_not_know_of(context, task, level):
+    task.make(feedback=level)
+    lyon = task.team()
+    made = hook(context, lyon)
+    task.scored(lyon)
+    task.scored(lyon, OTHER_WORDS)
+    outcomes = {"submission.scored", "submission.failed"}
+    expected = set() if level == "none" else outcomes
+    assert outcomes & {each["type"] for each in log(context, lyon, made)} == expected
+    deliver_all(context, Receiver())
+    assert outcomes & {each["type"] for each in log(context, lyon, made)} == expected
+    assert {each["state"] for each in log(context, lyon, made)} == {"delivered"}
+    task.patch(feedback="none")
+    assert not outcomes & {each["type"] for each in log(context, lyon, made)}
+
+
+def test_a_team_cannot_replay_what_it_may_not_know_of(context, task):
+    task.make(feedback="status")
+    lyon = task.team()
+    made = hook(context, lyon, kinds=["submission.scored"])
+    task.scored(lyon)
+    deliver_all(context, Receiver())
+    known = log(context, lyon, made)[0]["id"]
+    task.patch(feedback="none")
+    with pytest.raises(NotFound):
+        replay_delivery(context, lyon, made["id"], known)
+
+
+def test_a_replay_is_a_new_delivery_of_the_same_event(context, organiser, task, receiver):
+    made = hook(context, organiser, kinds=["submission.created"])
+    task.submit(task.team())
+    deliver_all(context, receiver)
+    first = log(context, organiser, made)[0]
+    again = replay_delivery(context, organiser, made["id"], first["id"])
+    assert again["id"] != first["id"]
+    assert (again["event"], again["state"], again["attempts"]) == (first["event"], "waiting", 0)
+    with pytest.raises(Conflict) as error:
+        replay_delivery(context, organiser, made["id"], again["id"])
+    assert error.value.type_slug == "delivery-waiting"
+    deliver_all(context, receiver)
+    assert [headers["webhook-id"] for _, _, headers in receiver.got] == [first["event"]] * 2
+    assert [each["state"] for each in log(context, organiser, made)] == ["delivered"] * 2
+
+
+def test_others_do_not_see_test_replay_or_rotate_it(context, organiser, task):
+    lyon, oslo = task.team(), task.team("oslo")
+    made, other = hook(context, lyon), hook(context, oslo)
+    sent = send_test(context, lyon, made["id"])["id"]
+    deliver_all(context, Receiver())
+    for caller, webhook in ((oslo, made), (oslo, {"id": "whk_0"}), (oslo, {"id": "\x00"})):
+        for ask in (
+            lambda *of: list_deliveries(*of, PageQuery(limit=1)),
+            send_test,
+            rotate_secret,
+            lambda *of: replay_delivery(*of, sent),
+        ):
+            with pytest.raises(NotFound):
+                ask(context, caller, webhook["id"])
+    for unknown in (sent, "del_0", "\x00"):
+        with pytest.raises(NotFound):
+            replay_delivery(context, oslo, other["id"], unknown)
+    reader = authenticate(context, create_token(context, ORGANISER, TokenRequest(scopes=["read"]))["token"])
+    with pytest.raises(Forbidden):
+        send_test(context, reader, made["id"])
+    assert log(context, ORGANISER, made)
+
+
+def test_waiting_deliveries_bound_what_is_added_by_hand(context, organiser, monkeypatch):
+    monkeypatch.setattr("service.usecases.events.webhooks.MOST_WAITING", 2)
+    made = hook(context, organiser, kinds=["webhook.test"])
+    for _ in range(2):
+        send_test(context, organiser, made["id"])
+    with pytest.raises(Conflict) as error:
+        send_test(context, organiser, made["id"])
+    assert error.value.type_slug == "too-many-deliveries"
+    deliver_all(context, Receiver())
+    assert send_test(context, organiser, made["id"])
+
+
+def signatures(receiver):
+    _, body, headers = receiver.got[-1]
+    timestamp = int(headers["webhook-timestamp"])
+    return headers["webhook-signature"].split(" "), lambda key: signature(key, headers["webhook-id"], timestamp, body)
+
+
+def test_a_new_secret_signs_beside_the_old_one_for_a_day(context, organiser, receiver):
+    made = hook(context, organiser)
+    new = rotate_secret(context, organiser, made["id"])
+    assert new["secret"] != made["secret"]
+    assert new["old_secret_until"] is not None
+    send_test(context, organiser, made["id"])
+    deliver_all(context, receiver)
+    found, by = signatures(receiver)
+    assert found == [by(made["secret"]), by(new["secret"])]
+    after = later(context, seconds=OVERLAP.total_seconds() + 60)
+    send_test(after, organiser, made["id"])
+    deliver_all(after, receiver)
+    found, by = signatures(receiver)
+    assert found == [by(new["secret"])]
+
+
+def test_a_second_new_secret_ends_the_first(context, organiser, receiver):
+    first = hook(context, organiser)["secret"]
+    webhook = list_webhooks(context, organiser, PageQuery(limit=10)).items[0]
+    second = rotate_secret(context, organiser, webhook["id"])["secret"]
+    third = rotate_secret(context, organiser, webhook["id"])["secret"]
+    assert len({first, second, third}) == 3
+    deliver_all(context, receiver)
+    found, by = signatures(receiver)
+    assert found == [by(second), by(third)]
+
+
+def test_secrets_are_in_no_list_log_or_event(context, organiser):
+    made = hook(context, organiser)
+    new = rotate_secret(context, organiser, made["id"])
+    shown = orjson.dumps(
+        [
+            list_webhooks(context, organiser, PageQuery(limit=10)).items,
+            log(context, organiser, made),
+            list_events(context, ORGANISER, EventsQuery(limit=100)).items,
+        ]
+    ).decode()
+    assert "whsec_" not in shown
+    assert "webhook.rotated" in shown
+    delete_webhook(context, organiser, new["id"])
+    with context.store.read() as db:
+        assert store.get_webhook(db, new["id"]) is None
+
+
+def test_deliveries_from_before_the_log_tell_when_their_event_was(context, organiser, task):
+    made = hook(context, organiser, kinds=["submission.created"])
+    task.submit(task.team())
+    with context.store.write() as db:
+        db.exec_driver_sql("UPDATE deliveries SET created_at = NULL")
+    event = list_events(context, ORGANISER, EventsQuery(limit=100, benchmark=SLUG)).items[-1]
+    assert log(context, organiser, made)[0]["at"] == event["at"]

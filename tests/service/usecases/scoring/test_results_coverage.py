@@ -1,0 +1,279 @@
+"""What an output lacks costs its full weight on a benchmark, unless the organiser says otherwise; boards show it."""
+
+from __future__ import annotations
+
+import csv
+import io
+from typing import Any
+
+import orjson
+import pytest
+
+from service.policy.figures import rounded_score
+from service.requests import LeaderboardQuery, SubmissionItemsQuery
+from service.schemas.benchmarks import RevisionRequest
+from service.schemas.submissions import ComparisonRequest
+from service.store import score_records
+from service.usecases.benchmarks import revisions
+from service.usecases.boards.leaderboard import leaderboard
+from service.usecases.comparisons.ask import ask
+from service.usecases.comparisons.show import view_comparison
+from service.usecases.submissions.results import submission_items
+from tests.fixtures.contexts import ORGANISER
+from tests.fixtures.requests import loaded
+from tests.fixtures.tasks import ANYONE, SLUG, Task, column
+
+SENTENCES = [
+    f"(S (NP (DT the) (NN dog{number})) (VP (VBZ barks) (PP (IN at) (NP (NN night)))))\n" for number in range(12)
+]
+GOLD = "".join(SENTENCES)
+HONEST = "".join(
+    tree if at < 2 else tree.replace("(PP (IN at) (NP (NN night)))", "(NP (IN at) (NN night))")
+    for at, tree in enumerate(SENTENCES)
+)
+FORMAT = {"name": "bracketed", "layout": "lines", "unreadable": "sentence"}
+TREES = {
+    "id": SLUG,
+    "title": "Trees",
+    "format": FORMAT,
+    "metrics": ["parseval", "leaf_ancestor", "conformance"],
+    "parts": {"en": {"gold": GOLD}},
+    "feedback": "scores",
+    "quota": {"scored_per_day": None, "scored_total": None, "attempts_per_day": None},
+}
+FAILURES = {
+    "empty brackets": "()\n",
+    "blank line": "\n",
+    "unreadable line": "(S (NP\n",
+    "other words": "(S (NP (NN other)) (VP (VBD words)))\n",
+}
+every_failure = pytest.mark.parametrize("failure", FAILURES.values(), ids=list(FAILURES))
+
+
+def one_good(failure: str) -> str:
+    """The attack: one good sentence, and a failure elsewhere."""
+    return SENTENCES[0] + failure * (len(SENTENCES) - 1)
+
+
+def teams_with(task: Task, outputs: dict[str, Any], **changes: Any) -> None:
+    task.make(TREES, **changes)
+    for name, output in outputs.items():
+        task.scored(task.team(name), output)
+    task.settle()
+
+
+def all_boards(task: Task) -> dict[str, dict[str, Any]]:
+    """The board of every score."""
+    return {score: task.leaderboard(score=score) for score in task.leaderboard()["scores"]}
+
+
+DEPENDENCIES = [
+    f"1\tdog{n}\t_\tN\t_\t_\t2\tnsubj\t2:nsubj\t_\n2\tbarks\t_\tV\t_\t_\t0\troot\t0:root\t_\n\n" for n in range(12)
+]
+DAMAGES = {
+    "too few columns": ("\t2:nsubj", ""),
+    "wrong head": ("\t2\tnsubj", "\t-2\tnsubj"),
+    "bad ID": ("1\tdog", "x\tdog"),
+}
+
+
+@pytest.mark.parametrize("damage", DAMAGES.values(), ids=list(DAMAGES))
+def test_dependencies_that_cannot_be_read_stand_first_on_no_board(task, damage):
+    task.make(
+        TREES,
+        format={"name": "conllu", "unreadable": "sentence"},
+        metrics=["attachment", "enhanced", "dependency_relations", "leaf_ancestor"],
+        parts={"en": {"gold": "".join(DEPENDENCIES)}},
+    )
+    honest = "".join(each.replace("nsubj", "obj") if n < 6 else each for n, each in enumerate(DEPENDENCIES))
+    attack = DEPENDENCIES[0] + "".join(each.replace(*damage) for each in DEPENDENCIES[1:])
+    for name, output in {"honest": honest, "attack": attack}.items():
+        task.scored(task.team(name), output)
+    task.settle()
+    main = task.leaderboard()
+    assert column(main, "team") == ["honest", "attack"]
+    assert column(main, "covered") == ["12/12", "1/12"]
+    assert main["rows"][1]["score"] == rounded_score(1 / 12)
+    for score, board in all_boards(task).items():
+        rows = {row["team"]: row["score"] for row in board["rows"]}
+        assert rows["attack"] <= rows["honest"], score
+
+
+@every_failure
+def test_one_good_sentence_and_failures_elsewhere_stand_first_on_no_board(task, failure):
+    teams_with(task, {"honest": HONEST, "attack": one_good(failure)})
+    main = task.leaderboard()
+    assert column(main, "team") == ["honest", "attack"]
+    assert column(main, "covered") == ["12/12", "1/12"]
+    assert main["rows"][1]["score"] == rounded_score(1 / 12)
+    for score, board in all_boards(task).items():
+        values = dict(zip(column(board, "team"), column(board, "score"), strict=True))
+        difference = values["attack"] - values["honest"]
+        assert difference < 0 if board["higher_is_better"] else difference > 0, score
+    shown = task.leaderboard(score="parseval.labelled_precision")
+    assert column(shown, "score")[1] == rounded_score(1 / 12)
+
+
+@every_failure
+def test_no_failure_in_place_of_a_sentence_improves_a_shown_score(task, failure):
+    changed = HONEST.splitlines(keepends=True)
+    changed[3] = failure
+    teams_with(task, {"honest": HONEST, "changed": "".join(changed)})
+    for score, board in all_boards(task).items():
+        values = dict(zip(column(board, "team"), column(board, "score"), strict=True))
+        difference = values["changed"] - values["honest"]
+        assert difference <= 0 if board["higher_is_better"] else difference >= 0, score
+
+
+def test_a_truncated_output_and_the_easy_part_alone_rank_by_what_they_lack(task):
+    parts = {"en": {"gold": GOLD}, "de": {"gold": GOLD}}
+    outputs = {
+        "honest": {"en": HONEST, "de": HONEST},
+        "truncated": {"en": GOLD, "de": "".join(SENTENCES[:-1])},
+        "easy": {"en": GOLD},
+    }
+    teams_with(task, outputs, parts=parts)
+    for part in ("macro", "pooled"):
+        for score in task.leaderboard()["scores"]:
+            board = task.leaderboard(score=score, part=part)
+            values = {row["team"]: row["score"] for row in board["rows"]}
+            assert values["truncated"] == values["easy"]
+            if score.endswith("mean_crossing"):
+                assert values["easy"] > values["honest"]
+            elif not score.endswith("crossing") and values["easy"] is not None:
+                assert values["easy"] == pytest.approx(0.5), score
+    board = task.leaderboard(part="pooled")
+    assert {row["team"]: row["covered"] for row in board["rows"]} == {
+        "honest": "24/24", "truncated": "12/24", "easy": "12/24"
+    }  # fmt: skip
+    tested = {row["team"]: (row["tested"], row["reason"]) for row in task.leaderboard()["rows"]}
+    assert tested == dict.fromkeys(outputs, (True, None))
+
+
+def test_a_missing_part_is_charged_in_the_stored_counts_too(task):
+    teams_with(task, {"easy": {"en": GOLD}}, parts={"en": {"gold": GOLD}, "de": {"gold": GOLD}})
+    submission = task.leaderboard()["rows"][0]["submission"]
+    with task.context.store.read() as db:
+        whole, lacking = (rows.sum(axis=0) for rows in score_records.counts(db, submission, 1, [0, 1], 0))
+    assert whole[:3].tolist() == [60, 60, 60]
+    assert lacking[:3].tolist() == [0, 60, 60]
+
+
+def test_a_missing_part_is_tested_where_a_worst_value_and_charges_say_what_it_costs(task):
+    outputs = {"honest": {"en": HONEST, "de": HONEST}, "other": {"en": GOLD, "de": HONEST}, "easy": {"en": GOLD}}
+    teams_with(task, outputs, parts={"en": {"gold": GOLD}, "de": {"gold": GOLD}})
+    for score in task.leaderboard()["scores"]:
+        for part in ("macro", "pooled"):
+            asked = {"score": score, "part": part, "submissions": "leaderboard"}
+            name = ask(task.context, ORGANISER, SLUG, loaded(ComparisonRequest, asked))
+            task.settle()
+            document = orjson.loads(view_comparison(task.context, ORGANISER, name).body)
+            rows = {row["submission"]: row for row in task.leaderboard(ORGANISER, score=score, part=part)["rows"]}
+            (easy,) = (row for row in rows.values() if row["team"] == "easy")
+            assert easy["tested"] is not score.endswith("mean_crossing"), score
+            if not easy["tested"]:
+                assert easy["reason"] == "without a scored output for: de, and the score has no worst value"
+            for system in document["systems"]:
+                assert system["score"] == pytest.approx(rows[system["name"]]["score"], rel=1e-12), (score, part)
+
+
+def test_a_submission_that_lacks_a_part_is_not_tested_where_errors_are_excluded(task):
+    outputs = {"honest": {"en": HONEST, "de": HONEST}, "easy": {"en": GOLD}}
+    teams_with(task, outputs, parts={"en": {"gold": GOLD}, "de": {"gold": GOLD}}, errors="exclude")
+    for part in ("macro", "pooled"):
+        board = task.leaderboard(part=part)
+        assert column(board, "team") == ["honest", "easy"]
+        assert column(board, "tested") == [True, False]
+        assert column(board, "rank_interval") == [[1, 2], None]
+        assert board["rows"][1]["reason"].startswith("without a scored output for: de, which the score leaves out")
+
+
+def test_an_undefined_part_does_not_lift_the_mean(task):
+    """The output of the second part has no bracket: its precision is undefined, and counts as 0."""
+    flat = "".join(f"(TOP (DT the) (NN dog{number}) (VBZ barks) (IN at) (NN night))\n" for number in range(12))
+    teams_with(task, {"flat": {"en": GOLD, "de": flat}}, parts={"en": {"gold": GOLD}, "de": {"gold": GOLD}})
+    board = task.leaderboard(score="parseval.labelled_precision")
+    assert column(board, "score") == [0.5]
+
+
+def test_exclude_is_written_by_the_organiser_who_is_warned_and_incomplete_rows_rank_last(task):
+    teams_with(task, {"honest": HONEST, "attack": one_good("()\n")}, errors="exclude")
+    board = task.leaderboard()
+    assert column(board, "team") == ["honest", "attack"]
+    assert column(board, "rank") == [1, 2]
+    assert column(board, "score")[1] == 1.0
+    assert column(board, "covered") == ["12/12", "1/12"]
+    assert board["rows"][1]["reason"].startswith("ranks last")
+    (warning,) = task.benchmark()["warnings"]
+    assert (warning["code"], warning["pointer"]) == ("errors-excluded", "/errors")
+    assert task.benchmark(ANYONE)["warnings"] == []
+
+
+def test_a_team_is_shown_by_its_complete_submission_where_errors_are_excluded(task):
+    task.make(TREES, errors="exclude")
+    lyon = task.team("lyon")
+    task.scored(lyon, HONEST)
+    task.scored(lyon, one_good("\n"))
+    task.settle()
+    assert column(task.leaderboard(), "covered") == ["12/12"]
+
+
+def test_a_metric_may_leave_errors_out_with_a_warning_and_evalbs_own_figure_stands_beside(task):
+    evalb = {"name": "parseval", "key": "evalb", "params": {"errors": "exclude"}}
+    teams_with(task, {"honest": HONEST, "attack": one_good("()\n")}, metrics=["parseval", evalb])
+    (warning,) = task.benchmark()["warnings"]
+    assert warning["pointer"] == "/metrics/1/params/errors"
+    board = task.leaderboard()
+    assert column(board, "team") == ["honest", "attack"]
+    honest, attack = (row["scores"]["evalb.labelled_f1"] for row in board["rows"])
+    assert honest < attack == 1.0
+    beside = task.leaderboard(score="evalb.labelled_f1")
+    assert column(beside, "team") == ["honest", "attack"]
+
+
+def test_repeated_edges_are_warned_of(task):
+    edges = {"name": "enhanced", "params": {"counting": "cross-product"}}
+    gold = "1\ta\t_\tX\tX\t_\t0\troot\t0:root\t_\n\n" * 12
+    task.make(TREES, format="conllu", metrics=[edges], parts={"en": {"gold": gold}})
+    (warning,) = task.benchmark()["warnings"]
+    assert warning["code"] == "repeats-gain"
+
+
+def test_coverage_is_in_every_form_and_in_the_submissions_document(task):
+    teams_with(task, {"honest": HONEST, "attack": one_good("()\n")})
+    forms = {
+        form: leaderboard(task.context, ANYONE, SLUG, LeaderboardQuery(format=form)).body.decode()
+        for form in ("csv", "tsv", "markdown", "latex", "svg")
+    }
+    assert [row["covered"] for row in csv.DictReader(io.StringIO(forms["csv"]))] == ["12/12", "1/12"]
+    assert all("1/12" in body for body in forms.values())
+    submission = task.leaderboard()["rows"][1]["submission"]
+    assert task.shown(ORGANISER, submission)["scores"]["covered"] == "1/12"
+
+
+@pytest.mark.parametrize(("level", "shown"), [("status", None), ("rounded", "1/12"), ("scores", "1/12")])
+def test_coverage_is_shown_from_rounded_on(task, level, shown):
+    task.make(TREES, feedback=level)
+    lyon = task.team("lyon")
+    submission = task.scored(lyon, one_good("()\n"))
+    document = task.shown(lyon, submission)
+    assert (document["scores"] or {}).get("covered") == shown
+    assert column(task.leaderboard(), "covered") == ([] if shown is None else [shown])
+
+
+def test_items_show_nothing_of_gold_for_a_sentence_without_an_output(task):
+    task.make(TREES, feedback="items")
+    lyon = task.team("lyon")
+    submission = task.scored(lyon, one_good("()\n"))
+    query = SubmissionItemsQuery(metric="parseval")
+    good, *failed = submission_items(task.context, lyon, submission, query).items
+    assert good["counts"] == {"matched": 5, "system": 5}
+    assert {item["status"] for item in failed} == {"skip"}
+    assert not [item for item in failed if item["counts"] or item["scores"]]
+
+
+def test_a_revision_keeps_the_choice_of_the_one_before(task):
+    task.make(TREES, errors="exclude")
+    revisions.create_revision(task.context, ORGANISER, SLUG, loaded(RevisionRequest, {"parts": {"en": {"gold": GOLD}}}))
+    task.settle()
+    assert task.benchmark()["errors"] == "exclude"

@@ -1,0 +1,124 @@
+"""What a team does with a submission that is there: change it, cancel it, retry it, delete it."""
+
+from __future__ import annotations
+
+import gzip
+
+import pytest
+
+from service.api.answers import CodedBodies
+from service.errors import Conflict, Gone, NotFound
+from service.requests import SubmissionChanges, SubmissionsQuery
+from service.schemas.benchmarks import BenchmarkChanges
+from service.store import runs, score_records, texts
+from service.store.packing import unpack
+from service.store.texts import packed_apart
+from service.usecases.benchmarks.benchmarks import patch_benchmark
+from service.usecases.submissions.submissions import (
+    cancel_submission,
+    delete_submission,
+    list_submissions,
+    patch_submission,
+    retry_submission,
+    submission_output,
+    view_submission,
+)
+from tests.fixtures.contexts import ORGANISER, give_up
+from tests.fixtures.requests import loaded
+from tests.fixtures.tasks import (
+    ONE_SENTENCE,
+    RIGHT,
+    SLUG,
+    WRONG,
+)
+from treescore.core.jit import forced
+
+
+class TestChanges:
+    """What a team does with a submission that is there."""
+
+    def test_names_notes_choice_and_withdrawal_change(self, task, lyon, context):
+        first, second = task.scored(lyon, WRONG), task.scored(lyon, RIGHT)
+        patch_submission(context, lyon, first, SubmissionChanges(chosen=True, name="new", notes="why"))
+        patch_submission(context, lyon, second, SubmissionChanges(chosen=True))
+        assert task.shown(lyon, first)["chosen"] is False
+        assert task.shown(lyon, first)["name"] == "new"
+        patch_submission(context, lyon, second, SubmissionChanges(withdrawn=True))
+        assert task.shown(lyon, second)["withdrawn_at"] is not None
+        patch_submission(context, lyon, second, SubmissionChanges(withdrawn=False))
+        assert task.shown(lyon, second)["withdrawn_at"] is None
+
+    def test_what_has_no_scores_cannot_be_chosen(self, task, lyon, context):
+        with pytest.raises(Conflict):
+            patch_submission(context, lyon, task.submit(lyon), SubmissionChanges(chosen=True))
+
+    def test_nothing_is_chosen_after_closing(self, task, lyon, context):
+        submission = task.scored(lyon)
+        patch_benchmark(context, ORGANISER, SLUG, loaded(BenchmarkChanges, {"closes_at": "2026-01-01T00:00:00Z"}), "*")
+        with pytest.raises(Conflict):
+            patch_submission(context, lyon, submission, SubmissionChanges(chosen=True))
+        patch_submission(context, lyon, submission, SubmissionChanges(withdrawn=True))
+        with pytest.raises(Conflict):
+            patch_submission(context, lyon, submission, SubmissionChanges(withdrawn=False))
+
+    def test_a_cancelled_one_is_never_scored(self, task, lyon, context):
+        submission = task.submit(lyon)
+        view = cancel_submission(context, lyon, submission)
+        assert (view.state, view.final) == ("cancelled", True)
+        task.work()
+        assert task.shown(lyon, submission)["scores"] is None
+        with pytest.raises(Conflict):
+            cancel_submission(context, lyon, submission)
+
+    def test_a_deleted_one_is_gone_with_its_texts(self, task, lyon, context):
+        submission = task.scored(lyon)
+        delete_submission(context, lyon, submission)
+        with pytest.raises(Gone):
+            view_submission(context, lyon, submission)
+        with context.store.read() as db:
+            assert texts.read_texts(db, submission) == {}
+            assert score_records.get(db, submission, 1) is None
+        assert list_submissions(context, lyon, SLUG, SubmissionsQuery(limit=10)).items == []
+
+    def test_the_output_comes_back_byte_for_byte(self, task, lyon, context):
+        submission = task.submit(lyon, WRONG)
+        assert submission_output(context, lyon, submission, "en").body == WRONG.encode()
+        with pytest.raises(NotFound):
+            submission_output(context, lyon, submission, "fr")
+
+    def test_so_does_one_that_is_stored_field_by_field(self, task, lyon, context):
+        submission = task.scored(lyon)
+        before = submission_output(context, lyon, submission, "en")
+        with context.store.write() as db, forced("always"):
+            texts.replace(db, {before.etag: packed_apart(before.body)})
+        view = submission_output(context, lyon, submission, "en")
+        assert (view.body, view.etag, view.size) == (before.body, before.etag, before.size)
+        for coding, decode in (("", bytes), ("zstd", unpack), ("gzip", gzip.decompress)):
+            assert decode(CodedBodies().body(view, coding)) == before.body
+
+
+class TestRetry:
+    """What failed through a fault of the service is tried again, beside the record of the failure."""
+
+    @pytest.fixture
+    def broken(self, task, lyon, context):
+        submission = task.submit(lyon, WRONG)
+        give_up(context, submission)
+        return submission
+
+    def test_a_new_attempt_stands_beside_the_failed_one(self, task, lyon, context, broken):
+        assert task.shown(lyon, broken)["failure"]["kind"] == "service"
+        retry_submission(context, lyon, broken)
+        task.work()
+        document = task.shown(lyon, broken)
+        assert (document["state"], document["attempt"], document["failure"]) == ("succeeded", 2, None)
+        assert [failure["kind"] for failure in document["failures"]] == ["service"]
+        with context.store.read() as db:
+            assert runs.get(db, broken).state == runs.FAILED
+            assert runs.get(db, broken + "-2").state == runs.SUCCEEDED
+
+    def test_only_such_failures_are_retried(self, task, lyon, context):
+        for output in (RIGHT, ONE_SENTENCE):
+            submission = task.scored(lyon, output)
+            with pytest.raises(Conflict):
+                retry_submission(context, lyon, submission)

@@ -1,0 +1,91 @@
+"""Malformed values of options: each is a usage error that names the option and shows an example."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from tests.treescore.cli.test_options import GOLD, GRAPH, RULES, run
+from treescore.cli.options import Lengths
+
+OBJECT = "Give an object, as '"
+NAME = "Give a name, as "
+
+
+@pytest.mark.parametrize(
+    ("command", "option", "value", "expected"),
+    [
+        ("compare", "--significance", "unit=block", OBJECT),
+        ("compare", "--significance", "[]", OBJECT),
+        ("compare", "--significance", "5", OBJECT),
+        ("compare", "--significance", "", OBJECT),
+        ("score", "--significance", "unit=block", OBJECT),
+        ("score", "--items", "x", OBJECT),
+        ("score", "--items", "{", OBJECT),
+        ("score", "--items", "[1]", OBJECT),
+        ("score", "--items", "@/no/such/file", "/no/such/file cannot be read: No such file or directory"),
+        ("score", "--format", "{", NAME),
+        ("score", "--format", "[", NAME),
+        ("score", "--format", "@/no/such/file", "cannot be read"),
+        ("score", "--system-format", "{", NAME),
+        ("score", "--metric", "{ud}", NAME),
+        ("score", "--metric", '{"name": "ud"', NAME),
+        ("score", "--transform", "[", NAME),
+        ("score", "--run", "x", "Write it as A=a-seed2.conllu."),
+        ("score", "--run", "=x", "Write it as A=a-seed2.conllu."),
+        ("score", "--run", "x=", "Write it as A=a-seed2.conllu."),
+        ("score", "--runs", "x", "Write it as 'A=a/seed*.conllu'."),
+        ("score", "--runs", "x=/no/such/*", "no file matches"),
+        ("score", "--output-format", "x", "Write it as A=conllx."),
+        ("score", "--output-format", "x=conllx", "x is not an output. Outputs: rules, graph."),
+        ("score", "--output-format", "rule=conllx", "rule is not an output. Did you mean 'rules'?"),
+        ("score", "--output-format", "rules={", NAME),
+        ("score", "--unit", "percents", "'percent'"),
+        ("score", "--style", "evalb", "Unknown style 'evalb' of ud. Styles: conll18."),
+        ("score", "--style", "conll", "Did you mean 'conll18'?"),
+        ("compare", "--margin", "-1", "Give a number above 0, in units of the score, as 0.005."),
+        ("compare", "--seed", "x", "Write it as 7."),
+        ("compare", "--alpha", "2", "not a number from 1e-12 to 0.5. Write it as 0.01."),
+        ("compare", "--test", "t-test", "'permutation'"),
+        ("compare", "--correction", "hom", "Did you mean 'holm'?"),
+        ("compare", "--test-unit", "document", "'block'"),
+        ("compare", "--scores", "ud.las_f1,", "Write them as ud.las_f1,ud.uas_f1."),
+        ("errors", "--length", "long", "Write a number of words, as 12, or a range, as 10-20."),
+        ("errors", "--length", "20-10", "Write it as 10-20."),
+        ("errors", "--limit", "x", "not a whole number of 0 or more. Write it as 10."),
+    ],
+)
+def test_a_malformed_value_is_a_usage_error_with_an_example(
+    command: str, option: str, value: str, expected: str
+) -> None:
+    done = run(command, option, value, GOLD, RULES, GRAPH, status=2)
+    said = " ".join(done.stderr.split())
+    assert said.startswith(f"Usage: main {command} [OPTIONS]")
+    assert option in said or option == "--style"
+    assert expected in said
+    assert "Traceback" not in said
+    assert not done.stdout
+
+
+@pytest.mark.parametrize("option", ["--significance", "--items"])
+def test_a_file_stands_for_an_object(option: str, tmp_path: Path) -> None:
+    path = tmp_path / "value.json"
+    path.write_text("\ufeff{}", encoding="utf-8")
+    run("compare", option, f"@{path}", "--metric", "attachment", GOLD, RULES, GRAPH)
+    path.write_bytes(b"\xff\xfe{")
+    said = run("compare", option, f"@{path}", GOLD, RULES, GRAPH, status=2).stderr
+    assert "it is not text in UTF-8" in " ".join(said.split())
+
+
+def test_a_setting_is_given_once() -> None:
+    done = run("compare", "--seed", "3", "--significance", '{"seed": 3}', GOLD, RULES, GRAPH, status=2)
+    assert "--seed and --significance both give 'seed'. Leave it out of one of them." in " ".join(done.stderr.split())
+
+
+@given(low=st.integers(0, 10**8), width=st.integers(0, 1000))
+def test_lengths_are_kept_as_they_are_written(low: int, width: int) -> None:
+    for written in (f"{low}", f"{low}-{low + width}", f"{low}-", f"-{low}"):
+        assert Lengths().convert(written, None, None) == written

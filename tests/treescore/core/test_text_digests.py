@@ -1,0 +1,35 @@
+"""Digests of texts, with and without OpenSSL."""
+
+import hashlib
+import subprocess
+import sys
+
+import pytest
+
+from treescore.core import text as digests
+from treescore.core.text import digest_of
+
+SIZES = [0, 1, digests._SMALL_TEXT, digests._SMALL_TEXT + 1]
+PROGRAM = """
+import sys
+from treescore.core.text import digest_of
+print(digest_of(b"a" * int(sys.argv[1])), "hashlib" in sys.modules)
+"""
+
+
+@pytest.mark.parametrize("size", SIZES)
+def test_a_digest_is_sha_256(size: int) -> None:
+    text = b"a" * size
+    assert digest_of(text) == "sha256:" + hashlib.sha256(text).hexdigest()
+
+
+@pytest.mark.parametrize("size", SIZES)
+def test_openssl_is_loaded_for_large_texts_only(size: int) -> None:
+    done = subprocess.run([sys.executable, "-c", PROGRAM, str(size)], capture_output=True, text=True, check=True)
+    assert done.stdout.split() == [digest_of(b"a" * size), str(size > digests._SMALL_TEXT)]
+
+
+def test_a_python_without_a_sha_256_of_its_own_uses_openssl(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delitem(sys.modules, "hashlib")
+    monkeypatch.setattr(digests, "_OWN_MODULES", ("no_such_module",))
+    assert digest_of(b"a") == "sha256:" + hashlib.sha256(b"a").hexdigest()

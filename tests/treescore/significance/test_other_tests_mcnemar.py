@@ -1,0 +1,173 @@
+"""McNemar's test against binomial sums: mid-p and the smallest p of each kind."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import numpy as np
+import pytest
+
+from treescore.core.registry import TokenBits
+from treescore.core.scores import Score, ratio_score
+from treescore.errors import InputError
+from treescore.significance import Candidate, Settings, compare
+from treescore.significance.constants import SMALLEST
+from treescore.significance.other_tests import mcnemar, smallest_of
+
+KINDS = ("exact", "mid-p", "chi2", "chi2-corrected")
+
+
+def mass(right: int, total: int) -> float:
+    return math.comb(total, right) / 2**total
+
+
+def test_mid_p_and_smallest_p_agree_with_binomial_sums(golden: Any) -> None:
+    for case in golden("inference")["mcnemar"]["cases"]:
+        b, c = case["b"], case["c"]
+        for found in (mcnemar(b, c), mcnemar(c, b)):
+            assert found.mid_p == pytest.approx(case["mid_p"], rel=1e-9)
+        for kind, expected in case["smallest_p"].items():
+            assert smallest_of(kind, b + c) == pytest.approx(expected, rel=1e-9)
+
+
+@pytest.mark.parametrize("total", range(1, 12))
+def test_mid_p_takes_half_of_what_is_observed(total: int) -> None:
+    """Two-sided: the mass of what is less likely than the observed table, and half of the mass as likely."""
+    for b in range(total + 1):
+        own = mass(b, total)
+        rest = [mass(right, total) for right in range(total + 1)]
+        expected = sum(
+            (1.0 if abs(2 * right - total) > abs(2 * b - total) else 0.5) * each
+            for right, each in enumerate(rest)
+            if abs(2 * right - total) >= abs(2 * b - total)
+        )
+        assert mcnemar(b, total - b).mid_p == pytest.approx(expected, rel=1e-12)
+        above = sum(rest[b + 1 :]) + 0.5 * own
+        assert mcnemar(b, total - b, "greater").mid_p == pytest.approx(above, rel=1e-12)
+        assert mcnemar(b, total - b, "less").mid_p == pytest.approx(1.0 - above, rel=1e-12)
+
+
+@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("alternative", ["two-sided", "greater", "less"])
+def test_no_table_has_a_p_below_the_smallest_one(kind: str, alternative: str) -> None:
+    assert smallest_of(kind, 0, alternative) == 1.0
+    for total in (1, 2, 5, 20, 60):
+        least = min(mcnemar(b, total - b, alternative).p(kind) for b in range(total + 1))
+        assert smallest_of(kind, total, alternative) == pytest.approx(least, rel=1e-12)
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_the_smallest_p_has_a_floor(kind: str) -> None:
+    assert smallest_of(kind, 5_000) == SMALLEST
+
+
+NAMES = ("matched", "gold", "system")
+RECALL = ratio_score("recall", "recall", "matched", "gold")
+ERROR = ratio_score("error", "error", "matched", "gold", one_minus=True, higher_is_better=False)
+
+
+def rows(matched: list[int]) -> np.ndarray:
+    size = np.full(len(matched), 4)
+    return np.array([matched, size, size]).T
+
+
+# A has the better score, B more sentences that are wholly right
+A, B = rows([3] * 10), rows([4] * 6 + [0] * 4)
+
+
+def asked(score: Score, *systems: np.ndarray, **settings: Any) -> dict[str, Any]:
+    candidates = [Candidate(chr(65 + place), (counts,)) for place, counts in enumerate(systems)]
+    return compare("m.s", score, NAMES, candidates, Settings(resamples=200, **settings))
+
+
+@pytest.mark.parametrize("score", [RECALL, ERROR])
+def test_the_winner_has_more_sentences_right_whatever_the_score_says(score: Score) -> None:
+    document = asked(score, A, B, test="mcnemar")
+    pair = document["pairs"][0]
+    assert (pair["score_a"] > pair["score_b"]) == score.higher_is_better
+    assert pair["difference"] == pair["score_a"] - pair["score_b"]
+    assert pair["difference_tested"] == -0.6
+    assert pair["better"] == "b"
+    assert pair["significant"] is True
+    assert [(system["name"], system["rank"]) for system in document["systems"]] == [("B", 1), ("A", 2)]
+    assert document["rank_ranges"] == [[1, 1], [2, 2]]
+    assert document["clusters"]["cluster"] == [1, 2]
+    assert "Tested: sentences right as a whole, not the score." in document["assumed"]
+    other = asked(score, A, B)
+    assert other["pairs"][0]["better"] == "a"
+    assert other["pairs"][0]["difference_tested"] is None
+
+
+def test_as_many_right_sentences_are_no_difference_whatever_the_score_says() -> None:
+    a, b = rows([4, 4, 0, 3, 0, 0]), rows([0, 0, 4, 0, 4, 0])
+    document = asked(RECALL, a, b, test="mcnemar")
+    pair = document["pairs"][0]
+    assert pair["difference"] > 0
+    assert (pair["difference_tested"], pair["better"], pair["p"]) == (0.0, None, 1.0)
+    assert [system["rank"] for system in document["systems"]] == [1, 1]
+
+
+def test_documents_right_as_a_whole_may_be_the_units() -> None:
+    blocks = [str(number // 2) for number in range(10)]
+    candidates = [Candidate("A", (A,)), Candidate("B", (B,))]
+    settings = Settings(resamples=200, test="mcnemar", unit="block")
+    document = compare("m.s", RECALL, NAMES, candidates, settings, blocks=blocks)
+    assert document["pairs"][0]["difference_tested"] == -0.6
+    assert "Tested: documents right as a whole, not the score." in document["assumed"]
+
+
+def test_tokens_right_decide_where_tokens_are_the_units() -> None:
+    offsets = np.array([0, 10, 20])
+    bits = [np.arange(20) < 12, np.arange(20) < 8]
+    candidates = [
+        Candidate(name, (counts[:2],), TokenBits(right, offsets))
+        for name, counts, right in zip("AB", (B, A), bits, strict=True)
+    ]
+    document = compare("m.s", RECALL, NAMES, candidates, Settings(resamples=200, test="mcnemar", unit="token"))
+    assert document["pairs"][0]["difference_tested"] == 0.2
+    assert document["pairs"][0]["better"] == "a"
+    assert "Tested: tokens right, not the score." in document["assumed"]
+
+
+def test_tokens_of_several_runs_are_refused() -> None:
+    bits = TokenBits(np.ones(4, np.bool_), np.array([0, 4]))
+    candidates = [Candidate("A", (A, A)), Candidate("B", (B,), bits)]
+    with pytest.raises(InputError, match="several training runs") as error:
+        compare("m.s", RECALL, NAMES, candidates, Settings(test="mcnemar", unit="token"))
+    assert error.value.problems[0].pointer == "/unit"
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_the_document_has_the_smallest_p_of_its_kind(kind: str) -> None:
+    pair = asked(RECALL, A, B, test="mcnemar", mcnemar=kind)["pairs"][0]
+    assert pair["smallest_p"] == smallest_of(kind, 6)
+    assert pair["p"] == pair["smallest_p"]  # b = 0, c = 6
+
+
+@pytest.mark.parametrize(
+    "settings",
+    [
+        {"alternative": "greater"},
+        {"alternative": "less"},
+        {"alternative": "greater", "test": "mcnemar"},
+        {"test": "compare_pl"},
+        {"test": "bootstrap"},
+    ],
+)
+def test_only_a_two_sided_question_ranks(settings: dict[str, Any]) -> None:
+    document = asked(RECALL, A, B, **settings)
+    assert (document["rank_ranges"], document["clusters"]) == (None, None)
+    assert [(system["cluster"], system["rank_interval"]) for system in document["systems"]] == [(None, None)] * 2
+    assert [system["rank"] for system in document["systems"]] == [1, 2]
+    assert "Rank intervals" not in document["assumed"]
+
+
+@pytest.mark.parametrize("units", [0, 1, 2])
+@pytest.mark.parametrize("kind", KINDS)
+def test_few_units(units: int, kind: str) -> None:
+    document = asked(RECALL, A[:units], B[:units], test="mcnemar", mcnemar=kind)
+    if units:
+        assert document["pairs"][0]["p"] >= smallest_of(kind, units)
+    else:
+        assert document["pairs"][0]["p"] is None

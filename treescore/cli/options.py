@@ -1,0 +1,451 @@
+"""Arguments and options of the commands that score files, the types of their values, and the request that they make.
+
+Nothing here loads what scores: the help of a command needs none of it, and a shell that completes a word asks at each
+press of a key. Names of formats, metrics and transforms are those of their modules. A type refuses another text as a
+usage error, with an example. Options of `treescore compare` are settings of the comparison, beside `--significance`
+with all of them.
+"""
+
+from __future__ import annotations
+
+import glob
+import re
+from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, NamedTuple, NoReturn, TypedDict, TypeVar
+
+import click
+import orjson
+from click.shell_completion import CompletionItem
+
+from treescore.core.params import Json
+from treescore.core.wording import did_you_mean
+
+FORMATS, METRICS, TRANSFORMS = "formats", "metrics", "transforms"
+_SHARED = "shared"
+
+
+def known_names(kind: str) -> list[str]:
+    """Return the names of one kind, sorted."""
+    folder = Path(__file__).parents[1] / kind
+    names = {path.name.removesuffix(".py") for path in folder.iterdir() if not path.name.startswith(("_", "."))}
+    if kind != METRICS:
+        names = {name.replace("_", "-") for name in names}
+    return sorted(names - {_SHARED})
+
+
+def completer(kind: str) -> Callable[[click.Context, click.Parameter, str], list[CompletionItem]]:
+    """Return a function that completes a name of this kind, as click asks for it."""
+
+    def complete(_ctx: click.Context, _option: click.Parameter, begun: str) -> list[CompletionItem]:
+        return [CompletionItem(name) for name in known_names(kind) if name.startswith(begun)]
+
+    return complete
+
+
+if TYPE_CHECKING:
+    ParamType = click.ParamType[Any]
+else:
+    ParamType = click.ParamType  # older versions of click have no parameter for it
+
+_RANGE = re.compile(r"(\d{0,9})-(\d{0,9})|\d{1,9}", re.ASCII)
+
+
+def _shortened(value: str) -> str:
+    return value if len(value) <= 60 else f"{value[:60]}..."
+
+
+class JsonValue(ParamType):
+    """JSON, or `@PATH` of a file that holds it."""
+
+    name = "JSON"
+
+    def __init__(self, example: str) -> None:
+        self.example = example
+
+    def convert(self, value: Json, param: click.Parameter | None, ctx: click.Context | None) -> Json:
+        """Return the value that the JSON stands for."""
+        if not isinstance(value, str):
+            return value
+        text = self.text_of(value, param, ctx)
+        try:
+            return orjson.loads(text)
+        except orjson.JSONDecodeError as error:
+            self.refuse(f"{_shortened(value)!r} is not valid JSON: {error}.", param, ctx)
+
+    def text_of(self, value: str, param: click.Parameter | None, ctx: click.Context | None) -> str:
+        """Return the text, or that of the file `@PATH`."""
+        if not value.startswith("@"):
+            return value
+        if not value[1:]:
+            self.refuse("A path is missing behind @.", param, ctx)
+        try:
+            return Path(value[1:]).read_text(encoding="utf-8-sig")
+        except (OSError, UnicodeDecodeError, ValueError) as error:
+            reason = error.strerror if isinstance(error, OSError) else "it is not text in UTF-8"
+            self.refuse(f"{value[1:]} cannot be read: {reason}.", param, ctx)
+
+    def refuse(self, message: str, param: click.Parameter | None, ctx: click.Context | None) -> NoReturn:
+        """Raise the usage error, with the example."""
+        self.fail(f"{message} {self.advice}", param, ctx)
+
+    @property
+    def advice(self) -> str:
+        """What to give instead."""
+        return f"Give JSON, as '{self.example}', or @PATH of a file that holds it."
+
+
+class JsonObject(JsonValue):
+    """A JSON object, or `@PATH` of a file that holds one."""
+
+    def convert(self, value: Json, param: click.Parameter | None, ctx: click.Context | None) -> Json:
+        """Return the object."""
+        found = super().convert(value, param, ctx)
+        if not isinstance(found, dict):
+            self.refuse(f"{_shortened(str(value))!r} is not a JSON object.", param, ctx)
+        return found
+
+    @property
+    def advice(self) -> str:
+        """What to give instead."""
+        return f"Give an object, as '{self.example}', or @PATH of a file that holds one."
+
+
+class NameOrJson(JsonValue):
+    """A name, or an object with a name, or `@PATH` of a file that holds one."""
+
+    name = "NAME|JSON"
+
+    def __init__(self, kind: str, example_name: str, example: str) -> None:
+        super().__init__(example)
+        self.kind = kind
+        self.example_name = example_name
+
+    def convert(self, value: Json, param: click.Parameter | None, ctx: click.Context | None) -> Json:
+        """Return a name as it is, and JSON as its value."""
+        if not isinstance(value, str):
+            return value
+        text = self.text_of(value, param, ctx).strip()
+        return super().convert(text, param, ctx) if text.startswith(("{", "[", '"')) else text
+
+    @property
+    def advice(self) -> str:
+        """What to give instead."""
+        return f"Give a name, as {self.example_name}, or an object, as '{self.example}'."
+
+    def shell_complete(self, ctx: click.Context, param: click.Parameter, incomplete: str) -> list[CompletionItem]:
+        """Return the names that begin so."""
+        return completer(self.kind)(ctx, param, incomplete)
+
+
+class MetricValue(NameOrJson):
+    """A metric as `NameOrJson`; a string `@PATH` among its parameters stands for the text of that file."""
+
+    def convert(self, value: Json, param: click.Parameter | None, ctx: click.Context | None) -> Json:
+        """Return the name, or the object with texts in the places of paths."""
+        found = super().convert(value, param, ctx)
+        params = found.get("params") if isinstance(found, dict) else None
+        if not isinstance(params, dict):
+            return found
+        texts = {name: self.text_of(each, param, ctx) for name, each in params.items() if is_path(each)}
+        return {**found, "params": {**params, **texts}}
+
+
+def is_path(value: Json) -> bool:
+    """Return whether a parameter is `@PATH`, which stands for the text of that file."""
+    return isinstance(value, str) and value.startswith("@")
+
+
+class OneOf(click.Choice[str]):
+    """One of a list of words; another one that is like it is suggested."""
+
+    def convert(self, value: Json, param: click.Parameter | None, ctx: click.Context | None) -> str:
+        """Return the word."""
+        try:
+            return super().convert(value, param, ctx)
+        except click.BadParameter as error:
+            self.fail(f"{error.message}{did_you_mean(value, self.choices)}", param, ctx)
+
+
+class WholeNumber(click.IntRange):
+    """A whole number that is not below a bound."""
+
+    def __init__(self, least: int, example: int) -> None:
+        super().__init__(least)
+        self.example = example
+
+    def convert(self, value: Json, param: click.Parameter | None, ctx: click.Context | None) -> int:
+        """Return the number."""
+        try:
+            return int(super().convert(value, param, ctx))
+        except click.BadParameter:
+            self.fail(f"{value!r} is not a whole number of {self.min} or more. Write it as {self.example}.", param, ctx)
+
+
+class Number(click.FloatRange):
+    """A number within bounds."""
+
+    def __init__(self, least: float, most: float | None, example: float) -> None:
+        super().__init__(least, most)
+        self.example = example
+
+    def convert(self, value: Json, param: click.Parameter | None, ctx: click.Context | None) -> float:
+        """Return the number."""
+        try:
+            return float(super().convert(value, param, ctx))
+        except click.BadParameter:
+            bounds = f"of {self.min:g} or more" if self.max is None else f"from {self.min:g} to {self.max:g}"
+            self.fail(f"{value!r} is not a number {bounds}. Write it as {self.example:g}.", param, ctx)
+
+
+class Pair(ParamType):
+    """`NAME=VALUE`, as a pair."""
+
+    def __init__(self, value: str, example: str) -> None:
+        self.name = f"NAME={value}"
+        self.example = example
+
+    def convert(self, value: Json, param: click.Parameter | None, ctx: click.Context | None) -> tuple[str, str]:
+        """Return name and value."""
+        if isinstance(value, tuple):
+            return value
+        name, sign, rest = str(value).partition("=")
+        if not (sign and name and rest):
+            self.fail(f"{value!r} is not {self.name}. Write it as {self.example}.", param, ctx)
+        return name, rest
+
+
+class Lengths(ParamType):
+    """A number, or a range of numbers: `12`, `10-20`, `40-`, `-5`."""
+
+    name = "N|N-M"
+
+    def convert(self, value: Json, param: click.Parameter | None, ctx: click.Context | None) -> str:
+        """Return the range as it was written."""
+        written = str(value).strip()
+        found = _RANGE.fullmatch(written)
+        if found is None or written == "-":
+            self.fail(f"{value!r} is not a length. Write a number of words, as 12, or a range, as 10-20.", param, ctx)
+        low, high = found.groups()
+        if low and high and int(high) < int(low):
+            self.fail(f"{value!r} ends before it begins. Write it as {high}-{low}.", param, ctx)
+        return written
+
+
+class Margin(ParamType):
+    """A number above 0, in units of the score."""
+
+    name = "X"
+
+    def convert(self, value: Json, param: click.Parameter | None, ctx: click.Context | None) -> float:
+        """Return the number."""
+        try:
+            number = float(value)
+        except (TypeError, ValueError):
+            number = 0.0
+        if not 0 < number < float("inf"):
+            self.fail(f"{value!r} is not a margin. Give a number above 0, in units of the score, as 0.005.", param, ctx)
+        return number
+
+
+_Function = TypeVar("_Function", bound=Callable[..., object])
+
+ITEMS_EXAMPLE = '{"attributes": {"genre": ["news", "blog"]}}'
+FORMAT_VALUE = NameOrJson(FORMATS, "conllu", '{"name": "pharaoh", "base": 1}')
+_METRIC = MetricValue(METRICS, "ud", '{"name": "parseval", "params": {"preset": "evalb"}}')
+_TRANSFORM = NameOrJson(TRANSFORMS, "drop-traces", '{"name": "drop-punctuation", "on": "both"}')
+
+
+class Asked(TypedDict):
+    """The values of the shared options, as click hands them over."""
+
+    gold: str
+    outputs: Sequence[str]
+    text_format: Json
+    system_format: Json
+    transforms: Sequence[Json]
+    metrics: Sequence[Json]
+    items: Mapping[str, Json] | None
+    run: Sequence[tuple[str, str]]
+    runs: Sequence[tuple[str, str]]
+    output_formats: Sequence[tuple[str, str]]
+
+
+def input_options(function: _Function) -> _Function:
+    """Add the options that say how files are read and scored."""
+    for option in (
+        click.option(
+            "--items", metavar="JSON", type=JsonObject(ITEMS_EXAMPLE),
+            help="What is known of gold's sentences: blocks, attributes, seconds, lengths, words; JSON or @PATH.",
+        ),
+        click.option(
+            "--output-format", "output_formats", multiple=True, type=Pair("FORMAT", "A=conllx"),
+            help="Format of the output NAME where it differs from the others.",
+        ),
+        click.option(
+            "--system-format", metavar="FORMAT", type=FORMAT_VALUE,
+            help="Format of the outputs where it differs from gold's.",
+        ),
+        click.option(
+            "--transform", "transforms", metavar="NAME|JSON", multiple=True, type=_TRANSFORM,
+            help="Done before every metric: name (see `treescore transforms`), or JSON with params and on. Repeatable.",
+        ),
+        click.option(
+            "--metric", "metrics", metavar="NAME|JSON", multiple=True, type=_METRIC,
+            help="Name (see `treescore metrics`), or JSON with params, where @PATH stands for the text of a file. The "
+            "usual one of the format unless given. Repeatable.",
+        ),
+        click.option(
+            "--format", "text_format", metavar="NAME|JSON", type=FORMAT_VALUE,
+            help="Name (see `treescore formats`), or JSON with options. By the suffix of gold's file unless given.",
+        ),
+    ):  # fmt: skip
+        function = option(function)
+    return function
+
+
+def run_options(function: _Function) -> _Function:
+    """Add the options that name training runs of one system."""
+    function = click.option(
+        "--run", multiple=True, type=Pair("PATH", "A=a-seed2.conllu"),
+        help="A further training run of the output NAME. Repeatable.",
+    )(function)  # fmt: skip
+    return click.option(
+        "--runs", multiple=True, type=Pair("GLOB", "'A=a/seed*.conllu'"),
+        help="All training runs of one system, as 'A=a/seed*.conllu', in the order of their paths. Repeatable.",
+    )(function)  # fmt: skip
+
+
+def files(function: _Function) -> _Function:
+    """Add the arguments GOLD and OUTPUT..."""
+    function = click.argument("outputs", nargs=-1, metavar="OUTPUT...", shell_complete=_paths)(function)
+    return click.argument("gold", metavar="GOLD", shell_complete=_paths)(function)
+
+
+def _paths(_ctx: click.Context, _argument: click.Parameter, begun: str) -> list[click.shell_completion.CompletionItem]:
+    """Let the shell complete a path; behind `NAME=` it does so by itself."""
+    from click.shell_completion import CompletionItem  # noqa: PLC0415 - only a shell asks
+
+    return [CompletionItem(begun, type="file")]
+
+
+def split_name(argument: str) -> tuple[str | None, str]:
+    """Return name and path of `NAME=PATH`; a path that is there may have an equals sign in it."""
+    name, sign, path = argument.partition("=")
+    if not sign or (Path(argument).exists() and not Path(path.split(",")[0]).exists()):
+        return None, argument
+    return name, path
+
+
+def paths_of(asked: Asked) -> list[str]:
+    """Return the paths that the arguments name."""
+    outputs = [split_name(argument)[1] for argument in asked["outputs"]]
+    single = [asked["gold"], *outputs, *(path for _, path in asked.get("run", ()))]
+    patterns = [path for _, pattern in asked.get("runs", ()) for path in glob.glob(pattern, recursive=True)]  # noqa: PTH207 - as in `matches`
+    return [*single, *(part for path in single if "," in path for part in path.split(",")), *patterns]
+
+
+def matches(name: str, pattern: str) -> list[str]:
+    """Return the paths of a system's training runs, sorted.
+
+    Raises:
+        click.UsageError: no path matches the pattern.
+    """
+    paths = sorted(glob.glob(pattern, recursive=True))  # noqa: PTH207 - a pattern may be absolute
+    if not paths:
+        advice = "Quote the pattern, so that the shell leaves it as it is."
+        raise click.UsageError(f"--runs {name}={pattern}: no file matches. {advice}")
+    return paths
+
+
+SETTINGS_EXAMPLE = '{"unit": "block", "seed": 7}'
+
+
+class AskedSettings(TypedDict):
+    """The values of these options, as click hands them over."""
+
+    significance: Mapping[str, Json] | None
+    scores: Sequence[str]
+    test: str | None
+    test_unit: str | None
+    correction: str | None
+    alpha: float | None
+    seed: int | None
+
+
+class Setting(NamedTuple):
+    """An option for one setting.
+
+    Attributes:
+        option: as it is written.
+        type: of its value.
+        help: what it sets.
+        metavar: how the help writes its value.
+    """
+
+    option: str
+    type: ParamType
+    help: str
+    metavar: str | None = None
+
+
+SETTINGS: Mapping[str, Setting] = {
+    "test": Setting(
+        "--test", OneOf(["auto", "permutation", "bootstrap", "mcnemar", "compare_pl"]),
+        "The test; auto is the paired permutation test.",
+    ),
+    "unit": Setting(
+        "--test-unit", OneOf(["auto", "sentence", "block", "token"]),
+        "What is swapped and redrawn as a whole; a block is a document. auto: documents where there are some.",
+    ),
+    "correction": Setting(
+        "--correction", OneOf(["holm", "hochberg", "bh", "by", "bonferroni", "none"]),
+        "Correction of p over all pairs; holm unless given.",
+    ),
+    "alpha": Setting("--alpha", Number(1e-12, 0.5, 0.01), "Level of significance; 0.05 unless given.", "X"),
+    "seed": Setting("--seed", WholeNumber(0, 7), "Seed of shuffles and resamples; 1 unless given.", "N"),
+}  # fmt: skip
+"""Setting -> its option. `treescore.significance.settings` has their meanings and defaults."""
+
+
+def significance_option(function: _Function) -> _Function:
+    """Add `--significance`."""
+    return click.option(
+        "--significance", metavar="JSON", type=JsonObject(SETTINGS_EXAMPLE),
+        help="Settings of the comparison, as in the API: JSON object, or @PATH of one.",
+    )(function)  # fmt: skip
+
+
+def setting_options(function: _Function) -> _Function:
+    """Add `--significance`, `--scores` and the options of SETTINGS."""
+    for setting in reversed(list(SETTINGS.values())):
+        function = click.option(setting.option, type=setting.type, help=setting.help, metavar=setting.metavar)(function)
+    function = click.option(
+        "--scores", multiple=True, metavar="SCORE,...",
+        help="Scores to compare, as ud.las_f1,ud.uas_f1; the main score of the first metric unless given. Repeatable.",
+    )(function)  # fmt: skip
+    return significance_option(function)
+
+
+def settings_of(asked: AskedSettings) -> dict[str, Json]:
+    """Return all settings as one object.
+
+    Raises:
+        click.UsageError: an option and `--significance` both give a setting, or a score has no name.
+    """
+    given: dict[str, tuple[str, Json]] = {}
+    if asked["scores"]:
+        names = [name.strip() for value in asked["scores"] for name in value.split(",")]
+        if not all(names):
+            raise click.UsageError("--scores: a score has no name. Write them as ud.las_f1,ud.uas_f1.")
+        given["scores"] = ("--scores", names)
+    for name, setting in SETTINGS.items():
+        value = asked[setting.option.removeprefix("--").replace("-", "_")]  # type: ignore[literal-required]
+        if value is not None:
+            given[name] = (setting.option, value)
+    settings = dict(asked["significance"] or {})
+    for name, (option, value) in given.items():
+        if name in settings:
+            raise click.UsageError(f"{option} and --significance both give {name!r}. Leave it out of one of them.")
+        settings[name] = value
+    return settings

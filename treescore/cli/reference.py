@@ -1,0 +1,127 @@
+"""What the command knows: `treescore metrics`, `formats`, `transforms`, `suggest`, and `completion` for the shell."""
+
+from __future__ import annotations
+
+import shlex
+from typing import TYPE_CHECKING, NamedTuple
+
+import click
+
+from treescore.cli.exits import epilog
+from treescore.cli.options import FORMATS, METRICS, TRANSFORMS, OneOf, completer
+
+if TYPE_CHECKING:
+    from treescore.core.params import Json
+    from treescore.evaluation.spec import Suggestion
+
+
+@click.command(epilog=epilog("treescore metrics", "treescore metrics ud", "treescore metrics --json"))
+@click.argument("name", required=False, metavar="[NAME]", shell_complete=completer(METRICS))
+@click.option("--json", "as_json", is_flag=True, help="Print the entries of the service's catalogue.")
+def metrics(name: str | None, *, as_json: bool) -> None:
+    """List the metrics, or describe one with its parameters."""
+    from treescore.cli.catalogue import METRIC, show  # noqa: PLC0415 - the help needs no registry
+
+    show(METRIC, name, as_json=as_json)
+
+
+@click.command(epilog=epilog("treescore formats", "treescore formats pharaoh", "treescore formats --json"))
+@click.argument("name", required=False, metavar="[NAME]", shell_complete=completer(FORMATS))
+@click.option("--json", "as_json", is_flag=True, help="Print the entries of the service's catalogue.")
+def formats(name: str | None, *, as_json: bool) -> None:
+    """List the formats, or describe one with its options."""
+    from treescore.cli.catalogue import FORMAT, show  # noqa: PLC0415 - the help needs no registry
+
+    show(FORMAT, name, as_json=as_json)
+
+
+@click.command(epilog=epilog("treescore transforms", "treescore transforms heads", "treescore transforms --json"))
+@click.argument("name", required=False, metavar="[NAME]", shell_complete=completer(TRANSFORMS))
+@click.option("--json", "as_json", is_flag=True, help="Print the entries of the service's catalogue.")
+def transforms(name: str | None, *, as_json: bool) -> None:
+    """List the transforms, or describe one with its parameters."""
+    from treescore.cli.catalogue import TRANSFORM, show  # noqa: PLC0415 - the help needs no registry
+
+    show(TRANSFORM, name, as_json=as_json)
+
+
+@click.command(epilog=epilog("treescore suggest gold.txt", "treescore suggest gold.txt --json"))
+@click.argument("file", metavar="FILE")
+@click.option("--json", "as_json", is_flag=True, help="Print what the service's POST /v1/scorers/suggestions answers.")
+def suggest(file: str, *, as_json: bool) -> None:
+    """Tell the format of a file by its first lines, with the metrics that fit it, and say why.
+
+    FILE is a path, or - for standard input.
+    """
+    import orjson  # noqa: PLC0415 - the help needs none
+
+    from treescore.api import suggest as suggested  # noqa: PLC0415 - the help needs no registry
+    from treescore.cli.files import one_source  # noqa: PLC0415 - as above
+
+    found = suggested(one_source(file))
+    if as_json:
+        click.echo(orjson.dumps({"suggestions": [each.document() for each in found]}, option=orjson.OPT_INDENT_2))
+        return
+    formatter = click.get_current_context().make_formatter()
+    if not found:
+        formatter.write_text(f"The first lines of {file} fit no format. `treescore formats` lists all.")
+    for number, suggestion in enumerate(found):
+        _write(formatter, suggestion, file, best=number == 0)
+    click.echo(formatter.getvalue(), nl=False)
+
+
+def _write(formatter: click.HelpFormatter, suggestion: Suggestion, file: str, *, best: bool) -> None:
+    formatter.write_text(f"{suggestion.certainty.capitalize()}: format {_json_words(suggestion.format)}")
+    with formatter.indentation():
+        formatter.write_dl([("why", " ".join(suggestion.why))])
+        formatter.write_dl([(_json_words(scored.metric), scored.why) for scored in suggestion.metrics])
+        if best and suggestion.metrics:
+            command = ["treescore", "score", "--format", _json_words(suggestion.format)]
+            command += ["--metric", _json_words(suggestion.metrics[0].metric), file, "OUTPUT"]
+            formatter.write(f"{' ' * formatter.current_indent}{shlex.join(command)}\n")
+    formatter.write("\n")
+
+
+def _json_words(value: Json) -> str:
+    import orjson  # noqa: PLC0415 - the help needs none
+
+    return value if isinstance(value, str) else orjson.dumps(value).decode()
+
+
+class Shell(NamedTuple):
+    """How the script is installed in a shell.
+
+    Attributes:
+        install: the line that a person runs once.
+        where: what makes it hold.
+    """
+
+    install: str
+    where: str
+
+
+SHELLS = {
+    "bash": Shell("treescore completion bash > ~/.treescore.bash", "Add `. ~/.treescore.bash` to ~/.bashrc."),
+    "zsh": Shell("treescore completion zsh > ~/.treescore.zsh", "Add `. ~/.treescore.zsh` to ~/.zshrc."),
+    "fish": Shell("treescore completion fish > ~/.config/fish/completions/treescore.fish", "New shells find it."),
+}
+_PROGRAM, _VARIABLE = "treescore", "_TREESCORE_COMPLETE"
+
+
+@click.command(epilog=epilog(*(shell.install for shell in SHELLS.values())))
+@click.argument("shell", type=OneOf(list(SHELLS)))
+def completion(shell: str) -> None:
+    """Print the script that completes commands in a shell.
+
+    It completes commands, options, names of metrics, formats and transforms, and files. Its last lines say what makes a
+    shell read it.
+    """
+    from click.shell_completion import get_completion_class  # noqa: PLC0415 - the help can spare it
+
+    made = get_completion_class(shell)
+    root = click.get_current_context().find_root().command
+    if made is None:  # pragma: no cover - click has all of SHELLS
+        raise click.ClickException(f"This click has no completion for {shell}.")
+    said = SHELLS[shell]
+    click.echo(made(root, {}, _PROGRAM, _VARIABLE).source())
+    click.echo(f"# To install: {said.install}\n# {said.where}")

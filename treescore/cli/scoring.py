@@ -1,0 +1,289 @@
+"""`treescore score`, `compare` and `repeat`: the numbers of the service, from files, without it.
+
+`compare` tells which differences between outputs are real, and with `--not-worse-than NAME --margin X` which outputs
+are shown not to be worse than NAME by more than the margin. `repeat` makes a benchmark's comparison again.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Unpack
+
+import click
+import orjson
+
+from treescore.cli.exits import MISSED, epilog, write
+from treescore.cli.forms import (
+    CSV,
+    JSON,
+    SVG,
+    TEXT,
+    VIEWS,
+    chosen_form,
+    explicit_form,
+    form_option,
+    form_options,
+    unit_option,
+)
+from treescore.cli.options import (
+    Asked,
+    AskedSettings,
+    Margin,
+    files,
+    input_options,
+    paths_of,
+    run_options,
+    setting_options,
+    settings_of,
+    significance_option,
+)
+from treescore.core.params import Json
+from treescore.core.wording import did_you_mean
+
+if TYPE_CHECKING:
+    from treescore.cli.files import Scored
+    from treescore.results import Comparison
+
+
+@click.command(
+    epilog=epilog(
+        "treescore score gold.conllu mine.conllu",
+        "treescore score gold.conllu A=a/out.conllu B=b/out.conllu --latex",
+        "treescore score gold.mrg mine.mrg --style evalb",
+        "treescore score --format pharaoh gold.txt mine.txt --output scores.csv",
+        status_69="",
+    )
+)
+@files
+@input_options
+@run_options
+@significance_option
+@form_options(*VIEWS, names={TEXT: ["--table"]})
+@unit_option
+@click.option(
+    "--style", metavar="NAME", help="Print the original program's layout: evalb, eval07, conll18, parseme, wa_eval."
+)
+def score(
+    significance: Mapping[str, Json] | None, output: Path | None, unit: str, style: str | None, **asked: Unpack[Asked]
+) -> None:
+    """Score outputs against gold.
+
+    GOLD and each OUTPUT are a file, a folder, a .zip, .gz or .zst of one, or - for standard input. An OUTPUT can be
+    named, as NAME=PATH; else its name is what tells its path from the others.
+
+    On a terminal the command prints a table of the scores that the field reports. In a pipe it prints JSON: the
+    document that a job of the service would hold, with all scores, counts and comparisons.
+    """
+    form = chosen_form(output, VIEWS, paths_of(asked), otherwise=JSON)
+    if style is not None and explicit_form():
+        raise click.UsageError(f"--style and {explicit_form()} are two forms. Choose one of them.")
+    if significance is not None and (form != JSON or style is not None):
+        advice = "Add --json, or use `treescore compare`, which prints every form."
+        raise click.UsageError(f"--significance: this command prints comparisons as JSON alone. {advice}")
+    compared = significance
+    if compared is None and form == JSON and style is None and _several(asked):
+        compared = {}
+    from treescore.cli.files import evaluated  # noqa: PLC0415 - the help needs no arrays
+
+    scored = evaluated(asked, compared)
+    text = _styled(scored, style) if style is not None else _rendered_scores(scored, form, unit)
+    write(text.encode(), output)
+
+
+def _several(asked: Asked) -> bool:
+    """Return whether several outputs are named, which are then compared."""
+    return len(asked["outputs"]) + len(asked["runs"]) > 1
+
+
+def _rendered_scores(scored: Scored, form: str, unit: str) -> str:
+    """Return the scores in a form; JSON and CSV warn on standard error too."""
+    from treescore.cli.files import warn_of  # noqa: PLC0415 - as the scoring
+
+    if form in (JSON, CSV):
+        warn_of(scored.result)
+    text: str = scored.result.render(form, unit)  # type: ignore[arg-type]  # click has checked the unit
+    return f"{text}\n{scored.taken}\n" if form == TEXT and scored.taken else text
+
+
+def _styled(scored: Scored, style: str) -> str:
+    """Return the reports of all systems in the layout of the original program, each named where there are several.
+
+    Raises:
+        click.UsageError: the metric does not print this style.
+    """
+    from treescore.cli.files import warn_of  # noqa: PLC0415 - as the scoring
+    from treescore.core.wording import did_you_mean  # noqa: PLC0415 - as the scoring
+
+    report = scored.result.report
+    entry = report.spec.entries[0]
+    known = entry.metric.own_styles
+    if style not in known:
+        meant = did_you_mean(style, known)
+        raise click.UsageError(f"Unknown style {style!r} of {entry.name}.{meant} Styles: {', '.join(known) or 'none'}.")
+    warn_of(scored.result)
+    parts = [entry.metric.report(style, outcomes[entry.key]) for outcomes in report.outcomes]
+    if len(parts) == 1:
+        return parts[0]
+    return "".join(f"{name}:\n{part}" for name, part in zip(scored.result, parts, strict=True))
+
+
+@dataclass(frozen=True, slots=True)
+class Claim:
+    """That one output is not worse than another by more than a margin, on one score.
+
+    Attributes:
+        score: its address.
+        name: the output.
+        reference: the other one.
+        margin: in units of the score.
+        p: corrected; None where it is not tested.
+        established: whether the claim is shown.
+    """
+
+    score: str
+    name: str
+    reference: str
+    margin: float
+    p: float | None
+    established: bool
+
+    @property
+    def line(self) -> str:
+        """The claim with p and verdict on one line."""
+        p = "not tested" if self.p is None else f"p {self.p:.2g}"
+        verdict = "shown" if self.established else "not shown"
+        return f"{self.score}: {self.name} not worse than {self.reference} by more than {self.margin:g}: {p}, {verdict}"
+
+
+def margin_settings(
+    reference: str | None, margin: float | None, names: Sequence[str], significance: Mapping[str, Json]
+) -> Mapping[str, Json]:
+    """Return the settings of the comparison with the margin of the options.
+
+    Raises:
+        click.UsageError: one option without the other, an unknown output, or two margins.
+    """
+    if reference is None and margin is None:
+        return significance
+    if reference is None:
+        raise click.UsageError("--margin needs --not-worse-than NAME, the output that the others are compared with.")
+    if margin is None:
+        raise click.UsageError("--not-worse-than needs --margin X, in units of the score, as --margin 0.005.")
+    if reference not in names:
+        meant = did_you_mean(reference, names)
+        raise click.UsageError(f"--not-worse-than {reference}: unknown output.{meant} Outputs: {', '.join(names)}.")
+    if significance.get("margin") not in (None, margin):
+        raise click.UsageError("The margin is given twice. Leave it out of --significance.")
+    return {**significance, "margin": margin}
+
+
+def claims(comparisons: Sequence[Mapping[str, Any]], reference: str, margin: float) -> Iterator[Claim]:
+    """Yield for each compared score and each other output the claim that it is not worse than the reference."""
+    for document in comparisons:
+        for pair in document["pairs"]:
+            if reference not in (pair["a"], pair["b"]):
+                continue
+            name = pair["b"] if pair["a"] == reference else pair["a"]
+            tested = (pair.get("noninferiority") or {}).get(name) or {"p_adjusted": None, "established": False}
+            yield Claim(document["score"], name, reference, margin, tested["p_adjusted"], bool(tested["established"]))
+
+
+COMPARE_FORMS = (*VIEWS, SVG)
+
+
+class _Given(Asked, AskedSettings):
+    """All options of the command but those of its form and of the margin."""
+
+
+@click.command(
+    epilog=epilog(
+        "treescore compare gold.conllu mine.conllu theirs.conllu",
+        "treescore compare gold.conllu A=a/out.conllu B=b/out.conllu --latex",
+        "treescore compare gold.conllu --runs 'A=a/*.conllu' --runs 'B=b/*.conllu'",
+        "treescore compare gold.conllu a.conllu b.conllu --scores ud.las_f1,ud.uas_f1",
+        "treescore compare gold.mrg old.mrg b.mrg --not-worse-than old --margin 0.002",
+        status_1="an output is not shown to be not worse (--not-worse-than)",
+        status_69="",
+    )
+)
+@files
+@input_options
+@run_options
+@setting_options
+@click.option(
+    "--not-worse-than", "reference", metavar="NAME",
+    help="End with status 1 unless every other output is shown not to be worse than this one by more than --margin, "
+    "on every compared score.",
+)  # fmt: skip
+@click.option("--margin", type=Margin(), help="The margin of --not-worse-than, in units of the score, as 0.005.")
+@form_options(*COMPARE_FORMS)
+@form_option(*COMPARE_FORMS)
+@unit_option
+def compare(
+    output: Path | None, unit: str, reference: str | None, margin: float | None, **asked: Unpack[_Given]
+) -> None:
+    """Tell which differences between two or more outputs are real.
+
+    GOLD and each OUTPUT are as in `treescore score`. Several outputs of one system, of other seeds, are one system
+    only where --run or --runs says so.
+    """
+    form = chosen_form(output, COMPARE_FORMS, paths_of(asked))
+    if len(asked["outputs"]) + len(asked["runs"]) < 2:
+        raise click.UsageError("Name at least two outputs, as in: gold.conllu mine.conllu theirs.conllu")
+    settings = settings_of(asked)
+    from treescore.cli.files import evaluated, given_outputs, warn_of  # noqa: PLC0415 - the help needs no arrays
+    from treescore.results import Comparison  # noqa: PLC0415 - as above
+
+    names = [given.name for given in given_outputs(asked) if given.run_of is None]
+    scored = evaluated(asked, margin_settings(reference, margin, names, settings))
+    result = scored.result
+    comparison = Comparison(result)
+    text = comparison.render(form, unit)  # type: ignore[arg-type]  # click has checked the unit
+    if form == TEXT and scored.taken:
+        text = f"{text}\n{scored.taken}\n"
+    if form in (JSON, CSV, SVG):
+        warn_of(result)
+    write(text.encode(), output)
+    if reference is not None and margin is not None:
+        _claim(comparison, reference, margin, form)
+
+
+def _claim(comparison: Comparison, reference: str, margin: float, form: str) -> None:
+    """Print which outputs are shown not to be worse, and end the command where one is not."""
+    found = list(claims(comparison.comparisons, reference, margin))
+    for claim in found:
+        if form == TEXT or not claim.established:
+            click.echo(claim.line, err=form != TEXT)
+    if not all(claim.established for claim in found):
+        raise SystemExit(MISSED)
+
+
+@click.command(
+    epilog=epilog(
+        "treescore repeat comparison.json gold.conllu outputs/",
+        status_1="the printed answer differs from that of COMPARISON",
+    )
+)
+@click.argument("comparison", type=click.Path(path_type=Path))
+@click.argument("gold", type=click.Path(path_type=Path))
+@click.argument("outputs", type=click.Path(path_type=Path))
+def repeat(comparison: Path, gold: Path, outputs: Path) -> None:
+    """Score files again and print the answer of COMPARISON, a comparison of submissions as JSON.
+
+    GOLD is a folder with a text for each part, OUTPUTS one with a folder for each submission, named by its id, with a
+    text for each part. Texts are named as their parts (PART.FIELD each for formats of several texts, PART.items.json
+    for the attributes of gold's sentences). With a single part GOLD may be the text itself, and so may each submission.
+    """
+    from treescore.cli.files import read_limits  # noqa: PLC0415 - the help needs no arrays
+    from treescore.cli.repeated import repeated  # noqa: PLC0415 - the help needs no compiler
+
+    shown, document = repeated(comparison, gold, outputs, read_limits())
+    click.echo(orjson.dumps(document), nl=False)
+    other = [name for name in shown if document[name] != shown[name]] + [name for name in document if name not in shown]
+    if other:
+        versions = [str(each.get("signature", {}).get("version")) for each in (shown, document)]
+        why = "" if versions[0] == versions[1] else f" It was made by version {versions[0]}, this is {versions[1]}."
+        click.echo(f"The answer differs from {comparison} in: {', '.join(other)}.{why}", err=True)
+        raise SystemExit(MISSED)

@@ -1,0 +1,417 @@
+"""What is asked of the service, and the texts that are sent.
+
+Each operation is a row, as in the published contract. Files are streamed, and what has been sent is reported on the
+way.
+"""
+
+from __future__ import annotations
+
+import io
+import os
+import re
+import stat
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from contextlib import ExitStack
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+from typing import IO, Any
+from urllib.parse import quote
+
+from treescore.client.errors import RequestError, UnreadableUpload
+from treescore.core.params import Json
+from treescore.errors import InputError
+
+JSON = "application/json"
+FORM = "multipart/form-data"
+CSV = "text/csv"
+KEY = "Idempotency-Key"
+EITHER = (JSON, FORM)
+_PLACE = re.compile(r"\{(\w+)\}")
+
+
+@dataclass(frozen=True)
+class Operation:
+    """A call of the service.
+
+    Attributes:
+        id: its `operationId`.
+        method: of HTTP.
+        path: with places for parameters, `/v1/jobs/{job_id}`.
+        query: parameters of the query string.
+        needed: those of them that must be given.
+        headers: that change what the call does, beside the ETag of an answer that is known already.
+        body: media types of the body; none without one.
+        repeatable: whether the same call sent twice does what it does when sent once, without a key too.
+    """
+
+    id: str
+    method: str
+    path: str
+    query: tuple[str, ...] = ()
+    needed: tuple[str, ...] = ()
+    headers: tuple[str, ...] = ()
+    body: tuple[str, ...] = ()
+    repeatable: bool = True
+
+    @cached_property
+    def places(self) -> tuple[str, ...]:
+        """The parameters of the path."""
+        return tuple(_PLACE.findall(self.path))
+
+    @cached_property
+    def pattern(self) -> re.Pattern[str]:
+        """What a path of this operation looks like."""
+        return re.compile("[^/]+".join(re.escape(piece) for piece in _PLACE.sub("\0", self.path).split("\0")))
+
+    @property
+    def takes_key(self) -> bool:
+        """Whether a key makes the service do a repeated request once."""
+        return KEY in self.headers
+
+    def address(self, values: Mapping[str, str]) -> str:
+        """Return the path with these values, each quoted."""
+        return _PLACE.sub(lambda match: quote(values[match[1]], safe=""), self.path)
+
+
+def _get(name: str, path: str, query: str = "", *headers: str) -> Operation:
+    """Return an operation that reads; a parameter with `!` must be given."""
+    words = query.split()
+    needed = tuple(word[:-1] for word in words if word.endswith("!"))
+    return Operation(name, "GET", path, tuple(word.rstrip("!") for word in words), needed, headers)
+
+
+def _post(
+    name: str, path: str, *headers: str, body: tuple[str, ...] = (), query: tuple[str, ...] = (), again: bool = False
+) -> Operation:
+    """Return an operation that makes something; `again` tells that sending it twice does no more."""
+    return Operation(name, "POST", path, query, (), headers, body, again)
+
+
+def _delete(name: str, path: str, *headers: str) -> Operation:
+    return Operation(name, "DELETE", path, headers=headers)
+
+
+def _patch(name: str, path: str, *headers: str) -> Operation:
+    return Operation(name, "PATCH", path, headers=headers, body=(JSON,))
+
+
+_JOB = "/v1/jobs/{job_id}"
+_BENCHMARK = "/v1/benchmarks/{benchmark}"
+_SUBMISSION = "/v1/submissions/{submission}"
+_COMPARISON = "/v1/comparisons/{comparison}"
+
+_CHOICE = "wrong label q order"
+"""Parameters that choose sentences."""
+
+_ROWS: Iterable[Operation] = (
+    _get("list_jobs", "/v1/jobs", "cursor limit state"),
+    _post("submit_job", "/v1/jobs", "Prefer", KEY, body=EITHER),
+    _get("get_job", _JOB, "", "Prefer"),
+    _delete("delete_job", _JOB, "Job-Key"),
+    _post("cancel_job", f"{_JOB}/cancel", "Job-Key", again=True),
+    _get("list_items", f"{_JOB}/items", f"system! metric! cursor limit {_CHOICE} format"),
+    _get("list_job_trees", f"{_JOB}/trees", f"system! cursor limit {_CHOICE} item differs_from"),
+    _get("get_slices", f"{_JOB}/slices", "system! metric! by"),
+    _get("get_report", f"{_JOB}/report", "system! metric! style!"),
+    _get("get_comparisons", f"{_JOB}/comparisons", "score format"),
+    _get("get_agreement", f"{_JOB}/agreement"),
+    _get("list_benchmarks", "/v1/benchmarks", "cursor limit series"),
+    _post("create_benchmark", "/v1/benchmarks", "Prefer", KEY, body=EITHER),
+    _get("get_benchmark", _BENCHMARK, "", "Prefer"),
+    _patch("patch_benchmark", _BENCHMARK, "If-Match"),
+    _delete("delete_benchmark", _BENCHMARK),
+    _get("get_part_input", f"{_BENCHMARK}/parts/{{part}}/input"),
+    _get("list_revisions", f"{_BENCHMARK}/revisions", "cursor limit"),
+    _post("create_revision", f"{_BENCHMARK}/revisions", "Prefer", KEY, body=EITHER),
+    _get("get_revision", f"{_BENCHMARK}/revisions/{{number}}", "", "Prefer"),
+    _get("get_revision_difference", f"{_BENCHMARK}/revisions/{{number}}/difference"),
+    _get("get_analytics", f"{_BENCHMARK}/analytics", "days"),
+    _get("list_fitting", f"{_BENCHMARK}/fitting", "cursor limit"),
+    _get("list_teams", f"{_BENCHMARK}/teams", "cursor limit"),
+    _post("create_team", f"{_BENCHMARK}/teams", body=(JSON, CSV)),
+    _delete("erase_team", f"{_BENCHMARK}/teams/{{team}}"),
+    _post("rotate_token", f"{_BENCHMARK}/teams/{{team}}/token"),
+    _get("list_invites", f"{_BENCHMARK}/invites", "cursor limit"),
+    _post("create_invite", f"{_BENCHMARK}/invites", body=(JSON,)),
+    _delete("delete_invite", f"{_BENCHMARK}/invites/{{invite}}"),
+    _post("join", "/v1/join", body=(JSON,)),
+    _get("list_submissions", f"{_BENCHMARK}/submissions", "cursor limit team state"),
+    _post("submit", f"{_BENCHMARK}/submissions", "Prefer", KEY, body=EITHER, query=("validate_only",)),
+    _get("get_submission", _SUBMISSION, "", "Prefer"),
+    _patch("patch_submission", _SUBMISSION),
+    _delete("delete_submission", _SUBMISSION),
+    _post("cancel_submission", f"{_SUBMISSION}/cancel", again=True),
+    _post("retry_submission", f"{_SUBMISSION}/retry", "Prefer"),
+    _get("list_submission_items", f"{_SUBMISSION}/items", f"cursor limit {_CHOICE} part metric format"),
+    _get("list_submission_trees", f"{_SUBMISSION}/trees", f"cursor limit {_CHOICE} part item"),
+    _get("get_submission_slices", f"{_SUBMISSION}/slices", "part metric by"),
+    _get("get_output", f"{_SUBMISSION}/output", "part"),
+    _get("get_leaderboard", f"{_BENCHMARK}/leaderboard", "score pick revision part split cursor format", "Prefer"),
+    _get("get_matrix", f"{_BENCHMARK}/matrix", "score pick revision part split cursor format", "Prefer"),
+    _get("list_scores", f"{_BENCHMARK}/scores", "score pick revision part split cursor format"),
+    _get("list_benchmark_comparisons", f"{_BENCHMARK}/comparisons", "cursor limit"),
+    # a comparison is found by its question: asked twice, it is answered once
+    _post("ask_comparison", f"{_BENCHMARK}/comparisons", "Prefer", body=(JSON,), again=True),
+    _get("get_comparison", _COMPARISON, "format", "Prefer"),
+    _delete("delete_comparison", _COMPARISON),
+    _get("list_differing_items", f"{_COMPARISON}/items", "cursor limit a b format"),
+    _get("compare_in_series", "/v1/series/{series_id}/comparison", "a! b!"),
+    _get("list_webhooks", "/v1/webhooks", "cursor limit"),
+    _post("create_webhook", "/v1/webhooks", body=(JSON,)),
+    _delete("delete_webhook", "/v1/webhooks/{webhook}"),
+    _post("test_webhook", "/v1/webhooks/{webhook}/test"),
+    _post("rotate_webhook", "/v1/webhooks/{webhook}/rotate"),
+    _get("list_deliveries", "/v1/webhooks/{webhook}/deliveries", "cursor limit"),
+    _post("replay_delivery", "/v1/webhooks/{webhook}/deliveries/{delivery}/replay"),
+    _get("list_events", "/v1/events", "after limit benchmark"),
+    _get("list_scorers", "/v1/scorers"),
+    _post("suggest_scorers", "/v1/scorers/suggestions", body=(JSON,), again=True),
+    _get("get_scorer", "/v1/scorers/{name}"),
+    _get("list_tokens", "/v1/tokens", "cursor limit"),
+    _post("create_token", "/v1/tokens", body=(JSON,)),
+    _delete("revoke_token", "/v1/tokens/{token_id}"),
+    _get("get_openapi_yaml", "/openapi.yaml"),
+    _get("get_openapi_json", "/openapi.json"),
+    _get("get_docs", "/docs"),
+    _get("list_problems", "/problems", "format"),
+    _get("get_problem", "/problems/{problem}", "format"),
+    _get("get_livez", "/livez"),
+    _get("get_readyz", "/readyz"),
+    _get("get_metrics", "/metrics"),
+)
+OPERATIONS: Mapping[str, Operation] = {row.id: row for row in _ROWS}
+"""Operations by their ids."""
+
+
+def operation_of(method: str, path: str) -> Operation | None:
+    """Return the operation that a method and a path name; None for one that this client does not know."""
+    plain = path.partition("?")[0]
+    for operation in OPERATIONS.values():
+        if operation.method == method and operation.pattern.fullmatch(plain):
+            return operation
+    return None
+
+
+Text = str | bytes | os.PathLike[str] | IO[str] | IO[bytes]
+"""A text: a path (a `str` without a line break is one), a string, bytes, an open file."""
+Texts = Text | Mapping[str, Text]
+"""A text; a mapping for formats of several texts (`source`, `target`, `alignment`)."""
+SENDING = "sending"
+PACKED = (b"\x1f\x8b", b"\x28\xb5\x2f\xfd", b"PK\x03\x04", b"PK\x05\x06")
+"""First bytes of packed files (gzip, zstd, zip), which the service does not read in forms."""
+
+
+@dataclass(frozen=True, slots=True)
+class Progress:
+    """How far a call is.
+
+    Attributes:
+        stage: `sending`, then the state of the work: `queued`, `running`, ….
+        done: bytes sent, or units of the work done; 0 where it is not known.
+        total: of them; None where it is not known.
+        step: what is being done, as `scoring A`; empty where it is not known.
+        ahead: pieces of work before this one in the queue; None where it is not queued or not known.
+        eta_seconds: seconds until it is likely to be finished; None where it is not known.
+        document: the work as the service tells it; empty while it is sent.
+    """
+
+    stage: str
+    done: int = 0
+    total: int | None = None
+    step: str = ""
+    ahead: int | None = None
+    eta_seconds: float | None = None
+    document: Mapping[str, Json] | None = None
+
+
+Watch = Callable[[Progress], None]
+
+
+def progress_of(document: Mapping[str, Any]) -> Progress:
+    """Return how far the work is that a document of the service shows."""
+    given, queue = document.get("progress"), document.get("queue")
+    step = given if isinstance(given, Mapping) else {}
+    line = queue if isinstance(queue, Mapping) else {}
+    return Progress(
+        stage=str(document["state"]),
+        done=_number(step.get("done")) or 0,
+        total=_number(step.get("total")),
+        step=step["step"] if isinstance(step.get("step"), str) else "",
+        ahead=_number(line.get("ahead")),
+        eta_seconds=_number(line.get("eta_seconds")),
+        document=document,
+    )
+
+
+def _number(value: Any) -> Any:
+    """Return a number; None for what is none: a service of another version may tell anything."""
+    return value if isinstance(value, (int, float)) else None
+
+
+@dataclass(frozen=True, slots=True)
+class Upload:
+    """One text of a form, which can be opened again for each attempt.
+
+    Attributes:
+        name: its field in the form.
+        path: of its file; None for a text that is held.
+        content: the text that is held.
+        size: bytes.
+    """
+
+    name: str
+    path: Path | None
+    content: bytes
+    size: int
+
+    def open(self) -> IO[bytes]:
+        """Return the text as a file at its beginning."""
+        if self.path is None:
+            return io.BytesIO(self.content)
+        try:
+            return self.path.open("rb")
+        except OSError as error:
+            raise _unreadable(self.path, error) from error
+
+
+def upload_of(name: str, text: Text) -> Upload:
+    """Return a text as a field of a form.
+
+    Raises:
+        RequestError: it is not a text, or its file cannot be read.
+    """
+    if isinstance(text, os.PathLike) or (isinstance(text, str) and not any(sign in text for sign in "\r\n")):
+        path = Path(text)
+        try:
+            if not (stat.S_ISREG(path.stat().st_mode) or path.is_dir()):
+                # a pipe is read once, and a device may never end: both are for the caller to open
+                raise UnreadableUpload(f"{path} is a pipe or a device. Give it as an open file, or its text as bytes.")
+            with path.open("rb") as file:
+                beginning = file.read(max(map(len, PACKED)))
+        except (OSError, ValueError) as error:
+            raise _unreadable(path, error) from error
+        if not _is_packed(beginning):
+            return Upload(name, path, b"", path.stat().st_size)
+        unpacked = _unpacked(path)
+        return Upload(name, None, unpacked, len(unpacked))
+    read = getattr(text, "read", None)
+    try:
+        content = read() if callable(read) else text
+    except (OSError, ValueError) as error:
+        raise UnreadableUpload(f"{name}: the open file cannot be read: {error}. Open it again, as bytes.") from error
+    if isinstance(content, str):
+        content = content.encode("utf-8", "surrogatepass")  # the service reports what is not UTF-8, with its place
+    if not isinstance(content, bytes):
+        raise RequestError(
+            f"{name}: a text is a path, a string with line breaks, bytes or an open file, not {type(text).__name__}."
+        )
+    return Upload(name, None, content, len(content))
+
+
+def _is_packed(text: bytes) -> bool:
+    return text.startswith(PACKED)
+
+
+def _unpacked(path: Path) -> bytes:
+    """Return the text of a packed file, within the bounds of the library's own reader."""
+    from treescore.sources.files import read_files  # noqa: PLC0415 - only packed files need it
+
+    try:
+        files = read_files(path, str(path)).files
+    except InputError as error:
+        raise UnreadableUpload(str(error)) from error
+    if len(files) != 1:
+        raise UnreadableUpload(f"{path} has {len(files)} files. Give one text for each part.")
+    if _is_packed(files[0].text):
+        raise UnreadableUpload(
+            f"{path} is packed, but its name does not end in .gz, .zst or .zip. Rename it, or unpack it first."
+        )
+    return files[0].text
+
+
+def is_sendable(text: str) -> bool:
+    """Return whether a text can be written as UTF-8."""
+    return not any("\ud800" <= sign <= "\udfff" for sign in text)
+
+
+def uploads_of(texts: Mapping[str, Texts]) -> list[Upload]:
+    """Return texts by the names of their fields; those of a format of several texts as `en/source`."""
+    found = []
+    for name, text in texts.items():
+        inner = text if isinstance(text, Mapping) else {}
+        if not all(isinstance(each, str) and is_sendable(each) for each in (name, *inner)):
+            raise RequestError(f"Invalid name {name!r} of a text: names are texts without half surrogate pairs.")
+        field = name if name != "meta" else "parts/meta"  # the form's own field has this name
+        if isinstance(text, Mapping):
+            found += [upload_of(f"{field}/{each}", content) for each, content in text.items()]
+        else:
+            found.append(upload_of(field, text))
+    return found
+
+
+def _unreadable(path: Path, error: OSError | ValueError) -> UnreadableUpload:
+    reason = error.strerror if isinstance(error, OSError) else error
+    shown = str(path) if len(str(path)) <= 80 else f"{str(path)[:80]}..."
+    return UnreadableUpload(
+        f"{shown}: {reason}. Give the path of a file; a text as bytes, or as a string with a line break."
+    )
+
+
+class _Counted:
+    """A file that tells how much was read of it; as much of a file as the HTTP library asks for."""
+
+    def __init__(self, file: IO[bytes], upload: Upload, tell: Callable[[int], None]) -> None:
+        self._file = file
+        self._upload = upload
+        self._tell = tell
+        try:
+            self._left = file.seek(0, os.SEEK_END)
+            file.seek(0)
+        except OSError as error:
+            raise _unreadable(Path(upload.path or upload.name), error) from error
+
+    def read(self, size: int = -1) -> bytes:
+        try:
+            data = self._file.read(size)
+        except OSError as error:
+            raise _unreadable(Path(self._upload.path or self._upload.name), error) from error
+        self._left -= len(data)
+        if self._left < 0 or (not data and self._left):
+            raise UnreadableUpload(f"{self._upload.path} changed while it was sent. Nothing was stored: send it again.")
+        self._tell(len(data))
+        return data
+
+    def seek(self, offset: int, base: int = 0) -> int:
+        return self._file.seek(offset, base)  # to take its length; it is read once, from its beginning
+
+    def tell(self) -> int:
+        return self._file.tell()
+
+
+def open_form(
+    uploads: Sequence[Upload], opened: ExitStack, watch: Watch | None, check: Callable[[], None]
+) -> dict[str, tuple[str, Any, str]]:
+    """Return the files of a form as the HTTP library takes them; `opened` closes them.
+
+    Args:
+        uploads: the texts.
+        opened: that owns the files.
+        watch: called with each piece that is sent.
+        check: called with each piece; raises where the time is over.
+    """
+    total = sum(upload.size for upload in uploads)
+    sent = 0
+
+    def count(read: int) -> None:
+        nonlocal sent
+        check()
+        sent += read
+        if watch is not None and read:
+            watch(Progress(SENDING, sent, total))
+
+    return {
+        # the local name of a file is not sent
+        upload.name: ("text", _Counted(opened.enter_context(upload.open()), upload, count), "application/octet-stream")
+        for upload in uploads
+    }

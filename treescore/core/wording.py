@@ -1,0 +1,146 @@
+"""Words for people: numbers of things, names on one line, the known name that was meant, figures, fixed notes.
+
+Scores are written in percent with two decimals, as the field prints them, or as fractions. Of a name on one line no
+character moves the cursor, hides or turns others. The notes are those that every comparison document holds, and that a
+view shows only where they say something of its pairs.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable
+from dataclasses import dataclass
+from difflib import SequenceMatcher
+from typing import Literal
+
+
+def counted(number: int, word: str, plural: str = "") -> str:
+    """Return a number with its noun: `1 pair`, `2 pairs`; `plural` where it is not the noun with an s."""
+    return f"{number} {word if number == 1 else plural or word + 's'}"
+
+
+MAX_NAME = 200
+"""Most characters of a name that tables show."""
+NAME_RULE = f"A name has 1 to {MAX_NAME} printable characters, not all of them spaces."
+
+
+def is_name(name: str) -> bool:
+    """Tell whether tables can show a name."""
+    return bool(name.strip()) and len(name) <= MAX_NAME and name.isprintable()
+
+
+def one_line(name: str) -> str:
+    """Return a name on one line, without control characters."""
+    if name.isprintable():  # the only space that counts as printable is the plain one
+        return name
+    return "".join(
+        " " if character.isspace() else character
+        for character in name
+        if character.isprintable() or character.isspace()
+    )
+
+
+_LONGEST_NAME = 60
+"""Characters of a name that are compared: longer ones are no slips of the keyboard."""
+_LEAST_LIKENESS = 0.6
+
+
+def did_you_mean(name: object, known: Iterable[str]) -> str:
+    """Return `" Did you mean 'x'?"` for the known name that is most like this one; `""` where none is like it."""
+    close = closest(name, known)
+    return "" if close is None else f" Did you mean {close!r}?"
+
+
+def closest(name: object, known: Iterable[str]) -> str | None:
+    """Return the known name that is most like this one, ignoring case; None where none is like it.
+
+    Of an address (`ud.las_f1`) the last step alone is enough: `las_f1`, or its beginning, `las`.
+    """
+    if not isinstance(name, str) or not name or len(name) > _LONGEST_NAME:
+        return None
+    wanted = name.casefold()
+    best, likeness = None, 0.0
+    for candidate in known:
+        found = _likeness(wanted, candidate.casefold())
+        if found > likeness:
+            best, likeness = candidate, found
+    return best
+
+
+def _likeness(wanted: str, candidate: str) -> float:
+    """Return how much two names are alike, 0 to 2; 0 where they are too little so."""
+    if wanted == candidate or _plain_name(wanted) == _plain_name(candidate):
+        return 2.0
+    last = candidate.rpartition(".")[2]
+    if last != candidate and wanted == last:
+        return 1.9
+    if last != candidate and last.startswith(f"{wanted}_"):
+        # `las` is meant to be `las_f1` rather than `las_precision`.
+        return 1.5 + 0.25 * last.endswith("_f1")
+    ratio = SequenceMatcher(None, wanted, candidate, autojunk=False).ratio()
+    return ratio if ratio >= _LEAST_LIKENESS else 0.0
+
+
+def _plain_name(name: str) -> str:
+    return name.replace("-", "").replace("_", "").replace(" ", "")
+
+
+Unit = Literal["percent", "fraction"]
+PERCENT: Unit = "percent"
+FRACTION: Unit = "fraction"
+UNITS: tuple[Unit, ...] = (PERCENT, FRACTION)
+UNDEFINED = "-"
+
+
+@dataclass(frozen=True, slots=True)
+class Figures:
+    """Writes the figures of one score.
+
+    Attributes:
+        factor: by which they are multiplied.
+        decimals: that are shown.
+    """
+
+    factor: float = 1.0
+    decimals: int = 4
+
+    @property
+    def in_percent(self) -> bool:
+        """Whether scores are shown in percent."""
+        return self.factor != 1.0
+
+    def value(self, value: float | None) -> str:
+        """Return a score; a dash where it is undefined."""
+        return UNDEFINED if value is None else f"{self.factor * value:.{self.decimals}f}"
+
+    def signed(self, value: float) -> str:
+        """Return a difference with its sign; one that would be rounded to 0 with its first digit."""
+        shown = f"{self.factor * value:+.{self.decimals}f}"
+        return shown if value == 0 or float(shown) != 0 else f"{self.factor * value:+.1g}"
+
+    def interval(self, low: float | None, high: float | None) -> str:
+        """Return an interval in brackets; a dash where a bound is missing."""
+        if low is None or high is None or not (math.isfinite(low) and math.isfinite(high)):
+            return UNDEFINED
+        return f"[{self.value(low)}, {self.value(high)}]"
+
+
+IN_FRACTIONS = Figures()
+_IN_PERCENT = Figures(100.0, 2)
+_PLAIN = Figures(1.0, 2)
+
+
+def figures_of(unit: Unit, *, share: bool) -> Figures:
+    """Return how the figures of a score are written.
+
+    Args:
+        unit: asked for.
+        share: whether the score's range is 0 to 1; others are never shown in percent.
+    """
+    if unit == FRACTION:
+        return IN_FRACTIONS
+    return _IN_PERCENT if share else _PLAIN
+
+
+IDENTICAL_OUTPUTS = "p of identical outputs is 1"
+UNDEFINED_SCORES = "undefined scores (0/0) are excluded and listed"

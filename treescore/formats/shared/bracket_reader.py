@@ -1,0 +1,493 @@
+"""Compiled reader of bracketed text: bytes to arrays.
+
+The places of brackets and white space are listed first, without a branch; the reader goes from one to the next. Nodes
+and words first hold the places of their strings in the text; after some sentences equal strings get equal numbers, all
+at once. Each distinct one is decoded once, at the end. An explicit stack keeps the time proportional to the text, at
+any depth and length. The margin shows whether trees stand each on a line or are spread over lines.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import NamedTuple
+
+import numpy as np
+
+from treescore.core.arrays import Bits, Bytes, Int32Array, IntArray
+from treescore.core.jit import compiled, inlined
+from treescore.formats.shared.interning import StringTable, new_table, number_all, padded, secret, with_room
+
+LETTER, SPACE, OPENING, CLOSING, END = 0, 1, 2, 3, 4
+"""Classes of bytes. END is the NUL after the text, and the line feed where a sentence is a line."""
+
+LINE_FEED = 10
+
+_INT32 = 1 << 31
+
+
+def byte_classes(opening: int, closing: int, *, by_line: bool) -> Bytes:
+    """Return the class of each byte, uint8 (256,). White space is that of the C locale: U+00A0 is a letter."""
+    classes = np.full(256, LETTER, np.uint8)
+    classes[list(b" \t\n\v\f\r")] = SPACE
+    classes[opening] = OPENING
+    classes[closing] = CLOSING
+    classes[0] = END
+    if by_line:
+        classes[LINE_FEED] = END
+    return classes
+
+
+def marked(text: Bytes, classes: Bytes, most: int) -> Int32Array | IntArray:
+    """Return the places of all bytes that are no letters, at most so many, with room behind them.
+
+    They are int32, of a text of 2 GiB int64.
+    """
+    marks: Int32Array | IntArray = np.empty(most + 1, np.int32)
+    if len(text) > _INT32:
+        marks = np.empty(most + 1, np.int64)
+    _mark(text, classes, marks)
+    return marks
+
+
+@compiled
+def _mark(text: Bytes, classes: Bytes, marks: Int32Array | IntArray) -> None:
+    """Write the places without a branch: each over that of the letter before it."""
+    count = 0
+    for position in range(len(text)):
+        marks[count] = position
+        count += classes[text[position]] != LETTER
+
+
+READABLE, UNCLOSED, UNOPENED, OUTSIDE = 0, 1, 2, 3
+"""Faults of a sentence: brackets left open, a closing bracket too many, text outside brackets."""
+
+NO_LIMIT, DEEP, LONG, MANY = 0, 1, 2, 3
+"""Why reading stopped: a bound on depth, on words of a sentence or on sentences."""
+
+FIRST_NODE, FIRST_WORD, FIRST_BYTE, FAULT, FAULT_BYTE, OPEN = range(6)
+"""Columns of a row of sentences: offsets of its nodes, words and bytes; what is wrong, at which byte, open brackets."""
+
+ROUND, SQUARE = (ord("("), ord(")")), (ord("["), ord("]"))
+"""The bytes of the two kinds of brackets."""
+
+_ZERO, _ONE = np.uint64(0), np.uint64(1)
+
+_AT_ONCE = 4096
+"""Strings that are numbered together, if a sentence has no more; their places stay in the cache."""
+
+
+class Bounds(NamedTuple):
+    """Bounds on nested brackets, on words of a sentence and on sentences."""
+
+    depth: int
+    words: int
+    sentences: int
+
+
+class Layout(NamedTuple):
+    """How to read a text.
+
+    Attributes:
+        by_line: a sentence is a line, else an outermost bracket.
+        resync: where a sentence is a bracket: an opening bracket in the first column ends what is open.
+        tagged: `(X y)` is the word y with the tag X, else a constituent.
+    """
+
+    by_line: bool
+    resync: bool
+    tagged: bool
+
+
+class Page(NamedTuple):
+    """A text.
+
+    Attributes:
+        text: its bytes.
+        words: its words of eight bytes.
+        classes: class of each byte, uint8 (256,).
+        marks: places of all bytes that are no letters, int32 or, of a text of 2 GB, int64.
+    """
+
+    text: Bytes
+    words: Bits
+    classes: Bytes
+    marks: Int32Array | IntArray
+
+
+class Tokens(NamedTuple):
+    """Strings that wait for their numbers: first byte of each and the byte after its last, int64."""
+
+    starts: IntArray
+    stops: IntArray
+
+
+class Columns(NamedTuple):
+    """Arrays that the reader fills: of nodes, of words, and the open brackets (node and byte of each)."""
+
+    labels: Int32Array
+    starts: Int32Array
+    ends: Int32Array
+    forms: Int32Array
+    tags: Int32Array
+    stack: IntArray
+
+
+class ScannedSentences(NamedTuple):
+    """The sentences of a text, columns int64 (n,), named as the columns of a row."""
+
+    first_node: IntArray
+    first_word: IntArray
+    first_byte: IntArray
+    fault: IntArray
+    fault_byte: IntArray
+    open: IntArray
+
+
+@inlined
+def _skip_space(text: Bytes, classes: Bytes, position: np.uint64) -> np.uint64:
+    while classes[text[position]] == SPACE:
+        position += _ONE
+    return position
+
+
+@compiled
+def _sentence(  # noqa: C901, PLR0912, PLR0915 - one loop over bytes: calls would cost more than they do
+    page: Page,
+    byte: int,
+    layout: Layout,
+    tokens: Tokens,
+    columns: Columns,
+    counts: IntArray,
+    bounds: Bounds,
+) -> tuple[int, int, int, int, int]:
+    """Read one sentence from a byte on; return the byte after it, fault, fault's byte, brackets left open, limit.
+
+    EVALB's rules; beyond them, blanks before a label and before a closing bracket are skipped. `counts` holds the
+    nodes, words and tokens so far, and the number of the first mark that is not before the byte. Arrays are never
+    reassigned here: numba would count references at every byte. Indices are unsigned: it would look at each whether it
+    is below zero, which takes a third of the time.
+    """
+    text, _, classes, marks = page
+    by_line, resync, tagged = layout
+    token_starts, token_stops = tokens
+    labels, starts, ends, forms, tags, stack = columns
+    node, first_word = np.uint64(counts[0]), np.uint64(counts[1])
+    token, mark = np.uint64(counts[2]), np.uint64(counts[3])
+    deepest, most = np.uint64(bounds.depth), np.uint64(bounds.words)
+    word, position, depth = first_word, np.uint64(byte), _ZERO
+    fault, fault_position, limit = READABLE, 0, NO_LIMIT
+    while limit == NO_LIMIT:
+        kind = classes[text[position]]
+        if kind == SPACE:
+            position += _ONE
+            mark += _ONE
+            continue
+        if kind == END or (resync and depth > _ZERO and kind == OPENING and text[position - _ONE] == LINE_FEED):
+            break
+        if kind == OPENING:
+            # What the bracket opens: a label, or a tag and its word.
+            bracket, start = position, position + _ONE
+            mark += _ONE
+            stop = np.uint64(marks[mark])
+            position, is_word = stop, False
+            if classes[text[stop]] == SPACE and (tagged or stop == start):
+                # Each blank is a mark.
+                form = _skip_space(text, classes, stop)
+                form_mark = mark + form - stop
+                form_stop = np.uint64(marks[form_mark])
+                close = _skip_space(text, classes, form_stop)
+                if stop == start and form_stop > form and classes[text[close]] != CLOSING:
+                    start, stop, position, mark, form = form, form_stop, form_stop, form_mark, close
+                    form_mark += close - form_stop
+                    form_stop = np.uint64(marks[form_mark])
+                    close = _skip_space(text, classes, form_stop)
+                is_word = bool(tagged and form > stop and classes[text[close]] == CLOSING)
+            token_starts[token], token_stops[token] = start, stop
+            token += _ONE
+            if is_word:
+                token_starts[token], token_stops[token] = form, form_stop
+                forms[word], tags[word] = token, token - _ONE
+                token += _ONE
+                word += _ONE
+                position, mark = close + _ONE, form_mark + close - form_stop + _ONE
+            elif depth == deepest:
+                limit, position = DEEP, bracket
+                break
+            else:
+                labels[node], starts[node] = token - _ONE, word - first_word
+                stack[depth, 0], stack[depth, 1] = node, bracket
+                depth += _ONE
+                node += _ONE
+        elif kind == CLOSING:
+            if depth > _ZERO:
+                depth -= _ONE
+                ends[np.uint64(stack[depth, 0])] = word - first_word
+            elif fault == READABLE:
+                fault, fault_position = UNOPENED, int(np.int64(position))
+            position += _ONE
+            mark += _ONE
+        else:
+            stop = np.uint64(marks[mark])
+            if depth > _ZERO:
+                token_starts[token], token_stops[token] = position, stop
+                forms[word], tags[word] = token, -1
+                token += _ONE
+                word += _ONE
+            elif fault != OUTSIDE:
+                fault, fault_position = OUTSIDE, int(np.int64(position))
+            position = stop
+        if word - first_word > most:
+            limit = LONG
+        if depth == _ZERO and not by_line:
+            break
+    if depth > _ZERO and fault != OUTSIDE:
+        fault, fault_position = UNCLOSED, stack[depth - _ONE, 1]
+    for level in range(np.int64(depth)):
+        ends[stack[level, 0]] = word - first_word
+    if fault != OUTSIDE and limit == NO_LIMIT:
+        counts[0], counts[1] = node, word
+    counts[2], counts[3] = token, mark
+    left_open = 0 if fault == OUTSIDE else int(np.int64(depth))
+    return int(np.int64(position)), fault, fault_position, left_open, limit
+
+
+class _Extent(NamedTuple):
+    """How much of the columns a text fills.
+
+    Attributes:
+        nodes, words: used of the columns of nodes and of words.
+        sentences: int64 (n, 6), columns as the constants above.
+        unclosed: how many nodes were left open.
+        strings: the distinct ones.
+        limit: the bound that was exceeded, or NO_LIMIT.
+        byte: where reading stopped.
+    """
+
+    nodes: int
+    words: int
+    sentences: IntArray
+    unclosed: int
+    strings: StringTable
+    limit: int
+    byte: int
+
+
+@compiled
+def _scan(
+    page: Page, layout: Layout, tokens: Tokens, columns: Columns, unclosed: Int32Array, bounds: Bounds, odd: np.uint64
+) -> _Extent:
+    """Read all sentences into `columns` and `unclosed`; `tokens` is scratch memory."""
+    text, _, classes, marks = page
+    by_line, stack = layout.by_line, columns.stack
+    sentences = np.empty((1024, 6), np.int64)
+    table = new_table(odd)
+    found = np.empty(2 * _AT_ONCE, np.int32)
+    # The empty string has number 0.
+    tokens.starts[0], tokens.stops[0] = 0, 0
+    counts = np.array([0, 0, 1, 0], np.int64)
+    nodes = words = position = sentence = left_open = limit = 0
+    while True:
+        if not by_line:
+            counts[3] -= position
+            position = int(np.int64(_skip_space(text, classes, np.uint64(position))))
+            counts[3] += position
+        if text[position] == 0:
+            break
+        if sentence == bounds.sentences:
+            limit = MANY
+            break
+        if sentence == len(sentences):
+            larger = np.empty((2 * sentence, 6), np.int64)
+            larger[:sentence] = sentences
+            sentences = larger
+        row = sentences[sentence]
+        row[FIRST_NODE], row[FIRST_WORD], row[FIRST_BYTE] = counts[0], counts[1], position
+        position, row[FAULT], row[FAULT_BYTE], row[OPEN], limit = _sentence(
+            page, position, layout, tokens, columns, counts, bounds
+        )
+        if limit != NO_LIMIT:
+            break
+        if counts[2] >= _AT_ONCE:
+            table, found = _numbered(page.words, tokens, counts[2], table, found)
+            _rename(columns, nodes, words, counts, found)
+            nodes, words, counts[2] = counts[0], counts[1], 0
+        for level in range(row[OPEN]):
+            unclosed[left_open] = stack[level, 0] - row[FIRST_NODE]
+            left_open += 1
+        sentence += 1
+        if by_line:
+            position += 1
+            counts[3] += 1
+        elif row[FAULT] == OUTSIDE:
+            while text[position] != 0 and text[position] != LINE_FEED and classes[text[position]] != OPENING:
+                position += 1
+            while marks[counts[3]] < position:
+                counts[3] += 1
+        elif row[FAULT] == UNOPENED and sentence > 1 and sentences[sentence - 2, FAULT] == READABLE:
+            sentence -= 1
+            sentences[sentence - 1, FAULT] = UNOPENED
+            sentences[sentence - 1, FAULT_BYTE] = row[FAULT_BYTE]
+    table, found = _numbered(page.words, tokens, counts[2], table, found)
+    _rename(columns, nodes, words, counts, found)
+    return _Extent(counts[0], counts[1], sentences[:sentence], left_open, table, limit, position)
+
+
+@compiled
+def _numbered(
+    words: Bits, tokens: Tokens, count: int, table: StringTable, found: Int32Array
+) -> tuple[StringTable, Int32Array]:
+    """Number the first `count` tokens; return table and numbers, both larger where they must be."""
+    table = with_room(table, count)
+    if count > len(found):
+        found = np.empty(2 * count, np.int32)
+    number_all(words, tokens.starts, tokens.stops, count, table, found)
+    return table, found
+
+
+@compiled
+def _rename(columns: Columns, nodes: int, words: int, counts: IntArray, found: Int32Array) -> None:
+    """Replace tokens by their numbers in the nodes and words from these on."""
+    labels, _, _, forms, tags, _ = columns
+    for node in range(nodes, counts[0]):
+        labels[node] = found[labels[node]]
+    for word in range(words, counts[1]):
+        forms[word] = found[forms[word]]
+        if tags[word] >= 0:
+            tags[word] = found[tags[word]]
+
+
+@dataclass(frozen=True, slots=True)
+class Scan:
+    """A text in columns: m nodes, w words, n sentences, s strings.
+
+    Attributes:
+        labels, starts, ends: of the nodes, int32 (m,); labels are numbers of `strings`.
+        forms, tags: of the words, int32 (w,), numbers of `strings`; tag -1: none.
+        sentences: where each sentence begins, and what is wrong with it.
+        unclosed: numbers inside their sentences of the nodes left open, sentence by sentence, int32.
+        strings: bytes of each distinct string, half-open, int64 (s, 2).
+        limit: the bound that was exceeded, or NO_LIMIT, and `limit_byte` its byte.
+    """
+
+    labels: Int32Array
+    starts: Int32Array
+    ends: Int32Array
+    forms: Int32Array
+    tags: Int32Array
+    sentences: ScannedSentences
+    unclosed: Int32Array
+    strings: IntArray
+    limit: int
+    limit_byte: int
+
+
+def scan(text: bytes, brackets: tuple[int, int], bounds: Bounds, *, by_line: bool, resync: bool) -> Scan:
+    """Read a whole text.
+
+    Args:
+        text: without a NUL.
+        brackets: ROUND, in which `(X y)` is a word y with the tag X, or SQUARE, in which it is a constituent.
+        bounds: of the text.
+        by_line: as in Layout.
+        resync: used only where a sentence is a bracket.
+    """
+    characters, words = padded(text, b"" if text.endswith(b"\n") else b"\n")
+    opening, closing = brackets
+    classes = byte_classes(opening, closing, by_line=by_line)
+    opened = int(np.count_nonzero(characters == opening))
+    # Before each token there is the beginning of the text, white space or a bracket.
+    most_tokens = opened + int(np.count_nonzero((characters <= ord(" ")) | (characters == closing))) + 1
+    # Allocated here: numpy asks for huge pages, numba does not, and half the time would go into page faults.
+    nodes = np.empty((3, opened), np.int32)
+    forms = np.empty((2, opened + most_tokens), np.int32)
+    unclosed = np.empty(opened, np.int32)
+    stack = np.empty((min(opened, bounds.depth) + 1, 2), np.int64)
+    tokens = Tokens(*np.empty((2, opened + most_tokens + 1), np.int64))
+    page = Page(characters, words, classes, marked(characters, classes, most_tokens))
+    layout = Layout(by_line, resync, brackets == ROUND)
+    columns = Columns(nodes[0], nodes[1], nodes[2], forms[0], forms[1], stack)
+    extent = _scan(page, layout, tokens, columns, unclosed, bounds, secret())
+    return Scan(
+        labels=columns.labels[: extent.nodes],
+        starts=columns.starts[: extent.nodes],
+        ends=columns.ends[: extent.nodes],
+        forms=columns.forms[: extent.words],
+        tags=columns.tags[: extent.words],
+        sentences=ScannedSentences(*extent.sentences.T),
+        unclosed=unclosed[: extent.unclosed],
+        strings=extent.strings.places[: extent.strings.size[0]],
+        limit=extent.limit,
+        limit_byte=extent.byte,
+    )
+
+
+LINES, FREE = "lines", "free"
+"""The layouts."""
+
+_BLANKS = b" \t\n\v\f\r"
+_FEED, _TAB = ord("\n"), ord("\t")
+_TAB_STOP = 8
+
+
+def brackets_of(text: bytes) -> tuple[int, int]:
+    """Return the kind of brackets of a text: square ones where it begins with one."""
+    return SQUARE if text.lstrip(_BLANKS)[:1] == b"[" else ROUND
+
+
+def layout_of(text: bytes) -> str:
+    """Tell the layout of a text, as a reader sees it.
+
+    The margin is the column of the first line that is not blank. A line at the margin, or left of it, and the deeper
+    lines after it are a group. Trees are spread where some group of several lines is balanced and its first line is
+    not, or where the text is balanced and its first line is not. Blank lines play no part.
+    """
+    opening, closing = brackets_of(text)
+    return FREE if _is_spread(np.frombuffer(text, np.uint8), opening, closing) else LINES
+
+
+def layout_advice(layout: str) -> str:
+    """Say that a layout was not given, and how to give the other one."""
+    if layout == LINES:
+        meant, other = "if trees are spread over lines", FREE
+    else:
+        meant, other = "if every line is a sentence", LINES
+    return f'The layout was taken to be "{layout}"; {meant}, set {{"layout": "{other}"}}.'
+
+
+@compiled
+def _is_spread(text: Bytes, opening: int, closing: int) -> bool:
+    """Apply the rule of `layout_of` in one pass; of brackets only the numbers count, not the order."""
+    size = len(text)
+    margin = -1
+    first_line = whole = 0
+    group = group_first = group_lines = 0
+    position = 0
+    while position < size:
+        column = 0
+        while position < size and (text[position] == 32 or (9 <= text[position] <= 13 and text[position] != _FEED)):
+            column = (column // _TAB_STOP + 1) * _TAB_STOP if text[position] == _TAB else column + 1
+            position += 1
+        if position < size and text[position] == _FEED:
+            position += 1
+            continue
+        if position == size:
+            break
+        left_open = 0
+        while position < size and text[position] != _FEED:
+            left_open += text[position] == opening
+            left_open -= text[position] == closing
+            position += 1
+        position += 1
+        if margin < 0:
+            margin, first_line = column, left_open
+        if column <= margin:
+            if group_lines > 1 and group == 0 and group_first != 0:
+                return True
+            group = group_lines = 0
+            group_first = left_open
+        group += left_open
+        group_lines += 1
+        whole += left_open
+    if group_lines > 1 and group == 0 and group_first != 0:
+        return True
+    return bool(first_line != 0 and whole == 0)

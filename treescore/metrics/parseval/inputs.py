@@ -1,0 +1,288 @@
+"""What the compiled comparison of brackets is given and works in, as plain arrays, and how it is prepared.
+
+These are options, tables over the vocabulary, and treebanks as arrays.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import replace
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from treescore.core.arrays import BoolArray, IntArray
+from treescore.core.jit import compiled
+from treescore.core.structure import NONE, structure_of
+from treescore.core.trees import ConstituentTreebank, Vocabulary
+from treescore.formats.shared.bracket_problems import UnbalancedLine
+from treescore.metrics.parseval.choices import Choices
+from treescore.metrics.parseval.matching import Equal, Hash, Open
+
+READABLE, SHOWN, UNREADABLE = 0, 1, 2
+"""Faults of a sentence: none; brackets that do not balance; a sentence that could not be read at all."""
+
+FILLER = -2
+"""Tag of the word that stands for an emptied constituent."""
+
+
+class Side(NamedTuple):
+    """The columns of a `ConstituentTreebank`, all int64 and contiguous; the end of a node left open is -1."""
+
+    labels: IntArray
+    starts: IntArray
+    ends: IntArray
+    node_offsets: IntArray
+    words: IntArray
+    tags: IntArray
+    word_offsets: IntArray
+
+
+class Tables(NamedTuple):
+    """Choices as tables over the vocabulary of v strings.
+
+    Attributes:
+        deleted: tags whose words are deleted, bool (v,).
+        uncounted: tags whose words do not count in the length, bool (v,).
+        cut: the label that is compared for each label, int64 (v,).
+        tags: the tag that is compared for each tag, int64 (v,).
+        dropped: labels (after the cut) whose brackets are deleted, bool (v,).
+        quote_tags, quote_words: what EVALB's repair of quotes looks at, bool (v,).
+        equal_labels, equal_words: strings that count as equal.
+    """
+
+    deleted: BoolArray
+    uncounted: BoolArray
+    cut: IntArray
+    tags: IntArray
+    dropped: BoolArray
+    quote_tags: BoolArray
+    quote_words: BoolArray
+    equal_labels: Equal
+    equal_words: Equal
+
+
+class Options(NamedTuple):
+    """Choices that are on or off; `quotes`: whether deleted quotes are repaired."""
+
+    outer_bracket: bool
+    preterminals: bool
+    check_words: bool
+    labelled: bool
+    quotes: bool
+
+
+class Sizes(NamedTuple):
+    """Most words, and most brackets with preterminals, of a sentence."""
+
+    words: int
+    brackets: int
+
+
+class Inputs(NamedTuple):
+    """Two treebanks of n sentences and how to compare them; `faults` is uint8 (n,)."""
+
+    gold: Side
+    system: Side
+    tables: Tables
+    options: Options
+    faults: NDArray[np.uint8]
+    sizes: Sizes
+
+
+class Scratch(NamedTuple):
+    """Memory that is used again for every sentence; the first axis is gold and system.
+
+    Attributes:
+        kept: words that are compared, rows word, tag, int64 (2, words, 2).
+        words_before: kept words before each word, int64 (2, words).
+        brackets: int64 (2, brackets, 3).
+        quotes: words that may be quotes, rows tag, kept words before, place in the sentence, int64 (2, words, 3).
+        copies: how often a deleted word is put back, int64 (2, words); zeros between sentences.
+        spans: brackets with label 0, int64 (2, brackets, 3).
+        open: of `merged`.
+        reach: of `crossing`.
+        table: of `matched`.
+    """
+
+    kept: IntArray
+    words_before: IntArray
+    brackets: IntArray
+    quotes: IntArray
+    copies: IntArray
+    spans: IntArray
+    open: Open
+    reach: IntArray
+    table: Hash
+
+
+class Collected(NamedTuple):
+    """Every bracket of both sides.
+
+    Attributes:
+        gold: columns start, end, label, label of the system's bracket that matched or -1, int64 (4, g or more).
+        system: columns start, end, label, 1 where it matched, int64 (4, s or more).
+        offsets: where the brackets of each sentence begin, int64 (2, n + 1).
+    """
+
+    gold: IntArray
+    system: IntArray
+    offsets: IntArray
+
+
+_QUOTES = ("'", '"', "/")
+
+
+def inputs_of(choices: Choices, gold: ConstituentTreebank, system: ConstituentTreebank) -> Inputs:
+    """Prepare the comparison of two treebanks of one vocabulary."""
+    faults = np.full(len(gold), READABLE, np.uint8)
+    for treebank in (gold, system):
+        for sentence, problem in treebank.sentences.unreadable.items():
+            fault = SHOWN if isinstance(problem, UnbalancedLine) else UNREADABLE
+            faults[sentence] = max(faults[sentence], fault)
+    if choices.empty_constituents == "word":
+        gold, system = fill_empty(gold), fill_empty(system)
+    options = Options(
+        outer_bracket=choices.outer_bracket,
+        preterminals=choices.preterminals,
+        check_words=choices.check_words,
+        labelled=choices.labelled,
+        quotes=bool(choices.quote_labels),
+    )
+    tables = _tables(choices, gold, system)
+    return Inputs(_side(gold), _side(system), tables, options, faults, _sizes(gold, system))
+
+
+def _side(treebank: ConstituentTreebank) -> Side:
+    ends = treebank.ends
+    unbalanced = [
+        (int(treebank.node_offsets[sentence]), problem.unclosed)
+        for sentence, problem in treebank.sentences.unreadable.items()
+        if isinstance(problem, UnbalancedLine) and problem.unclosed
+    ]
+    if unbalanced:
+        ends = ends.copy()
+        for first, unclosed in unbalanced:
+            ends[np.array(unclosed) + first] = -1
+    side = Side(
+        treebank.labels,
+        treebank.starts,
+        ends,
+        treebank.node_offsets,
+        treebank.words,
+        treebank.tags,
+        treebank.word_offsets,
+    )
+    # Transforms may leave views with strides, for which everything would be compiled again.
+    return Side._make(np.ascontiguousarray(column, np.int64) for column in side)
+
+
+def _sizes(gold: ConstituentTreebank, system: ConstituentTreebank) -> Sizes:
+    words = brackets = 0
+    for treebank in (gold, system):
+        if len(treebank):
+            max_words = int(np.diff(treebank.word_offsets).max())
+            words = max(words, max_words)
+            brackets = max(brackets, int(np.diff(treebank.node_offsets).max()) + max_words)
+    return Sizes(words, brackets)
+
+
+def _tables(choices: Choices, gold: ConstituentTreebank, system: ConstituentTreebank) -> Tables:
+    vocabulary = gold.vocabulary
+    label_pairs, word_pairs = _pairs(vocabulary, choices.equal_labels), _pairs(vocabulary, choices.equal_words)
+    used = np.zeros(len(vocabulary), np.bool_)
+    for treebank in (gold, system):
+        used[treebank.labels] = True
+        if choices.preterminals or choices.cut_tags:
+            used[treebank.tags[treebank.tags >= 0]] = True
+    shortened = {
+        number: vocabulary.number(cut_label(vocabulary.strings[number], choices.cut_labels_at))
+        for number in np.flatnonzero(used).tolist()
+    }
+    size = len(vocabulary)
+    cut = np.arange(size, dtype=np.int64)
+    cut[list(shortened)] = list(shortened.values())
+    # Labels are compared with the list as they are compared with each other: pairs count as equal.
+    listed = set(deleted_labels(choices))
+    equal = {b if a in listed else a for a, b in choices.equal_labels if a in listed or b in listed}
+    return Tables(
+        deleted=_flags(vocabulary, size, choices.delete_labels if choices.delete_words else ()),
+        uncounted=_flags(vocabulary, size, choices.delete_labels_for_length),
+        cut=cut,
+        tags=cut if choices.cut_tags else np.arange(size, dtype=np.int64),
+        dropped=_flags(vocabulary, size, listed | equal),
+        quote_tags=_flags(vocabulary, size, choices.quote_labels),
+        quote_words=_flags(vocabulary, size, _QUOTES),
+        equal_labels=Equal(
+            _flags(vocabulary, size, [name for pair in choices.equal_labels for name in pair]), label_pairs
+        ),
+        equal_words=Equal(
+            _flags(vocabulary, size, [name for pair in choices.equal_words for name in pair]), word_pairs
+        ),
+    )
+
+
+def deleted_labels(choices: Choices) -> list[str]:
+    """Return the labels whose brackets are deleted, as they are compared with labels that are cut."""
+    at = choices.cut_labels_at if choices.cut_tags else ""
+    return [cut_label(label, at) for label in choices.delete_labels]
+
+
+def cut_label(label: str, at: str) -> str:
+    """Return a label up to the first of some characters."""
+    return label[: min((position for position in map(label.find, at) if position >= 0), default=len(label))]
+
+
+def _pairs(vocabulary: Vocabulary, pairs: Sequence[Sequence[str]]) -> IntArray:
+    numbers = [[vocabulary.number(name) for name in pair] for pair in pairs]
+    return np.array(numbers, np.int64).reshape(len(numbers), 2)
+
+
+def _flags(vocabulary: Vocabulary, size: int, names: Iterable[str]) -> BoolArray:
+    flags = np.zeros(size, np.bool_)
+    flags[[number for number in map(vocabulary.get, names) if number is not None]] = True
+    return flags
+
+
+def fill_empty(treebank: ConstituentTreebank) -> ConstituentTreebank:
+    """Put a word of tag FILLER into every constituent that has neither words nor constituents.
+
+    An empty constituent is below the lowest one that touches its position.
+    """
+    empty = treebank.starts == treebank.ends
+    if not empty.any():
+        return treebank
+    parents = structure_of(treebank).parents
+    leaves = empty.copy()
+    inside = np.flatnonzero(empty & (parents != NONE))
+    leaves[parents[inside]] = False
+    positions = treebank.word_offsets[:-1].repeat(np.diff(treebank.node_offsets)) + treebank.starts
+    starts, ends = treebank.starts.copy(), treebank.ends.copy()
+    fill_spans(parents, leaves, treebank.node_offsets, starts, ends)
+    insert_at = positions[leaves]
+    fillers = np.add.reduceat(np.append(leaves, False), treebank.node_offsets, dtype=np.int64)[:-1]
+    fillers[np.diff(treebank.node_offsets) == 0] = 0
+    return replace(
+        treebank,
+        starts=starts,
+        ends=ends,
+        words=np.insert(treebank.words, insert_at, 0),
+        tags=np.insert(treebank.tags, insert_at, FILLER),
+        word_offsets=treebank.word_offsets + np.append(0, np.cumsum(fillers)),
+    )
+
+
+@compiled
+def fill_spans(parents: IntArray, leaves: BoolArray, node_offsets: IntArray, starts: IntArray, ends: IntArray) -> None:
+    """Widen and shift the spans of all nodes for a new word inside every leaf."""
+    below = leaves.astype(np.int64)
+    for node in range(len(parents) - 1, -1, -1):
+        if parents[node] != NONE:
+            below[parents[node]] += below[node]
+    for sentence in range(len(node_offsets) - 1):
+        before = 0
+        for node in range(node_offsets[sentence], node_offsets[sentence + 1]):
+            starts[node] += before
+            ends[node] += before + below[node]
+            before += leaves[node]

@@ -1,0 +1,360 @@
+"""MaltEval's groupings of words, for slices of dependency metrics, and the check of those that a request names.
+
+Words are grouped by attributes of a word and of its neighbours (`Cpostag@-1#Wordform@0`), or by the errors nearby
+(`PreAndPost`, `Clustering` and `Clustering2`), which show whether errors cluster. A metric decides what is an error
+(LAS unless another is named). There, words that do not score are ignored: arrays are over the w scoring words, `right`
+bool (w,) whether each is right and `owners` int64 (w,) its sentence, ascending.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from treescore.core.arrays import BoolArray, IntArray, ranked
+from treescore.core.columns import Numbers, Strings, column_of
+from treescore.core.params import Json, Param
+from treescore.core.trees import DependencyTreebank
+from treescore.errors import InputError, Problem, ProblemList
+from treescore.metrics.shared.groupings import GROUPINGS, Groups, WordAttributes
+
+ERROR_GROUPINGS = ("PreAndPost", "Clustering", "Clustering2")
+SPAN = 10
+"""The number of words that Clustering looks at on either side."""
+
+_TYPES = ("First", "Follow")
+
+
+def pre_and_post(right: BoolArray, owners: IntArray) -> Groups:
+    """Group words as `First` (up to and with the first error of a sentence) and `Follow` (after it)."""
+    errors = (~right).astype(np.int64)
+    errors_before: IntArray = np.cumsum(errors) - errors
+    follow: IntArray = (errors_before > errors_before[_starts(owners)]).astype(np.int64)
+    return Groups(follow, follow, len(_TYPES), lambda chosen: Strings(chosen, _TYPES), ordered=True, empty_rows=True)
+
+
+def clustering_2(right: BoolArray, owners: IntArray) -> Groups:
+    """Group words by their distance from the last right word before them; the start of a sentence counts as right.
+
+    Words in group k have k - 1 wrong words directly before them. MaltEval never counts the first word of the text.
+    """
+    indices = np.arange(len(right), dtype=np.int64)
+    last_right = np.full(len(right), -1, np.int64)
+    last_right[1:] = np.maximum.accumulate(np.where(right, indices, -1))[:-1]
+    distances = indices - np.maximum(last_right, _starts(owners) - 1)
+    distinct, groups = ranked(distances)
+    return Groups(groups, groups, len(distinct), lambda chosen: Numbers(distinct[chosen]), ordered=True)
+
+
+def clustering(
+    right: BoolArray, owners: IntArray, columns: Mapping[str, BoolArray]
+) -> Iterator[tuple[int, int, dict[str, int]]]:
+    """Count the words at each distance, -10 to 10, from a right word of the same sentence.
+
+    Args:
+        right: which words are right.
+        owners: their sentences.
+        columns: what is counted of the other words, bool (w,) each.
+
+    Yields:
+        For each distance with any pairs: the distance, the number of pairs of a right word and a word at this
+        distance to its right (negative: left), and how often each column is true of the latter.
+    """
+    for distance in (*range(-SPAN, 0), *range(1, SPAN + 1)):
+        steps = abs(distance)
+        earlier, later = slice(None, max(len(owners) - steps, 0)), slice(steps, None)
+        right_words, counted_words = (earlier, later) if distance > 0 else (later, earlier)
+        pairs = right[right_words] & (owners[earlier] == owners[later])
+        total = int(np.count_nonzero(pairs))
+        if total:
+            yield (
+                distance,
+                total,
+                {name: int(np.count_nonzero(pairs & bits[counted_words])) for name, bits in columns.items()},
+            )
+
+
+def _starts(owners: IntArray) -> IntArray:
+    """Return the index of the first word of each word's sentence."""
+    first = np.ones(len(owners), np.bool_)
+    first[1:] = owners[1:] != owners[:-1]
+    starts: IntArray = np.maximum.accumulate(np.where(first, np.arange(len(owners)), 0))
+    return starts
+
+
+SELF = "self"
+"""The metric that uses each grouping's own metric."""
+
+
+@dataclass(frozen=True, slots=True)
+class WordFacts:
+    """Facts about each of w words, bool (w,) each.
+
+    Attributes:
+        head: its head is right.
+        label: its relation is right.
+        present: the system has the word; no word of a sentence that it leaves empty is right.
+        sides: gold and system.
+    """
+
+    head: BoolArray
+    label: BoolArray
+    present: BoolArray
+    sides: tuple[WordAttributes, WordAttributes]
+
+    def direction_right(self) -> BoolArray:
+        """Return where the head is on the same side of the word as gold's, or both words are roots."""
+        gold, system = self.sides
+        same: BoolArray = self.present & (gold.directions() == system.directions())
+        return same
+
+    def distance_right(self) -> BoolArray:
+        """Return where the head is as many words away as gold's, on either side, or both words are roots."""
+        gold, system = self.sides
+        same: BoolArray = self.present & (gold.relation_lengths == system.relation_lengths)
+        return same
+
+    def grouped_distance_right(self) -> BoolArray:
+        """Return where the distances agree as 1, 2, 3-6, or 7 or more."""
+        gold, system = self.sides
+        same: BoolArray = self.present & (gold.distances() == system.distances())
+        return same
+
+    def by(self, name: str) -> BoolArray:
+        """Return the words that are right under one of METRICS except `self`, bool (w,). Raises KeyError."""
+        return _METRICS[name](self)
+
+
+_METRICS: Mapping[str, Callable[[WordFacts], BoolArray]] = {
+    "LAS": lambda words: words.head & words.label,
+    "BothRight": lambda words: words.head & words.label,
+    "UAS": lambda words: words.head,
+    "HeadRight": lambda words: words.head,
+    "LA": lambda words: words.label,
+    "LabelRight": lambda words: words.label,
+    "AnyRight": lambda words: words.head | words.label,
+    "BothWrong": lambda words: ~(words.head | words.label),
+    "LabelWrong": lambda words: ~words.label,
+    "HeadWrong": lambda words: ~words.head,
+    "AnyWrong": lambda words: ~(words.head & words.label),
+    "DirectionRight": WordFacts.direction_right,
+    "HeadToChildDistanceRight": WordFacts.distance_right,
+    "GroupedHeadToChildDistanceRight": WordFacts.grouped_distance_right,
+}
+
+METRICS = (*_METRICS, SELF)
+
+
+BEFORE, AFTER = (int(np.iinfo(np.int64).min) + place for place in (0, 1))
+"""Keys of the places before the first and after the last word of a sentence."""
+
+
+@dataclass(frozen=True, slots=True)
+class Attributes:
+    """Names of groupings, applied to the word `offset` places to the right (negative: to the left)."""
+
+    names: tuple[str, ...]
+    offset: int
+
+
+@dataclass(frozen=True, slots=True)
+class ComplexGrouping:
+    """Groups words by all attributes together; places outside the sentence have keys of their own."""
+
+    parts: tuple[Attributes, ...]
+
+    def groups(self, sides: tuple[WordAttributes, WordAttributes], scoring: BoolArray) -> Groups:
+        """Group the scoring words, bool (w,); neighbours are counted over all words, scoring or not."""
+        names = dict.fromkeys(name for part in self.parts for name in part.names)
+        keys = {name: [side.keys(name) for side in sides] for name in names}
+        columns = [
+            np.concatenate(
+                [
+                    _neighbours(side, keys_of_side, part.offset)[scoring]
+                    for side, keys_of_side in zip(sides, keys[name], strict=True)
+                ]
+            )
+            for part in self.parts
+            for name in part.names
+        ]
+        _, first, groups = np.unique(_row_codes(columns), return_index=True, return_inverse=True)
+        gold, system = np.split(groups, 2)
+        treebank = sides[0].treebank
+        return Groups(
+            gold,
+            system,
+            len(first),
+            lambda chosen: column_of(
+                [self._value(keys, treebank) for keys in np.stack(columns, axis=1)[first[chosen]].tolist()]
+            ),
+        )
+
+    def _value(self, keys: Sequence[int], treebank: DependencyTreebank) -> str:
+        """Write a value as MaltEval does: `"DET"@-1;"dog"@0`, `^@-1` before the sentence, `$@1` after it."""
+        remaining = iter(keys)
+        return ";".join(
+            ",".join(_printed(name, next(remaining), treebank) for name in part.names) + f"@{part.offset}"
+            for part in self.parts
+        )
+
+
+def _neighbours(side: WordAttributes, keys: IntArray, offset: int) -> IntArray:
+    """Return the key of the word `offset` places from each word, int64 (w,)."""
+    positions = side.positions + offset
+    neighbours = keys[np.clip(np.arange(len(keys)) + offset, 0, len(keys) - 1)].astype(np.int64)
+    neighbours[positions < 1] = BEFORE
+    neighbours[positions > side.lengths] = AFTER
+    return neighbours
+
+
+def _row_codes(columns: Sequence[IntArray]) -> IntArray:
+    """Number the rows of several columns of length n; renumbering after each column keeps numbers below n²."""
+    codes = np.zeros(len(columns[0]), np.int64)
+    for column in columns:
+        distinct, codes_of_column = np.unique(column, return_inverse=True)
+        codes = np.unique(codes * len(distinct) + codes_of_column, return_inverse=True)[1]
+    return codes
+
+
+def _printed(name: str, key: int, treebank: DependencyTreebank) -> str:
+    if key in (BEFORE, AFTER):
+        return "^" if key == BEFORE else "$"
+    return f'"{GROUPINGS[name].values(np.array([key]), treebank).documents(0, 1)[0]}"'
+
+
+MAX_GROUPINGS = 8
+"""The most complex groupings of one request; each may have as many rows as are shown of a grouping."""
+
+MAX_ATTRIBUTES = 8
+MAX_OFFSET = 100
+
+_MAX_NAME = 200
+_MAX_NAMES = 64
+_OFFSET = re.compile(r"[+-]?[0-9]{1,3}")
+_NAMES = {
+    "type": ["array", "string"],
+    "items": {"type": "string", "maxLength": _MAX_NAME},
+    "maxItems": _MAX_NAMES,
+    "maxLength": _MAX_NAMES * _MAX_NAME,
+}
+
+SLICE_PARAMS: Mapping[str, Param] = {
+    "groupings": Param(
+        _NAMES,
+        default=[],
+        doc="Slices by several attributes together, beside all simple ones, which are always included: names joined by "
+        "`#`, each with `@` and the position of the word it applies to, relative to the word (`Cpostag@-1#Wordform@0`;"
+        " without `@`, the word itself); names at one position are joined by `,`. A list, or a text with `;` between "
+        f"groupings. Names: {', '.join(GROUPINGS)}.",
+    ),
+    "slice_metrics": Param(
+        _NAMES,
+        default=[],
+        doc="Further metrics in rows of slices, by MaltEval's names; PreAndPost, Clustering and Clustering2 use the "
+        "first as their definition of an error, LAS where none is named. A list, or a text with `;`."
+        f" Names: {', '.join(METRICS)}.",
+    ),
+}
+
+
+@dataclass(frozen=True, slots=True)
+class SliceChoice:
+    """What a request wants in its slices beside the defaults.
+
+    Attributes:
+        groupings: complex groupings by the name in the request.
+        metrics: names of right_words.METRICS, each once.
+    """
+
+    groupings: Mapping[str, ComplexGrouping] = field(default_factory=dict)
+    metrics: tuple[str, ...] = ()
+
+
+def slice_choice(values: Mapping[str, Json]) -> SliceChoice:
+    """Parse the values of SLICE_PARAMS.
+
+    Raises:
+        InputError: `unknown-grouping`, `bad-grouping`, `too-many-groupings`, `unknown-slice-metric`, each with its
+            pointer.
+    """
+    problems = ProblemList()
+    groupings: dict[str, ComplexGrouping] = {}
+    for pointer, name in _names("groupings", values):
+        try:
+            grouping = complex_grouping(name, pointer)
+        except InputError as error:
+            problems.extend(error.problems)
+            continue
+        if grouping is not None:
+            groupings[name] = grouping
+    if len(groupings) > MAX_GROUPINGS:
+        detail = f"{len(groupings)} complex groupings exceed {MAX_GROUPINGS}. Split them over several jobs."
+        problems.add(Problem("too-many-groupings", detail, pointer="/groupings"))
+    metrics: dict[str, None] = {}
+    for pointer, name in _names("slice_metrics", values):
+        metrics[name] = None
+        if name not in METRICS:
+            detail = f"Unknown slice metric {_short(name)}. Choose from: {', '.join(METRICS)}."
+            problems.add(Problem("unknown-slice-metric", detail, pointer=pointer))
+    problems.raise_if_any()
+    return SliceChoice(groupings, tuple(metrics))
+
+
+def complex_grouping(name: str, pointer: str = "") -> ComplexGrouping | None:
+    """Parse a name such as `Cpostag@-1#Wordform@0`; None for the name of a simple grouping.
+
+    Raises:
+        InputError: `unknown-grouping`, `bad-grouping`.
+    """
+    if name in GROUPINGS or name in ERROR_GROUPINGS:
+        return None
+    parts = tuple(_part(part, name, pointer) for part in name.split("#"))
+    attributes = sum(len(part.names) for part in parts)
+    if attributes > MAX_ATTRIBUTES:
+        detail = f"The grouping {_short(name)} joins {attributes} attributes, which exceeds {MAX_ATTRIBUTES}."
+        raise InputError(Problem("bad-grouping", detail, pointer=pointer))
+    return ComplexGrouping(parts)
+
+
+def _part(text: str, grouping: str, pointer: str) -> Attributes:
+    joined, at, offset = text.partition("@")
+    if at and (not _OFFSET.fullmatch(offset) or abs(int(offset)) > MAX_OFFSET):
+        detail = (
+            f"Invalid offset {_short(offset)} in the grouping {_short(grouping)}. Write a number from -{MAX_OFFSET} to "
+            f"{MAX_OFFSET} after `@`, as in Cpostag@-1#Wordform@0."
+        )
+        raise InputError(Problem("bad-grouping", detail, pointer=pointer))
+    names = tuple(joined.split(","))
+    for name in names:
+        if name in ERROR_GROUPINGS:
+            detail = f"{name} groups by errors nearby and cannot be joined with others, as in {_short(grouping)}."
+            raise InputError(Problem("bad-grouping", detail, pointer=pointer))
+        if name not in GROUPINGS:
+            choices = ", ".join((*GROUPINGS, *ERROR_GROUPINGS))
+            where = "" if name == grouping else f" (in {_short(grouping)})"
+            detail = (
+                f"Unknown grouping {_short(name)}{where}. Choose from: {choices}; or join several, as in "
+                "Cpostag@-1#Wordform@0."
+            )
+            raise InputError(Problem("unknown-grouping", detail, pointer=pointer))
+    return Attributes(names, int(offset) if at else 0)
+
+
+def _names(parameter: str, values: Mapping[str, Json]) -> Iterator[tuple[str, str]]:
+    """Yield each name with its pointer; texts are split at `;`."""
+    option = values[parameter]
+    texts = [(f"/{parameter}", option)] if isinstance(option, str) else _pointed(parameter, option)
+    for pointer, text in texts:
+        for name in text.split(";"):
+            yield pointer, name.strip()
+
+
+def _pointed(parameter: str, names: list[str]) -> list[tuple[str, str]]:
+    return [(f"/{parameter}/{number}", name) for number, name in enumerate(names)]
+
+
+def _short(name: str) -> str:
+    return repr(name if len(name) <= 80 else name[:77] + "...")

@@ -1,1 +1,0 @@
-"""MaltEval's groupings of words, for slices of dependency metrics."""

@@ -1,0 +1,499 @@
+"""Pictures of a comparison as SVG, readable in black and white.
+
+- a heat map of adjusted p with the differences;
+- all pairs as dots: larger where the difference is greater, filled where it is significant;
+- one system against all others: the differences as dots with whiskers;
+- the scores of the systems, as dots with their intervals;
+- what could have been found: the observed difference of each pair beside the smallest that shows.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Container, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from treescore.core.wording import one_line
+from treescore.render.crosstable import Cell, CrossTable, assumed, cross_table, detectable, headline, notes, unit_word
+from treescore.render.dot_table import DotColumn, DotRow, DotTable, Mark, Scale, dot_table, scale_of
+from treescore.render.drawing import (
+    END,
+    INK,
+    MARGIN,
+    PAPER,
+    RULE,
+    SMALL,
+    Drawing,
+    Look,
+    heading,
+    interval_words,
+    p_words,
+    paragraph,
+    put,
+    ranks_words,
+    room_of,
+    signed_words,
+    value_words,
+)
+from treescore.render.heat_maps import PairMap, draw_pair_map, pair_map
+from treescore.render.letters import BOLD, NORMAL
+from treescore.render.text import text_warning
+
+_LISTED = 40
+_NARROWEST_PICTURE = 760
+_BETWEEN_TABLES = 40
+"""Pixels between two comparisons."""
+
+
+def picture(documents: Sequence[Mapping[str, Any]], shares: Container[str] = ()) -> bytes:
+    """Draw one heat map under the other as SVG; the same documents give the same bytes, in every thread.
+
+    Args:
+        documents: the comparisons.
+        shares: scores whose figures are written in percent.
+    """
+    tables = [cross_table(document, shares) for document in documents]
+    maps = [pair_map(table) for table in tables]
+    width = max([_NARROWEST_PICTURE, *(each.right for each in maps)])
+    drawing = Drawing("comparison", *comparison_described(tables))
+    y: float = MARGIN
+    for index, each in enumerate(maps):
+        y = _draw(drawing, each, width - MARGIN, y + (_BETWEEN_TABLES if index else 0))
+    return drawing.svg(width + MARGIN, y + MARGIN).encode()
+
+
+def _draw(drawing: Drawing, drawn: PairMap, room: float, top: float) -> float:
+    """Draw one comparison below `top`, and return where it ends."""
+    table = drawn.table
+    said = [*map(text_warning, table.document["warnings"]), headline(table)]
+    y = heading(drawing, f"Differences in {table.document['score']}", said, room, top)
+    y = draw_pair_map(drawing, drawn, y + 24, room)
+    for words in said_below(table):
+        y = paragraph(drawing, y + 4, words, room)
+    return y
+
+
+def said_below(table: CrossTable) -> list[str]:
+    """Return what is assumed, what could have been found and what was not tested."""
+    return [*assumed(table.document), *detectable(table), *notes(table.document)]
+
+
+def comparison_described(tables: Sequence[CrossTable]) -> tuple[str, str]:
+    """Return title and description for readers who cannot see the picture."""
+    scores = ", ".join(str(table.document["score"]) for table in tables)
+    sentences = []
+    for table in tables:
+        ranking = "; ".join(
+            f"{system['rank']}. {one_line(system['name'])} {value_words(system['score'], table.figures)}"
+            for system in table.systems
+        )
+        sentences.append(f"{headline(table)}. Ranking: {ranking}.")
+        sentences += [*map(text_warning, table.document["warnings"]), decisions(table), *said_below(table)]
+    return f"Significance of differences: {scores}", " ".join(sentences) or "No comparison."
+
+
+def decisions(table: CrossTable) -> str:
+    """Return which differences are significant, the first of many by name."""
+    decided = [pair for pair, cell in sorted(table.cells.items()) if cell.significant]
+    listed = "; ".join(_difference(table, pair) for pair in decided[:_LISTED])
+    more = len(decided) - _LISTED
+    return (
+        f"{len(decided)} of {len(table.cells)} differences are significant"
+        + (f": {listed}" if listed else "")
+        + (f"; and {more} more" if more > 0 else "")
+        + "."
+    )
+
+
+def _difference(table: CrossTable, pair: tuple[int, int]) -> str:
+    cell = table.cells[pair]
+    row, column = (table.names[index] for index in pair)
+    better, worse = (row, column) if cell.winner == "row" else (column, row)
+    size = value_words(abs(cell.difference), table.figures)
+    return f"{better} over {worse} by {size}, p {p_words(cell.p)}"
+
+
+_CELL_STEP = 19
+_SMALLEST, _LARGEST = 3.2, 7.8
+"""Radius of the dot of no difference, and of the largest."""
+_MOST_TIPS = 60
+"""Most systems of a picture whose dots say what they show."""
+_OPEN_LISTED = 20
+
+
+def pairs_svg(document: Mapping[str, Any], system: str | None = None, shares: Container[str] = ()) -> str:
+    """Draw the pairs of a comparison; the row's system stands left of its dots, the column's below them.
+
+    Args:
+        document: the comparison.
+        system: whose pairs are darker; None for none.
+        shares: scores whose figures are written in percent.
+    """
+    table = cross_table(document, shares)
+    count = len(table.systems)
+    rooms = [room_of([name], weight=BOLD, most=220) - row * _CELL_STEP for row, name in enumerate(table.names)]
+    left = MARGIN + max([0.0, *rooms]) + 16
+    drawing = Drawing("pairs", f"All pairs of {count} systems: {document['score']}", _pairs_described(table))
+    largest = max((abs(cell.difference) for cell in table.cells.values()), default=0.0)
+    for row, name in enumerate(table.names):
+        right, y = left + (row - 1) * _CELL_STEP + 12, 24 + row * _CELL_STEP
+        own = system is not None and table.systems[row]["name"] == system
+        put(drawing, right, y + 4, name, Look(SMALL, BOLD if own else NORMAL, END), right - MARGIN + 1)
+    for (row, column), cell in sorted(table.cells.items()):
+        own = system is not None and system in (table.systems[row]["name"], table.systems[column]["name"])
+        tip = _tip(table, (row, column), cell) if count <= _MOST_TIPS else None
+        radius = _SMALLEST + (_LARGEST - _SMALLEST) * (math.sqrt(abs(cell.difference) / largest) if largest else 0.0)
+        class_ = f"pt{'' if cell.significant else ' ho'}{' me' if own else ''}"
+        ink = INK if own else RULE
+        drawing.add(
+            "circle", cx=left + column * _CELL_STEP, cy=24 + row * _CELL_STEP, r=radius, class_=class_, tip=tip,
+            fill=ink if cell.significant else PAPER, stroke=None if cell.significant else ink,
+            stroke_width=None if cell.significant else 1.5,
+        )  # fmt: skip
+    return drawing.svg(
+        max(left + count * _CELL_STEP, 120) + MARGIN, max(count, 1) * _CELL_STEP + 24, class_="pairs drawing"
+    )
+
+
+def _tip(table: CrossTable, at: tuple[int, int], cell: Cell) -> str:
+    row, column = (table.names[index] for index in at)
+    p = "" if cell.p is None else f", p {p_words(cell.p)}"
+    return f"{row} over {column}: {signed_words(cell.difference, table.figures)}{p}"
+
+
+def _pairs_described(table: CrossTable) -> str:
+    """Return the decisions, and the pairs that do not differ significantly."""
+    open_ = [at for at, cell in sorted(table.cells.items()) if not cell.significant]
+    named = "; ".join(" and ".join(one_line(table.names[index]) for index in at) for at in open_[:_OPEN_LISTED])
+    more = f"; and {len(open_) - _OPEN_LISTED} more" if len(open_) > _OPEN_LISTED else ""
+    return decisions(table) + (f" Not significant: {named}{more}." if open_ else "")
+
+
+_AGAINST_AXIS = 400
+
+
+@dataclass(frozen=True, slots=True)
+class Opponent:
+    """Another system, seen from the one that is compared.
+
+    Attributes:
+        name: of it, on one line.
+        score: of it.
+        difference: of the compared system's score less that of this one; None where they were not compared.
+        low, high: its interval.
+        p: adjusted.
+        significant: the decision.
+        better: whether the compared system is better; None where neither is.
+        units: won, tied and lost; None where they are not known.
+    """
+
+    name: str
+    score: float | None
+    difference: float | None = None
+    low: float | None = None
+    high: float | None = None
+    p: float | None = None
+    significant: bool = False
+    better: bool | None = None
+    units: tuple[int, int, int] | None = None
+
+    def mark(self, factor: float) -> Mark:
+        """Return what is drawn of it, in the unit of the axis."""
+        value, low, high = (
+            None if each is None else factor * each for each in (self.difference, self.low, self.high)
+        )  # fmt: skip
+        return Mark(value, low, high, filled=self.significant)
+
+
+def opponents(table: CrossTable, system: str) -> list[Opponent]:
+    """Return the other systems by rank.
+
+    Args:
+        table: the comparison.
+        system: its name in the document.
+
+    Raises:
+        KeyError: the comparison does not have this system.
+    """
+    row_of = {each["name"]: row for row, each in enumerate(table.systems)}
+    own = row_of[system]
+    effects = _units(table.document["pairs"], system)
+    found = []
+    for row, each in enumerate(table.systems):
+        if row != own:
+            cell = table.cells.get((min(own, row), max(own, row)))
+            name, score = table.names[row], each["score"]
+            units = effects.get(each["name"])
+            found.append(Opponent(name, score) if cell is None else _seen(name, score, cell, units, first=own < row))
+    return found
+
+
+def _seen(
+    name: str, score: float | None, cell: Cell, units: tuple[int, int, int] | None, *, first: bool
+) -> Opponent:  # fmt: skip
+    """Return an opponent from the cell of the pair, whose row is the compared system where it is the first."""
+    better = None if cell.winner is None else (cell.winner == "row") == first
+    difference, low, high = cell.difference, cell.low, cell.high
+    if not first:
+        difference, low, high = -difference, *(None if each is None else -each for each in (high, low))
+    return Opponent(name, score, difference, low, high, cell.p, cell.significant, better, units)
+
+
+def _units(pairs: Sequence[Mapping[str, Any]], system: str) -> dict[str, tuple[int, int, int]]:
+    """Return in how many units the system is better, equal and worse than each other one."""
+    found = {}
+    for pair in pairs:
+        effect = pair.get("effect") or {}
+        if system not in (pair["a"], pair["b"]) or effect.get("units_won") is None:
+            continue
+        units = (effect["units_won"], effect["units_tied"], effect["units_lost"])
+        first = pair["a"] == system
+        found[pair["b" if first else "a"]] = units if first else units[::-1]
+    return found
+
+
+def against_scale(every: Sequence[Opponent], factor: float, size: float = _AGAINST_AXIS) -> Scale:
+    """Return the axis of the differences, with 0 on it."""
+    shown = [each for one in every for each in (one.difference, one.low, one.high)]
+    return scale_of((None if each is None else factor * each for each in shown), size, signed=True, zero=True)
+
+
+def verdict(every: Sequence[Opponent]) -> str:
+    """Return in one sentence how many systems are worse, how many better, and which do not differ significantly."""
+    if every and all(each.p is None for each in every):
+        ahead = sum(each.better is True for each in every)
+        return f"Ahead of {ahead} of {len(every)}; which differences are significant is not known without p."
+    better = sum(each.significant and each.better is True for each in every)
+    worse = sum(each.significant and each.better is False for each in every)
+    open_ = [each.name for each in every if not each.significant]
+    noun = "system" if len(every) == 1 else "systems"
+    words = f"Better than {better} of {len(every)} {noun}, worse than {worse}"
+    if not open_:
+        return f"{words}."
+    more = f" and {len(open_) - _LISTED} more" if len(open_) > _LISTED else ""
+    return f"{words}; no significant difference to {len(open_)}: {', '.join(open_[:_LISTED])}{more}."
+
+
+def against_svg(document: Mapping[str, Any], system: str, shares: Container[str] = ()) -> str:
+    """Draw one system of a comparison against each other one.
+
+    Args:
+        document: the comparison.
+        system: its name in the document.
+        shares: scores whose figures are written in percent.
+
+    Raises:
+        KeyError: the comparison does not have this system.
+    """
+    table = cross_table(document, shares)
+    every = opponents(table, system)
+    name = one_line(system)
+    title = f"{name} against every system: {document['score']}"
+    described = " ".join([verdict(every), *_opponent_sentences(every, table), *said_below(table)])
+    drawn = DotTable(
+        title=f"{name} against every system", above=[verdict(every), *map(text_warning, document["warnings"])],
+        columns=_against_columns(table), lines=[_opponent_line(each, table) for each in every],
+        scale=against_scale(every, table.figures.factor), dots_after=2, axis_words=_axis_words(document, name),
+        below=[_against_legend(table), headline(table), *said_below(table)],
+    )  # fmt: skip
+    return dot_table(Drawing("against", title, described), drawn)
+
+
+def _against_columns(table: CrossTable) -> Sequence[DotColumn]:
+    level = {each["ci"]["level"] for each in table.document["pairs"] if each.get("ci")}
+    interval = f"{100 * level.pop():g} % interval" if len(level) == 1 else "Interval"
+    correction = str(table.document["correction"])
+    return (
+        DotColumn("System"), DotColumn("Score", right=True), DotColumn("Difference", right=True, bold=True),
+        DotColumn(interval, right=True, soft=True),
+        DotColumn("p" if correction == "none" else f"p ({correction.capitalize()})", right=True, soft=True),
+        DotColumn("Won", right=True), DotColumn("Tied", right=True), DotColumn("Lost", right=True),
+    )  # fmt: skip
+
+
+def _opponent_line(each: Opponent, table: CrossTable) -> DotRow:
+    return DotRow(_opponent_cells(each, table), each.mark(table.figures.factor), bold=each.significant)
+
+
+def _opponent_cells(each: Opponent, table: CrossTable) -> Sequence[str]:
+    figures = table.figures
+    return (
+        each.name,
+        value_words(each.score, figures),
+        "" if each.difference is None else signed_words(each.difference, figures),
+        interval_words(each.low, each.high, figures, signed=True),
+        p_words(each.p),
+        *(("", "", "") if each.units is None else map(str, each.units)),
+    )
+
+
+def _axis_words(document: Mapping[str, Any], name: str) -> str:
+    left, right = ("worse", "better") if document["higher_is_better"] else ("better", "worse")
+    short = name if len(name) <= 24 else "this system"
+    return f"{short} is {left}  ·  {right}"
+
+
+def _against_legend(table: CrossTable) -> str:
+    words = f"Filled: significant at {table.document['alpha']:g}; hollow: not. Whisker: interval of the difference."
+    if any((pair.get("effect") or {}).get("units_won") is not None for pair in table.document["pairs"]):
+        words += f" Won, tied, lost: {unit_word(table.document)}s."
+    return words
+
+
+def _opponent_sentences(every: Sequence[Opponent], table: CrossTable) -> Iterator[str]:
+    """Yield a sentence for each of the first opponents."""
+    for each in every[:_LISTED]:
+        if each.difference is not None:
+            p = f", p {p_words(each.p)}" if each.p is not None else ""
+            yield f"{each.name}: {signed_words(each.difference, table.figures)}{p}."
+    if len(every) > _LISTED:
+        yield f"And {len(every) - _LISTED} more."
+
+
+_INTERVALS_AXIS = 400
+_INTERVALS_LEGEND = (
+    "Dot: score. Whisker: its interval. Whether two systems differ is tested by pair: "
+    "intervals that overlap do not tell."
+)
+
+
+def intervals_svg(document: Mapping[str, Any], shares: Container[str] = ()) -> str:
+    """Draw the score of each system with its interval, best first, with lines between clusters.
+
+    Args:
+        document: the comparison.
+        shares: scores whose figures are written in percent.
+    """
+    table = cross_table(document, shares)
+    factor = table.figures.factor
+    shown = [each for system in table.systems for each in (system["score"], *_interval_bounds(system))]
+    drawn = DotTable(
+        title=f"Scores: {document['score']}", above=list(map(text_warning, document["warnings"])),
+        columns=_interval_columns(table),
+        lines=[_interval_line(table, row) for row in range(len(table.systems))],
+        scale=scale_of((None if each is None else factor * each for each in shown), _INTERVALS_AXIS), dots_after=4,
+        below=[_INTERVALS_LEGEND, headline(table), *assumed(document), *notes(document)],
+    )  # fmt: skip
+    return dot_table(
+        Drawing("intervals", f"Scores with intervals: {document['score']}", _intervals_described(table)), drawn
+    )
+
+
+def _interval_columns(table: CrossTable) -> Sequence[DotColumn]:
+    levels = {system["ci"]["level"] for system in table.systems if system.get("ci")}
+    interval = f"{100 * levels.pop():g} % interval" if len(levels) == 1 else "Interval"
+    return (
+        DotColumn("#", right=True, soft=True), DotColumn("Could be", soft=True), DotColumn("System"),
+        DotColumn("Score", right=True, bold=True), DotColumn(interval, right=True, soft=True),
+    )  # fmt: skip
+
+
+def _interval_line(table: CrossTable, row: int) -> DotRow:
+    system, factor = table.systems[row], table.figures.factor
+    low, high = _interval_bounds(system)
+    cells = (
+        "" if system["rank"] is None else str(system["rank"]), ranks_words(system.get("rank_interval")),
+        table.names[row], value_words(system["score"], table.figures), interval_words(low, high, table.figures),
+    )  # fmt: skip
+    value, low, high = (None if each is None else factor * each for each in (system["score"], low, high))
+    return DotRow(cells, Mark(value, low, high), ruled=table.boundary_above(row))
+
+
+def _interval_bounds(system: Mapping[str, Any]) -> tuple[float | None, float | None]:
+    ci = system.get("ci") or {"low": None, "high": None}
+    return ci["low"], ci["high"]
+
+
+def _intervals_described(table: CrossTable) -> str:
+    listed = []
+    for row in range(min(len(table.systems), _LISTED)):
+        rank, _, name, score, interval = _interval_line(table, row).cells
+        listed.append(f"{rank}. {name} {score}" + (f" ({interval})" if interval else ""))
+    more = f" {len(table.systems)} systems in all." if len(table.systems) > _LISTED else ""
+    return f"{headline(table)}. {'; '.join(listed)}.{more}"
+
+
+MOST_PAIRS = 60
+"""Pairs that one picture shows; of more, those of neighbours by rank."""
+_POWER_AXIS = 360
+_POWER_COLUMNS = (
+    DotColumn("Better", most=200), DotColumn("Worse", most=200), DotColumn("Difference", right=True, bold=True),
+    DotColumn("Detectable", right=True), DotColumn("p", right=True, soft=True),
+)  # fmt: skip
+_POWER_LEGEND = (
+    "Dot: observed difference, filled where it is significant at {:g}, hollow where it is not. Line across: detectable "
+    "difference."
+)
+_NO_DIFFERENCES = "The document has no detectable differences: the test gives none."
+
+
+def power_svg(document: Mapping[str, Any], shares: Container[str] = ()) -> str:
+    """Draw for each pair the observed difference, and the true one that the test finds with its power.
+
+    Args:
+        document: the comparison.
+        shares: scores whose figures are written in percent.
+    """
+    table = cross_table(document, shares)
+    pairs, which = _power_pairs(table)
+    factor = table.figures.factor
+    shown = [factor * each for pair in pairs for each in (abs(pair["difference"]), pair["detectable"]["difference"])]
+    drawn = DotTable(
+        title=f"What could have been found: {document['score']}",
+        above=[_explained(pairs), *which, *map(text_warning, document["warnings"])], columns=_POWER_COLUMNS,
+        lines=[_power_line(table, pair) for pair in pairs], scale=scale_of(shown, _POWER_AXIS, zero=True), dots_after=2,
+        below=[_POWER_LEGEND.format(document["alpha"]), headline(table), *assumed(document), *notes(document)],
+    )  # fmt: skip
+    listed = "; ".join(_power_sentence(table, pair) for pair in pairs)
+    described = " ".join([f"{headline(table)}.", _explained(pairs), *which, *([f"{listed}."] if listed else [])])
+    return dot_table(Drawing("power", f"Detectable differences: {document['score']}", described), drawn)
+
+
+def _power_pairs(table: CrossTable) -> tuple[list[Mapping[str, Any]], list[str]]:
+    """Return the pairs that are shown, by rank, and which ones they are where they are not all."""
+    row_of = {system["name"]: row for row, system in enumerate(table.systems)}
+
+    def at(pair: Mapping[str, Any]) -> tuple[int, ...]:
+        return tuple(sorted((row_of[pair["a"]], row_of[pair["b"]])))
+
+    known = [pair for pair in table.document["pairs"] if pair["difference"] is not None and pair.get("detectable")]
+    known.sort(key=at)
+    if len(known) <= MOST_PAIRS:
+        return known, []
+    near = [pair for pair in known if at(pair)[1] - at(pair)[0] == 1]
+    return near, [f"Neighbours by rank only; the comparison has {len(known)} pairs."]
+
+
+def _explained(pairs: Sequence[Mapping[str, Any]]) -> str:
+    powers = sorted({pair["detectable"]["power"] for pair in pairs})
+    if not powers:
+        return _NO_DIFFERENCES
+    words = " or ".join(f"{100 * power:g} %" for power in powers)
+    return f"Detectable: the true difference that the test would find with {words} power, after its correction."
+
+
+def _better_and_other(pair: Mapping[str, Any]) -> tuple[str, str]:
+    """Return the better system and the other one."""
+    names = (one_line(pair["a"]), one_line(pair["b"]))
+    return names if pair["better"] != "b" else names[::-1]
+
+
+def _power_line(table: CrossTable, pair: Mapping[str, Any]) -> DotRow:
+    factor, detectable = table.figures.factor, pair["detectable"]["difference"]
+    size = abs(pair["difference"])
+    mark = Mark(factor * size, filled=bool(pair["significant"]), limit=factor * detectable)
+    return DotRow(
+        (*_better_and_other(pair), *_power_figures(table, pair), p_words(pair["p_adjusted"])), mark, bold=mark.filled
+    )
+
+
+def _power_figures(table: CrossTable, pair: Mapping[str, Any]) -> tuple[str, str]:
+    observed, detectable = abs(pair["difference"]), pair["detectable"]["difference"]
+    return value_words(observed, table.figures), value_words(detectable, table.figures)
+
+
+def _power_sentence(table: CrossTable, pair: Mapping[str, Any]) -> str:
+    better, worse = _better_and_other(pair)
+    observed, detectable = _power_figures(table, pair)
+    return f"{better} over {worse} {observed}, detectable {detectable}"

@@ -1,0 +1,141 @@
+"""Render comparisons and items (sentences with what a metric shows of them) in the form that a caller names.
+
+Items are for programs: one JSON document a line, or CSV.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Container, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import orjson
+
+from treescore.render.comparison_pictures import picture
+from treescore.render.latex import comment, latex
+from treescore.render.rows import csv_rows, safe_value, separated
+from treescore.render.tables import across_lines, across_table, comparison_tables, html_table
+from treescore.render.text import markdown, markdown_escaped, text
+
+Document = Mapping[str, Any]
+_Writer = Callable[[Sequence[Document], Document | None, Container[str]], bytes]
+
+
+@dataclass(frozen=True, slots=True)
+class Rendered:
+    """Bytes with their media type."""
+
+    content: bytes
+    media_type: str
+
+
+def _joined(one: Callable[[Document, Container[str]], str], line: Callable[[str], str]) -> _Writer:
+    """Return a writer of one document after the other, and lines of all of them as one family at the end."""
+
+    def write(documents: Sequence[Document], across: Document | None, shares: Container[str]) -> bytes:
+        written = [one(document, shares) for document in documents]
+        if across is not None:
+            written.append("".join(f"{line(each)}\n" for each in across_lines(across)))
+        return "\n".join(written).encode()
+
+    return write
+
+
+def _json(documents: Sequence[Document], across: Document | None, _shares: Container[str]) -> bytes:
+    whole = list(documents) if across is None else {"comparisons": list(documents), "across": across}
+    return orjson.dumps(whole, option=orjson.OPT_APPEND_NEWLINE)
+
+
+def _csv(documents: Sequence[Document], _across: Document | None, _shares: Container[str]) -> bytes:
+    return csv_rows(documents)
+
+
+def _picture(documents: Sequence[Document], _across: Document | None, shares: Container[str]) -> bytes:
+    return picture(documents, shares)
+
+
+def _html(documents: Sequence[Document], across: Document | None, shares: Container[str]) -> bytes:
+    tables = [table for document in documents for table in comparison_tables(document, shares)]
+    if across is not None:
+        tables.append(across_table(across))
+    return "".join(map(html_table, tables)).encode()
+
+
+_COMPARISON_WRITERS: Mapping[str, tuple[str, _Writer]] = {
+    "json": ("application/json", _json),
+    "text": ("text/plain; charset=utf-8", _joined(text, str)),
+    "markdown": ("text/markdown; charset=utf-8", _joined(markdown, lambda line: f"- {markdown_escaped(line)}")),
+    "latex": ("application/x-latex; charset=utf-8", _joined(latex, comment)),
+    "csv": ("text/csv; charset=utf-8", _csv),
+    "svg": ("image/svg+xml", _picture),
+}
+
+FORMATS: Mapping[str, str] = {name: media_type for name, (media_type, _) in _COMPARISON_WRITERS.items()}
+"""Format name -> media type: what a service sends."""
+_VIEWS: Mapping[str, tuple[str, _Writer]] = {**_COMPARISON_WRITERS, "html": ("text/html; charset=utf-8", _html)}
+VIEW_FORMS = tuple(_VIEWS)
+"""The formats, and the fragment of HTML that a notebook shows."""
+
+
+def render_comparisons(
+    documents: Sequence[Document], form: str, across: Document | None = None, shares: Container[str] = ()
+) -> Rendered:
+    """Render comparison documents in one of VIEW_FORMS; the same documents give the same bytes.
+
+    Args:
+        documents: the comparisons.
+        form: a format; CSV and SVG hold the comparisons alone.
+        across: all of them as one family, shown after them.
+        shares: scores whose figures people see in percent; JSON and CSV hold fractions.
+
+    Raises:
+        KeyError: an unknown format.
+    """
+    media_type, write = _VIEWS[form]
+    return Rendered(write(documents, across, shares), media_type)
+
+
+Item = Mapping[str, Any]
+
+
+def _item_lines(items: Sequence[Item]) -> bytes:
+    return b"".join(orjson.dumps(item, option=orjson.OPT_APPEND_NEWLINE) for item in items)
+
+
+def _items_table(items: Sequence[Item]) -> bytes:
+    """Write a column for each number or text, named by its path (`scores.las`); lists are JSON in their cell."""
+    flat = [_flat_item(item) for item in items]
+    columns = list(dict.fromkeys(name for row in flat for name in row))
+    rows: list[list[Any]] = [columns, *([row.get(column) for column in columns] for row in flat)]
+    return separated([safe_value(value) for value in row] for row in rows)
+
+
+def _flat_item(item: Item) -> dict[str, Any]:
+    columns: dict[str, Any] = {}
+    waiting: list[tuple[str, Any]] = list(reversed(list(item.items())))
+    while waiting:
+        path, value = waiting.pop()
+        if isinstance(value, Mapping):
+            waiting += [(f"{path}.{name}", inner) for name, inner in reversed(list(value.items()))]
+        else:
+            columns[path] = orjson.dumps(value).decode() if isinstance(value, list) else value
+    return columns
+
+
+_ITEM_WRITERS: Mapping[str, tuple[str, Callable[[Sequence[Item]], bytes]]] = {
+    "ndjson": ("application/x-ndjson", _item_lines),
+    "csv": ("text/csv; charset=utf-8", _items_table),
+}
+
+ITEM_FORMATS: Mapping[str, str] = {name: media_type for name, (media_type, _) in _ITEM_WRITERS.items()}
+"""Format name -> media type; JSON is the page itself."""
+
+
+def render_items(items: Sequence[Item], form: str) -> Rendered:
+    """Render a page of items in one of ITEM_FORMATS.
+
+    Raises:
+        KeyError: an unknown format.
+    """
+    media_type, write = _ITEM_WRITERS[form]
+    return Rendered(write(items), media_type)
