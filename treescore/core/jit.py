@@ -1,10 +1,10 @@
 """Compiled functions: Python functions that run as machine code where that pays.
 
-One rule decides at each call. Work is counted in elements of the arrays that are passed, added up for the process.
+One rule decides at each call. Work is counted in elements of the arrays that are passed.
 
-- Where machine code of the function is kept on disk, it is used once the work is worth loading the compiler (140 MB, a
-  second), and at once where that is loaded.
-- Where none is kept, the function and what it calls are compiled once the work is worth that.
+- Where machine code of the function is kept on disk, it is used once the work of the process is worth loading the
+  compiler (140 MB, a second), and at once where that is loaded.
+- Where none is kept, the function and what it calls are compiled once the function's own work is worth that.
 - Until then a call is interpreted: it runs the Python function, with the same result.
 
 The environment variable TREESCORE_COMPILE forces either: `always` or `never`.
@@ -136,6 +136,7 @@ class _Compiled(Generic[_P, _R]):
         self.plain = cast("FunctionType", function)
         self._options = options
         self._weight: float = vars(function).get("weight", 1)
+        self._work = 0
         self._uses_code = False
         self._wanted = False  # to be compiled
         self._refused = False  # what is kept is for another compiler, processor or types
@@ -169,11 +170,13 @@ class _Compiled(Generic[_P, _R]):
 
     def _is_due(self, args: Iterable[Any]) -> bool:
         """Count a call, and tell whether it is to run machine code: some is kept, or compiling pays."""
-        _ACCOUNT.work += int(self._weight * _elements(args))
+        work = int(self._weight * _elements(args))
+        self._work += work
+        _ACCOUNT.work += work
         if _ACCOUNT.setting != "auto":
             return _ACCOUNT.setting == "always"
-        work = _ACCOUNT.work
-        if self._uses_code or work < self._look_at or (work < WORTH_LOADING and not compiler_loaded()):
+        seen = _ACCOUNT.work
+        if self._uses_code or seen < self._look_at or (seen < WORTH_LOADING and not compiler_loaded()):
             return self._uses_code
         self._uses_code = self._is_worth_compiling() or compiling.is_kept(self.plain)
         if not self._uses_code:
@@ -183,7 +186,7 @@ class _Compiled(Generic[_P, _R]):
     def _is_worth_compiling(self) -> bool:
         """Tell whether there is machine code to be made and the work is worth making it, and remember that."""
         missing = [one for one in self._chain if self._refused or not compiling.is_kept(one.plain)]
-        if self in missing and _ACCOUNT.work >= WORTH_COMPILING * len(missing):
+        if self in missing and self._work >= WORTH_COMPILING * len(missing):
             for one in self._chain:
                 one._wanted = True  # noqa: SLF001 - of this class
         return self._wanted

@@ -104,9 +104,11 @@ def test_below_the_cost_a_call_is_interpreted_and_from_there_on_its_chain_is_com
     assert (compiled_in_all(module.total), compiled_in_all(module.doubled), compiled_in_all(module.other)) == (1, 1, 0)
     assert jit.state() == "partly"
     assert module.other(VALUES) == VALUES[0]
+    assert compiled_in_all(module.other) == 0  # it has seen little itself
+    assert module.other(np.full(20, VALUES[0])) == VALUES[0]
     name = "kernels_of_a_test.total"
     assert notices() == [f"{compiling.NOTICE % name} {compiling.KEPT}"]
-    assert compiled_in_all(module.other) == 1  # the same account, a cheaper chain, and nothing more is said
+    assert compiled_in_all(module.other) == 1  # and nothing more is said
     jit.say_compiled()
     jit.say_compiled()
     assert len(notices()) == 2
