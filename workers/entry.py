@@ -8,6 +8,7 @@ from time import perf_counter
 from types import TracebackType
 
 import structlog
+from rq.timeouts import JobTimeoutException
 
 from service import monitoring
 from service.config import load_config
@@ -21,9 +22,9 @@ from service.usecases.submissions.work import channel, score_piece
 from treescore.core.version import __version__
 from treescore.core.wording import counted
 from treescore.errors import Problem
-from workers.rq_worker import TimeLimitReached
 
 Work = runs.Run | Piece
+TimeLimitReached = JobTimeoutException
 log = structlog.get_logger("treescore.worker")
 
 

@@ -21,11 +21,11 @@ from typing import Any
 import redis
 import rq
 from rq.job import Job
-from rq.timeouts import JobTimeoutException
 
 from service.posix import die_with_parent, name_process
 from service.queue import ABANDONED_AFTER
 from service.rq_keys import SERIALIZER, note_heartbeat
+from workers.entry import TimeLimitReached
 
 STANDING_BY, AT_WORK = "standby", "work-horse"
 """The names of the process."""
@@ -87,8 +87,6 @@ MAX_AGE = 300
 """Seconds after which a work-horse takes no further run. The gold that it keeps ends with it, but so much longer may
 one live that hangs: RQ counts its time from the fork."""
 STOP_ASKED = "shutdown_requested_date"
-
-TimeLimitReached = JobTimeoutException
 
 
 class RqWorker(rq.Worker):  # type: ignore[misc]

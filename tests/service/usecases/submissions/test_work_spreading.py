@@ -34,8 +34,7 @@ from tests.fixtures.service_process import free_port
 from tests.fixtures.tasks import OTHER_WORDS, RIGHT, SLUG, WRONG, Task
 from treescore.core.jit import forced
 from treescore.core.version import __version__
-from workers.entry import WorkFailed, do, give_back, next_work, peek, run
-from workers.rq_worker import TimeLimitReached
+from workers.entry import TimeLimitReached, WorkFailed, do, give_back, next_work, peek, run
 from workers.worker import worker_on
 
 
