@@ -17,7 +17,7 @@ from service.monitoring import at_work, fault
 from service.store import runs
 from service.store.runs import Piece
 from service.usecases.kinds import KINDS
-from service.usecases.runs.ending import Cancelled, Failure, finish, perform
+from service.usecases.runs import Cancelled, Failure, finish, perform
 from service.usecases.submissions.work import channel, score_piece
 from treescore.core.version import __version__
 from treescore.core.wording import counted

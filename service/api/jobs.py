@@ -7,8 +7,8 @@ from flask import Blueprint, Response
 from service.api import answers, calls, forms
 from service.api.calls import item_page
 from service.schemas import queries
-from service.schemas.jobs import job_request
-from service.usecases.jobs import jobs, results
+from service.schemas.submissions import job_request
+from service.usecases import jobs
 
 blueprint = Blueprint("jobs", __name__, url_prefix="/v1/jobs")
 
@@ -70,7 +70,7 @@ def list_items(job_id: str) -> Response:
     """List items, sentence by sentence."""
     caller = calls.caller(*JOB_READERS)
     query = calls.query(queries.ITEMS)
-    return item_page(results.job_items(calls.context(), caller, job_id, query), query.format)
+    return item_page(jobs.job_items(calls.context(), caller, job_id, query), query.format)
 
 
 @blueprint.get("/<job_id>/trees")
@@ -78,7 +78,7 @@ def list_job_trees(job_id: str) -> Response:
     """List the trees of a system beside gold's, sentence by sentence."""
     caller = calls.caller(*JOB_READERS)
     query = calls.query(queries.JOB_TREES)
-    return answers.page(results.job_trees(calls.context(), caller, job_id, query))
+    return answers.page(jobs.job_trees(calls.context(), caller, job_id, query))
 
 
 @blueprint.get("/<job_id>/slices")
@@ -86,7 +86,7 @@ def get_slices(job_id: str) -> Response:
     """Show scores by groups; without `by`, the groupings."""
     caller = calls.caller(*JOB_READERS)
     query = calls.query(queries.SLICES)
-    return answers.conditional(results.job_slices(calls.context(), caller, job_id, query))
+    return answers.conditional(jobs.job_slices(calls.context(), caller, job_id, query))
 
 
 @blueprint.get("/<job_id>/report")
@@ -94,7 +94,7 @@ def get_report(job_id: str) -> Response:
     """Show a report in the layout of the original program."""
     caller = calls.caller(*JOB_READERS)
     query = calls.query(queries.REPORT)
-    return answers.conditional(results.job_report(calls.context(), caller, job_id, query))
+    return answers.conditional(jobs.job_report(calls.context(), caller, job_id, query))
 
 
 @blueprint.get("/<job_id>/comparisons")
@@ -102,7 +102,7 @@ def get_comparisons(job_id: str) -> Response:
     """Show which differences between the systems are significant."""
     caller = calls.caller(*JOB_READERS)
     query = calls.query(queries.COMPARISONS)
-    return answers.conditional(results.job_comparisons(calls.context(), caller, job_id, query))
+    return answers.conditional(jobs.job_comparisons(calls.context(), caller, job_id, query))
 
 
 @blueprint.get("/<job_id>/agreement")
@@ -110,4 +110,4 @@ def get_agreement(job_id: str) -> Response:
     """Show how far two scores agree over the same sentences."""
     caller = calls.caller(*JOB_READERS)
     calls.query(queries.NOTHING)
-    return answers.conditional(results.job_agreement(calls.context(), caller, job_id))
+    return answers.conditional(jobs.job_agreement(calls.context(), caller, job_id))

@@ -10,7 +10,7 @@ from service.caller import Caller
 from service.requests import SubmissionRequest
 from service.schemas import queries
 from service.schemas import submissions as schemas
-from service.usecases.jobs import jobs
+from service.usecases import jobs
 from service.usecases.submissions import results, submissions, validation
 
 blueprint = Blueprint("submissions", __name__, url_prefix="/v1")

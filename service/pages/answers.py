@@ -30,7 +30,7 @@ from service.pages import figures
 from service.pages.visitors import CSRF_FIELD, Visitor, here, shown_visitor, visitor
 from service.problem_catalogue import CODES
 from service.schemas.base import Loaded, Strict, load
-from service.usecases.runs.views import View, body_view, etag_of
+from service.usecases.runs import View, body_view, etag_of
 from treescore.core.version import __version__
 from treescore.core.wording import one_line
 from treescore.render.drawing import MISSING

@@ -11,7 +11,7 @@ import orjson
 from sqlalchemy import ColumnElement, Connection, Table, delete, event, func, or_, select, text, update
 
 from service.store import artifacts, benchmarks, jobs, revisions, runs, score_records, submissions, texts
-from service.store import teams as team_rows
+from service.store import benchmarks as team_rows
 from service.store import tokens as token_rows
 from service.store.database import Store
 from service.store.tables import artifacts as artifacts_table

@@ -20,9 +20,9 @@ DYNAMIC = {
     "treescore/client/errors.py: error['code']": (),
     "service/schemas/base.py: code": (),
     "service/usecases/status.py: name": (),
-    "service/pages/docs/contract_reading.py: quoted": (),
-    "service/pages/docs/contract_reading.py: anchor": (),
-    "service/pages/docs/pages.py: name": (),
+    "service/pages/contract_reading.py: quoted": (),
+    "service/pages/contract_reading.py: anchor": (),
+    "service/pages/docs.py: name": (),
     "service/app.py: f'store-{ill}'": ("store-full", "store-damaged", "store-read-only"),
     "service/api/answers.py: type_of_status(status)": OF_STATUS,
 }

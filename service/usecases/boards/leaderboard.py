@@ -28,12 +28,12 @@ from service.render.documents import (
     RowDocument,
 )
 from service.requests import MACRO, POOLED, PRIVATE, LeaderboardQuery, MatrixQuery, ScoresQuery
-from service.store import boards, teams
+from service.store import benchmarks, boards
 from service.store.benchmarks import Benchmark
 from service.store.boards import RowDetails
 from service.store.score_records import finite
 from service.store.submissions import links_document
-from service.usecases.access.access import benchmark_of, item_number
+from service.usecases.access import benchmark_of, item_number
 from service.usecases.boards import viewing
 from service.usecases.boards.board import (
     Board,
@@ -46,7 +46,7 @@ from service.usecases.boards.board import (
     track_of,
 )
 from service.usecases.boards.compare import Finding, numbers_considered, significance_of
-from service.usecases.runs.views import Page, View, moment
+from service.usecases.runs import Page, View, moment
 from service.usecases.scoring.config import counts_shown
 from service.usecases.scoring.results import coverage_of
 from treescore.core.arrays import FloatArray
@@ -110,7 +110,7 @@ def _board_rows(
     missing = viewing.missing_parts_of(db, board, (row.entry for row in finding.rows))
     parts = board.chosen_names
     team_ids = {row.entry.team_id for row in finding.rows if row.entry.team_id is not None}
-    names = teams.names(db, board.benchmark_id, team_ids) if viewer.named else {}
+    names = benchmarks.team_names(db, board.benchmark_id, team_ids) if viewer.named else {}
     considered = numbers_considered(db, board, finding.rows) if release.level >= Level.SCORES else {}
     documents = []
     for row in finding.rows:
@@ -227,7 +227,7 @@ def _matrix_rows(
     values = _part_values(db, board, ids)
     parts = board.chosen_names
     members = {row.entry.team_id for row in rows if row.entry.team_id is not None}
-    names = teams.names(db, board.benchmark_id, members) if viewer.named else {}
+    names = benchmarks.team_names(db, board.benchmark_id, members) if viewer.named else {}
     documents = []
     for row in rows:
         entry = row.entry
@@ -312,7 +312,7 @@ def _lines(
     ids = [each for row in rows for each in {row.entry.id, *row.entry.runs}]
     figures = boards.part_figures(db, ids, board.revision.number, board.layout, private=board.share == PRIVATE)
     members = {row.entry.team_id for row in rows if row.entry.team_id is not None}
-    names = teams.names(db, board.benchmark_id, members) if viewer.named else {}
+    names = benchmarks.team_names(db, board.benchmark_id, members) if viewer.named else {}
     makers = {name: _maker(board, name) for name in _shown_parts(board, release)}
     addresses = board.layout.addresses
     lines: list[Mapping[str, object]] = []

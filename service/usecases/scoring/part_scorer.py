@@ -24,7 +24,7 @@ from service.store.packing import pack_array, pack_with_head, unpack_with_head
 from service.store.revisions import Part, Revision
 from service.store.score_records import Figures, Layout, PackedArtifacts, PrivateFigures, ScoreRecord
 from service.store.submissions import Submission
-from service.usecases.runs.ending import Failure
+from service.usecases.runs import Failure
 from service.usecases.scoring.config import ScoringConfig, scoring_config
 from service.usecases.scoring.gold import OUTPUTS, digest_of_part, evaluation_against, names_of, text_of
 from service.usecases.scoring.results import ArtifactKey, coverage_of, pack_outcome

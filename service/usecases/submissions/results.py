@@ -23,9 +23,9 @@ from service.store import artifacts, revisions, score_records
 from service.store.revisions import Part, Revision
 from service.store.runs import SUCCEEDED, UNFINISHED
 from service.store.submissions import TREES, Submission
-from service.usecases.access.access import active_revision, benchmark_of, item_number, submission_of
+from service.usecases.access import active_revision, benchmark_of, item_number, submission_of
 from service.usecases.boards.viewing import release_of_revision
-from service.usecases.runs.views import Page, View, items_page
+from service.usecases.runs import Page, View, items_page
 from service.usecases.scoring.config import scoring_config, visibility_key
 from service.usecases.scoring.results import (
     ArtifactKey,

@@ -12,8 +12,8 @@ import pytest
 from werkzeug.test import TestResponse
 
 from service.pages.visitors import SESSION_COOKIE, THEME_COOKIE
-from service.usecases.access import authentication
-from service.usecases.access.authentication import ALLOWED, IDLE, LONGEST
+from service.usecases import access
+from service.usecases.access import ALLOWED, IDLE, LONGEST
 from tests.contract.checking import CheckedClient
 from tests.contract.shared_task import SharedTask
 from tests.contract.stage import ADMIN, Stage, forget_failures
@@ -275,14 +275,14 @@ def test_an_organiser_sees_as_a_team_and_changes_nothing(kept_stage: Stage) -> N
     held = browser.get_cookie(SESSION_COOKIE)
     assert held is not None
     assert "<table" in browser.get(f"/b/{task.slug}").text
-    signed = authentication.signed_in(kept_stage.context, held.value, "127.0.0.1")
-    authentication.see_as(kept_stage.context, signed, task.slug, "lyon")
+    signed = access.signed_in(kept_stage.context, held.value, "127.0.0.1")
+    access.see_as(kept_stage.context, signed, task.slug, "lyon")
     seen = browser.get(f"/b/{task.slug}").text
     assert "You see the pages as the team" in seen
     assert "<table" not in seen
-    team = authentication.signed_in(kept_stage.context, held.value, "127.0.0.1")
+    team = access.signed_in(kept_stage.context, held.value, "127.0.0.1")
     assert team.sees_as
     assert team.caller.scopes == {"read"}
     assert not team.caller.organiser
-    authentication.see_as(kept_stage.context, team, None, None)
+    access.see_as(kept_stage.context, team, None, None)
     assert "<table" in browser.get(f"/b/{task.slug}").text
