@@ -29,7 +29,7 @@ from service.render.leaderboard import board_scale, row_mark
 from service.requests import PICKS, LeaderboardQuery
 from service.schemas import queries
 from service.usecases.access import item_number
-from service.usecases.boards.leaderboard import MOST_MATRIX_ROWS, leaderboard, matrix
+from service.usecases.boards.leaderboard import MOST_ROWS, leaderboard, matrix
 from service.usecases.runs import View
 from treescore.core.params import Json
 from treescore.core.wording import Figures, counted
@@ -267,7 +267,7 @@ def show_matrix(benchmark: str) -> Response:
     query, own = answers.query(queries.MATRIX, "order", "shade", CURSOR)
     order, shade = _choice(own, "order", ORDERS), _choice(own, "shade", SHADES)
     start = item_number(own.get(CURSOR))
-    before = start - start % MOST_MATRIX_ROWS
+    before = start - start % MOST_ROWS
     query = replace(query, cursor=str(before) if before else None)
     view = matrix(calls.context(), visitor().caller, benchmark, query)
     shown = slice(start - before, start - before + MOST_TEAMS)

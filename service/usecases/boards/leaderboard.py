@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
+from datetime import datetime
 from typing import cast
 
 import numpy as np
@@ -70,13 +71,8 @@ def board_document(
     Raises:
         Forbidden: the viewer's level does not show the score, the part or the revision.
     """
-    shown = viewer.level >= Level.ROUNDED
-    release = viewing.release_of_board(db, benchmark, board, viewer.level)
-    if shown:
-        viewing.require_board(db, benchmark, board, viewer.level)
-    rows = rows_of(db, board, release.ranking) if shown else []
+    release, rows, changed = _shown(db, benchmark, board, viewer)
     finding = significance_of(db, benchmark, board, rows, release.level)
-    changed = boards.last_change(db, benchmark.id, viewer.until) if shown else None
     stop = start + MOST_ROWS
     return BoardDocument(
         benchmark=benchmark.id,
@@ -100,6 +96,18 @@ def board_document(
         next=str(stop) if stop < len(rows) else None,
         rows=_board_rows(db, board, replace(finding, rows=finding.rows[start:stop]), viewer, release),
     )
+
+
+def _shown(
+    db: Connection, benchmark: Benchmark, board: Board, viewer: viewing.Viewer
+) -> tuple[Release, Sequence[BoardRow], datetime | None]:
+    """Return what of a board is released to a viewer, its rows, and when it last changed."""
+    release = viewing.release_of_board(db, benchmark, board, viewer.level)
+    if viewer.level < Level.ROUNDED:
+        return release, [], None
+    viewing.require_board(db, benchmark, board, viewer.level)
+    rows = rows_of(db, board, release.ranking)
+    return release, rows, boards.last_change(db, benchmark.id, viewer.until)
 
 
 def _board_rows(
@@ -161,8 +169,6 @@ BOARD_SHEET = viewing.Sheet("leaderboard", BOARD_VERSION, LEADERBOARD_FORMATS, b
 
 MATRIX_VERSION = 1
 """Version of the document; part of its ETag."""
-MOST_MATRIX_ROWS = 2000
-"""Maximum number of rows in one answer."""
 
 
 def matrix(context: Context, caller: Caller, slug: str, query: MatrixQuery, etag: str | None = None) -> View:
@@ -178,13 +184,8 @@ def matrix_document(
     Raises:
         Forbidden: the viewer's level does not show the score, the part or the revision.
     """
-    shown = viewer.level >= Level.ROUNDED
-    release = viewing.release_of_board(db, benchmark, board, viewer.level)
-    if shown:
-        viewing.require_board(db, benchmark, board, viewer.level)
-    rows = rows_of(db, board, release.ranking) if shown else []
-    changed = boards.last_change(db, benchmark.id, viewer.until) if shown else None
-    stop = start + MOST_MATRIX_ROWS
+    release, rows, changed = _shown(db, benchmark, board, viewer)
+    stop = start + MOST_ROWS
     return MatrixDocument(
         benchmark=benchmark.id,
         title=benchmark.title,
