@@ -78,8 +78,7 @@ comparison_blueprint = Blueprint("comparisons", __name__, url_prefix="/v1")
 @comparison_blueprint.post("/benchmarks/<benchmark>/comparisons")
 def ask_comparison(benchmark: str) -> Response:
     """Store a question; the same question has the same address."""
-    caller = calls.caller("submit")
-    calls.query(queries.NOTHING)
+    caller = calls.caller_without_query("submit")
     context = calls.context()
     comparison = comparisons.ask(context, caller, benchmark, calls.body(ComparisonRequest()))
     wait = calls.wait_seconds()
@@ -120,8 +119,7 @@ def get_comparison(comparison: str) -> Response:
 @comparison_blueprint.delete("/comparisons/<comparison>")
 def delete_comparison(comparison: str) -> Response:
     """Delete a comparison."""
-    caller = calls.caller("submit")
-    calls.query(queries.NOTHING)
+    caller = calls.caller_without_query("submit")
     comparisons.delete_comparison(calls.context(), caller, comparison)
     return answers.nothing()
 

@@ -23,6 +23,7 @@ from service.config import Config, is_loopback
 from service.context import Context
 from service.errors import BadRequest, NotAcceptable, Unauthorized, Unprocessable
 from service.requests import Request
+from service.schemas import queries
 from service.schemas.base import Loaded, Strict, load
 from service.server.connection import EXTENSION, ServerState
 from service.usecases.access import IdempotencyKey, authenticate, count_failure
@@ -145,6 +146,17 @@ def caller(*scopes: str) -> Caller:
     g.caller = known
     if scopes:
         known.require(*scopes)
+    return known
+
+
+def caller_without_query(*scopes: str) -> Caller:
+    """Return the caller of an operation that takes no query; see `caller`.
+
+    Raises:
+        BadRequest: there is a query.
+    """
+    known = caller(*scopes)
+    query(queries.NOTHING)
     return known
 
 

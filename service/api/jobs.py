@@ -18,8 +18,7 @@ JOB_READERS = ("score", "read")
 @blueprint.post("")
 def submit_job() -> Response:
     """Create a job; answer with its result if it is done within the wait."""
-    caller = calls.caller("score")
-    calls.query(queries.NOTHING)
+    caller = calls.caller_without_query("score")
     context = calls.context()
     body = calls.body(job_request(context.config.max_systems), forms.read_job)
     made = jobs.submit_job(context, caller, body, calls.idempotency_key(body))
@@ -39,8 +38,7 @@ def list_jobs() -> Response:
 @blueprint.get("/<job_id>")
 def get_job(job_id: str) -> Response:
     """Show a job; with a wait, once it differs from what the client knows."""
-    caller = calls.caller(*JOB_READERS)
-    calls.query(queries.NOTHING)
+    caller = calls.caller_without_query(*JOB_READERS)
     context = calls.context()
     return calls.polled(
         lambda: jobs.view_job(context, caller, job_id),
@@ -51,8 +49,7 @@ def get_job(job_id: str) -> Response:
 @blueprint.delete("/<job_id>")
 def delete_job(job_id: str) -> Response:
     """Delete a job's texts and results."""
-    caller = calls.caller("score")
-    calls.query(queries.NOTHING)
+    caller = calls.caller_without_query("score")
     jobs.delete_job(calls.context(), caller, job_id, calls.job_key())
     return answers.nothing()
 
@@ -60,8 +57,7 @@ def delete_job(job_id: str) -> Response:
 @blueprint.post("/<job_id>/cancel")
 def cancel_job(job_id: str) -> Response:
     """Cancel an unfinished job."""
-    caller = calls.caller("score")
-    calls.query(queries.NOTHING)
+    caller = calls.caller_without_query("score")
     return answers.plain(jobs.cancel_job(calls.context(), caller, job_id, calls.job_key()))
 
 
@@ -108,6 +104,5 @@ def get_comparisons(job_id: str) -> Response:
 @blueprint.get("/<job_id>/agreement")
 def get_agreement(job_id: str) -> Response:
     """Show how far two scores agree over the same sentences."""
-    caller = calls.caller(*JOB_READERS)
-    calls.query(queries.NOTHING)
+    caller = calls.caller_without_query(*JOB_READERS)
     return answers.conditional(jobs.job_agreement(calls.context(), caller, job_id))
