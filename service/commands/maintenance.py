@@ -30,11 +30,7 @@ from service.schemas.teams import load_teams, tokens_csv
 from service.store.archive import migrate as run_migrations
 from service.store.database import SchemaState, Store, file_of_url, require_current_schema, schema_of
 from service.store.tokens import Token
-from service.usecases import checks as checking
-from service.usecases import checks as diagnosis
-from service.usecases import retention as backups
-from service.usecases import retention as purging
-from service.usecases import tokens
+from service.usecases import checks, retention, tokens
 from service.usecases.benchmarks.teams import create_teams
 from service.usecases.checks import Level, worst
 from service.usecases.retention import Scope, back_up, back_up_first
@@ -198,7 +194,7 @@ def restore(file: Path, data_dir: Path | None, *, as_json: bool) -> None:
     """
     config = config_of(data_dir)
     with locked(config.data_dir):
-        restored = backups.restore(config, file)
+        restored = retention.restore(config, file)
     manifest = restored.manifest
     document = {
         "file": str(file.absolute()),
@@ -248,7 +244,7 @@ def check(ctx: click.Context, data_dir: Path | None, *, every: bool, as_json: bo
     """
     config = config_of(data_dir)
     with existing_store(config, current=False) as context:
-        findings = list(checking.check(context, every=every))
+        findings = list(checks.check(context, every=every))
     level = worst(findings)
     document = {"state": level, "findings": [finding._asdict() for finding in findings]}
     wrong = sum(finding.level is Level.WRONG for finding in findings)
@@ -281,7 +277,7 @@ def purge(
     scope = _scope(benchmark, team, before)
     with existing_store(config_of(data_dir)) as context:
         try:
-            numbers, clean = purging.purge(context, scope) if yes else (purging.listed(context, scope), True)
+            numbers, clean = retention.purge(context, scope) if yes else (retention.listed(context, scope), True)
         except ServiceError as error:
             raise Refused(error.detail) from error
     counted = ", ".join(f"{number} {name.replace('_', ' ')}" for name, number in numbers.items())
@@ -322,14 +318,14 @@ def doctor(ctx: click.Context, data_dir: Path | None, *, as_json: bool) -> None:
         raise CouldNotTell(f"{file.parent} does not exist. Set --data-dir or TREESCORE_DATABASE_URL.")
     context = open_context(config)
     try:
-        findings = list(diagnosis.diagnose(context))
+        findings = list(checks.diagnose(context))
     finally:
         context.store.close()
         context.queue.redis.close()
     level = worst(findings)
     document = {
         "state": level,
-        "configuration": diagnosis.shown(config),
+        "configuration": checks.shown(config),
         "findings": [finding._asdict() for finding in findings],
     }
     show_document(document, [finding.line for finding in findings], as_json=as_json)

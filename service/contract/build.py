@@ -19,8 +19,7 @@ from apispec.ext.marshmallow import MarshmallowPlugin
 from apispec.ext.marshmallow.openapi import OpenAPIConverter
 from marshmallow import Schema, fields
 
-from service.schemas import base as checked_fields
-from service.schemas import benchmarks, queries, submissions, teams
+from service.schemas import base, benchmarks, queries, submissions, teams
 from service.schemas.base import Strict
 
 Tree = dict[str, object]
@@ -218,7 +217,7 @@ def _descriptions(members: object, name: str) -> dict[str, str]:
     return {member: text(description, place) for member, description in mapping(members, place).items()}
 
 
-MODULES = (checked_fields, benchmarks, submissions, submissions, submissions, submissions, teams, teams, teams)
+MODULES = (base, benchmarks, submissions, submissions, submissions, submissions, teams, teams, teams)
 PROSE = ("description", "examples")
 ORDER = ("type", "additionalProperties", "required", "description", "properties")
 
@@ -355,7 +354,7 @@ def _converter() -> OpenAPIConverter:
 
 def _custom(_converter: OpenAPIConverter, field: fields.Field[object], **_options: object) -> Tree:
     """Return the schema of a field class of the service; apispec knows marshmallow's own."""
-    return checked_fields.field_schema(field) if isinstance(field, checked_fields.Checked) else {}
+    return base.field_schema(field) if isinstance(field, base.Checked) else {}
 
 
 METHODS = ("get", "post", "put", "patch", "delete")

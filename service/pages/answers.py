@@ -22,7 +22,6 @@ from markupsafe import Markup
 from werkzeug.datastructures import Headers
 
 from service.api import answers, calls
-from service.api import answers as api_answers
 from service.api.answers import PROBLEM_JSON, Kind, known_tag
 from service.context import LruCache
 from service.errors import NotFound, ServiceError
@@ -367,6 +366,6 @@ def export_links(api: str, page: str, query: Mapping[str, str], formats: Collect
 
 def export(view: View, name: str) -> Response:
     """Return an export as a file of this name."""
-    response = finished(api_answers.conditional(view, kind=api_answers.Kind.PAGE))
+    response = finished(answers.conditional(view, kind=answers.Kind.PAGE))
     response.headers["Content-Disposition"] = f'inline; filename="{file_name(name)}"'
     return response

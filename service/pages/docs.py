@@ -23,7 +23,7 @@ from markupsafe import Markup
 from marshmallow.validate import Length
 
 from service.api import answers as api_answers
-from service.api import calls, status
+from service.api import calls
 from service.api import status as contract
 from service.api.answers import Kind, conditional
 from service.errors import NotFound
@@ -46,7 +46,7 @@ from service.schemas.base import Strict, String
 from service.usecases import status as service_status
 from service.usecases.runs import JSON_TYPE, View, json_view
 
-FOLDER = Path(__file__).parents[3] / "docs"
+FOLDER = Path(__file__).parents[2] / "docs"
 PREFIX = "/docs/guides/"
 SECTIONS = (
     ("Tutorials", "tutorials"),
@@ -430,7 +430,7 @@ def get_docs() -> Response:
 def _overview_values() -> Mapping[str, object]:
     sent, answered = (contract_reading.components("examples")[name]["value"] for name in FIRST)
     return {
-        "info": status.document()["info"],
+        "info": contract.document()["info"],
         "first_call": _call(request.host_url, contract_reading.pretty(sent)),
         "first_answer": contract_reading.pretty(answered),
     }

@@ -19,7 +19,7 @@ from sqlalchemy import Connection
 from service.caller import Caller
 from service.context import Context
 from service.errors import Conflict, Forbidden, Gone, NotFound, TooManyRequests, Unprocessable, invalid, unprocessable
-from service.policy import documents as misfits
+from service.policy import documents as policy_documents
 from service.policy import gate
 from service.policy.figures import require_own_pick
 from service.policy.gate import Level
@@ -430,7 +430,7 @@ class _Sides:
         self._revision = board.revision.number
         benchmark = benchmark_of(db, board.benchmark_id)
         self._release = release_of_revision(db, benchmark, board.revision, seen.level, board.share)
-        self._closed = misfits.hides_misfits(seen.level, benchmark)
+        self._closed = policy_documents.hides_misfits(seen.level, benchmark)
 
     def _stored(self, submission: str, part: Part) -> StoredItems:
         """Return the items of a submission in a part; those of the last part are kept."""
@@ -446,7 +446,7 @@ class _Sides:
         document: dict[str, object] = {"part": part.name, "item": sentence + 1}
         for side, each in zip("ab", self._pair, strict=True):
             items = self._stored(each, part).read(sentence, sentence + 1)
-            documents = misfits.closed_items(items) if self._closed else items
+            documents = policy_documents.closed_items(items) if self._closed else items
             shown = [gate.item_view(self._level, visibility_key(self._entry), item) for item in documents]
             listed = self._release.of_items(self._entry.key, scores_of(self._entry), shown)
             document[side] = {"submission": each, **(listed[0] if listed else {})}
