@@ -33,6 +33,8 @@ from rq.utils import as_text
 from service.monitoring import Meters
 from service.store.runs import piece_of
 
+# what the service relies on of RQ beyond its documented calls
+
 SERIALIZER = JSONSerializer
 """Every object that reads a job is given it: without it RQ unpickles what it finds in Redis."""
 RETRIES = 2
@@ -186,6 +188,8 @@ def end_work(connection: redis.Redis, worker: str, current: str) -> None:
     """
     send_command(connection, worker, "stop-job", job_id=current)
 
+
+# the queues of the service
 
 ENTRY = "workers.entry.wake_up"
 LIVE, BULK = "live", "bulk"

@@ -49,6 +49,8 @@ from treescore.core.registry import load_all
 from treescore.warm import warm
 from workers.entry import TimeLimitReached, Work, WorkFailed, give_back, next_work, peek, process_context, run
 
+# what a worker relies on of RQ's insides
+
 STANDING_BY, AT_WORK = "standby", "work-horse"
 """The names of the process."""
 _LONGEST = 4096
@@ -245,6 +247,8 @@ class RqWorker(rq.Worker):  # type: ignore[misc]
         self.heartbeat(self.job_monitoring_interval + 60)
 
 
+# the tiny job before the first one
+
 _RIGHT = b"1\ta\t_\t_\t_\t_\t0\troot\t_\t_\n2\tb\t_\t_\t_\t_\t1\tobj\t_\t_\n\n"
 _WRONG = _RIGHT.replace(b"1\tobj", b"1\tobl")
 WARM_UP_RUN = "job_warm_up"
@@ -276,6 +280,8 @@ def perform_warm_up_job(context: Context) -> None:
         peek(rollback_context, WARM_UP_QUEUE, 1)
         next_work(rollback_context, WARM_UP_QUEUE, 1)
 
+
+# the worker
 
 LINGER = 5.0
 """Seconds for which a work-horse waits for another run before it ends."""

@@ -325,7 +325,7 @@ def doctor(ctx: click.Context, data_dir: Path | None, *, as_json: bool) -> None:
     level = worst(findings)
     document = {
         "state": level,
-        "configuration": checks.shown(config),
+        "configuration": checks.shown_config(config),
         "findings": [finding._asdict() for finding in findings],
     }
     show_document(document, [finding.line for finding in findings], as_json=as_json)

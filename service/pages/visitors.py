@@ -188,7 +188,7 @@ def begin_session(response: Response, token: str) -> Response:
     if before:
         access.sign_out(calls.context(), before)
     response.set_cookie(
-        SESSION_COOKIE, cookie, max_age=int(access.LONGEST.total_seconds()), httponly=True, samesite="Strict",
+        SESSION_COOKIE, cookie, max_age=int(access.LONGEST_SESSION.total_seconds()), httponly=True, samesite="Strict",
         secure=request.scheme == "https", path="/",
     )  # fmt: skip
     return response

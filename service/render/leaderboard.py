@@ -341,7 +341,7 @@ def _group(row: RowDocument) -> tuple[int, str]:
 
 
 def _cells(document: BoardDocument, row: RowDocument, cells: Sequence[str]) -> Sequence[str]:
-    """Return the cells of COLUMNS; those of the other formats give rank, team and submission."""
+    """Return the cells of PICTURE_COLUMNS; those of the other formats give rank, team and submission."""
     rank, _, _, team, name = cells[:5]
     figures = shown_as(document["score"], document["rounding"])
     ranks = row["rank_interval"]

@@ -44,6 +44,8 @@ from service.config import Config
 from service.errors import PayloadTooLarge, ServiceError
 from service.monitoring import LIBRARIES, configure_logs, fault
 
+# what server and application tell each other
+
 EXTENSION = "treescore.server"
 """Where the application keeps the state: `app.extensions[EXTENSION]`."""
 PROBES = ("/livez", "/readyz")
@@ -145,6 +147,8 @@ def _digest(bearer: str) -> bytes:
     return hashlib.sha256(bearer.encode()).digest()
 
 
+# what gunicorn may log
+
 GUNICORN = "gunicorn.error"
 _REFUSED = re.compile(r"Invalid request from ip=(\S*): ")
 _FAILED = "Error handling request"
@@ -184,6 +188,8 @@ def gunicorn_log(config: Config) -> dict[str, object]:
         "root": {"level": "WARNING", "handlers": ["service"]},
     }
 
+
+# one connection
 
 LINE_BYTES = 8_190
 TRAILER_BYTES = 65_536

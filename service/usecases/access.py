@@ -39,6 +39,8 @@ from service.store.tokens import Session
 from service.usecases.runs import moment
 from treescore.core.wording import did_you_mean
 
+# what a caller asks for, and repeated requests
+
 SUGGESTED_FROM = 1000
 """Names that are read to suggest one."""
 
@@ -220,6 +222,8 @@ def _anonymous_owner(caller: Caller, idempotency_key: IdempotencyKey) -> str:
     return hashlib.sha256(f"{caller.address} {idempotency_key.digest}".encode()).hexdigest()
 
 
+# who calls: tokens, and sessions of browsers
+
 USE_RESOLUTION = timedelta(minutes=5)
 """Precision of `last_used_at`, so that not every read writes."""
 
@@ -264,9 +268,9 @@ def caller_by_hash(context: Context, hashed: str, address: str = "") -> Caller:
     return Caller(row.id, frozenset(row.scopes.split()), row.team_id, row.benchmark_id, address)
 
 
-ALLOWED = 20
+FAILURES_ALLOWED = 20
 """Failed authentications of one address in one minute that are answered as such."""
-WINDOW = 60
+FAILURE_WINDOW = 60
 """Seconds."""
 MAX_COUNTED = 10_000
 """Addresses that a process counts in memory, while Redis does not answer."""
@@ -285,7 +289,7 @@ class FailureCounts:
         try:
             with context.queue.redis.pipeline() as pipe:
                 pipe.incr(key)
-                pipe.expire(key, 2 * WINDOW)
+                pipe.expire(key, 2 * FAILURE_WINDOW)
                 counted, _ = pipe.execute()
         except redis.RedisError:
             return self._count_here(network, window)
@@ -308,23 +312,24 @@ def count_failure(context: Context, address: str) -> None:
         TooManyRequests: it is one too many.
     """
     now: datetime = context.now()
-    window, passed = divmod(int(now.timestamp()), WINDOW)
-    if _COUNTS.add(context, network_of(address), window) <= ALLOWED:
+    window, passed = divmod(int(now.timestamp()), FAILURE_WINDOW)
+    if _COUNTS.add(context, network_of(address), window) <= FAILURES_ALLOWED:
         return
     raise TooManyRequests(
-        f"More than {ALLOWED} failed authentications within a minute came from your address. Retry with a valid token.",
+        f"More than {FAILURES_ALLOWED} failed authentications within a minute came from your address. "
+        "Retry with a valid token.",
         slug="too-many-failures",
-        headers={"Retry-After": str(WINDOW - passed)},
+        headers={"Retry-After": str(FAILURE_WINDOW - passed)},
     )
 
 
-LONGEST = timedelta(days=7)
+LONGEST_SESSION = timedelta(days=7)
 """A session ends so long after it began."""
-IDLE = timedelta(hours=24)
+IDLE_SESSION = timedelta(hours=24)
 """A session that is not used ends after so long."""
-SEEN_RESOLUTION = timedelta(minutes=1)
+SESSION_RESOLUTION = timedelta(minutes=1)
 """Precision of `seen_at`, so that not every page writes."""
-EXPIRED = "Your session has ended. Sign in again; what you had not sent yet must be sent again."
+SESSION_ENDED = "Your session has ended. Sign in again; what you had not sent yet must be sent again."
 READER = "read"
 """The scope of an organiser who looks through the eyes of a team."""
 
@@ -356,7 +361,9 @@ def sign_in(context: Context, token: str, address: str) -> tuple[str, SignedIn]:
         raise Unauthorized("Paste a token.")
     cookie = secrets.token_urlsafe(32)
     now = context.now()
-    session = Session(token_hash(cookie), hashed, caller.token_id, secrets.token_urlsafe(32), now, now, now + LONGEST)
+    session = Session(
+        token_hash(cookie), hashed, caller.token_id, secrets.token_urlsafe(32), now, now, now + LONGEST_SESSION
+    )
     with context.store.write() as db:
         tokens.add_session(db, session)
     return cookie, SignedIn(caller, session)
@@ -370,10 +377,10 @@ def signed_in(context: Context, cookie: str, address: str) -> SignedIn:
     """
     session = tokens.session_by_hash(context.store, token_hash(cookie))
     now = context.now()
-    if session is None or session.expires_at <= now or session.seen_at + IDLE <= now:
-        raise Unauthorized(EXPIRED)
+    if session is None or session.expires_at <= now or session.seen_at + IDLE_SESSION <= now:
+        raise Unauthorized(SESSION_ENDED)
     caller = caller_by_hash(context, session.token_hash, address)
-    if now - session.seen_at > SEEN_RESOLUTION:
+    if now - session.seen_at > SESSION_RESOLUTION:
         with context.store.write(durable=False) as db:
             tokens.note_session_use(db, session.hash, now)
     if session.as_team is None or not caller.organiser:

@@ -146,6 +146,8 @@ def queue_findings(context: Context) -> Iterator[Finding]:
             yield Finding(Level.WARN, "no-worker", name, "No worker serves this queue.", advice)
 
 
+# each part of the service
+
 PASSWORD = re.compile(r"(?<=//)(?!/)[^?#]*(?=@)|(?<=password=)[^&#]*", re.IGNORECASE)
 """User and password of a URL, and a password in its query. After a third slash there is a path."""
 HIDDEN = "***"
@@ -166,7 +168,7 @@ def diagnose(context: Context) -> Iterator[Finding]:
     yield from _queue(context)
 
 
-def shown(config: Config) -> dict[str, str]:
+def shown_config(config: Config) -> dict[str, str]:
     """Return the configuration by variable, as it was read, without secrets."""
     values = {}
     for field in fields(config):
@@ -182,7 +184,7 @@ def _versions() -> str:
 
 
 def _configuration(config: Config) -> Iterator[Finding]:
-    set_here = [f"{name}={value}" for name, value in shown(config).items() if name in os.environ]
+    set_here = [f"{name}={value}" for name, value in shown_config(config).items() if name in os.environ]
     yield Finding(Level.OK, "configuration", "environment", " ".join(set_here) or "No variable is set: all defaults.")
     if not config.on_loopback:
         advice = "Let only a proxy with TLS reach it."
@@ -253,6 +255,8 @@ def _clock(name: str, time: datetime) -> Finding:
         return Finding(Level.OK, "clock", name, f"It agrees with this machine's to {skew:.1f} s.")
     return Finding(Level.WRONG, "clock", name, f"It differs from this machine's by {skew:.0f} s.", "Run NTP on both.")
 
+
+# everything that is stored
 
 SAMPLE = 100
 """Score records that are computed again unless all are asked for."""

@@ -320,6 +320,9 @@ def _open(db: Connection, known: Comparison) -> bool:
     return run is not None and run.state == runs.FAILED and failure.get("kind") != "input"
 
 
+# what is read without a new question
+
+
 @dataclass(frozen=True, slots=True)
 class _Differing:
     """Sentences of two submissions in the order of the answer; part and sentence count from 0; all (n,)."""

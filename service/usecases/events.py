@@ -155,6 +155,8 @@ def _event_document(event: Event) -> dict[str, object]:
     }
 
 
+# webhooks
+
 SECRET_PREFIX = "whsec_"  # noqa: S105 - a prefix, no secret
 SECRET_BYTES = 32
 OVERLAP = timedelta(hours=24)

@@ -393,6 +393,8 @@ def _packed_trees(report: Report) -> Packed:
     return packed
 
 
+# results of a finished job
+
 RESULT_NOT_KEPT = "This result was not kept for this job."
 
 

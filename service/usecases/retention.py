@@ -230,6 +230,9 @@ def back_up_first(config: Config, store: Store, now: datetime) -> Backup | None:
     return back_up(config, store, file.with_name(name))
 
 
+# purging
+
+
 @dataclass(frozen=True, slots=True)
 class Scope:
     """What to purge: exactly one of these.

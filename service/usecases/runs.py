@@ -32,6 +32,8 @@ from service.store.runs import Piece, Run
 from service.store.score_records import PackedArtifacts
 from treescore.errors import Problem, ScoringError
 
+# the answers of use-cases
+
 JSON_TYPE = "application/json"
 TEXT_TYPE = "text/plain; charset=utf-8"
 
@@ -185,6 +187,8 @@ def changed(view: View, etag: str | None) -> bool:
     """Return whether there is nothing to wait for where a view never ends: it differs, or nothing is pending."""
     return view.final if etag is None else view.etag != etag
 
+
+# a run, from its storing to its end
 
 RETRY_AFTER = "5"
 """Seconds after which a refused caller may ask again: by then a waiting run may have begun."""

@@ -11,7 +11,7 @@ import pytest
 from werkzeug.test import TestResponse
 
 from service.store import events
-from service.usecases.access import ALLOWED
+from service.usecases.access import FAILURES_ALLOWED
 from service.usecases.events import deliver_due
 from tests.contract.checking import operations
 from tests.contract.shared_task import FIX, SharedTask
@@ -319,7 +319,7 @@ def _joined_once_too_often(stage: Stage) -> TestResponse:
 
 
 def _joined_at_random(stage: Stage) -> TestResponse:
-    for _ in range(ALLOWED):
+    for _ in range(FAILURES_ALLOWED):
         assert _join(stage, "guess", address="10.8.0.2").status_code == 403
     return _join(stage, "guess", address="10.8.0.2")
 

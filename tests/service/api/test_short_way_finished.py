@@ -211,9 +211,9 @@ def test_a_wrong_token_is_counted_once_each_time_and_then_refused_both_ways(
     counted = []
     monkeypatch.setattr(access, "network_of", lambda address: counted.append(address) or address)
     forget_failures(world.stage.queue)
-    statuses = [world.raw(world.places["job"], token=WRONG).status_code for _ in range(access.ALLOWED + 1)]
-    assert statuses == [401] * access.ALLOWED + [429]
-    assert len(counted) == access.ALLOWED + 1
+    statuses = [world.raw(world.places["job"], token=WRONG).status_code for _ in range(access.FAILURES_ALLOWED + 1)]
+    assert statuses == [401] * access.FAILURES_ALLOWED + [429]
+    assert len(counted) == access.FAILURES_ALLOWED + 1
     both(world, monkeypatch, world.places["job"], token=WRONG)
     forget_failures(world.stage.queue)
 

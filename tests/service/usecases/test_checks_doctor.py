@@ -6,7 +6,7 @@ from dataclasses import replace
 
 import pytest
 
-from service.usecases.checks import shown
+from service.usecases.checks import shown_config
 
 
 @pytest.mark.parametrize(
@@ -20,6 +20,6 @@ from service.usecases.checks import shown
     ],
 )
 def test_no_password_is_shown_wherever_it_stands_in_a_url(config, url):
-    values = shown(replace(config, database_url=url, redis_url=url, admin_token="hushed"))  # noqa: S106 - to be hidden
+    values = shown_config(replace(config, database_url=url, redis_url=url, admin_token="hushed"))  # noqa: S106 - to be hidden
     assert not [name for name, value in values.items() if "hushed" in value]
     assert "scores" in values["TREESCORE_DATABASE_URL"]
