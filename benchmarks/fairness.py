@@ -26,8 +26,8 @@ from table import KERNEL, PROCESS, Goal, Measure, machine, report
 
 from service.queue import LIVE
 from service.store import runs, tables
+from service.store.archive import migrate
 from service.store.database import Store
-from service.store.migrate import migrate
 from tests.fixtures.floods import BENCHMARK, Flood, flood_of
 from tests.fixtures.requests import ONE_WRONG
 from tests.fixtures.service_process import ServiceProcess, until

@@ -3,7 +3,7 @@
 from flask import Flask
 
 from service.config import load_config
-from service.server.state import EXTENSION, ServerState
+from service.server.connection import EXTENSION, ServerState
 
 app = Flask("hello_world")
 app.extensions[EXTENSION] = ServerState(load_config())

@@ -32,12 +32,12 @@ from table import PROCESS, Measure, machine, report
 from service.caller import new_id
 from service.config import load_config
 from service.requests import MACRO
-from service.store import benchmarks, runs, score_records, submissions, tables, teams
+from service.store import benchmarks, runs, score_records, submissions, tables
+from service.store.benchmarks import Team
 from service.store.database import Store
 from service.store.packing import pack_array
 from service.store.score_records import Figures, Layout, ScoreRecord, artifact_name
 from service.store.submissions import Submission
-from service.store.teams import Team
 from service.usecases.scoring.config import ScoringConfig, scoring_config
 from tests.fixtures.service_process import ServiceProcess
 from treescore.core.arrays import Counts, FloatArray
@@ -169,7 +169,7 @@ class Filler:
         quality = rng.uniform(0.5, 0.95)
         rows = [self._row(rng, min(0.99, max(0.01, quality + rng.normal(0, 0.01)))) for _ in range(each)]
         with self.store.write(durable=False) as db:
-            teams.add(db, Team(self.slug, team, f"Team {number}", None, self.began, None))
+            benchmarks.add_team(db, Team(self.slug, team, f"Team {number}", None, self.began, None))
             for at, (record, made) in enumerate(rows):
                 moment = self.began + timedelta(seconds=number * 60 + at)
                 submission = new_id("sub", moment)

@@ -23,8 +23,8 @@ MODULES: Mapping[str, str] = {
     "restore": "service.commands.maintenance",
     "check": "service.commands.maintenance",
     "purge": "service.commands.maintenance",
-    "token": "service.commands.tokens",
-    "teams": "service.commands.tokens",
+    "token": "service.commands.maintenance",
+    "teams": "service.commands.maintenance",
     "doctor": "service.commands.maintenance",
 }
 """Module of each command."""

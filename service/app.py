@@ -9,7 +9,7 @@ from flask import Flask, Response, request
 from sqlalchemy.exc import DBAPIError
 from werkzeug.exceptions import HTTPException, InternalServerError
 
-from service.api import answers, benchmarks, boards, calls, jobs, organising, status, submissions
+from service.api import answers, benchmarks, boards, calls, jobs, status, submissions
 from service.api.answers import CODED, CodedBodies
 from service.api.calls import client_address
 from service.api.middleware import Around, Doors, forwarded, note_of
@@ -21,7 +21,7 @@ from service.monitoring import fault
 from service.pages.answers import as_page
 from service.pages.site import PAGES
 from service.queue import REDIS_ERRORS
-from service.server.state import EXTENSION, ServerState
+from service.server.connection import EXTENSION, ServerState
 from service.store.database import Fault, fault_of
 from treescore.core.registry import load_all
 
@@ -35,9 +35,9 @@ BLUEPRINTS = (
     boards.blueprint,
     boards.matrix_blueprint,
     boards.comparison_blueprint,
-    organising.webhook_blueprint,
-    organising.event_blueprint,
-    organising.token_blueprint,
+    benchmarks.webhook_blueprint,
+    benchmarks.event_blueprint,
+    benchmarks.token_blueprint,
     status.scorer_blueprint,
     status.contract_blueprint,
     status.health_blueprint,

@@ -10,7 +10,7 @@ from gunicorn import util  # type: ignore[import-untyped]
 from service.config import load_config
 from service.posix import UMASK, private_umask
 from service.problem_catalogue import TYPES, type_of_status
-from service.server import state
+from service.server import connection
 from service.server.connection import problem
 
 _config = load_config()
@@ -25,7 +25,7 @@ timeout = 120
 graceful_timeout = 10
 keepalive = 75
 accesslog = None
-logconfig_dict = state.gunicorn_log(_config)
+logconfig_dict = connection.gunicorn_log(_config)
 umask = UMASK
 forwarder_headers = ""
 forwarded_allow_ips = ""
@@ -42,7 +42,7 @@ def post_worker_init(worker: Any) -> None:
     """Warm up, and begin to hand on what a process of the API counts."""
     # the arbiter loads nothing of the application
     from service.context import report_counts  # noqa: PLC0415
-    from service.usecases.jobs.jobs import prepare_statements  # noqa: PLC0415
+    from service.usecases.jobs import prepare_statements  # noqa: PLC0415
 
     context = worker.wsgi.extensions["treescore"]
     prepare_statements(context)

@@ -8,6 +8,7 @@ from time import perf_counter
 from types import TracebackType
 
 import structlog
+from rq.timeouts import JobTimeoutException
 
 from service import monitoring
 from service.config import load_config
@@ -16,14 +17,14 @@ from service.monitoring import at_work, fault
 from service.store import runs
 from service.store.runs import Piece
 from service.usecases.kinds import KINDS
-from service.usecases.runs.ending import Cancelled, Failure, finish, perform
+from service.usecases.runs import Cancelled, Failure, finish, perform
 from service.usecases.submissions.work import channel, score_piece
 from treescore.core.version import __version__
 from treescore.core.wording import counted
 from treescore.errors import Problem
-from workers.rq_worker import TimeLimitReached
 
 Work = runs.Run | Piece
+TimeLimitReached = JobTimeoutException
 log = structlog.get_logger("treescore.worker")
 
 

@@ -14,7 +14,7 @@ from service.monitoring import configure_logs, configure_traces, fault
 from service.posix import Stop, private_umask, stop_signal
 from service.queue import REDIS_ERRORS
 from service.store import comparisons, jobs, runs, score_records, submissions, tokens
-from service.usecases.events.webhooks import deliver_due
+from service.usecases.events import deliver_due
 from service.usecases.scoring import gold
 from workers.entry import give_back, process_context
 

@@ -25,7 +25,7 @@ from service.context import LruCache
 from service.errors import SOON, ServiceError, error_document
 from service.problem_catalogue import TYPES, type_of_status
 from service.store.packing import pack
-from service.usecases.runs.views import JSON_TYPE, Page, View, json_view
+from service.usecases.runs import JSON_TYPE, Page, View, json_view
 
 PLAIN, GZIP, ZSTD = "", "gzip", "zstd"
 ANSWER_CODINGS = (ZSTD, GZIP, PLAIN)

@@ -1,6 +1,7 @@
-"""Serve benchmarks, their revisions and their teams, the words that participants get, and invites.
+"""Serve benchmarks, their revisions and teams, the words that participants get, and invites; tokens, webhooks, events.
 
-New teams are one or several as JSON, or a table.
+New teams are one or several as JSON, or a table. Tokens are those of CI jobs and dashboards too. Events are audit
+trail, change feed and replay in one list.
 """
 
 from __future__ import annotations
@@ -19,7 +20,16 @@ from service.schemas import queries
 from service.schemas import teams as schemas
 from service.schemas.base import load
 from service.schemas.benchmarks import BenchmarkChanges, BenchmarkRequest, RevisionRequest
-from service.schemas.teams import MEDIA_TYPE, InviteRequest, JoinRequest, load_teams, tokens_csv
+from service.schemas.teams import (
+    MEDIA_TYPE,
+    InviteRequest,
+    JoinRequest,
+    TokenRequest,
+    WebhookRequest,
+    load_teams,
+    tokens_csv,
+)
+from service.usecases import events, tokens
 from service.usecases.benchmarks import benchmarks, revisions, teams
 from service.usecases.submissions import fitting
 
@@ -29,8 +39,7 @@ blueprint = Blueprint("benchmarks", __name__, url_prefix="/v1/benchmarks")
 @blueprint.post("")
 def create_benchmark() -> Response:
     """Create a benchmark; a worker checks its gold."""
-    caller = calls.caller("organise")
-    calls.query(queries.NOTHING)
+    caller = calls.caller_without_query("organise")
     context = calls.context()
     body = calls.parts_body(BenchmarkRequest(), "parts", "gold")
     slug, new = benchmarks.create_benchmark(context, caller, body, calls.idempotency_key(body))
@@ -49,8 +58,7 @@ def list_benchmarks() -> Response:
 @blueprint.get("/<benchmark>")
 def get_benchmark(benchmark: str) -> Response:
     """Show a benchmark; with a wait, once its gold is checked."""
-    caller = calls.caller()
-    calls.query(queries.NOTHING)
+    caller = calls.caller_without_query()
     context = calls.context()
     return calls.polled(
         lambda: benchmarks.view_benchmark(context, caller, benchmark),
@@ -61,8 +69,7 @@ def get_benchmark(benchmark: str) -> Response:
 @blueprint.patch("/<benchmark>")
 def patch_benchmark(benchmark: str) -> Response:
     """Change what cannot change a score."""
-    caller = calls.caller("organise")
-    calls.query(queries.NOTHING)
+    caller = calls.caller_without_query("organise")
     changes = calls.body(BenchmarkChanges())
     if_match = plain_tags(request.headers.get("If-Match"))
     return answers.plain(benchmarks.patch_benchmark(calls.context(), caller, benchmark, changes, if_match))
@@ -71,8 +78,7 @@ def patch_benchmark(benchmark: str) -> Response:
 @blueprint.delete("/<benchmark>")
 def delete_benchmark(benchmark: str) -> Response:
     """Delete a benchmark without submissions."""
-    caller = calls.caller("organise")
-    calls.query(queries.NOTHING)
+    caller = calls.caller_without_query("organise")
     benchmarks.delete_benchmark(calls.context(), caller, benchmark)
     return answers.nothing()
 
@@ -80,8 +86,7 @@ def delete_benchmark(benchmark: str) -> Response:
 @blueprint.get("/<benchmark>/parts/<part>/input")
 def get_part_input(benchmark: str, part: str) -> Response:
     """Show the words of a part, without annotation."""
-    caller = calls.caller()
-    calls.query(queries.NOTHING)
+    caller = calls.caller_without_query()
     return answers.conditional(benchmarks.part_input(calls.context(), caller, benchmark, part))
 
 
@@ -106,8 +111,7 @@ revision_blueprint = Blueprint("revisions", __name__, url_prefix="/v1/benchmarks
 @revision_blueprint.post("")
 def create_revision(benchmark: str) -> Response:
     """Create a revision; every submission is scored again."""
-    caller = calls.caller("organise")
-    calls.query(queries.NOTHING)
+    caller = calls.caller_without_query("organise")
     context = calls.context()
     body = calls.parts_body(RevisionRequest(), "parts", "gold")
     number, new = revisions.create_revision(context, caller, benchmark, body, calls.idempotency_key(body))
@@ -126,8 +130,7 @@ def list_revisions(benchmark: str) -> Response:
 @revision_blueprint.get("/<number>")
 def get_revision(benchmark: str, number: str) -> Response:
     """Show a revision; with a wait, once it has settled."""
-    caller = calls.caller()
-    calls.query(queries.NOTHING)
+    caller = calls.caller_without_query()
     context, which = calls.context(), _number(benchmark, number)
     return calls.polled(
         lambda: revisions.view_revision(context, caller, benchmark, which),
@@ -138,8 +141,7 @@ def get_revision(benchmark: str, number: str) -> Response:
 @revision_blueprint.get("/<number>/difference")
 def get_revision_difference(benchmark: str, number: str) -> Response:
     """Show what a revision changes and who moves, also before it is active."""
-    caller = calls.caller()
-    calls.query(queries.NOTHING)
+    caller = calls.caller_without_query()
     return answers.conditional(revisions.difference(calls.context(), caller, benchmark, _number(benchmark, number)))
 
 
@@ -174,8 +176,7 @@ team_blueprint = Blueprint("teams", __name__, url_prefix="/v1/benchmarks/<benchm
 @team_blueprint.post("")
 def create_team(benchmark: str) -> Response:
     """Create a team, or several; their tokens are shown in this answer only."""
-    caller = calls.caller("organise")
-    calls.query(queries.NOTHING)
+    caller = calls.caller_without_query("organise")
     context, here = calls.context(), f"/v1/benchmarks/{benchmark}/teams"
     asked = read_teams(request, context.config)
     if isinstance(asked, TeamRequest):
@@ -197,8 +198,7 @@ def list_teams(benchmark: str) -> Response:
 @team_blueprint.post("/<team>/token")
 def rotate_token(benchmark: str, team: str) -> Response:
     """Make a new token for a team and revoke its earlier ones."""
-    caller = calls.caller("organise")
-    calls.query(queries.NOTHING)
+    caller = calls.caller_without_query("organise")
     rotated = teams.rotate_token(calls.context(), caller, benchmark, team)
     return answers.secret(rotated, f"/v1/benchmarks/{benchmark}/teams/{team}")
 
@@ -206,8 +206,7 @@ def rotate_token(benchmark: str, team: str) -> Response:
 @team_blueprint.delete("/<team>")
 def erase_team(benchmark: str, team: str) -> Response:
     """Erase a team's name and outputs."""
-    caller = calls.caller("organise")
-    calls.query(queries.NOTHING)
+    caller = calls.caller_without_query("organise")
     teams.erase_team(calls.context(), caller, benchmark, team)
     return answers.nothing()
 
@@ -218,8 +217,7 @@ invite_blueprint = Blueprint("invites", __name__, url_prefix="/v1")
 @invite_blueprint.post("/benchmarks/<benchmark>/invites")
 def create_invite(benchmark: str) -> Response:
     """Create an invite; its secret is shown in this answer only."""
-    caller = calls.caller("organise")
-    calls.query(queries.NOTHING)
+    caller = calls.caller_without_query("organise")
     invite = teams.create_invite(calls.context(), caller, benchmark, calls.body(InviteRequest()))
     return answers.secret(invite, f"/v1/benchmarks/{benchmark}/invites/{invite['id']}")
 
@@ -234,8 +232,7 @@ def list_invites(benchmark: str) -> Response:
 @invite_blueprint.delete("/benchmarks/<benchmark>/invites/<invite>")
 def delete_invite(benchmark: str, invite: str) -> Response:
     """Withdraw an invite."""
-    caller = calls.caller("organise")
-    calls.query(queries.NOTHING)
+    caller = calls.caller_without_query("organise")
     teams.delete_invite(calls.context(), caller, benchmark, invite)
     return answers.nothing()
 
@@ -243,7 +240,97 @@ def delete_invite(benchmark: str, invite: str) -> Response:
 @invite_blueprint.post("/join")
 def join() -> Response:
     """Make a team with an invite; its token is shown in this answer only."""
-    caller = calls.caller()
-    calls.query(queries.NOTHING)
+    caller = calls.caller_without_query()
     team = teams.join(calls.context(), caller, calls.body(JoinRequest()))
     return answers.secret(team, f"/v1/benchmarks/{team['benchmark']}/teams/{team['id']}")
+
+
+token_blueprint = Blueprint("tokens", __name__, url_prefix="/v1/tokens")
+
+
+@token_blueprint.post("")
+def create_token() -> Response:
+    """Create a token; its text is shown in this answer only."""
+    caller = calls.caller_without_query("organise")
+    token = tokens.create_token(calls.context(), caller, calls.body(TokenRequest()))
+    return answers.secret(token, f"/v1/tokens/{token['id']}")
+
+
+@token_blueprint.get("")
+def list_tokens() -> Response:
+    """List tokens, without their texts."""
+    caller = calls.caller("organise")
+    return answers.unstored(answers.page(tokens.list_tokens(calls.context(), caller, calls.query(queries.PAGE))))
+
+
+@token_blueprint.delete("/<token_id>")
+def revoke_token(token_id: str) -> Response:
+    """Revoke a token."""
+    caller = calls.caller_without_query("organise")
+    tokens.revoke_token(calls.context(), caller, token_id)
+    return answers.nothing()
+
+
+webhook_blueprint = Blueprint("webhooks", __name__, url_prefix="/v1/webhooks")
+
+
+@webhook_blueprint.post("")
+def create_webhook() -> Response:
+    """Create a webhook; its secret is shown in this answer only."""
+    caller = calls.caller_without_query("submit")
+    webhook = events.create_webhook(calls.context(), caller, calls.body(WebhookRequest()))
+    return answers.secret(webhook, f"/v1/webhooks/{webhook['id']}")
+
+
+@webhook_blueprint.get("")
+def list_webhooks() -> Response:
+    """List the caller's webhooks, without their secrets."""
+    caller = calls.caller("submit")
+    return answers.page(events.list_webhooks(calls.context(), caller, calls.query(queries.PAGE)))
+
+
+@webhook_blueprint.delete("/<webhook>")
+def delete_webhook(webhook: str) -> Response:
+    """Delete a webhook."""
+    caller = calls.caller_without_query("submit")
+    events.delete_webhook(calls.context(), caller, webhook)
+    return answers.nothing()
+
+
+@webhook_blueprint.post("/<webhook>/test")
+def test_webhook(webhook: str) -> Response:
+    """Send a test to a webhook."""
+    caller = calls.caller_without_query("submit")
+    return answers.queued(events.send_test(calls.context(), caller, webhook))
+
+
+@webhook_blueprint.post("/<webhook>/rotate")
+def rotate_webhook(webhook: str) -> Response:
+    """Replace the secret of a webhook; the new one is shown in this answer only."""
+    caller = calls.caller_without_query("submit")
+    return answers.secret(events.rotate_secret(calls.context(), caller, webhook), f"/v1/webhooks/{webhook}")
+
+
+@webhook_blueprint.get("/<webhook>/deliveries")
+def list_deliveries(webhook: str) -> Response:
+    """List the deliveries of a webhook."""
+    caller = calls.caller("submit")
+    query = calls.query(queries.PAGE)
+    return answers.page(events.list_deliveries(calls.context(), caller, webhook, query))
+
+
+@webhook_blueprint.post("/<webhook>/deliveries/<delivery>/replay")
+def replay_delivery(webhook: str, delivery: str) -> Response:
+    """Deliver an event again."""
+    caller = calls.caller_without_query("submit")
+    return answers.queued(events.replay_delivery(calls.context(), caller, webhook, delivery))
+
+
+event_blueprint = Blueprint("events", __name__, url_prefix="/v1/events")
+
+
+@event_blueprint.get("")
+def list_events() -> Response:
+    """List the events after a known one, oldest first."""
+    caller = calls.caller("submit", "read")
+    return answers.page(events.list_events(calls.context(), caller, calls.query(queries.EVENTS)), "after")

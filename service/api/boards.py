@@ -15,10 +15,10 @@ from service.render import LEADERBOARD_FORMATS, MATRIX_FORMATS
 from service.requests import BoardQuery, LeaderboardQuery
 from service.schemas import queries
 from service.schemas.submissions import ComparisonRequest
+from service.usecases import comparison_views, comparisons
 from service.usecases.boards import leaderboard
 from service.usecases.boards.viewing import Sheet, sheet_view, wait_for_sheet
-from service.usecases.comparisons import ask, reading, show
-from service.usecases.runs.views import View
+from service.usecases.runs import View
 from treescore.render import FORMATS
 
 blueprint = Blueprint("leaderboard", __name__, url_prefix="/v1/benchmarks/<benchmark>/leaderboard")
@@ -78,14 +78,13 @@ comparison_blueprint = Blueprint("comparisons", __name__, url_prefix="/v1")
 @comparison_blueprint.post("/benchmarks/<benchmark>/comparisons")
 def ask_comparison(benchmark: str) -> Response:
     """Store a question; the same question has the same address."""
-    caller = calls.caller("submit")
-    calls.query(queries.NOTHING)
+    caller = calls.caller_without_query("submit")
     context = calls.context()
-    comparison = ask.ask(context, caller, benchmark, calls.body(ComparisonRequest()))
+    comparison = comparisons.ask(context, caller, benchmark, calls.body(ComparisonRequest()))
     wait = calls.wait_seconds()
-    view = show.wait_for_comparison(context, caller, comparison, wait or 0)
+    view = comparison_views.wait_for_comparison(context, caller, comparison, wait or 0)
     response = answers.accepted(view, f"/v1/comparisons/{comparison}", wait, repeated=False)
-    response.headers.update(ask.rate_limits(context, caller, benchmark))
+    response.headers.update(comparisons.rate_limits(context, caller, benchmark))
     return response
 
 
@@ -93,7 +92,9 @@ def ask_comparison(benchmark: str) -> Response:
 def list_benchmark_comparisons(benchmark: str) -> Response:
     """List comparisons of a benchmark."""
     caller = calls.caller()
-    return answers.page(show.list_comparisons(calls.context(), caller, benchmark, calls.query(queries.PAGE)))
+    return answers.page(
+        comparison_views.list_comparisons(calls.context(), caller, benchmark, calls.query(queries.PAGE))
+    )
 
 
 @comparison_blueprint.get("/comparisons/<comparison>")
@@ -105,12 +106,12 @@ def get_comparison(comparison: str) -> Response:
     if form != "json":
         wait = calls.wait_seconds()
         if wait:
-            show.wait_for_comparison(context, caller, comparison, wait)
-        view = show.view_comparison(context, caller, comparison, form)
+            comparison_views.wait_for_comparison(context, caller, comparison, wait)
+        view = comparison_views.view_comparison(context, caller, comparison, form)
         return answers.conditional(view, wait, answers.Kind.PUBLIC)
     return calls.polled(
-        lambda: show.view_comparison(context, caller, comparison),
-        lambda seconds, known: show.wait_for_comparison(context, caller, comparison, seconds, known),
+        lambda: comparison_views.view_comparison(context, caller, comparison),
+        lambda seconds, known: comparison_views.wait_for_comparison(context, caller, comparison, seconds, known),
         answers.Kind.PUBLIC,
     )
 
@@ -118,9 +119,8 @@ def get_comparison(comparison: str) -> Response:
 @comparison_blueprint.delete("/comparisons/<comparison>")
 def delete_comparison(comparison: str) -> Response:
     """Delete a comparison."""
-    caller = calls.caller("submit")
-    calls.query(queries.NOTHING)
-    ask.delete_comparison(calls.context(), caller, comparison)
+    caller = calls.caller_without_query("submit")
+    comparisons.delete_comparison(calls.context(), caller, comparison)
     return answers.nothing()
 
 
@@ -129,12 +129,12 @@ def list_differing_items(comparison: str) -> Response:
     """List the sentences in which two submissions differ most."""
     caller = calls.caller("submit", "read")
     query = calls.query(queries.DIFFERING)
-    return item_page(reading.comparison_items(calls.context(), caller, comparison, query), query.format)
+    return item_page(comparisons.comparison_items(calls.context(), caller, comparison, query), query.format)
 
 
 @comparison_blueprint.get("/series/<series_id>/comparison")
 def compare_in_series(series_id: str) -> Response:
     """Compare two teams on all benchmarks of a series."""
     caller = calls.caller()
-    view = reading.compare_in_series(calls.context(), caller, series_id, calls.query(queries.SERIES))
+    view = comparisons.compare_in_series(calls.context(), caller, series_id, calls.query(queries.SERIES))
     return answers.conditional(view, kind=answers.Kind.PUBLIC)

@@ -23,11 +23,11 @@ from service.config import Config, is_loopback
 from service.context import Context
 from service.errors import BadRequest, NotAcceptable, Unauthorized, Unprocessable
 from service.requests import Request
+from service.schemas import queries
 from service.schemas.base import Loaded, Strict, load
-from service.server.state import EXTENSION, ServerState
-from service.usecases.access.access import IdempotencyKey
-from service.usecases.access.authentication import authenticate, count_failure
-from service.usecases.runs.views import JSON_TYPE, Page, View, body_view
+from service.server.connection import EXTENSION, ServerState
+from service.usecases.access import IdempotencyKey, authenticate, count_failure
+from service.usecases.runs import JSON_TYPE, Page, View, body_view
 from treescore.render import ITEM_FORMATS, render_items
 
 FORWARDING = ("HTTP_FORWARDED", "HTTP_VIA", "HTTP_X_REAL_IP")
@@ -146,6 +146,17 @@ def caller(*scopes: str) -> Caller:
     g.caller = known
     if scopes:
         known.require(*scopes)
+    return known
+
+
+def caller_without_query(*scopes: str) -> Caller:
+    """Return the caller of an operation that takes no query; see `caller`.
+
+    Raises:
+        BadRequest: there is a query.
+    """
+    known = caller(*scopes)
+    query(queries.NOTHING)
     return known
 
 

@@ -7,8 +7,8 @@ from flask import Blueprint, Response
 from service.api import answers, calls, forms
 from service.api.calls import item_page
 from service.schemas import queries
-from service.schemas.jobs import job_request
-from service.usecases.jobs import jobs, results
+from service.schemas.submissions import job_request
+from service.usecases import jobs
 
 blueprint = Blueprint("jobs", __name__, url_prefix="/v1/jobs")
 
@@ -18,8 +18,7 @@ JOB_READERS = ("score", "read")
 @blueprint.post("")
 def submit_job() -> Response:
     """Create a job; answer with its result if it is done within the wait."""
-    caller = calls.caller("score")
-    calls.query(queries.NOTHING)
+    caller = calls.caller_without_query("score")
     context = calls.context()
     body = calls.body(job_request(context.config.max_systems), forms.read_job)
     made = jobs.submit_job(context, caller, body, calls.idempotency_key(body))
@@ -39,8 +38,7 @@ def list_jobs() -> Response:
 @blueprint.get("/<job_id>")
 def get_job(job_id: str) -> Response:
     """Show a job; with a wait, once it differs from what the client knows."""
-    caller = calls.caller(*JOB_READERS)
-    calls.query(queries.NOTHING)
+    caller = calls.caller_without_query(*JOB_READERS)
     context = calls.context()
     return calls.polled(
         lambda: jobs.view_job(context, caller, job_id),
@@ -51,8 +49,7 @@ def get_job(job_id: str) -> Response:
 @blueprint.delete("/<job_id>")
 def delete_job(job_id: str) -> Response:
     """Delete a job's texts and results."""
-    caller = calls.caller("score")
-    calls.query(queries.NOTHING)
+    caller = calls.caller_without_query("score")
     jobs.delete_job(calls.context(), caller, job_id, calls.job_key())
     return answers.nothing()
 
@@ -60,8 +57,7 @@ def delete_job(job_id: str) -> Response:
 @blueprint.post("/<job_id>/cancel")
 def cancel_job(job_id: str) -> Response:
     """Cancel an unfinished job."""
-    caller = calls.caller("score")
-    calls.query(queries.NOTHING)
+    caller = calls.caller_without_query("score")
     return answers.plain(jobs.cancel_job(calls.context(), caller, job_id, calls.job_key()))
 
 
@@ -70,7 +66,7 @@ def list_items(job_id: str) -> Response:
     """List items, sentence by sentence."""
     caller = calls.caller(*JOB_READERS)
     query = calls.query(queries.ITEMS)
-    return item_page(results.job_items(calls.context(), caller, job_id, query), query.format)
+    return item_page(jobs.job_items(calls.context(), caller, job_id, query), query.format)
 
 
 @blueprint.get("/<job_id>/trees")
@@ -78,7 +74,7 @@ def list_job_trees(job_id: str) -> Response:
     """List the trees of a system beside gold's, sentence by sentence."""
     caller = calls.caller(*JOB_READERS)
     query = calls.query(queries.JOB_TREES)
-    return answers.page(results.job_trees(calls.context(), caller, job_id, query))
+    return answers.page(jobs.job_trees(calls.context(), caller, job_id, query))
 
 
 @blueprint.get("/<job_id>/slices")
@@ -86,7 +82,7 @@ def get_slices(job_id: str) -> Response:
     """Show scores by groups; without `by`, the groupings."""
     caller = calls.caller(*JOB_READERS)
     query = calls.query(queries.SLICES)
-    return answers.conditional(results.job_slices(calls.context(), caller, job_id, query))
+    return answers.conditional(jobs.job_slices(calls.context(), caller, job_id, query))
 
 
 @blueprint.get("/<job_id>/report")
@@ -94,7 +90,7 @@ def get_report(job_id: str) -> Response:
     """Show a report in the layout of the original program."""
     caller = calls.caller(*JOB_READERS)
     query = calls.query(queries.REPORT)
-    return answers.conditional(results.job_report(calls.context(), caller, job_id, query))
+    return answers.conditional(jobs.job_report(calls.context(), caller, job_id, query))
 
 
 @blueprint.get("/<job_id>/comparisons")
@@ -102,12 +98,11 @@ def get_comparisons(job_id: str) -> Response:
     """Show which differences between the systems are significant."""
     caller = calls.caller(*JOB_READERS)
     query = calls.query(queries.COMPARISONS)
-    return answers.conditional(results.job_comparisons(calls.context(), caller, job_id, query))
+    return answers.conditional(jobs.job_comparisons(calls.context(), caller, job_id, query))
 
 
 @blueprint.get("/<job_id>/agreement")
 def get_agreement(job_id: str) -> Response:
     """Show how far two scores agree over the same sentences."""
-    caller = calls.caller(*JOB_READERS)
-    calls.query(queries.NOTHING)
-    return answers.conditional(results.job_agreement(calls.context(), caller, job_id))
+    caller = calls.caller_without_query(*JOB_READERS)
+    return answers.conditional(jobs.job_agreement(calls.context(), caller, job_id))

@@ -25,7 +25,7 @@ from service.caller import Caller
 from service.config import Config, Host, answered_hosts, answers_for, origin_of, parse_host
 from service.errors import BadRequest, Forbidden, Misdirected, NotFound
 from service.monitoring import REQUESTS, Meters, span
-from service.server.state import PROBES
+from service.server.connection import PROBES
 
 PUBLIC = frozenset(
     {

@@ -21,10 +21,9 @@ from service.caller import Caller
 from service.context import Context
 from service.render import LEADERBOARD_FORMATS
 from service.requests import LeaderboardQuery
-from service.server.state import ServerState
-from service.usecases.comparisons import show
-from service.usecases.jobs import jobs
-from service.usecases.runs.views import View
+from service.server.connection import ServerState
+from service.usecases import comparison_views, jobs
+from service.usecases.runs import View
 from service.usecases.submissions import submissions
 
 _LINES = {200: "200 OK", 304: "304 NOT MODIFIED"}
@@ -65,7 +64,7 @@ _ROUTES = {
     ),
     "comparisons": _Route(
         "/v1/comparisons/<comparison>", (), Kind.PUBLIC,
-        lambda context, caller, name, _form, _asked: show.view_comparison(context, caller, name),
+        lambda context, caller, name, _form, _asked: comparison_views.view_comparison(context, caller, name),
     ),
     "benchmarks": _Route("/v1/benchmarks/<benchmark>/leaderboard", (), Kind.PUBLIC, _board),
 }  # fmt: skip

@@ -15,9 +15,9 @@ from flask import Blueprint, Response
 from service.api import answers, calls
 from service.errors import Unavailable
 from service.schemas import queries
-from service.schemas.jobs import SuggestionRequest
+from service.schemas.submissions import SuggestionRequest
 from service.usecases import status
-from service.usecases.runs.views import View, body_view, json_view
+from service.usecases.runs import View, body_view, json_view
 from treescore.core.params import Json
 
 health_blueprint = Blueprint("health", __name__)

@@ -10,7 +10,7 @@ from service.caller import Caller
 from service.requests import SubmissionRequest
 from service.schemas import queries
 from service.schemas import submissions as schemas
-from service.usecases.jobs import jobs
+from service.usecases import jobs
 from service.usecases.submissions import results, submissions, validation
 
 blueprint = Blueprint("submissions", __name__, url_prefix="/v1")
@@ -49,8 +49,7 @@ def list_submissions(benchmark: str) -> Response:
 @blueprint.get("/submissions/<submission>")
 def get_submission(submission: str) -> Response:
     """Show a submission; with a wait, once it differs from what the client knows."""
-    caller = calls.caller(*SUBMISSION_READERS)
-    calls.query(queries.NOTHING)
+    caller = calls.caller_without_query(*SUBMISSION_READERS)
     context = calls.context()
     return calls.polled(
         lambda: submissions.view_submission(context, caller, submission),
@@ -61,8 +60,7 @@ def get_submission(submission: str) -> Response:
 @blueprint.patch("/submissions/<submission>")
 def patch_submission(submission: str) -> Response:
     """Rename, annotate, choose or withdraw a submission."""
-    caller = calls.caller("submit")
-    calls.query(queries.NOTHING)
+    caller = calls.caller_without_query("submit")
     body = calls.body(schemas.SubmissionChanges())
     return answers.plain(submissions.patch_submission(calls.context(), caller, submission, body))
 
@@ -70,8 +68,7 @@ def patch_submission(submission: str) -> Response:
 @blueprint.delete("/submissions/<submission>")
 def delete_submission(submission: str) -> Response:
     """Delete a submission's outputs and scores."""
-    caller = calls.caller("submit")
-    calls.query(queries.NOTHING)
+    caller = calls.caller_without_query("submit")
     submissions.delete_submission(calls.context(), caller, submission)
     return answers.nothing()
 
@@ -79,16 +76,14 @@ def delete_submission(submission: str) -> Response:
 @blueprint.post("/submissions/<submission>/cancel")
 def cancel_submission(submission: str) -> Response:
     """Cancel an unfinished submission."""
-    caller = calls.caller("submit")
-    calls.query(queries.NOTHING)
+    caller = calls.caller_without_query("submit")
     return answers.plain(submissions.cancel_submission(calls.context(), caller, submission))
 
 
 @blueprint.post("/submissions/<submission>/retry")
 def retry_submission(submission: str) -> Response:
     """Start a new attempt after an internal error."""
-    caller = calls.caller("submit")
-    calls.query(queries.NOTHING)
+    caller = calls.caller_without_query("submit")
     context = calls.context()
     submissions.retry_submission(context, caller, submission)
     wait = calls.wait_seconds()

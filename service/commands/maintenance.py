@@ -1,38 +1,104 @@
-"""The commands that keep a store in order: migrate, backup, restore, check, purge and doctor.
+"""The commands that operate a store: migrate, backup, restore, check, purge, doctor, and its tokens and teams.
 
 `treescore backup FILE` writes everything into one file, while the service runs; `treescore restore FILE` puts it into
 an empty place. `treescore check` says whether everything that is stored is whole, `treescore doctor` has one line on
-each part of the service.
+each part of the service. `treescore token` makes, lists and revokes tokens, also while the service is down; `treescore
+teams` makes the teams of a table, and prints their tokens as a table.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import os
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from datetime import UTC, datetime
 from pathlib import Path
+from typing import Any, BinaryIO
 
 import click
+import orjson
 from sqlalchemy import make_url
 
 from service.commands.exits import FINE, UNKNOWN, WRONG, CouldNotTell, Refused
-from service.commands.operating import config_of, existing_store, operating_options, owner, show_document, size
 from service.commands.processes import prepared
 from service.commands.serve import locked
-from service.config import Config
-from service.context import open_context, utc_now
+from service.config import Config, load_config
+from service.context import Context, open_context, utc_now
 from service.errors import ServiceError
-from service.store.database import SchemaState, Store, file_of_url, schema_of
-from service.store.migrate import migrate as run_migrations
+from service.requests import SCOPES, TokenRequest
+from service.schemas.teams import load_teams, tokens_csv
+from service.store.archive import migrate as run_migrations
+from service.store.database import SchemaState, Store, file_of_url, require_current_schema, schema_of
 from service.store.tokens import Token
-from service.usecases.operations import backup as backups
-from service.usecases.operations import check as checking
-from service.usecases.operations import doctor as diagnosis
-from service.usecases.operations import purge as purging
-from service.usecases.operations.backup import back_up, back_up_first
-from service.usecases.operations.doctor import Level, worst
-from service.usecases.operations.purge import Scope
-from service.usecases.runs.views import moment
-from treescore.core.wording import counted
+from service.usecases import checks, retention, tokens
+from service.usecases.benchmarks.teams import create_teams
+from service.usecases.checks import Level, worst
+from service.usecases.retention import Scope, back_up, back_up_first
+from service.usecases.runs import moment
+from service.usecases.tokens import OPERATOR, token_document
+from treescore.core.wording import counted, did_you_mean
+from treescore.errors import Problem
+
+Command = Callable[..., Any]
+
+
+def operating_options(command: Command) -> Command:
+    """Add `--data-dir` and `--json`."""
+    command = click.option("--json", "as_json", is_flag=True, help="Print one JSON document.")(command)
+    directory = click.Path(path_type=Path)
+    return click.option("--data-dir", type=directory, help="Where the state lives.  [default: .treescore]")(command)
+
+
+def config_of(data_dir: Path | None) -> Config:
+    """Return the configuration of the environment, with another data directory if one is given."""
+    given = {} if data_dir is None else {"TREESCORE_DATA_DIR": str(data_dir)}
+    return load_config({**os.environ, **given})
+
+
+@contextmanager
+def existing_store(config: Config, *, current: bool = True) -> Iterator[Context]:
+    """Open a store that is there; nothing is created.
+
+    Args:
+        config: names it.
+        current: whether its schema must be that of this program.
+
+    Raises:
+        CouldNotTell: no store is there.
+        SchemaError: its schema is older or newer, or of no release.
+    """
+    file = file_of_url(make_url(config.database_url))
+    if file is not None and not file.exists():
+        raise CouldNotTell(f"No store at {file}. Set --data-dir or TREESCORE_DATABASE_URL.")
+    context = open_context(config)
+    try:
+        if current:
+            require_current_schema(context.store)
+        yield context
+    finally:
+        context.store.close()
+        context.queue.redis.close()
+
+
+def show_document(document: Mapping[str, object], lines: Sequence[str], *, as_json: bool) -> None:
+    """Print a document as JSON, or the lines that say the same to people."""
+    if as_json:
+        click.echo(orjson.dumps(document, option=orjson.OPT_INDENT_2).decode())
+        return
+    for line in lines:
+        click.echo(line)
+
+
+def size(number: int) -> str:
+    """Return a number of bytes for people."""
+    return f"{number / 2**20:,.1f} MiB"
+
+
+def owner(token: Token) -> str:
+    """Return the team or the name of a token, for people."""
+    if token.team_id is not None:
+        return f"team {token.benchmark_id}/{token.team_id}"
+    return token.name or "(no name)"
 
 
 @click.command()
@@ -128,7 +194,7 @@ def restore(file: Path, data_dir: Path | None, *, as_json: bool) -> None:
     """
     config = config_of(data_dir)
     with locked(config.data_dir):
-        restored = backups.restore(config, file)
+        restored = retention.restore(config, file)
     manifest = restored.manifest
     document = {
         "file": str(file.absolute()),
@@ -178,7 +244,7 @@ def check(ctx: click.Context, data_dir: Path | None, *, every: bool, as_json: bo
     """
     config = config_of(data_dir)
     with existing_store(config, current=False) as context:
-        findings = list(checking.check(context, every=every))
+        findings = list(checks.check(context, every=every))
     level = worst(findings)
     document = {"state": level, "findings": [finding._asdict() for finding in findings]}
     wrong = sum(finding.level is Level.WRONG for finding in findings)
@@ -211,7 +277,7 @@ def purge(
     scope = _scope(benchmark, team, before)
     with existing_store(config_of(data_dir)) as context:
         try:
-            numbers, clean = purging.purge(context, scope) if yes else (purging.listed(context, scope), True)
+            numbers, clean = retention.purge(context, scope) if yes else (retention.listed(context, scope), True)
         except ServiceError as error:
             raise Refused(error.detail) from error
     counted = ", ".join(f"{number} {name.replace('_', ' ')}" for name, number in numbers.items())
@@ -252,15 +318,162 @@ def doctor(ctx: click.Context, data_dir: Path | None, *, as_json: bool) -> None:
         raise CouldNotTell(f"{file.parent} does not exist. Set --data-dir or TREESCORE_DATABASE_URL.")
     context = open_context(config)
     try:
-        findings = list(diagnosis.diagnose(context))
+        findings = list(checks.diagnose(context))
     finally:
         context.store.close()
         context.queue.redis.close()
     level = worst(findings)
     document = {
         "state": level,
-        "configuration": diagnosis.shown(config),
+        "configuration": checks.shown_config(config),
         "findings": [finding._asdict() for finding in findings],
     }
     show_document(document, [finding.line for finding in findings], as_json=as_json)
     ctx.exit({Level.WRONG: WRONG, Level.UNKNOWN: UNKNOWN}.get(level, FINE))
+
+
+TIMES = ("%Y-%m-%d", "%Y-%m-%dT%H:%M:%S", "%Y-%m-%dT%H:%M:%SZ")
+
+
+@click.group()
+def token() -> None:
+    """Make, list, revoke and replace tokens. The service may run or be down; changes hold at once."""
+
+
+@token.command("list")
+@click.option("--valid", "only_valid", is_flag=True, help="Leave out revoked and expired tokens.")
+@operating_options
+def list_tokens(data_dir: Path | None, *, only_valid: bool, as_json: bool) -> None:
+    """List all tokens, newest first. Secrets are not stored and cannot be shown."""
+    with _store(data_dir) as context:
+        now = context.now()
+        rows = [each for each in tokens.list_every_token(context) if not only_valid or _state(each, now) == "valid"]
+    documents = [_document(each, now) for each in rows]
+    lines = [f"{each.id}  {_state(each, now):<8} {each.scopes:<12} {owner(each)}" for each in rows]
+    show_document({"tokens": documents}, lines or ["The store has no tokens."], as_json=as_json)
+
+
+@token.command()
+@click.option("--scopes", help=f"Separated by commas: {', '.join(SCOPES)}. A team's token has read and submit.")
+@click.option("--name", help="What the token is for.")
+@click.option("--benchmark", help="Benchmark of the team.")
+@click.option("--team", help="Team that the token belongs to.")
+@click.option("--expires", type=click.DateTime(TIMES), help="Time in UTC after which it is not valid.")
+@operating_options
+def create(
+    scopes: str | None,
+    name: str | None,
+    benchmark: str | None,
+    team: str | None,
+    expires: datetime | None,
+    data_dir: Path | None,
+    *,
+    as_json: bool,
+) -> None:
+    """Create a token and print its secret, once."""
+    if (team is None) is not (benchmark is None):
+        raise click.UsageError("Set --benchmark and --team together.")
+    if (team is None) is (scopes is None):
+        raise click.UsageError("Set either --scopes, or --benchmark and --team, whose tokens may read and submit.")
+    if name is not None and not name.isprintable():
+        raise click.UsageError("--name must be one line of printable text.")
+    expires_at = None if expires is None else expires.replace(tzinfo=UTC)
+    with _store(data_dir) as context:
+        if benchmark is not None and team is not None:
+            if expires_at is not None and expires_at <= context.now():
+                raise click.UsageError("--expires must be a time in the future.")
+            made = tokens.create_team_token(context, benchmark, team, name, expires_at)
+        else:
+            made = tokens.create_as_operator(
+                context, TokenRequest(scopes=_scopes(scopes or ""), expires_at=expires_at, name=name)
+            )
+    _show_secret(made, as_json=as_json)
+
+
+@token.command()
+@click.argument("token_id", metavar="ID")
+@operating_options
+def revoke(token_id: str, data_dir: Path | None, *, as_json: bool) -> None:
+    """Revoke the token with this ID: the next request with it is refused."""
+    with _store(data_dir) as context:
+        tokens.revoke_as_operator(context, token_id)
+    show_document({"id": token_id, "revoked": True}, [f"Revoked {token_id}."], as_json=as_json)
+
+
+@token.command()
+@click.argument("token_id", metavar="ID")
+@operating_options
+def rotate(token_id: str, data_dir: Path | None, *, as_json: bool) -> None:
+    """Revoke the token with this ID, and create one with the same rights; print its secret, once."""
+    with _store(data_dir) as context:
+        made = tokens.rotate_as_operator(context, token_id)
+    _show_secret(made, as_json=as_json)
+
+
+@contextmanager
+def _store(data_dir: Path | None) -> Iterator[Context]:
+    with existing_store(config_of(data_dir)) as context:
+        try:
+            yield context
+        except ServiceError as error:
+            details = " ".join(each.detail for each in error.problems) or error.detail
+            raise Refused(details) from error
+
+
+def _scopes(given: str) -> tuple[str, ...]:
+    names = tuple(name.strip() for name in given.split(","))
+    unknown = [name for name in names if name not in SCOPES]
+    if unknown:
+        known = f"Use one or more of: {', '.join(SCOPES)}.{did_you_mean(unknown[0], SCOPES)}"
+        raise click.UsageError(f"Unknown scope {unknown[0]!r}. {known}")
+    return names
+
+
+def _show_secret(made: tuple[str, str], *, as_json: bool) -> None:
+    token_id, secret = made
+    lines = [f"{token_id} {secret}", "This is the only time that the secret is shown."]
+    show_document({"id": token_id, "token": secret}, lines, as_json=as_json)
+
+
+def _state(row: Token, now: datetime) -> str:
+    if row.revoked_at is not None:
+        return "revoked"
+    return "expired" if row.expires_at is not None and row.expires_at <= now else "valid"
+
+
+def _document(row: Token, now: datetime) -> dict[str, object]:
+    return {**token_document(row), "state": _state(row, now)}
+
+
+@click.command()
+@click.argument("benchmark")
+@click.argument("table", type=click.File("rb"))
+@operating_options
+def teams(benchmark: str, table: BinaryIO, data_dir: Path | None, *, as_json: bool) -> None:
+    """Make all teams of TABLE (CSV with the header id,name,contact; - for standard input), or none.
+
+    Prints them with their tokens, which are shown only here. The service may run or be down.
+    """
+    config = config_of(data_dir)
+    body = table.read(config.max_body_bytes + 1)
+    if len(body) > config.max_body_bytes:
+        raise Refused(f"The table exceeds {config.max_body_bytes} bytes. Make the teams in several runs.")
+    with existing_store(config) as context:
+        made = _made(context, benchmark, body)
+    if as_json:
+        show_document({"teams": made}, (), as_json=True)
+    else:
+        click.echo(tokens_csv(made), nl=False)
+
+
+def _made(context: Context, benchmark: str, body: bytes) -> Sequence[dict[str, object]]:
+    try:
+        return create_teams(context, OPERATOR, benchmark, load_teams(body, context.config.max_problems))
+    except ServiceError as error:
+        more = error.total - len(error.problems)
+        lines = [*map(_line, error.problems), *([f"and {more} more"] if more > 0 else [])]
+        raise Refused("\n".join(lines or [error.detail])) from error
+
+
+def _line(problem: Problem) -> str:
+    return f"line {problem.line}, field {problem.column}: {problem.detail}"

@@ -23,10 +23,9 @@ from service.requests import PICKS, AnalyticsQuery, PageQuery
 from service.schemas import queries
 from service.schemas.benchmarks import BenchmarkChanges
 from service.schemas.teams import MEDIA_TYPE, InviteRequest, WebhookRequest, load_teams, tokens_csv
-from service.usecases.access import authentication
+from service.usecases import access, events
 from service.usecases.benchmarks import benchmarks, revisions, teams
 from service.usecases.benchmarks.benchmarks import analytics_of
-from service.usecases.events import webhooks
 from service.usecases.submissions import fitting
 
 blueprint = answers.pages("admin", "/admin")
@@ -102,7 +101,7 @@ def see_as() -> Response:
     benchmark, team = (request.form.get(name) or None for name in ("benchmark", "team"))
     if team is None:
         benchmark = None  # an end of looking; an unchecked name must not become part of an address
-    authentication.see_as(calls.context(), known.signed, benchmark, team)
+    access.see_as(calls.context(), known.signed, benchmark, team)
     return answers.go_to(visitors.local_address(request.form.get("next", ""), f"/b/{benchmark}" if benchmark else "/"))
 
 
@@ -236,7 +235,7 @@ def make_webhook() -> Response:
     given = {"url": request.form.get("url", "").strip()}
     if request.form.get("benchmark"):
         given["benchmark"] = request.form["benchmark"]
-    return _webhooks_page(secret=webhooks.create_webhook(context, caller, answers.loaded(WebhookRequest(), given)))
+    return _webhooks_page(secret=events.create_webhook(context, caller, answers.loaded(WebhookRequest(), given)))
 
 
 @webhooks_blueprint.post("/<webhook>/rotate")
@@ -244,7 +243,7 @@ def rotate_webhook(webhook: str) -> Response:
     """Make a new secret; the old one signs too for a day."""
     caller = visitors.member("organise")
     visitors.check_form()
-    return _webhooks_page(secret=webhooks.rotate_secret(calls.context(), caller, webhook))
+    return _webhooks_page(secret=events.rotate_secret(calls.context(), caller, webhook))
 
 
 @webhooks_blueprint.post("/<webhook>/test")
@@ -252,7 +251,7 @@ def test_webhook(webhook: str) -> Response:
     """Send a test event."""
     caller = visitors.member("organise")
     visitors.check_form()
-    webhooks.send_test(calls.context(), caller, webhook)
+    events.send_test(calls.context(), caller, webhook)
     return answers.go_to(f"/admin/webhooks/{webhook}")
 
 
@@ -261,7 +260,7 @@ def delete_webhook(webhook: str) -> Response:
     """Delete a webhook."""
     caller = visitors.member("organise")
     visitors.check_form()
-    webhooks.delete_webhook(calls.context(), caller, webhook)
+    events.delete_webhook(calls.context(), caller, webhook)
     return answers.go_to("/admin/webhooks")
 
 
@@ -269,7 +268,7 @@ def delete_webhook(webhook: str) -> Response:
 def show_deliveries(webhook: str) -> Response:
     """Show the log of deliveries."""
     caller = visitors.member("organise")
-    found = webhooks.list_deliveries(calls.context(), caller, webhook, MANY_WEBHOOKS)
+    found = events.list_deliveries(calls.context(), caller, webhook, MANY_WEBHOOKS)
     return answers.page("admin_deliveries.html", webhook=webhook, deliveries=found.items)
 
 
@@ -278,13 +277,13 @@ def replay_delivery(webhook: str, delivery: str) -> Response:
     """Send an event again."""
     caller = visitors.member("organise")
     visitors.check_form()
-    webhooks.replay_delivery(calls.context(), caller, webhook, delivery)
+    events.replay_delivery(calls.context(), caller, webhook, delivery)
     return answers.go_to(f"/admin/webhooks/{webhook}")
 
 
 def _webhooks_page(secret: dict[str, object] | None = None) -> Response:
     """Return the page; one with a secret is stored nowhere."""
     caller = visitors.member("organise")
-    listed = webhooks.list_webhooks(calls.context(), caller, MANY_WEBHOOKS)
+    listed = events.list_webhooks(calls.context(), caller, MANY_WEBHOOKS)
     response = answers.page("admin_webhooks.html", webhooks=listed.items, secret=secret)
     return response if secret is None else api_answers.unstored(response)

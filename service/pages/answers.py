@@ -22,7 +22,6 @@ from markupsafe import Markup
 from werkzeug.datastructures import Headers
 
 from service.api import answers, calls
-from service.api import answers as api_answers
 from service.api.answers import PROBLEM_JSON, Kind, known_tag
 from service.context import LruCache
 from service.errors import NotFound, ServiceError
@@ -30,7 +29,7 @@ from service.pages import figures
 from service.pages.visitors import CSRF_FIELD, Visitor, here, shown_visitor, visitor
 from service.problem_catalogue import CODES
 from service.schemas.base import Loaded, Strict, load
-from service.usecases.runs.views import View, body_view, etag_of
+from service.usecases.runs import View, body_view, etag_of
 from treescore.core.version import __version__
 from treescore.core.wording import one_line
 from treescore.render.drawing import MISSING
@@ -367,6 +366,6 @@ def export_links(api: str, page: str, query: Mapping[str, str], formats: Collect
 
 def export(view: View, name: str) -> Response:
     """Return an export as a file of this name."""
-    response = finished(api_answers.conditional(view, kind=api_answers.Kind.PAGE))
+    response = finished(answers.conditional(view, kind=answers.Kind.PAGE))
     response.headers["Content-Disposition"] = f'inline; filename="{file_name(name)}"'
     return response

@@ -20,7 +20,7 @@ from service.requests import LeaderboardQuery
 from service.schemas import queries
 from service.usecases.benchmarks import benchmarks
 from service.usecases.boards.leaderboard import leaderboard
-from service.usecases.runs.views import View
+from service.usecases.runs import View
 from treescore.core.params import Json
 from treescore.core.wording import counted
 

@@ -23,8 +23,8 @@ from service.pages.visitors import visitor
 from service.policy.gate import LEVELS, Level, require
 from service.schemas import queries
 from service.usecases.boards.leaderboard import leaderboard
-from service.usecases.comparisons.show import labelled, shown_names, view_comparison
-from service.usecases.runs.views import View
+from service.usecases.comparison_views import labelled, shown_names, view_comparison
+from service.usecases.runs import View
 from treescore.core.wording import counted
 from treescore.render import FORMATS
 from treescore.render.comparison_pictures import Opponent, against_scale, opponents, pairs_svg, verdict

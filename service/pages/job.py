@@ -27,9 +27,9 @@ from service.pages.uploads import File, Upload
 from service.pages.visitors import check_form, scorer
 from service.requests import JobRequest
 from service.schemas import queries
-from service.schemas.jobs import job_request
-from service.usecases.jobs import jobs, results
-from service.usecases.runs.views import View
+from service.schemas.submissions import job_request
+from service.usecases import jobs
+from service.usecases.runs import View
 from treescore.core.params import Json
 from treescore.core.registry import FORMATS, METRICS, Format
 from treescore.core.scores import flat_values, member_at
@@ -113,7 +113,7 @@ def delete_job(job_id: str) -> Response:
 def get_comparisons(job_id: str) -> Response:
     """Send the comparisons in one of the export formats."""
     query, _ = answers.query(queries.COMPARISONS)
-    view = results.job_comparisons(calls.context(), scorer(), job_id, query)
+    view = jobs.job_comparisons(calls.context(), scorer(), job_id, query)
     return finished(api_answers.conditional(view, kind=api_answers.Kind.PAGE))
 
 
@@ -122,7 +122,7 @@ def get_items(job_id: str) -> Response:
     """Send sentence by sentence what a metric found in an output."""
     query, _ = answers.query(queries.ITEMS)
     form = query.format or "json"
-    page = results.job_items(calls.context(), scorer(), job_id, query)
+    page = jobs.job_items(calls.context(), scorer(), job_id, query)
     return finished(download(item_page(page, form), f"{query.system}.{query.metric}.{form}"))
 
 

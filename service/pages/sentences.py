@@ -23,9 +23,8 @@ from service.pages.answers import drawn, export
 from service.pages.visitors import member, scorer
 from service.requests import ORDERS, WRONG_KINDS, JobTreesQuery, SubmissionTreesQuery
 from service.schemas import queries
-from service.usecases.jobs.jobs import view_job
-from service.usecases.jobs.results import job_window
-from service.usecases.runs.views import body_view
+from service.usecases.jobs import job_window, view_job
+from service.usecases.runs import body_view
 from service.usecases.submissions.results import heading_of, submission_window
 from service.usecases.trees.choosing import Window
 from treescore.render import alignment_picture, constituents_picture, dependencies_picture

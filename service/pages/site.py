@@ -1,32 +1,156 @@
-"""All pages: the blueprints that the application serves."""
+"""Pages beside the boards: what a benchmark says of itself, its revisions, signing in and joining; and all blueprints.
+
+With an invite a team makes itself, and gets its token once.
+"""
 
 from __future__ import annotations
 
-from service.pages import (
-    about,
-    admin,
-    answers,
-    benchmarks,
-    board,
-    compare,
-    job,
-    matrix,
-    sentences,
-    sign_in,
-    submission,
-    submit,
-)
-from service.pages.docs import pages
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+import orjson
+from flask import Response, request
+
+from service.api import answers as api_answers
+from service.api import calls
+from service.errors import Unauthorized
+from service.pages import admin, answers, benchmarks, board, compare, docs, job, sentences, submission, submit, visitors
+from service.pages.benchmarks import benchmark_document
+from service.pages.board import shown_board
+from service.pages.figures import ScoreNames
+from service.pages.markdown import strangers_html
+from service.pages.visitors import visitor
+from service.schemas import queries
+from service.schemas.teams import JoinRequest
+from service.usecases.benchmarks import revisions, teams
+
+about_blueprint = answers.pages("about", "/b/<benchmark>/about")
+TEXTS = {"description": "", "rules": "Rules", "licence": "Licence", "citation": "Citation", "contact": "Contact"}
+FEEDBACK = {
+    "none": "nothing but that it was received",
+    "status": "whether it could be scored",
+    "rounded": "rounded scores and ranks",
+    "scores": "scores, intervals and tests",
+    "items": "scores, tests and its own wrong words or brackets",
+    "gold": "everything, the gold standard too",
+}
+"""What a team learns of a submission, by feedback level."""
+
+
+@about_blueprint.get("")
+def show_about(benchmark: str) -> Response:
+    """Show what the organisers say of a benchmark."""
+    document = benchmark_document(visitor().caller, benchmark)
+    about = document["about"]
+    texts = [(title, strangers_html(about[name])) for name, title in TEXTS.items() if about.get(name)]
+    names = ScoreNames(document, None)
+    return answers.page(
+        "about.html", **shown_board(document), texts=texts, links=about.get("links") or (),
+        main=names(document["main_score"]), feedback=FEEDBACK,
+    )  # fmt: skip
+
+
+revisions_blueprint = answers.pages("revisions", "/b/<benchmark>/revisions")
+SETTINGS = {"format": "format", "transforms": "transforms", "metrics": "metrics", "main_score": "main score",
+            "errors": "what missing sentences cost"}  # fmt: skip
+
+
+@revisions_blueprint.get("")
+def show_revisions(benchmark: str) -> Response:
+    """Show the revisions, newest first."""
+    caller = visitor().caller
+    query, _ = answers.query(queries.PAGE)
+    listed = revisions.list_revisions(calls.context(), caller, benchmark, query)
+    document = benchmark_document(caller, benchmark)
+    numbers = [int(str(item["number"])) for item in listed.items]
+    shown = [orjson.loads(revisions.view_revision(calls.context(), caller, benchmark, each).body) for each in numbers]
+    before = {each["number"]: each for each in shown}
+    rows = [{"revision": each, "changes": list(_changes(before.get(each["number"] - 1), each))} for each in shown]
+    names = ScoreNames(document, None)
+    return answers.page(
+        "revisions.html", **shown_board(document), rows=rows, next=listed.next,
+        figures_of=lambda revision: names(revision["main_score"]).figures,
+    )  # fmt: skip
+
+
+def _changes(before: Mapping[str, Any] | None, after: Mapping[str, Any]) -> Iterator[str]:
+    """Yield what a revision changed, in words."""
+    if before is None:
+        return
+    yield from (f"changed: {words}" for name, words in SETTINGS.items() if before[name] != after[name])
+    old, new = before["parts"], after["parts"]
+    for words, names in (
+        ("new gold", [name for name in new if name in old and old[name]["gold"] != new[name]["gold"]]),
+        ("added", [name for name in new if name not in old]),
+        ("left out", [name for name in old if name not in new]),
+    ):
+        if names:
+            yield f"{words}: {', '.join(names[:20])}{f' and {len(names) - 20} more' if len(names) > 20 else ''}"
+
+
+sign_in_blueprint = answers.pages("sign_in")
+
+
+@sign_in_blueprint.get("/sign-in")
+def show_sign_in() -> Response:
+    """Show the field for a token."""
+    return answers.page("sign_in.html", next=visitors.local_address(request.args.get("next", "")), refused="")
+
+
+@sign_in_blueprint.post("/sign-in")
+def sign_in() -> Response:
+    """Begin a session; a token that is refused is asked for again."""
+    after = visitors.local_address(request.form.get("next", ""))
+    try:
+        return visitors.begin_session(answers.go_to(after), request.form.get("token", "").strip())
+    except Unauthorized as refused:
+        return answers.page("sign_in.html", 401, next=after, refused=refused.detail)
+
+
+@sign_in_blueprint.post("/sign-out")
+def sign_out() -> Response:
+    """End the session."""
+    visitors.check_form(ends_looking=True)
+    return visitors.end_session(answers.go_to("/"))
+
+
+@sign_in_blueprint.post("/theme")
+def choose_theme() -> Response:
+    """Keep the chosen colours."""
+    after = visitors.local_address(request.form.get("next", ""))
+    return visitors.set_theme(answers.go_to(after), request.form.get("theme", ""))
+
+
+join_blueprint = answers.pages("join", "/join/<secret>")
+
+
+@join_blueprint.get("")
+def show_join(secret: str) -> Response:
+    """Show what the invite is to, and the form for a team."""
+    invite = teams.view_invite(calls.context(), visitors.visitor().caller, secret)
+    return answers.page("join.html", invite=invite, secret=secret, team=None)
+
+
+@join_blueprint.post("")
+def join(secret: str) -> Response:
+    """Make the team; its token is in this answer only."""
+    visitors.check_form()
+    context = calls.context()
+    given = {"invite": secret, **{name: request.form.get(name, "") for name in ("id", "name", "contact")}}
+    caller = visitors.visitor().caller
+    team = teams.join(context, caller, answers.loaded(JoinRequest(), given))
+    return api_answers.unstored(answers.page("join.html", invite=None, secret=secret, team=team))
+
 
 DOCS = (
-    pages.overview_blueprint,
-    pages.reference_blueprint,
-    pages.guide_blueprint,
-    pages.search_blueprint,
-    pages.problem_blueprint,
+    docs.overview_blueprint,
+    docs.reference_blueprint,
+    docs.guide_blueprint,
+    docs.search_blueprint,
+    docs.problem_blueprint,
 )
 PAGES = (
-    about.blueprint,
+    about_blueprint,
     admin.blueprint,
     admin.teams_blueprint,
     admin.webhooks_blueprint,
@@ -36,11 +160,11 @@ PAGES = (
     job.blueprint,
     job.form_blueprint,
     sentences.job_blueprint,
-    sign_in.join_blueprint,
-    matrix.blueprint,
-    about.revisions_blueprint,
+    join_blueprint,
+    board.matrix_blueprint,
+    revisions_blueprint,
     sentences.blueprint,
-    sign_in.blueprint,
+    sign_in_blueprint,
     answers.static_blueprint,
     submission.blueprint,
     submit.blueprint,

@@ -24,7 +24,7 @@ from service.requests import LINKS, MACRO, POOLED, SubmissionSlicesQuery, Submis
 from service.schemas import queries
 from service.schemas import submissions as schemas
 from service.usecases.benchmarks import benchmarks
-from service.usecases.runs.views import View
+from service.usecases.runs import View
 from service.usecases.scoring.config import stored_spec
 from service.usecases.submissions import results, submissions
 from treescore.core.params import Json

@@ -19,9 +19,9 @@ from service.pages.visitors import member
 from service.requests import BenchmarksQuery, PageQuery, SubmissionRequest, SubmissionsQuery
 from service.schemas import queries
 from service.schemas import submissions as schemas
+from service.usecases import jobs
 from service.usecases.benchmarks import benchmarks, teams
-from service.usecases.jobs import jobs
-from service.usecases.runs.views import View
+from service.usecases.runs import View
 from service.usecases.scoring.config import stored_spec
 from service.usecases.submissions import submissions, validation
 

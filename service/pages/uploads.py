@@ -15,7 +15,7 @@ from service.api.forms import FormPart
 from service.errors import LONGEST_SHOWN, BadRequest, Unprocessable
 from service.pages.visitors import CSRF_FIELD, check_form
 from service.requests import Request as Asked
-from service.usecases.access.access import IdempotencyKey
+from service.usecases.access import IdempotencyKey
 from treescore.core.params import Json, escape
 from treescore.core.wording import did_you_mean
 from treescore.errors import Problem, ProblemList

@@ -13,8 +13,8 @@ from service.api.calls import caller_without_token
 from service.api.middleware import note_of
 from service.caller import Caller
 from service.errors import Forbidden, Unauthorized
-from service.usecases.access import authentication
-from service.usecases.access.authentication import SignedIn, count_failure
+from service.usecases import access
+from service.usecases.access import SignedIn, count_failure
 
 SESSION_COOKIE = "treescore_session"
 THEME_COOKIE = "treescore_theme"
@@ -92,7 +92,7 @@ def _visitor(*, tokens: bool = True) -> Visitor:
     cookie = request.cookies.get(SESSION_COOKIE)
     if cookie:
         try:
-            signed = authentication.signed_in(calls.context(), cookie, note.address)
+            signed = access.signed_in(calls.context(), cookie, note.address)
         except Unauthorized as ended:
             g.session_ended = ended.detail
         else:
@@ -180,15 +180,15 @@ def begin_session(response: Response, token: str) -> Response:
     """
     address = note_of(request.environ).address
     try:
-        cookie, _ = authentication.sign_in(calls.context(), token, address)
+        cookie, _ = access.sign_in(calls.context(), token, address)
     except Unauthorized:
         count_failure(calls.context(), address)
         raise
     before = request.cookies.get(SESSION_COOKIE)
     if before:
-        authentication.sign_out(calls.context(), before)
+        access.sign_out(calls.context(), before)
     response.set_cookie(
-        SESSION_COOKIE, cookie, max_age=int(authentication.LONGEST.total_seconds()), httponly=True, samesite="Strict",
+        SESSION_COOKIE, cookie, max_age=int(access.LONGEST_SESSION.total_seconds()), httponly=True, samesite="Strict",
         secure=request.scheme == "https", path="/",
     )  # fmt: skip
     return response
@@ -198,7 +198,7 @@ def end_session(response: Response) -> Response:
     """Sign out: the session is deleted, and the response deletes the cookie."""
     cookie = request.cookies.get(SESSION_COOKIE)
     if cookie:
-        authentication.sign_out(calls.context(), cookie)
+        access.sign_out(calls.context(), cookie)
     response.delete_cookie(SESSION_COOKIE, path="/", httponly=True, samesite="Strict")
     return response
 

@@ -11,8 +11,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from datetime import datetime
 
 from service.caller import Caller
-from service.policy import documents as comparisons
-from service.policy import documents as items
+from service.policy import documents as policy_documents
 from service.policy import figures
 from service.policy.documents import Document, chosen, object_of, objects_of
 from service.policy.figures import Release
@@ -260,7 +259,7 @@ def comparison_view(level: Level, document: Document, *, by_part: bool = True) -
         Forbidden: comparisons are not shown at this level.
     """
     require(level, Level.SCORES, "comparisons")
-    return dict(document) if level is Level.GOLD else comparisons.shown_comparison(document, by_part=by_part)
+    return dict(document) if level is Level.GOLD else policy_documents.shown_comparison(document, by_part=by_part)
 
 
 def items_view(level: Level, metric: str, documents: Sequence[Document]) -> list[dict[str, object]]:
@@ -275,7 +274,11 @@ def items_view(level: Level, metric: str, documents: Sequence[Document]) -> list
         Forbidden: items are not shown at this level.
     """
     require(level, Level.ITEMS, "items")
-    return [dict(document) for document in documents] if level is Level.GOLD else items.shown_items(metric, documents)
+    return (
+        [dict(document) for document in documents]
+        if level is Level.GOLD
+        else policy_documents.shown_items(metric, documents)
+    )
 
 
 def require_compared_items(level: Level, metric: str) -> None:
@@ -285,14 +288,14 @@ def require_compared_items(level: Level, metric: str) -> None:
         Forbidden: items are not shown at this level, or their numbers would show gold's division into sentences.
     """
     require(level, Level.ITEMS, "items")
-    if items.disclosure_of(metric).output_sentences:
+    if policy_documents.disclosure_of(metric).output_sentences:
         require(level, Level.GOLD, f"items of {metric} by gold's sentences")
 
 
 def item_view(level: Level, metric: str, document: Document) -> dict[str, object]:
     """Return one item of a comparison, where items are identified by their number alone; see `items_view`."""
     require_compared_items(level, metric)
-    return dict(document) if level is Level.GOLD else items.shown_item(metric, document)
+    return dict(document) if level is Level.GOLD else policy_documents.shown_item(metric, document)
 
 
 def difference_view(level: Level, metric: str, score: str, value: float) -> float | None:
@@ -302,14 +305,14 @@ def difference_view(level: Level, metric: str, score: str, value: float) -> floa
 
 def differences_shown(level: Level, metric: str, score: str) -> bool:
     """Return whether a caller may see in which sentences two outputs differ, and by how much."""
-    return level is Level.GOLD or score in items.shown_scores(metric)
+    return level is Level.GOLD or score in policy_documents.shown_scores(metric)
 
 
 def groupings_view(level: Level, metric: str, names: Iterable[str]) -> list[str]:
     """Return the groupings whose slices a caller may see, in the order given."""
     if level is Level.GOLD:
         return list(names)
-    allowed = items.shown_groupings(metric) if level is Level.ITEMS else ()
+    allowed = policy_documents.shown_groupings(metric) if level is Level.ITEMS else ()
     return [name for name in names if name in allowed]
 
 
@@ -322,9 +325,9 @@ def slices_view(level: Level, metric: str, grouping: str, documents: Sequence[Do
     if level is Level.GOLD:
         return [dict(row) for row in documents]
     require(level, Level.ITEMS, "slices")
-    if grouping not in items.shown_groupings(metric):
+    if grouping not in policy_documents.shown_groupings(metric):
         require(level, Level.GOLD, f"slices by {grouping}")
-    return items.shown_rows(metric, grouping, documents)
+    return policy_documents.shown_rows(metric, grouping, documents)
 
 
 def event_view(level: Level | None, caller: Caller, event: Document) -> dict[str, object] | None:

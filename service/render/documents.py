@@ -1,9 +1,15 @@
-"""The documents of a leaderboard, as they are sent."""
+"""The documents of a leaderboard and of a matrix, as they are sent; and how their rows are written for programs."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from typing import TypedDict
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from typing import TypedDict, TypeVar
+
+import orjson
+
+from treescore.render.rows import separated
+
+Sheet = TypeVar("Sheet")
 
 
 class IntervalDocument(TypedDict):
@@ -98,8 +104,8 @@ class MatrixRowDocument(TypedDict):
     scored_parts: int | None
 
 
-class MatrixDocument(TypedDict):
-    """The scores of a board's rows by part."""
+class _SheetDocument(TypedDict):
+    """What a leaderboard and a matrix have in common."""
 
     benchmark: str
     title: str
@@ -115,33 +121,33 @@ class MatrixDocument(TypedDict):
     anonymous: bool
     frozen: bool
     as_of: str | None
-    parts: list[MatrixPartDocument]
-    hidden: list[str]
     total_rows: int
     next: str | None
+
+
+class MatrixDocument(_SheetDocument):
+    """The scores of a board's rows by part."""
+
+    parts: list[MatrixPartDocument]
+    hidden: list[str]
     rows: list[MatrixRowDocument]
 
 
-class BoardDocument(TypedDict):
+class BoardDocument(_SheetDocument):
     """A leaderboard."""
 
-    benchmark: str
-    title: str
-    revision: int
-    active: bool
-    score: str
-    higher_is_better: bool
-    part: str | None
     parts: list[str]
-    pick: str
-    split: str | None
-    feedback: str
-    rounding: float | None
-    anonymous: bool
-    frozen: bool
-    as_of: str | None
     significance: SignificanceDocument
     scores: list[str]
-    total_rows: int
-    next: str | None
     rows: Sequence[RowDocument]
+
+
+def flat_writers(
+    flat: Callable[[Sheet], Iterable[Sequence[object]]],
+) -> dict[str, tuple[str, Callable[[Sheet], bytes]]]:
+    """Return the writers of a document as JSON, and of its flat rows as CSV and TSV: name -> media type, writer."""
+    return {
+        "json": ("application/json", lambda sheet: orjson.dumps(sheet, option=orjson.OPT_APPEND_NEWLINE)),
+        "csv": ("text/csv; charset=utf-8", lambda sheet: separated(flat(sheet))),
+        "tsv": ("text/tab-separated-values; charset=utf-8", lambda sheet: separated(flat(sheet), "\t", "\n")),
+    }

@@ -13,10 +13,8 @@ from functools import lru_cache
 from itertools import groupby
 from typing import Any, Protocol
 
-import orjson
-
 import treescore.metrics  # noqa: F401 - importing the package fills the registry
-from service.render.documents import BoardDocument, RowDocument, SignificanceDocument
+from service.render.documents import BoardDocument, RowDocument, SignificanceDocument, flat_writers
 from treescore.core.registry import METRICS, make_metric
 from treescore.core.wording import IN_FRACTIONS, PERCENT, Figures, counted, figures_of, one_line
 from treescore.render.crosstable import p_text
@@ -25,7 +23,7 @@ from treescore.render.drawing import Drawing, interval_words, p_words, ranks_wor
 from treescore.render.drawing import stepped as figures_stepped
 from treescore.render.forms import Rendered
 from treescore.render.latex import comment, latex_escaped, preamble, tabular
-from treescore.render.rows import safe_value, separated
+from treescore.render.rows import safe_value
 from treescore.render.text import markdown_escaped, pipe_table
 
 
@@ -343,7 +341,7 @@ def _group(row: RowDocument) -> tuple[int, str]:
 
 
 def _cells(document: BoardDocument, row: RowDocument, cells: Sequence[str]) -> Sequence[str]:
-    """Return the cells of COLUMNS; those of the other formats give rank, team and submission."""
+    """Return the cells of PICTURE_COLUMNS; those of the other formats give rank, team and submission."""
     rank, _, _, team, name = cells[:5]
     figures = shown_as(document["score"], document["rounding"])
     ranks = row["rank_interval"]
@@ -431,18 +429,6 @@ BOARD_COLUMNS = (
 """Columns of CSV and TSV. The score addresses follow. What is assumed is the same in all rows of a board."""
 
 
-def _board_json(document: BoardDocument) -> bytes:
-    return orjson.dumps(document, option=orjson.OPT_APPEND_NEWLINE)
-
-
-def _board_csv(document: BoardDocument) -> bytes:
-    return separated(_flat_board_rows(document))
-
-
-def _board_tsv(document: BoardDocument) -> bytes:
-    return separated(_flat_board_rows(document), "\t", "\n")
-
-
 def _flat_board_rows(document: BoardDocument) -> Iterator[Sequence[object]]:
     """Yield the header, then all rows with unrounded numbers."""
     addresses = document["scores"]
@@ -504,9 +490,7 @@ def _latex_cell(row: Row, at: int) -> str:
 
 
 _BOARD_WRITERS: Mapping[str, tuple[str, Callable[[BoardDocument], bytes]]] = {
-    "json": ("application/json", _board_json),
-    "csv": ("text/csv; charset=utf-8", _board_csv),
-    "tsv": ("text/tab-separated-values; charset=utf-8", _board_tsv),
+    **flat_writers(_flat_board_rows),
     "markdown": ("text/markdown; charset=utf-8", _board_markdown),
     "latex": ("application/x-latex; charset=utf-8", _board_latex),
     "svg": ("image/svg+xml", board_picture),

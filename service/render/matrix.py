@@ -8,15 +8,13 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 
-import orjson
-
-from service.render.documents import MatrixDocument, MatrixRowDocument
+from service.render.documents import MatrixDocument, MatrixRowDocument, flat_writers
 from service.render.leaderboard import missing_note, parts_words, shown_as, stepped, team_words
 from treescore.core.wording import one_line
 from treescore.render.forms import Rendered
 from treescore.render.heat_maps import matrix_svg
 from treescore.render.latex import comment, latex_escaped, preamble, tabular
-from treescore.render.rows import safe_value, separated
+from treescore.render.rows import safe_value
 from treescore.render.text import markdown_escaped, pipe_table
 
 MATRIX_COLUMNS = (
@@ -24,18 +22,6 @@ MATRIX_COLUMNS = (
     *("score", "scored_parts", "parts", "missing_parts"),
 )
 """Columns of CSV and TSV. The parts follow, under `part:` and their names, so that none has the name of a column."""
-
-
-def _matrix_json(document: MatrixDocument) -> bytes:
-    return orjson.dumps(document, option=orjson.OPT_APPEND_NEWLINE)
-
-
-def _matrix_csv(document: MatrixDocument) -> bytes:
-    return separated(_flat_matrix_rows(document))
-
-
-def _matrix_tsv(document: MatrixDocument) -> bytes:
-    return separated(_flat_matrix_rows(document), "\t", "\n")
 
 
 def _flat_matrix_rows(document: MatrixDocument) -> Iterator[Sequence[object]]:
@@ -99,7 +85,7 @@ def _matrix_latex(document: MatrixDocument) -> bytes:
     return ("\n".join(lines) + "\n").encode()
 
 
-def _svg(document: MatrixDocument) -> bytes:
+def _matrix_picture(document: MatrixDocument) -> bytes:
     return matrix_svg(document, share=shown_as(document["score"]).in_percent).encode()
 
 
@@ -120,12 +106,10 @@ def _matrix_system(row: MatrixRowDocument) -> str:
 
 
 _MATRIX_WRITERS: Mapping[str, tuple[str, Callable[[MatrixDocument], bytes]]] = {
-    "json": ("application/json", _matrix_json),
-    "csv": ("text/csv; charset=utf-8", _matrix_csv),
-    "tsv": ("text/tab-separated-values; charset=utf-8", _matrix_tsv),
+    **flat_writers(_flat_matrix_rows),
     "markdown": ("text/markdown; charset=utf-8", _matrix_markdown),
     "latex": ("application/x-latex; charset=utf-8", _matrix_latex),
-    "svg": ("image/svg+xml", _svg),
+    "svg": ("image/svg+xml", _matrix_picture),
 }
 
 MATRIX_FORMATS: Mapping[str, str] = {name: media_type for name, (media_type, _) in _MATRIX_WRITERS.items()}

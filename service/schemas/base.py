@@ -1,15 +1,24 @@
-"""Strict schemas, messages of invalid members, and how faults become problems with a code and a JSON pointer."""
+"""Strict schemas and the fields of requests, with messages that say what to write instead.
+
+Each message is a Fault: the text has its problem code with it, and becomes a problem with that code and a JSON pointer.
+Plain fields are checked by marshmallow; others check one JSON value and state its JSON Schema, among them lists
+parallel to the sentences of gold, and texts and addresses that people read: nothing in these hides, turns or runs
+anything.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
-from typing import Any, Generic, Self, TypeVar
+import re
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from datetime import datetime
+from typing import Any, ClassVar, Generic, Self, TypedDict, TypeVar, Unpack
 
-from marshmallow import RAISE, Schema, ValidationError, post_load
+from marshmallow import RAISE, Schema, ValidationError, fields, post_load, validate
 
-from service.errors import Unprocessable, problems_counted
+from service.errors import LONGEST_SHOWN, Unprocessable, problems_counted
+from service.requests import MAX_ABOUT, MAX_ADDRESS, MAX_NOTES
 from treescore.core.params import escape
-from treescore.core.wording import did_you_mean
+from treescore.core.wording import MAX_NAME, NAME_RULE, did_you_mean, is_name
 from treescore.errors import Problem, ProblemList
 
 Messages = dict[str, str | list[Any] | dict[Any, Any]]
@@ -119,3 +128,499 @@ def _problems(messages: object, pointer: str, name: str = "") -> Iterator[Proble
         code, known = (messages.code, messages.known) if isinstance(messages, Fault) else ("bad-value", ())
         suggestion = did_you_mean(name, known) if known else ""
         yield Problem(code=code, pointer=pointer, detail=f"{messages}{suggestion}")
+
+
+Member = TypeVar("Member")
+_A_TIME = "Write date, time and zone, as in 2026-10-01T00:00:00Z."
+
+
+class String(fields.String):
+    """A string."""
+
+    default_error_messages = messages(
+        invalid=Fault("wrong-type", "This must be a string."),
+        invalid_utf8=Fault("wrong-type", "This must be a string in UTF-8."),
+    )
+
+
+class Moment(fields.AwareDateTime):
+    """A time with its zone, in ISO 8601."""
+
+    default_error_messages = messages(
+        invalid=Fault("bad-moment", f"This is not a time in ISO 8601. {_A_TIME}"),
+        invalid_awareness=Fault("bad-moment", f"The time has no zone. {_A_TIME}"),
+    )
+
+    def __init__(self, **options: Any) -> None:
+        super().__init__(format="iso", **options)
+
+
+class Nested(fields.Nested):
+    """An object, which its own schema checks."""
+
+    default_error_messages = messages(
+        type=Fault("wrong-type", "This must be an object."),
+    )
+
+
+class Listed(fields.List[Member]):
+    """A list."""
+
+    default_error_messages = messages(
+        invalid=Fault("wrong-type", "This must be a list."),
+    )
+
+
+class Setting(fields.Raw):
+    """A value that its own JSON Schema checks."""
+
+    default_error_messages = messages()
+
+
+class OneOf(validate.OneOf):
+    """One of some names; another one that is like one of them gets a suggestion."""
+
+    def __init__(self, choices: Sequence[str]) -> None:
+        super().__init__(choices)
+
+    def __call__(self, value: object) -> object:
+        """Return the value if it is one of the names.
+
+        Raises:
+            ValidationError: it is not.
+        """
+        if value in self.choices:
+            return value
+        shown = str(value)[:LONGEST_SHOWN]
+        detail = f"Unknown value {shown!r}. Use one of: {self.choices_text}.{did_you_mean(shown, self.choices)}"
+        raise ValidationError([Fault("bad-value", detail)])
+
+
+def choice(choices: Sequence[str], **options: Any) -> String:
+    """Return the field of one of some names."""
+    return String(validate=OneOf(choices), **options)
+
+
+def whole_number(least: int, most: int, **options: Any) -> fields.Integer:
+    """Return the field of a whole number in a query string."""
+    fault = Fault("bad-value", f"This must be a whole number from {least} to {most}.")
+    shown = messages(invalid=fault, too_large=fault)
+    return fields.Integer(validate=validate.Range(least, most, error=fault), error_messages=shown, **options)
+
+
+def length(least: int | None, most: int | None, what: str) -> validate.Length:
+    """Return the check that there are so many of something, of which `what` is the plural."""
+    if least == most:
+        return validate.Length(equal=least, error=Fault("bad-value", f"Give {least} {what}."))
+    bounds = f"{least} or more" if most is None else f"at most {most}" if least is None else f"{least} to {most}"
+    return validate.Length(min=least, max=most, error=Fault("bad-value", f"Give {bounds} {what}."))
+
+
+def pattern(expression: str, code: str, detail: str) -> validate.Regexp:
+    """Return the check that a string has a form, which `detail` describes."""
+    return validate.Regexp(expression, error=Fault(code, detail))
+
+
+ID_FORM = "An id has 1 to 60 letters, digits, `_`, `-` and `.`, and begins with a letter or digit."
+MAX_MARGIN = 1_000_000
+"""Largest margin: above any difference of scores, also of those without a range (crossing brackets)."""
+Shape = Mapping[str, object]
+
+
+class FieldOptions(TypedDict, total=False):
+    """The options that the fields of requests have."""
+
+    required: bool
+    allow_none: bool
+
+
+class Checked(fields.Field[object]):
+    """A field whose value one function checks.
+
+    Attributes:
+        shape: the JSON Schema of what `check` accepts, null aside, unless it depends on the field's options.
+    """
+
+    default_error_messages = messages()
+    shape: ClassVar[Shape]
+
+    def _deserialize(self, value: object, attr: object, data: object, **options: object) -> object:  # noqa: ARG002 - marshmallow's
+        return self.check(value)
+
+    def check(self, value: object) -> object:
+        """Return the value if it is valid.
+
+        Raises:
+            ValidationError: it is not.
+        """
+        raise NotImplementedError
+
+    def json_schema(self) -> dict[str, object]:
+        """Return the JSON Schema of what `check` accepts."""
+        return dict(self.shape)
+
+
+def component(name: str) -> dict[str, object]:
+    """Return a reference to a schema of openapi.yaml."""
+    return {"$ref": f"#/components/schemas/{name}"}
+
+
+def field_schema(field: Checked) -> dict[str, object]:
+    """Return the JSON Schema of a field, with null where the field takes it."""
+    schema = field.json_schema()
+    if not field.allow_none:
+        return schema
+    if "type" in schema:
+        return {**schema, "type": [schema["type"], "null"]}
+    return {"oneOf": [schema, {"type": "null"}]}
+
+
+class Name(Checked):
+    """A name that people read: no control characters, not empty, of bounded length."""
+
+    shape: ClassVar[Shape] = {"type": "string", "minLength": 1, "maxLength": MAX_NAME}
+
+    def check(self, value: object) -> object:
+        """A string that can be printed in one line."""
+        if not isinstance(value, str):
+            raise wrong_type("a string")
+        if not is_name(value):
+            raise ValidationError([Fault("bad-name", NAME_RULE)])
+        return value
+
+
+class Slug(Checked):
+    """An id that is part of a URL."""
+
+    pattern = re.compile(r"[A-Za-z0-9][A-Za-z0-9_.-]{0,59}", re.ASCII)
+
+    def check(self, value: object) -> object:
+        """Letters, digits, `_`, `-` and `.`."""
+        if not isinstance(value, str):
+            raise wrong_type("a string")
+        if not self.pattern.fullmatch(value):
+            raise ValidationError([Fault("bad-id", ID_FORM)])
+        return value
+
+    def json_schema(self) -> dict[str, object]:
+        """Return the JSON Schema of what `check` accepts."""
+        return {"type": "string", "pattern": f"^{self.pattern.pattern}$"}
+
+
+class Flag(Checked):
+    """true or false; no number or string is taken for one."""
+
+    shape: ClassVar[Shape] = {"type": "boolean"}
+
+    def check(self, value: object) -> object:
+        """A boolean."""
+        if type(value) is not bool:
+            raise wrong_type("true or false")
+        return value
+
+
+class Whole(Checked):
+    """A whole number within bounds."""
+
+    def __init__(self, least: int, most: int, code: str = "bad-value", **options: Unpack[FieldOptions]) -> None:
+        super().__init__(**options)
+        self.least, self.most, self.code = least, most, code
+
+    def check(self, value: object) -> object:
+        """A number without a fraction; 5.0 is one, as in JSON Schema."""
+        if isinstance(value, float) and value.is_integer():
+            value = int(value)
+        if type(value) is not int or not self.least <= value <= self.most:
+            detail = f"This must be a whole number from {self.least} to {self.most}."
+            raise ValidationError([Fault(self.code, detail)])
+        return value
+
+    def json_schema(self) -> dict[str, object]:
+        """Return the JSON Schema of what `check` accepts."""
+        return {"type": "integer", "minimum": self.least, "maximum": self.most}
+
+
+class Step(Checked):
+    """The step to which scores are rounded."""
+
+    shape: ClassVar[Shape] = {"type": "number", "exclusiveMinimum": 0, "maximum": 1}
+
+    def check(self, value: object) -> object:
+        """A number above 0, at most 1."""
+        if isinstance(value, bool) or not isinstance(value, int | float) or not 0 < value <= 1:
+            raise ValidationError([Fault("bad-value", "This must be a number above 0 and at most 1, as 0.01.")])
+        return value
+
+
+class Margin(Checked):
+    """A margin of non-inferiority, in units of the score."""
+
+    shape: ClassVar[Shape] = {"type": "number", "exclusiveMinimum": 0, "maximum": MAX_MARGIN}
+
+    def check(self, value: object) -> object:
+        """A number above 0, at most MAX_MARGIN."""
+        if isinstance(value, bool) or not isinstance(value, int | float) or not 0 < value <= MAX_MARGIN:
+            detail = f"This must be a number above 0 and at most {MAX_MARGIN}, in units of the score, as 0.01."
+            raise ValidationError([Fault("bad-value", detail)])
+        return float(value)
+
+
+class Fraction(Checked):
+    """A share of a whole, which leaves some of it."""
+
+    shape: ClassVar[Shape] = {"type": "number", "exclusiveMinimum": 0, "exclusiveMaximum": 1}
+
+    def check(self, value: object) -> object:
+        """A number above 0 and below 1."""
+        if isinstance(value, bool) or not isinstance(value, int | float) or not 0 < value < 1:
+            raise ValidationError([Fault("bad-value", "This must be a number above 0 and below 1, as 0.5.")])
+        return value
+
+
+class Mapped(Checked):
+    """An object of values of one field, by name; the use-case checks the names."""
+
+    def __init__(self, inner: Checked, **options: Unpack[FieldOptions]) -> None:
+        super().__init__(**options)
+        self.inner = inner
+
+    def check(self, value: object) -> object:
+        """An object of what the field takes."""
+        if not isinstance(value, dict):
+            raise wrong_type("an object")
+        loaded: dict[str, object] = {}
+        faults: dict[str, object] = {}
+        for name, member in value.items():
+            try:
+                loaded[name] = self.inner.deserialize(member)
+            except ValidationError as error:
+                faults[name] = error.messages
+        if faults:
+            raise ValidationError(faults)
+        return loaded
+
+    def json_schema(self) -> dict[str, object]:
+        """Return the JSON Schema of what `check` accepts."""
+        return {"type": "object", "additionalProperties": field_schema(self.inner)}
+
+
+def check_year(moment: datetime) -> None:
+    """Refuse a time so near the ends of the calendar that an offset from UTC could leave it.
+
+    Raises:
+        ValidationError: the year is outside 1970 to 8999.
+    """
+    if not 1970 <= moment.year < 9000:
+        raise ValidationError([Fault("bad-moment", "This must be a time in the years 1970 to 8999.")])
+
+
+class Texts(Strict[dict[str, str]]):
+    """The texts of a parallel treebank."""
+
+    into = dict[str, str]
+
+    source = String(required=True)
+    target = String(required=True)
+    alignment = String(required=True)
+
+
+class Text(Checked):
+    """A text as a string, or an object of strings for the format made of several texts."""
+
+    shape: ClassVar[Shape] = {"oneOf": [{"type": "string"}, component("Texts")]}
+
+    texts = Texts()
+
+    def check(self, value: object) -> object:
+        """One text or several."""
+        if isinstance(value, str | bytes):
+            return value
+        if not isinstance(value, dict):
+            raise wrong_type("a string, or an object of strings for a format of several texts")
+        return self.texts.load(value)
+
+
+class Named(Checked):
+    """A component: its name, or an object with the name and options."""
+
+    def __init__(self, schema: Schema, **options: Unpack[FieldOptions]) -> None:
+        super().__init__(**options)
+        self.schema = schema
+
+    def check(self, value: object) -> object:
+        """A name, or what the schema takes."""
+        if isinstance(value, str):
+            return Name().deserialize(value)
+        if not isinstance(value, dict):
+            raise wrong_type("a name, or an object with a name")
+        return self.schema.load(value)
+
+    def json_schema(self) -> dict[str, object]:
+        """Return the JSON Schema of what `check` accepts."""
+        return {"oneOf": [Name().json_schema(), component(type(self.schema).__name__)]}
+
+
+class Parameters(Checked):
+    """Parameters of a format, transform or metric: an object that its own JSON Schema checks later."""
+
+    shape: ClassVar[Shape] = {"type": "object", "additionalProperties": True}
+
+    def check(self, value: object) -> object:
+        """An object."""
+        if not isinstance(value, dict):
+            raise wrong_type("an object of parameters")
+        return value
+
+
+class Column(Checked):
+    """A list parallel to gold's sentences, checked in one pass: it may have a million entries."""
+
+    def __init__(self, expected: str, accepts: Callable[[object], bool], **options: Unpack[FieldOptions]) -> None:
+        super().__init__(**options)
+        self.expected = expected
+        self.accepts = accepts
+
+    def check(self, value: object) -> object:
+        """A list of accepted entries; the error names the first other one."""
+        if not isinstance(value, list):
+            raise wrong_type("a list, one entry for each sentence of gold")
+        for index, entry in enumerate(value):
+            if not self.accepts(entry):
+                raise ValidationError({index: [Fault("wrong-type", f"This must be {self.expected}.")]})
+        return value
+
+
+class Strings(Column):
+    """Strings."""
+
+    shape: ClassVar[Shape] = {"type": "array", "items": {"type": "string"}}
+
+    def __init__(self, **options: Unpack[FieldOptions]) -> None:
+        super().__init__("a string", lambda entry: isinstance(entry, str), **options)
+
+
+class Seconds(Column):
+    """Times, 0 or more."""
+
+    shape: ClassVar[Shape] = {"type": "array", "items": {"type": "number", "minimum": 0}}
+
+    def __init__(self, **options: Unpack[FieldOptions]) -> None:
+        super().__init__("a number of seconds, 0 or more", _is_seconds, **options)
+
+
+_WORDS: dict[str, object] = {"type": "integer", "minimum": 0, "maximum": 2**31 - 1}
+
+
+class Lengths(Column):
+    """Pairs of word numbers: source and target."""
+
+    shape: ClassVar[Shape] = {
+        "type": "array",
+        "items": {"type": "array", "minItems": 2, "maxItems": 2, "items": _WORDS},
+    }
+
+    def __init__(self, **options: Unpack[FieldOptions]) -> None:
+        super().__init__("two whole numbers: words of the source and of the target sentence", _is_lengths, **options)
+
+
+class Words(Column):
+    """Pairs of sentences: source and target."""
+
+    shape: ClassVar[Shape] = {
+        "type": "array",
+        "items": {"type": "array", "minItems": 2, "maxItems": 2, "items": {"type": "string"}},
+    }
+
+    def __init__(self, **options: Unpack[FieldOptions]) -> None:
+        super().__init__("two strings: the source and the target sentence", _is_words, **options)
+
+
+def _is_seconds(entry: object) -> bool:
+    return isinstance(entry, int | float) and not isinstance(entry, bool) and entry >= 0
+
+
+def _is_lengths(entry: object) -> bool:
+    return isinstance(entry, list) and len(entry) == 2 and all(type(n) is int and 0 <= n < 2**31 for n in entry)
+
+
+def _is_words(entry: object) -> bool:
+    return isinstance(entry, list) and len(entry) == 2 and all(isinstance(side, str) for side in entry)
+
+
+class Columns(Checked):
+    """Columns by name."""
+
+    def __init__(self, column: Column, **options: Unpack[FieldOptions]) -> None:
+        super().__init__(**options)
+        self.column = column
+
+    def check(self, value: object) -> object:
+        """An object of columns."""
+        if not isinstance(value, dict):
+            raise wrong_type("an object of lists")
+        faults: dict[str, object] = {}
+        for name, entries in value.items():
+            try:
+                Name().deserialize(name)
+                self.column.deserialize(entries)
+            except ValidationError as error:
+                faults[name] = error.messages
+        if faults:
+            raise ValidationError(faults)
+        return value
+
+    def json_schema(self) -> dict[str, object]:
+        """Return the JSON Schema of what `check` accepts."""
+        return {
+            "type": "object",
+            "propertyNames": Name().json_schema(),
+            "additionalProperties": self.column.json_schema(),
+        }
+
+
+_LINES = re.compile(r"[\t\r\n]")
+
+
+class Notes(Checked):
+    """Lines that people read."""
+
+    shape: ClassVar[Shape] = {"type": "string", "maxLength": MAX_NOTES}
+    most: ClassVar[int] = MAX_NOTES
+
+    def check(self, value: object) -> object:
+        """A text of bounded length, of printable characters, tabs and line ends."""
+        if not isinstance(value, str):
+            raise wrong_type("a string")
+        if len(value) > self.most or not all(map(str.isprintable, _LINES.split(value))):
+            detail = f"This must be a text of at most {self.most} printable characters."
+            raise ValidationError([Fault("bad-value", detail)])
+        return value
+
+
+class AboutText(Notes):
+    """A text of a benchmark's page, in Markdown."""
+
+    shape: ClassVar[Shape] = {"type": "string", "maxLength": MAX_ABOUT}
+    most: ClassVar[int] = MAX_ABOUT
+
+
+class Address(Checked):
+    """The address of a page that others follow: https, in ASCII, without a name and password."""
+
+    pattern = re.compile(r"https://[A-Za-z0-9.-]+(:[0-9]{1,5})?([/?#][A-Za-z0-9!#$%&'()*+,./:;=?@_~-]*)?", re.ASCII)
+
+    def check(self, value: object) -> object:
+        """An address that begins with https://."""
+        if not isinstance(value, str):
+            raise wrong_type("a string")
+        if len(value) > MAX_ADDRESS or not self.pattern.fullmatch(value):
+            detail = (
+                f"This must be an address of at most {MAX_ADDRESS} characters that begins with https://, in ASCII, as "
+                "https://example.org/paper.pdf. Write other characters as %C3%A9."
+            )
+            raise ValidationError([Fault("bad-address", detail)])
+        return value
+
+    def json_schema(self) -> dict[str, object]:
+        """Return the JSON Schema of what `check` accepts."""
+        return {"type": "string", "pattern": f"^{self.pattern.pattern}$", "maxLength": MAX_ADDRESS}

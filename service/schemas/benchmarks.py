@@ -9,18 +9,18 @@ from marshmallow import ValidationError
 from service import requests
 from service.policy.gate import LEVELS
 from service.requests import ERRORS, INPUTS, MAX_LINKS, MAX_PARTS, MAX_QUOTA, MAX_TRACKS, PICKS, UNITS
-from service.schemas import fields
+from service.schemas import base
 from service.schemas.base import Fault, Strict, wrong_type
-from service.schemas.jobs import MAX_METRICS, MAX_TRANSFORMS, FormatChoice, MetricEntry, TransformEntry
+from service.schemas.submissions import MAX_METRICS, MAX_TRANSFORMS, FormatChoice, MetricEntry, TransformEntry
 
 MAX_LISTED = 1000
 """Scores that a benchmark may list."""
 
 
-class PublishInput(fields.Checked):
+class PublishInput(base.Checked):
     """What of gold's text is given out."""
 
-    shape: ClassVar[fields.Shape] = {
+    shape: ClassVar[base.Shape] = {
         "oneOf": [
             {"type": "boolean"},
             {"type": "string", "enum": [known for known in INPUTS if type(known) is str]},
@@ -39,10 +39,10 @@ class PartItems(Strict[dict[str, object]]):
 
     into = dict[str, object]
 
-    lengths = fields.Lengths()
-    words = fields.Words()
-    blocks = fields.Strings()
-    attributes = fields.Columns(fields.Strings())
+    lengths = base.Lengths()
+    words = base.Words()
+    blocks = base.Strings()
+    attributes = base.Columns(base.Strings())
 
 
 class PartGold(Strict[requests.PartGold]):
@@ -50,14 +50,14 @@ class PartGold(Strict[requests.PartGold]):
 
     into = requests.PartGold
 
-    gold = fields.Text(required=True)
-    items = fields.Nested(PartItems)
+    gold = base.Text(required=True)
+    items = base.Nested(PartItems)
 
 
-class PartField(fields.Checked):
+class PartField(base.Checked):
     """One part, or null where a revision leaves it out."""
 
-    shape: ClassVar[fields.Shape] = fields.component("PartGold")
+    shape: ClassVar[base.Shape] = base.component("PartGold")
 
     schema = PartGold()
 
@@ -73,10 +73,10 @@ class Quota(Strict[requests.QuotaChanges]):
 
     into = requests.QuotaChanges
 
-    scored_per_day = fields.Whole(0, MAX_QUOTA, "bad-quota", allow_none=True)
-    scored_total = fields.Whole(0, MAX_QUOTA, "bad-quota", allow_none=True)
-    attempts_per_day = fields.Whole(0, MAX_QUOTA, "bad-quota", allow_none=True)
-    comparisons_per_day = fields.Whole(0, MAX_QUOTA, "bad-quota", allow_none=True)
+    scored_per_day = base.Whole(0, MAX_QUOTA, "bad-quota", allow_none=True)
+    scored_total = base.Whole(0, MAX_QUOTA, "bad-quota", allow_none=True)
+    attempts_per_day = base.Whole(0, MAX_QUOTA, "bad-quota", allow_none=True)
+    comparisons_per_day = base.Whole(0, MAX_QUOTA, "bad-quota", allow_none=True)
 
 
 class SplitSettings(Strict[dict[str, object]]):
@@ -84,7 +84,7 @@ class SplitSettings(Strict[dict[str, object]]):
 
     into = dict[str, object]
 
-    private = fields.Fraction(required=True)
+    private = base.Fraction(required=True)
 
 
 class LeaderboardSettings(Strict[requests.LeaderboardChanges]):
@@ -92,21 +92,21 @@ class LeaderboardSettings(Strict[requests.LeaderboardChanges]):
 
     into = requests.LeaderboardChanges
 
-    public = fields.Flag()
-    anonymous = fields.Flag()
-    pick = fields.choice(PICKS)
-    frozen_at = fields.Moment(allow_none=True, validate=fields.check_year)
-    ladder = fields.Flag()
-    scores = fields.Listed(fields.Name(), allow_none=True, validate=fields.length(None, MAX_LISTED, "scores"))
-    margin = fields.Margin(allow_none=True)
-    unit = fields.choice(UNITS)
-    split = fields.Nested(SplitSettings, allow_none=True)
+    public = base.Flag()
+    anonymous = base.Flag()
+    pick = base.choice(PICKS)
+    frozen_at = base.Moment(allow_none=True, validate=base.check_year)
+    ladder = base.Flag()
+    scores = base.Listed(base.Name(), allow_none=True, validate=base.length(None, MAX_LISTED, "scores"))
+    margin = base.Margin(allow_none=True)
+    unit = base.choice(UNITS)
+    split = base.Nested(SplitSettings, allow_none=True)
 
 
-class PartNames(fields.Checked):
+class PartNames(base.Checked):
     """Names of parts, each once."""
 
-    shape: ClassVar[fields.Shape] = {
+    shape: ClassVar[base.Shape] = {
         "type": "array", "minItems": 1, "maxItems": MAX_PARTS, "uniqueItems": True, "items": {"type": "string"},
     }  # fmt: skip
 
@@ -119,7 +119,7 @@ class PartNames(fields.Checked):
         return value
 
 
-class Tracks(fields.Mapped):
+class Tracks(base.Mapped):
     """Groups of parts by name."""
 
     def check(self, value: object) -> object:
@@ -140,8 +140,8 @@ class Link(Strict[dict[str, object]]):
 
     into = dict[str, object]
 
-    label = fields.Name(required=True)
-    url = fields.Address(required=True)
+    label = base.Name(required=True)
+    url = base.Address(required=True)
 
 
 class About(Strict[requests.AboutChanges]):
@@ -149,29 +149,29 @@ class About(Strict[requests.AboutChanges]):
 
     into = requests.AboutChanges
 
-    description = fields.AboutText(allow_none=True)
-    rules = fields.AboutText(allow_none=True)
-    citation = fields.AboutText(allow_none=True)
-    licence = fields.AboutText(allow_none=True)
-    contact = fields.AboutText(allow_none=True)
-    links = fields.Listed(fields.Nested(Link), allow_none=True, validate=fields.length(None, MAX_LINKS, "links"))
+    description = base.AboutText(allow_none=True)
+    rules = base.AboutText(allow_none=True)
+    citation = base.AboutText(allow_none=True)
+    licence = base.AboutText(allow_none=True)
+    contact = base.AboutText(allow_none=True)
+    links = base.Listed(base.Nested(Link), allow_none=True, validate=base.length(None, MAX_LINKS, "links"))
 
 
 class _Settings:
     """The fields of what cannot change a score."""
 
-    title = fields.Name()
-    series = fields.Slug(allow_none=True)
-    opens_at = fields.Moment(allow_none=True, validate=fields.check_year)
-    closes_at = fields.Moment(allow_none=True, validate=fields.check_year)
-    quota = fields.Nested(Quota)
-    feedback = fields.choice(tuple(LEVELS))
-    feedback_after_closing = fields.choice(tuple(LEVELS), allow_none=True)
-    rounding = fields.Step(allow_none=True)
+    title = base.Name()
+    series = base.Slug(allow_none=True)
+    opens_at = base.Moment(allow_none=True, validate=base.check_year)
+    closes_at = base.Moment(allow_none=True, validate=base.check_year)
+    quota = base.Nested(Quota)
+    feedback = base.choice(tuple(LEVELS))
+    feedback_after_closing = base.choice(tuple(LEVELS), allow_none=True)
+    rounding = base.Step(allow_none=True)
     publish_input = PublishInput()
     tracks = Tracks(PartNames())
-    leaderboard = fields.Nested(LeaderboardSettings)
-    about = fields.Nested(About)
+    leaderboard = base.Nested(LeaderboardSettings)
+    about = base.Nested(About)
 
 
 class BenchmarkChanges(_Settings, Strict[requests.BenchmarkChanges]):
@@ -191,18 +191,14 @@ class BenchmarkRequest(_Settings, Strict[requests.BenchmarkRequest]):
 
     into = requests.BenchmarkRequest
 
-    id = fields.Slug(required=True)
-    title = fields.Name(required=True)
-    format = fields.Named(FormatChoice(), required=True)
-    transforms = fields.Listed(
-        fields.Named(TransformEntry()), validate=fields.length(None, MAX_TRANSFORMS, "transforms")
-    )
-    metrics = fields.Listed(
-        fields.Named(MetricEntry()), required=True, validate=fields.length(1, MAX_METRICS, "metrics")
-    )
-    main_score = fields.Name()
-    errors = fields.choice(ERRORS)
-    parts = fields.Mapped(PartField(), required=True)
+    id = base.Slug(required=True)
+    title = base.Name(required=True)
+    format = base.Named(FormatChoice(), required=True)
+    transforms = base.Listed(base.Named(TransformEntry()), validate=base.length(None, MAX_TRANSFORMS, "transforms"))
+    metrics = base.Listed(base.Named(MetricEntry()), required=True, validate=base.length(1, MAX_METRICS, "metrics"))
+    main_score = base.Name()
+    errors = base.choice(ERRORS)
+    parts = base.Mapped(PartField(), required=True)
 
 
 class RevisionRequest(Strict[requests.RevisionRequest]):
@@ -210,14 +206,12 @@ class RevisionRequest(Strict[requests.RevisionRequest]):
 
     into = requests.RevisionRequest
 
-    reason = fields.Notes(allow_none=True)
-    public_reason = fields.Notes(allow_none=True)
-    format = fields.Named(FormatChoice())
-    transforms = fields.Listed(
-        fields.Named(TransformEntry()), validate=fields.length(None, MAX_TRANSFORMS, "transforms")
-    )
-    metrics = fields.Listed(fields.Named(MetricEntry()), validate=fields.length(1, MAX_METRICS, "metrics"))
-    main_score = fields.Name()
-    errors = fields.choice(ERRORS)
-    parts = fields.Mapped(PartField(allow_none=True))
-    dry_run = fields.Flag()
+    reason = base.Notes(allow_none=True)
+    public_reason = base.Notes(allow_none=True)
+    format = base.Named(FormatChoice())
+    transforms = base.Listed(base.Named(TransformEntry()), validate=base.length(None, MAX_TRANSFORMS, "transforms"))
+    metrics = base.Listed(base.Named(MetricEntry()), validate=base.length(1, MAX_METRICS, "metrics"))
+    main_score = base.Name()
+    errors = base.choice(ERRORS)
+    parts = base.Mapped(PartField(allow_none=True))
+    dry_run = base.Flag()

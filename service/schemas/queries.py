@@ -7,9 +7,8 @@ from marshmallow import post_load
 from service import requests
 from service.render import LEADERBOARD_FORMATS, MATRIX_FORMATS
 from service.requests import DEFAULT_LIMIT, ORDERS, PICKS, SHARES, WRONG_KINDS
-from service.schemas.base import Strict
-from service.schemas.fields import ID_FORM, String, choice, pattern, whole_number
-from service.schemas.jobs import STATES
+from service.schemas.base import ID_FORM, Strict, String, choice, pattern, whole_number
+from service.schemas.submissions import STATES
 from treescore.render import FORMATS, ITEM_FORMATS
 
 CURSOR = pattern(

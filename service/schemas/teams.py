@@ -18,8 +18,20 @@ from service.errors import LONGEST_SHOWN, unprocessable
 from service.requests import EVENT_KINDS, MAX_TEAMS, SCOPES
 from service.requests import TeamRequest as Team
 from service.requests import TeamsRequest as Teams
-from service.schemas.base import Fault, Strict
-from service.schemas.fields import Listed, Moment, Name, Nested, Slug, String, Whole, check_year, choice, length
+from service.schemas.base import (
+    Fault,
+    Listed,
+    Moment,
+    Name,
+    Nested,
+    Slug,
+    Strict,
+    String,
+    Whole,
+    check_year,
+    choice,
+    length,
+)
 from treescore.core.text import first_bad_byte, place
 from treescore.errors import Problem, ProblemList
 from treescore.render.rows import safe_value, separated

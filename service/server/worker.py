@@ -25,8 +25,17 @@ from gunicorn.workers.gthread import STOP_KEEPALIVE_LINGER, ThreadWorker  # type
 
 from service.config import Config, load_config
 from service.errors import BadRequest, InsufficientStorage, RequestTimeout, ServiceError, TooManyRequests, Unavailable
-from service.server.connection import Answer, Arrival, Bounds, Connection, Stage, refusal
-from service.server.state import EXTENSION, PROBES, ServerState
+from service.server.connection import (
+    EXTENSION,
+    PROBES,
+    Answer,
+    Arrival,
+    Bounds,
+    Connection,
+    ServerState,
+    Stage,
+    refusal,
+)
 
 RECEIVED = 65_536
 """Bytes taken from one connection before the others have their turn."""

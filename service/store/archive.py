@@ -1,4 +1,6 @@
-"""Portable copies of a store: a SQLite database with all tables, whichever database they come from, and a manifest.
+"""Upgrade the store's tables. This runs before any other process starts.
+
+Portable copies of a store: a SQLite database with all tables, whichever database they come from, and a manifest.
 
 The manifest holds, for every table, the number of rows and a digest that does not change with their order or with the
 database: a copy is compared with it when it is read, and again where it was written into another database.
@@ -16,10 +18,30 @@ from pathlib import Path
 from typing import NamedTuple, Self
 
 import orjson
+from alembic import command
+from alembic.config import Config as AlembicConfig
 from sqlalchemy import Boolean, Connection, DateTime, MetaData, Table, func, inspect, select, text
 
 from service.store.database import VERSION_TABLE, SchemaError, SchemaState, Store, schema_of
-from service.store.migrate import migrate
+
+MIGRATIONS = Path(__file__).parent / "migrations"
+
+
+def migrate(store: Store, version: str = "head") -> None:
+    """Run the migrations that are missing up to a version, in one transaction.
+
+    Raises:
+        SchemaError: the store is newer than this code, or of no release.
+    """
+    settings = AlembicConfig()
+    settings.set_main_option("script_location", str(MIGRATIONS))
+    with store.write() as connection:
+        found = schema_of(connection)
+        if found.state in (SchemaState.NEWER, SchemaState.UNRELEASED):
+            raise SchemaError(found.words)
+        settings.attributes["connection"] = connection
+        command.upgrade(settings, version)
+
 
 FORMAT = 1
 MANIFEST = "treescore_backup"

@@ -11,7 +11,6 @@ import orjson
 from sqlalchemy import ColumnElement, Connection, Table, delete, event, func, or_, select, text, update
 
 from service.store import artifacts, benchmarks, jobs, revisions, runs, score_records, submissions, texts
-from service.store import teams as team_rows
 from service.store import tokens as token_rows
 from service.store.database import Store
 from service.store.tables import artifacts as artifacts_table
@@ -173,7 +172,7 @@ def drop_benchmark(db: Connection, selected: Selected, slug: str, now: datetime)
     db.execute(delete(webhooks).where(webhooks.c.benchmark_id == slug))
     token_rows.revoke_all(db, slug, None, now)
     db.execute(update(tokens).where(tokens.c.benchmark_id == slug).values(name=None))
-    erased = {"name": team_rows.ERASED_NAME, "contact": None, "erased_at": now}
+    erased = {"name": benchmarks.ERASED_NAME, "contact": None, "erased_at": now}
     db.execute(update(teams).where(teams.c.benchmark_id == slug).values(erased))
     benchmarks.mark_deleted(db, slug, now)
     benchmarks.forget(db, slug)

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
+from service.usecases import comparisons as comparison_work
+from service.usecases import jobs
 from service.usecases.benchmarks import work as revision_work
 from service.usecases.benchmarks.benchmarks import REVISION_KIND
 from service.usecases.boards import work as board_work
-from service.usecases.comparisons import ask as comparison_work
-from service.usecases.comparisons.ask import COMPARISON_KIND
-from service.usecases.jobs import jobs
-from service.usecases.runs.ending import Kind
+from service.usecases.comparisons import COMPARISON_KIND
+from service.usecases.runs import Kind
 from service.usecases.submissions import validation
 from service.usecases.submissions import work as submission_work
 from service.usecases.submissions.views import SUBMISSION_KIND

@@ -27,9 +27,9 @@ from service.queue import LIVE, REDIS_ERRORS, RUN_QUEUES
 from service.requests import SuggestionRequest
 from service.store import runs
 from service.store.database import DiskState, SchemaState, disk_of, schema_of
-from service.usecases.jobs import jobs
+from service.usecases import jobs
 from service.usecases.kinds import KINDS
-from service.usecases.runs.views import View, json_view
+from service.usecases.runs import View, json_view
 from treescore.core.params import schema_of as parameters_schema
 from treescore.core.registry import FORMATS, METRICS, TRANSFORMS
 from treescore.core.version import __version__

@@ -14,11 +14,11 @@ from service.caller import Caller, new_id, new_token, token_hash
 from service.context import Context
 from service.errors import NotFound, invalid
 from service.requests import PageQuery, TokenRequest
-from service.store import teams, tokens
+from service.store import benchmarks, tokens
 from service.store.tokens import Token
-from service.usecases.access.access import benchmark_of, storable, unknown_team
-from service.usecases.events.events import record_event
-from service.usecases.runs.views import Page, moment, page_of
+from service.usecases.access import benchmark_of, storable, unknown_team
+from service.usecases.events import record_event
+from service.usecases.runs import Page, moment, page_of
 
 
 def create_token(context: Context, caller: Caller, request: TokenRequest) -> dict[str, object]:
@@ -109,7 +109,7 @@ def create_team_token(
     """
     with context.store.write() as db:
         benchmark_of(db, slug)
-        team = teams.get(db, slug, team_id) if storable(team_id) else None
+        team = benchmarks.get_team(db, slug, team_id) if storable(team_id) else None
         if team is None or team.erased_at is not None:
             raise NotFound(unknown_team(db, slug, team_id))
         return _add_token(db, context, " ".join(TEAM_SCOPES), name, slug, team_id, expires_at)

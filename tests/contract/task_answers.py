@@ -11,8 +11,8 @@ import pytest
 from werkzeug.test import TestResponse
 
 from service.store import events
-from service.usecases.access.authentication import ALLOWED
-from service.usecases.events.webhooks import deliver_due
+from service.usecases.access import FAILURES_ALLOWED
+from service.usecases.events import deliver_due
 from tests.contract.checking import operations
 from tests.contract.shared_task import FIX, SharedTask
 from tests.contract.stage import Stage
@@ -171,7 +171,7 @@ def _too_many_asked(stage: Stage) -> TestResponse:
     at, client = f"{task.address}/comparisons", task.team("metz")
     question = {"submissions": task.two(), "score": "attachment.uas"}
     with stage.asleep(), pytest.MonkeyPatch.context() as patch:
-        patch.setattr("service.usecases.comparisons.ask.MOST_WAITING", 1)
+        patch.setattr("service.usecases.comparisons.MOST_WAITING", 1)
         client.post(at, json=question)
         return client.post(at, json={**question, "score": "attachment.exact_match"})
 
@@ -319,7 +319,7 @@ def _joined_once_too_often(stage: Stage) -> TestResponse:
 
 
 def _joined_at_random(stage: Stage) -> TestResponse:
-    for _ in range(ALLOWED):
+    for _ in range(FAILURES_ALLOWED):
         assert _join(stage, "guess", address="10.8.0.2").status_code == 403
     return _join(stage, "guess", address="10.8.0.2")
 

@@ -65,7 +65,7 @@ def _being_taken(stage: Stage) -> TestResponse:
         raise Conflict("A request with this Idempotency-Key is being taken at this moment. Try again.")
 
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr("service.usecases.jobs.jobs.submit_job", busy)
+        patch.setattr("service.usecases.jobs.submit_job", busy)
         return stage.client().post("/v1/jobs", json=JOB, headers={"Idempotency-Key": "busy"})
 
 

@@ -12,8 +12,7 @@ from typing import Any
 import pytest
 import yaml
 
-from service.contract.build import built, difference, query_classes, request_classes
-from service.contract.parts import FOLDER, ContractError, read_parts
+from service.contract.build import FOLDER, ContractError, built, difference, query_classes, read_parts, request_classes
 from tests.contract.checking import ROOT, contract, operations, resolved
 
 FIXED: dict[str, Any] = json.loads((Path(__file__).parent / "fixed_names.json").read_text(encoding="utf-8"))

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from service.usecases.events.webhooks import deliver_due
+from service.usecases.events import deliver_due
 from tests.conftest import ROOT
 from tests.contract.shared_task import SharedTask
 from tests.contract.stage import Stage

@@ -3,7 +3,7 @@
 import orjson
 
 from service.requests import JobRequest
-from service.schemas import jobs as schemas
+from service.schemas import submissions as schemas
 from service.schemas.base import load
 
 SMALL = {"format": "conllu", "gold": "gold", "metrics": ["attachment"], "systems": [{"name": "a", "output": "a"}]}

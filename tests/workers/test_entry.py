@@ -8,11 +8,10 @@ import pytest
 
 from service.config import load_config
 from service.monitoring import configure_logs
-from service.schemas.jobs import JobRequest
+from service.schemas.submissions import JobRequest
 from service.store import runs
-from service.usecases import kinds
-from service.usecases.jobs import jobs
-from service.usecases.jobs.jobs import submit_job
+from service.usecases import jobs, kinds
+from service.usecases.jobs import submit_job
 from tests.fixtures.contexts import SCORER
 from tests.fixtures.requests import DEPENDENCIES, loaded
 from workers import entry

@@ -17,12 +17,11 @@ from rq.job import Job
 from rq.registry import FailedJobRegistry, StartedJobRegistry
 from rq.utils import now, utcformat
 
-from service import rq_keys
-from service.queue import ABANDONED_AFTER, LIVE, Queue
-from service.rq_keys import HEARTBEAT_KEPT
+from service import queue as rq_keys
+from service.queue import ABANDONED_AFTER, HEARTBEAT_KEPT, LIVE, Queue
 from tests.conftest import ROOT
 from tests.fixtures.rq_worker_process import NOTES, WORK
-from workers.rq_worker import STOP_ASKED, RqWorker
+from workers.worker import STOP_ASKED, RqWorker
 
 NAMES = ["job_1", "sub_1", "sub_1-2-p1-0"]
 
@@ -87,8 +86,8 @@ def test_wake_ups_are_sent_in_one_transaction(queue):
 def test_a_queue_is_a_list_of_ids_oldest_on_the_left(queue, live, sent):
     assert [each.decode() for each in queue.redis.lrange(live.key, 0, -1)] == sent
     assert live.job_ids == sent
-    assert rq_keys.waits(live, sent[1])
-    assert not rq_keys.waits(live, "job_2")
+    assert rq_keys.job_waits(live, sent[1])
+    assert not rq_keys.job_waits(live, "job_2")
 
 
 def test_a_job_that_waits_is_an_entry_and_a_hash_and_nothing_else(queue, live, sent):
@@ -102,21 +101,21 @@ def test_a_job_taken_out_of_the_list_is_forgotten_with_its_hash(queue, live, sen
         rq_keys.take_out_of(live, sent[1], pipeline)
         rq_keys.take_out_of(live, "job_2", pipeline)
         assert pipeline.execute() == [1, 0]
-    rq_keys.forget(queue.redis, sent[1])
+    rq_keys.forget_job(queue.redis, sent[1])
     assert live.job_ids == [sent[0], sent[2]]
     assert not queue.redis.exists(Job.key_for(sent[1]))
 
 
 def test_a_cancelled_job_is_nowhere(queue, live, sent):
     for name in [*sent, "job_2"]:
-        rq_keys.cancel(queue.redis, name)
+        rq_keys.cancel_job(queue.redis, name)
     assert {key.decode() for key in queue.redis.keys("*")} <= {"rq:queues"}
 
 
 def test_a_begun_job_is_known_by_its_id(worker, live, sent):
-    assert rq_keys.begun(live) == set()
+    assert rq_keys.begun_jobs(live) == set()
     started(live, sent[2], worker)
-    assert rq_keys.begun(live) == {sent[2]}
+    assert rq_keys.begun_jobs(live) == {sent[2]}
 
 
 @pytest.mark.parametrize("retries", [rq_keys.RETRIES, 0])
@@ -127,43 +126,43 @@ def test_jobs_of_a_worker_without_heartbeat_are_queued_again_while_they_have_ret
     registry = StartedJobRegistry(queue=live)
     [[entry, ends]] = live.connection.zrange(registry.key, 0, -1, withscores=True)
     assert ends - now().timestamp() <= ABANDONED_AFTER
-    rq_keys.reap(live)
-    assert rq_keys.begun(live) == {sent[0]}
+    rq_keys.reap_lost(live)
+    assert rq_keys.begun_jobs(live) == {sent[0]}
     live.connection.zadd(registry.key, {entry: 1})
-    rq_keys.reap(live)
-    assert rq_keys.begun(live) == set()
-    assert rq_keys.waits(live, sent[0]) == bool(retries)
+    rq_keys.reap_lost(live)
+    assert rq_keys.begun_jobs(live) == set()
+    assert rq_keys.job_waits(live, sent[0]) == bool(retries)
     assert FailedJobRegistry(queue=live).get_job_ids() == ([] if retries else [sent[0]])
 
 
 def test_workers_are_found_with_what_they_noted_and_when(worker, queue):
-    assert list(rq_keys.workers(queue.redis)) == []
+    assert list(rq_keys.registered_workers(queue.redis)) == []
     worker.register_birth()
     worker.note_work(WORK)
-    [found] = rq_keys.workers(queue.redis)
+    [found] = rq_keys.registered_workers(queue.redis)
     assert (found.name, found.queue, found.current) == (worker.name, LIVE, WORK)
     assert timedelta(0) <= found.age < timedelta(seconds=60)
     age_by(queue, worker, timedelta(seconds=90))
-    [found] = rq_keys.workers(queue.redis)
+    [found] = rq_keys.registered_workers(queue.redis)
     assert timedelta(seconds=89) < found.age < HEARTBEAT_KEPT
     worker.note_work(None)
-    [found] = rq_keys.workers(queue.redis)
+    [found] = rq_keys.registered_workers(queue.redis)
     assert found.current is None
 
 
 def test_a_wrong_clock_of_a_workers_host_makes_no_heartbeat_old(worker, queue):
     worker.register_birth()
     queue.redis.hset(worker.key, "last_heartbeat", utcformat(now() - timedelta(hours=1)))
-    [found] = rq_keys.workers(queue.redis)
+    [found] = rq_keys.registered_workers(queue.redis)
     assert found.age < timedelta(seconds=60)
 
 
 def test_a_heartbeat_registers_the_worker_with_an_empty_redis(worker, queue, live):
     worker.register_birth()
     queue.redis.flushall()
-    assert (queue.workers(LIVE), list(rq_keys.workers(queue.redis))) == (0, [])
+    assert (queue.workers(LIVE), list(rq_keys.registered_workers(queue.redis))) == (0, [])
     worker.heartbeat()
-    [found] = rq_keys.workers(queue.redis)
+    [found] = rq_keys.registered_workers(queue.redis)
     assert (found.name, queue.workers(LIVE)) == (worker.name, 1)
     assert queue.redis.hget(worker.key, "queues") == live.name.encode()
 
@@ -171,7 +170,7 @@ def test_a_heartbeat_registers_the_worker_with_an_empty_redis(worker, queue, liv
 def test_no_worker_is_found_after_its_death(worker, queue):
     worker.register_birth()
     worker.register_death()
-    assert list(rq_keys.workers(queue.redis)) == []
+    assert list(rq_keys.registered_workers(queue.redis)) == []
 
 
 def test_noting_work_is_one_command(worker, queue):

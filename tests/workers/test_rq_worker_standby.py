@@ -10,7 +10,7 @@ from typing import IO
 import psutil
 import pytest
 
-from workers.rq_worker import AT_WORK, STANDING_BY, Standby
+from workers.worker import AT_WORK, STANDING_BY, Standby
 
 
 class Heard:

@@ -7,13 +7,12 @@ from datetime import timedelta
 import pytest
 
 from service.errors import Gone
-from service.queue import ABANDONED_AFTER
-from service.rq_keys import HEARTBEAT, HEARTBEAT_KEPT
+from service.queue import ABANDONED_AFTER, HEARTBEAT, HEARTBEAT_KEPT
 from service.schemas.benchmarks import RevisionRequest
-from service.schemas.jobs import JobRequest
+from service.schemas.submissions import JobRequest
 from service.store import revisions, runs, score_records
 from service.usecases.benchmarks.revisions import create_revision
-from service.usecases.jobs.jobs import submit_job, view_job
+from service.usecases.jobs import submit_job, view_job
 from tests.fixtures.contexts import ORGANISER, SCORER, later, with_config
 from tests.fixtures.requests import DEPENDENCIES, loaded
 from tests.fixtures.tasks import SLUG, WRONG

@@ -7,9 +7,9 @@ from itertools import chain, repeat
 import pytest
 
 from service.queue import LIVE
-from service.schemas.jobs import JobRequest
+from service.schemas.submissions import JobRequest
 from service.store import runs
-from service.usecases.jobs.jobs import submit_job
+from service.usecases.jobs import submit_job
 from tests.fixtures.contexts import ORGANISER, SCORER
 from tests.fixtures.requests import DEPENDENCIES, loaded
 from workers import entry, worker

@@ -1,4 +1,4 @@
-"""Alembic's entry: the connection comes from service.store.migrate."""
+"""Alembic's entry: the connection comes from service.store.archive."""
 
 from __future__ import annotations
 

@@ -28,12 +28,11 @@ from service.store.benchmarks import Benchmark
 from service.store.revisions import Part, Revision
 from service.store.runs import CANCELLED, FAILED, QUEUED, RUNNING, SUCCEEDED
 from service.store.submissions import SentAttempt
-from service.usecases.access.access import IdempotencyKey, benchmark_of, claim_key
+from service.usecases.access import IdempotencyKey, benchmark_of, claim_key
 from service.usecases.benchmarks.settings import check_part_name, complete_settings, revision_warnings
 from service.usecases.boards.work import schedule_board_comparison
-from service.usecases.events.events import record_event
-from service.usecases.runs.ending import queue_runs
-from service.usecases.runs.views import TEXT_TYPE, Page, View, body_view, json_view, moment, page_of, wait_for
+from service.usecases.events import record_event
+from service.usecases.runs import TEXT_TYPE, Page, View, body_view, json_view, moment, page_of, queue_runs, wait_for
 from service.usecases.scoring import gold
 from service.usecases.scoring.config import check_scoring, counts_shown, input_kind, scoring_config
 from service.usecases.scoring.gold import GOLD, items_name, named_texts

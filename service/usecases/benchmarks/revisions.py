@@ -21,12 +21,12 @@ from service.requests import MAX_PARTS, PageQuery, PartGold, RevisionRequest
 from service.store import revisions, runs, texts
 from service.store.benchmarks import Benchmark
 from service.store.revisions import Digests, Revision
-from service.usecases.access.access import IdempotencyKey, active_revision, benchmark_of, claim_key, cursor_number
+from service.usecases.access import IdempotencyKey, active_revision, benchmark_of, claim_key, cursor_number
 from service.usecases.benchmarks.benchmarks import REVISION_KIND, part_document, parts_texts, shown_revision
 from service.usecases.benchmarks.settings import moves_shown, revision_warnings
 from service.usecases.boards.viewing import release_of_revision
-from service.usecases.events.events import record_event
-from service.usecases.runs.views import Page, View, json_view, moment, wait_for
+from service.usecases.events import record_event
+from service.usecases.runs import Page, View, json_view, moment, wait_for
 from service.usecases.scoring.config import MEMBERS, check_scoring, counts_shown, scoring_config
 from service.usecases.scoring.gold import GOLD, items_name, names_of
 from treescore.core.params import Json, escape

@@ -18,7 +18,7 @@ from service.requests import MACRO, MAX_ABOUT, MISSING, POOLED, BenchmarkChanges
 from service.store import revisions
 from service.store.benchmarks import Benchmark
 from service.store.revisions import Revision
-from service.usecases.runs.views import moment
+from service.usecases.runs import moment
 from service.usecases.scoring.config import scoring_config, scoring_warnings
 from service.usecases.scoring.shares import gold_of, golds_of, sizes_of
 from treescore.core.params import Json, escape

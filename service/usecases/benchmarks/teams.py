@@ -11,16 +11,13 @@ from service.caller import Caller, new_id, new_invite, new_token, token_hash
 from service.context import Context
 from service.errors import LONGEST_SHOWN, Conflict, Forbidden, Gone, NotFound, invalid, refuse
 from service.requests import InviteRequest, JoinRequest, PageQuery, TeamRequest, TeamsRequest
-from service.store import runs, submissions, teams, tokens
-from service.store.benchmarks import Benchmark
-from service.store.teams import Invite, Team
+from service.store import benchmarks, runs, submissions, tokens
+from service.store.benchmarks import Benchmark, Invite, Team
 from service.store.tokens import Token
-from service.usecases.access.access import benchmark_of, storable, unknown_team
-from service.usecases.access.authentication import count_failure
+from service.usecases.access import benchmark_of, count_failure, storable, unknown_team
 from service.usecases.boards.work import board_changed
-from service.usecases.events.events import record_event
-from service.usecases.runs.ending import queue_runs
-from service.usecases.runs.views import Page, moment, page_of
+from service.usecases.events import record_event
+from service.usecases.runs import Page, moment, page_of, queue_runs
 from treescore.errors import ProblemList
 
 SHOWN = 20
@@ -50,7 +47,7 @@ def create_teams(context: Context, caller: Caller, slug: str, request: TeamsRequ
     _refuse_repeated(request)
     with context.store.write() as db:
         benchmark_of(db, slug, lock=True)
-        known = teams.existing(db, slug, [team.id for team in request.teams])
+        known = benchmarks.existing_teams(db, slug, [team.id for team in request.teams])
         if known:
             raise _some_taken(request, known)
         return [add_team(db, context, slug, team, caller.owner) for team in request.teams]
@@ -78,9 +75,9 @@ def add_team(
         Conflict: the id is taken, perhaps by an erased team.
     """
     team = Team(slug, request.id, request.name, request.contact, context.now(), None)
-    if teams.get(db, slug, team.id) is not None:
+    if benchmarks.get_team(db, slug, team.id) is not None:
         raise _team_taken(team.id)
-    teams.add(db, team)
+    benchmarks.add_team(db, team)
     token = _new_token(db, context, team)
     record_event(db, context, "team.created", slug, actor=actor, team_id=team.id, subject=team.id, data=data)
     return {**_team_document(team), "token": token}
@@ -91,7 +88,7 @@ def list_teams(context: Context, caller: Caller, slug: str, query: PageQuery) ->
     caller.require("organise")
     with context.store.read() as db:
         benchmark_of(db, slug)
-        rows = teams.listing(db, slug, query.cursor, query.limit + 1)
+        rows = benchmarks.teams_of(db, slug, query.cursor, query.limit + 1)
     return page_of(rows, query.limit, _team_document)
 
 
@@ -115,7 +112,7 @@ def erase_team(context: Context, caller: Caller, slug: str, team_id: str) -> Non
         benchmark_of(db, slug, lock=True)
         _team_of(db, slug, team_id)
         tokens.revoke_all(db, slug, team_id, now)
-        teams.erase(db, slug, team_id, now)
+        benchmarks.erase_team(db, slug, team_id, now)
         stopped = submissions.anonymise(db, slug, team_id, now)
         for run_id in stopped:
             runs.finish(db, run_id, runs.CANCELLED, now)
@@ -127,7 +124,7 @@ def erase_team(context: Context, caller: Caller, slug: str, team_id: str) -> Non
 
 
 def _team_of(db: Connection, slug: str, team_id: str) -> Team:
-    team = teams.get(db, slug, team_id, lock=True) if storable(team_id) else None
+    team = benchmarks.get_team(db, slug, team_id, lock=True) if storable(team_id) else None
     if team is None or team.erased_at is not None:
         raise NotFound(unknown_team(db, slug, team_id))
     return team
@@ -197,7 +194,7 @@ def create_invite(context: Context, caller: Caller, slug: str, request: InviteRe
     invite = Invite(new_id("inv", now), slug, token_hash(secret), now, expires_at, request.teams_at_most)
     with context.store.write() as db:
         benchmark_of(db, slug)
-        teams.add_invite(db, invite)
+        benchmarks.add_invite(db, invite)
         record_event(db, context, "invite.created", slug, actor=caller.owner, subject=invite.id)
     address = f"{context.config.public_url.rstrip('/')}/join/{secret}"
     return {**_invite_document(invite), "secret": secret, "address": address}
@@ -208,7 +205,7 @@ def list_invites(context: Context, caller: Caller, slug: str, query: PageQuery) 
     caller.require("organise")
     with context.store.read() as db:
         benchmark_of(db, slug)
-        rows = teams.invites_of(db, slug, query.cursor, query.limit + 1)
+        rows = benchmarks.invites_of(db, slug, query.cursor, query.limit + 1)
     return page_of(rows, query.limit, _invite_document)
 
 
@@ -221,7 +218,7 @@ def delete_invite(context: Context, caller: Caller, slug: str, invite_id: str) -
     caller.require("organise")
     with context.store.write() as db:
         benchmark_of(db, slug)
-        if not storable(invite_id) or not teams.withdraw_invite(db, slug, invite_id, context.now()):
+        if not storable(invite_id) or not benchmarks.withdraw_invite(db, slug, invite_id, context.now()):
             raise NotFound(f"Unknown invite {invite_id[:LONGEST_SHOWN]!r} of benchmark {slug!r}.")
         record_event(db, context, "invite.deleted", slug, actor=caller.owner, subject=invite_id)
 
@@ -256,9 +253,9 @@ def join(context: Context, caller: Caller, request: JoinRequest) -> dict[str, ob
     slug = known.benchmark_id
     with context.store.write() as db:
         benchmark_of(db, slug, lock=True)
-        invite = teams.invite_by_hash(db, known.hash) or known
+        invite = benchmarks.invite_by_hash(db, known.hash) or known
         _open_benchmark(db, invite, context.now())
-        if not teams.use_invite(db, invite.id):
+        if not benchmarks.use_invite(db, invite.id):
             raise _used_up(invite)
         team = TeamRequest(request.id, request.name, request.contact)
         made = add_team(db, context, slug, team, caller.token_id, {"invite": invite.id})
@@ -300,7 +297,7 @@ def _known(context: Context, caller: Caller, secret: str) -> Invite:
         Forbidden: it is unknown.
     """
     with context.store.read() as db:
-        invite = teams.invite_by_hash(db, token_hash(secret))
+        invite = benchmarks.invite_by_hash(db, token_hash(secret))
     if invite is None:
         count_failure(context, caller.address)
         raise Forbidden("Unknown invite. Use the whole address that the organisers sent.", slug="unknown-invite")

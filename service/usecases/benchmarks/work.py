@@ -14,12 +14,12 @@ from service.requests import PRIVATE
 from service.store import artifacts, benchmarks, boards, revisions, runs, score_records, submissions, texts
 from service.store.benchmarks import Benchmark
 from service.store.revisions import Part, Revision
-from service.usecases.access.access import benchmark_of
+from service.usecases.access import benchmark_of
 from service.usecases.benchmarks.benchmarks import input_name
 from service.usecases.boards.board import incomplete_last, systems_together, top_rungs
 from service.usecases.boards.work import Side, rank_changes, schedule_board_comparison
-from service.usecases.events.events import record_event
-from service.usecases.runs.ending import Cancelled, Ending, Failure, Outdated, Progress, QueuedRun
+from service.usecases.events import record_event
+from service.usecases.runs import Cancelled, Ending, Failure, Outdated, Progress, QueuedRun
 from service.usecases.scoring.config import ScoringConfig, scoring_config
 from service.usecases.scoring.gold import benchmark_key, keyed_digest, load_part, sentence_keys
 from service.usecases.scoring.part_scorer import Scorer

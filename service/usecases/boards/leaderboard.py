@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
+from datetime import datetime
 from typing import cast
 
 import numpy as np
@@ -28,12 +29,12 @@ from service.render.documents import (
     RowDocument,
 )
 from service.requests import MACRO, POOLED, PRIVATE, LeaderboardQuery, MatrixQuery, ScoresQuery
-from service.store import boards, teams
+from service.store import benchmarks, boards
 from service.store.benchmarks import Benchmark
 from service.store.boards import RowDetails
 from service.store.score_records import finite
 from service.store.submissions import links_document
-from service.usecases.access.access import benchmark_of, item_number
+from service.usecases.access import benchmark_of, item_number
 from service.usecases.boards import viewing
 from service.usecases.boards.board import (
     Board,
@@ -46,7 +47,7 @@ from service.usecases.boards.board import (
     track_of,
 )
 from service.usecases.boards.compare import Finding, numbers_considered, significance_of
-from service.usecases.runs.views import Page, View, moment
+from service.usecases.runs import Page, View, moment
 from service.usecases.scoring.config import counts_shown
 from service.usecases.scoring.results import coverage_of
 from treescore.core.arrays import FloatArray
@@ -70,13 +71,8 @@ def board_document(
     Raises:
         Forbidden: the viewer's level does not show the score, the part or the revision.
     """
-    shown = viewer.level >= Level.ROUNDED
-    release = viewing.release_of_board(db, benchmark, board, viewer.level)
-    if shown:
-        viewing.require_board(db, benchmark, board, viewer.level)
-    rows = rows_of(db, board, release.ranking) if shown else []
+    release, rows, changed = _shown(db, benchmark, board, viewer)
     finding = significance_of(db, benchmark, board, rows, release.level)
-    changed = boards.last_change(db, benchmark.id, viewer.until) if shown else None
     stop = start + MOST_ROWS
     return BoardDocument(
         benchmark=benchmark.id,
@@ -102,6 +98,18 @@ def board_document(
     )
 
 
+def _shown(
+    db: Connection, benchmark: Benchmark, board: Board, viewer: viewing.Viewer
+) -> tuple[Release, Sequence[BoardRow], datetime | None]:
+    """Return what of a board is released to a viewer, its rows, and when it last changed."""
+    release = viewing.release_of_board(db, benchmark, board, viewer.level)
+    if viewer.level < Level.ROUNDED:
+        return release, [], None
+    viewing.require_board(db, benchmark, board, viewer.level)
+    rows = rows_of(db, board, release.ranking)
+    return release, rows, boards.last_change(db, benchmark.id, viewer.until)
+
+
 def _board_rows(
     db: Connection, board: Board, finding: Finding, viewer: viewing.Viewer, release: Release
 ) -> list[RowDocument]:
@@ -110,7 +118,7 @@ def _board_rows(
     missing = viewing.missing_parts_of(db, board, (row.entry for row in finding.rows))
     parts = board.chosen_names
     team_ids = {row.entry.team_id for row in finding.rows if row.entry.team_id is not None}
-    names = teams.names(db, board.benchmark_id, team_ids) if viewer.named else {}
+    names = benchmarks.team_names(db, board.benchmark_id, team_ids) if viewer.named else {}
     considered = numbers_considered(db, board, finding.rows) if release.level >= Level.SCORES else {}
     documents = []
     for row in finding.rows:
@@ -161,8 +169,6 @@ BOARD_SHEET = viewing.Sheet("leaderboard", BOARD_VERSION, LEADERBOARD_FORMATS, b
 
 MATRIX_VERSION = 1
 """Version of the document; part of its ETag."""
-MOST_MATRIX_ROWS = 2000
-"""Maximum number of rows in one answer."""
 
 
 def matrix(context: Context, caller: Caller, slug: str, query: MatrixQuery, etag: str | None = None) -> View:
@@ -178,13 +184,8 @@ def matrix_document(
     Raises:
         Forbidden: the viewer's level does not show the score, the part or the revision.
     """
-    shown = viewer.level >= Level.ROUNDED
-    release = viewing.release_of_board(db, benchmark, board, viewer.level)
-    if shown:
-        viewing.require_board(db, benchmark, board, viewer.level)
-    rows = rows_of(db, board, release.ranking) if shown else []
-    changed = boards.last_change(db, benchmark.id, viewer.until) if shown else None
-    stop = start + MOST_MATRIX_ROWS
+    release, rows, changed = _shown(db, benchmark, board, viewer)
+    stop = start + MOST_ROWS
     return MatrixDocument(
         benchmark=benchmark.id,
         title=benchmark.title,
@@ -227,7 +228,7 @@ def _matrix_rows(
     values = _part_values(db, board, ids)
     parts = board.chosen_names
     members = {row.entry.team_id for row in rows if row.entry.team_id is not None}
-    names = teams.names(db, board.benchmark_id, members) if viewer.named else {}
+    names = benchmarks.team_names(db, board.benchmark_id, members) if viewer.named else {}
     documents = []
     for row in rows:
         entry = row.entry
@@ -312,7 +313,7 @@ def _lines(
     ids = [each for row in rows for each in {row.entry.id, *row.entry.runs}]
     figures = boards.part_figures(db, ids, board.revision.number, board.layout, private=board.share == PRIVATE)
     members = {row.entry.team_id for row in rows if row.entry.team_id is not None}
-    names = teams.names(db, board.benchmark_id, members) if viewer.named else {}
+    names = benchmarks.team_names(db, board.benchmark_id, members) if viewer.named else {}
     makers = {name: _maker(board, name) for name in _shown_parts(board, release)}
     addresses = board.layout.addresses
     lines: list[Mapping[str, object]] = []

@@ -31,9 +31,9 @@ from service.store.database import Store
 from service.store.revisions import Revision
 from service.store.score_records import finite
 from service.store.submissions import BoardEntry
-from service.usecases.access.access import benchmark_of, item_number
+from service.usecases.access import benchmark_of, item_number
 from service.usecases.boards.board import Board, board_of, track_means
-from service.usecases.runs.views import View, board_name, changed, etag_of, moment, wait_for
+from service.usecases.runs import View, board_name, changed, etag_of, moment, wait_for
 from service.usecases.scoring.config import scoring_config
 from service.usecases.scoring.shares import golds_of, sizes_of
 from treescore.core.version import __version__

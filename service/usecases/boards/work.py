@@ -40,7 +40,7 @@ from service.usecases.boards.board import (
     tested_of,
 )
 from service.usecases.boards.compare import board_question, compare_submissions
-from service.usecases.runs.ending import Ending, Failure, Progress, QueuedRun
+from service.usecases.runs import Ending, Failure, Progress, QueuedRun
 from service.usecases.scoring.config import scoring_config
 
 BOARD_KIND = "board"

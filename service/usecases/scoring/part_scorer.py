@@ -17,14 +17,14 @@ import orjson
 from service.context import Context
 from service.errors import error_record
 from service.monitoring import span
-from service.policy import documents as misfits
+from service.policy import documents as policy_documents
 from service.requests import MACRO, PRIVATE, PUBLIC
 from service.store import benchmarks, revisions, texts
 from service.store.packing import pack_array, pack_with_head, unpack_with_head
 from service.store.revisions import Part, Revision
 from service.store.score_records import Figures, Layout, PackedArtifacts, PrivateFigures, ScoreRecord
 from service.store.submissions import Submission
-from service.usecases.runs.ending import Failure
+from service.usecases.runs import Failure
 from service.usecases.scoring.config import ScoringConfig, scoring_config
 from service.usecases.scoring.gold import OUTPUTS, digest_of_part, evaluation_against, names_of, text_of
 from service.usecases.scoring.results import ArtifactKey, coverage_of, pack_outcome
@@ -270,7 +270,7 @@ class Scorer:
             self._score(part, text, scored)
         except ScoringError as error:
             failure = Failure.of(error)
-            if scored.sizes and any(map(misfits.is_misfit, failure.problems)):
+            if scored.sizes and any(map(policy_documents.is_misfit, failure.problems)):
                 # the text could be read, so that what failed was the comparison with gold
                 failure = replace(failure, closed=Failure("input", [_closed(part)], 1))
             # what is stored of the output alone is shown whether it fits gold or not
@@ -299,8 +299,8 @@ class Scorer:
             scored.shares[entry.key] = PartShare(outcome.rows, documents)
             for problem in outcome.warnings:
                 warning = _warning(problem.at(pointer, part.name), entry.key)
-                if misfits.is_misfit(problem):
-                    warning[misfits.COMPARED] = _warning(_closed(part), entry.key)
+                if policy_documents.is_misfit(problem):
+                    warning[policy_documents.COMPARED] = _warning(_closed(part), entry.key)
                 scored.warnings.append(warning)
             key = ArtifactKey(part.position, position, self.revision.number)
             scored.packed |= pack_outcome(key, entry, outcome, evaluation.gold, tokens=True)
@@ -442,7 +442,7 @@ def _together(by_part: Mapping[str, str]) -> str:
 
 
 def _closed(part: Part) -> Problem:
-    return misfits.closed_problem(f"/outputs/{part.name}", part.name)
+    return policy_documents.closed_problem(f"/outputs/{part.name}", part.name)
 
 
 def _numbers(values: FloatArray) -> list[float | None]:

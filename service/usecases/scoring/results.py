@@ -20,7 +20,7 @@ from service.store import artifacts
 from service.store.packing import pack_array, pack_columns, pack_values, unpack_array, unpack_columns
 from service.store.revisions import Part
 from service.store.score_records import PackedArtifacts, artifact_name
-from service.usecases.runs.views import View, json_view
+from service.usecases.runs import View, json_view
 from treescore.core.arrays import Counts, offsets_of
 from treescore.core.columns import Documents, Lists, Records
 from treescore.core.registry import Outcome

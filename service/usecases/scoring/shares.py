@@ -28,7 +28,7 @@ import orjson
 from sqlalchemy import Connection
 
 from service.requests import PRIVATE, PUBLIC
-from service.store import artifacts, revisions, score_records, teams, texts
+from service.store import artifacts, benchmarks, revisions, score_records, texts
 from service.store.benchmarks import Benchmark
 from service.store.revisions import Digests, Part, Revision
 from service.store.score_records import Ladder
@@ -205,7 +205,7 @@ def place_on_ladder(db: Connection, benchmark: Benchmark, revision: Revision, su
     """Decide whether the scores of a submission, just saved, are released. Scores that have a place keep it."""
     if not benchmark.leaderboard["ladder"] or submission.team_id is None:
         return
-    teams.get(db, benchmark.id, submission.team_id, lock=True)
+    benchmarks.get_team(db, benchmark.id, submission.team_id, lock=True)
     if score_records.rung(db, submission.id, revision.number) is not None:
         return
     rows = _counts(db, benchmark, revision, submission)

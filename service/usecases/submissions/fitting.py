@@ -21,13 +21,13 @@ from service.policy import gate
 from service.policy.figures import release_of, step_of
 from service.policy.gate import Level
 from service.requests import MACRO, POOLED, PageQuery
-from service.store import comparisons, revisions, score_records, submissions, teams
+from service.store import benchmarks, comparisons, revisions, score_records, submissions
 from service.store.benchmarks import Benchmark
 from service.store.revisions import Part, Revision
 from service.store.submissions import SentSubmission
-from service.usecases.access.access import active_revision, benchmark_of
+from service.usecases.access import active_revision, benchmark_of
 from service.usecases.boards.board import tracks_in
-from service.usecases.runs.views import Page
+from service.usecases.runs import Page
 from service.usecases.scoring.config import ScoringConfig, scoring_config
 from treescore.core.arrays import Counts
 
@@ -89,7 +89,7 @@ def report(context: Context, caller: Caller, slug: str, query: PageQuery) -> Pag
         benchmark = benchmark_of(db, slug)
         revision = active_revision(db, benchmark)
         parts = revisions.parts_of(db, revision.id)
-        found = teams.listing(db, slug, query.cursor, limit + 1)
+        found = benchmarks.teams_of(db, slug, query.cursor, limit + 1)
         ids = [team.id for team in found[:limit]]
         checked = submissions.validations_by_team(db, slug, ids)
         equal = submissions.equal_outputs(db, slug, ids)

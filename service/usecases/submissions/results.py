@@ -12,8 +12,7 @@ from sqlalchemy import Connection
 from service.caller import Caller
 from service.context import Context
 from service.errors import SOON, Conflict, Gone, NotFound
-from service.policy import documents as misfits
-from service.policy import documents as policy
+from service.policy import documents as policy_documents
 from service.policy import gate
 from service.policy.documents import by_output_sentences as items_by_output
 from service.policy.figures import Release, not_shown, shown_share
@@ -23,9 +22,9 @@ from service.store import artifacts, revisions, score_records
 from service.store.revisions import Part, Revision
 from service.store.runs import SUCCEEDED, UNFINISHED
 from service.store.submissions import TREES, Submission
-from service.usecases.access.access import active_revision, benchmark_of, item_number, submission_of
+from service.usecases.access import active_revision, benchmark_of, item_number, submission_of
 from service.usecases.boards.viewing import release_of_revision
-from service.usecases.runs.views import Page, View, items_page
+from service.usecases.runs import Page, View, items_page
 from service.usecases.scoring.config import scoring_config, visibility_key
 from service.usecases.scoring.results import (
     ArtifactKey,
@@ -65,7 +64,7 @@ class VisibleTrees:
         by = self.trees.errors.about["metric"]
         entries = {entry.key: entry for entry in scoring_config(self._revision.scoring).spec.entries}
         listed = by is None or self._release.lists(by)
-        return listed and policy.marks_shown(self._level, None if by is None else visibility_key(entries[by]))
+        return listed and policy_documents.marks_shown(self._level, None if by is None else visibility_key(entries[by]))
 
     def require_choice(self, choice: TreeChoice) -> None:
         """Check that the caller may choose sentences so.
@@ -75,19 +74,23 @@ class VisibleTrees:
         """
         if choice.by_errors:
             require_errors(self._level, choice)
-            policy.require_marks(self._level, shown=self.marks or self._level is Level.GOLD)
+            policy_documents.require_marks(self._level, shown=self.marks or self._level is Level.GOLD)
 
     def document(self, sentence: int) -> Document:
         """Return one sentence, from 0, as the caller may see it."""
         if self.beside_gold:
-            return policy.tree_view(self._level, self.trees.both(sentence), marks=True)
-        return policy.tree_view(self._level, self.trees.own(sentence, marks=self.marks), marks=self.marks)
+            return policy_documents.tree_view(self._level, self.trees.both(sentence), marks=True)
+        return policy_documents.tree_view(self._level, self.trees.own(sentence, marks=self.marks), marks=self.marks)
 
     def outline(self, sentence: int) -> Outline:
         """Return what a list shows of a sentence, from 0, as far as the caller may see it."""
         marks = self.beside_gold or self.marks
         found = self.trees.outline(sentence, beside_gold=self.beside_gold, marks=marks)
-        return found if found.marks is None else replace(found, marks=policy.marks_view(self._level, found.marks))
+        return (
+            found
+            if found.marks is None
+            else replace(found, marks=policy_documents.marks_view(self._level, found.marks))
+        )
 
 
 def require_errors(level: Level, choice: TreeChoice) -> None:
@@ -99,7 +102,7 @@ def require_errors(level: Level, choice: TreeChoice) -> None:
     if choice.by_errors:
         require(level, Level.ITEMS, "errors of single sentences")
     if choice.wrong is not None:
-        policy.require_kind(level, choice.wrong)
+        policy_documents.require_kind(level, choice.wrong)
 
 
 @dataclass(frozen=True, slots=True)
@@ -120,7 +123,7 @@ class _Results:
 
     def shown(self, items: Sequence[Mapping[str, object]]) -> list[dict[str, object]]:
         """Return items as the caller may see them."""
-        documents = misfits.closed_items(items) if self.closed else items
+        documents = policy_documents.closed_items(items) if self.closed else items
         return self.listed(gate.items_view(self.level, visibility_key(self.entry), documents))
 
     def listed(self, documents: Sequence[Mapping[str, object]]) -> list[dict[str, object]]:
@@ -269,7 +272,9 @@ def _results(
     release = release_of_revision(db, benchmark, revision, level, shown_share(benchmark, context.now()))
     release.require_metric(entry.key)
     key = ArtifactKey(chosen.position, position, revision.number)
-    return _Results(submission, revision, chosen, entry, key, level, release, misfits.hides_misfits(level, benchmark))
+    return _Results(
+        submission, revision, chosen, entry, key, level, release, policy_documents.hides_misfits(level, benchmark)
+    )
 
 
 def _require_kept(results: _Results) -> None:

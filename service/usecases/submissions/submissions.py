@@ -18,15 +18,14 @@ from service.policy.figures import shown_share
 from service.policy.gate import Level
 from service.queue import LIVE
 from service.requests import MISSING, PRIVATE, SubmissionChanges, SubmissionRequest, SubmissionsQuery
-from service.store import boards, comparisons, revisions, runs, submissions, teams, texts
+from service.store import benchmarks, boards, comparisons, revisions, runs, submissions, texts
 from service.store.revisions import Revision
 from service.store.submissions import BASELINE, SYSTEM, Submission
 from service.store.texts import is_apart, unpack_text
-from service.usecases.access import access
+from service.usecases import access
 from service.usecases.boards.work import board_changed, let_board_begin
-from service.usecases.events.events import record_event
-from service.usecases.runs.ending import add_run, queue_runs
-from service.usecases.runs.views import TEXT_TYPE, Page, View, json_view, page_of, wait_for
+from service.usecases.events import record_event
+from service.usecases.runs import TEXT_TYPE, Page, View, add_run, json_view, page_of, queue_runs, wait_for
 from service.usecases.scoring.config import scoring_config
 from service.usecases.scoring.gold import OUTPUTS, named_texts
 from service.usecases.submissions import views
@@ -208,7 +207,7 @@ def team_and_role(db: Connection, caller: Caller, slug: str, request: Submission
         if role == SYSTEM:
             raise invalid("missing-field", "/team", "Set `team`, or `role` to `baseline`.")
         return None, role
-    team = teams.get(db, slug, named)
+    team = benchmarks.get_team(db, slug, named)
     if team is None or team.erased_at is not None:
         raise invalid("unknown-team", "/team", access.unknown_team(db, slug, named))
     return (None if role == BASELINE else named), role

@@ -17,8 +17,8 @@ from service.policy import documents, gate
 from service.queue import LIVE
 from service.requests import SubmissionRequest
 from service.store import benchmarks, jobs, revisions, runs, submissions, texts
-from service.usecases.access.access import IdempotencyKey, active_revision, benchmark_of, claim_key, require_open
-from service.usecases.runs.ending import Ending, Failure, Progress, QueuedRun, add_run, job_answer
+from service.usecases.access import IdempotencyKey, active_revision, benchmark_of, claim_key, require_open
+from service.usecases.runs import Ending, Failure, Progress, QueuedRun, add_run, job_answer
 from service.usecases.scoring.gold import OUTPUTS, text_of
 from service.usecases.scoring.part_scorer import FAILED, Scorer
 from service.usecases.submissions import views

@@ -20,13 +20,13 @@ from service.policy import documents, gate
 from service.policy.figures import Release, shown_share
 from service.queue import REDIS_ERRORS
 from service.requests import PUBLIC
-from service.store import boards, comparisons, revisions, runs, score_records, submissions, teams
+from service.store import benchmarks, boards, comparisons, revisions, runs, score_records, submissions
 from service.store.benchmarks import Benchmark
 from service.store.runs import Run
 from service.store.submissions import Submission, links_document
-from service.usecases.access.access import benchmark_of
+from service.usecases.access import benchmark_of
 from service.usecases.boards.viewing import release_of_revision, revision_shown
-from service.usecases.runs.views import View, json_view, moment
+from service.usecases.runs import View, json_view, moment
 
 
 def system_of(db: Connection, benchmark_id: str, team_id: str | None, name: str, outputs_digest: str) -> str:
@@ -158,7 +158,7 @@ def count_one(db: Connection, caller: Caller, slug: str, team_id: str, now: date
         NotFound: the team is unknown.
         TooManyRequests: a quota is used up.
     """
-    team = teams.get(db, slug, team_id, lock=True)
+    team = benchmarks.get_team(db, slug, team_id, lock=True)
     if team is None or team.erased_at is not None:
         raise NotFound(f"Unknown team {team_id!r} of benchmark {slug!r}.")
     if caller.organiser:

@@ -21,10 +21,10 @@ from service.store import benchmarks, revisions, runs, score_records, submission
 from service.store.revisions import Part, Revision
 from service.store.runs import Piece, Run
 from service.store.submissions import Submission
-from service.usecases.access.access import benchmark_of
+from service.usecases.access import benchmark_of
 from service.usecases.boards.work import board_changed, let_board_begin
-from service.usecases.events.events import record_event
-from service.usecases.runs.ending import Cancelled, Ending, Failure, Outdated, PieceProgress, Progress, QueuedRun
+from service.usecases.events import record_event
+from service.usecases.runs import Cancelled, Ending, Failure, Outdated, PieceProgress, Progress, QueuedRun
 from service.usecases.scoring.part_scorer import Scored, Scorer, pack_results, smaller_texts, unpack_results
 from service.usecases.scoring.shares import place_on_ladder
 from treescore.core.version import __version__

@@ -16,8 +16,8 @@ import orjson
 
 from service.errors import NotFound, Unprocessable
 from service.requests import TreeChoice
-from service.usecases.access.access import item_number
-from service.usecases.runs.views import Page
+from service.usecases.access import item_number
+from service.usecases.runs import Page
 from service.usecases.trees.documents import Document, Outline, OutputTrees
 from service.usecases.trees.stored import OF_ERRORS, StoredPage, StoredText, joined, wrong_units
 from treescore.core.arrays import BoolArray, IntArray, offsets_of

@@ -15,7 +15,7 @@ from werkzeug.test import EnvironBuilder, TestResponse
 from service.api import answers
 from service.api.answers import SHARED, CodedBodies, accepted_codings, known_tag, only_known, plain_tags, tag_of
 from service.store.packing import pack
-from service.usecases.runs.views import View
+from service.usecases.runs import View
 from tests.contract.shared_task import SharedTask
 from tests.contract.stage import ADMIN, JOB, Stage
 

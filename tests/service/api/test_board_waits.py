@@ -8,7 +8,7 @@ from contextlib import contextmanager
 import pytest
 
 from service.queue import Queue
-from service.server.state import EXTENSION, ServerState
+from service.server.connection import EXTENSION, ServerState
 from tests.contract.shared_task import SharedTask
 from tests.contract.stage import Stage
 from tests.fixtures.contexts import work_of
@@ -86,7 +86,7 @@ def test_it_answers_304_when_the_time_is_over_or_too_many_wait(stage, task, monk
     client, at = stage.client(None), f"{task.address}/leaderboard"
     tag = client.get(at).headers["ETag"]
     moments = iter([0.0, 0.0, 10.0, 30.0, 60.0])
-    monkeypatch.setattr("service.usecases.runs.views.monotonic", lambda: next(moments))
+    monkeypatch.setattr("service.usecases.runs.monotonic", lambda: next(moments))
     heard = listening(stage, monkeypatch, lambda: None)
     answer = client.get(at, headers={**WAIT, "If-None-Match": tag})
     assert (answer.status_code, heard.waits) == (304, 2)

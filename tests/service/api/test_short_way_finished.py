@@ -13,7 +13,7 @@ from structlog.testing import capture_logs
 from werkzeug.test import EnvironBuilder
 
 from service.api.short_way import Finished
-from service.usecases.access import authentication
+from service.usecases import access
 from tests.contract.shared_task import SharedTask
 from tests.contract.stage import ADMIN, JOB, Stage, close_stage, forget_failures, open_stage
 from tests.fixtures.servers import Valkey
@@ -209,11 +209,11 @@ def test_a_wrong_token_is_counted_once_each_time_and_then_refused_both_ways(
     world: World, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     counted = []
-    monkeypatch.setattr(authentication, "network_of", lambda address: counted.append(address) or address)
+    monkeypatch.setattr(access, "network_of", lambda address: counted.append(address) or address)
     forget_failures(world.stage.queue)
-    statuses = [world.raw(world.places["job"], token=WRONG).status_code for _ in range(authentication.ALLOWED + 1)]
-    assert statuses == [401] * authentication.ALLOWED + [429]
-    assert len(counted) == authentication.ALLOWED + 1
+    statuses = [world.raw(world.places["job"], token=WRONG).status_code for _ in range(access.FAILURES_ALLOWED + 1)]
+    assert statuses == [401] * access.FAILURES_ALLOWED + [429]
+    assert len(counted) == access.FAILURES_ALLOWED + 1
     both(world, monkeypatch, world.places["job"], token=WRONG)
     forget_failures(world.stage.queue)
 
@@ -224,7 +224,7 @@ def test_a_fault_on_the_short_way_is_met_and_logged_by_the_framework(
     def fail(*_: object) -> None:
         raise RuntimeError("SECRET of the gold text")
 
-    monkeypatch.setattr("service.usecases.jobs.jobs.view_job", fail)
+    monkeypatch.setattr("service.usecases.jobs.view_job", fail)
     with capture_logs() as lines:
         answer = world.raw(world.places["job"], token=ADMIN)
     assert (answer.status_code, answer.mimetype) == (500, "application/problem+json")

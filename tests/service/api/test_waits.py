@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from service.server.state import EXTENSION, ServerState, Waits
+from service.server.connection import EXTENSION, ServerState, Waits
 from tests.contract.stage import JOB, Stage
 
 

@@ -13,8 +13,8 @@ from sqlalchemy import text
 
 from service.__main__ import main
 from service.commands.serve import locked
+from service.store.archive import migrate
 from service.store.database import Store
-from service.store.migrate import migrate
 from tests.fixtures.schemas import make_unreleased
 from tests.fixtures.service_process import PATIENCE, ROOT, free_port
 

@@ -13,7 +13,7 @@ from service.pages import answers
 from service.pages.figures import ScoreFigures, ScoreNames
 from service.pages.visitors import SESSION_COOKIE
 from service.store import comparisons
-from service.usecases.runs.views import View
+from service.usecases.runs import View
 from tests.contract.shared_task import SharedTask
 from tests.contract.stage import ADMIN, Stage
 from tests.fixtures.site import MISSING_PART, PRINCIPALS, Site

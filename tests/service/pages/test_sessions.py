@@ -12,8 +12,8 @@ import pytest
 from werkzeug.test import TestResponse
 
 from service.pages.visitors import SESSION_COOKIE, THEME_COOKIE
-from service.usecases.access import authentication
-from service.usecases.access.authentication import ALLOWED, IDLE, LONGEST
+from service.usecases import access
+from service.usecases.access import FAILURES_ALLOWED, IDLE_SESSION, LONGEST_SESSION
 from tests.contract.checking import CheckedClient
 from tests.contract.shared_task import SharedTask
 from tests.contract.stage import ADMIN, Stage, forget_failures
@@ -73,7 +73,7 @@ def test_the_cookie_is_for_the_browser_alone(kept_stage: Stage) -> None:
     assert cookie["path"] == "/"
     assert not cookie["domain"]
     assert not cookie["secure"]
-    assert int(cookie["max-age"]) == LONGEST.total_seconds()
+    assert int(cookie["max-age"]) == LONGEST_SESSION.total_seconds()
     assert ADMIN not in given
     assert len(cookie.value) >= 43
 
@@ -110,8 +110,8 @@ def test_strange_tokens_are_refused(kept_stage: Stage, token: str) -> None:
 
 def test_trying_out_tokens_is_slowed_down_but_a_valid_one_signs_in(kept_stage: Stage) -> None:
     browser = kept_stage.client(None)
-    statuses = [sign_in(browser, f"ts_wrong-token-{number}").status_code for number in range(ALLOWED + 2)]
-    assert statuses[:ALLOWED] == [401] * ALLOWED
+    statuses = [sign_in(browser, f"ts_wrong-token-{number}").status_code for number in range(FAILURES_ALLOWED + 2)]
+    assert statuses[:FAILURES_ALLOWED] == [401] * FAILURES_ALLOWED
     assert statuses[-1] == 429
     assert sign_in(browser, ADMIN).status_code == 303
 
@@ -164,7 +164,7 @@ def test_signing_out_ends_the_session_on_the_server(kept_stage: Stage) -> None:
     assert not is_signed_in(thief)
 
 
-@pytest.mark.parametrize("delta", [IDLE, LONGEST])
+@pytest.mark.parametrize("delta", [IDLE_SESSION, LONGEST_SESSION])
 def test_a_session_ends(kept_stage: Stage, delta: timedelta) -> None:
     browser = signed_in(kept_stage)
     sent = {"csrf": csrf(browser)}
@@ -177,7 +177,7 @@ def test_a_session_ends(kept_stage: Stage, delta: timedelta) -> None:
 
 def test_use_keeps_a_session_but_not_longer_than_the_longest(kept_stage: Stage) -> None:
     browser = signed_in(kept_stage)
-    days = LONGEST.days
+    days = LONGEST_SESSION.days
     for half in range(1, 2 * days):
         with when(kept_stage, hours=12 * half):
             assert is_signed_in(browser)
@@ -275,14 +275,14 @@ def test_an_organiser_sees_as_a_team_and_changes_nothing(kept_stage: Stage) -> N
     held = browser.get_cookie(SESSION_COOKIE)
     assert held is not None
     assert "<table" in browser.get(f"/b/{task.slug}").text
-    signed = authentication.signed_in(kept_stage.context, held.value, "127.0.0.1")
-    authentication.see_as(kept_stage.context, signed, task.slug, "lyon")
+    signed = access.signed_in(kept_stage.context, held.value, "127.0.0.1")
+    access.see_as(kept_stage.context, signed, task.slug, "lyon")
     seen = browser.get(f"/b/{task.slug}").text
     assert "You see the pages as the team" in seen
     assert "<table" not in seen
-    team = authentication.signed_in(kept_stage.context, held.value, "127.0.0.1")
+    team = access.signed_in(kept_stage.context, held.value, "127.0.0.1")
     assert team.sees_as
     assert team.caller.scopes == {"read"}
     assert not team.caller.organiser
-    authentication.see_as(kept_stage.context, team, None, None)
+    access.see_as(kept_stage.context, team, None, None)
     assert "<table" in browser.get(f"/b/{task.slug}").text

@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from service.pages import answers, matrix
+from service.pages import answers, board
 from tests.contract.shared_task import SharedTask
 from tests.contract.stage import Stage, close_stage, open_stage
 from tests.fixtures.requests import GOLD_CONLLU, ONE_WRONG
@@ -79,7 +79,7 @@ def test_what_one_visitor_sees_is_no_page_of_another(stage: Stage) -> None:
 
 
 def test_a_matrix_shows_some_teams_and_where_the_others_are(stage: Stage, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(matrix, "MOST_TEAMS", 2)
+    monkeypatch.setattr(board, "MOST_TEAMS", 2)
     task = SharedTask(stage, feedback="scores")
     for name, text in (("lyon", GOLD_CONLLU), ("oslo", ONE_WRONG), ("paris", ONE_WRONG)):
         task.submit(task.team(name), text)

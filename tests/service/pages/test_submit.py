@@ -10,7 +10,7 @@ import pytest
 import zstandard
 from werkzeug.test import TestResponse
 
-from service.usecases.access import authentication
+from service.usecases import access
 from tests.contract.checking import CheckedClient
 from tests.contract.shared_task import SharedTask
 from tests.contract.stage import Stage
@@ -290,7 +290,7 @@ def test_who_looks_through_the_eyes_of_a_team_sends_nothing(stage: Stage) -> Non
     value = field_of(client.get(f"/submit?benchmark={task.slug}"), "csrf")
     cookie = client.get_cookie("treescore_session")
     assert cookie is not None
-    authentication.see_as(stage.context, authentication.signed_in(stage.context, cookie.value, ""), task.slug, "lyon")
+    access.see_as(stage.context, access.signed_in(stage.context, cookie.value, ""), task.slug, "lyon")
     page = client.get("/submit")
     assert "You may look at submissions, not send them." in words_of(page)
     assert 'type="file"' not in page.text

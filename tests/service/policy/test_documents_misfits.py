@@ -7,7 +7,7 @@ import pytest
 
 from service.requests import SubmissionItemsQuery
 from service.schemas.submissions import SubmissionRequest
-from service.usecases.jobs.jobs import view_job
+from service.usecases.jobs import view_job
 from service.usecases.submissions.results import submission_items
 from service.usecases.submissions.submissions import rate_limits
 from service.usecases.submissions.validation import validate

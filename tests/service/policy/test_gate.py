@@ -14,7 +14,7 @@ from service.requests import LeaderboardQuery, SubmissionChanges, SubmissionsQue
 from service.schemas.submissions import SubmissionRequest
 from service.usecases.benchmarks.benchmarks import view_benchmark
 from service.usecases.boards.leaderboard import leaderboard
-from service.usecases.jobs.jobs import view_job
+from service.usecases.jobs import view_job
 from service.usecases.status import metrics_text
 from service.usecases.submissions import submissions
 from service.usecases.submissions.validation import validate

@@ -9,7 +9,7 @@ from marshmallow import Schema, ValidationError, fields, validate
 
 from service.contract.build import query_classes, request_classes
 from service.errors import Unprocessable
-from service.schemas import benchmarks, jobs, queries, submissions, teams
+from service.schemas import benchmarks, queries, submissions, teams
 from service.schemas.base import Fault
 from tests.contract.bodies import BODIES
 from tests.fixtures.requests import loaded
@@ -83,7 +83,7 @@ def all_fields(schema: Schema) -> Iterator[fields.Field]:
         (queries.PageQuery, {"cursor": "<"}, "bad-value", "the `next` value of the previous page"),
         (queries.ItemsQuery, {"system": "A"}, "missing-field", "Add it."),
         (queries.JobsQuery, {"state": "runing"}, "bad-value", "Did you mean 'running'?"),
-        (jobs.JobRequest, {"agreement": [["a"]]}, "bad-value", "Give 2 addresses of scores."),
+        (submissions.JobRequest, {"agreement": [["a"]]}, "bad-value", "Give 2 addresses of scores."),
     ],
 )
 def test_a_message_says_what_to_write(schema, document, code, words):

@@ -10,7 +10,7 @@ from service import requests
 from service.api import bodies
 from service.errors import Unprocessable
 from service.requests import MAX_NOTES, MISSING
-from service.schemas import benchmarks, jobs, queries, submissions, teams
+from service.schemas import benchmarks, queries, submissions, teams
 from service.schemas.base import Strict
 from tests.fixtures.requests import DEPENDENCIES, loaded
 from tests.fixtures.tasks import BENCHMARK
@@ -119,7 +119,7 @@ def test_a_question_has_its_settings_in_one_member():
 
 
 def test_a_job_is_kept_as_it_was_sent_but_for_its_texts():
-    job = loaded(jobs.JobRequest, {**DEPENDENCIES, "significance": False})
+    job = loaded(submissions.JobRequest, {**DEPENDENCIES, "significance": False})
     assert job.without_texts() == {
         "format": "conllu",
         "metrics": ["attachment"],
@@ -130,14 +130,14 @@ def test_a_job_is_kept_as_it_was_sent_but_for_its_texts():
 
 def test_the_options_of_a_format_keep_their_order():
     chosen = {f"option-{number}": number for number in range(12)} | {"name": "conllu", "last": None}
-    asked = loaded(jobs.JobRequest, {**DEPENDENCIES, "format": chosen})
+    asked = loaded(submissions.JobRequest, {**DEPENDENCIES, "format": chosen})
     assert isinstance(asked.format, dict)
     assert list(asked.format) == list(chosen)
 
 
 def test_systems_of_one_name_are_refused_even_beside_faulty_ones():
     systems = [*DEPENDENCIES["systems"], {"name": "right"}, {"name": "wrong", "output": "x"}]
-    assert faults(jobs.JobRequest, {**DEPENDENCIES, "systems": systems}) == {
+    assert faults(submissions.JobRequest, {**DEPENDENCIES, "systems": systems}) == {
         ("missing-field", "/systems/2/output"),
         ("duplicate-system-name", "/systems/2/name"),
         ("duplicate-system-name", "/systems/3/name"),
@@ -150,7 +150,7 @@ class _Post:
 
 def test_a_member_at_its_default_makes_no_other_request():
     def digest(**more: object) -> str:
-        return bodies.digest(_Post(), loaded(jobs.JobRequest, {**DEPENDENCIES, **more}))
+        return bodies.digest(_Post(), loaded(submissions.JobRequest, {**DEPENDENCIES, **more}))
 
     assert digest(significance=True) == digest()
     assert digest(significance=False) != digest()

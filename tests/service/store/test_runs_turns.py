@@ -11,8 +11,8 @@ import pytest
 from sqlalchemy import func, select
 
 from service.store import runs, tables
+from service.store.archive import migrate
 from service.store.database import Store
-from service.store.migrate import migrate
 
 NOW = datetime(2026, 11, 21, 9, 0, tzinfo=UTC)
 LYON, OSLO = "team:fr/lyon", "team:fr/oslo"

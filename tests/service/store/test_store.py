@@ -13,8 +13,8 @@ from sqlalchemy import Connection, MetaData, bindparam, func, inspect, make_url,
 from sqlalchemy.exc import IntegrityError, OperationalError
 
 from service.store import artifacts, jobs, runs, tables, texts, tokens
+from service.store.archive import migrate
 from service.store.database import VERSION_TABLE, Fault, Store, fault_of, place_of_url
-from service.store.migrate import migrate
 from service.store.packing import pack_array, unpack_array
 from service.store.tables import metadata
 from service.store.tables import runs as runs_table

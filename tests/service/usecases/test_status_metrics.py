@@ -12,9 +12,8 @@ from flask.testing import FlaskClient
 
 from service.app import create_app
 from service.context import Context
-from service.queue import BULK, LIVE, Queue
+from service.queue import BULK, HEARTBEAT, LIVE, Queue
 from service.requests import TokenRequest
-from service.rq_keys import HEARTBEAT
 from service.store import runs
 from service.usecases.status import private_metrics_text
 from service.usecases.tokens import create_token

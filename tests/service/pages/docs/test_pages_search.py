@@ -8,8 +8,8 @@ import subprocess
 
 import pytest
 
+from service.pages import docs
 from service.pages.answers import STATIC
-from service.pages.docs import pages
 from service.problem_catalogue import CODES, TYPES
 from tests.contract.checking import contract, operations
 from tests.contract.stage import Stage
@@ -34,39 +34,39 @@ console.log(JSON.stringify(queries.map((query) => find(entries, query).map((entr
 def test_each_operation_is_found_first_by_path_and_by_id() -> None:
     for method, path, operation in operations():
         address = f"/docs/{operation['tags'][0]}#{operation['operationId']}"
-        assert pages.found_entries(f"{method} {path}")[0].address == address
-        assert address in {entry.address for entry in pages.found_entries(path)}
-        assert address in {entry.address for entry in pages.found_entries(operation["operationId"].upper())}
+        assert docs.found_entries(f"{method} {path}")[0].address == address
+        assert address in {entry.address for entry in docs.found_entries(path)}
+        assert address in {entry.address for entry in docs.found_entries(operation["operationId"].upper())}
 
 
 def test_each_member_schema_and_parameter_is_found() -> None:
     for name, schema in contract()["components"]["schemas"].items():
-        assert any(entry.kind == "schema" and entry.name == name for entry in pages.found_entries(name))
+        assert any(entry.kind == "schema" and entry.name == name for entry in docs.found_entries(name))
         for member in schema.get("properties", {}):
             found = [
-                entry for entry in pages.found_entries(member) if (entry.kind, entry.detail) == ("member", f"of {name}")
+                entry for entry in docs.found_entries(member) if (entry.kind, entry.detail) == ("member", f"of {name}")
             ]
             assert any(entry.address.endswith(f"#{name}.{member}") for entry in found), (name, member)
     for _, _, operation in operations():
         for parameter in operation["parameters"]:
-            assert any(entry.kind in ("parameter", "header") for entry in pages.found_entries(parameter["name"]))
+            assert any(entry.kind in ("parameter", "header") for entry in docs.found_entries(parameter["name"]))
 
 
 def test_each_problem_is_found_by_its_name_and_by_its_title() -> None:
     for name, entry in {**TYPES, **CODES}.items():
-        assert f"/problems/{name}" in {each.address for each in pages.found_entries(name)[:3]}
-        assert f"/problems/{name}" in {each.address for each in pages.found_entries(entry.title)}
+        assert f"/problems/{name}" in {each.address for each in docs.found_entries(name)[:3]}
+        assert f"/problems/{name}" in {each.address for each in docs.found_entries(entry.title)}
 
 
 def test_headings_of_guides_are_found() -> None:
-    assert pages.found_entries("Send files")[0].address == "/docs/guides/http#send-files"
+    assert docs.found_entries("Send files")[0].address == "/docs/guides/http#send-files"
 
 
 def test_words_may_stand_in_any_order_and_the_name_itself_comes_first() -> None:
-    assert {entry.address for entry in pages.found_entries("jobs get")} == {
-        entry.address for entry in pages.found_entries("GET jobs")
+    assert {entry.address for entry in docs.found_entries("jobs get")} == {
+        entry.address for entry in docs.found_entries("GET jobs")
     }
-    assert [entry.name for entry in pages.found_entries("shuffles")[:2]] == ["shuffles", "shuffles"]
+    assert [entry.name for entry in docs.found_entries("shuffles")[:2]] == ["shuffles", "shuffles"]
 
 
 def test_the_page_shows_what_is_found_and_says_how_much(stage: Stage) -> None:
@@ -75,7 +75,7 @@ def test_the_page_shows_what_is_found_and_says_how_much(stage: Stage) -> None:
     assert "/docs/jobs#get_job" in page.links
     assert 'value="get_job"' in page.text
     many = read(client, "/docs/search?q=p")
-    assert f"the best {pages.MOST_FOUND} are shown" in many.text
+    assert f"the best {docs.MOST_FOUND} are shown" in many.text
     assert "Nothing has all of these words" in read(client, "/docs/search?q=nothing-has-this").text
     assert "Search for an operation" in read(client, "/docs/search").text
 
@@ -95,7 +95,7 @@ def test_wrong_queries_are_refused_with_a_page(stage: Stage, query: str) -> None
 
 def test_the_index_holds_every_entry_and_may_be_kept(stage: Stage) -> None:
     answer = stage.client(None).get("/docs/index.json")
-    assert [row[3] for row in answer.json["entries"]] == [entry.address for entry in pages.search_entries()]
+    assert [row[3] for row in answer.json["entries"]] == [entry.address for entry in docs.search_entries()]
     assert answer.headers["Cache-Control"].startswith("public")
     assert len(answer.data) < 400_000
 
@@ -103,11 +103,11 @@ def test_the_index_holds_every_entry_and_may_be_kept(stage: Stage) -> None:
 @pytest.mark.skipif(shutil.which("node") is None, reason="runs the script of the pages with node")
 def test_the_script_finds_what_the_server_finds_in_the_same_order() -> None:
     given = {
-        "entries": [[each.name, each.kind, each.detail, each.address] for each in pages.search_entries()],
+        "entries": [[each.name, each.kind, each.detail, each.address] for each in docs.search_entries()],
         "queries": QUERIES,
     }
     done = subprocess.run(
         ["node", "-e", SCRIPT, str(STATIC / "docs.js")], input=json.dumps(given), capture_output=True, text=True,
         check=True,
     )  # fmt: skip
-    assert json.loads(done.stdout) == [[entry.address for entry in pages.found_entries(query)] for query in QUERIES]
+    assert json.loads(done.stdout) == [[entry.address for entry in docs.found_entries(query)] for query in QUERIES]

@@ -19,7 +19,7 @@ from service.errors import (
 from service.requests import BenchmarksQuery
 from service.schemas.benchmarks import BenchmarkChanges, BenchmarkRequest
 from service.store import artifacts, revisions, tables, texts
-from service.usecases.access.access import IdempotencyKey
+from service.usecases.access import IdempotencyKey
 from service.usecases.benchmarks import benchmarks
 from service.usecases.benchmarks.benchmarks import (
     create_benchmark,

@@ -18,7 +18,7 @@ from service.store import boards, runs, submissions, texts
 from service.store import revisions as stored
 from service.store.submissions import BoardEntry
 from service.store.tables import scores
-from service.usecases.access.access import IdempotencyKey
+from service.usecases.access import IdempotencyKey
 from service.usecases.benchmarks import work as revision_work
 from service.usecases.benchmarks.benchmarks import patch_benchmark
 from service.usecases.benchmarks.revisions import create_revision, list_revisions, view_revision, wait_for_revision

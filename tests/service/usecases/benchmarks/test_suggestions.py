@@ -6,7 +6,7 @@ import pytest
 
 from service.caller import Caller
 from service.errors import NotFound, Unprocessable
-from service.usecases.access.access import benchmark_of
+from service.usecases.access import benchmark_of
 from service.usecases.benchmarks.benchmarks import part_input
 from service.usecases.benchmarks.teams import rotate_token
 from service.usecases.boards.board import board_of

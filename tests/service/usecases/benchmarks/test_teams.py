@@ -9,9 +9,9 @@ from service.errors import Conflict, Forbidden, Gone, NotFound, Unauthorized, Un
 from service.requests import EventsQuery, PageQuery, TeamRequest, TeamsRequest
 from service.schemas.teams import tokens_csv
 from service.store import score_records, texts
-from service.usecases.access.authentication import authenticate
+from service.usecases.access import authenticate
 from service.usecases.benchmarks.teams import create_team, create_teams, erase_team, list_teams, rotate_token
-from service.usecases.events.events import list_events
+from service.usecases.events import list_events
 from service.usecases.submissions.submissions import submission_output, view_submission
 from tests.fixtures.contexts import ORGANISER
 from tests.fixtures.tasks import RIGHT, SLUG

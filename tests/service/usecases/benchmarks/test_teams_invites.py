@@ -11,10 +11,10 @@ import pytest
 from service.caller import Caller
 from service.errors import Conflict, Forbidden, Gone, NotFound, TooManyRequests, Unprocessable
 from service.requests import EventsQuery, InviteRequest, JoinRequest, PageQuery
-from service.usecases.access.authentication import ALLOWED, authenticate
+from service.usecases.access import FAILURES_ALLOWED, authenticate
 from service.usecases.benchmarks.benchmarks import delete_benchmark
 from service.usecases.benchmarks.teams import create_invite, delete_invite, join, list_invites, list_teams, view_invite
-from service.usecases.events.events import list_events
+from service.usecases.events import list_events
 from tests.fixtures.contexts import ORGANISER, later, with_config, work_of
 from tests.fixtures.tasks import ANYONE, SLUG, Task
 
@@ -147,7 +147,7 @@ def test_unknown_invites_count_as_failed_authentications(made, context):
         with pytest.raises(Forbidden) as error:
             look()
         assert slug_of(error) == "unknown-invite"
-    assert ALLOWED == 20
+    assert FAILURES_ALLOWED == 20
     with pytest.raises(TooManyRequests):
         enter(context, "guess", caller=guesser)
     assert enter(context, secret, caller=guesser)["id"] == "metz"

@@ -18,8 +18,8 @@ from service.schemas.submissions import ComparisonRequest
 from service.store.boards import SystemMember
 from service.store.submissions import SYSTEM, BoardEntry
 from service.usecases.boards.board import systems_together
-from service.usecases.comparisons.ask import ask
-from service.usecases.comparisons.show import view_comparison
+from service.usecases.comparison_views import view_comparison
+from service.usecases.comparisons import ask
 from service.usecases.submissions.submissions import delete_submission, list_submissions, patch_submission
 from tests.fixtures.contexts import ORGANISER
 from tests.fixtures.requests import loaded

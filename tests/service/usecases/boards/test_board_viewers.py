@@ -15,7 +15,7 @@ from service.schemas.benchmarks import RevisionRequest
 from service.usecases.benchmarks.revisions import create_revision
 from service.usecases.benchmarks.teams import erase_team
 from service.usecases.boards.leaderboard import leaderboard
-from service.usecases.runs.views import moment
+from service.usecases.runs import moment
 from service.usecases.submissions.submissions import delete_submission, patch_submission
 from tests.fixtures.contexts import ORGANISER
 from tests.fixtures.requests import loaded

@@ -17,8 +17,8 @@ from service.requests import SubmissionChanges
 from service.schemas.submissions import ComparisonRequest
 from service.store import comparisons
 from service.usecases.boards.compare import most_others
-from service.usecases.comparisons.ask import ask
-from service.usecases.comparisons.show import view_comparison
+from service.usecases.comparison_views import view_comparison
+from service.usecases.comparisons import ask
 from service.usecases.submissions.submissions import delete_submission, patch_submission
 from tests.fixtures.contexts import ORGANISER
 from tests.fixtures.requests import loaded

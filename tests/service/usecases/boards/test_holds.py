@@ -12,7 +12,7 @@ from service.store import boards, runs
 from service.store.boards import BoardRun
 from service.usecases.benchmarks.teams import erase_team
 from service.usecases.boards.work import HOLD, board_changed
-from service.usecases.operations.doctor import queue_findings
+from service.usecases.checks import queue_findings
 from service.usecases.submissions.submissions import cancel_submission, delete_submission
 from tests.fixtures.contexts import ORGANISER, give_up, later, work_of
 from tests.fixtures.tasks import LONG, SLUG, Task, spoilt

@@ -22,8 +22,8 @@ from service.usecases.boards.compare import compare_submissions
 from service.usecases.boards.leaderboard import leaderboard
 from service.usecases.boards.viewing import BoardCache
 from service.usecases.boards.work import BOARD_KIND, board_changed
-from service.usecases.comparisons.ask import ask
-from service.usecases.runs.views import View
+from service.usecases.comparisons import ask
+from service.usecases.runs import View
 from service.usecases.submissions.submissions import patch_submission
 from tests.fixtures.contexts import ORGANISER, give_up
 from tests.fixtures.requests import GOLD_CONLLU, loaded

@@ -15,8 +15,8 @@ from sqlalchemy import delete
 from service.context import Context
 from service.schemas.submissions import ComparisonRequest
 from service.store.tables import artifacts
-from service.usecases.comparisons.ask import ask
-from service.usecases.comparisons.show import view_comparison
+from service.usecases.comparison_views import view_comparison
+from service.usecases.comparisons import ask
 from tests.fixtures.contexts import ORGANISER
 from tests.fixtures.requests import loaded
 from tests.fixtures.tasks import SLUG, UNLIMITED, Task, column

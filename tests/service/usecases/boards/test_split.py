@@ -25,10 +25,9 @@ from service.usecases.boards import board as board_module
 from service.usecases.boards.board import board_of, comparison_id, question_of, rows_of
 from service.usecases.boards.leaderboard import leaderboard
 from service.usecases.boards.work import schedule_board_comparison
-from service.usecases.comparisons.ask import ask
-from service.usecases.comparisons.reading import comparison_items
-from service.usecases.comparisons.show import list_comparisons, view_comparison
-from service.usecases.operations.check import wrong_scores
+from service.usecases.checks import wrong_scores
+from service.usecases.comparison_views import list_comparisons, view_comparison
+from service.usecases.comparisons import ask, comparison_items
 from service.usecases.scoring.shares import share_rows, split_of
 from service.usecases.submissions.fitting import report
 from service.usecases.submissions.submissions import cancel_submission, patch_submission

@@ -15,8 +15,8 @@ from service.schemas.submissions import ComparisonRequest
 from service.store import boards
 from service.usecases.benchmarks.revisions import create_revision
 from service.usecases.boards.leaderboard import matrix
-from service.usecases.comparisons.ask import ask
-from service.usecases.comparisons.show import view_comparison
+from service.usecases.comparison_views import view_comparison
+from service.usecases.comparisons import ask
 from tests.fixtures.contexts import ORGANISER
 from tests.fixtures.requests import loaded
 from tests.fixtures.tasks import ANYONE, LONG, SECOND_PART, SLUG, Task, column, spoilt

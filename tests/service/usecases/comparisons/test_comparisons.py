@@ -23,9 +23,8 @@ from service.requests import (
 from service.schemas.submissions import ComparisonRequest
 from service.store import comparisons, runs
 from service.usecases.boards.leaderboard import leaderboard
-from service.usecases.comparisons.ask import ask
-from service.usecases.comparisons.reading import comparison_items
-from service.usecases.comparisons.show import list_comparisons, view_comparison, wait_for_comparison
+from service.usecases.comparison_views import list_comparisons, view_comparison, wait_for_comparison
+from service.usecases.comparisons import ask, comparison_items
 from service.usecases.submissions.results import submission_items, submission_slices
 from service.usecases.submissions.submissions import delete_submission, patch_submission
 from tests.fixtures.contexts import ORGANISER, give_up
@@ -336,7 +335,7 @@ def test_pages_of_comparisons(board, two):
 
 def test_only_so_many_questions_wait(board, two, monkeypatch):
     lyon, worse, better = two
-    monkeypatch.setattr("service.usecases.comparisons.ask.MOST_WAITING", 2)
+    monkeypatch.setattr("service.usecases.comparisons.MOST_WAITING", 2)
 
     def question(score):
         return loaded(ComparisonRequest, {"submissions": [worse, better], "score": f"attachment.{score}"})

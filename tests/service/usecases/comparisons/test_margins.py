@@ -15,8 +15,8 @@ from service.policy.figures import rounded_p
 from service.policy.gate import Level
 from service.schemas.benchmarks import BenchmarkChanges
 from service.schemas.submissions import ComparisonRequest
-from service.usecases.comparisons.ask import ask
-from service.usecases.comparisons.show import view_comparison
+from service.usecases.comparison_views import view_comparison
+from service.usecases.comparisons import ask
 from tests.fixtures.contexts import ORGANISER
 from tests.fixtures.requests import loaded
 from tests.fixtures.tasks import SLUG, Task, spoilt
@@ -157,4 +157,4 @@ def with_test(monkeypatch: pytest.MonkeyPatch) -> None:
         ]
         return whole(level, {**document, "pairs": pairs}, by_part=by_part)
 
-    monkeypatch.setattr("service.usecases.comparisons.show.gate.comparison_view", view)
+    monkeypatch.setattr("service.usecases.comparison_views.gate.comparison_view", view)

@@ -10,10 +10,10 @@ import pytest
 from service.caller import Caller
 from service.errors import NotFound, Unprocessable
 from service.requests import SeriesQuery
+from service.usecases import comparisons
 from service.usecases.benchmarks.teams import erase_team
-from service.usecases.comparisons import reading
-from service.usecases.comparisons.reading import compare_in_series
-from service.usecases.comparisons.show import view_comparison
+from service.usecases.comparison_views import view_comparison
+from service.usecases.comparisons import compare_in_series
 from tests.fixtures.contexts import ORGANISER
 from tests.fixtures.tasks import ANYONE, BENCHMARK, LONG, Task, spoilt
 from treescore.significance.families import adjusted
@@ -144,7 +144,7 @@ def test_a_benchmark_whose_gold_is_not_checked_has_no_board(three: Task) -> None
 
 
 def test_so_many_benchmarks_are_compared(three: Task, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(reading, "MOST_BENCHMARKS", 2)
+    monkeypatch.setattr(comparisons, "MOST_BENCHMARKS", 2)
     assert reasons(found(three)) == {"third": "It is not among the first 2 benchmarks of the series."}
 
 

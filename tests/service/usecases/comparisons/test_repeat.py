@@ -17,8 +17,8 @@ from service.requests import SubmissionChanges
 from service.schemas.submissions import ComparisonRequest
 from service.store.packing import unpack
 from service.store.tables import owned_texts, texts
-from service.usecases.comparisons.ask import ask
-from service.usecases.comparisons.show import view_comparison
+from service.usecases.comparison_views import view_comparison
+from service.usecases.comparisons import ask
 from service.usecases.submissions.submissions import delete_submission, patch_submission
 from tests.fixtures.contexts import NOON, ORGANISER
 from tests.fixtures.requests import loaded

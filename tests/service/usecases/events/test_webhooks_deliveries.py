@@ -8,16 +8,16 @@ import pytest
 from service.errors import Conflict, Forbidden, NotFound
 from service.requests import EventsQuery, PageQuery, TokenRequest
 from service.store import events as store
-from service.usecases.access.authentication import authenticate
-from service.usecases.events import webhooks
-from service.usecases.events.events import list_events
-from service.usecases.events.webhooks import (
+from service.usecases import events
+from service.usecases.access import authenticate
+from service.usecases.events import (
     DELIVERY_ATTEMPTS,
     DELIVERY_PAUSES,
     OVERLAP,
     delete_webhook,
     deliver_due,
     list_deliveries,
+    list_events,
     list_webhooks,
     replay_delivery,
     rotate_secret,
@@ -27,7 +27,7 @@ from service.usecases.events.webhooks import (
 from service.usecases.tokens import create_token
 from tests.fixtures.contexts import ORGANISER, later
 from tests.fixtures.tasks import OTHER_WORDS, SLUG
-from tests.service.usecases.events.test_webhooks import Receiver, hook, organiser, receiver
+from tests.service.usecases.test_events_webhooks import Receiver, hook, organiser, receiver
 
 __all__ = ("organiser", "receiver")
 
@@ -105,7 +105,7 @@ def test_what_is_given_up_stays_in_the_log_of_a_disabled_webhook(context, organi
 
 
 def test_the_log_is_bounded_and_paged(context, organiser, monkeypatch):
-    monkeypatch.setattr(webhooks, "LOGGED", 5)
+    monkeypatch.setattr(events, "LOGGED", 5)
     made = hook(context, organiser, kinds=["webhook.test"])
     sent = []
     for _ in range(8):
@@ -188,7 +188,7 @@ def test_others_do_not_see_test_replay_or_rotate_it(context, organiser, task):
 
 
 def test_waiting_deliveries_bound_what_is_added_by_hand(context, organiser, monkeypatch):
-    monkeypatch.setattr("service.usecases.events.webhooks.MOST_WAITING", 2)
+    monkeypatch.setattr("service.usecases.events.MOST_WAITING", 2)
     made = hook(context, organiser, kinds=["webhook.test"])
     for _ in range(2):
         send_test(context, organiser, made["id"])

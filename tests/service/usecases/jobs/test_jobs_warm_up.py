@@ -7,10 +7,10 @@ from dataclasses import replace
 from sqlalchemy import func, inspect, select
 from structlog.contextvars import get_contextvars
 
-from service.schemas.jobs import JobRequest
+from service.schemas.submissions import JobRequest
 from service.store import tables
 from service.store.database import Store
-from service.usecases.jobs.jobs import prepare_statements, submit_job, view_job
+from service.usecases.jobs import prepare_statements, submit_job, view_job
 from tests.fixtures.contexts import SCORER
 from tests.fixtures.requests import DEPENDENCIES, loaded
 

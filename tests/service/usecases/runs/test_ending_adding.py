@@ -8,10 +8,10 @@ import pytest
 
 from service.caller import ADMIN, Caller
 from service.errors import TooManyRequests
-from service.schemas.jobs import JobRequest
+from service.schemas.submissions import JobRequest
 from service.store import runs
-from service.usecases.access.access import IdempotencyKey
-from service.usecases.jobs.jobs import cancel_job, submit_job
+from service.usecases.access import IdempotencyKey
+from service.usecases.jobs import cancel_job, submit_job
 from service.usecases.status import metrics_text
 from tests.fixtures.contexts import ORGANISER, SCORER, with_config
 from tests.fixtures.requests import DEPENDENCIES, loaded

@@ -10,7 +10,7 @@ import pytest
 
 from service.context import Context
 from service.queue import Queue
-from service.usecases.runs.views import View, wait_for
+from service.usecases.runs import View, wait_for
 from tests.fixtures.service_process import free_port
 
 WAITING, DONE = View(b"{}", "waiting", final=False), View(b"{1}", "done")

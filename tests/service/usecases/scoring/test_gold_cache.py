@@ -12,16 +12,16 @@ from structlog.testing import capture_logs
 
 from service.context import Context
 from service.schemas.benchmarks import RevisionRequest
-from service.schemas.jobs import JobRequest
+from service.schemas.submissions import JobRequest
 from service.store import benchmarks, revisions, submissions, texts
+from service.store.archive import migrate
 from service.store.database import Store
 from service.store.gold_files import GoldFiles
-from service.store.migrate import migrate
+from service.usecases import checks
 from service.usecases.benchmarks.benchmarks import delete_benchmark
 from service.usecases.benchmarks.revisions import create_revision
-from service.usecases.jobs.jobs import submit_job
-from service.usecases.operations import doctor
-from service.usecases.operations.purge import Scope, purge
+from service.usecases.jobs import submit_job
+from service.usecases.retention import Scope, purge
 from service.usecases.scoring import gold, part_scorer
 from service.usecases.scoring.gold import KeptGold, _Entry, _FileName
 from service.usecases.scoring.part_scorer import Scorer
@@ -301,7 +301,7 @@ def test_a_folder_that_others_can_use_is_found_and_not_used(
 ) -> None:
     for folder in (context.config.gold_folder, gold.gold_files_of(context).folder):
         folder.chmod(0o755)
-    [finding] = [each for each in doctor.file_mode_findings(context) if each.subject == str(context.config.gold_folder)]
+    [finding] = [each for each in checks.file_mode_findings(context) if each.subject == str(context.config.gold_folder)]
     assert finding.code == "file-mode"
     forget()
     result(context, scored)

@@ -9,11 +9,10 @@ import orjson
 import pytest
 
 from service.requests import ItemsQuery, SubmissionItemsQuery, SubmissionSlicesQuery
-from service.schemas.jobs import JobRequest
+from service.schemas.submissions import JobRequest
 from service.store import artifacts, revisions, score_records
 from service.store.packing import unpack_columns
-from service.usecases.jobs.jobs import submit_job
-from service.usecases.jobs.results import job_items
+from service.usecases.jobs import job_items, submit_job
 from service.usecases.scoring import results
 from service.usecases.scoring.config import scoring_config
 from service.usecases.scoring.results import ArtifactKey, StoredItems, load_output_items, pages

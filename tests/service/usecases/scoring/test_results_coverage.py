@@ -16,8 +16,8 @@ from service.schemas.submissions import ComparisonRequest
 from service.store import score_records
 from service.usecases.benchmarks import revisions
 from service.usecases.boards.leaderboard import leaderboard
-from service.usecases.comparisons.ask import ask
-from service.usecases.comparisons.show import view_comparison
+from service.usecases.comparison_views import view_comparison
+from service.usecases.comparisons import ask
 from service.usecases.submissions.results import submission_items
 from tests.fixtures.contexts import ORGANISER
 from tests.fixtures.requests import loaded

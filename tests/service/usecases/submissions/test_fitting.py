@@ -9,7 +9,7 @@ import pytest
 from service.errors import Forbidden
 from service.requests import PageQuery
 from service.schemas.submissions import ComparisonRequest, SubmissionRequest
-from service.usecases.comparisons.ask import ask
+from service.usecases.comparisons import ask
 from service.usecases.submissions.fitting import report
 from service.usecases.submissions.submissions import delete_submission
 from service.usecases.submissions.validation import validate

@@ -13,8 +13,8 @@ from service.schemas.submissions import ComparisonRequest
 from service.store import benchmarks, revisions, score_records, submissions
 from service.usecases.benchmarks.benchmarks import delete_benchmark
 from service.usecases.benchmarks.revisions import create_revision
-from service.usecases.comparisons.ask import ask
-from service.usecases.comparisons.show import list_comparisons, view_comparison
+from service.usecases.comparison_views import list_comparisons, view_comparison
+from service.usecases.comparisons import ask
 from service.usecases.scoring.shares import place_on_ladder
 from service.usecases.submissions.submissions import delete_submission, patch_submission
 from tests.fixtures.contexts import ORGANISER

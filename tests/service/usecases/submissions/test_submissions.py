@@ -16,7 +16,7 @@ from service.schemas.benchmarks import BenchmarkRequest
 from service.schemas.submissions import SubmissionRequest
 from service.store import score_records
 from service.store.score_records import Figures, Layout
-from service.usecases.access.access import IdempotencyKey
+from service.usecases.access import IdempotencyKey
 from service.usecases.benchmarks.benchmarks import create_benchmark
 from service.usecases.submissions.submissions import (
     cancel_submission,

@@ -13,8 +13,8 @@ from service.errors import TooManyRequests, Unprocessable
 from service.requests import SubmissionsQuery
 from service.schemas.submissions import SubmissionRequest
 from service.store import runs, texts
-from service.usecases.access.access import IdempotencyKey
-from service.usecases.jobs.jobs import cancel_job, delete_job, view_job
+from service.usecases.access import IdempotencyKey
+from service.usecases.jobs import cancel_job, delete_job, view_job
 from service.usecases.submissions.submissions import list_submissions, rate_limits, submit
 from service.usecases.submissions.validation import validate
 from tests.fixtures.contexts import ORGANISER, give_up, work_of

@@ -10,7 +10,7 @@ import pytest
 from service.errors import Conflict, TooManyRequests
 from service.schemas.submissions import SubmissionRequest
 from service.store import runs
-from service.usecases.access.access import IdempotencyKey
+from service.usecases.access import IdempotencyKey
 from service.usecases.submissions.submissions import (
     cancel_submission,
     delete_submission,

@@ -13,17 +13,17 @@ from service.context import Context
 from service.queue import LIVE, Queue
 from service.requests import SubmissionChanges
 from service.schemas.benchmarks import RevisionRequest
-from service.schemas.jobs import JobRequest
+from service.schemas.submissions import JobRequest
 from service.store import revisions, runs, score_records, tables, texts
 from service.store.runs import Piece
 from service.store.score_records import ScoreRecord
 from service.store.texts import is_apart
+from service.usecases import runs as ending
 from service.usecases.benchmarks.revisions import create_revision
 from service.usecases.benchmarks.teams import erase_team
-from service.usecases.jobs.jobs import submit_job
-from service.usecases.operations.purge import Scope, purge
-from service.usecases.runs import ending
-from service.usecases.runs.ending import Cancelled
+from service.usecases.jobs import submit_job
+from service.usecases.retention import Scope, purge
+from service.usecases.runs import Cancelled
 from service.usecases.scoring.part_scorer import Scorer
 from service.usecases.submissions import work
 from service.usecases.submissions.submissions import cancel_submission, delete_submission, patch_submission
@@ -34,8 +34,7 @@ from tests.fixtures.service_process import free_port
 from tests.fixtures.tasks import OTHER_WORDS, RIGHT, SLUG, WRONG, Task
 from treescore.core.jit import forced
 from treescore.core.version import __version__
-from workers.entry import WorkFailed, do, give_back, next_work, peek, run
-from workers.rq_worker import TimeLimitReached
+from workers.entry import TimeLimitReached, WorkFailed, do, give_back, next_work, peek, run
 from workers.worker import worker_on
 
 
@@ -380,7 +379,7 @@ def test_cancelling_ends_the_work_horses_of_all_its_pieces(large, waiting, monke
         worker.register_birth()
         large.queue.begin(worker, name, LIVE, None)
     ended: list[str] = []
-    monkeypatch.setattr("service.rq_keys.end_work", lambda _redis, _worker, current: ended.append(current))
+    monkeypatch.setattr("service.queue.end_work", lambda _redis, _worker, current: ended.append(current))
     cancel_submission(large, ORGANISER, waiting)
     assert sorted(ended) == [waiting, piece.id]
 

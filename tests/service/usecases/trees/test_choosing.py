@@ -11,9 +11,8 @@ import pytest
 from service.context import Context
 from service.errors import NotFound, Unprocessable
 from service.requests import JobTreesQuery
-from service.schemas.jobs import JobRequest
-from service.usecases.jobs.jobs import submit_job
-from service.usecases.jobs.results import job_trees
+from service.schemas.submissions import JobRequest
+from service.usecases.jobs import job_trees, submit_job
 from service.usecases.trees import choosing, stored
 from tests.fixtures.contexts import ORGANISER
 from tests.fixtures.gap_metric import NAME

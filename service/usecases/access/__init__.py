@@ -1,1 +1,0 @@
-"""Authenticate callers, find what they ask for, and recognise repeated requests."""

@@ -1,0 +1,412 @@
+"""Say of each part of the service whether it works, and check everything that is stored. Changes nothing.
+
+Each finding says what to do. The place where a service stands is its files, its disk, its queue, its workers. Stored
+figures are computed again from stored counts: nothing is parsed or scored.
+"""
+
+from __future__ import annotations
+
+import os
+import platform
+import re
+import sqlite3
+import stat
+import sys
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import fields
+from datetime import UTC, datetime, timedelta
+from enum import StrEnum
+from typing import NamedTuple
+
+import numpy as np
+import redis
+import zstandard
+from sqlalchemy import Connection, select, text
+from sqlalchemy.exc import DatabaseError, DBAPIError
+from zstandard import ZstdError
+
+from service.config import Config
+from service.context import Context
+from service.posix import UMASK, private_paths
+from service.queue import BULK, LIVE, REDIS_ERRORS
+from service.requests import MACRO, SHARES
+from service.store import benchmarks, database, integrity, revisions, runs, score_records, submissions
+from service.store.database import Fault, SchemaState, error_line, fault_of, schema_of
+from service.store.integrity import Flaw
+from service.store.packing import is_packed, unpack
+from service.store.revisions import Part
+from service.store.score_records import Figures, Layout, ScoreRecord
+from service.store.tables import jobs
+from service.usecases.runs import etag_of
+from service.usecases.scoring.config import ScoringConfig, scoring_config
+from service.usecases.scoring.part_scorer import SCORED
+from service.usecases.scoring.shares import share_rows, split_of
+from treescore.core.arrays import Counts, FloatArray
+from treescore.core.version import __version__
+from treescore.evaluation.parts import macro_mean
+
+
+class Level(StrEnum):
+    """How bad it is."""
+
+    OK = "ok"
+    WARN = "warn"
+    WRONG = "wrong"
+    UNKNOWN = "unknown"
+
+
+class Finding(NamedTuple):
+    """One line.
+
+    Attributes:
+        level: how bad it is.
+        code: stable name of the kind.
+        subject: id, file or part of the service.
+        detail: what is wrong.
+        advice: what to do.
+    """
+
+    level: Level
+    code: str
+    subject: str
+    detail: str
+    advice: str = ""
+
+    @property
+    def line(self) -> str:
+        """Return it for people."""
+        return f"{self.level:<7} {self.code:<22} {self.subject}: {self.detail} {self.advice}".rstrip()
+
+
+def worst(findings: Iterable[Finding]) -> Level:
+    """Return the level of the worst finding; something wrong outweighs something unknown."""
+    levels = {finding.level for finding in findings}
+    return next((level for level in (Level.WRONG, Level.UNKNOWN, Level.WARN) if level in levels), Level.OK)
+
+
+GRACE = timedelta(seconds=10)
+"""A younger run may be on its way into the queue."""
+
+
+def file_mode_findings(context: Context) -> Iterator[Finding]:
+    """Look at who can read the data directory and what is in it."""
+    for path in private_paths(context.config):
+        try:
+            found = path.stat()
+        except FileNotFoundError:
+            continue
+        except OSError as error:
+            yield Finding(Level.UNKNOWN, "file-unreadable", str(path), f"{error.strerror}.", "Run this as its owner.")
+            continue
+        mode = stat.S_IMODE(found.st_mode)
+        if mode & UMASK:
+            advice = f"Run: chmod go-rwx {path}"
+            yield Finding(Level.WRONG, "file-mode", str(path), f"Others can use it (mode {mode:o}).", advice)
+        if found.st_uid != os.geteuid() and os.geteuid():
+            yield Finding(Level.WRONG, "file-owner", str(path), "It belongs to another user.", "Run this as its owner.")
+
+
+def partial_file_findings(context: Context) -> Iterator[Finding]:
+    """Find the files that a killed backup or restore left."""
+    for path in sorted(context.config.data_dir.glob(".*.partial*")):
+        advice = "Delete it, unless a backup is being made."
+        yield Finding(Level.WARN, "partial-file", str(path), "A backup or restore was not completed.", advice)
+
+
+def disk_finding(context: Context) -> Finding:
+    """Look at the free space of the store's disk."""
+    found = database.disk_of(context.store)
+    if found.free is None:
+        return Finding(Level.OK, "disk", "store", "The disk of a database server is not seen from here.")
+    free = f"{found.free / 2**30:.1f} GiB are free."
+    if found.state is database.DiskState.OK:
+        return Finding(Level.OK, "disk", "store", free)
+    level = Level.WRONG if found.state is database.DiskState.FULL else Level.WARN
+    return Finding(level, "disk", "store", free, "Free some space, or `treescore purge` what is no longer needed.")
+
+
+def queue_findings(context: Context) -> Iterator[Finding]:
+    """Compare the queue with the unfinished runs of the store."""
+    try:
+        held = context.queue.held() | context.queue.wake_ups()
+        workers = {name: context.queue.workers(name) for name in (LIVE, BULK)}
+    except REDIS_ERRORS as error:
+        advice = "Start the service, or check TREESCORE_REDIS_URL. Stored runs wait in the store."
+        yield Finding(Level.WARN, "queue-away", "queue", f"Redis does not answer ({type(error).__name__}).", advice)
+        return
+    with context.store.read() as db:
+        waiting = runs.unfinished(db, context.now() - GRACE, due=context.now())
+    for run in waiting:
+        if run.id not in held:
+            advice = "The sweeper queues it again within seconds; check that it runs."
+            yield Finding(Level.WARN, "run-not-queued", run.id, f"The {run.kind} is {run.state} in no queue.", advice)
+    for name, number in workers.items():
+        if not number:
+            advice = f"Start one: treescore worker --queue {name}"
+            yield Finding(Level.WARN, "no-worker", name, "No worker serves this queue.", advice)
+
+
+# each part of the service
+
+PASSWORD = re.compile(r"(?<=//)(?!/)[^?#]*(?=@)|(?<=password=)[^&#]*", re.IGNORECASE)
+"""User and password of a URL, and a password in its query. After a third slash there is a path."""
+HIDDEN = "***"
+SECRETS = ("admin_token",)
+SKEW_SECONDS = 2.0
+LATE_SECONDS = 90.0
+"""Seconds without a heartbeat after which a worker is late: an idle one sends one every half minute or so."""
+
+
+def diagnose(context: Context) -> Iterator[Finding]:
+    """Yield a finding for each part, those that are well too. Changes nothing."""
+    yield Finding(Level.OK, "versions", "treescore", _versions())
+    yield from _configuration(context.config)
+    modes = list(file_mode_findings(context))
+    yield from modes or [Finding(Level.OK, "files", str(context.config.data_dir), "Only their owner can use them.")]
+    yield from _store(context)
+    yield disk_finding(context)
+    yield from _queue(context)
+
+
+def shown_config(config: Config) -> dict[str, str]:
+    """Return the configuration by variable, as it was read, without secrets."""
+    values = {}
+    for field in fields(config):
+        value = str(getattr(config, field.name))
+        if field.name in SECRETS:
+            value = "(set)" if value else "(not set)"
+        values[f"TREESCORE_{field.name.upper()}"] = PASSWORD.sub(HIDDEN, value)
+    return values
+
+
+def _versions() -> str:
+    return f"{__version__}, Python {platform.python_version()}, SQLite {sqlite3.sqlite_version}, {sys.platform}"
+
+
+def _configuration(config: Config) -> Iterator[Finding]:
+    set_here = [f"{name}={value}" for name, value in shown_config(config).items() if name in os.environ]
+    yield Finding(Level.OK, "configuration", "environment", " ".join(set_here) or "No variable is set: all defaults.")
+    if not config.on_loopback:
+        advice = "Let only a proxy with TLS reach it."
+        yield Finding(Level.WARN, "bind", config.bind, "The API listens beyond this machine, in plain HTTP.", advice)
+    if config.public_url and not config.trusted_proxies:
+        detail = "Behind a proxy all clients count as one address: limits and the throttle of one hold for all."
+        advice = "Set TREESCORE_TRUSTED_PROXIES to the number of proxies, unless there is none."
+        yield Finding(Level.WARN, "proxies", config.public_url, detail, advice)
+
+
+def _store(context: Context) -> Iterator[Finding]:
+    name = PASSWORD.sub(HIDDEN, context.config.database_url)
+    file = database.file_of(context.store)
+    if file is not None and not file.exists():
+        yield Finding(Level.WARN, "store", str(file), "It does not exist yet.", "`treescore serve` creates it.")
+        return
+    try:
+        with context.store.read() as db:
+            found = database.schema_of(db)
+            open_runs = (
+                0 if found.state is not database.SchemaState.CURRENT else len(runs.unfinished(db, context.now()))
+            )
+            query = "SELECT sqlite_version(), NULL" if context.store.sqlite else "SELECT version(), now()"
+            version, time = db.execute(text(query)).one()
+    except DBAPIError as error:
+        fault = database.fault_of(error) or database.Fault.AWAY
+        level = Level.UNKNOWN if fault is database.Fault.AWAY else Level.WRONG
+        yield Finding(level, "store", name, f"It {database.FAULT_WORDS[fault]} ({database.error_line(error)}).")
+        return
+    yield Finding(
+        Level.OK, "store", name, f"It answers ({str(version).partition(',')[0]}); {open_runs} unfinished runs."
+    )
+    level = Level.OK if found.state is database.SchemaState.CURRENT else Level.WRONG
+    yield Finding(level, "schema", found.stored or "none", found.words)
+    if time is not None:
+        yield _clock("database", time)
+
+
+def _queue(context: Context) -> Iterator[Finding]:
+    steps: tuple[Callable[[Context], Iterator[Finding]], ...] = (_server, _workers, queue_findings)
+    try:
+        for step in steps:
+            yield from step(context)
+    except REDIS_ERRORS:
+        yield from queue_findings(context)
+
+
+def _server(context: Context) -> Iterator[Finding]:
+    queue = context.queue
+    if not queue.alive():
+        raise redis.ConnectionError("it does not take what is written")
+    waiting = ", ".join(f"{number} {name}" for name, number in queue.lengths().items())
+    yield Finding(Level.OK, "queue", PASSWORD.sub(HIDDEN, context.config.redis_url), f"{queue.version()}; {waiting}.")
+    yield _clock("redis", queue.clock())
+
+
+def _workers(context: Context) -> Iterator[Finding]:
+    for name, age in sorted(context.queue.heartbeats().items()):
+        late = age > LATE_SECONDS
+        advice = "It hangs or has died: restart it." if late else ""
+        level = Level.WARN if late else Level.OK
+        yield Finding(level, "worker", name, f"The last heartbeat is {age:.0f} s old.", advice)
+
+
+def _clock(name: str, time: datetime) -> Finding:
+    skew = abs((datetime.now(UTC) - time).total_seconds())
+    if skew <= SKEW_SECONDS:
+        return Finding(Level.OK, "clock", name, f"It agrees with this machine's to {skew:.1f} s.")
+    return Finding(Level.WRONG, "clock", name, f"It differs from this machine's by {skew:.0f} s.", "Run NTP on both.")
+
+
+# everything that is stored
+
+SAMPLE = 100
+"""Score records that are computed again unless all are asked for."""
+TOLERANCE = 1e-9
+
+
+def wrong_scores(db: Connection, *, every: bool) -> Iterator[Flaw]:
+    """Find score records whose figures do not follow from their counts: of a sample, or of every one."""
+    step = 1 if every else max(1, integrity.score_records_count(db) // SAMPLE)
+    for submission_id, number in integrity.sampled_records(db, step):
+        subject = f"{submission_id} revision {number}"
+        try:
+            detail = _flaw(db, submission_id, number)
+        except (zstandard.ZstdError, ValueError, KeyError):
+            detail = "The score record or one of its count arrays cannot be read."
+        if detail:
+            yield Flaw("scores-damaged", subject, detail)
+
+
+def _flaw(db: Connection, submission_id: str, number: int) -> str:
+    """Return what is wrong with a record; empty for nothing."""
+    record = score_records.get(db, submission_id, number)
+    submission = submissions.get(db, submission_id)
+    revision = None if submission is None else revisions.get(db, submission.benchmark_id, number)
+    if record is None or revision is None:
+        return "The record has no revision."
+    scoring = scoring_config(revision.scoring)
+    parts = revisions.parts_of(db, revision.id)
+    layout = Layout([part.name for part in parts], scoring.addresses)
+    benchmark = benchmarks.get(db, revision.benchmark_id)
+    split = None if benchmark is None else split_of(db, benchmark, revision.id)
+    if (split is None) != (record.private is None):
+        return "The record and its benchmark differ in whether the test set is split."
+    positions = [part.position for part in parts]
+    counts: list[list[Counts]] = []
+    for position, entry in enumerate(scoring.spec.entries):
+        rows = score_records.counts(db, submission_id, number, positions, position)
+        present = [each for each in rows if each is not None]
+        if len(present) < len(rows):
+            return f"The counts of {entry.key} are not complete."
+        if any(len(each) != part.sentences for each, part in zip(present, parts, strict=True)):
+            return f"The counts of {entry.key} have another number of sentences than gold."
+        counts.append(present)
+    for share in (None,) if split is None else SHARES:
+        chosen = [share_rows(split, part, share) for part in parts]
+        of_share = [[each[rows] for each, rows in zip(metric, chosen, strict=True)] for metric in counts]
+        computed = _computed(scoring, of_share)
+        shown = record.shown(share)
+        detail = _difference(shown, Figures.from_bytes(shown.figures, layout), computed, scoring, parts)
+        if detail:
+            return detail
+    return ""
+
+
+def _computed(scoring: ScoringConfig, counts: Sequence[Sequence[Counts]]) -> FloatArray:
+    """Compute the scores of each part, pooled and their mean, of the counts of each metric entry and part."""
+    columns = []
+    for entry, parts in zip(scoring.spec.entries, counts, strict=True):
+        totals: Counts = np.stack([each.sum(axis=0) for each in parts])
+        table = entry.metric.table
+        by_part: FloatArray = np.stack(list(table.values(totals).values()), axis=-1)
+        pooled: FloatArray = np.stack(list(table.values(totals.sum(axis=0)).values()), axis=-1)
+        columns.append(np.vstack([by_part, pooled, macro_mean(table, by_part)]))
+    return np.concatenate(columns, axis=1)
+
+
+def _difference(
+    record: ScoreRecord, figures: Figures, computed: FloatArray, scoring: ScoringConfig, parts: list[Part]
+) -> str:
+    stored = figures.values[: len(parts) + 2]
+    # what a part without a scored output costs has counts; the part itself has no score
+    lacking = [row for row, part in enumerate(parts) if record.document["parts"][part.name]["state"] != SCORED]
+    computed[lacking] = np.nan
+    same = np.isclose(stored, computed, rtol=0, atol=TOLERANCE, equal_nan=True)
+    if not same.all():
+        column = int(np.argwhere(~same)[0][1])
+        return f"The stored {scoring.addresses[column]} does not follow from the stored counts."
+    main = figures.value(MACRO, scoring.main_score)
+    if main != record.main:
+        return "The main score of the record differs from its figures."
+    return ""
+
+
+Look = Callable[[Connection], Iterator[Flaw]]
+
+RESTORE = "Restore a backup."
+DELETE = "It takes space only."
+ADVICE: Mapping[str, str] = {
+    "scores-damaged": "Score it again with a new revision of its benchmark, or restore a backup.",
+    "scores-missing": "A new revision of its benchmark scores it; wait if one is being scored.",
+    "run-without-resource": "The worker ends it when it takes it.",
+    "text-without-owner": DELETE,
+    "texts-without-owner": DELETE,
+    "artifacts-without-owner": DELETE,
+    "scores-left-over": "Start the service, and check again after ten minutes.",
+}
+"""What to do about each kind of flaw; without an entry, a backup must be restored."""
+
+
+def check(context: Context, *, every: bool) -> Iterator[Finding]:
+    """Yield what is wrong, in the order of the looks; nothing where all is well.
+
+    Args:
+        context: of the store; the queue may be away.
+        every: whether every score record is computed again, not only a sample.
+    """
+    with context.store.snapshot() as db:
+        found = schema_of(db)
+        if found.state is not SchemaState.CURRENT:
+            yield Finding(Level.WRONG, "schema", found.state, found.words)
+            return
+        looks: tuple[Look, ...] = (
+            integrity.damaged_pages,
+            integrity.damaged_texts,
+            integrity.damaged_artifacts,
+            integrity.damaged_documents,
+            _damaged_answers,
+            integrity.broken_references,
+            integrity.missing_rows,
+            integrity.left_over,
+            lambda db: wrong_scores(db, every=every),
+        )
+        for look in looks:
+            yield from _findings(db, look)
+    yield from file_mode_findings(context)
+    yield from partial_file_findings(context)
+    yield from queue_findings(context)
+    disk = disk_finding(context)
+    if disk.level is not Level.OK:
+        yield disk
+
+
+def _damaged_answers(db: Connection) -> Iterator[Flaw]:
+    """Compare the stored answers of jobs with their validators."""
+    query = select(jobs.c.id, jobs.c.document, jobs.c.etag).where(jobs.c.document.is_not(None))
+    for row in db.execute(query, execution_options={"yield_per": 50}):
+        try:
+            document = unpack(row.document) if is_packed(row.document) else row.document
+        except ZstdError:
+            document = b""
+        if etag_of(document) != row.etag:
+            yield Flaw("answer-damaged", row.id, "The answer of the job is not the one that its validator names.")
+
+
+def _findings(db: Connection, look: Look) -> Iterator[Finding]:
+    """Look; a database that cannot be read is a finding, one that does not answer is not."""
+    try:
+        for flaw in look(db):
+            yield Finding(Level.WRONG, flaw.code, flaw.subject, flaw.detail, ADVICE.get(flaw.code, RESTORE))
+    except DatabaseError as error:
+        if fault_of(error) is not Fault.DAMAGED:
+            raise
+        yield Finding(Level.WRONG, "database-damaged", "database", f"{error_line(error)}.", RESTORE)

@@ -1,0 +1,548 @@
+"""Comparisons: a stored question with its answer; the same question has the same id.
+
+The worker's half computes the answer and saves it once. Without a new question are read: items, the sentences in which
+two submissions differ most; and two teams on all benchmarks of a series: what the comparisons behind the boards say of
+them, corrected once. Nothing new is asked of any gold: each test is taken from the stored comparison of a board, as
+this caller sees it there, rounded or not. What the caller does not see on a board is not counted, and the reason tells
+nothing of its rows.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+
+import numpy as np
+from sqlalchemy import Connection
+
+from service.caller import Caller
+from service.context import Context
+from service.errors import Conflict, Forbidden, Gone, NotFound, TooManyRequests, Unprocessable, invalid, unprocessable
+from service.policy import documents as policy_documents
+from service.policy import gate
+from service.policy.figures import require_own_pick
+from service.policy.gate import Level
+from service.queue import BULK, LIVE
+from service.requests import LEADERBOARD, POOLED, ComparisonRequest, DifferingQuery, SeriesQuery
+from service.store import benchmarks, boards, comparisons, runs, score_records
+from service.store.benchmarks import Benchmark
+from service.store.comparisons import Comparison, Question
+from service.store.revisions import Part
+from service.store.submissions import Submission
+from service.usecases import comparison_views
+from service.usecases.access import benchmark_of, item_number, may_read, storable, team_of
+from service.usecases.boards.board import (
+    BOARD_SETTINGS,
+    Board,
+    board_of,
+    comparison_id,
+    rows_of,
+    standard_boards,
+    tested_of,
+)
+from service.usecases.boards.compare import (
+    board_behind,
+    board_question,
+    compare_submissions,
+    comparison_behind,
+    listed_question,
+    rows_of_share,
+)
+from service.usecases.boards.viewing import Viewer, release_of_revision, require_board, viewer_of
+from service.usecases.boards.work import keep_asked
+from service.usecases.comparison_views import Visible, visible_comparison
+from service.usecases.events import record_event
+from service.usecases.runs import Ending, Failure, Page, Progress, QueuedRun, View, add_run, json_view
+from service.usecases.scoring.config import visibility_key
+from service.usecases.scoring.results import ArtifactKey, StoredItems, scores_of
+from service.usecases.scoring.shares import stored_documents
+from service.usecases.submissions import views
+from treescore.core.arrays import FloatArray, IntArray
+from treescore.core.params import Json
+from treescore.errors import ScoringError
+from treescore.significance import Settings
+from treescore.significance.families import Compared, across
+from treescore.significance.units import require_documents, require_parts
+
+
+def work(context: Context, run: runs.Run, _progress: Progress) -> Ending | None:
+    """Answer a claimed question. Invalid settings for these submissions are an answer too: a failure of kind `input`.
+
+    Raises:
+        ScoringError: the submissions cannot be compared as asked.
+    """
+    with context.store.read() as db:
+        comparison = comparisons.of_run(db, run.id)
+    if comparison is None:
+        return None
+    document = compare_submissions(context, comparison.question)
+    return _answer(context, comparison, runs.SUCCEEDED, {"comparison": document, "failure": None})
+
+
+def fail(context: Context, run: runs.Run, failure: Failure) -> Ending:
+    """Save a failure as the answer."""
+    with context.store.read() as db:
+        comparison = comparisons.of_run(db, run.id)
+    if comparison is None:
+        return Ending(runs.FAILED)
+    return _answer(context, comparison, runs.FAILED, {"comparison": None, "failure": failure.record()})
+
+
+def record_comparison(
+    db: Connection, context: Context, kind: str, comparison: Comparison, *, actor: str | None = None
+) -> None:
+    """Record an event of a comparison, one for each team that asked it; without a team it is the organisers'."""
+    asked = comparisons.askers(db, comparison.id)
+    for team_id in sorted(team for team in asked if team is not None) or (None,):
+        record_event(db, context, kind, comparison.benchmark_id, actor=actor, team_id=team_id, subject=comparison.id)
+
+
+def _answer(context: Context, comparison: Comparison, state: str, answer: dict[str, object]) -> Ending:
+    def save(db: Connection, _now: datetime) -> Sequence[QueuedRun]:
+        comparisons.save_answer(db, comparison.id, answer)
+        # a board may show this comparison as pending
+        benchmarks.touch_comparisons(db, comparison.benchmark_id)
+        kind = "comparison.done" if state == runs.SUCCEEDED else "comparison.failed"
+        record_comparison(db, context, kind, comparison)
+        return ()
+
+    return Ending(state, save, lock=comparison.benchmark_id)
+
+
+COMPARISON_KIND = "comparison"
+QUICK = 10
+QUICK_SHUFFLES = 100_000
+QUICK_OTHERS = 100
+"""Systems, shuffles and submissions that rows were picked from up to which a comparison is queued before re-scoring."""
+MOST_WAITING = 50
+"""Unanswered comparisons of one benchmark beyond which only organisers add more."""
+
+
+def ask(context: Context, caller: Caller, slug: str, request: ComparisonRequest) -> str:
+    """Store a question, unless it is stored already. Return its id.
+
+    Raises:
+        Unprocessable: the request is invalid, with pointers.
+        Unauthorized, Forbidden: the benchmark does not show this caller significance, or the caller may not ask this.
+        TooManyRequests: too many comparisons are waiting, too many runs of the caller are queued, or the team's quota
+            is used up.
+    """
+    with context.store.write() as db:
+        benchmark = benchmark_of(db, slug, caller, lock=True)
+        comparison_views.require_asker(caller, slug)
+        viewer = comparison_views.reader_of(context, benchmark, caller)
+        board, asked = _question(db, benchmark, caller, viewer, request)
+        name = comparison_id(asked)
+        whole = request.submissions == LEADERBOARD
+        _meter(db, context, caller, benchmark, name, free=whole and _standard(db, benchmark, board))
+        if whole:
+            keep_asked(db, board, context.now())
+        run_id = _stored_question(db, context, caller, board, name, asked)
+        if whole and run_id is not None:
+            # the board now shows that it waits
+            benchmarks.touch_comparisons(db, slug)
+    if run_id is not None:
+        context.queue.put(run_id, _queue(asked))
+    return name
+
+
+def delete_comparison(context: Context, caller: Caller, name: str) -> None:
+    """Delete a comparison: for a team what it asked, for organisers any. What it cost stays counted.
+
+    A team's comparison that the board shows, or that others asked too, stays for them.
+
+    Raises:
+        NotFound: it does not exist, or the caller may not see it.
+        Forbidden: the caller did not ask it.
+    """
+    caller.require("submit")
+    now = context.now()
+    with context.store.write() as db:
+        comparison = comparison_views.visible_comparison(db, context, caller, name).comparison
+        benchmark_of(db, comparison.benchmark_id, lock=True)
+        team = team_of(caller, comparison.benchmark_id)
+        if not caller.organiser:
+            if team is None or not comparisons.asked_by(db, [name], team):
+                raise Forbidden("Comparisons are deleted by the team that asked them and by organisers.")
+            comparisons.drop_ask(db, name, team, now)
+            if comparisons.askers(db, name) or boards.of_comparison(db, name) is not None:
+                return
+        elif comparisons.get(db, name) is None:
+            raise Conflict(f"The comparison {name} is the leaderboard's. It is replaced when the leaderboard changes.")
+        comparisons.erase(db, [name], now)
+        runs.finish(db, comparison.run_id, runs.CANCELLED, now)
+    context.queue.stop(comparison.run_id)
+
+
+def rate_limits(context: Context, caller: Caller, slug: str) -> Mapping[str, str]:
+    """Return the RateLimit headers of the caller's team; none for other callers."""
+    team = team_of(caller, slug)
+    if team is None:
+        return {}
+    now = context.now()
+    with context.store.read() as db:
+        return views.rate_limit_headers([views.questions_of(db, benchmark_of(db, slug, caller), team, now)], now)
+
+
+def _question(
+    db: Connection, benchmark: Benchmark, caller: Caller, viewer: Viewer, request: ComparisonRequest
+) -> tuple[Board, Question]:
+    """Return the board, and the question in its one form."""
+    settings = comparison_views.chosen_settings(caller, benchmark, request)
+    require_own_pick(benchmark, caller, request.pick)
+    board = board_of(
+        db, benchmark, score=request.score, part=request.part, revision=request.revision, pick=request.pick,
+        until=viewer.until, share=viewer.share,
+    )  # fmt: skip
+    reach = comparison_views.Reach(db, board, caller, benchmark, viewer)
+    reach.require_shown()
+    _require_unit(db, board, settings)
+    rows = rows_of(db, board)
+    if request.submissions != LEADERBOARD:
+        question = listed_question(
+            db, board, rows, comparison_views.asked_about(db, reach, request.submissions), settings
+        )
+        _require_runs(request, question)
+        return board, question
+    ids, _ = tested_of(db, board, rows)
+    if len(ids) < 2:
+        detail = "The leaderboard has fewer than two submissions that can be compared."
+        raise invalid("too-few-submissions", "/submissions", detail)
+    question = board_question(db, board, rows, ids, settings)
+    _require_runs(request, question)
+    return board, question
+
+
+def _require_unit(db: Connection, board: Board, settings: Settings | None) -> None:
+    """Refuse whole parts as units where the score is not a mean of enough, and documents where gold marks none.
+
+    Raises:
+        Unprocessable: the test set does not have the unit.
+    """
+    if settings is None or settings.unit not in ("part", "block"):
+        return
+    try:
+        if settings.unit == "part":
+            require_parts(1 if board.part == POOLED else len(board.chosen_parts))
+        else:
+            stored = [stored_documents(db, board.revision.id, part) for part in board.chosen_parts]
+            require_documents(known=any(map(any, stored)))
+    except ScoringError as error:
+        raise unprocessable(error) from error
+
+
+def _require_runs(request: ComparisonRequest, question: Question) -> None:
+    """Refuse training runs that are asked to be random where no system has two.
+
+    Raises:
+        Unprocessable: none has.
+    """
+    if request.settings.get("runs") == "random" and not question.get("runs"):
+        detail = (
+            'The setting runs "random" needs a system with two training runs or more: submit another run with run_of. '
+            "Or leave out runs."
+        )
+        raise invalid("no-training-runs", "/runs", detail)
+
+
+def _standard(db: Connection, benchmark: Benchmark, board: Board) -> bool:
+    """Return whether the service compares the rows of this board by default."""
+    return board.key in {
+        each.key for each in standard_boards(board_of(db, benchmark, until=board.until, share=board.share))
+    }
+
+
+def _meter(
+    db: Connection, context: Context, caller: Caller, benchmark: Benchmark, name: str, *, free: bool
+) -> None:  # fmt: skip
+    """Note who asks, and charge a new question to the quota of the team.
+
+    Raises:
+        TooManyRequests: the quota is used up.
+    """
+    now = context.now()
+    team = None if caller.organiser else team_of(caller, benchmark.id)
+    if team in comparisons.askers(db, name):
+        return
+    charged = not (free or caller.organiser)
+    if charged and team is not None:
+        benchmarks.get_team(db, benchmark.id, team, lock=True)
+        views.require_question(views.questions_of(db, benchmark, team, now), now)
+    comparisons.note_ask(db, name, benchmark.id, team, views.utc_day(now), now, charged=charged)
+
+
+def _queue(question: Question) -> str:
+    others = sum(len(each["others"]) for each in question.get("considered", {}).values())
+    few = len(question["submissions"]) <= QUICK and others <= QUICK_OTHERS
+    return LIVE if few and question["settings"]["shuffles"] <= QUICK_SHUFFLES else BULK
+
+
+def _stored_question(
+    db: Connection, context: Context, caller: Caller, board: Board, name: str, question: Question
+) -> str | None:
+    """Store a question, with its answer if the board has it. Return the run to queue, or None."""
+    now = context.now()
+    known = comparisons.get(db, name)
+    if known is not None and not _open(db, known):
+        return None
+    if not caller.organiser and comparisons.unanswered(db, board.benchmark_id) >= MOST_WAITING:
+        raise TooManyRequests(
+            f"The limit of {MOST_WAITING} waiting comparisons of this benchmark is reached. Retry later.",
+            slug="too-many-comparisons",
+            headers={"Retry-After": "10"},
+        )
+    if known is not None:
+        run_id = f"{name}-{known.attempt + 1}"
+        add_run(db, context, caller, run_id, COMPARISON_KIND, _queue(question), now)
+        comparisons.begin_attempt(db, name, run_id, known.attempt + 1)
+        return run_id
+    add_run(db, context, caller, name, COMPARISON_KIND, _queue(question), now)
+    asked = Comparison(name, board.benchmark_id, board.revision.number, question, name, None, now)
+    comparisons.add(db, asked)
+    record_comparison(db, context, "comparison.created", asked, actor=caller.owner)
+    kept = boards.of_comparison(db, name)
+    if kept is None or kept.body["comparison"] is None:
+        return name
+    # the board's own comparison has the same question
+    runs.finish(db, name, runs.SUCCEEDED, now)
+    comparisons.save_answer(db, name, {"comparison": kept.body["comparison"], "failure": None})
+    record_comparison(db, context, "comparison.done", asked)
+    return None
+
+
+def _open(db: Connection, known: Comparison) -> bool:
+    """Return whether a known question needs another attempt: its answer was deleted, or the service failed."""
+    if known.deleted_at is not None:
+        return True
+    run = runs.get(db, known.run_id)
+    failure = (known.document or {}).get("failure") or {}
+    return run is not None and run.state == runs.FAILED and failure.get("kind") != "input"
+
+
+# what is read without a new question
+
+
+@dataclass(frozen=True, slots=True)
+class _Differing:
+    """Sentences of two submissions in the order of the answer; part and sentence count from 0; all (n,)."""
+
+    difference: FloatArray
+    part: IntArray
+    sentence: IntArray
+
+
+def comparison_items(context: Context, caller: Caller, comparison_id: str, query: DifferingQuery) -> Page:
+    """Return sentences by the difference between the scores of two of a comparison's submissions, largest first.
+
+    Where the differences are hidden, all sentences are returned, in the order of the text.
+
+    A comparison of two needs no `a` and `b`.
+
+    Returns:
+        For each sentence `part`, `item`, `difference` (a minus b; an undefined score counts as the worst), and the
+        items of both.
+
+    Raises:
+        NotFound: unknown comparison, or unknown submission in it.
+        Forbidden: the benchmark's feedback level does not show these items, or a submission belongs to another team.
+        Unprocessable: two submissions are not named.
+        Gone: the counts are not kept any more.
+    """
+    start = item_number(query.cursor)
+    with context.store.read() as db:
+        seen = visible_comparison(db, context, caller, comparison_id)
+        comparison, known, level = seen.comparison, seen.known, seen.level
+        gate.require(level, gate.Level.ITEMS, "items")
+        first, second = _two(comparison.question["submissions"], query.a, query.b)
+        _require_own(caller, known[first], known[second])
+        board = board_behind(db, comparison.question)
+        parts = board.chosen_parts
+        address = (visibility_key(board.scored_by[0]), board.scored_by[1].name)
+        gate.require_compared_items(level, address[0])
+        shown = gate.differences_shown(level, *address)
+        differing = _differing(db, board, parts, (first, second), shown=shown)
+        sides = _Sides(db, board, seen, (first, second))
+        stop = start + query.limit
+        listed = range(start, min(stop, len(differing.difference)))
+        # in the order in which they are stored, so that each page is read once
+        items = {
+            at: sides.item(parts[int(differing.part[at])], int(differing.sentence[at]))
+            | {"difference": gate.difference_view(level, *address, float(differing.difference[at]))}
+            for at in sorted(listed, key=lambda at: (differing.part[at], differing.sentence[at]))
+        }
+    return Page([items[at] for at in listed], str(stop) if stop < len(differing.difference) else None)
+
+
+def _two(ids: Sequence[str], a: str | None, b: str | None) -> tuple[str, str]:
+    if a is None and b is None and len(ids) == 2:
+        return ids[0], ids[1]
+    if a is None or b is None or a == b:
+        raise Unprocessable("Name two submissions of the comparison, `a` and `b`.")
+    for each in (a, b):
+        if each not in ids:
+            raise NotFound(f"The comparison has no submission {each!r}.")
+    return a, b
+
+
+def _require_own(caller: Caller, *pair: Submission) -> None:
+    for submission in pair:
+        if not may_read(caller, submission):
+            raise Forbidden("You can view only your own items.")
+
+
+def _differing(
+    db: Connection, board: Board, parts: Sequence[Part], pair: tuple[str, str], *, shown: bool
+) -> _Differing:
+    """Return the sentences of the share in which two submissions differ; all of them where that is hidden."""
+    entry, score = board.scored_by
+    metric = board.scoring.spec.entries.index(entry)
+    worst = 0.0 if score.worst is None else score.worst
+    positions = [part.position for part in parts]
+    values: list[list[FloatArray]] = []
+    for each in pair:
+        of_parts = []
+        for rows in score_records.counts(db, each, board.revision.number, positions, metric):
+            if rows is None:
+                raise Gone(f"The counts of {each} are not kept any more.")
+            by_sentence = score.of(entry.metric.table.count_names, rows)
+            of_parts.append(np.where(np.isnan(by_sentence), worst, by_sentence))
+        values.append(of_parts)
+    differences, owners, sentences = [], [], []
+    for at, (first, second, chosen) in enumerate(zip(*values, rows_of_share(db, board), strict=True)):
+        difference = first - second
+        kept = np.flatnonzero(chosen & (difference != 0) if shown else chosen)
+        differences.append(difference[kept])
+        sentences.append(kept)
+        owners.append(np.full(len(kept), at))
+    difference, part_of, sentence = (np.concatenate(each) for each in (differences, owners, sentences))
+    order = np.argsort(-np.abs(difference), kind="stable") if shown else np.arange(len(difference))
+    return _Differing(difference[order], part_of[order], sentence[order])
+
+
+class _Sides:
+    """The items of two submissions under the metric of a board, as the caller may see them."""
+
+    def __init__(self, db: Connection, board: Board, seen: Visible, pair: tuple[str, str]) -> None:
+        self._db = db
+        self._level = seen.level
+        self._pair = pair
+        self._kept: dict[str, tuple[int, StoredItems]] = {}
+        self._entry = board.scored_by[0]
+        self._position = board.scoring.spec.entries.index(self._entry)
+        self._revision = board.revision.number
+        benchmark = benchmark_of(db, board.benchmark_id)
+        self._release = release_of_revision(db, benchmark, board.revision, seen.level, board.share)
+        self._closed = policy_documents.hides_misfits(seen.level, benchmark)
+
+    def _stored(self, submission: str, part: Part) -> StoredItems:
+        """Return the items of a submission in a part; those of the last part are kept."""
+        kept = self._kept.get(submission)
+        if kept is None or kept[0] != part.position:
+            key = ArtifactKey(part.position, self._position, self._revision)
+            kept = part.position, StoredItems(self._db, submission, key, self._entry.metric.table)
+            self._kept[submission] = kept
+        return kept[1]
+
+    def item(self, part: Part, sentence: int) -> dict[str, object]:
+        """Return one sentence of both, without their difference."""
+        document: dict[str, object] = {"part": part.name, "item": sentence + 1}
+        for side, each in zip("ab", self._pair, strict=True):
+            items = self._stored(each, part).read(sentence, sentence + 1)
+            documents = policy_documents.closed_items(items) if self._closed else items
+            shown = [gate.item_view(self._level, visibility_key(self._entry), item) for item in documents]
+            listed = self._release.of_items(self._entry.key, scores_of(self._entry), shown)
+            document[side] = {"submission": each, **(listed[0] if listed else {})}
+        return document
+
+
+MOST_BENCHMARKS = 20
+"""Benchmarks of a series that one answer compares, by id; for each a stored comparison is read whole."""
+
+
+class _Unseen(Exception):
+    """The caller sees no test of the two teams on a benchmark; the message says why."""
+
+
+def compare_in_series(context: Context, caller: Caller, series: str, query: SeriesQuery) -> View:
+    """Compare the rows of two teams on the benchmarks of a series that the caller may know of.
+
+    Raises:
+        NotFound: the caller knows of no benchmark of the series.
+        Unprocessable: both teams are the same.
+    """
+    if query.a == query.b:
+        raise invalid("repeated-team", "/b", "Both teams are the same. Name two teams.")
+    compared: list[Compared] = []
+    untested: list[dict[str, str]] = []
+    with context.store.read() as db:
+        known = _known(db, caller, series)
+        for benchmark in known[:MOST_BENCHMARKS]:
+            try:
+                compared.append(_compared(db, context, caller, benchmark, query))
+            except _Unseen as reason:
+                untested.append({"benchmark": benchmark.id, "reason": str(reason)})
+    late = f"It is not among the first {MOST_BENCHMARKS} benchmarks of the series."
+    untested += [{"benchmark": benchmark.id, "reason": late} for benchmark in known[MOST_BENCHMARKS:]]
+    how = BOARD_SETTINGS
+    pair = (query.a, query.b)
+    joined = across(compared, correction=how.correction, alpha=how.alpha, independent=True, pairs=[pair])
+    return json_view({"series": series, **joined, "untested": untested})
+
+
+def _known(db: Connection, caller: Caller, series: str) -> list[Benchmark]:
+    rows = benchmarks.listing(db, None, None, series) if storable(series) else []
+    known = [row for row in rows if gate.knows(row, caller)]
+    if not known:
+        raise NotFound(f"Unknown series {series!r}.")
+    return known
+
+
+def _compared(db: Connection, context: Context, caller: Caller, benchmark: Benchmark, query: SeriesQuery) -> Compared:
+    """Return the test of the two teams' rows on a benchmark, as the caller sees it.
+
+    Raises:
+        _Unseen: the caller sees none.
+    """
+    viewer = viewer_of(benchmark, caller, context.now())
+    if viewer.level < Level.SCORES:
+        raise _Unseen("The feedback level of this benchmark shows no comparisons.")
+    if not viewer.named:
+        raise _Unseen("The leaderboard of this benchmark hides the names of teams.")
+    try:
+        board = board_of(db, benchmark, until=viewer.until, share=viewer.share)
+        require_board(db, benchmark, board, viewer.level)
+    except (NotFound, Forbidden) as error:
+        raise _Unseen(error.detail) from error
+    rows = rows_of(db, board)
+    named = benchmarks.team_names(db, benchmark.id, (query.a, query.b))
+    row_of: dict[str, str] = {}
+    for row in rows:
+        if row.entry.team_id in named and row.entry.value is not None:
+            row_of.setdefault(row.entry.team_id, row.entry.id)
+    for team in (query.a, query.b):
+        if team not in row_of:
+            raise _Unseen(f"The leaderboard has no row of {team!r} with a score.")
+    name, comparison = comparison_behind(db, board, rows)
+    if comparison is None:
+        raise _Unseen("The leaderboard is not compared yet.")
+    team_of = {submission: team for team, submission in row_of.items()}
+    if not any(pair["a"] in team_of and pair["b"] in team_of for pair in comparison["pairs"]):
+        raise _Unseen("The two rows are not compared with each other.")
+    return Compared(
+        _named(gate.comparison_view(viewer.level, comparison), board.score, team_of),
+        {
+            "benchmark": benchmark.id,
+            "comparison": name,
+        },
+    )
+
+
+def _named(document: Mapping[str, Json], score: str, team_of: Mapping[str, str]) -> dict[str, Json]:
+    """Return the pair of two submissions under the names of their teams, as a document of its own."""
+    pairs = [
+        {**pair, "a": team_of[pair["a"]], "b": team_of[pair["b"]]}
+        for pair in document["pairs"]
+        if pair["a"] in team_of and pair["b"] in team_of
+    ]
+    return {"score": score, "alternative": document["alternative"], "pairs": pairs}

@@ -1,1 +1,0 @@
-"""Comparisons that callers ask for."""

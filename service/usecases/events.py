@@ -1,0 +1,558 @@
+"""Record events in the transaction of the change they report, list them, and deliver them to webhooks.
+
+Each caller sees what it may know of. Deliveries follow Standard Webhooks: signed, retried with growing pauses, given up
+in the end. Each event is delivered at least once: a process that is killed while it sends leaves the delivery to be
+sent again, with the same `webhook-id`. The log of deliveries is shown; a test, or an event again, is sent when asked
+for.
+"""
+
+from __future__ import annotations
+
+import base64
+import hashlib
+import hmac
+import secrets
+from collections.abc import Callable, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from enum import StrEnum
+from http import HTTPStatus
+
+import orjson
+import structlog
+from sqlalchemy import Connection
+
+from service import outbound
+from service.caller import ADMIN, Caller, new_id
+from service.context import Context
+from service.errors import LONGEST_SHOWN, Conflict, NotFound, invalid
+from service.monitoring import DELIVERIES
+from service.outbound import BadAddress, NoAnswer, check_url
+from service.policy import gate
+from service.requests import WEBHOOK_TEST, EventsQuery, PageQuery, WebhookRequest
+from service.store import benchmarks, events, tokens
+from service.store.benchmarks import Benchmark
+from service.store.events import DELIVERED, GIVEN_UP, WAITING, Delivery, Event, LoggedDelivery, Webhook
+from service.usecases.access import benchmark_of, storable
+from service.usecases.runs import Page, moment, page_of
+
+
+def record_event(
+    db: Connection,
+    context: Context,
+    kind: str,
+    benchmark_id: str | None,
+    *,
+    actor: str | None = None,
+    team_id: str | None = None,
+    subject: str | None = None,
+    data: Mapping[str, object] | None = None,
+    only: Webhook | None = None,
+) -> list[str]:
+    """Record an event, and queue its deliveries to webhooks. Return their ids.
+
+    Args:
+        db: the transaction of the change.
+        context: for the clock.
+        kind: `benchmark.created`, `revision.active`, `submission.scored`, ...
+        benchmark_id: of the benchmark, if there is one.
+        actor: id of the token that made the change; None for a worker.
+        team_id: of the team, if it belongs to one.
+        subject: id of the resource, if it is not the benchmark.
+        data: further members; nothing from gold.
+        only: the webhook that it is sent to; None for all that take it.
+    """
+    now = context.now()
+    event = Event(0, new_id("evt", now), benchmark_id, kind, now, actor, team_id, subject, dict(data or {}))
+    hooks = events.subscribed(db, event) if only is None else [only]
+    seq = events.add(db, event)
+    made = [new_id("del", now) for _ in hooks]
+    for hook, delivery_id in zip(hooks, made, strict=True):
+        events.add_delivery(db, delivery_id, hook.id, seq, now)
+    return made
+
+
+BATCH = 200
+"""Rows that are read together; the caller may not know of some."""
+MOST_BATCHES = 20
+
+
+def list_events(context: Context, caller: Caller, query: EventsQuery) -> Page:
+    """List events after the one named by `after`, oldest first: organisers see all, teams their own and public ones.
+
+    `next` is set while more may follow; use the last id of a page as `after` for later events.
+
+    Raises:
+        NotFound: the event `after` is unknown.
+    """
+    caller.require("submit", "read")
+    listed: list[dict[str, object]] = []
+    known: dict[str, Benchmark | None] = {}
+    with context.store.read() as db:
+        seq = 0 if query.after is None else _seq(db, query.after)
+        reader = None if caller.organiser else (caller.benchmark, caller.team)
+        for _ in range(MOST_BATCHES):
+            batch = events.listing(db, seq, BATCH, benchmark_id=query.benchmark, reader=reader)
+            for event in batch:
+                shown = visible(db, context, caller, event, known)
+                if shown is not None:
+                    listed.append(shown)
+                if len(listed) > query.limit:
+                    return Page(listed[: query.limit], str(listed[query.limit - 1]["id"]))
+                seq = event.seq
+            if len(batch) < BATCH:
+                return Page(listed)
+    return Page(listed, batch[-1].id)
+
+
+def visible(
+    db: Connection, context: Context, caller: Caller, event: Event, known: dict[str, Benchmark | None] | None = None
+) -> dict[str, object] | None:
+    """Return an event as a caller may see it now; None if the caller may not know of it.
+
+    `known` holds benchmarks that were read already.
+    """
+    slug, seen = event.benchmark_id, {} if known is None else known
+    if slug is not None and slug not in seen:
+        seen[slug] = benchmarks.get(db, slug)
+    benchmark = None if slug is None else seen[slug]
+    if benchmark is not None and not gate.knows(benchmark, caller):
+        return None
+    level = None if benchmark is None else gate.level_of(benchmark, caller, context.now())
+    return gate.event_view(level, caller, _event_document(event))
+
+
+def visible_to(
+    db: Connection, context: Context, caller: Caller, hook: Webhook, event: Event
+) -> dict[str, object] | None:
+    """Return an event as a webhook may send it on behalf of a caller; None if the caller may not know of it.
+
+    The owner of a webhook may know of its tests.
+    """
+    if event.kind == WEBHOOK_TEST and event.subject == hook.id:
+        return gate.test_view(_event_document(event))
+    return visible(db, context, caller, event)
+
+
+def _seq(db: Connection, event_id: str) -> int:
+    known = events.by_id(db, event_id)
+    if known is None:
+        raise NotFound(f"Unknown event {event_id[:80]!r}. Use the last id of a previous page as `after`.")
+    return known.seq
+
+
+def _event_document(event: Event) -> dict[str, object]:
+    return {
+        "id": event.id,
+        "type": event.kind,
+        "at": moment(event.at),
+        "benchmark": event.benchmark_id,
+        "team": event.team_id,
+        "subject": event.subject,
+        "actor": event.actor,
+        "data": dict(event.data),
+    }
+
+
+# webhooks
+
+SECRET_PREFIX = "whsec_"  # noqa: S105 - a prefix, no secret
+SECRET_BYTES = 32
+OVERLAP = timedelta(hours=24)
+"""How long a replaced secret signs beside the new one."""
+MOST_WEBHOOKS = 20
+"""Webhooks of one team, and of one organiser token."""
+
+
+def create_webhook(context: Context, caller: Caller, request: WebhookRequest) -> dict[str, object]:
+    """Create a webhook. Only this answer has its secret.
+
+    A team gets its own events and the public ones of its benchmark, an organiser gets all.
+
+    Raises:
+        Unprocessable: the service does not send to this URL.
+        Conflict: the caller has too many webhooks.
+    """
+    caller.require("submit")
+    now = context.now()
+    try:
+        check_url(request.url, private=context.config.webhooks_private)
+    except BadAddress as error:
+        raise invalid("bad-webhook-url", "/url", str(error)) from error
+    slug = caller.benchmark if caller.team is not None else request.benchmark
+    secret = _new_secret()
+    kinds = tuple(dict.fromkeys(request.kinds))
+    hook = Webhook(new_id("whk", now), caller.owner, slug, caller.team, request.url, secret, kinds, now)
+    with context.store.write() as db:
+        if slug is not None:
+            benchmark_of(db, slug, caller)
+        if events.webhook_count(db, _team(caller), caller.owner) >= MOST_WEBHOOKS:
+            raise Conflict(
+                f"The limit of {MOST_WEBHOOKS} webhooks is reached. Delete one first.", slug="too-many-webhooks"
+            )
+        events.add_webhook(db, hook)
+        record_event(
+            db, context, "webhook.created", slug, actor=caller.owner, team_id=caller.team, subject=hook.id
+        )  # fmt: skip
+    return {**_webhook_document(hook), "secret": secret}
+
+
+def list_webhooks(context: Context, caller: Caller, query: PageQuery) -> Page:
+    """List the webhooks of the caller or the caller's team, newest first, without secrets; organisers see all."""
+    caller.require("submit")
+    with context.store.read() as db:
+        owner = None if caller.organiser else caller.owner
+        rows = events.webhooks_of(db, _team(caller), query.cursor, query.limit + 1, owner)
+    return page_of(rows, query.limit, _webhook_document)
+
+
+def delete_webhook(context: Context, caller: Caller, webhook_id: str) -> None:
+    """Delete a webhook; its pending deliveries are not sent.
+
+    Raises:
+        NotFound: it does not exist, or belongs to another caller.
+    """
+    with context.store.write() as db:
+        hook = own_webhook(db, caller, webhook_id)
+        events.drop_webhook(db, hook.id)
+        record_event(
+            db, context, "webhook.deleted", hook.benchmark_id, actor=caller.owner, team_id=hook.team_id, subject=hook.id
+        )  # fmt: skip
+
+
+def rotate_secret(context: Context, caller: Caller, webhook_id: str) -> dict[str, object]:
+    """Replace the secret of a webhook. Only this answer has the new one; the old one signs beside it for a day.
+
+    Raises:
+        NotFound: the webhook does not exist, or belongs to another caller.
+    """
+    secret = _new_secret()
+    with context.store.write() as db:
+        hook = own_webhook(db, caller, webhook_id)
+        events.rotate_secret(db, hook, secret, context.now() + OVERLAP)
+        record_event(
+            db, context, "webhook.rotated", hook.benchmark_id, actor=caller.owner, team_id=hook.team_id, subject=hook.id
+        )  # fmt: skip
+        return {**_webhook_document(own_webhook(db, caller, webhook_id)), "secret": secret}
+
+
+def own_webhook(db: Connection, caller: Caller, webhook_id: str) -> Webhook:
+    """Return a webhook that the caller may change.
+
+    Raises:
+        Forbidden: the token lacks the scope.
+        NotFound: the webhook does not exist, or belongs to another caller.
+    """
+    caller.require("submit")
+    hook = events.get_webhook(db, webhook_id) if storable(webhook_id) else None
+    if hook is None or not _may_change(caller, hook):
+        raise NotFound(f"Unknown webhook {webhook_id[:LONGEST_SHOWN]!r}.")
+    return hook
+
+
+def _new_secret() -> str:
+    return SECRET_PREFIX + base64.b64encode(secrets.token_bytes(SECRET_BYTES)).decode()
+
+
+def _team(caller: Caller) -> tuple[str, str] | None:
+    return (caller.benchmark, caller.team) if caller.benchmark is not None and caller.team is not None else None
+
+
+def _may_change(caller: Caller, hook: Webhook) -> bool:
+    if caller.organiser:
+        return True
+    if hook.team_id is not None:
+        return _team(caller) == (hook.benchmark_id, hook.team_id)
+    return hook.owner == caller.token_id
+
+
+def _webhook_document(hook: Webhook) -> dict[str, object]:
+    return {
+        "id": hook.id,
+        "url": hook.url,
+        "kinds": list(hook.kinds),
+        "benchmark": hook.benchmark_id,
+        "team": hook.team_id,
+        "created_at": moment(hook.created_at),
+        "disabled_at": moment(hook.disabled_at),
+        "failures": hook.failures,
+        "old_secret_until": moment(hook.old_secret_until),
+    }
+
+
+MOST_WAITING = 100
+"""Waiting deliveries of a webhook beyond which no test and no replay is added."""
+
+
+def send_test(context: Context, caller: Caller, webhook_id: str) -> dict[str, object]:
+    """Send an event `webhook.test` to this webhook only, also if it takes other kinds; return its delivery.
+
+    Raises:
+        NotFound: the webhook does not exist, or belongs to another caller.
+        Conflict: it is disabled, or too many deliveries wait.
+    """
+    with context.store.write() as db:
+        hook = own_webhook(db, caller, webhook_id)
+        _require_sending(db, hook)
+        made = record_event(
+            db, context, WEBHOOK_TEST, hook.benchmark_id, actor=caller.owner, team_id=hook.team_id, subject=hook.id,
+            only=hook,
+        )  # fmt: skip
+        return _shown(db, hook, made[0])
+
+
+def list_deliveries(context: Context, caller: Caller, webhook_id: str, query: PageQuery) -> Page:
+    """List the deliveries of a webhook, newest first, of those events that the caller may know of now.
+
+    Raises:
+        NotFound: the webhook does not exist, or belongs to another caller.
+    """
+    shown: list[LoggedDelivery] = []
+    before, more = query.cursor, True
+    with context.store.read() as db:
+        hook = own_webhook(db, caller, webhook_id)
+        while more and len(shown) <= query.limit:
+            rows = events.logged_deliveries(db, hook.id, before, query.limit + 1)
+            shown += [row for row in rows if visible_to(db, context, caller, hook, row.event) is not None]
+            more = len(rows) > query.limit
+            before = rows[-1].id if rows else before
+    return page_of(shown, query.limit, _delivery_document)
+
+
+def replay_delivery(context: Context, caller: Caller, webhook_id: str, delivery_id: str) -> dict[str, object]:
+    """Deliver the event of a delivery again, under the same `webhook-id`; return the new delivery.
+
+    Raises:
+        NotFound: webhook or delivery do not exist, or the caller may not know of them.
+        Conflict: the webhook is disabled, the delivery has not ended, or too many wait.
+    """
+    now = context.now()
+    with context.store.write() as db:
+        hook = own_webhook(db, caller, webhook_id)
+        known = events.logged_delivery(db, hook.id, delivery_id) if storable(delivery_id) else None
+        if known is None or visible_to(db, context, caller, hook, known.event) is None:
+            shown = delivery_id[:LONGEST_SHOWN]
+            raise NotFound(f"Unknown delivery {shown!r} of webhook {hook.id}. The log keeps the newest ones.")
+        _require_sending(db, hook)
+        if known.state == WAITING:
+            detail = f"The delivery {known.id} is still waiting; it is tried next at {moment(known.next_at)}."
+            raise Conflict(detail, slug="delivery-waiting")
+        made = new_id("del", now)
+        events.add_delivery(db, made, hook.id, known.event.seq, now)
+        return _shown(db, hook, made)
+
+
+def _require_sending(db: Connection, hook: Webhook) -> None:
+    if hook.disabled_at is not None:
+        raise Conflict(f"The webhook {hook.id} was disabled. Create another one.", slug="webhook-disabled")
+    if events.waiting_deliveries(db, hook.id) >= MOST_WAITING:
+        detail = f"{MOST_WAITING} deliveries of the webhook {hook.id} wait already. Send this once they have ended."
+        raise Conflict(detail, slug="too-many-deliveries")
+
+
+def _shown(db: Connection, hook: Webhook, delivery_id: str) -> dict[str, object]:
+    made = events.logged_delivery(db, hook.id, delivery_id)
+    if made is None:
+        raise RuntimeError(f"the delivery {delivery_id} was not stored")
+    return _delivery_document(made)
+
+
+def _delivery_document(delivery: LoggedDelivery) -> dict[str, object]:
+    return {
+        "id": delivery.id,
+        "event": delivery.event.id,
+        "type": delivery.event.kind,
+        "state": delivery.state,
+        "attempts": delivery.attempts,
+        "last_status": delivery.last_status,
+        "at": moment(delivery.created_at),
+        "attempted_at": moment(delivery.attempted_at),
+        "next_at": moment(delivery.next_at),
+    }
+
+
+DELIVERY_PAUSES = tuple(
+    timedelta(seconds=seconds) for seconds in (5, 300, 1800, 7200, 18_000, 36_000, 50_400, 72_000, 86_400)
+)
+"""Pauses between the attempts at one delivery: 5 s, 5 min, 30 min, 2, 5, 10, 14, 20 and 24 h; ten attempts in all."""
+DELIVERY_ATTEMPTS = len(DELIVERY_PAUSES) + 1
+DELIVERY_LEASE = timedelta(seconds=120)
+"""Time after which a delivery that was begun and not ended is begun again."""
+AT_ONCE = 8
+"""Webhooks that are delivered to at the same time."""
+DELIVERIES_IN_A_ROW = 4
+"""Deliveries to one webhook in one round, so that a busy webhook does not delay the others."""
+LOOKED_AT = 256
+LOGGED = 200
+"""Deliveries of one webhook that have ended and stay in its log."""
+log = structlog.get_logger("treescore.webhooks")
+Send = Callable[[str, bytes, Mapping[str, str]], int]
+
+
+class DeliveryOutcome(StrEnum):
+    """How an attempt at a delivery ended: FAILED is tried again, DROPPED may not be sent any more."""
+
+    DELIVERED = "delivered"
+    FAILED = "failed"
+    GIVEN_UP = "given_up"
+    DROPPED = "dropped"
+
+
+@dataclass(frozen=True, slots=True)
+class Message:
+    """A message: the headers that sign it, and its body."""
+
+    headers: Mapping[str, str]
+    body: bytes
+
+
+def deliver_due(context: Context, send: Send | None = None) -> int:
+    """Try each due delivery once. Return how many were tried.
+
+    Args:
+        context: of this process.
+        send: (URL, body, headers) -> status; over the network by default.
+    """
+    now = context.now()
+    with context.store.read() as db:
+        due = events.due_deliveries(db, now, LOOKED_AT)
+    if not due:
+        return 0
+    by_webhook: dict[str, list[Delivery]] = {}
+    for delivery in due:
+        by_webhook.setdefault(delivery.webhook.id, []).append(delivery)
+    with context.store.write() as db:
+        batches = [_claimed(db, batch, now) for batch in by_webhook.values()]
+    chosen = send if send is not None else _sender(context)
+    with ThreadPoolExecutor(AT_ONCE) as pool:
+        return sum(pool.map(lambda batch: _deliver(context, batch, chosen), batches))
+
+
+def signature(secret: str, message_id: str, timestamp: int, body: bytes) -> str:
+    """Return `v1,...` of Standard Webhooks: HMAC-SHA256 over id, timestamp and body, joined by dots."""
+    key = base64.b64decode(secret.removeprefix(SECRET_PREFIX))
+    signed = f"{message_id}.{timestamp}.".encode() + body
+    return "v1," + base64.b64encode(hmac.new(key, signed, hashlib.sha256).digest()).decode()
+
+
+def _claimed(db: Connection, batch: Sequence[Delivery], now: datetime) -> list[Delivery]:
+    return [
+        delivery
+        for delivery in batch[:DELIVERIES_IN_A_ROW]
+        if events.claim_delivery(db, delivery, now + DELIVERY_LEASE)
+    ]
+
+
+def _sender(context: Context) -> Send:
+    private = context.config.webhooks_private
+    return lambda url, body, headers: outbound.post(url, body, headers, private=private)
+
+
+def _deliver(context: Context, batch: Sequence[Delivery], send: Send) -> int:
+    """Send the deliveries of one webhook one after the other; after a failure the rest is postponed."""
+    tried = 0
+    failed = False
+    for delivery in batch:
+        if failed:
+            with context.store.write() as db:
+                events.postpone_delivery(db, delivery.id, context.now() + DELIVERY_PAUSES[0])
+            continue
+        with context.store.read() as db:
+            caller = _reader(db, context, delivery.webhook)
+            message = None if caller is None else _message(db, context, caller, delivery)
+        if message is None:
+            _drop(context, delivery, end_webhook=caller is None)
+            _note(context, delivery, DeliveryOutcome.DROPPED, None)
+            continue
+        tried += 1
+        status = _status(send, delivery.webhook.url, message)
+        outcome = _settle(context, delivery, status)
+        _note(context, delivery, outcome, status)
+        failed = outcome is not DeliveryOutcome.DELIVERED
+    return tried
+
+
+def _note(context: Context, delivery: Delivery, outcome: DeliveryOutcome, status: int | None) -> None:
+    """Count an attempt, and write its line: `run` is the id of what the event is about."""
+    context.meters.count(DELIVERIES, outcome)
+    event = delivery.event
+    log.info(
+        "delivery", run=event.subject, type=event.kind, event_id=event.id, webhook=delivery.webhook.id,
+        outcome=outcome, status=status, attempt=delivery.attempts + 1,
+    )  # fmt: skip
+
+
+def _status(send: Send, url: str, message: Message) -> int | None:
+    try:
+        return send(url, message.body, message.headers)
+    except (BadAddress, NoAnswer):
+        return None
+
+
+def _message(db: Connection, context: Context, caller: Caller, delivery: Delivery) -> Message | None:
+    """Make a message of type, time and ids: the receiver reads the rest with a token. None if it may not be sent."""
+    hook = delivery.webhook
+    shown = visible_to(db, context, caller, hook, delivery.event)
+    if shown is None:
+        return None
+    data = {"event": shown["id"], **{name: shown[name] for name in ("benchmark", "team", "subject")}}
+    body = orjson.dumps({"type": shown["type"], "timestamp": shown["at"], "data": data})
+    now, message_id = context.now(), str(shown["id"])
+    timestamp = int(now.timestamp())
+    signatures = [signature(secret, message_id, timestamp, body) for secret in hook.secrets(now)]
+    headers = {
+        "Content-Type": "application/json",
+        "User-Agent": "Treescore",
+        "webhook-id": message_id,
+        "webhook-timestamp": str(timestamp),
+        "webhook-signature": " ".join(signatures),
+    }
+    return Message(headers, body)
+
+
+def _reader(db: Connection, context: Context, hook: Webhook) -> Caller | None:
+    """Return the caller on whose behalf it is sent; None if it may not read any more. A team's token may change."""
+    if hook.team_id is not None and hook.benchmark_id is not None:
+        team = benchmarks.get_team(db, hook.benchmark_id, hook.team_id)
+        if team is None or team.erased_at is not None:
+            return None
+        return Caller(hook.owner, frozenset({"submit"}), hook.team_id, hook.benchmark_id)
+    if hook.owner == ADMIN:
+        return Caller(ADMIN, frozenset({"organise"})) if context.config.admin_token else None
+    row = tokens.by_id(db, hook.owner)
+    if row is None or row.revoked_at is not None or (row.expires_at is not None and row.expires_at <= context.now()):
+        return None
+    return Caller(row.id, frozenset(row.scopes.split()), row.team_id, row.benchmark_id)
+
+
+def _settle(context: Context, delivery: Delivery, status: int | None) -> DeliveryOutcome:
+    """Record how an attempt ended, and return it."""
+    received = status is not None and HTTPStatus.OK <= status < HTTPStatus.MULTIPLE_CHOICES
+    now = context.now()
+    attempts = delivery.attempts + 1
+    with context.store.write() as db:
+        failures = events.count_failures(db, delivery.webhook.id, delivered=received)
+        if not received and status != HTTPStatus.GONE and attempts < DELIVERY_ATTEMPTS:
+            next_at = now + DELIVERY_PAUSES[attempts - 1]
+            events.note_attempt(db, delivery, status, now, state=WAITING, next_at=next_at)
+            return DeliveryOutcome.FAILED
+        state = DELIVERED if received else GIVEN_UP
+        events.note_attempt(db, delivery, status, now, state=state, next_at=None)
+        # where others were received since, only this one is given up
+        if status == HTTPStatus.GONE or (not received and failures >= DELIVERY_ATTEMPTS):
+            _disable(db, context, delivery.webhook)
+        events.trim_log(db, delivery.webhook.id, LOGGED)
+    return DeliveryOutcome.DELIVERED if received else DeliveryOutcome.GIVEN_UP
+
+
+def _drop(context: Context, delivery: Delivery, *, end_webhook: bool) -> None:
+    with context.store.write() as db:
+        events.drop_delivery(db, delivery.id)
+        if end_webhook:
+            _disable(db, context, delivery.webhook)
+
+
+def _disable(db: Connection, context: Context, hook: Webhook) -> None:
+    if events.disable_webhook(db, hook.id, context.now()):
+        record_event(db, context, "webhook.disabled", hook.benchmark_id, team_id=hook.team_id, subject=hook.id)

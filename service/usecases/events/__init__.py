@@ -1,1 +1,0 @@
-"""Record, list and deliver events."""

@@ -1,0 +1,608 @@
+"""Scoring jobs: create, show, await, list, cancel, delete; the worker's half: load, score, compare, save at once.
+
+Beside the document of a finished job are items, slices, reports, comparisons, trees of one system and gold: all are the
+caller's own. What the first job of an API process would wait for is done before: SQL is written once and kept.
+"""
+
+from __future__ import annotations
+
+import hmac
+from collections.abc import Callable, Mapping
+from contextlib import closing, suppress
+from functools import partial
+from typing import NamedTuple, TypedDict
+
+import orjson
+from sqlalchemy import Connection
+from sqlalchemy.exc import DBAPIError, IntegrityError
+
+from service import requests
+from service.caller import Caller, new_id, new_job_key, token_hash
+from service.context import Context
+from service.errors import SOON, Conflict, Forbidden, Gone, NotFound, Unauthorized, Unprocessable, refuse, unprocessable
+from service.monitoring import at_work
+from service.queue import LIVE
+from service.render.leaderboard import percent_of
+from service.requests import JobRequest, JobsQuery
+from service.store import artifacts, jobs, runs, texts
+from service.store.database import RollbackStore
+from service.store.jobs import Job
+from service.store.packing import is_packed
+from service.store.runs import SUCCEEDED
+from service.usecases.access import IdempotencyKey, claim_key, item_number
+from service.usecases.runs import (
+    TEXT_TYPE,
+    Ending,
+    Failure,
+    Page,
+    Progress,
+    View,
+    add_run,
+    body_view,
+    items_page,
+    job_answer,
+    json_view,
+    page_of,
+    run_summary,
+    state_document,
+    wait_for,
+)
+from service.usecases.scoring.config import stored_spec
+from service.usecases.scoring.gold import Stored, named_texts
+from service.usecases.scoring.results import (
+    ArtifactKey,
+    StoredItems,
+    load_output_items,
+    load_slices,
+    pack_outcome,
+    slices_view,
+)
+from service.usecases.trees.choosing import DIFFERS, TREES_NOT_KEPT, Asked, Window, differing, listed, tree_page, window
+from service.usecases.trees.documents import Document, OutputTrees
+from service.usecases.trees.stored import JOB_GOLD, Packed, TreesKey, pack_marks, pack_trees
+from treescore.core.arrays import BoolArray
+from treescore.core.params import Json, escape
+from treescore.core.registry import Text
+from treescore.core.wording import did_you_mean
+from treescore.errors import InputError, Problem, ProblemList, ScoringError, placed
+from treescore.evaluation.report import (
+    Report,
+    System,
+    asked_scores,
+    evaluate_systems,
+    find_score,
+    problems_of_runs,
+    runs_by_system,
+)
+from treescore.evaluation.spec import Entry, parse_format, parse_items, parse_spec
+from treescore.evaluation.tree_marks import marks_of
+from treescore.render import render_comparisons
+from treescore.significance import parse_settings
+from treescore.significance.training_runs import FEWEST_FOR_SPREAD, no_runs
+from treescore.significance.units import require_parts
+
+KIND = "job"
+MAKERS = ("score", "submit")
+"""Scopes that make jobs: `submit` makes validations. Lists of other tokens would always be empty."""
+
+
+class Submitted(NamedTuple):
+    """What a request for a job came to.
+
+    Attributes:
+        id: of the job.
+        new: whether this request made it; an earlier one with the same Idempotency-Key may have.
+        key: the secret that changes a new job of an anonymous caller; nothing else shows it.
+    """
+
+    id: str
+    new: bool
+    key: str | None = None
+
+
+def submit_job(
+    context: Context, caller: Caller, request: JobRequest, idempotency_key: IdempotencyKey | None = None
+) -> Submitted:
+    """Store a job, then queue it.
+
+    Raises:
+        Unprocessable: the request is invalid, with pointers; or the key was used for another request.
+        TooManyRequests: too many runs of the caller are queued.
+    """
+    caller.require("score")
+    _check(request)
+    packed = texts.pack_texts(_texts(request))
+    now = context.now()
+    job_id = new_id(KIND, now)
+    key = new_job_key() if caller.anonymous else None
+    try:
+        with context.store.write() as db:
+            earlier = claim_key(db, caller, idempotency_key, job_id, now)
+            if earlier is not None:
+                return Submitted(earlier, new=False)
+            add_run(db, context, caller, job_id, KIND, LIVE, now)
+            jobs.add(db, job_id, caller.owner, request.without_texts(), key_hash=key and token_hash(key))
+            texts.put_packed(db, job_id, packed)
+    except IntegrityError as error:
+        detail = "Another request with this Idempotency-Key is in progress. Retry."
+        raise Conflict(detail, headers=SOON) from error
+    context.queue.put(job_id, LIVE)
+    return Submitted(job_id, new=True, key=key)
+
+
+def significance_of(request: JobRequest) -> dict[str, Json] | None:
+    """Return the significance settings of a request; None if they are off or there is one system."""
+    settings = request.significance
+    if settings is False or len(request.systems) < 2:
+        return None
+    return dict(settings) if isinstance(settings, Mapping) else {}
+
+
+def view_job(context: Context, caller: Caller, job_id: str) -> View:
+    """Show a job to the token that created it, and to organisers; one made without a token to all who have its id.
+
+    Raises:
+        NotFound: it does not exist, or belongs to another token.
+        Gone: it was deleted.
+    """
+    known = jobs.answer(context.store, job_id)
+    if known is None or not (caller.organiser or caller.owner == known.owner):
+        raise NotFound(f"Unknown job {job_id}.")
+    if known.deleted:
+        raise Gone(f"The job {job_id} was deleted.")
+    if known.document is not None:
+        return View(known.document, known.etag or "", state=known.state or "", packed=is_packed(known.document))
+    run = runs.look(context.store, job_id)
+    if run is None:
+        raise NotFound(f"Unknown job {job_id}.")
+    if run.final:  # it ended between the two reads
+        return view_job(context, caller, job_id)
+    return json_view(state_document(run), final=False, state=run.state)
+
+
+def wait_for_job(context: Context, caller: Caller, job_id: str, seconds: float, etag: str | None = None) -> View:
+    """Show a job once it is final, or differs from `etag`, or the time is over."""
+    return wait_for(context, job_id, lambda: view_job(context, caller, job_id), seconds, etag)
+
+
+def list_jobs(context: Context, caller: Caller, query: JobsQuery) -> Page:
+    """List the caller's jobs, newest first; organisers see all jobs.
+
+    Raises:
+        Unauthorized: the caller has no token: nothing tells which jobs are its own.
+        Forbidden: the token cannot have made a job or a validation: its list would always be empty.
+    """
+    caller.require(*MAKERS)
+    if caller.anonymous:
+        raise Unauthorized("A list of jobs needs a token. Without one, ask for each job by its id.")
+    owner = None if caller.organiser else caller.owner
+    with context.store.read() as db:
+        rows = jobs.of_owner(db, owner, query.cursor, query.limit + 1, query.state)
+    return page_of(rows, query.limit, run_summary)
+
+
+def cancel_job(context: Context, caller: Caller, job_id: str, key: str | None = None) -> View:
+    """Cancel an unfinished job.
+
+    Raises:
+        Forbidden: the job was made without a token, and `key` is not the job's.
+        Conflict: it has finished.
+    """
+    _require_change(context, caller, job_id, key)
+    now = context.now()
+    with context.store.write() as db:
+        if not runs.finish(db, job_id, runs.CANCELLED, now):
+            raise Conflict(f"The job {job_id} has finished. Only unfinished jobs can be cancelled.")
+        run = runs.get(db, job_id)
+        if run is None:
+            raise NotFound(f"Unknown job {job_id}.")
+        view = json_view(state_document(run), state=run.state)
+        jobs.save_answer(db, job_id, run.state, view.body, view.etag)
+    context.queue.stop(job_id)
+    return view
+
+
+def delete_job(context: Context, caller: Caller, job_id: str, key: str | None = None) -> None:
+    """Delete a job's texts and results; a running job is stopped first. Afterwards it answers 410.
+
+    Raises:
+        Forbidden: the job was made without a token, and `key` is not the job's.
+    """
+    _require_change(context, caller, job_id, key)
+    now = context.now()
+    with context.store.write() as db:
+        runs.finish(db, job_id, runs.CANCELLED, now)
+        jobs.erase(db, [job_id], now)
+    context.queue.stop(job_id)
+
+
+def _require_change(context: Context, caller: Caller, job_id: str, key: str | None) -> None:
+    """Let the owner of a job change it, and organisers; an anonymous owner is who has the job's key."""
+    view_job(context, caller, job_id)
+    if not caller.anonymous:
+        return
+    known = jobs.answer(context.store, job_id)
+    stored = (known and known.key_hash) or ""
+    if not (stored and hmac.compare_digest(stored, token_hash(key or ""))):
+        raise Forbidden(
+            "This job was made without a token. Send its key, which the answer to its request had, as `Job-Key`.",
+            slug="job-key",
+        )
+
+
+def _check(request: JobRequest) -> None:
+    """Check formats, metrics, transforms and significance of a request; it reads no text.
+
+    Raises:
+        Unprocessable: with a pointer for each problem.
+    """
+    problems: list[Problem] = []
+
+    def collect(pointer: str, check: Callable[[], object]) -> None:
+        try:
+            check()
+        except ScoringError as error:
+            problems.extend(error.at(pointer).problems)
+
+    collect("", lambda: _check_scores(request))
+    for index, system in enumerate(request.systems):
+        if system.format is not None:
+            collect(f"/systems/{index}/format", partial(parse_format, system.format))
+    collect("/significance", lambda: _check_significance(request))
+    problems += problems_of_runs(request.systems, "/systems")
+    # parse times of unknown systems would never be read
+    names = {system.name for system in request.systems}
+    for name in (request.items or {}).get("seconds", {}):
+        if name not in names:
+            pointer = f"/items/seconds/{escape(name)}"
+            detail = f"Unknown system {name!r} in this job.{did_you_mean(name, names)}"
+            problems.append(Problem(code="unknown-system", pointer=pointer, detail=detail))
+    if problems:
+        raise unprocessable(InputError(problems))
+
+
+def _check_significance(request: JobRequest) -> None:
+    settings = parse_settings(significance_of(request) or {})
+    if settings.runs_required and max(map(len, runs_by_system(request.systems).values())) < FEWEST_FOR_SPREAD:
+        raise InputError(no_runs())
+    if settings.unit == "part":
+        require_parts(1)  # a job has one text
+
+
+def _check_scores(request: JobRequest) -> None:
+    spec = parse_spec(request.scoring)
+    asked_scores(spec, (significance_of(request) or {}).get("scores"))
+    for index, pair in enumerate(request.agreement):
+        for side, address in enumerate(pair):
+            with placed(f"/agreement/{index}/{side}"):
+                find_score(spec, address)
+
+
+def _texts(request: JobRequest) -> dict[str, bytes]:
+    """Return the texts under their names (`gold`, `systems/0`, `gold/source`).
+
+    Raises:
+        Unprocessable: a text does not have the shape of its format.
+    """
+    problems = ProblemList()
+    gold_format = parse_format(request.format)
+    named = named_texts(problems, "gold", request.gold, gold_format, "/gold")
+    for index, system in enumerate(request.systems):
+        choice = gold_format if system.format is None else parse_format(system.format)
+        named |= named_texts(problems, f"systems/{index}", system.output, choice, f"/systems/{index}/output")
+    refuse(problems)
+    return named
+
+
+NO_RUN = "job_warm_up"
+_TEXTS = {"gold": b"a", "systems/0": b"b"}
+
+
+def prepare_statements(context: Context) -> None:
+    """Store a job in a transaction that is never committed, and look for it. Without the store nothing is done."""
+    with at_work(NO_RUN, None), suppress(DBAPIError):
+        with closing(RollbackStore(context.store)) as store, store.write() as db:
+            runs.queued_of(db, KIND)
+            runs.add(db, NO_RUN, KIND, LIVE, context.now(), KIND)
+            jobs.add(db, NO_RUN, KIND, {})
+            texts.put(db, NO_RUN, _TEXTS)
+        jobs.answer(context.store, NO_RUN)
+        runs.look(context.store, NO_RUN)
+
+
+def work(context: Context, run: runs.Run, progress: Progress) -> Ending | None:
+    """Score a claimed job.
+
+    Raises:
+        ScoringError: a text cannot be scored.
+    """
+    with context.store.read() as db:
+        job = jobs.get(db, run.id)
+        stored = texts.read_texts(db, run.id)
+    if job is None or job.deleted_at is not None:
+        return None
+    report = _evaluate(context, job, stored, progress)
+    answer = {"results": report.document, "warnings": report.warnings}
+    return job_answer(run, runs.SUCCEEDED, answer, _packed(report) | _packed_trees(report))
+
+
+def fail(_context: Context, run: runs.Run, failure: Failure) -> Ending:
+    """Save a failure as the job's answer. It may quote gold, which is the caller's own text."""
+    return job_answer(run, runs.FAILED, {"failure": failure.document(gold_visible=True)})
+
+
+def _evaluate(context: Context, job: Job, stored: Stored, progress: Progress) -> Report:
+    request = JobRequest.stored(job.request)
+    spec = parse_spec(request.scoring)
+    progress.measures(entry.metric.name for entry in spec.entries)
+    systems = [
+        System(
+            name=system.name,
+            text=_text(stored, f"systems/{index}"),
+            digest=_digest(stored, f"systems/{index}"),
+            format=spec.format if system.format is None else parse_format(system.format),
+            pointer=f"/systems/{index}/output",
+            run_of=system.run_of,
+        )
+        for index, system in enumerate(request.systems)
+    ]
+    return evaluate_systems(
+        spec,
+        _text(stored, "gold"),
+        _digest(stored, "gold"),
+        systems,
+        significance=significance_of(request),
+        agreement=request.agreement,
+        items=parse_items(request.items),
+        limits=context.config.limits,
+        progress=progress.note,
+    )
+
+
+def _text(stored: Stored, name: str) -> Text:
+    return stored[name][1] if name in stored else {field: body for field, (_, body) in _fields(stored, name).items()}
+
+
+def _digest(stored: Stored, name: str) -> str:
+    if name in stored:
+        return stored[name][0]
+    return " ".join(f"{field}={digest}" for field, (digest, _) in sorted(_fields(stored, name).items()))
+
+
+def _fields(stored: Stored, name: str) -> Mapping[str, tuple[str, bytes]]:
+    """Return the texts of a format of several texts: field -> (digest, body)."""
+    below = name + "/"
+    return {key.removeprefix(below): text for key, text in stored.items() if key.startswith(below)}
+
+
+def _packed(report: Report) -> dict[tuple[str, int], bytes]:
+    packed: dict[tuple[str, int], bytes] = {}
+    for system, outcomes in enumerate(report.outcomes):
+        for metric, entry in enumerate(report.spec.entries):
+            packed |= pack_outcome(ArtifactKey(system, metric), entry, outcomes[entry.key], report.gold, reports=True)
+    return packed
+
+
+def _packed_trees(report: Report) -> Packed:
+    """Return what is stored of trees: gold's once, those of each system, and how these fit."""
+    packed = pack_trees(JOB_GOLD, report.gold)
+    for number, (system, outcomes) in enumerate(zip(report.treebanks, report.outcomes, strict=True)):
+        key = TreesKey(number)
+        packed |= pack_trees(key, system)
+        packed |= pack_marks(key, marks_of(report.spec.entries, outcomes, report.gold, system), report.gold, system)
+    return packed
+
+
+# results of a finished job
+
+RESULT_NOT_KEPT = "This result was not kept for this job."
+
+
+class _Results(TypedDict, total=False):
+    """What is read of the results of a job; those of a validation have neither."""
+
+    comparisons: list[dict[str, object]]
+    across: dict[str, object]
+    agreement: list[dict[str, object]]
+
+
+def job_items(context: Context, caller: Caller, job_id: str, query: requests.ItemsQuery) -> Page:
+    """Return the items of one system under one metric, from after the item numbered `cursor`."""
+    key, entry = _scored(context, caller, job_id, query)
+    if not query.choice.everything:
+        return _chosen_items(context, job_id, key, entry, query)
+    start = item_number(query.cursor)
+    with context.store.read() as db:
+        items = load_output_items(db, job_id, key, entry.metric.table, start, start + query.limit + 1)
+    return items_page(items, start, query.limit)
+
+
+def _chosen_items(context: Context, job_id: str, key: ArtifactKey, entry: Entry, query: requests.ItemsQuery) -> Page:
+    with context.store.read() as db:
+        trees = OutputTrees(db, job_id, TreesKey(key.output), (job_id, JOB_GOLD))
+        if not trees.beside_gold:
+            raise NotFound(f"{RESULT_NOT_KEPT} Items cannot be chosen without stored trees.")
+        asked = Asked((job_id, str(key.output), str(key.metric)), query.choice, query.cursor, query.limit)
+        found = listed(trees, asked, beside_gold=True)
+        return found.page(StoredItems(db, job_id, key, entry.metric.table).each(found.sentences))
+
+
+def job_slices(context: Context, caller: Caller, job_id: str, query: requests.SlicesQuery) -> View:
+    """Return scores by groups of sentences, words or brackets; without `by`, the names of the groupings.
+
+    Raises:
+        NotFound: unknown grouping.
+    """
+    key, _ = _scored(context, caller, job_id, query)
+    with context.store.read() as db:
+        groupings = load_slices(db, job_id, key)
+    if groupings is None:
+        raise NotFound(RESULT_NOT_KEPT)
+    head = {"system": query.system, "metric": query.metric}
+    return slices_view(head, sorted(groupings), query.by, lambda by: list(groupings[by]))
+
+
+def job_report(context: Context, caller: Caller, job_id: str, query: requests.ReportQuery) -> View:
+    """Return the report in the original program's own layout, as text.
+
+    Raises:
+        NotFound: the metric has no report of this style.
+    """
+    key, _ = _scored(context, caller, job_id, query)
+    with context.store.read() as db:
+        packed = artifacts.get(db, job_id, key.name("reports"))
+    if packed is None:
+        raise NotFound(RESULT_NOT_KEPT)
+    reports: dict[str, str] = artifacts.unpack_json(packed)
+    if query.style not in reports:
+        known = f"Its styles: {', '.join(sorted(reports)) or 'none'}.{did_you_mean(query.style, reports)}"
+        raise NotFound(f"The metric {query.metric!r} has no report style {query.style!r}. {known}")
+    return body_view(reports[query.style].encode(), TEXT_TYPE)
+
+
+def job_comparisons(context: Context, caller: Caller, job_id: str, query: requests.ComparisonsQuery) -> View:
+    """Return the significance documents of a job, or the one of a score, in one of `treescore.render.FORMATS`.
+
+    Raises:
+        NotFound: the score was not compared.
+    """
+    results = _results(context, caller, job_id)
+    chosen, across = results.get("comparisons", []), results.get("across")
+    if query.score is not None:
+        known = ", ".join(str(comparison["score"]) for comparison in chosen) or "none"
+        chosen = [comparison for comparison in chosen if comparison["score"] == query.score]
+        if not chosen:
+            raise NotFound(f"The score {query.score!r} was not compared in this job. Compared scores: {known}.")
+        across = None
+    if query.format == "json":
+        return json_view({"items": chosen} if across is None else {"items": chosen, "across": across})
+    shares = percent_of((str(comparison["score"]) for comparison in chosen), query.format)
+    shown = render_comparisons(chosen, query.format, across, shares)
+    return body_view(shown.content, shown.media_type)
+
+
+def job_agreement(context: Context, caller: Caller, job_id: str) -> View:
+    """Return the agreement between the metrics of a job, if the job asked for it.
+
+    Raises:
+        NotFound: it did not ask.
+    """
+    agreement = _results(context, caller, job_id).get("agreement")
+    if agreement is None:
+        raise NotFound('The job did not ask for agreement. Name pairs of scores under "agreement" in the job.')
+    return json_view({"agreement": agreement})
+
+
+def _results(context: Context, caller: Caller, job_id: str) -> _Results:
+    results: _Results = orjson.loads(_finished(context, caller, job_id).body)["results"]
+    return results
+
+
+def _finished(context: Context, caller: Caller, job_id: str) -> View:
+    view = view_job(context, caller, job_id)
+    if not view.final:
+        raise Conflict(
+            f"The job {job_id} is {view.state}; ask again when it has finished.",
+            slug="not-finished",
+            headers=SOON,
+        )
+    if view.state != SUCCEEDED:
+        raise Conflict(f"The job {job_id} is {view.state} and has no results.", slug="no-results")
+    return view
+
+
+def system_number(context: Context, caller: Caller, job_id: str, system: str) -> int:
+    """Return the position of a system of a job that has results.
+
+    Raises:
+        NotFound: unknown system.
+        Conflict: the job has not finished, or has no results.
+    """
+    _finished(context, caller, job_id)
+    stored = _request(context, job_id)
+    return _position(stored, system)
+
+
+def _scored(context: Context, caller: Caller, job_id: str, query: requests.ResultQuery) -> tuple[ArtifactKey, Entry]:
+    """Return the artifacts' key of one system under one metric, and the metric entry."""
+    _finished(context, caller, job_id)
+    stored = _request(context, job_id)
+    entries = () if stored is None else stored_spec(stored.scoring).entries
+    keys = [entry.key for entry in entries]
+    if query.metric not in keys:
+        raise NotFound(
+            f"The job has no metric {query.metric!r}. Its metrics: {', '.join(keys)}.{did_you_mean(query.metric, keys)}"
+        )
+    metric = keys.index(query.metric)
+    return ArtifactKey(_position(stored, query.system), metric), entries[metric]
+
+
+def _request(context: Context, job_id: str) -> requests.JobRequest | None:
+    """Return the request of a job; None of a validation, which has neither metrics nor systems."""
+    with context.store.read() as db:
+        job = jobs.get(db, job_id)
+    return None if job is None or "metrics" not in job.request else requests.JobRequest.stored(job.request)
+
+
+def _position(stored: requests.JobRequest | None, system: str) -> int:
+    names = [] if stored is None else [each.name for each in stored.systems]
+    if system not in names:
+        known = f"Its systems: {', '.join(names[:20])}.{did_you_mean(system, names)}"
+        raise NotFound(f"The job has no system {system!r}. {known}")
+    return names.index(system)
+
+
+def job_trees(context: Context, caller: Caller, job_id: str, query: requests.JobTreesQuery) -> Page:
+    """Return the trees of one system, from after `cursor`; or of one item.
+
+    Raises:
+        NotFound: unknown system or item; no trees are stored.
+        Conflict: the job has not finished, or has no results.
+        Unprocessable: the cursor is invalid, or the systems cannot be compared.
+    """
+    with context.store.read() as db:
+        trees, asked, shown = _chosen(db, context, caller, job_id, query)
+        return tree_page(listed(trees, asked, beside_gold=trees.beside_gold), shown)
+
+
+def job_window(context: Context, caller: Caller, job_id: str, query: requests.JobTreesQuery) -> Window:
+    """Return the sentence `query.item` of one system, by default the first chosen one, among those around it.
+
+    Raises:
+        NotFound, Conflict, Unprocessable: as `job_trees`.
+    """
+    with context.store.read() as db:
+        trees, asked, shown = _chosen(db, context, caller, job_id, query)
+        beside = trees.beside_gold
+        return window(trees, asked, shown, partial(trees.outline, beside_gold=beside, marks=beside), beside_gold=beside)
+
+
+def _chosen(
+    db: Connection, context: Context, caller: Caller, job_id: str, query: requests.JobTreesQuery
+) -> tuple[OutputTrees, Asked, Callable[[int], Document]]:
+    """Return the trees of one system, what of them is asked, and what shows a sentence."""
+    number = system_number(context, caller, job_id, query.system)
+    other = None if query.differs_from is None else system_number(context, caller, job_id, query.differs_from)
+    trees = _stored(db, job_id, number)
+    only = None if other is None else _differing(trees, _stored(db, job_id, other))
+    owner = (job_id, str(number), *(() if other is None else (DIFFERS, str(other))))
+    asked = Asked(owner, query.choice, query.cursor, query.limit, query.item, only)
+    return trees, asked, trees.both if trees.beside_gold else lambda sentence: trees.own(sentence, marks=False)
+
+
+def job_output(db: Connection, job_id: str, number: int) -> OutputTrees:
+    """Return the trees of one system of a job, by position."""
+    return OutputTrees(db, job_id, TreesKey(number), (job_id, JOB_GOLD))
+
+
+def _stored(db: Connection, job_id: str, number: int) -> OutputTrees:
+    trees = job_output(db, job_id, number)
+    if not len(trees.text):
+        raise NotFound(f"{RESULT_NOT_KEPT} {TREES_NOT_KEPT}")
+    return trees
+
+
+def _differing(one: OutputTrees, other: OutputTrees) -> BoolArray:
+    if not (one.beside_gold and other.beside_gold):
+        raise Unprocessable("The two systems were not compared with gold tree by tree.")
+    return differing(one, other)

@@ -1,1 +1,0 @@
-"""Operate a store: back up, restore, check, purge, tokens, upgrades, diagnosis. The commands show what these return."""

@@ -1,1 +1,0 @@
-"""Runs: progress, waiting, ending."""
