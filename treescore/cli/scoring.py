@@ -15,29 +15,27 @@ import click
 import orjson
 
 from treescore.cli.exits import MISSED, epilog, write
-from treescore.cli.forms import (
+from treescore.cli.options import (
     CSV,
     JSON,
     SVG,
     TEXT,
     VIEWS,
-    chosen_form,
-    explicit_form,
-    form_option,
-    form_options,
-    unit_option,
-)
-from treescore.cli.options import (
     Asked,
     AskedSettings,
     Margin,
+    chosen_form,
+    explicit_form,
     files,
+    form_option,
+    form_options,
     input_options,
     paths_of,
     run_options,
     setting_options,
     settings_of,
     significance_option,
+    unit_option,
 )
 from treescore.core.params import Json
 from treescore.core.wording import did_you_mean

@@ -16,7 +16,6 @@ from treescore.core.registry import Format, Text, register
 from treescore.core.text import BOM, Head, Limits, Signs, checked_bytes, place
 from treescore.core.trees import NO_TAG, ConstituentTreebank, Sentences, Vocabulary
 from treescore.errors import InputError, LimitError, Problem
-from treescore.formats.shared.bracket_problems import advised, limit_problem, problems_of
 from treescore.formats.shared.bracket_reader import (
     FREE,
     LINES,
@@ -25,9 +24,12 @@ from treescore.formats.shared.bracket_reader import (
     UNCLOSED,
     Bounds,
     Scan,
+    advised,
     brackets_of,
     layout_advice,
     layout_of,
+    limit_problem,
+    problems_of,
     scan,
 )
 from treescore.formats.shared.interning import strings_of

@@ -18,7 +18,6 @@ from treescore.core.text import Head, Limits, Signs
 from treescore.core.trees import DiscontinuousTreebank, Vocabulary
 from treescore.core.wording import counted
 from treescore.errors import Problem
-from treescore.formats.shared.fields import SpacedFields, spaced_fields
 from treescore.formats.shared.gap_trees import (
     NOTHING,
     UNREADABLE,
@@ -34,7 +33,7 @@ from treescore.formats.shared.gap_trees import (
     unwritable,
     without_nothing,
 )
-from treescore.formats.shared.lines import short, unix_lines
+from treescore.formats.shared.lines import SpacedFields, short, spaced_fields, unix_lines
 from treescore.formats.shared.tree_signs import export_signs
 
 FIRST_NODE = 500

@@ -10,8 +10,7 @@ from dataclasses import replace
 
 from treescore.core.wording import counted
 from treescore.render.dependency_layout import agreed_first
-from treescore.render.drawing import END, INK, MIDDLE, SOFT, START, Drawing, number
-from treescore.render.letters import width
+from treescore.render.drawing import END, INK, MIDDLE, SOFT, START, Drawing, number, width
 from treescore.render.sentence_shapes import (
     AGREED,
     FORM_SIZE,

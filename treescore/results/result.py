@@ -491,7 +491,7 @@ class Comparison(Renderable):
         Raises:
             MissingExtra: neither pandas nor polars is installed.
         """
-        from treescore.render.rows import comparison_rows  # noqa: PLC0415 - as above
+        from treescore.render.forms import comparison_rows  # noqa: PLC0415 - as above
 
         columns, rows = comparison_rows(self.comparisons)
         return frame(columns_of(rows, columns))

@@ -22,15 +22,13 @@ import numpy as np
 from treescore.core.arrays import FloatArray
 from treescore.significance import exact_ratios
 from treescore.significance.bootstrap import Interval
-from treescore.significance.constants import LN2, LN10, ROUNDING, SMALLEST
 from treescore.significance.exact_ratios import law_cost, law_p
 from treescore.significance.exact_sums import ADDITIONS, Differences, TooLargeError, additions, differences_of, exact_p
 from treescore.significance.families import first_threshold
 from treescore.significance.kernels import THREADS, in_threads
-from treescore.significance.macro import formula_holds, parts_of
-from treescore.significance.macro_tests import SAMPLED_WORK, Decision, macro_answers
+from treescore.significance.macro import SAMPLED_WORK, Decision, formula_holds, macro_answers, parts_of
 from treescore.significance.montecarlo import affordable_shuffles, extreme_counts, shuffles_needed
-from treescore.significance.settings import FEWEST_PARTS
+from treescore.significance.settings import FEWEST_PARTS, LN2, LN10, ROUNDING, SMALLEST
 from treescore.significance.signed_sums import (
     DRAWS,
     HOW_INVERTED,

@@ -15,7 +15,6 @@ from typing import NamedTuple
 import numpy as np
 
 from treescore.core.arrays import Counts, FloatArray
-from treescore.significance.constants import SLACK, SMALLEST, TOLERANCE
 from treescore.significance.exact_ratios import (
     LEAST_COST,
     LISTED_UNITS,
@@ -31,6 +30,7 @@ from treescore.significance.macro import formula_holds, macro_pair, parts_of, up
 from treescore.significance.montecarlo import shuffled_sums, swapped_differences
 from treescore.significance.permutation import ShufflePlan, Test
 from treescore.significance.question import Candidate, Question
+from treescore.significance.settings import SLACK, SMALLEST, TOLERANCE
 from treescore.significance.units import Sample, pooled
 
 ENOUGH = 100

@@ -12,11 +12,8 @@ from treescore.core.params import BOOLEAN, STRINGS, Json, Param
 from treescore.core.registry import Transform, register
 from treescore.core.structure import NONE, structure_of
 from treescore.core.trees import NO_TAG, ConstituentTreebank
-from treescore.transforms.drop_punctuation import punctuation
-from treescore.transforms.drop_traces import NULL_TAGS, null_elements, placeholders
-from treescore.transforms.shared import english
-from treescore.transforms.shared.rewriting import dropped_by
-from treescore.transforms.shared.rules import RULES_SCHEMA, rules_of
+from treescore.transforms.labels import base_label
+from treescore.transforms.shared.rules import RULES_SCHEMA, dropped_by, rules_of
 from treescore.transforms.shared.tree_edit import (
     decided_by,
     empty_nodes,
@@ -25,18 +22,41 @@ from treescore.transforms.shared.tree_edit import (
     without_nodes,
     without_words,
 )
-from treescore.transforms.strip_functions import base_label
+from treescore.transforms.words import NULL_TAGS, PUNCTUATION_TAGS, null_elements, placeholders, punctuation
+
+AUXILIARIES = (
+    *("be", "am", "is", "are", "was", "were", "been", "being", "have", "has", "had", "having", "do", "does", "did"),
+    *("can", "could", "may", "might", "must", "shall", "should", "will", "would", "ca", "wo", "sha", "dare", "need"),
+    *("'s", "'re", "'m", "'ve", "'d", "'ll", "\N{RIGHT SINGLE QUOTATION MARK}s", "\N{RIGHT SINGLE QUOTATION MARK}re"),
+    *("\N{RIGHT SINGLE QUOTATION MARK}m", "\N{RIGHT SINGLE QUOTATION MARK}ve", "\N{RIGHT SINGLE QUOTATION MARK}d"),
+    *("\N{RIGHT SINGLE QUOTATION MARK}ll", "ai"),
+)
+"""Forms that are auxiliaries where a verb follows in the same phrase."""
+
+AUXILIARY_TAGS = ("MD", "AUX")
+"""Tags of words that are auxiliaries in any form where a verb follows in the same phrase."""
+
+VERB_TAGS = ("VB", "VBD", "VBG", "VBN", "VBP", "VBZ", "VERB")
+VERB_PHRASES = ("VP",)
+"""Tags of verbs and labels of their phrases: what an auxiliary or "to" stands before."""
+
+NEGATIONS = ("not", "n't", "n\N{RIGHT SINGLE QUOTATION MARK}t")
+INFINITIVE_MARKERS = ("to",)
+
+POSSESSIVE_TAGS = ("POS",)
+POSSESSIVES = ("'s", "'", "\N{RIGHT SINGLE QUOTATION MARK}s", "\N{RIGHT SINGLE QUOTATION MARK}")
+"""Possessive endings: by tag, and for words without tag by form."""
 
 WORD_LISTS: Mapping[str, tuple[tuple[str, ...], str]] = {
-    "auxiliary_words": (english.AUXILIARIES, "Forms that are auxiliaries where a verb follows in their phrase."),
-    "auxiliary_tags": (english.AUXILIARY_TAGS, "Tags that are auxiliaries where a verb follows in their phrase."),
-    "verb_tags": (english.VERB_TAGS, "Tags of verbs."),
-    "verb_phrases": (english.VERB_PHRASES, "Labels of verb phrases."),
-    "negation_words": (english.NEGATIONS, "Forms of negation."),
-    "infinitive_words": (english.INFINITIVE_MARKERS, 'Forms of "to", deleted where a verb follows in their phrase.'),
-    "possessive_tags": (english.POSSESSIVE_TAGS, "Tags of possessive endings."),
-    "possessive_words": (english.POSSESSIVES, "Forms of possessive endings, for words without a tag."),
-    "punctuation_tags": (english.PUNCTUATION_TAGS, "Tags of punctuation; words without a tag go by their characters."),
+    "auxiliary_words": (AUXILIARIES, "Forms that are auxiliaries where a verb follows in their phrase."),
+    "auxiliary_tags": (AUXILIARY_TAGS, "Tags that are auxiliaries where a verb follows in their phrase."),
+    "verb_tags": (VERB_TAGS, "Tags of verbs."),
+    "verb_phrases": (VERB_PHRASES, "Labels of verb phrases."),
+    "negation_words": (NEGATIONS, "Forms of negation."),
+    "infinitive_words": (INFINITIVE_MARKERS, 'Forms of "to", deleted where a verb follows in their phrase.'),
+    "possessive_tags": (POSSESSIVE_TAGS, "Tags of possessive endings."),
+    "possessive_words": (POSSESSIVES, "Forms of possessive endings, for words without a tag."),
+    "punctuation_tags": (PUNCTUATION_TAGS, "Tags of punctuation; words without a tag go by their characters."),
     "null_tags": (NULL_TAGS, "Tags of null elements."),
 }
 STEPS: Mapping[str, str] = {

@@ -1,4 +1,7 @@
-"""Score attachment on gold's words (CoNLL-X, CoNLL-07), as eval07.pl does."""
+"""Score attachment on gold's words, as eval07.pl does.
+
+CoNLL-X: Buchholz & Marsi 2006; CoNLL-07: Nilsson & Nivre 2008.
+"""
 
 from __future__ import annotations
 
@@ -31,11 +34,16 @@ from treescore.core.scores import ScoreTable, ratio_score
 from treescore.core.text import Limits
 from treescore.core.trees import DependencyTreebank
 from treescore.errors import Problem
-from treescore.metrics.attachment.slices import AttachmentSlices, confusion_of, confusion_report
+from treescore.metrics.shared.attachment_slices import (
+    SLICE_PARAMS,
+    AttachmentSlices,
+    confusion_of,
+    confusion_report,
+    slice_choice,
+)
 from treescore.metrics.shared.examples import DEPENDENCIES
 from treescore.metrics.shared.groupings import OWN_GROUPINGS
 from treescore.metrics.shared.heads import lengths_to_offsets, shape_of, shape_problems
-from treescore.metrics.shared.malteval import SLICE_PARAMS, slice_choice
 from treescore.metrics.shared.tables import DEPRELS, UPOS, attachment_rows, words_beside
 from treescore.metrics.shared.words import (
     check_same_lengths,
