@@ -28,7 +28,7 @@ from service.server.state import EXTENSION, ServerState
 from service.usecases.access.access import IdempotencyKey
 from service.usecases.access.authentication import authenticate, count_failure
 from service.usecases.runs.views import JSON_TYPE, Page, View, body_view
-from treescore.render import ITEM_FORMATS, render_items
+from treescore.render.forms import ITEM_FORMATS, render_items
 
 FORWARDING = ("HTTP_FORWARDED", "HTTP_VIA", "HTTP_X_REAL_IP")
 """Headers that proxies add, beside all that begin with `X-Forwarded-`."""

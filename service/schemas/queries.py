@@ -10,7 +10,7 @@ from service.requests import DEFAULT_LIMIT, ORDERS, PICKS, SHARES, WRONG_KINDS
 from service.schemas.base import Strict
 from service.schemas.fields import ID_FORM, String, choice, pattern, whole_number
 from service.schemas.jobs import STATES
-from treescore.render import FORMATS, ITEM_FORMATS
+from treescore.render.forms import FORMATS, ITEM_FORMATS
 
 CURSOR = pattern(
     r"\A[A-Za-z0-9_=.~-]{1,512}\Z", "bad-value", "Invalid cursor. Use the `next` value of the previous page."

@@ -38,7 +38,7 @@ from service.usecases.trees.stored import JOB_GOLD, TreesKey
 from treescore.core.arrays import BoolArray
 from treescore.core.wording import did_you_mean
 from treescore.evaluation.spec import Entry
-from treescore.render import render_comparisons
+from treescore.render.forms import render_comparisons
 
 RESULT_NOT_KEPT = "This result was not kept for this job."
 
