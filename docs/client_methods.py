@@ -8,7 +8,7 @@ import re
 from sphinx.application import Sphinx
 
 from treescore.client import clients, resources
-from treescore.client.drivers import Listing, method
+from treescore.client.session import Listing, method
 
 PLAN = re.compile(r"Plan\[(.*)\]")
 

@@ -19,7 +19,7 @@ from service.usecases import comparison_views, comparisons
 from service.usecases.boards import leaderboard
 from service.usecases.boards.viewing import Sheet, sheet_view, wait_for_sheet
 from service.usecases.runs import View
-from treescore.render import FORMATS
+from treescore.render.forms import FORMATS
 
 blueprint = Blueprint("leaderboard", __name__, url_prefix="/v1/benchmarks/<benchmark>/leaderboard")
 

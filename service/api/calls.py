@@ -28,7 +28,7 @@ from service.schemas.base import Loaded, Strict, load
 from service.server.connection import EXTENSION, ServerState
 from service.usecases.access import IdempotencyKey, authenticate, count_failure
 from service.usecases.runs import JSON_TYPE, Page, View, body_view
-from treescore.render import ITEM_FORMATS, render_items
+from treescore.render.forms import ITEM_FORMATS, render_items
 
 FORWARDING = ("HTTP_FORWARDED", "HTTP_VIA", "HTTP_X_REAL_IP")
 """Headers that proxies add, beside all that begin with `X-Forwarded-`."""

@@ -20,7 +20,7 @@ import httpx
 from service.config import load_config
 from treescore.evaluation.report import percent_scores
 from treescore.evaluation.spec import parse_spec
-from treescore.render import render_comparisons
+from treescore.render.forms import render_comparisons
 from treescore.render.tables import score_tables, text_table
 
 DEFINITIONS = "benchmarks.toml"

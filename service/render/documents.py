@@ -7,7 +7,7 @@ from typing import TypedDict, TypeVar
 
 import orjson
 
-from treescore.render.rows import separated
+from treescore.render.forms import separated
 
 Sheet = TypeVar("Sheet")
 

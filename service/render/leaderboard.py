@@ -21,10 +21,8 @@ from treescore.render.crosstable import p_text
 from treescore.render.dot_table import DotColumn, DotRow, DotTable, Mark, Scale, dot_table, scale_of
 from treescore.render.drawing import Drawing, interval_words, p_words, ranks_words, value_words
 from treescore.render.drawing import stepped as figures_stepped
-from treescore.render.forms import Rendered
-from treescore.render.latex import comment, latex_escaped, preamble, tabular
-from treescore.render.rows import safe_value
-from treescore.render.text import markdown_escaped, pipe_table
+from treescore.render.forms import Rendered, safe_value
+from treescore.render.text import comment, latex_escaped, markdown_escaped, pipe_table, preamble, tabular
 
 
 def percent_of(addresses: Iterable[str], form: str = "svg") -> frozenset[str]:

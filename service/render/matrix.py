@@ -11,11 +11,9 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from service.render.documents import MatrixDocument, MatrixRowDocument, flat_writers
 from service.render.leaderboard import missing_note, parts_words, shown_as, stepped, team_words
 from treescore.core.wording import one_line
-from treescore.render.forms import Rendered
+from treescore.render.forms import Rendered, safe_value
 from treescore.render.heat_maps import matrix_svg
-from treescore.render.latex import comment, latex_escaped, preamble, tabular
-from treescore.render.rows import safe_value
-from treescore.render.text import markdown_escaped, pipe_table
+from treescore.render.text import comment, latex_escaped, markdown_escaped, pipe_table, preamble, tabular
 
 MATRIX_COLUMNS = (
     *("rank", "role", "team", "team_name", "submission", "name"),

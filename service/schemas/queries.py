@@ -9,7 +9,7 @@ from service.render import LEADERBOARD_FORMATS, MATRIX_FORMATS
 from service.requests import DEFAULT_LIMIT, ORDERS, PICKS, SHARES, WRONG_KINDS
 from service.schemas.base import ID_FORM, Strict, String, choice, pattern, whole_number
 from service.schemas.submissions import STATES
-from treescore.render import FORMATS, ITEM_FORMATS
+from treescore.render.forms import FORMATS, ITEM_FORMATS
 
 CURSOR = pattern(
     r"\A[A-Za-z0-9_=.~-]{1,512}\Z", "bad-value", "Invalid cursor. Use the `next` value of the previous page."

@@ -34,7 +34,7 @@ from service.schemas.base import (
 )
 from treescore.core.text import first_bad_byte, place
 from treescore.errors import Problem, ProblemList
-from treescore.render.rows import safe_value, separated
+from treescore.render.forms import safe_value, separated
 
 MAX_SECRET = 200
 

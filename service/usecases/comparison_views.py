@@ -34,7 +34,7 @@ from service.usecases.runs import Page, View, body_view, json_view, moment, wait
 from treescore.core.params import Json
 from treescore.errors import Problem, ScoringError
 from treescore.evaluation.benchmark import COMMAND
-from treescore.render import render_comparisons
+from treescore.render.forms import render_comparisons
 from treescore.significance import Settings, parse_settings
 
 NOT_COMPARABLE = "not-comparable"

@@ -76,7 +76,7 @@ from treescore.evaluation.report import (
 )
 from treescore.evaluation.spec import Entry, parse_format, parse_items, parse_spec
 from treescore.evaluation.tree_marks import marks_of
-from treescore.render import render_comparisons
+from treescore.render.forms import render_comparisons
 from treescore.significance import parse_settings
 from treescore.significance.training_runs import FEWEST_FOR_SPREAD, no_runs
 from treescore.significance.units import require_parts
@@ -461,7 +461,7 @@ def job_report(context: Context, caller: Caller, job_id: str, query: requests.Re
 
 
 def job_comparisons(context: Context, caller: Caller, job_id: str, query: requests.ComparisonsQuery) -> View:
-    """Return the significance documents of a job, or the one of a score, in one of `treescore.render.FORMATS`.
+    """Return the significance documents of a job, or the one of a score, in one of `treescore.render.forms.FORMATS`.
 
     Raises:
         NotFound: the score was not compared.

@@ -11,9 +11,9 @@ import pytest
 
 from service.problem_catalogue import TYPES
 from tests.contract.checking import ROOT, by_id, contract, operations, resolved
-from treescore.client import OPERATIONS, Document, documents, errors
+from treescore.client import OPERATIONS, Document, answers, documents
+from treescore.client.answers import BY_SLUG, RefusedError, RequestError, UnavailableError
 from treescore.client.clients import AsyncClient, Client
-from treescore.client.errors import BY_SLUG, RefusedError, RequestError, UnavailableError
 from treescore.client.requests import Operation
 
 OWN_HEADERS = {"Request-Id", "If-None-Match"}
@@ -95,7 +95,7 @@ def test_each_problem_of_the_service_has_a_class_and_each_class_a_problem() -> N
 def test_a_problem_is_an_error_of_its_status(slug: str) -> None:
     status = TYPES[slug].status
     assert BY_SLUG[slug].code == status
-    base = UnavailableError if status >= 500 else RefusedError if status in errors.REFUSALS else RequestError
+    base = UnavailableError if status >= 500 else RefusedError if status in answers.REFUSALS else RequestError
     assert issubclass(BY_SLUG[slug], base)
 
 

@@ -21,7 +21,7 @@ from tests.contract.stage import Stage, close_stage, open_stage
 from tests.fixtures.contexts import later
 from tests.fixtures.servers import Valkey
 from tests.fixtures.tasks import LONG, spoilt
-from treescore.render import FORMATS
+from treescore.render.forms import FORMATS
 from treescore.significance import Seeds, intervals
 from workers.sweeper import Sweeper
 

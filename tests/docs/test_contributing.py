@@ -61,15 +61,14 @@ def forget() -> None:
 
 def test_the_printed_files_are_those_of_a_metric_its_test_and_a_format():
     assert list(examples()) == [
-        "treescore/metrics/root_accuracy/__init__.py",
-        "treescore/metrics/root_accuracy/metric.py",
+        "treescore/metrics/root_accuracy.py",
         "tests/treescore/metrics/test_root_accuracy.py",
         "treescore/formats/inline.py",
     ]
 
 
 def test_the_printed_metric_passes_its_printed_test(printed):
-    importlib.import_module("treescore.metrics.root_accuracy.metric")
+    importlib.import_module("treescore.metrics.root_accuracy")
     assert METRICS["root_accuracy"].catalogue()["main_score"] == "accuracy"
     names: dict[str, object] = {}
     path = printed["tests/treescore/metrics/test_root_accuracy.py"]

@@ -15,9 +15,9 @@ from treescore.problem_catalogue import CATALOGUE
 OF_STATUS = tuple({type_of_status(status) for status in range(400, 600)})
 DYNAMIC = {
     "treescore/core/registry.py: f'unknown-{kind}'": ("unknown-format", "unknown-metric", "unknown-transform"),
-    "treescore/formats/shared/bracket_problems.py: code": ("too-deep", "too-many-words", "too-many-sentences"),
-    "treescore/formats/naacl.py: code": (),
-    "treescore/client/errors.py: error['code']": (),
+    "treescore/formats/shared/bracket_reader.py: code": ("too-deep", "too-many-words", "too-many-sentences"),
+    "treescore/formats/alignments.py: code": (),
+    "treescore/client/answers.py: error['code']": (),
     "service/schemas/base.py: code": (),
     "service/usecases/status.py: name": (),
     "service/pages/contract_reading.py: quoted": (),

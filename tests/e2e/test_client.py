@@ -13,7 +13,7 @@ import pytest
 from tests.fixtures.requests import GOLD_CONLLU, ONE_WRONG
 from tests.fixtures.service_process import ServiceProcess
 from treescore import AsyncClient, Client
-from treescore.client import Progress, errors
+from treescore.client import Progress, answers
 
 pytestmark = pytest.mark.e2e
 
@@ -76,7 +76,7 @@ def test_the_story_of_a_job(client: Client, texts: Path, tmp_path: Path) -> None
     assert one.agreement().agreement
     assert job.id in [each.id for each in client.jobs.list(state="succeeded", page=1)]
     one.delete()
-    with pytest.raises(errors.Gone):
+    with pytest.raises(answers.Gone):
         one.get()
 
 
@@ -85,7 +85,7 @@ def test_a_job_without_a_token_is_deleted_with_its_key(served: ServiceProcess) -
         job = client.jobs.submit(GOLD_CONLLU, {"A": ONE_WRONG}, "attachment", format="conllu", wait=True)
         client.job(job).delete()
         again = client.jobs.submit(GOLD_CONLLU, {"A": ONE_WRONG}, "attachment", format="conllu", wait=True)
-    with Client(served.address) as other, pytest.raises(errors.JobKeyRequired):
+    with Client(served.address) as other, pytest.raises(answers.JobKeyRequired):
         other.job(again).delete()
 
 
@@ -94,7 +94,7 @@ def test_a_request_with_the_same_key_makes_one_job(client: Client) -> None:
         return client.jobs.submit(GOLD_CONLLU, {"A": text}, "attachment", format="conllu", key="mine-1").id
 
     assert submit(ONE_WRONG) == submit(ONE_WRONG)
-    with pytest.raises(errors.IdempotencyKeyReused):
+    with pytest.raises(answers.IdempotencyKeyReused):
         submit(GOLD_CONLLU)
 
 
@@ -124,12 +124,12 @@ def test_the_story_of_a_submission(client: Client, served: ServiceProcess, texts
         assert (compared.state, len(compared.pairs)) == ("succeeded", 1)
         assert team.comparison(compared).get().id == compared.id
         assert own.withdraw().withdrawn_at is not None
-        with pytest.raises(errors.NotRetryable):
+        with pytest.raises(answers.NotRetryable):
             own.retry()
     settings = client.benchmark("client-en").get()
     changed = client.benchmark("client-en").change({"title": "Other title"}, etag=settings.etag)
     assert changed.title == "Other title"
-    with pytest.raises(errors.PreconditionFailed):
+    with pytest.raises(answers.PreconditionFailed):
         client.benchmark("client-en").change({"title": "Late"}, etag=settings.etag)
     assert client.benchmark("client-en").change({"title": "Now"}).title == "Now"
     revision = client.benchmark("client-en").revise({"reason": "test", "dry_run": True}, {"en": ONE_WRONG}, wait=True)
@@ -152,14 +152,14 @@ def test_teams_come_at_once_and_by_invite(client: Client, served: ServiceProcess
         sent = oslo.benchmark("client-teams").submit({"en": texts / "right.conllu"}, links=links, wait=True)
         assert sent.links.code == links["code"]
         assert oslo.submission(sent).change(links={"code": None, "paper": "https://example.org"}).links.code is None
-    with pytest.raises(errors.IdTaken):
+    with pytest.raises(answers.IdTaken):
         benchmark.add_teams([{"id": "gent", "name": "Gent"}, {"id": "metz", "name": "Metz"}])
     invite = benchmark.invite("2099-01-01T00:00:00Z", 1)
     assert invite.address.endswith(f"/join/{invite.secret}")
     with Client(served.address) as stranger:
         joined = stranger.benchmarks.join(invite.secret, "gent", "Gent", "b@example.org")
         assert (joined.benchmark, joined.id) == ("client-teams", "gent")
-        with pytest.raises(errors.InviteUsedUp):
+        with pytest.raises(answers.InviteUsedUp):
             stranger.benchmarks.join(invite.secret, "lund", "Lund", "c@example.org")
     assert [(each.id, each.teams) for each in benchmark.invites()] == [(invite.id, 1)]
     benchmark.withdraw_invite(invite)
@@ -169,22 +169,22 @@ def test_teams_come_at_once_and_by_invite(client: Client, served: ServiceProcess
 def test_errors_have_line_and_column(client: Client, served: ServiceProcess, texts: Path) -> None:
     token = made(client, "client-bad", texts)
     with Client(served.address, token) as team:
-        with pytest.raises(errors.InvalidOutput) as error:
+        with pytest.raises(answers.InvalidOutput) as error:
             team.benchmark("client-bad").submit({"en": texts / "bad.conllu"}, wait=True)
         problem = error.value.problems[0]
         assert (problem.part, problem.line, problem.column, problem.sent_id) == ("en", 2, 7, "s1")
         assert "HEAD is 9" in problem.detail
-        with pytest.raises(errors.InvalidRequest) as refused:
+        with pytest.raises(answers.InvalidRequest) as refused:
             team.benchmark("client-bad").submit({"fr": texts / "bad.conllu"})
         assert refused.value.problems[0].pointer == "/outputs/fr"
-        with pytest.raises(errors.Forbidden):
+        with pytest.raises(answers.Forbidden):
             team.tokens.create(["read"])
-        with pytest.raises(errors.NotFound):
+        with pytest.raises(answers.NotFound):
             team.benchmark("nothing").get()
-    with pytest.raises(errors.InvalidInput) as failed:
+    with pytest.raises(answers.InvalidInput) as failed:
         client.jobs.submit(GOLD_CONLLU, {"A": BAD_HEAD}, "attachment", format="conllu", wait=True)
     assert (failed.value.problems[0].line, failed.value.problems[0].column) == (2, 7)
-    with Client(served.address, "ts_wrong") as other, pytest.raises(errors.Unauthorized):
+    with Client(served.address, "ts_wrong") as other, pytest.raises(answers.Unauthorized):
         other.benchmark("client-bad").submit({"en": texts / "bad.conllu"})
 
 
@@ -193,7 +193,7 @@ def test_a_quota_that_is_used_up_is_told(client: Client, served: ServiceProcess,
     with Client(served.address, token) as team:
         submission = team.benchmark("client-quota").submit({"en": texts / "wrong.conllu"}, wait=False)
         assert (submission.rate_limit.limit, submission.rate_limit.remaining) == (1, 0)
-        with pytest.raises(errors.QuotaExceeded, match="scored_total of 1"):
+        with pytest.raises(answers.QuotaExceeded, match="scored_total of 1"):
             team.benchmark("client-quota").submit({"en": texts / "right.conllu"})
 
 
@@ -207,7 +207,7 @@ def test_tokens_webhooks_catalogue_and_health(client: Client) -> None:
     tested = client.webhooks.test(hook)
     assert (tested.type, tested.state) == ("webhook.test", "waiting")
     assert tested.id in [each.id for each in client.webhooks.deliveries(hook, page=1)]
-    with pytest.raises(errors.DeliveryWaiting):
+    with pytest.raises(answers.DeliveryWaiting):
         client.webhooks.replay(hook, tested)
     assert client.webhooks.rotate(hook).secret != hook.secret
     client.webhooks.delete(hook)
@@ -233,7 +233,7 @@ def test_the_same_with_the_awaited_client(client: Client, served: ServiceProcess
             ]
             wrong, right, bad = await asyncio.gather(*sent, return_exceptions=True)
             assert (wrong.state, right.scores.main.value) == ("succeeded", 1.0)
-            assert isinstance(bad, errors.InvalidOutput)
+            assert isinstance(bad, answers.InvalidOutput)
             assert (bad.problems[0].line, bad.problems[0].column) == (2, 7)
             assert {"sending", "succeeded", "failed"} <= {each.stage for each in told}
             assert {each.id async for each in benchmark.submissions(page=1)} >= {wrong.id, right.id}

@@ -26,8 +26,8 @@ from treescore.core.registry import METRICS, OK
 from treescore.errors import FilePath
 from treescore.evaluation import spec  # noqa: F401 - fills the registry
 from treescore.evaluation.document import warning_lines
-from treescore.render import FORMATS
 from treescore.render.crosstable import signature_of_comparison
+from treescore.render.forms import FORMATS
 from treescore.render.tables import TABLE_FORMS
 from treescore.results import Comparison, Result, SystemScores
 from treescore.results.result import PICTURE_KINDS

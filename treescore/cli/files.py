@@ -19,8 +19,7 @@ import click
 from treescore.api import Output, evaluate, silent
 from treescore.api import Progress as Tell
 from treescore.cli.exits import NOT_INSTALLED, WRONG_INPUT
-from treescore.cli.forms import is_same
-from treescore.cli.options import FORMAT_VALUE, Asked, matches, split_name
+from treescore.cli.options import FORMAT_VALUE, Asked, is_same, matches, split_name
 from treescore.core.params import Json
 from treescore.core.registry import FORMATS
 from treescore.core.structure import plain_number

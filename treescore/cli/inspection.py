@@ -14,8 +14,21 @@ import click
 import orjson
 
 from treescore.cli.exits import epilog, write
-from treescore.cli.forms import JSON, TEXT, VIEWS, chosen_form, form_options, is_terminal, unit_option
-from treescore.cli.options import Asked, Lengths, WholeNumber, files, input_options, paths_of
+from treescore.cli.options import (
+    JSON,
+    TEXT,
+    VIEWS,
+    Asked,
+    Lengths,
+    WholeNumber,
+    chosen_form,
+    files,
+    form_options,
+    input_options,
+    is_terminal,
+    paths_of,
+    unit_option,
+)
 
 if TYPE_CHECKING:
     from treescore.results.views import Filters

@@ -8,10 +8,17 @@
 
 from __future__ import annotations
 
-from treescore.client.answers import Answer, RateLimit
+from treescore.client.answers import (
+    Answer,
+    ClientError,
+    RateLimit,
+    RefusedError,
+    RequestError,
+    UnavailableError,
+    problem_lines,
+)
 from treescore.client.clients import AsyncClient, Client
 from treescore.client.documents import Document
-from treescore.client.errors import ClientError, RefusedError, RequestError, UnavailableError, problem_lines
 from treescore.client.requests import OPERATIONS, Operation, Progress
 from treescore.client.session import UNFINISHED, Backoff
 

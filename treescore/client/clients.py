@@ -11,10 +11,23 @@ from typing import Any, Self
 from treescore.client import documents, resources
 from treescore.client.answers import Answer
 from treescore.client.documents import Document
-from treescore.client.drivers import Awaiting, AwaitingDriver, Blocking, BlockingDriver, listing, method
 from treescore.client.requests import Texts, Watch, operation_of, uploads_of
 from treescore.client.resources import Resource
-from treescore.client.session import Backoff, Call, Pages, Plan, Session, exchange, wait
+from treescore.client.session import (
+    Awaiting,
+    AwaitingDriver,
+    Backoff,
+    Blocking,
+    BlockingDriver,
+    Call,
+    Pages,
+    Plan,
+    Session,
+    exchange,
+    listing,
+    method,
+    wait,
+)
 from treescore.core.params import Json
 from treescore.core.text import HEAD_BYTES
 from treescore.core.version import __version__

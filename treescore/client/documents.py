@@ -5,8 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Any, ClassVar, Self
 
-from treescore.client.answers import Answer, RateLimit
-from treescore.client.errors import MissingMember, WrongAnswer
+from treescore.client.answers import Answer, MissingMember, RateLimit, WrongAnswer
 from treescore.core.params import Json
 from treescore.core.version import __version__
 from treescore.core.wording import did_you_mean

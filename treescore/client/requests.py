@@ -18,7 +18,7 @@ from pathlib import Path
 from typing import IO, Any
 from urllib.parse import quote
 
-from treescore.client.errors import RequestError, UnreadableUpload
+from treescore.client.answers import RequestError, UnreadableUpload
 from treescore.core.params import Json
 from treescore.errors import InputError
 

@@ -9,12 +9,23 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 from treescore.client import documents
-from treescore.client.answers import Answer
+from treescore.client.answers import Answer, Cancelled, RequestError, failure_error
 from treescore.client.documents import Document, require
-from treescore.client.drivers import AwaitingDriver, BlockingDriver, listing, method
-from treescore.client.errors import Cancelled, RequestError, failure_error
 from treescore.client.requests import KEY, OPERATIONS, Texts, Upload, Watch, uploads_of
-from treescore.client.session import UNFINISHED, WAIT_SECONDS, Call, Pages, Plan, Session, exchange, wait
+from treescore.client.session import (
+    UNFINISHED,
+    WAIT_SECONDS,
+    AwaitingDriver,
+    BlockingDriver,
+    Call,
+    Pages,
+    Plan,
+    Session,
+    exchange,
+    listing,
+    method,
+    wait,
+)
 from treescore.core.params import Choice, Json, choices_of
 from treescore.core.wording import did_you_mean
 

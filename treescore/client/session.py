@@ -1,23 +1,54 @@
-"""What the client does, without doing it: plans that ask for exchanges and pauses, the same for both clients."""
+"""What the client does, as plans of exchanges and pauses, the same for both clients; and what carries them out.
+
+A plan does nothing itself: a driver does, with httpx.Client or with httpx.AsyncClient.
+"""
 
 from __future__ import annotations
 
+import asyncio
 import random
 import ssl
+import threading
 import uuid
 from collections import OrderedDict
-from collections.abc import Callable, Generator, Mapping, Sequence
+from collections.abc import AsyncIterator, Awaitable, Callable, Generator, Iterator, Mapping, Sequence
+from contextlib import AsyncExitStack, ExitStack, contextmanager
 from dataclasses import dataclass, field, replace
+from functools import update_wrapper
 from pathlib import Path
 from threading import Lock
 from time import monotonic
-from typing import Any, TypeVar
+from typing import Any, Concatenate, Generic, ParamSpec, TypeVar, overload
 
 import httpx
+import orjson
 
-from treescore.client import errors
-from treescore.client.answers import Answer
-from treescore.client.requests import KEY, OPERATIONS, Operation, Upload, Watch, is_sendable, progress_of
+from treescore.client.answers import (
+    Answer,
+    ClientError,
+    Conflict,
+    NoAnswer,
+    Receiver,
+    RefusedError,
+    RequestError,
+    TimedOut,
+    Unauthorized,
+    UnavailableError,
+    WrongAddress,
+    WrongAnswer,
+)
+from treescore.client.documents import Document
+from treescore.client.requests import (
+    JSON,
+    KEY,
+    OPERATIONS,
+    Operation,
+    Upload,
+    Watch,
+    is_sendable,
+    open_form,
+    progress_of,
+)
 from treescore.core.params import Json
 from treescore.core.version import __version__
 from treescore.core.wording import did_you_mean
@@ -151,7 +182,7 @@ class Session:
         clock: Callable[[], float] = monotonic,
     ) -> None:
         if not (token.isascii() and token.isprintable()):
-            raise errors.RequestError("Invalid token: it has a character that is not printable ASCII.")
+            raise RequestError("Invalid token: it has a character that is not printable ASCII.")
         self.url = url
         self.clock = clock
         self.backoff = backoff
@@ -188,24 +219,24 @@ class Session:
         """
         known = OPERATIONS.get(operation)
         if known is None:
-            raise errors.RequestError(
+            raise RequestError(
                 f"Unknown operation {operation!r}.{did_you_mean(operation, OPERATIONS)} Their ids are in "
                 "treescore.client.OPERATIONS."
             )
         given = dict(values or {})
         if set(given) != set(known.places):
-            raise errors.RequestError(f"{operation} takes the path parameters: {', '.join(known.places) or 'none'}.")
+            raise RequestError(f"{operation} takes the path parameters: {', '.join(known.places) or 'none'}.")
         if not all(isinstance(value, str) and value.strip(".") for value in given.values()):
-            raise errors.RequestError(f"{operation}: an id is a text that is not empty.")
+            raise RequestError(f"{operation}: an id is a text that is not empty.")
         asked = {name: str(value) for name, value in (query or {}).items() if value is not None}
         for value in (*given.values(), *asked.values()):
             if not is_sendable(value):
-                raise errors.RequestError(f"{operation}: {value!r} has half a surrogate pair, which cannot be sent.")
+                raise RequestError(f"{operation}: {value!r} has half a surrogate pair, which cannot be sent.")
         if not set(asked) <= set(known.query) or not set(known.needed) <= set(asked):
             listed = ", ".join(f"{name} (required)" if name in known.needed else name for name in known.query)
             unknown = next((name for name in asked if name not in known.query), None)
             meant = did_you_mean(unknown, known.query)
-            raise errors.RequestError(f"{operation} takes the query parameters: {listed or 'none'}.{meant}")
+            raise RequestError(f"{operation} takes the query parameters: {listed or 'none'}.{meant}")
         return Call(known.method, known.address(given), self.end(seconds), known, query=asked, **more)
 
     def end(self, seconds: float | None = None) -> float:
@@ -229,7 +260,7 @@ class Session:
             RequestError: one cannot be sent.
         """
         if not call.path.startswith("/") or not is_sendable(call.path):
-            raise errors.RequestError(
+            raise RequestError(
                 f"{call.path!r} is not a path below {self.url}. Give a path, as /v1/jobs: the token goes nowhere else."
             )
         # the caller may write names in any letters
@@ -246,7 +277,7 @@ class Session:
             headers.setdefault("Job-Key", job)
         for name, value in headers.items():
             if not (f"{name}{value}".isascii() and f"{name}{value}".isprintable()):
-                raise errors.RequestError(f"Invalid header {name!r}: it has a character that is not printable ASCII.")
+                raise RequestError(f"Invalid header {name!r}: it has a character that is not printable ASCII.")
         return headers
 
     def known(self, call: Call) -> Answer | None:
@@ -287,9 +318,7 @@ def exchange(session: Session, call: Call) -> Plan[Answer]:
 
     def check() -> None:
         if session.left(call.end) <= 0:
-            raise errors.TimedOut(
-                f"{session.url} did not answer within {session.span(call.end, begun)}. Allow more time."
-            )
+            raise TimedOut(f"{session.url} did not answer within {session.span(call.end, begun)}. Allow more time.")
 
     while True:
         attempt += 1
@@ -303,14 +332,14 @@ def exchange(session: Session, call: Call) -> Plan[Answer]:
             fault = _fault(session, error)
             if doubtful:
                 _tell_doubt(fault, call, headers, repeatable=repeatable)
-            if isinstance(fault, errors.RequestError) or (doubtful and not repeatable):
+            if isinstance(fault, RequestError) or (doubtful and not repeatable):
                 raise fault from error
             pause = session.backoff.pause(attempt)
             if attempt >= session.backoff.tries or pause > session.left(call.end):
                 raise fault from error
             yield Pause(pause)
             continue
-        except errors.UnavailableError as error:  # the time is over, or the answer is damaged
+        except UnavailableError as error:  # the time is over, or the answer is damaged
             if sent or doubtful:
                 _tell_doubt(error, call, headers, repeatable=repeatable)
             raise
@@ -345,9 +374,9 @@ def _send(session: Session, call: Call, headers: Mapping[str, str], check: Calla
     )  # fmt: skip
 
 
-def _tell_doubt(error: errors.ClientError, call: Call, headers: Mapping[str, str], *, repeatable: bool) -> None:
+def _tell_doubt(error: ClientError, call: Call, headers: Mapping[str, str], *, repeatable: bool) -> None:
     """Say what a caller must know to send nothing twice, where the answer to a request was lost."""
-    if isinstance(error, errors.RequestError):
+    if isinstance(error, RequestError):
         return  # nothing was received
     if not repeatable:
         error.add_line("The request may have been carried out: look before you send it again.")
@@ -355,16 +384,14 @@ def _tell_doubt(error: errors.ClientError, call: Call, headers: Mapping[str, str
         error.add_line(f"It may have been carried out: sent again with the key {headers[KEY]!r}, it is done once.")
 
 
-def _fault(session: Session, error: httpx.TransportError) -> errors.ClientError:
+def _fault(session: Session, error: httpx.TransportError) -> ClientError:
     """Return what an error of the connection means to the caller."""
     if isinstance(error, httpx.UnsupportedProtocol):
-        return errors.WrongAddress(f"Invalid URL {session.url}: {error}")
+        return WrongAddress(f"Invalid URL {session.url}: {error}")
     if _is_certificate(error):
-        return errors.WrongAddress(
-            f"{session.url} is not trusted: {error}. Check the URL, or the certificates you trust."
-        )
+        return WrongAddress(f"{session.url} is not trusted: {error}. Check the URL, or the certificates you trust.")
     line = f"{session.url} does not answer: {error or type(error).__name__}"
-    return errors.TimedOut(line) if isinstance(error, httpx.ReadTimeout) else errors.NoAnswer(line)
+    return TimedOut(line) if isinstance(error, httpx.ReadTimeout) else NoAnswer(line)
 
 
 def _is_certificate(error: BaseException | None) -> bool:
@@ -377,9 +404,7 @@ def _is_certificate(error: BaseException | None) -> bool:
 
 def _pause_before(session: Session, answer: Answer, attempt: int, *, repeatable: bool, keyed: bool) -> float | None:
     """Return the seconds to wait before the next attempt; None where there must be none."""
-    same_key = (
-        keyed and answer.status == 409 and isinstance(answer.error(), errors.Conflict) and _is_plain_conflict(answer)
-    )
+    same_key = keyed and answer.status == 409 and isinstance(answer.error(), Conflict) and _is_plain_conflict(answer)
     refused = answer.status == 429
     if not (refused or same_key or (repeatable and answer.status in BUSY)):
         return None
@@ -395,11 +420,11 @@ def _is_plain_conflict(answer: Answer) -> bool:
     return (answer.object() or {}).get("type") == "/problems/conflict"
 
 
-def _error_of(answer: Answer, call: Call, *, doubtful: bool) -> errors.ClientError:
+def _error_of(answer: Answer, call: Call, *, doubtful: bool) -> ClientError:
     error = answer.error()
     if doubtful:
         error.add_line("An earlier attempt, whose answer was lost, may have been carried out.")
-    if isinstance(error, errors.Unauthorized) and call.uploads:
+    if isinstance(error, Unauthorized) and call.uploads:
         error.add_line("Nothing of the upload was stored: send it again with a valid token.")
     if call.operation is not None and answer.status in (404, 405) and answer.object() is None:
         error.add_line("The service may be older than this client, or another one: check the URL.")
@@ -443,7 +468,7 @@ def wait(
             yield Pause(max(0.0, min(pause, session.left(call.end))))
         left = session.left(call.end)
         if left <= 0:
-            raise errors.TimedOut(
+            raise TimedOut(
                 f"{name} was not finished within {session.span(call.end, begun)}. The service continues with it: ask "
                 "for it again later, or allow more time."
             )
@@ -454,7 +479,7 @@ def wait(
             headers["If-None-Match"] = etag  # so that the poll ends with each change, not with the work only
         try:
             answer = yield from exchange(session, replace(call, headers=headers, end=call.end + GRACE, fresh=True))
-        except (errors.RefusedError, errors.UnavailableError) as error:
+        except (RefusedError, UnavailableError) as error:
             error.add_line(f"{name} was sent before and is kept: ask for it again.")
             raise
 
@@ -469,7 +494,7 @@ def _work_of(session: Session, call: Call, answer: Answer) -> Plan[dict[str, Jso
     if isinstance(document.get("state"), str):
         return document
     version = yield from version_of(session, call.end)
-    raise errors.WrongAnswer(
+    raise WrongAnswer(
         f"{answer.url} answers without a state: the service{version} speaks another version of the contract than this "
         f"client ({__version__}). Check the URL, or install the client of its version.",
         status=200,
@@ -482,7 +507,7 @@ def version_of(session: Session, end: float) -> Plan[str]:
         answer = yield from exchange(session, replace(session.call("get_openapi_json"), end=min(end, session.end(5.0))))
         info: Any = answer.document().get("info")
         return f" {info['version']}"
-    except (errors.ClientError, KeyError, TypeError):
+    except (ClientError, KeyError, TypeError):
         return ""
 
 
@@ -514,13 +539,241 @@ def page_of(session: Session, pages: Pages) -> Plan[tuple[list[dict[str, Any]], 
     page: dict[str, Any] = answer.document()
     listed = page.get(pages.member)
     if not isinstance(listed, list) or not all(isinstance(each, dict) for each in listed):
-        raise errors.WrongAnswer(f"{answer.url} answers without a list `{pages.member}`.", status=answer.status)
+        raise WrongAnswer(f"{answer.url} answers without a list `{pages.member}`.", status=answer.status)
     following = page.get("next")
     if not isinstance(following, str):
         return listed, None
     seen = pages.seen | {call.query.get(pages.cursor, "")}
     if following in seen:
-        raise errors.WrongAnswer(f"{answer.url} leads back to a page before it.", status=answer.status)
+        raise WrongAnswer(f"{answer.url} leads back to a page before it.", status=answer.status)
     query = {**call.query, pages.cursor: following}
     # each page has the time of a call
     return listed, replace(pages, call=replace(call, query=query, end=session.end()), seen=seen)
+
+
+D = TypeVar("D", bound=Document)
+P = ParamSpec("P")
+
+
+def opened(kind: type[httpx.Client | httpx.AsyncClient], session: Session, options: Mapping[str, Any]) -> Any:
+    """Return a client of the HTTP library.
+
+    Raises:
+        WrongAddress: the URL is invalid.
+    """
+    try:
+        address = httpx.URL(session.url)
+        if address.userinfo:  # it would replace the token, and stand in each message
+            raise WrongAddress("The URL has a user name or a password. Give them as http={'auth': (name, password)}.")
+        if address.query or address.fragment:
+            raise WrongAddress(f"{session.url} has a query or a fragment. Give the address without it.")
+        return kind(base_url=address, headers=session.headers, **options)
+    except httpx.InvalidURL as error:
+        raise WrongAddress(f"Invalid URL {session.url}: {error}") from error
+
+
+class BlockingDriver:
+    """Carries out plans one step after the other."""
+
+    def __init__(self, session: Session, options: Mapping[str, Any]) -> None:
+        self.session = session
+        self.http: httpx.Client = opened(httpx.Client, session, options)
+
+    def run(self, plan: Plan[T]) -> T:
+        """Return the result of a plan."""
+        answer, fault = None, None
+        while True:
+            try:
+                step = plan.send(answer) if fault is None else plan.throw(fault)
+            except StopIteration as ended:
+                result: T = ended.value
+                return result
+            answer, fault = None, None
+            try:
+                answer = self._do(step)
+            except (httpx.TransportError, ClientError) as error:
+                fault = error
+
+    def give(self, pages: Pages, kind: type[D]) -> Iterator[D]:
+        """Yield the members of a list as documents."""
+        following: Pages | None = pages
+        while following is not None:
+            documents, following = self.run(page_of(self.session, following))
+            for document in documents:
+                yield kind(document)
+
+    def _do(self, step: Step) -> Answer | None:
+        if isinstance(step, Send):
+            return self._send(step)
+        self.pause(step.seconds)
+        return None
+
+    def pause(self, seconds: float) -> None:
+        """Wait; a signal of the program interrupts it."""
+        threading.Event().wait(seconds)
+
+    def _send(self, step: Send) -> Answer:
+        with ExitStack() as stack:
+            request = _request(self.http, self.session, step, stack)
+            with _readable_head(self.session):
+                response = self.http.send(request, stream=True)
+            stack.callback(response.close)
+            receiver = stack.enter_context(Receiver(response, step.target, step.check))
+            if not receiver.whole:
+                for piece in response.iter_raw():
+                    receiver.feed(piece)
+            return receiver.finish()
+
+
+class AwaitingDriver:
+    """Carries out plans in an event loop; files are read in it, piece by piece."""
+
+    def __init__(self, session: Session, options: Mapping[str, Any]) -> None:
+        self.session = session
+        self.http: httpx.AsyncClient = opened(httpx.AsyncClient, session, options)
+
+    async def run(self, plan: Plan[T]) -> T:
+        """Return the result of a plan."""
+        answer, fault = None, None
+        while True:
+            try:
+                step = plan.send(answer) if fault is None else plan.throw(fault)
+            except StopIteration as ended:
+                result: T = ended.value
+                return result
+            answer, fault = None, None
+            try:
+                answer = await self._do(step)
+            except (httpx.TransportError, ClientError) as error:
+                fault = error
+
+    async def give(self, pages: Pages, kind: type[D]) -> AsyncIterator[D]:
+        """Yield the members of a list as documents."""
+        following: Pages | None = pages
+        while following is not None:
+            documents, following = await self.run(page_of(self.session, following))
+            for document in documents:
+                yield kind(document)
+
+    async def _do(self, step: Step) -> Answer | None:
+        if isinstance(step, Send):
+            return await self._send(step)
+        await self.pause(step.seconds)
+        return None
+
+    async def pause(self, seconds: float) -> None:
+        """Wait, while other tasks go on."""
+        await asyncio.sleep(seconds)
+
+    async def _send(self, step: Send) -> Answer:
+        async with AsyncExitStack() as stack:
+            request = _request(self.http, self.session, step, stack.enter_context(ExitStack()))
+            with _readable_head(self.session):
+                response = await self.http.send(request, stream=True)
+            stack.push_async_callback(response.aclose)
+            receiver = stack.enter_context(Receiver(response, step.target, step.check))
+            if not receiver.whole:
+                async for piece in response.aiter_raw():
+                    receiver.feed(piece)
+            return receiver.finish()
+
+
+def _request(http: httpx.Client | httpx.AsyncClient, session: Session, step: Send, stack: ExitStack) -> httpx.Request:
+    """Return the request of a step; the files that it sends are open as long as `stack`.
+
+    Raises:
+        RequestError: the URL is invalid, a file cannot be read, or the document is not JSON.
+    """
+    given: dict[str, Any] = {"headers": step.headers, "params": dict(step.query) or None}
+    try:
+        body = orjson.dumps({} if step.json is None else step.json)
+    except orjson.JSONEncodeError as error:
+        raise RequestError(f"The request cannot be written as JSON: {error}.") from error
+    if step.uploads is not None:
+        given["data"] = {"meta": body}
+        given["files"] = open_form(step.uploads, stack, step.watch, step.check)
+    elif step.json is not None:
+        given["content"] = body
+        given["headers"] = {"Content-Type": JSON, **step.headers}
+    timeout = httpx.Timeout(step.seconds, connect=min(CONNECT_SECONDS, step.seconds))
+    try:
+        return http.build_request(step.method, step.path, timeout=timeout, **given)
+    except httpx.InvalidURL as error:
+        raise WrongAddress(f"Invalid URL {session.url}: {error}") from error
+
+
+@contextmanager
+def _readable_head(session: Session) -> Iterator[None]:
+    """Tell of an answer whose Location is none: the HTTP library reads it, although it is not followed."""
+    try:
+        yield
+    except httpx.InvalidURL as error:
+        raise WrongAnswer(f"{session.url} answers with a redirect to an invalid address: {error}.") from error
+
+
+class Blocking:
+    """Whose methods return results."""
+
+    _driver: BlockingDriver
+
+
+class Awaiting:
+    """Whose methods return what is awaited."""
+
+    _driver: AwaitingDriver
+
+
+class method(Generic[P, T]):  # noqa: N801 - a decorator
+    """A method written as a plan: it returns its result where the instance blocks, and an awaitable where it awaits."""
+
+    def __init__(self, plan: Callable[Concatenate[Any, P], Plan[T]]) -> None:
+        self._plan = plan
+        self.__doc__ = plan.__doc__
+        self.__wrapped__ = plan
+
+    @overload
+    def __get__(self, instance: None, owner: Any) -> method[P, T]: ...
+    @overload
+    def __get__(self, instance: Blocking, owner: Any) -> Callable[P, T]: ...
+    @overload
+    def __get__(self, instance: Awaiting, owner: Any) -> Callable[P, Awaitable[T]]: ...
+    def __get__(self, instance: Any, owner: Any) -> Any:
+        """Return the method of an instance."""
+        if instance is None:
+            return self
+
+        def call(*given: P.args, **named: P.kwargs) -> Any:
+            return instance._driver.run(self._plan(instance, *given, **named))  # noqa: SLF001 - its own
+
+        return update_wrapper(call, self._plan)
+
+
+class Listing(Generic[P, D]):
+    """A method that lists: an iterator over all pages, an asynchronous one where the instance awaits."""
+
+    def __init__(self, kind: type[D], pages: Callable[Concatenate[Any, P], Pages]) -> None:
+        self._kind = kind
+        self._pages = pages
+        self.__doc__ = pages.__doc__
+        self.__wrapped__ = pages
+
+    @overload
+    def __get__(self, instance: None, owner: Any) -> Listing[P, D]: ...
+    @overload
+    def __get__(self, instance: Blocking, owner: Any) -> Callable[P, Iterator[D]]: ...
+    @overload
+    def __get__(self, instance: Awaiting, owner: Any) -> Callable[P, AsyncIterator[D]]: ...
+    def __get__(self, instance: Any, owner: Any) -> Any:
+        """Return the method of an instance."""
+        if instance is None:
+            return self
+
+        def call(*given: P.args, **named: P.kwargs) -> Any:
+            return instance._driver.give(self._pages(instance, *given, **named), self._kind)  # noqa: SLF001 - its own
+
+        return update_wrapper(call, self._pages)
+
+
+def listing(kind: type[D]) -> Callable[[Callable[Concatenate[Any, P], Pages]], Listing[P, D]]:
+    """Return the decorator of a method that lists documents of a kind."""
+    return lambda pages: Listing(kind, pages)

@@ -1,4 +1,7 @@
-"""Parameters of formats, transforms and metrics: declared once as JSON Schema, checked and published from it."""
+"""Names and parameters of formats, transforms and metrics, as they are known before one is loaded.
+
+Parameters are declared once as JSON Schema, checked and published from it.
+"""
 
 from __future__ import annotations
 
@@ -19,6 +22,16 @@ Json = Any
 """A JSON value, where it is checked."""
 Choice = str | Mapping[str, Json]
 """A name, or an object as in a request: `{"name": "parseval", "params": {"preset": "evalb"}}`."""
+
+
+SHARED_MODULES: Mapping[str, str] = {
+    "conll08": "conll09",
+    **dict.fromkeys(("naacl", "pharaoh", "talp"), "alignments"),
+    **dict.fromkeys(("delete-labels", "rename-labels", "strip-functions"), "labels"),
+    **dict.fromkeys(("drop-empty", "drop-punctuation", "drop-traces"), "words"),
+    "collapse-unary": "flatten",
+}
+"""Format or transform -> the module that it shares with others. Without an entry the module has its name."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -25,7 +25,7 @@ from numpy.typing import NDArray
 
 from treescore.core.arrays import BoolArray, Counts, IntArray
 from treescore.core.columns import Documents, Records
-from treescore.core.params import Json, Param, checked, schema_of
+from treescore.core.params import SHARED_MODULES, Json, Param, checked, schema_of
 from treescore.core.scores import ScoreTable, charged
 from treescore.core.text import Head, Limits, Signs, joinable_lines
 from treescore.core.trees import Treebank, Vocabulary
@@ -45,7 +45,8 @@ _Registered = TypeVar("_Registered", bound=Named)
 class Classes(MutableMapping[str, type[_Registered]]):
     """The classes of one base by name. A module is loaded when its class is asked for, all when they are listed.
 
-    A class is first looked for in the module of its name (`drop-traces`: `drop_traces`), then in all.
+    A class is first looked for in the module of its name (`heads`, `tree_distance`) or in the one that it shares with
+    others (`treescore.core.params.SHARED_MODULES`), then in all.
     """
 
     def __init__(self, base: type[Any]) -> None:
@@ -55,7 +56,7 @@ class Classes(MutableMapping[str, type[_Registered]]):
         self._module = ""
 
     def look_in(self, package: str, module: str = "") -> None:
-        """Name the package whose modules register the classes; `module` is that of each package in it."""
+        """Name the package whose modules register the classes; `module` is the one that does in a package inside."""
         self._package, self._module = package, module and f".{module}"
 
     def load_all(self) -> None:
@@ -65,15 +66,17 @@ class Classes(MutableMapping[str, type[_Registered]]):
 
     def _names(self) -> Iterator[str]:
         path = importlib.import_module(self._package).__path__ if self._package else ()
-        return (found.name for found in pkgutil.iter_modules(path) if found.ispkg or not self._module)
+        return (found.name for found in pkgutil.iter_modules(path))
 
     def _load(self, name: str) -> None:
-        if importlib.util.find_spec(f"{self._package}.{name}{self._module}") is not None:
-            importlib.import_module(f"{self._package}.{name}{self._module}")
+        loaded = importlib.import_module(f"{self._package}.{name}")
+        inner = f"{loaded.__name__}{self._module}"
+        if self._module and hasattr(loaded, "__path__") and importlib.util.find_spec(inner) is not None:
+            importlib.import_module(inner)
 
     def __getitem__(self, name: str) -> type[_Registered]:
         if name not in self._classes:
-            own = name.replace("-", "_")
+            own = SHARED_MODULES.get(name) or name.replace("-", "_")
             if own in self._names():
                 self._load(own)
             if name not in self._classes:

@@ -25,7 +25,7 @@ from treescore.evaluation.spec import Entry
 from treescore.metrics.alignment.comparison import link_marks
 from treescore.metrics.parseval.choices import EVALB
 from treescore.metrics.parseval.details import paired_rows, span_marks
-from treescore.metrics.semantic_dependencies.edges import graph_marks
+from treescore.metrics.semantic_dependencies import graph_marks
 
 
 class MarkedBy(NamedTuple):

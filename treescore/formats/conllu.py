@@ -16,11 +16,10 @@ from treescore.core.text import Head, Limits, Signs
 from treescore.core.trees import DependencyTreebank, Vocabulary
 from treescore.core.wording import counted
 from treescore.errors import Problem
-from treescore.formats.shared.column_signs import conllu_signs
-from treescore.formats.shared.fields import Fields
 from treescore.formats.shared.findings import Findings, Role, check_comments, other_columns
 from treescore.formats.shared.lines import (
     COLUMNS,
+    Fields,
     Outline,
     columns_of,
     fields_per_line,
@@ -29,7 +28,7 @@ from treescore.formats.shared.lines import (
     passes,
     short,
 )
-from treescore.formats.shared.rows import BAD, EMPTY, RANGE, WORD, Ids, write_rows
+from treescore.formats.shared.rows import BAD, EMPTY, RANGE, WORD, Ids, conllu_signs, write_rows
 from treescore.formats.shared.tolerance import SENTENCE, UNREADABLE, RowFormat, Rows, lines_of
 
 ID, FORM, LEMMA, UPOS, XPOS, FEATS, HEAD, DEPREL, DEPS, MISC = range(COLUMNS)

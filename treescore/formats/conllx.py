@@ -16,11 +16,9 @@ from treescore.core.text import Head, Limits, Signs
 from treescore.core.trees import ODD_HEAD, DependencyTreebank, Vocabulary
 from treescore.core.wording import counted
 from treescore.errors import Problem, ProblemList
-from treescore.formats.shared.column_signs import conllx_signs
-from treescore.formats.shared.fields import Fields
 from treescore.formats.shared.findings import Findings
-from treescore.formats.shared.lines import COLUMNS, Outline, columns_of, outline_of, short
-from treescore.formats.shared.rows import write_rows
+from treescore.formats.shared.lines import COLUMNS, Fields, Outline, columns_of, outline_of, short
+from treescore.formats.shared.rows import conllx_signs, write_rows
 from treescore.formats.shared.tolerance import SENTENCE, UNREADABLE, Lines, RowFormat, Rows, lines_of
 
 ID, FORM, LEMMA, CPOSTAG, POSTAG, FEATS, HEAD, DEPREL, PHEAD, PDEPREL = range(COLUMNS)

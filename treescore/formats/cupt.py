@@ -21,11 +21,9 @@ from treescore.core.trees import NO_CATEGORY, DependencyTreebank, ExpressionTree
 from treescore.core.wording import counted
 from treescore.errors import InputError, LimitError, Problem
 from treescore.formats.conllu import ids_of, treebank_of
-from treescore.formats.shared.column_signs import cupt_signs
-from treescore.formats.shared.fields import Fields, numbered_fields
 from treescore.formats.shared.findings import Findings, check_comments, other_columns
-from treescore.formats.shared.lines import COLUMNS, Outline, fields_per_line, outline_of, short
-from treescore.formats.shared.rows import EMPTY, RANGE, WORD, Ids, write_rows
+from treescore.formats.shared.lines import COLUMNS, Fields, Outline, fields_per_line, numbered_fields, outline_of, short
+from treescore.formats.shared.rows import EMPTY, RANGE, WORD, Ids, cupt_signs, write_rows
 from treescore.formats.shared.tolerance import SENTENCE, UNREADABLE, RowFormat, lines_of
 
 NAME = "PARSEME:MWE"

@@ -19,10 +19,9 @@ from treescore.core.text import Head, Limits, Signs
 from treescore.core.trees import SemanticTreebank, Sentences, Vocabulary
 from treescore.core.wording import counted
 from treescore.errors import InputError, LimitError, Problem
-from treescore.formats.shared.column_signs import sdp_signs
-from treescore.formats.shared.fields import Fields, numbered_fields
 from treescore.formats.shared.findings import Findings
-from treescore.formats.shared.lines import Outline, outline_of, short, unix_lines
+from treescore.formats.shared.lines import Fields, Outline, numbered_fields, outline_of, short, unix_lines
+from treescore.formats.shared.rows import sdp_signs
 
 VERSIONS = {"2014": 6, "2015": 7}
 """Columns before the arguments: 2015 has the frame as its seventh."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from treescore.problem_catalogue.general import Entry
+from treescore.errors import Entry
 
 _LINK = "0-0 1-2 2?1"
 _TUPLE = "(dog N < barks subj)"

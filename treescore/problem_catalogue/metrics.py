@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from treescore.problem_catalogue.general import Entry
+from treescore.errors import Entry
 
 DEPENDENCIES = {
     "broken-tree": Entry(

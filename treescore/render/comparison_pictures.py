@@ -18,9 +18,11 @@ from treescore.core.wording import one_line
 from treescore.render.crosstable import Cell, CrossTable, assumed, cross_table, detectable, headline, notes, unit_word
 from treescore.render.dot_table import DotColumn, DotRow, DotTable, Mark, Scale, dot_table, scale_of
 from treescore.render.drawing import (
+    BOLD,
     END,
     INK,
     MARGIN,
+    NORMAL,
     PAPER,
     RULE,
     SMALL,
@@ -37,7 +39,6 @@ from treescore.render.drawing import (
     value_words,
 )
 from treescore.render.heat_maps import PairMap, draw_pair_map, pair_map
-from treescore.render.letters import BOLD, NORMAL
 from treescore.render.text import text_warning
 
 _LISTED = 40

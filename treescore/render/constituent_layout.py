@@ -12,7 +12,7 @@ from functools import partial
 from itertools import accumulate, pairwise
 from typing import Protocol
 
-from treescore.render.letters import BOLD, LINE_WIDTH, width, wrapped_lines
+from treescore.render.drawing import BOLD, LINE_WIDTH, width, wrapped_lines
 from treescore.render.sentence_shapes import CROSSING, Branch, Span, form_width, shown_label
 
 NODE_LABEL_SIZE = 13.5

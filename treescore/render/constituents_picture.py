@@ -25,8 +25,7 @@ from treescore.render.constituent_layout import (
     tree_of,
 )
 from treescore.render.dependency_layout import agreed_first
-from treescore.render.drawing import END, GOLD, INK, MIDDLE, PAPER, SOFT, START, WRONG_COLOUR, Drawing, number
-from treescore.render.letters import width
+from treescore.render.drawing import END, GOLD, INK, MIDDLE, PAPER, SOFT, START, WRONG_COLOUR, Drawing, number, width
 from treescore.render.sentence_shapes import (
     AGREED,
     CROSSING,

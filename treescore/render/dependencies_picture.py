@@ -25,8 +25,7 @@ from treescore.render.dependency_layout import (
     dependency_lines,
     links_between,
 )
-from treescore.render.drawing import END, GOLD, INK, MIDDLE, RULE, SOFT, START, WRONG_COLOUR, Drawing, number
-from treescore.render.letters import width
+from treescore.render.drawing import END, GOLD, INK, MIDDLE, RULE, SOFT, START, WRONG_COLOUR, Drawing, number, width
 from treescore.render.sentence_shapes import (
     AGREED,
     FORM_SIZE,

@@ -12,7 +12,7 @@ from difflib import SequenceMatcher
 from functools import partial
 from itertools import pairwise
 
-from treescore.render.letters import BOLD, LINE_WIDTH, width, wrapped_lines
+from treescore.render.drawing import BOLD, LINE_WIDTH, width, wrapped_lines
 from treescore.render.sentence_shapes import AGREED, LABEL_SIZE, SMALL_SIZE, Arc, form_width, shown_label, shown_number
 
 FAN = 5.0

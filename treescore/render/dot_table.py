@@ -11,12 +11,14 @@ from dataclasses import dataclass, replace
 from itertools import accumulate, groupby
 
 from treescore.render.drawing import (
+    BOLD,
     CLUSTER,
     END,
     INK,
     LINE_COLOUR,
     MARGIN,
     MIDDLE,
+    NORMAL,
     PAPER,
     RULE,
     SMALL,
@@ -31,8 +33,8 @@ from treescore.render.drawing import (
     paragraph,
     put,
     room_of,
+    width,
 )
-from treescore.render.letters import BOLD, NORMAL, width
 
 TICK_SIZE = 12
 """Size of the type of an axis."""

@@ -15,6 +15,7 @@ from typing import Any
 from treescore.core.wording import PERCENT, Figures, counted, figures_of, one_line
 from treescore.render.crosstable import Cell, CrossTable
 from treescore.render.drawing import (
+    BOLD,
     BY_GAP,
     END,
     GAP_STEPS,
@@ -23,6 +24,7 @@ from treescore.render.drawing import (
     MARGIN,
     MIDDLE,
     MISSING,
+    NORMAL,
     P_STEPS,
     PAPER,
     SCORE_STEPS,
@@ -44,8 +46,8 @@ from treescore.render.drawing import (
     signed_words,
     stepped,
     value_words,
+    width,
 )
-from treescore.render.letters import BOLD, NORMAL, width
 
 _SIZE = 12
 """Of the type in cells."""

@@ -14,8 +14,7 @@ from typing import Final, Literal
 
 from treescore.core.wording import one_line
 from treescore.render.drawing import AGREED_COLOUR as GREY
-from treescore.render.drawing import DASH, GOLD, PAPER, SOFT, WRONG_COLOUR
-from treescore.render.letters import BOLD, NORMAL, shortened, width
+from treescore.render.drawing import BOLD, DASH, GOLD, NORMAL, PAPER, SOFT, WRONG_COLOUR, shortened, width
 
 AGREED: Final = "agreed"
 WRONG: Final = "wrong"

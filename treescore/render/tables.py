@@ -14,10 +14,24 @@ from typing import TYPE_CHECKING, Any
 from treescore.core.scores import Score, value_at
 from treescore.core.wording import PERCENT, Unit, figures_of, one_line
 from treescore.evaluation.document import warning_lines, warnings_of_metric
-from treescore.render import crosstable, latex, text
+from treescore.render import text
+from treescore.render.crosstable import (
+    INTERVAL,
+    CrossTable,
+    cross_table,
+    dagger_line,
+    headline,
+    notes,
+    sentences,
+    signature_lines,
+    signature_of_scores,
+    system_table,
+)
 from treescore.render.text import aligned, legend, pair_rows, text_warning
 
 if TYPE_CHECKING:
+    from rich.console import RenderableType
+
     from treescore.evaluation.spec import Entry, Spec
 
 
@@ -81,15 +95,15 @@ def markdown_table(table: Table) -> str:
 
 def latex_table(table: Table) -> str:
     """Return a table for a paper; it needs the packages booktabs and textcomp (T1 encoding)."""
-    lines = latex.preamble(one_line(table.caption))
+    lines = text.preamble(one_line(table.caption))
     for words in table.warnings:
-        lines += [latex.latex_warning(words), ""]
+        lines += [text.latex_warning(words), ""]
     if table.rows:
         alignment = "".join("r" if column.numeric else "l" for column in table.columns)
-        rows = [[latex.latex_escaped(cell) for cell in row] for row in table.cells]
-        lines += latex.tabular(alignment, [latex.latex_escaped(head) for head in table.heads], rows, lambda _row: False)
+        rows = [[text.latex_escaped(cell) for cell in row] for row in table.cells]
+        lines += text.tabular(alignment, [text.latex_escaped(head) for head in table.heads], rows, lambda _row: False)
     for note in table.notes:
-        lines += ["", latex.latex_escaped(one_line(note))]
+        lines += ["", text.latex_escaped(one_line(note))]
     return "\n".join(lines) + "\n"
 
 
@@ -173,25 +187,22 @@ def comparison_tables(document: Mapping[str, Any], shares: Container[str] = ()) 
         document: the comparison.
         shares: scores whose figures are written in percent.
     """
-    table = crosstable.cross_table(document, shares)
-    heads, rows = crosstable.system_table(table)
-    columns = [
-        Column(head, numeric=head not in ("system", "runs") and not head.endswith(crosstable.INTERVAL))
-        for head in heads
-    ]
+    table = cross_table(document, shares)
+    heads, rows = system_table(table)
+    columns = [Column(head, numeric=head not in ("system", "runs") and not head.endswith(INTERVAL)) for head in heads]
     cluster = [system.get("cluster") for system in table.systems]
     if any(each is not None for each in cluster):
         columns.append(Column("cluster", numeric=True))
         rows = [[*row, str(each)] for row, each in zip(rows, cluster, strict=True)]
-    said = [*crosstable.sentences(table), *crosstable.notes(document), *crosstable.signature_lines(document)]
+    said = [*sentences(table), *notes(document), *signature_lines(document)]
     warnings = document["warnings"]
     if len(table.systems) <= 2 or not table.cells:
-        found = crosstable.dagger_line(table)
-        return [Table(crosstable.headline(table), columns, rows, warnings, [*([found] if found else []), *said])]
-    return [Table(crosstable.headline(table), columns, rows, warnings), _pairs_table(table, said)]
+        found = dagger_line(table)
+        return [Table(headline(table), columns, rows, warnings, [*([found] if found else []), *said])]
+    return [Table(headline(table), columns, rows, warnings), _pairs_table(table, said)]
 
 
-def _pairs_table(table: crosstable.CrossTable, said: list[str]) -> Table:
+def _pairs_table(table: CrossTable, said: list[str]) -> Table:
     columns = [Column(""), *map(Column, table.names[1:])]
     return Table(legend(table), columns, pair_rows(table, table.names), notes=said)
 
@@ -246,7 +257,7 @@ def _scores_table(entry: Entry, systems: Sequence[Document], warnings: Sequence[
         notes=[
             *_undefined(entry, shown, systems),
             *_unscored(entry, systems),
-            crosstable.signature_of_scores(entry, signatures) if signatures else "",
+            signature_of_scores(entry, signatures) if signatures else "",
         ],
     )
 
@@ -273,3 +284,27 @@ def _unscored(entry: Entry, systems: Sequence[Document]) -> Iterator[str]:
 
 
 _STATES = (("error", "in error"), ("skip", "skipped"))
+
+
+def renderable(tables: Sequence[Table]) -> RenderableType:
+    """Return tables with their warnings above and their notes below; names are never taken for markup."""
+    from rich.console import Group  # noqa: PLC0415 - only a terminal needs rich, here and below
+
+    return Group(*(part for table in tables for part in _rich_parts(table)))
+
+
+def _rich_parts(table: Table) -> list[RenderableType]:
+    from rich.table import Table as RichTable  # noqa: PLC0415
+    from rich.text import Text  # noqa: PLC0415
+
+    parts: list[RenderableType] = [Text(text_warning(words), "bold yellow") for words in table.warnings]
+    if table.caption:
+        parts.append(Text(one_line(table.caption), "bold"))
+    grid = RichTable(box=None, pad_edge=False)
+    for column, head in zip(table.columns, table.heads, strict=True):
+        grid.add_column(Text(head), justify="right" if column.numeric else "left")
+    for row in table.cells:
+        grid.add_row(*map(Text, row))
+    if table.rows:
+        parts.append(grid)
+    return [*parts, *(Text(one_line(note), "dim") for note in table.notes)]

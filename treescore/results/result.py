@@ -479,7 +479,7 @@ class Comparison(views.Renderable):
         Raises:
             MissingExtra: neither pandas nor polars is installed.
         """
-        from treescore.render.rows import comparison_rows  # noqa: PLC0415 - as above
+        from treescore.render.forms import comparison_rows  # noqa: PLC0415 - as above
 
         columns, rows = comparison_rows(self.comparisons)
         return views.frame(views.columns_of(rows, columns))

@@ -122,7 +122,7 @@ class Renderable(ABC):
         return _written("html", map(_shortened, self.tables()))
 
     def __rich__(self) -> RenderableType:
-        from treescore.render.console import renderable  # noqa: PLC0415 - only a terminal needs rich
+        from treescore.render.tables import renderable  # noqa: PLC0415 - only a terminal needs rich
 
         return renderable([_shortened(table) for table in self.tables()])
 
@@ -143,7 +143,7 @@ def _written(form: str, tables: Iterable[Table]) -> str:
 
 def csv_text(columns: Sequence[str], rows: Sequence[Mapping[str, Json]]) -> str:
     """Return rows as CSV with a header; lists are JSON in their cell."""
-    from treescore.render.rows import safe_value, separated  # noqa: PLC0415 - as above
+    from treescore.render.forms import safe_value, separated  # noqa: PLC0415 - as above
 
     lines = [list(columns), *([_csv_value(row.get(name)) for name in columns] for row in rows)]
     return separated([[safe_value(value) for value in line] for line in lines]).decode()
@@ -328,7 +328,7 @@ def _is_relation(value: str, asked: str) -> bool:
 
 
 def _is_label(value: str, asked: str) -> bool:
-    from treescore.transforms.strip_functions import base_label  # noqa: PLC0415 - for labels alone
+    from treescore.transforms.labels import base_label  # noqa: PLC0415 - for labels alone
 
     return asked in (value, base_label(value))
 

@@ -11,7 +11,6 @@ from treescore.core.arrays import FloatArray
 from treescore.core.params import Json
 from treescore.significance import ranking, training_runs
 from treescore.significance.bootstrap import Interval
-from treescore.significance.constants import SMALLEST
 from treescore.significance.families import adjusted, first_threshold, partial_conjunction
 from treescore.significance.intervals import interval_document
 from treescore.significance.notes import assumed, notes
@@ -19,6 +18,7 @@ from treescore.significance.other_tests import DEPENDENT_TOKENS
 from treescore.significance.permutation import Test
 from treescore.significance.question import Question, signature, statistic
 from treescore.significance.ranking import effect_document
+from treescore.significance.settings import SMALLEST
 from treescore.significance.units import sample_of
 
 DRAWN_KINDS = ("monte-carlo", "sampled")

@@ -23,17 +23,15 @@ from treescore.core.scores import Score
 from treescore.errors import InputError, Problem
 from treescore.significance import assembly, other_tests, training_runs
 from treescore.significance.bootstrap import Interval
-from treescore.significance.constants import SMALLEST
 from treescore.significance.intervals import PAIRED, Draws, own_intervals
 from treescore.significance.kernels import THREADS
-from treescore.significance.macro import Parts, formula_holds, parts_of
-from treescore.significance.macro_tests import Decision, sure_answers
+from treescore.significance.macro import Decision, Parts, formula_holds, parts_of, sure_answers
 from treescore.significance.other_tests import mcnemar_tests
 from treescore.significance.pair_figures import figures_of_all_pairs
 from treescore.significance.permutation import ShufflePlan, Test, exact_tests, part_tests, permutation
 from treescore.significance.picking import allowing_for_picking
 from treescore.significance.question import Candidate, PooledParts, Question, SeedOf, Terms, signature
-from treescore.significance.settings import Settings
+from treescore.significance.settings import SMALLEST, Settings
 from treescore.significance.units import Sample, chosen_units, pooled
 
 PART_TESTS = 4_000

@@ -21,17 +21,252 @@ import numpy as np
 from scipy.special import log_ndtr
 
 from treescore.core.arrays import Counts, FloatArray, IntArray
-from treescore.significance.constants import LN2, SLACK, TOLERANCE
-from treescore.significance.exact_ratio_kernels import (
-    NOTHING,
-    Shape,
-    Tilt,
-    factor_tables,
-    region_sum,
-    significant_points,
-)
+from treescore.core.jit import compiled, weighing
 from treescore.significance.kernels import GridTerms, extreme_mass, subset_grid
+from treescore.significance.settings import LN2, SLACK, TOLERANCE
 from treescore.significance.units import Sample
+
+NOTHING = -46.0
+"""A characteristic function whose logarithm is below this adds less than a double can hold."""
+
+_WIDE, _TALL = 16, 4
+"""Points of a block that is tested as a whole before its points are."""
+_ROUNDING = 1e-6
+"""Far above the rounding error of a sum of logarithms around NOTHING."""
+
+
+class Shape(NamedTuple):
+    """Points of a transform in the first and the second direction."""
+
+    width: int
+    height: int
+
+
+class Tilt(NamedTuple):
+    """An exponential tilt of a law in two dimensions.
+
+    Attributes:
+        x, y: the tilt in both directions.
+        mean_x, mean_y: the tilted means, at which the weight back is 1.
+    """
+
+    x: float
+    y: float
+    mean_x: float
+    mean_y: float
+
+
+class Region(NamedTuple):
+    """The points whose mass is summed: in each row those from `low` to its top.
+
+    Attributes:
+        cosines, sines: of all multiples of 2 pi / size, float64 (size,).
+        weights_after: the tilt's weight just after the top of each row, float64 (rows,).
+        weights_before: its weight at `low` in each row, float64 (rows,).
+        tops: the largest x that counts in each row, int64 (rows,); smaller than `low`: none.
+        rows: the values of y, int64 (rows,).
+        low: the smallest x with mass.
+    """
+
+    cosines: FloatArray
+    sines: FloatArray
+    weights_after: FloatArray
+    weights_before: FloatArray
+    tops: IntArray
+    rows: IntArray
+    low: int
+
+
+@compiled
+def factor_tables(odds: FloatArray, copies: IntArray, size: int, sizes: FloatArray, turns: FloatArray) -> None:
+    """Compute size and phase of each kind of unit's factor at all multiples of 2 pi / size.
+
+    Args:
+        odds: float64 (kinds,), the tilted odds of a unit to be in the subset.
+        copies: int64 (kinds,).
+        size: points of a turn.
+        sizes: float64 (kinds, size), filled with logarithms.
+        turns: float64 (kinds, size), filled with angles.
+    """
+    for kind in range(len(odds)):
+        odd = odds[kind]
+        share = 4.0 * odd / ((1.0 + odd) * (1.0 + odd))
+        for point in range(size):
+            half = np.sin(np.pi * point / size)
+            inside = 1.0 - share * half * half
+            sizes[kind, point] = 0.5 * copies[kind] * np.log(inside) if inside > 0.0 else -np.inf
+            angle = 2.0 * np.pi * point / size
+            turns[kind, point] = copies[kind] * np.arctan2(odd * np.sin(angle), 1.0 + odd * np.cos(angle))
+
+
+@compiled
+def significant_points(us: IntArray, vs: IntArray, sizes: FloatArray, width: int, height: int, points: IntArray) -> int:
+    """Find the points of the half plane at which the characteristic function is above NOTHING.
+
+    Args:
+        us: int64 (kinds,), steps in the first direction, any sign; kinds with the most weight first.
+        vs: int64 (kinds,), steps in the second.
+        sizes: as `factor_tables` fills it.
+        width: points in the first direction, a power of two, as `height` and the tables' size are.
+        height: points in the second.
+        points: int64 (most, 2), filled with points, those of one second coordinate together.
+
+    Returns:
+        How many there are, or -1 if they do not fit.
+    """
+    size = sizes.shape[1]
+    mask = size - 1
+    by_width, by_height = size // width, size // height
+    may_matter = np.empty((width + _WIDE - 1) // _WIDE, np.bool_)
+    count = 0
+    for second in range(height // 2 + 1):
+        if second % _TALL == 0:
+            for block in range(len(may_matter)):
+                start = block * _WIDE * by_width, second * by_height
+                may_matter[block] = _may_matter(us, vs, sizes, start, (_WIDE * by_width, _TALL * by_height))
+        for first in range(width):
+            if not may_matter[first // _WIDE]:
+                continue
+            total = 0.0
+            for kind in range(len(us)):
+                total += sizes[kind, (first * us[kind] * by_width + second * vs[kind] * by_height) & mask]
+                if total < NOTHING:
+                    break
+            if total >= NOTHING:
+                if count == len(points):
+                    return -1
+                points[count, 0] = first
+                points[count, 1] = second
+                count += 1
+    return count
+
+
+@compiled
+def _may_matter(us: IntArray, vs: IntArray, sizes: FloatArray, start: tuple[int, int], extent: tuple[int, int]) -> bool:
+    """Tell whether a block of points may hold one that counts.
+
+    A factor is the larger the nearer its angle is to a full turn, so that in each kind the block's nearest angle
+    bounds it. Spans are taken one step too long, which only loosens the bound.
+    """
+    size = sizes.shape[1]
+    total = 0.0
+    for kind in range(len(us)):
+        along = us[kind] * extent[0]
+        begin = (us[kind] * start[0] + vs[kind] * start[1] + min(along, 0)) & (size - 1)
+        end = begin + abs(along) + vs[kind] * extent[1]
+        if begin == 0 or end >= size:
+            continue
+        total += sizes[kind, min(begin, size - end)]
+        if total < NOTHING - _ROUNDING:
+            return False
+    return True
+
+
+@compiled
+def _whole_rows(amount: complex, second: int, region: Region, tilt: float) -> tuple[float, float]:
+    """Sum what points with a first coordinate of 0 add: the sum over x has no phase."""
+    cosines, sines, weights_after, weights_before, tops, rows, low = region
+    mask = len(cosines) - 1
+    steep = np.exp(tilt) - 1.0
+    real = 0.0
+    magnitude = 0.0
+    for row in range(len(rows)):
+        if tops[row] < low:
+            continue
+        terms = tops[row] + 1 - low
+        if tilt * terms > 1.0:
+            inner = (weights_after[row] - weights_before[row]) / steep
+        else:
+            inner = weights_before[row] * (np.expm1(tilt * terms) / steep if steep > 0.0 else float(terms))
+        turn = (second * rows[row]) & mask
+        real += inner * (amount.real * cosines[turn] + amount.imag * sines[turn])
+        magnitude += inner
+    return real, magnitude
+
+
+@compiled
+def _turning_rows(amount: complex, first: int, second: int, region: Region) -> tuple[float, float]:
+    """Sum what any other point adds: in each row a geometric sum from low to tops."""
+    cosines, sines, weights_after, weights_before, tops, rows, low = region
+    mask = len(cosines) - 1
+    real = 0.0
+    magnitude = 0.0
+    for row in range(len(rows)):
+        if tops[row] < low:
+            continue
+        turn = (second * rows[row] + first * (tops[row] + 1)) & mask
+        back = (second * rows[row] + first * low) & mask
+        real += weights_after[row] * (amount.real * cosines[turn] + amount.imag * sines[turn])
+        real -= weights_before[row] * (amount.real * cosines[back] + amount.imag * sines[back])
+        magnitude += weights_after[row]
+    return real, magnitude
+
+
+@compiled
+@weighing(200)
+def region_sum(
+    points: IntArray,
+    us: IntArray,
+    vs: IntArray,
+    sizes: FloatArray,
+    turns: FloatArray,
+    shape: Shape,
+    tops: IntArray,
+    rows: IntArray,
+    low: int,
+    tilt: Tilt,
+) -> tuple[float, float]:
+    """Return the tilted mass, weighted back, of the sums (x, y) with low <= x <= tops[y], for y in rows.
+
+    Args:
+        points: int64 (points, 2), as `significant_points` finds them.
+        us: as there, like `vs`.
+        vs: steps in the second direction.
+        sizes: as `factor_tables` fills it, like `turns`.
+        turns: the phases.
+        shape: of the transform.
+        tops: int64 (rows,), the largest x that counts in each row; smaller than low: none.
+        rows: int64 (rows,), the values of y.
+        low: the smallest x with mass.
+        tilt: of the mass.
+
+    Returns:
+        The mass, and the sum of magnitudes added, whose rounding bounds its error.
+    """
+    width, height = shape.width, shape.height
+    size = sizes.shape[1]
+    mask = size - 1
+    by_width, by_height = size // width, size // height
+    weights_after = np.exp(tilt.x * (tops + 1 - tilt.mean_x) + tilt.y * (rows - tilt.mean_y))
+    weights_before = np.exp(tilt.x * (low - tilt.mean_x) + tilt.y * (rows - tilt.mean_y))
+    cosines = np.cos(2.0 * np.pi * np.arange(size) / size)
+    sines = np.sin(2.0 * np.pi * np.arange(size) / size)
+    region = Region(cosines, sines, weights_after, weights_before, tops, rows, low)
+    result = 0.0
+    magnitude = 0.0
+    for index in range(len(points)):
+        first, second = points[index, 0], points[index, 1]
+        log_size = 0.0
+        phase = 0.0
+        for kind in range(len(us)):
+            point = (first * us[kind] * by_width + second * vs[kind] * by_height) & mask
+            log_size += sizes[kind, point]
+            phase += turns[kind, point]
+        height_weight = 1.0 if second == 0 or 2 * second == height else 2.0
+        amount = complex(np.cos(phase), np.sin(phase)) * np.exp(log_size) * height_weight
+        step = first * by_width
+        rise = second * by_height
+        if first == 0:
+            real, point_magnitude = _whole_rows(amount, rise, region, tilt.x)
+        else:
+            ratio = np.exp(tilt.x) * complex(cosines[step & mask], -sines[step & mask]) - 1.0
+            real, point_magnitude = _turning_rows(amount / ratio, step, rise, region)
+            point_magnitude /= abs(ratio)
+        result += real
+        magnitude += point_magnitude * np.exp(log_size) * height_weight
+    points_of_plane = float(width) * float(height)
+    return result / points_of_plane, magnitude / points_of_plane
+
 
 LISTED_UNITS = 16
 """Differing units up to which all swaps are listed: 65,536, some milliseconds."""

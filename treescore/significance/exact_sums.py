@@ -17,7 +17,7 @@ import numpy as np
 
 from treescore.core.arrays import IntArray
 from treescore.core.jit import compiled
-from treescore.significance.constants import LN2
+from treescore.significance.settings import LN2
 
 SHIFT = 400
 """Powers of two by which cells are made smaller, and the steps after which they are looked at: in a step they at most

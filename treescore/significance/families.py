@@ -26,7 +26,7 @@ from scipy.special import gammaincc
 
 from treescore.core.arrays import FloatArray
 from treescore.core.params import Json
-from treescore.significance.constants import SMALLEST
+from treescore.significance.settings import SMALLEST
 
 CORRECTIONS = ("holm", "hochberg", "bh", "by", "bonferroni", "none")
 

@@ -38,10 +38,9 @@ from scipy.special import ndtri, stdtrit
 from treescore.core.arrays import BoolArray, FloatArray
 from treescore.core.params import Json
 from treescore.significance.bootstrap import PERCENTILE, Interval, bca_interval, intervals, jackknife_scores, resampled
-from treescore.significance.constants import ROUNDING
 from treescore.significance.contributions import contributions, counted_units, difference_squares, influences
 from treescore.significance.question import Question
-from treescore.significance.settings import AUTO
+from treescore.significance.settings import AUTO, ROUNDING
 from treescore.significance.units import Sample
 
 MANY = 50

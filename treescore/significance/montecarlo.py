@@ -16,10 +16,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from treescore.core.arrays import Counts, FloatArray, IntArray
-from treescore.significance.constants import TOLERANCE
 from treescore.significance.exact_ratios import extreme
 from treescore.significance.families import first_threshold
 from treescore.significance.kernels import PairTerms, count_extreme, mean_ratios, swapped_real_sums, swapped_sums
+from treescore.significance.settings import TOLERANCE
 from treescore.significance.units import Sample
 
 BATCH = 2048

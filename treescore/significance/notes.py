@@ -12,11 +12,10 @@ import numpy as np
 from treescore.core.params import Json
 from treescore.core.wording import IDENTICAL_OUTPUTS, UNDEFINED_SCORES, counted
 from treescore.significance import other_tests, pair_figures, training_runs
-from treescore.significance.constants import SMALLEST
 from treescore.significance.families import adjusted
 from treescore.significance.permutation import Test, smallest_p
 from treescore.significance.question import Question
-from treescore.significance.settings import FEWEST_PARTS
+from treescore.significance.settings import FEWEST_PARTS, SMALLEST
 
 TWO_SIDED = "two-sided"
 DECIDES_FAMILIES = ("holm", "hochberg", "bonferroni")

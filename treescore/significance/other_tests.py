@@ -25,10 +25,9 @@ from treescore.core.arrays import BoolArray, Counts
 from treescore.core.params import Json
 from treescore.core.registry import TokenBits
 from treescore.core.scores import Score, ratio_score
-from treescore.significance.constants import ROUNDING, SMALLEST
 from treescore.significance.permutation import ShufflePlan, Test, observed_alternatives, permutation
 from treescore.significance.question import Terms
-from treescore.significance.settings import Settings
+from treescore.significance.settings import ROUNDING, SMALLEST, Settings
 from treescore.significance.units import Sample, sample_of
 
 MALTEVAL_P05 = 1.96

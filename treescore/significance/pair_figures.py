@@ -26,12 +26,12 @@ from scipy.special import ndtri, stdtr
 from treescore.core.arrays import FloatArray
 from treescore.core.params import Json
 from treescore.significance import training_runs
-from treescore.significance.constants import ROUNDING
 from treescore.significance.contributions import Contributions, contribution_squares, contributions_of
 from treescore.significance.families import adjusted, first_threshold
 from treescore.significance.intervals import Draws, interval_document, intervals_together
 from treescore.significance.permutation import Test
 from treescore.significance.question import Question
+from treescore.significance.settings import ROUNDING
 from treescore.significance.signed_sums import DRAWS, sum_tail
 from treescore.significance.training_runs import RunsTest
 from treescore.significance.units import Sample

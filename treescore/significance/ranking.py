@@ -9,9 +9,9 @@ import numpy as np
 
 from treescore.core.arrays import BoolArray, FloatArray
 from treescore.core.scores import Score
-from treescore.significance.constants import ROUNDING
 from treescore.significance.other_tests import right_answers
 from treescore.significance.question import Question
+from treescore.significance.settings import ROUNDING
 
 if TYPE_CHECKING:
     from treescore.core.params import Json

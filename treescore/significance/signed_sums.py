@@ -24,8 +24,8 @@ from scipy.special import log_ndtr
 
 from treescore.core.arrays import Bits, FloatArray, IntArray
 from treescore.core.jit import compiled, inlined
-from treescore.significance.constants import LN2, TOLERANCE
 from treescore.significance.exact_sums import Differences, TooLargeError, exact_p
+from treescore.significance.settings import LN2, TOLERANCE
 
 STEPS = 40
 """Steps of the trapezoid rule: with 8.5 standard deviations of the tilted law to go, a step is 0.2125 of one. The

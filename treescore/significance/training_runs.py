@@ -19,11 +19,10 @@ from treescore.core.arrays import BoolArray, Counts, FloatArray, IntArray
 from treescore.core.params import Json
 from treescore.errors import InputError, Problem
 from treescore.significance.bootstrap import Interval
-from treescore.significance.constants import SMALLEST
 from treescore.significance.contributions import influences
 from treescore.significance.permutation import Test, smallest_p
 from treescore.significance.question import Candidate, Question
-from treescore.significance.settings import Settings
+from treescore.significance.settings import SMALLEST, Settings
 from treescore.significance.units import Sample
 
 FEWEST_FOR_SPREAD = 2

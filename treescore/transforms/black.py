@@ -12,23 +12,51 @@ from treescore.core.params import BOOLEAN, STRINGS, Json, Param
 from treescore.core.registry import Transform, register
 from treescore.core.structure import NONE, structure_of
 from treescore.core.trees import NO_TAG, ConstituentTreebank
-from treescore.transforms.drop_punctuation import punctuation
-from treescore.transforms.drop_traces import NULL_TAGS, null_elements, placeholders
-from treescore.transforms.shared import english, tree_edit
-from treescore.transforms.shared.rewriting import dropped_by
-from treescore.transforms.shared.rules import RULES_SCHEMA, rules_of
-from treescore.transforms.strip_functions import base_label
+from treescore.transforms.labels import base_label
+from treescore.transforms.shared.rules import RULES_SCHEMA, dropped_by, rules_of
+from treescore.transforms.shared.tree_edit import (
+    decided_by,
+    empty_nodes,
+    numbered,
+    unary_nodes,
+    without_nodes,
+    without_words,
+)
+from treescore.transforms.words import NULL_TAGS, PUNCTUATION_TAGS, null_elements, placeholders, punctuation
+
+AUXILIARIES = (
+    *("be", "am", "is", "are", "was", "were", "been", "being", "have", "has", "had", "having", "do", "does", "did"),
+    *("can", "could", "may", "might", "must", "shall", "should", "will", "would", "ca", "wo", "sha", "dare", "need"),
+    *("'s", "'re", "'m", "'ve", "'d", "'ll", "\N{RIGHT SINGLE QUOTATION MARK}s", "\N{RIGHT SINGLE QUOTATION MARK}re"),
+    *("\N{RIGHT SINGLE QUOTATION MARK}m", "\N{RIGHT SINGLE QUOTATION MARK}ve", "\N{RIGHT SINGLE QUOTATION MARK}d"),
+    *("\N{RIGHT SINGLE QUOTATION MARK}ll", "ai"),
+)
+"""Forms that are auxiliaries where a verb follows in the same phrase."""
+
+AUXILIARY_TAGS = ("MD", "AUX")
+"""Tags of words that are auxiliaries in any form where a verb follows in the same phrase."""
+
+VERB_TAGS = ("VB", "VBD", "VBG", "VBN", "VBP", "VBZ", "VERB")
+VERB_PHRASES = ("VP",)
+"""Tags of verbs and labels of their phrases: what an auxiliary or "to" stands before."""
+
+NEGATIONS = ("not", "n't", "n\N{RIGHT SINGLE QUOTATION MARK}t")
+INFINITIVE_MARKERS = ("to",)
+
+POSSESSIVE_TAGS = ("POS",)
+POSSESSIVES = ("'s", "'", "\N{RIGHT SINGLE QUOTATION MARK}s", "\N{RIGHT SINGLE QUOTATION MARK}")
+"""Possessive endings: by tag, and for words without tag by form."""
 
 WORD_LISTS: Mapping[str, tuple[tuple[str, ...], str]] = {
-    "auxiliary_words": (english.AUXILIARIES, "Forms that are auxiliaries where a verb follows in their phrase."),
-    "auxiliary_tags": (english.AUXILIARY_TAGS, "Tags that are auxiliaries where a verb follows in their phrase."),
-    "verb_tags": (english.VERB_TAGS, "Tags of verbs."),
-    "verb_phrases": (english.VERB_PHRASES, "Labels of verb phrases."),
-    "negation_words": (english.NEGATIONS, "Forms of negation."),
-    "infinitive_words": (english.INFINITIVE_MARKERS, 'Forms of "to", deleted where a verb follows in their phrase.'),
-    "possessive_tags": (english.POSSESSIVE_TAGS, "Tags of possessive endings."),
-    "possessive_words": (english.POSSESSIVES, "Forms of possessive endings, for words without a tag."),
-    "punctuation_tags": (english.PUNCTUATION_TAGS, "Tags of punctuation; words without a tag go by their characters."),
+    "auxiliary_words": (AUXILIARIES, "Forms that are auxiliaries where a verb follows in their phrase."),
+    "auxiliary_tags": (AUXILIARY_TAGS, "Tags that are auxiliaries where a verb follows in their phrase."),
+    "verb_tags": (VERB_TAGS, "Tags of verbs."),
+    "verb_phrases": (VERB_PHRASES, "Labels of verb phrases."),
+    "negation_words": (NEGATIONS, "Forms of negation."),
+    "infinitive_words": (INFINITIVE_MARKERS, 'Forms of "to", deleted where a verb follows in their phrase.'),
+    "possessive_tags": (POSSESSIVE_TAGS, "Tags of possessive endings."),
+    "possessive_words": (POSSESSIVES, "Forms of possessive endings, for words without a tag."),
+    "punctuation_tags": (PUNCTUATION_TAGS, "Tags of punctuation; words without a tag go by their characters."),
     "null_tags": (NULL_TAGS, "Tags of null elements."),
 }
 STEPS: Mapping[str, str] = {
@@ -104,16 +132,14 @@ class Black(Transform):
             # Gold usually has null elements and systems have none: positions agree after they are deleted.
             tags = frozenset(values["null_tags"])
             same = guide is treebank
-            treebank = tree_edit.without_words(treebank, null_elements(treebank, tags) | placeholders(treebank))
-            guide = (
-                treebank if same else tree_edit.without_words(guide, null_elements(guide, tags) | placeholders(guide))
-            )
-        treebank = tree_edit.without_words(treebank, tree_edit.decided_by(treebank, guide, self._deleted))
-        treebank = tree_edit.without_nodes(treebank, dropped_by(self._rules, treebank))
+            treebank = without_words(treebank, null_elements(treebank, tags) | placeholders(treebank))
+            guide = treebank if same else without_words(guide, null_elements(guide, tags) | placeholders(guide))
+        treebank = without_words(treebank, decided_by(treebank, guide, self._deleted))
+        treebank = without_nodes(treebank, dropped_by(self._rules, treebank))
         if values["nullary"]:
-            treebank = tree_edit.without_nodes(treebank, tree_edit.empty_nodes(treebank))
+            treebank = without_nodes(treebank, empty_nodes(treebank))
         if values["unary"]:
-            treebank = tree_edit.without_nodes(treebank, tree_edit.unary_nodes(treebank, over_words=True))
+            treebank = without_nodes(treebank, unary_nodes(treebank, over_words=True))
         return treebank
 
     def _deleted(self, side: ConstituentTreebank) -> BoolArray:
@@ -124,27 +150,27 @@ class Black(Transform):
             tags = frozenset(values["auxiliary_tags"])
             verbs = self._verbs(side) | (side.tags == NO_TAG)
             listed = verbs & _words_in(side, values["auxiliary_words"])
-            modal = tree_edit.numbered(side.vocabulary, side.tags, tags.__contains__)
+            modal = numbered(side.vocabulary, side.tags, tags.__contains__)
             deleted |= (listed | modal) & self._before_verb(side)
         if values["negation"]:
             deleted |= _words_in(side, values["negation_words"])
         if values["infinitive"]:
             deleted |= _words_in(side, values["infinitive_words"]) & self._before_verb(side)
         if values["possessives"]:
-            deleted |= tree_edit.numbered(side.vocabulary, side.tags, frozenset(values["possessive_tags"]).__contains__)
+            deleted |= numbered(side.vocabulary, side.tags, frozenset(values["possessive_tags"]).__contains__)
             deleted |= _words_in(side, values["possessive_words"]) & (side.tags == NO_TAG)
         if values["punctuation"]:
             deleted |= punctuation(side, values["punctuation_tags"])
         return deleted
 
     def _verbs(self, side: ConstituentTreebank) -> BoolArray:
-        return tree_edit.numbered(side.vocabulary, side.tags, frozenset(self.values["verb_tags"]).__contains__)
+        return numbered(side.vocabulary, side.tags, frozenset(self.values["verb_tags"]).__contains__)
 
     def _before_verb(self, side: ConstituentTreebank) -> BoolArray:
         """Find words after which a verb or a verb phrase follows among the children of the same phrase: bool (w,)."""
         labels = frozenset(self.values["verb_phrases"])
         links = structure_of(side)
-        phrases = tree_edit.numbered(side.vocabulary, side.labels, lambda label: base_label(label) in labels)
+        phrases = numbered(side.vocabulary, side.labels, lambda label: base_label(label) in labels)
         phrases &= side.starts < side.ends
         positions = np.arange(len(side.words), dtype=np.int64) - np.repeat(
             side.word_offsets[:-1], np.diff(side.word_offsets)
@@ -165,4 +191,4 @@ def _groups(parents: IntArray, offsets: IntArray, nodes: int) -> IntArray:
 
 def _words_in(side: ConstituentTreebank, words: Collection[str]) -> BoolArray:
     listed = {word.casefold() for word in words}
-    return tree_edit.numbered(side.vocabulary, side.words, lambda word: word.casefold() in listed)
+    return numbered(side.vocabulary, side.words, lambda word: word.casefold() in listed)

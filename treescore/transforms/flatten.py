@@ -1,4 +1,4 @@
-"""Flattening of trees, to keys that any parser can conform to."""
+"""Transforms that leave fewer brackets: `flatten`, to keys that any parser can conform to, and `collapse-unary`."""
 
 from __future__ import annotations
 
@@ -10,11 +10,17 @@ from treescore.core.params import BOOLEAN, STRINGS, Json, Param
 from treescore.core.registry import Transform, register
 from treescore.core.trees import ConstituentTreebank
 from treescore.errors import LimitError, Problem
-from treescore.transforms.drop_traces import NULL_TAGS, null_elements, placeholders
-from treescore.transforms.shared import tree_edit
-from treescore.transforms.shared.rewriting import dropped_by
-from treescore.transforms.shared.rules import RULES_SCHEMA, Rule, rules_of
-from treescore.transforms.strip_functions import base_labels
+from treescore.transforms.labels import base_labels
+from treescore.transforms.shared.rules import RULES_SCHEMA, Rule, dropped_by, rules_of
+from treescore.transforms.shared.tree_edit import (
+    decided_by,
+    empty_nodes,
+    outer_brackets,
+    unary_nodes,
+    without_nodes,
+    without_words,
+)
+from treescore.transforms.words import NULL_TAGS, null_elements, placeholders
 
 NODES_VISITED = 2_000_000_000
 """Limit of nodes times rounds."""
@@ -63,20 +69,18 @@ class Flatten(Transform):
             LimitError: `rule-limit`, the rules would take too long.
         """
         tags = frozenset(self.values["null_tags"])
-        null = tree_edit.decided_by(treebank, guide, lambda side: null_elements(side, tags) | placeholders(side))
+        null = decided_by(treebank, guide, lambda side: null_elements(side, tags) | placeholders(side))
         treebank = replace(treebank, labels=base_labels(treebank.vocabulary, treebank.labels))
         visited = 0
         while True:
             before = len(treebank.labels)
-            treebank = tree_edit.without_nodes(treebank, dropped_by(self._rules, treebank))
+            treebank = without_nodes(treebank, dropped_by(self._rules, treebank))
             if self.values["empty"]:
-                treebank = tree_edit.without_words(treebank, null)
+                treebank = without_words(treebank, null)
                 null = null[~null] if null.any() else null
-                treebank = tree_edit.without_nodes(
-                    treebank, tree_edit.empty_nodes(treebank) & ~tree_edit.outer_brackets(treebank)
-                )
+                treebank = without_nodes(treebank, empty_nodes(treebank) & ~outer_brackets(treebank))
             if self.values["unary"]:
-                treebank = tree_edit.without_nodes(treebank, tree_edit.unary_nodes(treebank, over_words=True))
+                treebank = without_nodes(treebank, unary_nodes(treebank, over_words=True))
             visited += before
             if len(treebank.labels) == before:
                 return treebank
@@ -87,3 +91,25 @@ def _check_rounds(visited: int) -> None:
     if visited > NODES_VISITED:
         detail = f"The rules exceed {NODES_VISITED} node visits. Use fewer rules."
         raise LimitError(Problem("rule-limit", detail))
+
+
+@register
+class CollapseUnary(Transform):
+    """Reduces chains of phrases over the same words to one."""
+
+    name = "collapse-unary"
+    doc = (
+        "Keeps one of several phrases over the same words; on demand deletes phrases over a single word too. An "
+        "outermost bracket without label takes no part."
+    )
+    source = "Black et al. 1991 (unary structure)"
+    reads = (ConstituentTreebank,)
+    params: ClassVar[Mapping[str, Param]] = {
+        "keep": Param({"enum": ["top", "bottom"]}, "top", "Which phrase of a chain is left."),
+        "words": Param(BOOLEAN, False, "Delete phrases over a single word, all but the root."),
+    }
+
+    def apply(self, treebank: ConstituentTreebank, guide: ConstituentTreebank) -> ConstituentTreebank:  # noqa: ARG002 - chains are each side's own
+        """Delete unary chains."""
+        deleted = unary_nodes(treebank, keep=self.values["keep"], over_words=self.values["words"])
+        return without_nodes(treebank, deleted)

@@ -5,7 +5,7 @@ in how many sentences two revisions differ.
 
 Gold that was read before is kept in this process and in files of this machine, so that a text is read once. What is
 kept stands under a digest of everything that reading depends on: the texts, the scoring configuration, the limits, and
-the library's code. Equal to the bit is what is loaded to what is read (tests/treescore/core/test_flat.py). Jobs are
+the library's code. Equal to the bit is what is loaded to what is read (tests/treescore/core/test_treebank_bytes.py). Jobs are
 left out: how long one takes would tell its sender whether another caller has sent this gold.
 """
 
@@ -36,10 +36,10 @@ from service.store.gold_files import GoldFiles
 from service.store.revisions import Part, Revision
 from treescore.core import trees
 from treescore.core.arrays import IntArray
-from treescore.core.flat import flat_bytes, treebanks_of
 from treescore.core.registry import ItemInfo, Text
 from treescore.core.structure import NONE
 from treescore.core.text import Limits, digest_of
+from treescore.core.treebank_bytes import flat_bytes, treebanks_of
 from treescore.core.version import __version__
 from treescore.errors import Problem, ProblemList, ScoringError
 from treescore.evaluation.evaluate import Evaluation, ReadGold

@@ -15,7 +15,7 @@ import pytest
 from tests.treescore.client.loopback import FAST, awaited, head, raw_server
 from tests.treescore.stand_in import stand_in
 from treescore import Client, RefusedError, RequestError, UnavailableError
-from treescore.client import OPERATIONS, Progress, documents, errors
+from treescore.client import OPERATIONS, Progress, answers, documents
 from treescore.client.requests import operation_of, progress_of, upload_of, uploads_of
 
 JOB = {
@@ -72,26 +72,26 @@ def test_an_unknown_system_has_no_scores():
 @pytest.mark.parametrize(
     ("status", "slug", "kind", "base"),
     [
-        (429, "quota-exceeded", errors.QuotaExceeded, RefusedError),
-        (429, "new-kind", errors.TooManyRequests, RefusedError),
-        (404, "not-found", errors.NotFound, RequestError),
-        (409, "closed", errors.BenchmarkClosed, RefusedError),
-        (422, "", errors.InvalidRequest, RequestError),
-        (503, "store-full", errors.StoreFull, UnavailableError),
+        (429, "quota-exceeded", answers.QuotaExceeded, RefusedError),
+        (429, "new-kind", answers.TooManyRequests, RefusedError),
+        (404, "not-found", answers.NotFound, RequestError),
+        (409, "closed", answers.BenchmarkClosed, RefusedError),
+        (422, "", answers.InvalidRequest, RequestError),
+        (503, "store-full", answers.StoreFull, UnavailableError),
         (599, "new-kind", UnavailableError, UnavailableError),
         (418, "new-kind", RequestError, RequestError),
     ],
 )
 def test_each_kind_of_problem_has_its_class(status, slug, kind, base):
-    error = errors.failure_error({"type": f"/problems/{slug}", "detail": "It is wrong."}, status, 4.0)
+    error = answers.failure_error({"type": f"/problems/{slug}", "detail": "It is wrong."}, status, 4.0)
     assert type(error) is kind
     assert isinstance(error, base)
     assert (error.status, error.slug, error.retry_after, error.lines) == (status, slug, 4.0, ("It is wrong.",))
 
 
 def test_a_type_with_the_address_of_the_service_is_known_too():
-    found = errors.failure_error({"type": "https://scores.example.org/problems/closed", "title": "Closed"}, 409)
-    assert type(found) is errors.BenchmarkClosed
+    found = answers.failure_error({"type": "https://scores.example.org/problems/closed", "title": "Closed"}, 409)
+    assert type(found) is answers.BenchmarkClosed
 
 
 def check_failure(error):
@@ -110,16 +110,16 @@ def test_work_that_failed_is_an_error_with_line_and_column():
     script = {("POST", "/v1/benchmarks/x/submissions"): [(202, {}, {"id": "sub_1", "state": "queued"})],
               ("GET", "/v1/submissions/sub_1"): [(200, {}, failed)]}  # fmt: skip
     with stand_in(script) as (url, _), Client(url, backoff=FAST) as client:
-        with pytest.raises(errors.InvalidOutput) as error:
+        with pytest.raises(answers.InvalidOutput) as error:
             client.benchmark("x").submit({"en": "1\ta\n"}, wait=True)
         check_failure(error.value)
-        with pytest.raises(errors.InvalidOutput):
+        with pytest.raises(answers.InvalidOutput):
             awaited(url, lambda other: other.submission("sub_1").wait())
         assert client.submission("sub_1").wait(check=False).failure.errors[0].line == 7
     with (
         stand_in({("GET", "/v1/jobs/job_1"): [(200, {}, {"id": "job_1", "state": "cancelled"})]}) as (url, _),
         Client(url) as client,
-        pytest.raises(errors.Cancelled, match="job_1 was cancelled"),
+        pytest.raises(answers.Cancelled, match="job_1 was cancelled"),
     ):
         client.job("job_1").wait()
 
@@ -144,7 +144,7 @@ def test_what_is_no_page_is_a_wrong_answer(page):
     with (
         stand_in({("GET", "/v1/jobs"): [(200, {}, page)]}) as (url, _),
         Client(url, backoff=FAST) as client,
-        pytest.raises(errors.WrongAnswer, match="without a list `items`"),
+        pytest.raises(answers.WrongAnswer, match="without a list `items`"),
     ):
         list(client.jobs.list())
 
@@ -159,7 +159,7 @@ def test_pages_that_go_in_a_circle_end(following):
     with (
         stand_in(script) as (url, _),
         Client(url, backoff=FAST) as client,
-        pytest.raises(errors.WrongAnswer, match="leads back to a page"),
+        pytest.raises(answers.WrongAnswer, match="leads back to a page"),
     ):
         list(client.jobs.list())
 
@@ -179,7 +179,7 @@ def test_a_validator_that_was_not_sent_cannot_hold():
     with (
         stand_in({("GET", "/v1/benchmarks/x"): [(304, {}, b"")]}) as (url, _),
         Client(url, backoff=FAST) as client,
-        pytest.raises(errors.ClientError, match="304"),
+        pytest.raises(answers.ClientError, match="304"),
     ):
         client.benchmark("x").get()
 
@@ -262,7 +262,7 @@ def test_a_packed_file_is_unpacked(tmp_path):
 def test_a_packed_file_that_cannot_be_unpacked_is_not_sent(tmp_path, name, content, expected):
     path = tmp_path / name
     path.write_bytes(content)
-    with pytest.raises(errors.UnreadableUpload, match=expected):
+    with pytest.raises(answers.UnreadableUpload, match=expected):
         upload_of("en", path)
 
 
@@ -310,14 +310,14 @@ class Unreadable:
 
 @pytest.mark.parametrize("error", [OSError(5, "I/O error"), ValueError("I/O operation on closed file.")])
 def test_an_open_file_that_cannot_be_read_is_told(error):
-    with pytest.raises(errors.UnreadableUpload, match=r"^en: the open file cannot be read: .*I/O"):
+    with pytest.raises(answers.UnreadableUpload, match=r"^en: the open file cannot be read: .*I/O"):
         upload_of("en", Unreadable(error))
 
 
 def test_a_pipe_is_not_read_before_it_is_sent(tmp_path):
     pipe = tmp_path / "pipe"
     os.mkfifo(pipe)
-    with pytest.raises(errors.UnreadableUpload, match="pipe or a device"):
+    with pytest.raises(answers.UnreadableUpload, match="pipe or a device"):
         upload_of("en", pipe)
 
 

@@ -16,7 +16,7 @@ from tests.fixtures.service_process import free_port
 from tests.treescore.client.loopback import CLOSE, FAST, RESET, awaited, head, held_server, raw_server
 from tests.treescore.stand_in import stand_in
 from treescore import Client, RequestError, UnavailableError
-from treescore.client import Backoff, answers, errors
+from treescore.client import Backoff, answers
 from treescore.client.session import Call, Session
 
 JOB = b'{"id": "job_1", "state": "queued"}'
@@ -75,7 +75,7 @@ def test_what_has_no_key_is_not_sent_twice(broken):
     with (
         raw_server(broken) as (url, received),
         Client(url, backoff=FAST) as client,
-        pytest.raises(errors.NoAnswer, match="may have been carried out"),
+        pytest.raises(answers.NoAnswer, match="may have been carried out"),
     ):
         ask_team(client)
     assert len(received) == 1
@@ -94,7 +94,7 @@ def test_what_has_no_key_is_not_sent_again_to_a_busy_service(status):
 
 def test_what_was_surely_not_received_is_sent_again_and_the_error_says_where():
     url = f"http://127.0.0.1:{free_port()}"
-    with Client(url, backoff=FAST) as client, pytest.raises(errors.NoAnswer) as error:
+    with Client(url, backoff=FAST) as client, pytest.raises(answers.NoAnswer) as error:
         ask_team(client)
     assert url in str(error.value)
     assert "may have been" not in str(error.value)
@@ -103,14 +103,14 @@ def test_what_was_surely_not_received_is_sent_again_and_the_error_says_where():
 def test_a_deletion_whose_answer_was_lost_has_happened():
     gone = head(410, b'{"type": "/problems/gone", "title": "Gone", "status": 410}')
     assert called(lambda client: client.job("job_1").delete(), [CLOSE], [gone])[0] is None
-    with pytest.raises(errors.Gone):
+    with pytest.raises(answers.Gone):
         called(lambda client: client.job("job_1").delete(), [gone])
 
 
 def test_a_server_that_drips_is_given_up_when_the_time_is_over():
     drip = [head(200, b"", Content_Length="1000"), *[b" "] * 3]
     ticks = iter(range(1000))
-    with pytest.raises(errors.TimedOut, match="did not answer within 3 s"):
+    with pytest.raises(answers.TimedOut, match="did not answer within 3 s"):
         called(lambda client: client.job("job_1").get(), drip, seconds=3, clock=lambda: next(ticks))
 
 
@@ -125,7 +125,7 @@ PAGE = b"<!DOCTYPE html><html><head><title>Sign in</title></head></html>"
 
 @pytest.mark.parametrize("status", [200, 403, 404, 502])
 def test_a_page_is_named(status):
-    with pytest.raises(errors.ClientError, match="Sign in") as error:
+    with pytest.raises(answers.ClientError, match="Sign in") as error:
         called(lambda client: client.job("job_1").get(), [head(status, PAGE, Content_Type="text/html")])
     assert error.value.status == status
     assert "Check the URL" in str(error.value)
@@ -133,7 +133,7 @@ def test_a_page_is_named(status):
 
 def test_a_redirect_is_not_followed_and_the_token_stays_here():
     away = head(302, b"", Location="http://127.0.0.1:9/login")
-    with pytest.raises(errors.WrongAddress, match=r"points to http://127.0.0.1:9/login"):
+    with pytest.raises(answers.WrongAddress, match=r"points to http://127.0.0.1:9/login"):
         called(lambda client: client.job("job_1").get(), [away], token="ts_secret")  # noqa: S106
 
 
@@ -145,7 +145,7 @@ def test_a_state_that_is_missing_names_the_version_of_the_service(state):
     with (
         stand_in(script) as (url, _),
         Client(url, backoff=FAST) as client,
-        pytest.raises(errors.WrongAnswer, match=r"service 0\.9\.7 speaks another version"),
+        pytest.raises(answers.WrongAnswer, match=r"service 0\.9\.7 speaks another version"),
     ):
         client.job("job_1").wait()
 
@@ -159,7 +159,7 @@ def test_members_and_states_of_a_newer_service_do_no_harm():
 
 def test_a_member_of_a_newer_contract_is_missed_with_its_name():
     job, _ = called(lambda client: client.job("job_1").get(), [head(200, DONE)])
-    with pytest.raises(errors.MissingMember, match="no member 'results'"):
+    with pytest.raises(answers.MissingMember, match="no member 'results'"):
         _ = job.results
     assert not hasattr(job, "results")
 
@@ -168,7 +168,7 @@ def test_a_bomb_is_stopped_at_the_bound(monkeypatch):
     monkeypatch.setattr(answers, "MOST", 4 << 20)
     bomb = gzip.compress(b" " * (40 << 20))
     tracemalloc.start()
-    with pytest.raises(errors.WrongAnswer, match="more than 4194304 bytes"):
+    with pytest.raises(answers.WrongAnswer, match="more than 4194304 bytes"):
         called(lambda client: client.job("job_1").get(), [head(200, bomb, Content_Encoding="gzip")])
     peak = tracemalloc.get_traced_memory()[1]
     tracemalloc.stop()
@@ -185,7 +185,7 @@ def test_a_bomb_is_stopped_at_the_bound(monkeypatch):
     ],
 )
 def test_a_damaged_or_unasked_coding_is_told(body, coding):
-    with pytest.raises(errors.WrongAnswer, match=r"unpacked|not asked for"):
+    with pytest.raises(answers.WrongAnswer, match=r"unpacked|not asked for"):
         called(lambda client: client.job("job_1").get(), [head(200, body, Content_Encoding=coding)])
 
 
@@ -201,12 +201,12 @@ def test_a_token_that_ends_in_the_middle_of_an_upload(tmp_path):
     body = b'{"type": "/problems/unauthorized", "title": "A valid token is required", "detail": "It has expired."}'
     early = [50_000, head(401, body, Connection="close"), CLOSE]
     with raw_server(early) as (url, _), Client(url, "ts_old", backoff=FAST) as client:
-        with pytest.raises(errors.ClientError) as error:
+        with pytest.raises(answers.ClientError) as error:
             client.benchmark("x").submit({"en": path})
         # where the reset of the connection overtakes the answer, there is none to read
-        assert isinstance(error.value, (errors.Unauthorized, errors.NoAnswer))
+        assert isinstance(error.value, (answers.Unauthorized, answers.NoAnswer))
     with raw_server([head(401, body, Connection="close"), CLOSE]) as (url, received):
-        with Client(url, "ts_old", backoff=FAST) as client, pytest.raises(errors.Unauthorized) as error:
+        with Client(url, "ts_old", backoff=FAST) as client, pytest.raises(answers.Unauthorized) as error:
             client.benchmark("x").submit({"en": path})
         assert error.value.lines == (
             "It has expired.",
@@ -220,7 +220,7 @@ def test_a_token_that_ends_while_waiting_leaves_the_submission():
     script = {("POST", "/v1/benchmarks/x/submissions"): [(202, {}, {"id": "sub_1", "state": "queued"})],
               ("GET", "/v1/submissions/sub_1"): [refused]}  # fmt: skip
     with stand_in(script) as (url, _), Client(url, backoff=FAST) as client:
-        with pytest.raises(errors.Unauthorized) as error:
+        with pytest.raises(answers.Unauthorized) as error:
             client.benchmark("x").submit({"en": TEXT}, wait=True)
         assert error.value.lines[-1] == "sub_1 was sent before and is kept: ask for it again."
 
@@ -229,13 +229,13 @@ def test_a_file_that_breaks_off_leaves_what_was_there(tmp_path):
     target = tmp_path / "board.csv"
     target.write_text("old", encoding="utf-8")
     whole = head(200, b"a,b\n1,2\n", Content_Type="text/csv")
-    with pytest.raises(errors.NoAnswer):
+    with pytest.raises(answers.NoAnswer):
         called(lambda client: client.benchmark("x").rendered_board("csv", to=target), [whole[:-3], CLOSE])
     assert [path.name for path in tmp_path.iterdir()] == ["board.csv"]
     assert target.read_text(encoding="utf-8") == "old"
     text, _ = called(lambda client: client.benchmark("x").rendered_board("csv", to=target), [whole])
     assert (text, target.read_text(encoding="utf-8")) == ("", "a,b\n1,2\n")
-    with pytest.raises(errors.UnwritableTarget, match="Name a file that can be written"):
+    with pytest.raises(answers.UnwritableTarget, match="Name a file that can be written"):
         called(lambda client: client.benchmark("x").rendered_board("csv", to=tmp_path / "no" / "x"), [whole])
 
 
@@ -257,7 +257,7 @@ def test_a_busy_service_is_asked_again_when_it_says(as_date, monkeypatch):
     asked = format_datetime(now + timedelta(seconds=7), usegmt=True) if as_date else "7"
     busy = head(429, b"{}", Retry_After=asked, Date=format_datetime(now, usegmt=True), Connection="close")
     pauses = []
-    monkeypatch.setattr("treescore.client.drivers.BlockingDriver.pause", lambda _, seconds: pauses.append(seconds))
+    monkeypatch.setattr("treescore.client.session.BlockingDriver.pause", lambda _, seconds: pauses.append(seconds))
     called(lambda client: client.job("job_1").get(), [busy], [head(200, DONE)])
     assert pauses == [7.0]
 
@@ -265,7 +265,7 @@ def test_a_busy_service_is_asked_again_when_it_says(as_date, monkeypatch):
 @pytest.mark.parametrize("asked", ["soon", "-3", "", "²", "1e9"])
 def test_an_unreadable_time_is_none(asked):
     busy = head(429, b'{"title": "Busy"}').replace(b"Content-Type", f"Retry-After: {asked}\r\nContent-Type".encode())
-    with pytest.raises(errors.TooManyRequests) as error:
+    with pytest.raises(answers.TooManyRequests) as error:
         called(lambda client: client.job("job_1").get(), [busy])
     assert error.value.retry_after is None
 
@@ -273,7 +273,7 @@ def test_an_unreadable_time_is_none(asked):
 def test_a_quota_that_is_refilled_too_late_says_when():
     used = {"type": "/problems/quota-exceeded", "title": "The quota is used up", "detail": "Reset at midnight."}
     answer = head(429, json.dumps(used).encode(), RateLimit_Reset="3600", RateLimit_Limit="5", RateLimit_Remaining="0")
-    with pytest.raises(errors.QuotaExceeded) as error:
+    with pytest.raises(answers.QuotaExceeded) as error:
         called(submit, [answer])
     assert error.value.retry_after == 3600
     assert str(error.value) == "Reset at midnight."
@@ -292,7 +292,7 @@ def test_an_awaited_client_does_the_same(broken):
         job = awaited(url, submit)
     assert job.id == "job_1"
     assert len(set(keys(received))) == 1
-    with raw_server([CLOSE]) as (url, received), pytest.raises(errors.NoAnswer, match="may have been carried out"):
+    with raw_server([CLOSE]) as (url, received), pytest.raises(answers.NoAnswer, match="may have been carried out"):
         awaited(url, ask_team)
     assert len(received) == 1
 
@@ -308,7 +308,7 @@ def test_what_may_not_be_repeated_is_sent_once_however_it_is_written(method, pat
     with (
         raw_server([CLOSE]) as (url, received),
         Client(url, backoff=FAST) as client,
-        pytest.raises(errors.NoAnswer),
+        pytest.raises(answers.NoAnswer),
     ):
         client.send(method, path, json={})
     assert len(received) == times
@@ -333,17 +333,17 @@ def test_the_token_goes_to_no_other_address(path):
 
 @pytest.mark.parametrize("url", ["http://me:hunter2@127.0.0.1:9", "http://127.0.0.1:9/?a=1", "http://127.0.0.1:9/#a"])
 def test_an_address_with_a_password_or_a_query_is_refused_and_the_password_not_shown(url):
-    with pytest.raises(errors.WrongAddress) as error:
+    with pytest.raises(answers.WrongAddress) as error:
         Client(url, TOKEN)
     assert "hunter2" not in str(error.value)
 
 
 def test_a_lost_answer_names_the_key_under_which_the_request_is_done_once():
     with raw_server([CLOSE]) as (url, received), Client(url, backoff=FAST) as client:
-        with pytest.raises(errors.NoAnswer) as error:
+        with pytest.raises(answers.NoAnswer) as error:
             submit(client)
         assert f"sent again with the key '{keys(received)[0].decode()}', it is done once" in str(error.value)
-        with pytest.raises(errors.NoAnswer) as error:
+        with pytest.raises(answers.NoAnswer) as error:
             client.jobs.submit(TEXT, {"A": TEXT}, "ud", format="conllu", key="mine")
         assert "key" not in str(error.value)
 
@@ -362,15 +362,15 @@ def test_a_change_whose_answer_was_lost_may_be_why_it_is_refused():
     def change(client):
         return client.benchmark("x").change({"title": "B"}, etag='"1"')
 
-    with pytest.raises(errors.PreconditionFailed, match="earlier attempt, whose answer was lost"):
+    with pytest.raises(answers.PreconditionFailed, match="earlier attempt, whose answer was lost"):
         called(change, [CLOSE], [outdated])
-    with pytest.raises(errors.PreconditionFailed) as error:
+    with pytest.raises(answers.PreconditionFailed) as error:
         called(change, [outdated])
     assert error.value.lines == ("Changed",)
 
 
 def test_work_is_named_where_the_service_fails_while_it_is_waited_for():
-    with pytest.raises(errors.NoAnswer, match="job_1 was sent before and is kept"):
+    with pytest.raises(answers.NoAnswer, match="job_1 was sent before and is kept"):
         called(lambda client: client.jobs.submit(TEXT, {"A": TEXT}, "ud", format="conllu", wait=True),
                [head(202, JOB, Connection="close")], [CLOSE])  # fmt: skip
 
@@ -378,7 +378,7 @@ def test_work_is_named_where_the_service_fails_while_it_is_waited_for():
 @pytest.mark.parametrize("more", [{}, {"Retry_After": "0"}])
 def test_a_service_that_lets_nobody_wait_is_polled_with_pauses(more, monkeypatch):
     pauses = []
-    monkeypatch.setattr("treescore.client.drivers.BlockingDriver.pause", lambda _, seconds: pauses.append(seconds))
+    monkeypatch.setattr("treescore.client.session.BlockingDriver.pause", lambda _, seconds: pauses.append(seconds))
     queued = head(200, JOB, Connection="close", **more)
     called(lambda client: client.job("job_1").wait(), [queued], [queued], [head(200, DONE)])
     assert pauses == [0.001, 0.002]
@@ -395,7 +395,7 @@ FAR = "Mon, 23 Nov 99999999999 08:00:00 GMT"
 
 @pytest.mark.parametrize("dates", [{"Retry_After": FAR}, {"Retry_After": "Fri, 23 Nov 9000 08:00:00 GMT", "Date": FAR}])
 def test_a_date_beyond_the_calendar_is_none(dates):
-    with pytest.raises(errors.TooManyRequests):
+    with pytest.raises(answers.TooManyRequests):
         called(lambda client: client.job("job_1").get(), [head(429, b"{}", Connection="close", **dates)])
 
 
@@ -406,7 +406,7 @@ def test_a_redirect_to_nothing_is_told(place):
 
 
 def test_a_304_that_was_not_asked_for_is_no_redirect():
-    with pytest.raises(errors.ClientError) as error:
+    with pytest.raises(answers.ClientError) as error:
         called(lambda client: client.job("job_1").get(), [head(304, b"", Content_Length=None, Connection="close")])
     assert "answers 304" in str(error.value)
     assert "redirect" not in str(error.value)
@@ -417,11 +417,11 @@ def test_a_target_that_cannot_be_written_is_told(tmp_path, monkeypatch):
         return client.benchmark("x").rendered_board("csv", to=to)
 
     whole = head(200, b"a,b\n" * 1000, Content_Type="text/csv")
-    with pytest.raises(errors.UnwritableTarget, match="directory"):
+    with pytest.raises(answers.UnwritableTarget, match="directory"):
         called(lambda client: rendered(client, tmp_path), [whole])
     assert list(tmp_path.parent.glob(".*.part")) == []
     monkeypatch.setattr(answers, "MOST_OF_FILE", 100)
-    with pytest.raises(errors.WrongAnswer, match="more than 100 bytes"):
+    with pytest.raises(answers.WrongAnswer, match="more than 100 bytes"):
         called(lambda client: rendered(client, tmp_path / "board.csv"), [whole])
     assert list(tmp_path.iterdir()) == []
 

@@ -9,7 +9,7 @@ from tests.treescore.client.loopback import FAST
 from tests.treescore.stand_in import stand_in
 from treescore import Client, ClientError, RefusedError, RequestError, UnavailableError
 from treescore.client import Progress
-from treescore.client.drivers import BlockingDriver
+from treescore.client.session import BlockingDriver
 
 JOB = ("GET", "/v1/jobs/job_1")
 POST = ("POST", "/v1/jobs")

@@ -14,7 +14,7 @@ from treescore.core.registry import make_format
 from treescore.core.text import DEFAULT_LIMITS, Limits
 from treescore.core.trees import NO_HEAD, ODD_HEAD, DependencyTreebank, Vocabulary
 from treescore.errors import InputError, LimitError
-from treescore.formats.shared.fields import _numbered_by_dict, numbered_fields
+from treescore.formats.shared.lines import _numbered_by_dict, numbered_fields
 
 GOOD = (
     "# newdoc id = d1\n# sent_id = s1\n# text = He's in.\n"

@@ -7,9 +7,9 @@ from typing import Any
 import numpy as np
 import pytest
 
-from treescore.core.flat import flat_bytes, treebanks_of
 from treescore.core.registry import make_format
 from treescore.core.text import DEFAULT_LIMITS
+from treescore.core.treebank_bytes import flat_bytes, treebanks_of
 from treescore.core.trees import NO_HEAD, ExpressionTreebank, Vocabulary, with_vocabulary
 from treescore.errors import InputError, LimitError
 from treescore.evaluation.blind import blind_inputs

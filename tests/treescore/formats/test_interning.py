@@ -11,7 +11,7 @@ from treescore.core.jit import forced
 from treescore.core.registry import make_format
 from treescore.core.text import DEFAULT_LIMITS
 from treescore.core.trees import Vocabulary
-from treescore.formats.shared.fields import _LINES_CUT, numbered_fields, tabs_of
+from treescore.formats.shared.lines import _LINES_CUT, numbered_fields, tabs_of
 
 COLUMNS = 3
 

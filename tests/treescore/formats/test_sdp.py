@@ -10,8 +10,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from treescore.core.flat import flat_bytes, treebanks_of
 from treescore.core.text import DEFAULT_LIMITS
+from treescore.core.treebank_bytes import flat_bytes, treebanks_of
 from treescore.core.trees import SemanticTreebank, Sentences, Vocabulary
 from treescore.errors import InputError, LimitError, Problem
 from treescore.formats import sdp

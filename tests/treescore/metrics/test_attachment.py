@@ -10,8 +10,8 @@ from treescore.core.registry import Outcome
 from treescore.errors import InputError
 from treescore.evaluation.evaluate import Evaluation
 from treescore.evaluation.spec import parse_spec
+from treescore.metrics.shared.attachment_slices import ERROR_GROUPINGS
 from treescore.metrics.shared.groupings import GROUPINGS
-from treescore.metrics.shared.malteval import ERROR_GROUPINGS
 
 
 def evaluate(gold: str, system: str, format_name: str = "conllu", **params: Any) -> Outcome:

@@ -13,7 +13,7 @@ from treescore.core.registry import Metric, Outcome
 from treescore.errors import InputError
 from treescore.evaluation.evaluate import Evaluation
 from treescore.evaluation.spec import parse_spec
-from treescore.metrics.attachment import slices
+from treescore.metrics.shared import attachment_slices
 
 SETTINGS: dict[str, dict[str, Any]] = {
     "plain": {},
@@ -99,7 +99,7 @@ def test_the_table_sums_to_the_scoring_words(sentences: Any) -> None:
 
 
 def test_the_table_has_an_end(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(slices, "MAX_ROWS", 2)
+    monkeypatch.setattr(attachment_slices, "MAX_ROWS", 2)
     gold = "".join(f"{n}\tw\t_\tX\t_\t_\t0\t{relation}\n" for n, relation in enumerate("aaabbcd", 1)) + "\n"
     _, outcome = scored(gold, gold, confusion=True)
     rows = outcome.extra()["confusion"]

@@ -15,7 +15,7 @@ from treescore.evaluation.evaluate import Evaluation
 from treescore.evaluation.spec import parse_spec
 from treescore.metrics.shared import segmentation
 from treescore.metrics.shared.segmentation import PlainTables, common_subsequence
-from treescore.metrics.ud.metric import ROWS
+from treescore.metrics.ud import ROWS
 
 SPEC = parse_spec({"format": "conllu", "metrics": ["attachment", "ud", "enhanced"]})
 UD = parse_spec({"format": "conllu", "metrics": ["ud", "enhanced"]})

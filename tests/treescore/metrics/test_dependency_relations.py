@@ -15,7 +15,7 @@ from treescore.core.registry import SKIP, Outcome
 from treescore.errors import InputError, Problem
 from treescore.evaluation.evaluate import Evaluation
 from treescore.evaluation.spec import parse_format, parse_items, parse_spec
-from treescore.metrics.dependency_relations.tables import TABLE
+from treescore.metrics.dependency_relations import TABLE
 
 
 def scored(

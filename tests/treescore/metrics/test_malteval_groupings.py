@@ -14,17 +14,17 @@ from treescore.core.registry import Outcome
 from treescore.errors import InputError
 from treescore.evaluation.evaluate import Evaluation
 from treescore.evaluation.spec import parse_spec
-from treescore.metrics.attachment.slices import MAX_ROWS
-from treescore.metrics.shared.groupings import GROUPINGS
-from treescore.metrics.shared.malteval import (
+from treescore.metrics.shared.attachment_slices import (
     ERROR_GROUPINGS,
     MAX_GROUPINGS,
+    MAX_ROWS,
     METRICS,
     SPAN,
     clustering,
     clustering_2,
     pre_and_post,
 )
+from treescore.metrics.shared.groupings import GROUPINGS
 
 MALTEVAL = [
     *("Token", "Wordform", "Lemma", "Cpostag", "Postag", "Feats", "Deprel", "Frame", "Sentence", "SentenceLength"),

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from treescore.core.jit import interpreted
 from treescore.evaluation.evaluate import Evaluation
 from treescore.evaluation.spec import parse_spec
-from treescore.metrics.parseval.matching import Brackets, Equal, Open, _first_left, alike, merged
+from treescore.metrics.parseval.inputs import Brackets, Equal, Open, _first_left, alike, merged
 
 Spans = list[tuple[int, int, int]]
 

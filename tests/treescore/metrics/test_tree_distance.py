@@ -15,7 +15,7 @@ from treescore.core.text import DEFAULT_LIMITS, Limits
 from treescore.errors import LimitError
 from treescore.evaluation.evaluate import Evaluation
 from treescore.evaluation.spec import parse_spec
-from treescore.metrics.tree_distance.metric import COUNT_NAMES, TABLE
+from treescore.metrics.tree_distance import COUNT_NAMES, TABLE
 
 Tree = tuple[Any, ...]
 """Label, then subtrees."""

@@ -12,7 +12,7 @@ from treescore.core.registry import Outcome
 from treescore.errors import InputError
 from treescore.evaluation.evaluate import Evaluation
 from treescore.evaluation.spec import Spec, parse_spec
-from treescore.metrics.ud.metric import ROWS
+from treescore.metrics.ud import ROWS
 
 SPEC = parse_spec({"format": "conllu", "metrics": ["ud"]})
 

@@ -11,7 +11,7 @@ from treescore.core.registry import ERROR, OK, Outcome
 from treescore.errors import InputError
 from treescore.evaluation.evaluate import Evaluation
 from treescore.evaluation.spec import parse_spec
-from treescore.metrics.ud.metric import ALIGNED, ROWS
+from treescore.metrics.ud import ALIGNED, ROWS
 
 PROGRAMS: dict[str, dict[str, str]] = {
     "conll18": {},

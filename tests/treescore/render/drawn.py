@@ -6,7 +6,7 @@ import re
 from typing import NamedTuple
 from xml.etree import ElementTree as ET
 
-from treescore.render.letters import BOLD, width
+from treescore.render.drawing import BOLD, width
 
 _SVG = "{http://www.w3.org/2000/svg}"
 _PATH = re.compile(r"([MLHVQhz])([^MLHVQhz]*)")

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from tests.treescore.render.drawn import check_sound
 from treescore.render.constituent_layout import MOST_LEVELS, Node, branches_of, constituent_lines, masks_of, place_of
 from treescore.render.constituents_picture import MOST_TREE_WORDS, constituent_facts, constituents_svg
-from treescore.render.letters import LINE_WIDTH
+from treescore.render.drawing import LINE_WIDTH
 from treescore.render.sentence_shapes import Branch, ConstituentSentence
 
 WORDS = ("Das", "Buch", "hat", "er", "gelesen", ".")

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from tests.treescore.render.drawn import check_sound, path_box
 from treescore.render.constituent_layout import MOST_LEVELS, Node, constituent_lines, place_of, tree_of
 from treescore.render.constituents_picture import constituent_facts, constituents_svg
-from treescore.render.letters import LINE_WIDTH
+from treescore.render.drawing import LINE_WIDTH
 from treescore.render.sentence_shapes import ConstituentSentence, Span
 
 GOLDEN = Path(__file__).parents[2] / "golden" / "pictures"

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from tests.treescore.render.drawn import check_sound
 from treescore.render.dependencies_picture import MOST_ARC_WORDS, dependencies_svg, dependency_facts, to_place
 from treescore.render.dependency_layout import ROOT, DependencyLine, blocks_of, dependency_lines, links_between
-from treescore.render.letters import BOLD, LINE_WIDTH, width
+from treescore.render.drawing import BOLD, LINE_WIDTH, width
 from treescore.render.sentence_shapes import (
     LABEL_SIZE,
     Arc,

@@ -20,9 +20,9 @@ from treescore.render.drawing import (
     ranks_words,
     signed_words,
     value_words,
+    width,
     wrapped_words,
 )
-from treescore.render.letters import width
 
 VALUES = st.lists(st.floats(-1e9, 1e9) | st.floats(0, 1) | st.none(), max_size=6)
 NAMESPACED = '<svg xmlns="http://www.w3.org/2000/svg" '

@@ -13,7 +13,7 @@ import orjson
 import pytest
 
 from treescore.core.scores import f1_score
-from treescore.render import FORMATS, render_comparisons
+from treescore.render.forms import FORMATS, render_comparisons
 from treescore.significance import Candidate, Settings, compare
 
 NAMES = ("matched", "gold", "system")

@@ -8,7 +8,7 @@ import io
 import orjson
 import pytest
 
-from treescore.render import ITEM_FORMATS, render_items
+from treescore.render.forms import ITEM_FORMATS, render_items
 
 ITEMS = [
     {"item": 1, "status": "ok", "scores": {"las": 0.5, "cutoff": {"f1": None}}, "words": [{"word": "=a"}]},

@@ -8,7 +8,7 @@ import orjson
 import pytest
 
 from tests.treescore.render.test_forms_comparisons import document
-from treescore.render import render_comparisons
+from treescore.render.forms import render_comparisons
 from treescore.render.tables import LISTED_ACROSS, across_lines
 from treescore.significance.families import Compared, across
 

@@ -13,8 +13,7 @@ from hypothesis import strategies as st
 
 from treescore.core.scores import f1_score, ratio_score
 from treescore.significance import exact_ratios, exact_sums
-from treescore.significance.exact_ratio_kernels import factor_tables, significant_points
-from treescore.significance.exact_ratios import Plane, log_mass, plane_cost
+from treescore.significance.exact_ratios import Plane, factor_tables, log_mass, plane_cost, significant_points
 from treescore.significance.permutation import ShufflePlan, permutation
 from treescore.significance.units import Sample, sample_of
 

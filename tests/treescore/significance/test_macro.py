@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 
 from treescore.core.scores import Score, f1_score, harmonic, ratio_score
-from treescore.significance import macro_tests, permutation, signed_sums
+from treescore.significance import macro, permutation, signed_sums
 from treescore.significance.macro import (
     inverted_p,
     listed_p,
@@ -242,7 +242,7 @@ def test_a_p_near_the_decision_is_drawn_more_often() -> None:
     p = one(sample, plan=replace(PLAN, alpha=1e-12)).p
     assert p is not None
     near = one(sample, plan=replace(PLAN, alpha=1.2 * p))
-    assert near.how == f"tilted sampling, {macro_tests.NEAR_DRAWS} draws"
+    assert near.how == f"tilted sampling, {macro.NEAR_DRAWS} draws"
     assert near.error is not None
     assert near.error < 0.01
 
@@ -259,7 +259,7 @@ def test_the_number_of_threads_changes_nothing(monkeypatch: pytest.MonkeyPatch) 
     pairs = list(itertools.combinations(range(6), 2))
     found = []
     for threads in (1, 2, 4):
-        monkeypatch.setattr(macro_tests, "THREADS", threads)
+        monkeypatch.setattr(macro, "THREADS", threads)
         found.append(permutation.permutation(sample, pairs, "two-sided", replace(PLAN, family=len(pairs))))
     assert found[0] == found[1] == found[2]
 
@@ -275,14 +275,14 @@ def test_draws_stay_within_the_budget(monkeypatch: pytest.MonkeyPatch) -> None:
         original(states, kinds, *rest)
 
     monkeypatch.setattr(signed_sums, "tilted_draws", counting)
-    monkeypatch.setattr(macro_tests, "SAMPLED_WORK", 3e6)
-    monkeypatch.setattr(macro_tests, "NEAR_WORK", 5e6)
+    monkeypatch.setattr(macro, "SAMPLED_WORK", 3e6)
+    monkeypatch.setattr(macro, "NEAR_WORK", 5e6)
     tests = permutation.permutation(sample, pairs, "two-sided", replace(PLAN, family=len(pairs)))
     assert 2e6 < sum(counted) <= 8e6
     assert {test.kind for test in tests} >= {"inversion", "sampled"}
     counted.clear()
-    monkeypatch.setattr(macro_tests, "SAMPLED_WORK", 0.0)
-    monkeypatch.setattr(macro_tests, "NEAR_WORK", 0.0)
+    monkeypatch.setattr(macro, "SAMPLED_WORK", 0.0)
+    monkeypatch.setattr(macro, "NEAR_WORK", 0.0)
     permutation.permutation(sample, pairs, "two-sided", replace(PLAN, family=len(pairs)))
     assert not counted
 
@@ -291,11 +291,11 @@ def test_pairs_beyond_their_share_have_the_normal_formula_unless_they_may_decide
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     sample = random_sample(8, [200, 200], gap=0.3)
-    monkeypatch.setattr(macro_tests, "INVERTED_KINDS", 1.0)
+    monkeypatch.setattr(macro, "INVERTED_KINDS", 1.0)
     far = one(sample)
     assert far.how == "Lugannani-Rice formula"
     assert far.kind == "inversion"
-    monkeypatch.setattr(macro_tests, "INVERTED_KINDS", 1e4)
+    monkeypatch.setattr(macro, "INVERTED_KINDS", 1e4)
     assert far.log10_p == pytest.approx(one(sample).log10_p, abs=0.01)
 
 

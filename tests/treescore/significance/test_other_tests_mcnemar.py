@@ -12,8 +12,8 @@ from treescore.core.registry import TokenBits
 from treescore.core.scores import Score, ratio_score
 from treescore.errors import InputError
 from treescore.significance import Candidate, Settings, compare
-from treescore.significance.constants import SMALLEST
 from treescore.significance.other_tests import mcnemar, smallest_of
+from treescore.significance.settings import SMALLEST
 
 KINDS = ("exact", "mid-p", "chi2", "chi2-corrected")
 

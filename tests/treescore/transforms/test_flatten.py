@@ -17,8 +17,7 @@ from treescore.core.registry import make_format, make_transform
 from treescore.core.text import DEFAULT_LIMITS
 from treescore.core.trees import ConstituentTreebank, Vocabulary
 from treescore.errors import InputError, LimitError
-from treescore.transforms.shared.rewriting import dropped_by
-from treescore.transforms.shared.rules import RULE_SETS, Rule, parse_rules
+from treescore.transforms.shared.rules import RULE_SETS, Rule, dropped_by, parse_rules
 from treescore.transforms.shared.tree_edit import without_nodes
 
 

@@ -13,9 +13,8 @@ from treescore.core.params import Param
 from treescore.core.text import BOM, first_bad_byte, place
 from treescore.core.trees import Sentences
 from treescore.errors import InputError, Problem
-from treescore.formats.shared.fields import Fields
 from treescore.formats.shared.findings import Findings
-from treescore.formats.shared.lines import Outline, unix_lines
+from treescore.formats.shared.lines import Fields, Outline, unix_lines
 
 SENTENCE = "sentence"
 UNREADABLE = Param(

@@ -21,8 +21,8 @@ from treescore.metrics.conformance import kernel
 from treescore.metrics.conformance.report import KeyReport
 from treescore.metrics.shared.examples import TREES
 from treescore.metrics.shared.tables import members
+from treescore.transforms.labels import base_label
 from treescore.transforms.shared.tree_edit import numbered, rewritten
-from treescore.transforms.strip_functions import base_label
 
 COUNT_NAMES = (
     "key_constituents",

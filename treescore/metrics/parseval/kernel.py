@@ -14,15 +14,22 @@ from treescore.metrics.parseval.inputs import (
     FILLER,
     SHOWN,
     UNREADABLE,
+    Brackets,
     Collected,
+    Equal,
+    Hash,
     Inputs,
+    Open,
     Options,
     Scratch,
     Side,
     Sizes,
     Tables,
+    alike,
+    crossing,
+    matched,
+    merged,
 )
-from treescore.metrics.parseval.matching import Brackets, Equal, Hash, Open, alike, crossing, matched, merged
 
 FINE, LENGTHS_DIFFER, WORDS_DIFFER = 0, 1, 2
 """Why a sentence could not be compared."""

@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 import numpy as np
 
 from treescore.core.arrays import BoolArray, IntArray, sums_by, sums_of_rows
-from treescore.core.columns import Column, Documents, Numbers, column_of, counts_and_scores, rows_of
+from treescore.core.columns import Column, Documents, Numbers, column_of, counts_and_scores, heads_as_written, rows_of
 from treescore.core.params import Json
 from treescore.core.registry import ItemInfo
 from treescore.core.scores import ScoreTable
@@ -76,8 +76,6 @@ def words_beside(gold: DependencyTreebank, item: int, wrong: Mapping[int, Mappin
 
 
 def _head(gold: DependencyTreebank, word: int) -> str:
-    from treescore.core.columns import heads_as_written  # noqa: PLC0415 - beside `columns`, for views alone
-
     [head] = heads_as_written(gold.heads[np.array([word])], gold.vocabulary).documents(0, 1)
     return str(head)
 

@@ -11,7 +11,7 @@ from treescore.core.arrays import BoolArray, IntArray, offsets_of, owners_of, su
 from treescore.core.structure import NONE, structure_of
 from treescore.core.trees import ConstituentTreebank, Sentences, Vocabulary
 from treescore.core.word_check import paired_words
-from treescore.formats.shared.bracket_problems import UnbalancedLine
+from treescore.formats.shared.bracket_reader import UnbalancedLine
 
 
 def without_words(treebank: ConstituentTreebank, deleted: BoolArray) -> ConstituentTreebank:

@@ -30,7 +30,7 @@ from service.usecases.submissions.submissions import delete_submission, patch_su
 from tests.fixtures.contexts import ORGANISER, give_up
 from tests.fixtures.requests import GOLD_CONLLU, loaded
 from tests.fixtures.tasks import ANYONE, LONG, SLUG, TWO_PARTS, Task, spoilt
-from treescore.render import FORMATS
+from treescore.render.forms import FORMATS
 
 
 @pytest.fixture

@@ -1,28 +1,204 @@
-"""Score dependencies as sets (Lin): precision over the answer's dependencies, recall over the key's."""
+"""Score dependencies as sets (Lin 1998): precision over the answer's dependencies, recall over the key's.
+
+Tables are as Lin prints them: by relation, word, genre and sentence length.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import Any, ClassVar
 
 import numpy as np
 
-from treescore.core import registry
-from treescore.core.arrays import BoolArray, IntArray, offsets_of, owners_of, sums_by
-from treescore.core.columns import Column, Lists, Numbers, Records, Some, nullable, places_of, strings_of
+from treescore.core.arrays import BoolArray, IntArray, offsets_of, owners_of, placed, sums_by, tallied
+from treescore.core.columns import (
+    Column,
+    Documents,
+    Lists,
+    Numbers,
+    Quotients,
+    Records,
+    Some,
+    counts_and_scores,
+    nullable,
+    places_of,
+    rows_of,
+    strings_of,
+)
 from treescore.core.params import BOOLEAN, STRINGS, Json, Param
-from treescore.core.scores import ZERO, ScoreTable, errors_param
+from treescore.core.registry import (
+    ERROR,
+    OK,
+    SKIP,
+    Disclosure,
+    ErrorValues,
+    Example,
+    ItemInfo,
+    Metric,
+    Outcome,
+    SliceFields,
+    TokenBits,
+    all_ok,
+    fields,
+    register,
+)
+from treescore.core.scores import ZERO, Ratio, Score, ScoreTable, errors_param, harmonic, ratio_score
 from treescore.core.structure import resolved_heads
 from treescore.core.text import Limits
 from treescore.core.trees import NO_HEAD, DependencyTreebank, Vocabulary
 from treescore.errors import InputError, Problem, ProblemList
-from treescore.metrics.dependency_relations.tables import COUNT_NAMES, TABLE, Matches, Side, tables_of
 from treescore.metrics.shared.examples import RESEGMENTED
 from treescore.metrics.shared.heads import lengths_to_offsets, shape_of
 from treescore.metrics.shared.segmentation import UNALIGNED, alignment_of
-from treescore.metrics.shared.tables import DEPRELS, words_beside
+from treescore.metrics.shared.tables import (
+    DEPRELS,
+    SentenceValues,
+    attributes_of,
+    grouped_sentences,
+    numbered_values,
+    words_beside,
+)
 from treescore.metrics.shared.words import no_parse
+
+COUNT_NAMES = ("answer", "key", "answer_correct", "key_found")
+_NO_ANSWER = "the answer has no selected dependency"
+_NO_KEY = "the key has no selected dependency"
+
+TABLE = ScoreTable(
+    COUNT_NAMES,
+    (
+        Score(
+            name="f1",
+            doc="Harmonic mean of precision and recall.",
+            ratios=(Ratio({"answer_correct": 1}, {"answer": 1}), Ratio({"key_found": 1}, {"key": 1})),
+            join=harmonic,
+            undefined="precision or recall is undefined",
+        ),
+        ratio_score(
+            "precision",
+            "Share of the answer's dependencies that the key has.",
+            "answer_correct",
+            "answer",
+            undefined=_NO_ANSWER,
+        ),
+        ratio_score(
+            "recall", "Share of the key's dependencies that the answer has.", "key_found", "key", undefined=_NO_KEY
+        ),
+    ),
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Side:
+    """The dependencies of one side, at most one for each of w words.
+
+    Attributes:
+        treebank: the treebank itself.
+        owners: the key's sentence at which each word counts, int64 (w,).
+        dependencies: whether the word has a head, bool (w,).
+        heads: the head as a word of the whole text, from 0, -1 for the root and unknown words, int64 (w,).
+        labels: relations after equivalent ones are merged, int64 (w,).
+    """
+
+    treebank: DependencyTreebank
+    owners: IntArray
+    dependencies: BoolArray
+    heads: IntArray
+    labels: IntArray
+
+
+@dataclass(frozen=True, slots=True)
+class Matches:
+    """Key and answer after their dependencies were looked up in each other.
+
+    Attributes:
+        key, answer: the two sides.
+        key_selected, answer_selected: the dependencies that count, bool over each side's words.
+        key_right: the key's dependencies that the answer has, bool over the key's words.
+        right: the answer's dependencies that the key has, bool over the answer's words.
+        sentences: the sentences that count, bool (n,).
+    """
+
+    key: Side
+    answer: Side
+    key_selected: BoolArray
+    answer_selected: BoolArray
+    key_right: BoolArray
+    right: BoolArray
+    sentences: BoolArray
+
+    def rows(self) -> IntArray:
+        """Count each sentence: int64 (n, 4), columns as COUNT_NAMES."""
+        keys, answers, sentences = self.key.owners, self.answer.owners, len(self.key.treebank)
+        return np.stack(
+            [
+                sums_by(answers[self.answer_selected], sentences),
+                sums_by(keys[self.key_selected], sentences),
+                sums_by(answers[self.answer_selected & self.right], sentences),
+                sums_by(keys[self.key_selected & self.key_right], sentences),
+            ],
+            axis=1,
+        )
+
+
+def tables_of(pair: Matches, items: ItemInfo) -> Mapping[str, Documents]:
+    """Make every table: relation (also `deprel`), word, category, each sentence attribute, sentence length.
+
+    Rows of word groups count each side by its own annotation. Rows of sentence groups also have the number of
+    sentences and words and, where parse times are known, seconds and words per second.
+    """
+    key, answer = pair.key, pair.answer
+    relations = _by_string(pair, key.labels, answer.labels)
+    gold = key.treebank
+    attributes = attributes_of(gold.sentences.attributes, items)
+    lengths = np.diff(gold.word_offsets)
+    rows = pair.rows()
+    return {
+        "relation": relations,
+        "deprel": relations,
+        "word": _by_string(pair, gold.forms, answer.treebank.forms),
+        "category": _by_string(pair, gold.upos, answer.treebank.upos),
+        **{name: _by_sentence(pair, rows, items, values) for name, values in attributes.items()},
+        "sentence_length": _by_sentence(pair, rows, items, lengths.tolist()),
+    }
+
+
+def _by_string(pair: Matches, key_values: IntArray, answer_values: IntArray) -> Documents:
+    """Make one row per string, most frequent in the key first."""
+    strings = pair.key.treebank.vocabulary.strings
+    key, answer = pair.key_selected, pair.answer_selected
+    used, groups = placed(np.concatenate([key_values[key], answer_values[answer]]))
+    kinds = np.concatenate([pair.key_right[key], 2 + pair.right[answer].astype(np.int64)])
+    tallies = tallied(groups, len(used), kinds, 4)
+    listed = np.flatnonzero(tallies.any(axis=0))
+    key_wrong, key_found, wrong, correct = tallies[:, listed]
+    used, counts = used[listed], np.stack([wrong + correct, key_wrong + key_found, correct, key_found], axis=1)
+    values = [strings[number] for number in used.tolist()]
+    by_value = np.array(sorted(range(len(values)), key=values.__getitem__), np.int64)
+    answers, keys = counts[by_value, :2].T
+    order = by_value[np.lexsort((-answers, -keys))]
+    return rows_of(strings_of(used[order], pair.key.treebank.vocabulary), *counts_and_scores(TABLE, counts[order]))
+
+
+def _by_sentence(pair: Matches, rows: IntArray, items: ItemInfo, values: SentenceValues) -> Documents:
+    """Make one row per value of a sentence attribute, in order of the values."""
+    used, groups = numbered_values(values, pair.sentences)
+    size = len(used) + 1
+    words = sums_by(groups, size, np.diff(pair.key.treebank.word_offsets))[:-1]
+    sentences = sums_by(groups, size)[:-1]
+    more: dict[str, Column] = {"words": Numbers(words), "mean_length": Quotients([words], [sentences])}
+    seconds = items.seconds.get(items.system)
+    if seconds is not None:
+        total = np.bincount(groups, np.array(seconds, np.float64), size)[:-1]
+        timed = total > 0
+        more |= {
+            "seconds": Numbers(total),
+            "seconds_per_sentence": Quotients([total], [sentences]),
+            "words_per_second": nullable(timed, Numbers(words[timed] / total[timed])),
+        }
+    return grouped_sentences(TABLE, rows, used, groups, more)
+
 
 NO_WORD = -1
 """Head of a root, and of a dependency on something outside the sentence."""
@@ -47,8 +223,8 @@ _SELECT = Param(
 )
 
 
-@registry.register
-class DependencyRelations(registry.Metric):
+@register
+class DependencyRelations(Metric):
     """Dependencies as sets: (modifier, head), or (modifier, head, relation) where labels count.
 
     Precision is the share of the answer's dependencies that the key has, recall the share of the key's that the
@@ -61,15 +237,14 @@ class DependencyRelations(registry.Metric):
     doc: ClassVar[str] = "Precision, recall and F1 over dependencies, labelled or not, all or selected (Lin)."
     source: ClassVar[str] = "Lin 1995 (IJCAI); Lin 2003, Dependency-based Evaluation of MINIPAR"
     reads: ClassVar[tuple[type[Any], ...]] = (DependencyTreebank,)
-    examples: ClassVar[tuple[registry.Example, ...]] = (registry.Example("conllu", RESEGMENTED, {"labelled": True}),)
+    examples: ClassVar[tuple[Example, ...]] = (Example("conllu", RESEGMENTED, {"labelled": True}),)
     own_segmentation: ClassVar[bool] = True
     headline: ClassVar[Mapping[str, str]] = {"precision": "P", "recall": "R", "f1": "F1"}
-    error_filters: ClassVar[Mapping[str, registry.ErrorValues]] = {"deprel": DEPRELS}
-    disclosure: ClassVar[registry.Disclosure] = registry.Disclosure(
-        fields={"words": registry.fields("sentence", "word", "form", "system_head", "system_deprel")},
+    error_filters: ClassVar[Mapping[str, ErrorValues]] = {"deprel": DEPRELS}
+    disclosure: ClassVar[Disclosure] = Disclosure(
+        fields={"words": fields("sentence", "word", "form", "system_head", "system_deprel")},
         slices=dict.fromkeys(
-            ("relation", "deprel", "word", "category"),
-            registry.SliceFields(("answer", "answer_correct"), ("precision",)),
+            ("relation", "deprel", "word", "category"), SliceFields(("answer", "answer_correct"), ("precision",))
         ),
         output_sentences=True,
     )
@@ -119,7 +294,7 @@ class DependencyRelations(registry.Metric):
         """Return F1, precision and recall."""
         return TABLE
 
-    def check_gold(self, gold: DependencyTreebank, items: registry.ItemInfo, limits: Limits) -> None:
+    def check_gold(self, gold: DependencyTreebank, items: ItemInfo, limits: Limits) -> None:
         """Check that every sentence of the key is one connected tree. Raises InputError."""
         _sentences(self.values["select"], gold, items)
         shape = shape_of(_heads(gold), gold.word_offsets)
@@ -140,8 +315,8 @@ class DependencyRelations(registry.Metric):
         problems.raise_if_any()
 
     def evaluate(
-        self, gold: DependencyTreebank, system: DependencyTreebank, items: registry.ItemInfo, limits: Limits
-    ) -> registry.Outcome:
+        self, gold: DependencyTreebank, system: DependencyTreebank, items: ItemInfo, limits: Limits
+    ) -> Outcome:
         """Look up each side's dependencies in the other; words are aligned by the characters that they cover.
 
         The answer may have other words and sentences than the key; its dependencies are counted at the key's sentence
@@ -153,9 +328,7 @@ class DependencyRelations(registry.Metric):
         """
         cap = limits.max_problems
         if not len(gold.forms) and not len(system.forms):
-            return registry.Outcome(
-                rows=np.zeros((len(gold), len(COUNT_NAMES)), np.int64), status=registry.all_ok(len(gold))
-            )
+            return Outcome(rows=np.zeros((len(gold), len(COUNT_NAMES)), np.int64), status=all_ok(len(gold)))
         absent = _without_answer(gold, system)
         present = np.flatnonzero(~absent)
         present_words = np.flatnonzero(~absent[owners_of(gold.word_offsets)])
@@ -173,26 +346,24 @@ class DependencyRelations(registry.Metric):
         key_selected = _selected(self.values["select"], key, labels) & sentences[key.owners]
         answer_selected = _selected(self.values["select"], answer, labels) & sentences[answer.owners]
         pair = Matches(key, answer, key_selected, answer_selected, key_right, right, sentences)
-        status = registry.all_ok(len(gold))
-        status[absent] = registry.ERROR
-        status[~sentences] = registry.SKIP
+        status = all_ok(len(gold))
+        status[absent] = ERROR
+        status[~sentences] = SKIP
         rows = pair.rows()
         unanswered = _unanswered(key, answer, len(gold)) & sentences
         if self.values["errors"] == ZERO:
-            status[unanswered & (status == registry.OK)] = registry.SKIP
+            status[unanswered & (status == OK)] = SKIP
             rows[unanswered, COUNT_NAMES.index("answer")] = rows[unanswered, COUNT_NAMES.index("key")]
         problems = {
             sentence: no_parse(system, sentence, "none of its dependencies is found")
             for sentence in np.flatnonzero(absent).tolist()
         }
-        return registry.Outcome(
+        return Outcome(
             rows=rows,
             status=status,
             unanswered=unanswered,
             tokens={
-                "recall": registry.TokenBits(
-                    key_right[key_selected], lengths_to_offsets(key_selected, key.owners, len(gold))
-                )
+                "recall": TokenBits(key_right[key_selected], lengths_to_offsets(key_selected, key.owners, len(gold)))
             },
             problems=problems,
             warnings=list(problems.values())[:cap],
@@ -293,7 +464,7 @@ def _selected(select: Json, side: Side, labels: Mapping[int, int]) -> BoolArray:
     return mask
 
 
-def _sentences(select: Json, gold: DependencyTreebank, items: registry.ItemInfo) -> BoolArray:
+def _sentences(select: Json, gold: DependencyTreebank, items: ItemInfo) -> BoolArray:
     """Select sentences, bool (n,). Raises InputError for an attribute that no sentence has."""
     mask = np.ones(len(gold), np.bool_)
     if not select:

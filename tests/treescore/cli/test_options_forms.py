@@ -16,7 +16,8 @@ from click.testing import CliRunner
 from rich.cells import cell_len
 
 from tests.treescore.cli.test_options import GOLD, GRAPH, ROOT, RULES, run
-from treescore.cli import exits, forms, inspection
+from treescore.cli import exits, inspection
+from treescore.cli import options as forms
 from treescore.cli.exits import UNWRITTEN
 from treescore.cli.main import main
 from treescore.results import FORMS

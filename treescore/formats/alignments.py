@@ -1,4 +1,8 @@
-"""NAACL alignments (WPT 2003 and 2005): `sentence position position [S|P] [confidence]`, one line a link."""
+"""Word alignments without words: `pharaoh` and `talp` have a line a sentence pair, `naacl` a line a link.
+
+pharaoh (Moses) is `0-0 1-2`, words counted from 0; talp is `1-1 3p4`, words counted from 1, 0 is NULL; naacl (WPT 2003
+and 2005) is `sentence position position [S|P] [confidence]`.
+"""
 
 from __future__ import annotations
 
@@ -17,6 +21,7 @@ from treescore.errors import InputError, Problem, ProblemList
 from treescore.formats.shared.links import (
     REVERSED,
     Fault,
+    LineFormat,
     Links,
     Tokens,
     alignments_of,
@@ -199,3 +204,31 @@ def _kind(field: bytes) -> int:
 
 def _normalised(name: bytes) -> str:
     return (name.lstrip(b"0") or b"0").decode() if name.isdigit() else name.decode("utf-8")
+
+
+@register
+class Pharaoh(LineFormat):
+    """The output of fast_align, eflomal and awesome-align; `1p2` (or `1?2`) is a possible link."""
+
+    name = "pharaoh"
+    doc = "Word alignments, one line a sentence pair: 0-0 1-2 (sure), 1p2 (possible); words count from 0."
+    source = "Koehn et al. 2007 (Moses); Dyer, Chahuneau & Smith 2013 (fast_align)"
+    suffixes = (".pharaoh",)
+    usual_metric = "alignment"
+    example = b"0-0 1-2 2p1\n\n0-1 10?3\n"
+    usual_base = 0
+    params: ClassVar[Mapping[str, Param]] = {"base": base_param(usual_base), "reversed": REVERSED}
+
+
+@register
+class Talp(LineFormat):
+    """The format of the AlignmentSet tools and of published gold alignments."""
+
+    name = "talp"
+    doc = "Word alignments, one line a sentence pair: 1-1 (sure), 3p4 (possible); words count from 1, 0 is NULL."
+    source = "Lambert & Castell 2004 (AlignmentSet)"
+    suffixes = (".talp",)
+    usual_metric = "alignment"
+    example = b"1-1 2-3 3p4\n\n0-2 11P3\n"
+    usual_base = 1
+    params: ClassVar[Mapping[str, Param]] = {"base": base_param(usual_base), "reversed": REVERSED}

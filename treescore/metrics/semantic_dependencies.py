@@ -1,24 +1,58 @@
-"""The edges of both sides, paired by the words that they join: in items, slices and pictures.
+"""Score semantic dependency graphs edge by edge, as the SDP tasks do: precision and recall of edges and tops.
 
-Items have the edges of sentences that are not the same on both sides, slices the scores of groups of edges; marks say
-which edges are wrong and which graphs an output lacks.
+The edges of both sides are paired by the words that they join. Items have the edges of sentences that are not the same
+on both sides, slices the scores of groups of edges; marks say which edges are wrong and which graphs an output lacks.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import NamedTuple
+from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 
-from treescore.core import columns
 from treescore.core.arrays import BoolArray, IntArray, largest_first, offsets_of, owners_of, sums_by
-from treescore.core.registry import Marks, MarkState
-from treescore.core.scores import ScoreTable, f1_score, ratio_score
-from treescore.core.structure import ROOT, TOP, Edges, edges_of
+from treescore.core.columns import (
+    Column,
+    Documents,
+    Numbers,
+    Records,
+    column_of,
+    counts_and_scores,
+    listed,
+    nullable,
+    places_of,
+    stacked_rows,
+    strings_of,
+)
+from treescore.core.params import Json, Param
+from treescore.core.registry import (
+    ERROR,
+    OK,
+    SKIP,
+    Disclosure,
+    ErrorValues,
+    Example,
+    Fields,
+    ItemInfo,
+    Marks,
+    MarkState,
+    Metric,
+    Outcome,
+    SliceFields,
+    TokenBits,
+    all_ok,
+    register,
+)
+from treescore.core.scores import ZERO, Score, ScoreTable, errors_param, f1_score, ratio_score
+from treescore.core.structure import ROOT, TOP, Edges, edges_of, places_in_sentences
+from treescore.core.text import Limits
 from treescore.core.trees import SemanticTreebank
+from treescore.metrics.shared.examples import GRAPHS
+from treescore.metrics.shared.tables import AGREES, members
+from treescore.metrics.shared.words import check_same_words
 
 ALONE = -1
 """Partner of an edge whose words the other side does not join."""
@@ -97,7 +131,7 @@ class ItemRows:
         order = np.lexsort((rows.predicates, rows.arguments))
         return _Rows(*(column[order] for column in rows))
 
-    def __call__(self, start: int, stop: int) -> columns.Records:
+    def __call__(self, start: int, stop: int) -> Records:
         """Return the member of the items of sentences `start` to `stop`."""
         bounds = self._gold.word_offsets[start : stop + 1]
         first, last = np.searchsorted(self._rows.arguments, bounds[[0, -1]]).tolist()
@@ -106,20 +140,20 @@ class ItemRows:
         known = rows.predicates != ROOT
         heads = rows.predicates[known]
         positions = np.zeros(len(rows.predicates), np.int64)
-        positions[known] = columns.places_of(heads, self._gold)[1].values
-        members: dict[str, columns.Column] = {
-            "argument": columns.places_of(rows.arguments, self._gold)[1],
-            "argument_form": columns.strings_of(self._gold.forms[rows.arguments], strings),
-            "predicate": columns.Numbers(positions),
-            "predicate_form": columns.nullable(known, columns.strings_of(self._gold.forms[heads], strings)),
+        positions[known] = places_of(heads, self._gold)[1].values
+        members: dict[str, Column] = {
+            "argument": places_of(rows.arguments, self._gold)[1],
+            "argument_form": strings_of(self._gold.forms[rows.arguments], strings),
+            "predicate": Numbers(positions),
+            "predicate_form": nullable(known, strings_of(self._gold.forms[heads], strings)),
             "gold_label": self._labels(self._pairs.gold, rows.golds),
             "system_label": self._labels(self._pairs.system, rows.systems),
         }
-        return columns.Records({"edges": columns.listed(rows.arguments, bounds, columns.Records(members))})
+        return Records({"edges": listed(rows.arguments, bounds, Records(members))})
 
-    def _labels(self, side: Edges, chosen: IntArray) -> columns.Column:
+    def _labels(self, side: Edges, chosen: IntArray) -> Column:
         known = np.asarray(chosen != ALONE, np.bool_)
-        return columns.nullable(known, columns.strings_of(side.labels[chosen[known]], self._gold.vocabulary))
+        return nullable(known, strings_of(side.labels[chosen[known]], self._gold.vocabulary))
 
 
 def lacking_graphs(gold: SemanticTreebank, system: SemanticTreebank) -> BoolArray:
@@ -192,7 +226,7 @@ _SLICES_TABLE = ScoreTable(
 )
 
 
-def slices_of(gold: SemanticTreebank, pairs: Pairs) -> dict[str, columns.Documents]:
+def slices_of(gold: SemanticTreebank, pairs: Pairs) -> dict[str, Documents]:
     """Return the rows by label, direction and distance of the argument from its predicate, and its part of speech.
 
     The part of speech is gold's. Tops are a value of their own, but in `argument_pos`.
@@ -208,9 +242,9 @@ def slices_of(gold: SemanticTreebank, pairs: Pairs) -> dict[str, columns.Documen
         if len(rest):
             found.append(None)
             rows = np.concatenate([rows, counts[rest].sum(axis=0, keepdims=True)])
-        values[name] = columns.column_of(found)
+        values[name] = column_of(found)
         tables.append(rows)
-    return columns.stacked_rows(values, *columns.counts_and_scores(_SLICES_TABLE, np.concatenate(tables)))
+    return stacked_rows(values, *counts_and_scores(_SLICES_TABLE, np.concatenate(tables)))
 
 
 def _groupings(
@@ -236,3 +270,135 @@ def _distance(edges: Edges) -> IntArray:
     words = np.abs(edges.arguments - edges.predicates)
     places = np.searchsorted([1, 2, 3, 7], words, "right")
     return np.where(edges.predicates == ROOT, 5, places)
+
+
+_ROWS = {"labelled": "Edges and tops with the right words and role", "unlabelled": "The same with any role"}
+_COUNTS = ("correct", "gold", "system")
+
+
+def _table() -> ScoreTable:
+    scores: list[Score] = []
+    exact: list[Score] = []
+    for row, doc in _ROWS.items():
+        correct, gold, system = (f"{row}.{count}" for count in _COUNTS)
+        scores += [
+            f1_score(f"{row}_f1", f"{doc}: F1.", correct, gold, system, "no side has edges or tops"),
+            ratio_score(f"{row}_precision", f"{doc}: precision.", correct, system, undefined="the output has none"),
+            ratio_score(f"{row}_recall", f"{doc}: recall.", correct, gold, undefined="gold has none"),
+        ]
+        what = "edges, tops and roles" if row == "labelled" else "edges and tops"
+        exact.append(ratio_score(f"{row}_exact_match", f"Graphs whose {what} are all right.", f"exact.{row}", "graphs"))
+    names = tuple(f"{row}.{count}" for row in _ROWS for count in _COUNTS)
+    return ScoreTable((*names, *(f"exact.{row}" for row in _ROWS), "graphs"), (*scores, *exact))
+
+
+_TABLE = _table()
+_OWN = SliceFields(("system", "correct"), ("precision",))
+
+
+@register
+class SemanticDependencies(Metric):
+    """Edges (predicate, argument, role), and for each top an edge from the root, as sets (Oepen et al. 2014, 2015).
+
+    P, R and F1 are over the edges of all graphs, exact match over graphs. Nodes are words by their position; both sides
+    must have the same words. A graph that the output lacks is an empty one; two empty graphs match.
+    """
+
+    name: ClassVar[str] = "semantic_dependencies"
+    doc: ClassVar[str] = "Precision, recall and F1 of semantic dependency graphs, labelled and unlabelled (SDP)."
+    source: ClassVar[str] = "Oepen et al. 2015, https://aclanthology.org/S15-2153; mtool --score sdp"
+    params: ClassVar[Mapping[str, Param]] = {
+        "errors": errors_param("Graphs of gold for which the output has no edge", "without effect on precision"),
+    }
+    reads: ClassVar[tuple[type[Any], ...]] = (SemanticTreebank,)
+    examples: ClassVar[tuple[Example, ...]] = (Example("sdp", GRAPHS),)
+    headline: ClassVar[Mapping[str, str]] = {
+        "labelled_f1": "LF", "labelled_precision": "LP", "labelled_recall": "LR", "labelled_exact_match": "LM",
+        "unlabelled_f1": "UF",
+    }  # fmt: skip
+    error_filters: ClassVar[Mapping[str, ErrorValues]] = {"label": members("gold_label", "system_label")}
+    disclosure: ClassVar[Disclosure] = Disclosure(
+        fields={
+            "edges": Fields(
+                {name: name for name in ("argument", "argument_form", "predicate", "predicate_form", "system_label")},
+                required="system_label",
+            )
+        },
+        scores=("labelled_precision",),
+        slices=dict.fromkeys((LABEL, DIRECTION, DISTANCE), _OWN),
+    )
+
+    @property
+    def table(self) -> ScoreTable:
+        """Return labelled scores, unlabelled ones, then exact match."""
+        return _TABLE
+
+    def evaluate(self, gold: SemanticTreebank, system: SemanticTreebank, items: ItemInfo, limits: Limits) -> Outcome:
+        """Compare the edges of each graph.
+
+        Raises:
+            InputError: `word-count-mismatch` or `word-mismatch`.
+        """
+        del items
+        lacking = lacking_graphs(gold, system)
+        system = with_words_of(gold, system, lacking)
+        check_same_words(gold, system, limits.max_problems)
+        pairs = pairs_of(gold, system)
+        owners = owners_of(gold.word_offsets)
+        of_gold, of_system = owners[pairs.gold.arguments], owners[pairs.system.arguments]
+        size = len(gold)
+        golds, systems = sums_by(of_gold, size), sums_by(of_system, size)
+        unanswered = np.asarray((systems == 0) & (golds > 0), np.bool_)
+        status = all_ok(size)
+        status[lacking] = ERROR
+        charged = self.values["errors"] == ZERO
+        if charged:
+            status[unanswered & (status == OK)] = SKIP
+        counted = np.where(unanswered, golds, systems) if charged else systems
+        columns: list[IntArray] = []
+        exact: list[IntArray] = []
+        for right in (pairs.right, pairs.found):
+            correct = sums_by(of_gold[right], size)
+            same = (correct == golds) & (golds == systems) & ~(lacking & charged)
+            columns += [correct, golds, counted]
+            exact.append(same.astype(np.int64))
+        problems = {index: system.sentences.unreadable[index] for index in np.flatnonzero(lacking).tolist()}
+        return Outcome(
+            rows=np.stack([*columns, *exact, np.ones(size, np.int64)], axis=1),
+            status=status,
+            unanswered=unanswered,
+            problems=problems,
+            tokens={"labelled_recall": TokenBits(pairs.right, offsets_of(golds))},
+            warnings=list(problems.values())[: limits.max_problems],
+            details=ItemRows(gold, pairs),
+            sizes=golds + systems,
+            slices=lambda: slices_of(gold, pairs),
+            marks=lambda: marks_of_pairs(pairs),
+        )
+
+    def errors_of(self, item: Mapping[str, Json], gold: SemanticTreebank) -> Iterator[dict[str, Json]]:
+        """Return the edges that the output lacks, those that gold lacks, and those with another role."""
+        del gold
+        for row in item["edges"]:
+            missed, extra = row["system_label"] is None, row["gold_label"] is None
+            yield {"kind": "missed" if missed else "extra" if extra else "role", **row}
+
+    def beside_gold(self, item: Mapping[str, Json], gold: SemanticTreebank) -> Iterator[dict[str, Json]]:
+        """Return the edges of both sides in the order of their arguments."""
+        wrong = {(row["argument"], row["predicate"]): row for row in self.errors_of(item, gold)}
+        first, last = gold.word_offsets[item["item"] - 1 : item["item"] + 1].tolist()
+        strings, forms = gold.vocabulary.strings, gold.forms[first:last].tolist()
+        edges = edges_of(gold, (first, last))
+        places = (column.tolist() for column in places_in_sentences(edges, gold.word_offsets))
+        rows = []
+        for predicate, argument, label in zip(*places, edges.labels.tolist(), strict=True):
+            if (argument, predicate) in wrong:
+                continue
+            above = strings[forms[predicate - 1]] if predicate else None
+            words = {"argument": argument, "argument_form": strings[forms[argument - 1]]}
+            words |= {"predicate": predicate, "predicate_form": above}
+            rows.append({**words, "gold_label": strings[label], "system_label": AGREES, "error": ""})
+        for row in wrong.values():
+            kind = row.pop("kind")
+            rows.append({**row, "error": kind})
+        return iter(sorted(rows, key=lambda row: (row["argument"], row["predicate"])))

@@ -1,4 +1,4 @@
-"""Score the thirteen rows of the CoNLL 2018 shared task, with different segmentations of one text.
+"""Score the thirteen rows of the CoNLL 2018 shared task (Zeman et al. 2018), with different segmentations of one text.
 
 Sentences of an output whose heads make no tree have each of their heads counted as wrong. Slices have LAS by groups of
 words.
@@ -35,7 +35,7 @@ from treescore.core.structure import resolved_heads
 from treescore.core.text import Limits
 from treescore.core.trees import NO_HEAD, DependencyTreebank
 from treescore.errors import InputError, Problem
-from treescore.metrics.attachment.slices import MAX_ROWS
+from treescore.metrics.shared.attachment_slices import MAX_ROWS
 from treescore.metrics.shared.examples import RESEGMENTED
 from treescore.metrics.shared.groupings import GROUPINGS, OWN_GROUPINGS, WordAttributes
 from treescore.metrics.shared.heads import Allowed, Shape, shape_of, shape_problems

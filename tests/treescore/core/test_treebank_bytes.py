@@ -12,9 +12,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as arrays
 
-from treescore.core.flat import flat_bytes, treebanks_of
 from treescore.core.registry import FORMATS, METRICS, Example, Outcome, make_format
 from treescore.core.text import DEFAULT_LIMITS
+from treescore.core.treebank_bytes import flat_bytes, treebanks_of
 from treescore.core.trees import NO_HEAD, DependencyTreebank, Sentences, Vocabulary
 from treescore.evaluation.document import item_details, outcome_document
 from treescore.evaluation.evaluate import Evaluation, ReadGold

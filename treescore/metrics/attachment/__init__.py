@@ -1,1 +1,0 @@
-"""Attachment scores (Buchholz & Marsi 2006; Nilsson & Nivre 2008)."""

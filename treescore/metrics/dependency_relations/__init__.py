@@ -1,1 +1,0 @@
-"""Precision and recall of dependency relations (Lin 1998)."""

@@ -1,1 +1,0 @@
-"""Precision and recall of the edges and tops of semantic dependency graphs."""

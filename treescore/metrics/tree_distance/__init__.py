@@ -1,1 +1,0 @@
-"""Edit distance of trees (Zhang & Shasha 1989)."""

@@ -1,1 +1,0 @@
-"""The CoNLL 2018 shared task's scores (Zeman et al. 2018)."""
