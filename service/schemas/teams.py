@@ -18,20 +18,7 @@ from service.errors import LONGEST_SHOWN, unprocessable
 from service.requests import EVENT_KINDS, MAX_TEAMS, SCOPES
 from service.requests import TeamRequest as Team
 from service.requests import TeamsRequest as Teams
-from service.schemas.base import (
-    Fault,
-    Listed,
-    Moment,
-    Name,
-    Nested,
-    Slug,
-    Strict,
-    String,
-    Whole,
-    check_year,
-    choice,
-    length,
-)
+from service.schemas import base
 from treescore.core.text import first_bad_byte, place
 from treescore.errors import Problem, ProblemList
 from treescore.render.forms import safe_value, separated
@@ -39,42 +26,42 @@ from treescore.render.forms import safe_value, separated
 MAX_SECRET = 200
 
 
-class TeamRequest(Strict[requests.TeamRequest]):
+class TeamRequest(base.Strict[requests.TeamRequest]):
     """A new team."""
 
     into = requests.TeamRequest
 
-    id = Slug(required=True)
-    name = Name(required=True)
-    contact = Name(allow_none=True)
+    id = base.Slug(required=True)
+    name = base.Name(required=True)
+    contact = base.Name(allow_none=True)
 
 
-class TeamsRequest(Strict[requests.TeamsRequest]):
+class TeamsRequest(base.Strict[requests.TeamsRequest]):
     """Several new teams."""
 
     into = requests.TeamsRequest
 
-    teams = Listed(Nested(TeamRequest), required=True, validate=length(1, MAX_TEAMS, "teams"))
+    teams = base.Listed(base.Nested(TeamRequest), required=True, validate=base.length(1, MAX_TEAMS, "teams"))
 
 
-class InviteRequest(Strict[requests.InviteRequest]):
+class InviteRequest(base.Strict[requests.InviteRequest]):
     """A new invite."""
 
     into = requests.InviteRequest
 
-    expires_at = Moment(required=True, validate=check_year)
-    teams_at_most = Whole(1, MAX_TEAMS, required=True)
+    expires_at = base.Moment(required=True, validate=base.check_year)
+    teams_at_most = base.Whole(1, MAX_TEAMS, required=True)
 
 
-class JoinRequest(Strict[requests.JoinRequest]):
+class JoinRequest(base.Strict[requests.JoinRequest]):
     """A team that its own members make."""
 
     into = requests.JoinRequest
 
-    invite = String(required=True, validate=length(1, MAX_SECRET, "characters"))
-    id = Slug(required=True)
-    name = Name(required=True)
-    contact = Name(required=True)
+    invite = base.String(required=True, validate=base.length(1, MAX_SECRET, "characters"))
+    id = base.Slug(required=True)
+    name = base.Name(required=True)
+    contact = base.Name(required=True)
 
 
 COLUMNS = ("id", "name", "contact")
@@ -163,34 +150,34 @@ def _team(row: Row, header: Sequence[str], problems: ProblemList) -> Team | None
     except ValidationError as error:
         for name, faults in error.messages_dict.items():
             for fault in faults:
-                code = fault.code if isinstance(fault, Fault) else "bad-value"
+                code = fault.code if isinstance(fault, base.Fault) else "bad-value"
                 detail = f"{name}: {fault}"
                 problems.add(Problem(code=code, line=row.line, column=header.index(name) + 1, detail=detail))
         return None
     return team
 
 
-class TokenRequest(Strict[requests.TokenRequest]):
+class TokenRequest(base.Strict[requests.TokenRequest]):
     """A new token."""
 
     into = requests.TokenRequest
 
-    scopes = Listed(choice(SCOPES), required=True, validate=length(1, len(SCOPES), "scopes"))
-    expires_at = Moment(allow_none=True, validate=check_year)
-    name = Name(allow_none=True)
+    scopes = base.Listed(base.choice(SCOPES), required=True, validate=base.length(1, len(SCOPES), "scopes"))
+    expires_at = base.Moment(allow_none=True, validate=base.check_year)
+    name = base.Name(allow_none=True)
 
 
 MAX_URL = 1000
 
 
-class WebhookRequest(Strict[requests.WebhookRequest]):
+class WebhookRequest(base.Strict[requests.WebhookRequest]):
     """Where events are sent."""
 
     into = requests.WebhookRequest
 
-    url = String(required=True, validate=length(1, MAX_URL, "characters"))
-    kinds = Listed(choice(EVENT_KINDS), validate=length(None, len(EVENT_KINDS), "kinds of events"))
-    benchmark = Slug(allow_none=True)
+    url = base.String(required=True, validate=base.length(1, MAX_URL, "characters"))
+    kinds = base.Listed(base.choice(EVENT_KINDS), validate=base.length(None, len(EVENT_KINDS), "kinds of events"))
+    benchmark = base.Slug(allow_none=True)
 
 
 TOKEN_COLUMNS = ("id", "name", "contact", "token")

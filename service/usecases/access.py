@@ -17,19 +17,9 @@ from datetime import datetime, timedelta
 import redis
 from sqlalchemy import Connection
 
+from service import errors
 from service.caller import ADMIN, Caller, network_of, token_hash
 from service.context import Context
-from service.errors import (
-    LONGEST_SHOWN,
-    SOON,
-    Conflict,
-    Forbidden,
-    Gone,
-    NotFound,
-    TooManyRequests,
-    Unauthorized,
-    Unprocessable,
-)
 from service.policy import gate
 from service.store import benchmarks, revisions, submissions, tokens
 from service.store.benchmarks import Benchmark
@@ -53,7 +43,7 @@ def storable(text: str) -> bool:
 def unknown_team(db: Connection, slug: str, team_id: str) -> str:
     """Return what to say to an organiser, who may know every team, of an id that no team of a benchmark has."""
     known = [team.id for team in benchmarks.teams_of(db, slug, None, SUGGESTED_FROM)]
-    return f"Unknown team {team_id[:LONGEST_SHOWN]!r} of benchmark {slug!r}.{did_you_mean(team_id, known)}"
+    return f"Unknown team {team_id[: errors.LONGEST_SHOWN]!r} of benchmark {slug!r}.{did_you_mean(team_id, known)}"
 
 
 def _unknown_benchmark(db: Connection, slug: str, caller: Caller | None) -> str:
@@ -80,9 +70,9 @@ def benchmark_of(
     """
     benchmark = benchmarks.get(db, slug, lock=lock, exclusive=exclusive) if storable(slug) else None
     if benchmark is None or (caller is not None and not gate.knows(benchmark, caller)):
-        raise NotFound(_unknown_benchmark(db, slug, caller))
+        raise errors.NotFound(_unknown_benchmark(db, slug, caller))
     if benchmark.deleted_at is not None:
-        raise Gone(f"The benchmark {slug!r} was deleted.")
+        raise errors.Gone(f"The benchmark {slug!r} was deleted.")
     return benchmark
 
 
@@ -108,9 +98,9 @@ def submission_of(db: Connection, caller: Caller, submission_id: str, *, lock: b
     """
     submission = submissions.get(db, submission_id, lock=lock) if storable(submission_id) else None
     if submission is None or not may_read(caller, submission):
-        raise NotFound(f"Unknown submission {submission_id}.")
+        raise errors.NotFound(f"Unknown submission {submission_id}.")
     if submission.deleted_at is not None:
-        raise Gone(f"The submission {submission_id} was deleted.")
+        raise errors.Gone(f"The submission {submission_id} was deleted.")
     return submission
 
 
@@ -142,7 +132,7 @@ def cursor_number(cursor: str, digits: int) -> int:
         Unprocessable: the cursor is invalid.
     """
     if not cursor.isascii() or not cursor.isdecimal() or len(cursor) > digits:
-        raise Unprocessable("Invalid cursor. Use the `next` value of the previous page.")
+        raise errors.Unprocessable("Invalid cursor. Use the `next` value of the previous page.")
     return int(cursor)
 
 
@@ -154,10 +144,10 @@ def active_revision(db: Connection, benchmark: Benchmark) -> Revision:
     """
     revision = revisions.active(db, benchmark)
     if revision is None:
-        raise Conflict(
+        raise errors.Conflict(
             f"The gold standard of {benchmark.id!r} has not passed its check. Retry once a revision is active.",
             slug="no-active-revision",
-            headers=None if revisions.unfinished(db, benchmark.id) is None else SOON,
+            headers=None if revisions.unfinished(db, benchmark.id) is None else errors.SOON,
         )
     return revision
 
@@ -171,12 +161,12 @@ def require_open(benchmark: Benchmark, caller: Caller, now: datetime) -> None:
     if caller.organiser:
         return
     if not benchmark.opened(now):
-        raise Conflict(
+        raise errors.Conflict(
             f"The benchmark {benchmark.id!r} opens at {benchmark.settings['opens_at']}.",
             slug="not-open",
         )
     if benchmark.closed(now):
-        raise Conflict(
+        raise errors.Conflict(
             f"The benchmark {benchmark.id!r} closed at {benchmark.settings['closes_at']}.",
             slug="closed",
         )
@@ -211,7 +201,7 @@ def claim_key(
         return None
     digest, resource = stored
     if digest != idempotency_key.digest:
-        raise Unprocessable(
+        raise errors.Unprocessable(
             "This Idempotency-Key was used for another request. Use a new key for each new request.",
             slug="idempotency-key-reused",
         )
@@ -259,9 +249,9 @@ def caller_by_hash(context: Context, hashed: str, address: str = "") -> Caller:
     now = context.now()
     row = tokens.by_hash(context.store, hashed)
     if row is None or row.revoked_at is not None:
-        raise Unauthorized("The token is unknown or was revoked.")
+        raise errors.Unauthorized("The token is unknown or was revoked.")
     if row.expires_at is not None and row.expires_at <= now:
-        raise Unauthorized(f"The token expired at {moment(row.expires_at)}.")
+        raise errors.Unauthorized(f"The token expired at {moment(row.expires_at)}.")
     if row.last_used_at is None or now - row.last_used_at > USE_RESOLUTION:
         with context.store.write() as db:
             tokens.note_use(db, row.id, now)
@@ -315,7 +305,7 @@ def count_failure(context: Context, address: str) -> None:
     window, passed = divmod(int(now.timestamp()), FAILURE_WINDOW)
     if _COUNTS.add(context, network_of(address), window) <= FAILURES_ALLOWED:
         return
-    raise TooManyRequests(
+    raise errors.TooManyRequests(
         f"More than {FAILURES_ALLOWED} failed authentications within a minute came from your address. "
         "Retry with a valid token.",
         slug="too-many-failures",
@@ -358,7 +348,7 @@ def sign_in(context: Context, token: str, address: str) -> tuple[str, SignedIn]:
     hashed = token_hash(token)
     caller = caller_by_hash(context, hashed, address)
     if caller.token_id is None:
-        raise Unauthorized("Paste a token.")
+        raise errors.Unauthorized("Paste a token.")
     cookie = secrets.token_urlsafe(32)
     now = context.now()
     session = Session(
@@ -378,7 +368,7 @@ def signed_in(context: Context, cookie: str, address: str) -> SignedIn:
     session = tokens.session_by_hash(context.store, token_hash(cookie))
     now = context.now()
     if session is None or session.expires_at <= now or session.seen_at + IDLE_SESSION <= now:
-        raise Unauthorized(SESSION_ENDED)
+        raise errors.Unauthorized(SESSION_ENDED)
     caller = caller_by_hash(context, session.token_hash, address)
     if now - session.seen_at > SESSION_RESOLUTION:
         with context.store.write(durable=False) as db:
@@ -405,10 +395,10 @@ def see_as(context: Context, signed: SignedIn, benchmark: str | None, team: str 
     """
     own = caller_by_hash(context, signed.session.token_hash)
     if not own.organiser:
-        raise Forbidden("Only organisers can see the pages as a team.")
+        raise errors.Forbidden("Only organisers can see the pages as a team.")
     with context.store.write() as db:
         if benchmark is not None and team is not None:
             benchmark_of(db, benchmark, own)
             if benchmarks.get_team(db, benchmark, team) is None:
-                raise NotFound(f"Unknown team {team!r} of benchmark {benchmark!r}.")
+                raise errors.NotFound(f"Unknown team {team!r} of benchmark {benchmark!r}.")
         tokens.look_as(db, signed.session.hash, benchmark, team)

@@ -32,6 +32,7 @@ from service.store.revisions import Part
 from service.store.submissions import Submission
 from service.usecases import comparison_views
 from service.usecases.access import benchmark_of, item_number, may_read, storable, team_of
+from service.usecases.boards import compare
 from service.usecases.boards.board import (
     BOARD_SETTINGS,
     Board,
@@ -40,14 +41,6 @@ from service.usecases.boards.board import (
     rows_of,
     standard_boards,
     tested_of,
-)
-from service.usecases.boards.compare import (
-    board_behind,
-    board_question,
-    compare_submissions,
-    comparison_behind,
-    listed_question,
-    rows_of_share,
 )
 from service.usecases.boards.viewing import Viewer, release_of_revision, require_board, viewer_of
 from service.usecases.boards.work import keep_asked
@@ -76,7 +69,7 @@ def work(context: Context, run: runs.Run, _progress: Progress) -> Ending | None:
         comparison = comparisons.of_run(db, run.id)
     if comparison is None:
         return None
-    document = compare_submissions(context, comparison.question)
+    document = compare.compare_submissions(context, comparison.question)
     return _answer(context, comparison, runs.SUCCEEDED, {"comparison": document, "failure": None})
 
 
@@ -200,7 +193,7 @@ def _question(
     _require_unit(db, board, settings)
     rows = rows_of(db, board)
     if request.submissions != LEADERBOARD:
-        question = listed_question(
+        question = compare.listed_question(
             db, board, rows, comparison_views.asked_about(db, reach, request.submissions), settings
         )
         _require_runs(request, question)
@@ -209,7 +202,7 @@ def _question(
     if len(ids) < 2:
         detail = "The leaderboard has fewer than two submissions that can be compared."
         raise invalid("too-few-submissions", "/submissions", detail)
-    question = board_question(db, board, rows, ids, settings)
+    question = compare.board_question(db, board, rows, ids, settings)
     _require_runs(request, question)
     return board, question
 
@@ -356,7 +349,7 @@ def comparison_items(context: Context, caller: Caller, comparison_id: str, query
         gate.require(level, gate.Level.ITEMS, "items")
         first, second = _two(comparison.question["submissions"], query.a, query.b)
         _require_own(caller, known[first], known[second])
-        board = board_behind(db, comparison.question)
+        board = compare.board_behind(db, comparison.question)
         parts = board.chosen_parts
         address = (visibility_key(board.scored_by[0]), board.scored_by[1].name)
         gate.require_compared_items(level, address[0])
@@ -409,7 +402,7 @@ def _differing(
             of_parts.append(np.where(np.isnan(by_sentence), worst, by_sentence))
         values.append(of_parts)
     differences, owners, sentences = [], [], []
-    for at, (first, second, chosen) in enumerate(zip(*values, rows_of_share(db, board), strict=True)):
+    for at, (first, second, chosen) in enumerate(zip(*values, compare.rows_of_share(db, board), strict=True)):
         difference = first - second
         kept = np.flatnonzero(chosen & (difference != 0) if shown else chosen)
         differences.append(difference[kept])
@@ -523,7 +516,7 @@ def _compared(db: Connection, context: Context, caller: Caller, benchmark: Bench
     for team in (query.a, query.b):
         if team not in row_of:
             raise _Unseen(f"The leaderboard has no row of {team!r} with a score.")
-    name, comparison = comparison_behind(db, board, rows)
+    name, comparison = compare.comparison_behind(db, board, rows)
     if comparison is None:
         raise _Unseen("The leaderboard is not compared yet.")
     team_of = {submission: team for team, submission in row_of.items()}

@@ -13,22 +13,8 @@ from typing import TYPE_CHECKING, TypedDict, TypeVar, Unpack
 import click
 import orjson
 
+from treescore.cli import options
 from treescore.cli.exits import epilog, write
-from treescore.cli.options import (
-    JSON,
-    TEXT,
-    VIEWS,
-    Asked,
-    Lengths,
-    WholeNumber,
-    chosen_form,
-    files,
-    form_options,
-    input_options,
-    is_terminal,
-    paths_of,
-    unit_option,
-)
 
 if TYPE_CHECKING:
     from treescore.results.views import Filters
@@ -42,17 +28,17 @@ if TYPE_CHECKING:
         status_69="",
     )
 )
-@files
-@input_options
+@options.files
+@options.input_options
 @click.option("--by", metavar="NAME", help="The grouping. Without it the groupings are listed.")
-@form_options(*VIEWS)
-@unit_option
-def slices(by: str | None, output: Path | None, unit: str, **asked: Unpack[Asked]) -> None:
+@options.form_options(*options.VIEWS)
+@options.unit_option
+def slices(by: str | None, output: Path | None, unit: str, **asked: Unpack[options.Asked]) -> None:
     """Show the scores of outputs by relation, tag, length, ...
 
     GOLD and each OUTPUT are as in `treescore score`.
     """
-    form = chosen_form(output, VIEWS, paths_of(asked))
+    form = options.chosen_form(output, options.VIEWS, options.paths_of(asked))
     from treescore.cli.files import evaluated  # noqa: PLC0415 - the help needs no arrays
     from treescore.cli.views import Named, write_views  # noqa: PLC0415 - as above
 
@@ -72,7 +58,7 @@ def slices(by: str | None, output: Path | None, unit: str, **asked: Unpack[Asked
 
 def _listed(known: dict[str, list[str]], form: str) -> str:
     """Return the groupings of each metric, in a form that a program or a person reads."""
-    if form == JSON:
+    if form == options.JSON:
         return orjson.dumps(known, option=orjson.OPT_INDENT_2 | orjson.OPT_APPEND_NEWLINE).decode()
     return "".join(f"{key}: {', '.join(names) or 'no groupings'}\n" for key, names in known.items())
 
@@ -92,7 +78,7 @@ class AskedFilters(TypedDict):
     sentence: Sequence[str]
 
 
-class AskedErrors(Asked, AskedFilters):
+class AskedErrors(options.Asked, AskedFilters):
     """All options of a command that lists errors but those of its form."""
 
 
@@ -100,14 +86,14 @@ def filter_options(function: _Function) -> _Function:
     """Add the options."""
     for option in (
         click.option(
-            "--limit", type=WholeNumber(0, 10), metavar="N",
+            "--limit", type=options.WholeNumber(0, 10), metavar="N",
             help=f"Rows of each report; 0 for all. {ON_A_TERMINAL} on a terminal, else all.",
         ),
         click.option(
             "--sentence", multiple=True, metavar="N|SENT_ID",
             help="Only in these sentences, by number from 1 or by name. Repeatable.",
         ),
-        click.option("--length", type=Lengths(), help="Only in sentences of so many words, as 12, 10-20 or 40-."),
+        click.option("--length", type=options.Lengths(), help="Only in sentences of so many words, as 12, 10-20 or 40-."),
         click.option(
             "--label", multiple=True, metavar="LABEL",
             help="Only brackets of this label; NP stands for NP-SBJ too. Repeatable.",
@@ -137,7 +123,7 @@ def limit_of(limit: int | None, form: str, output: Path | None) -> int:
     """Return how many rows are shown; 0 for all."""
     if limit is not None:
         return limit
-    return ON_A_TERMINAL if form == TEXT and output is None and is_terminal() else 0
+    return ON_A_TERMINAL if form == options.TEXT and output is None and options.is_terminal() else 0
 
 
 @click.command(
@@ -148,18 +134,18 @@ def limit_of(limit: int | None, form: str, output: Path | None) -> int:
         status_69="",
     )
 )
-@files
-@input_options
+@options.files
+@options.input_options
 @filter_options
-@form_options(*VIEWS)
-@unit_option
+@options.form_options(*options.VIEWS)
+@options.unit_option
 def errors(output: Path | None, unit: str, limit: int | None, **asked: Unpack[AskedErrors]) -> None:
     """List the errors of outputs, sentence by sentence.
 
     GOLD and each OUTPUT are as in `treescore score`. An error is what costs the metric's main score. Where several
     filters are given, all of them must hold; of one filter that is repeated, one.
     """
-    form = chosen_form(output, VIEWS, paths_of(asked))
+    form = options.chosen_form(output, options.VIEWS, options.paths_of(asked))
     from treescore.cli.files import evaluated  # noqa: PLC0415 - the help needs no arrays
     from treescore.cli.views import Named, write_views  # noqa: PLC0415 - as above
 
@@ -181,12 +167,12 @@ def errors(output: Path | None, unit: str, limit: int | None, **asked: Unpack[As
         status_69="",
     )
 )
-@files
-@input_options
+@options.files
+@options.input_options
 @filter_options
 @click.option("--both", is_flag=True, help="Then list those that B has right and A has wrong.")
-@form_options(*VIEWS)
-@unit_option
+@options.form_options(*options.VIEWS)
+@options.unit_option
 def diff(*, both: bool, output: Path | None, unit: str, limit: int | None, **asked: Unpack[AskedErrors]) -> None:
     """List the sentences that output A has right and output B has wrong.
 
@@ -195,7 +181,7 @@ def diff(*, both: bool, output: Path | None, unit: str, limit: int | None, **ask
     """
     if len(asked["outputs"]) != 2:
         raise click.UsageError("Name two outputs after gold, as in: gold.conllu mine.conllu theirs.conllu")
-    form = chosen_form(output, VIEWS, paths_of(asked))
+    form = options.chosen_form(output, options.VIEWS, options.paths_of(asked))
     from treescore.cli.files import evaluated  # noqa: PLC0415 - the help needs no arrays
     from treescore.cli.views import Named, write_views  # noqa: PLC0415 - as above
 

@@ -11,54 +11,18 @@ from typing import Any, ClassVar
 
 import numpy as np
 
+from treescore.core import columns, registry
 from treescore.core.arrays import BoolArray, IntArray, offsets_of, owners_of, placed, sums_by, tallied
-from treescore.core.columns import (
-    Column,
-    Documents,
-    Lists,
-    Numbers,
-    Quotients,
-    Records,
-    Some,
-    counts_and_scores,
-    nullable,
-    places_of,
-    rows_of,
-    strings_of,
-)
 from treescore.core.params import BOOLEAN, STRINGS, Json, Param
-from treescore.core.registry import (
-    ERROR,
-    OK,
-    SKIP,
-    Disclosure,
-    ErrorValues,
-    Example,
-    ItemInfo,
-    Metric,
-    Outcome,
-    SliceFields,
-    TokenBits,
-    all_ok,
-    fields,
-    register,
-)
 from treescore.core.scores import ZERO, Ratio, Score, ScoreTable, errors_param, harmonic, ratio_score
 from treescore.core.structure import resolved_heads
 from treescore.core.text import Limits
 from treescore.core.trees import NO_HEAD, DependencyTreebank, Vocabulary
 from treescore.errors import InputError, Problem, ProblemList
+from treescore.metrics.shared import tables
 from treescore.metrics.shared.examples import RESEGMENTED
 from treescore.metrics.shared.heads import lengths_to_offsets, shape_of
 from treescore.metrics.shared.segmentation import UNALIGNED, alignment_of
-from treescore.metrics.shared.tables import (
-    DEPRELS,
-    SentenceValues,
-    attributes_of,
-    grouped_sentences,
-    numbered_values,
-    words_beside,
-)
 from treescore.metrics.shared.words import no_parse
 
 COUNT_NAMES = ("answer", "key", "answer_correct", "key_found")
@@ -142,7 +106,7 @@ class Matches:
         )
 
 
-def tables_of(pair: Matches, items: ItemInfo) -> Mapping[str, Documents]:
+def tables_of(pair: Matches, items: registry.ItemInfo) -> Mapping[str, columns.Documents]:
     """Make every table: relation (also `deprel`), word, category, each sentence attribute, sentence length.
 
     Rows of word groups count each side by its own annotation. Rows of sentence groups also have the number of
@@ -151,7 +115,7 @@ def tables_of(pair: Matches, items: ItemInfo) -> Mapping[str, Documents]:
     key, answer = pair.key, pair.answer
     relations = _by_string(pair, key.labels, answer.labels)
     gold = key.treebank
-    attributes = attributes_of(gold.sentences.attributes, items)
+    attributes = tables.attributes_of(gold.sentences.attributes, items)
     lengths = np.diff(gold.word_offsets)
     rows = pair.rows()
     return {
@@ -164,7 +128,7 @@ def tables_of(pair: Matches, items: ItemInfo) -> Mapping[str, Documents]:
     }
 
 
-def _by_string(pair: Matches, key_values: IntArray, answer_values: IntArray) -> Documents:
+def _by_string(pair: Matches, key_values: IntArray, answer_values: IntArray) -> columns.Documents:
     """Make one row per string, most frequent in the key first."""
     strings = pair.key.treebank.vocabulary.strings
     key, answer = pair.key_selected, pair.answer_selected
@@ -178,26 +142,33 @@ def _by_string(pair: Matches, key_values: IntArray, answer_values: IntArray) -> 
     by_value = np.array(sorted(range(len(values)), key=values.__getitem__), np.int64)
     answers, keys = counts[by_value, :2].T
     order = by_value[np.lexsort((-answers, -keys))]
-    return rows_of(strings_of(used[order], pair.key.treebank.vocabulary), *counts_and_scores(TABLE, counts[order]))
+    return columns.rows_of(
+        columns.strings_of(used[order], pair.key.treebank.vocabulary), *columns.counts_and_scores(TABLE, counts[order])
+    )
 
 
-def _by_sentence(pair: Matches, rows: IntArray, items: ItemInfo, values: SentenceValues) -> Documents:
+def _by_sentence(
+    pair: Matches, rows: IntArray, items: registry.ItemInfo, values: tables.SentenceValues
+) -> columns.Documents:
     """Make one row per value of a sentence attribute, in order of the values."""
-    used, groups = numbered_values(values, pair.sentences)
+    used, groups = tables.numbered_values(values, pair.sentences)
     size = len(used) + 1
     words = sums_by(groups, size, np.diff(pair.key.treebank.word_offsets))[:-1]
     sentences = sums_by(groups, size)[:-1]
-    more: dict[str, Column] = {"words": Numbers(words), "mean_length": Quotients([words], [sentences])}
+    more: dict[str, columns.Column] = {
+        "words": columns.Numbers(words),
+        "mean_length": columns.Quotients([words], [sentences]),
+    }
     seconds = items.seconds.get(items.system)
     if seconds is not None:
         total = np.bincount(groups, np.array(seconds, np.float64), size)[:-1]
         timed = total > 0
         more |= {
-            "seconds": Numbers(total),
-            "seconds_per_sentence": Quotients([total], [sentences]),
-            "words_per_second": nullable(timed, Numbers(words[timed] / total[timed])),
+            "seconds": columns.Numbers(total),
+            "seconds_per_sentence": columns.Quotients([total], [sentences]),
+            "words_per_second": columns.nullable(timed, columns.Numbers(words[timed] / total[timed])),
         }
-    return grouped_sentences(TABLE, rows, used, groups, more)
+    return tables.grouped_sentences(TABLE, rows, used, groups, more)
 
 
 NO_WORD = -1
@@ -223,8 +194,8 @@ _SELECT = Param(
 )
 
 
-@register
-class DependencyRelations(Metric):
+@registry.register
+class DependencyRelations(registry.Metric):
     """Dependencies as sets: (modifier, head), or (modifier, head, relation) where labels count.
 
     Precision is the share of the answer's dependencies that the key has, recall the share of the key's that the
@@ -237,14 +208,15 @@ class DependencyRelations(Metric):
     doc: ClassVar[str] = "Precision, recall and F1 over dependencies, labelled or not, all or selected (Lin)."
     source: ClassVar[str] = "Lin 1995 (IJCAI); Lin 2003, Dependency-based Evaluation of MINIPAR"
     reads: ClassVar[tuple[type[Any], ...]] = (DependencyTreebank,)
-    examples: ClassVar[tuple[Example, ...]] = (Example("conllu", RESEGMENTED, {"labelled": True}),)
+    examples: ClassVar[tuple[registry.Example, ...]] = (registry.Example("conllu", RESEGMENTED, {"labelled": True}),)
     own_segmentation: ClassVar[bool] = True
     headline: ClassVar[Mapping[str, str]] = {"precision": "P", "recall": "R", "f1": "F1"}
-    error_filters: ClassVar[Mapping[str, ErrorValues]] = {"deprel": DEPRELS}
-    disclosure: ClassVar[Disclosure] = Disclosure(
-        fields={"words": fields("sentence", "word", "form", "system_head", "system_deprel")},
+    error_filters: ClassVar[Mapping[str, registry.ErrorValues]] = {"deprel": tables.DEPRELS}
+    disclosure: ClassVar[registry.Disclosure] = registry.Disclosure(
+        fields={"words": registry.fields("sentence", "word", "form", "system_head", "system_deprel")},
         slices=dict.fromkeys(
-            ("relation", "deprel", "word", "category"), SliceFields(("answer", "answer_correct"), ("precision",))
+            ("relation", "deprel", "word", "category"),
+            registry.SliceFields(("answer", "answer_correct"), ("precision",)),
         ),
         output_sentences=True,
     )
@@ -283,7 +255,9 @@ class DependencyRelations(Metric):
             yield from super().beside_gold(item, gold)
             return
         errors = list(self.errors_of(item, gold))
-        yield from words_beside(gold, item["item"], {row["word"]: row for row in errors if row["kind"] == "missed"})
+        yield from tables.words_beside(
+            gold, item["item"], {row["word"]: row for row in errors if row["kind"] == "missed"}
+        )
         for row in errors:
             if row["kind"] == "wrong":
                 arcs = {name: row[name] for name in _ARCS}
@@ -294,7 +268,7 @@ class DependencyRelations(Metric):
         """Return F1, precision and recall."""
         return TABLE
 
-    def check_gold(self, gold: DependencyTreebank, items: ItemInfo, limits: Limits) -> None:
+    def check_gold(self, gold: DependencyTreebank, items: registry.ItemInfo, limits: Limits) -> None:
         """Check that every sentence of the key is one connected tree. Raises InputError."""
         _sentences(self.values["select"], gold, items)
         shape = shape_of(_heads(gold), gold.word_offsets)
@@ -315,8 +289,8 @@ class DependencyRelations(Metric):
         problems.raise_if_any()
 
     def evaluate(
-        self, gold: DependencyTreebank, system: DependencyTreebank, items: ItemInfo, limits: Limits
-    ) -> Outcome:
+        self, gold: DependencyTreebank, system: DependencyTreebank, items: registry.ItemInfo, limits: Limits
+    ) -> registry.Outcome:
         """Look up each side's dependencies in the other; words are aligned by the characters that they cover.
 
         The answer may have other words and sentences than the key; its dependencies are counted at the key's sentence
@@ -328,7 +302,9 @@ class DependencyRelations(Metric):
         """
         cap = limits.max_problems
         if not len(gold.forms) and not len(system.forms):
-            return Outcome(rows=np.zeros((len(gold), len(COUNT_NAMES)), np.int64), status=all_ok(len(gold)))
+            return registry.Outcome(
+                rows=np.zeros((len(gold), len(COUNT_NAMES)), np.int64), status=registry.all_ok(len(gold))
+            )
         absent = _without_answer(gold, system)
         present = np.flatnonzero(~absent)
         present_words = np.flatnonzero(~absent[owners_of(gold.word_offsets)])
@@ -346,24 +322,26 @@ class DependencyRelations(Metric):
         key_selected = _selected(self.values["select"], key, labels) & sentences[key.owners]
         answer_selected = _selected(self.values["select"], answer, labels) & sentences[answer.owners]
         pair = Matches(key, answer, key_selected, answer_selected, key_right, right, sentences)
-        status = all_ok(len(gold))
-        status[absent] = ERROR
-        status[~sentences] = SKIP
+        status = registry.all_ok(len(gold))
+        status[absent] = registry.ERROR
+        status[~sentences] = registry.SKIP
         rows = pair.rows()
         unanswered = _unanswered(key, answer, len(gold)) & sentences
         if self.values["errors"] == ZERO:
-            status[unanswered & (status == OK)] = SKIP
+            status[unanswered & (status == registry.OK)] = registry.SKIP
             rows[unanswered, COUNT_NAMES.index("answer")] = rows[unanswered, COUNT_NAMES.index("key")]
         problems = {
             sentence: no_parse(system, sentence, "none of its dependencies is found")
             for sentence in np.flatnonzero(absent).tolist()
         }
-        return Outcome(
+        return registry.Outcome(
             rows=rows,
             status=status,
             unanswered=unanswered,
             tokens={
-                "recall": TokenBits(key_right[key_selected], lengths_to_offsets(key_selected, key.owners, len(gold)))
+                "recall": registry.TokenBits(
+                    key_right[key_selected], lengths_to_offsets(key_selected, key.owners, len(gold))
+                )
             },
             problems=problems,
             warnings=list(problems.values())[:cap],
@@ -464,7 +442,7 @@ def _selected(select: Json, side: Side, labels: Mapping[int, int]) -> BoolArray:
     return mask
 
 
-def _sentences(select: Json, gold: DependencyTreebank, items: ItemInfo) -> BoolArray:
+def _sentences(select: Json, gold: DependencyTreebank, items: registry.ItemInfo) -> BoolArray:
     """Select sentences, bool (n,). Raises InputError for an attribute that no sentence has."""
     mask = np.ones(len(gold), np.bool_)
     if not select:
@@ -502,28 +480,31 @@ class _Details:
         self._wrong = np.flatnonzero(pair.answer_selected & ~pair.right)
         self._missed = np.flatnonzero(pair.key_selected & ~pair.key_right)
 
-    def __call__(self, start: int, stop: int) -> Records:
+    def __call__(self, start: int, stop: int) -> columns.Records:
         """Return the items of the sentences of the key from `start` to `stop`."""
         key, answer = self._pair.key, self._pair.answer
         wrong, wrong_offsets = _between(self._wrong, answer.owners, start, stop)
         missed, missed_offsets = _between(self._missed, key.owners, start, stop)
-        sentence, word = places_of(wrong, answer.treebank)
+        sentence, word = columns.places_of(wrong, answer.treebank)
         partners = self._partners[wrong]
         known = partners >= 0
-        words: dict[str, Column] = {
+        words: dict[str, columns.Column] = {
             "sentence": sentence,
             "word": word,
-            "form": strings_of(answer.treebank.forms[wrong], answer.treebank.vocabulary),
+            "form": columns.strings_of(answer.treebank.forms[wrong], answer.treebank.vocabulary),
             **_arc("system", answer, wrong),
-            **{name: Some(known, of, left_out=True) for name, of in _arc("gold", key, partners[known]).items()},
+            **{name: columns.Some(known, of, left_out=True) for name, of in _arc("gold", key, partners[known]).items()},
         }
-        lacking: dict[str, Column] = {
-            "gold_word": places_of(missed, key.treebank)[1],
-            "gold_form": strings_of(key.treebank.forms[missed], key.treebank.vocabulary),
+        lacking: dict[str, columns.Column] = {
+            "gold_word": columns.places_of(missed, key.treebank)[1],
+            "gold_form": columns.strings_of(key.treebank.forms[missed], key.treebank.vocabulary),
             **_arc("gold", key, missed),
         }
-        return Records(
-            {"words": Lists(wrong_offsets, Records(words)), "missed": Lists(missed_offsets, Records(lacking))}
+        return columns.Records(
+            {
+                "words": columns.Lists(wrong_offsets, columns.Records(words)),
+                "missed": columns.Lists(missed_offsets, columns.Records(lacking)),
+            }
         )
 
 
@@ -533,13 +514,13 @@ def _between(words: IntArray, owners: IntArray, start: int, stop: int) -> tuple[
     return words[bounds[0] : bounds[-1]], bounds - bounds[0]
 
 
-def _arc(role: str, side: Side, words: IntArray) -> dict[str, Column]:
+def _arc(role: str, side: Side, words: IntArray) -> dict[str, columns.Column]:
     """Return head (0 for the root, null for a head outside the sentence) and relation of words."""
     heads = side.heads[words]
     known = (heads >= 0) | ~side.dependencies[words]
     heads = heads[known]
-    positions = np.where(heads >= 0, places_of(np.maximum(heads, 0), side.treebank)[1].values, 0)
+    positions = np.where(heads >= 0, columns.places_of(np.maximum(heads, 0), side.treebank)[1].values, 0)
     return {
-        f"{role}_head": nullable(known, Numbers(positions)),
-        f"{role}_deprel": strings_of(side.treebank.deprels[words], side.treebank.vocabulary),
+        f"{role}_head": columns.nullable(known, columns.Numbers(positions)),
+        f"{role}_deprel": columns.strings_of(side.treebank.deprels[words], side.treebank.vocabulary),
     }

@@ -13,6 +13,7 @@ from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 
+from treescore.core import registry
 from treescore.core.arrays import BoolArray, IntArray, largest_first, offsets_of, owners_of, sums_by
 from treescore.core.columns import (
     Column,
@@ -28,24 +29,6 @@ from treescore.core.columns import (
     strings_of,
 )
 from treescore.core.params import Json, Param
-from treescore.core.registry import (
-    ERROR,
-    OK,
-    SKIP,
-    Disclosure,
-    ErrorValues,
-    Example,
-    Fields,
-    ItemInfo,
-    Marks,
-    MarkState,
-    Metric,
-    Outcome,
-    SliceFields,
-    TokenBits,
-    all_ok,
-    register,
-)
 from treescore.core.scores import ZERO, Score, ScoreTable, errors_param, f1_score, ratio_score
 from treescore.core.structure import ROOT, TOP, Edges, edges_of, places_in_sentences
 from treescore.core.text import Limits
@@ -192,7 +175,7 @@ def with_words_of(gold: SemanticTreebank, system: SemanticTreebank, lacking: Boo
     )
 
 
-def graph_marks(gold: SemanticTreebank, system: SemanticTreebank) -> Marks | None:
+def graph_marks(gold: SemanticTreebank, system: SemanticTreebank) -> registry.Marks | None:
     """Return the marks of two treebanks as they were read; None where their graphs or words differ."""
     names = [list(each.sentences.sent_ids) for each in (gold, system)]
     if len(gold) != len(system) or (all(names) and names[0] != names[1]):
@@ -202,13 +185,17 @@ def graph_marks(gold: SemanticTreebank, system: SemanticTreebank) -> Marks | Non
     return marks_of_pairs(pairs_of(gold, filled)) if same else None
 
 
-def marks_of_pairs(pairs: Pairs) -> Marks:
+def marks_of_pairs(pairs: Pairs) -> registry.Marks:
     """Return the marks of edges and tops; one that the other side has with another role is wrong by its label only."""
     found, right = pairs.found, pairs.right
-    golds = np.where(right, int(MarkState.RIGHT), np.where(found, int(MarkState.LABEL), int(MarkState.LINK)))
-    systems = np.where(pairs.extra, int(MarkState.LINK), int(MarkState.RIGHT))
+    golds = np.where(
+        right,
+        int(registry.MarkState.RIGHT),
+        np.where(found, int(registry.MarkState.LABEL), int(registry.MarkState.LINK)),
+    )
+    systems = np.where(pairs.extra, int(registry.MarkState.LINK), int(registry.MarkState.RIGHT))
     systems[pairs.partners[found]] = golds[found]
-    return Marks(system=systems, gold=golds)
+    return registry.Marks(system=systems, gold=golds)
 
 
 LABEL, DIRECTION, DISTANCE, POS = "label", "direction", "distance", "argument_pos"
@@ -293,11 +280,11 @@ def _table() -> ScoreTable:
 
 
 _TABLE = _table()
-_OWN = SliceFields(("system", "correct"), ("precision",))
+_OWN = registry.SliceFields(("system", "correct"), ("precision",))
 
 
-@register
-class SemanticDependencies(Metric):
+@registry.register
+class SemanticDependencies(registry.Metric):
     """Edges (predicate, argument, role), and for each top an edge from the root, as sets (Oepen et al. 2014, 2015).
 
     P, R and F1 are over the edges of all graphs, exact match over graphs. Nodes are words by their position; both sides
@@ -311,15 +298,15 @@ class SemanticDependencies(Metric):
         "errors": errors_param("Graphs of gold for which the output has no edge", "without effect on precision"),
     }
     reads: ClassVar[tuple[type[Any], ...]] = (SemanticTreebank,)
-    examples: ClassVar[tuple[Example, ...]] = (Example("sdp", GRAPHS),)
+    examples: ClassVar[tuple[registry.Example, ...]] = (registry.Example("sdp", GRAPHS),)
     headline: ClassVar[Mapping[str, str]] = {
         "labelled_f1": "LF", "labelled_precision": "LP", "labelled_recall": "LR", "labelled_exact_match": "LM",
         "unlabelled_f1": "UF",
     }  # fmt: skip
-    error_filters: ClassVar[Mapping[str, ErrorValues]] = {"label": members("gold_label", "system_label")}
-    disclosure: ClassVar[Disclosure] = Disclosure(
+    error_filters: ClassVar[Mapping[str, registry.ErrorValues]] = {"label": members("gold_label", "system_label")}
+    disclosure: ClassVar[registry.Disclosure] = registry.Disclosure(
         fields={
-            "edges": Fields(
+            "edges": registry.Fields(
                 {name: name for name in ("argument", "argument_form", "predicate", "predicate_form", "system_label")},
                 required="system_label",
             )
@@ -333,7 +320,9 @@ class SemanticDependencies(Metric):
         """Return labelled scores, unlabelled ones, then exact match."""
         return _TABLE
 
-    def evaluate(self, gold: SemanticTreebank, system: SemanticTreebank, items: ItemInfo, limits: Limits) -> Outcome:
+    def evaluate(
+        self, gold: SemanticTreebank, system: SemanticTreebank, items: registry.ItemInfo, limits: Limits
+    ) -> registry.Outcome:
         """Compare the edges of each graph.
 
         Raises:
@@ -349,11 +338,11 @@ class SemanticDependencies(Metric):
         size = len(gold)
         golds, systems = sums_by(of_gold, size), sums_by(of_system, size)
         unanswered = np.asarray((systems == 0) & (golds > 0), np.bool_)
-        status = all_ok(size)
-        status[lacking] = ERROR
+        status = registry.all_ok(size)
+        status[lacking] = registry.ERROR
         charged = self.values["errors"] == ZERO
         if charged:
-            status[unanswered & (status == OK)] = SKIP
+            status[unanswered & (status == registry.OK)] = registry.SKIP
         counted = np.where(unanswered, golds, systems) if charged else systems
         columns: list[IntArray] = []
         exact: list[IntArray] = []
@@ -363,12 +352,12 @@ class SemanticDependencies(Metric):
             columns += [correct, golds, counted]
             exact.append(same.astype(np.int64))
         problems = {index: system.sentences.unreadable[index] for index in np.flatnonzero(lacking).tolist()}
-        return Outcome(
+        return registry.Outcome(
             rows=np.stack([*columns, *exact, np.ones(size, np.int64)], axis=1),
             status=status,
             unanswered=unanswered,
             problems=problems,
-            tokens={"labelled_recall": TokenBits(pairs.right, offsets_of(golds))},
+            tokens={"labelled_recall": registry.TokenBits(pairs.right, offsets_of(golds))},
             warnings=list(problems.values())[: limits.max_problems],
             details=ItemRows(gold, pairs),
             sizes=golds + systems,
