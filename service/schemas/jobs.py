@@ -8,27 +8,8 @@ from typing import Any, ClassVar
 from marshmallow import INCLUDE, ValidationError, post_load, pre_load, validates_schema
 
 from service import requests
+from service.schemas import fields
 from service.schemas.base import Fault, Strict, wrong_type
-from service.schemas.fields import (
-    Checked,
-    Columns,
-    Lengths,
-    Listed,
-    Name,
-    Named,
-    Nested,
-    Parameters,
-    Seconds,
-    Shape,
-    String,
-    Strings,
-    Text,
-    Words,
-    choice,
-    component,
-    length,
-    pattern,
-)
 
 STATES = ("queued", "running", "succeeded", "failed", "cancelled")
 SIDES = ("both", "gold", "system")
@@ -48,7 +29,7 @@ class FormatChoice(Strict[dict[str, object]]):
 
         unknown = INCLUDE
 
-    name = Name(required=True)
+    name = fields.Name(required=True)
 
     @post_load(pass_original=True)
     def build(self, members: dict[str, object], original: dict[str, object], **_options: object) -> dict[str, object]:
@@ -61,9 +42,9 @@ class TransformEntry(Strict[dict[str, object]]):
 
     into = dict[str, object]
 
-    name = Name(required=True)
-    params = Parameters()
-    on = choice(SIDES)
+    name = fields.Name(required=True)
+    params = fields.Parameters()
+    on = fields.choice(SIDES)
 
 
 class MetricEntry(Strict[dict[str, object]]):
@@ -71,10 +52,12 @@ class MetricEntry(Strict[dict[str, object]]):
 
     into = dict[str, object]
 
-    name = Name(required=True)
-    key = String(validate=pattern(KEY, "bad-value", "A key has 1 to 100 letters, digits, `_` and `-`."))
-    params = Parameters()
-    transforms = Listed(Named(TransformEntry()), validate=length(None, MAX_TRANSFORMS, "transforms"))
+    name = fields.Name(required=True)
+    key = fields.String(validate=fields.pattern(KEY, "bad-value", "A key has 1 to 100 letters, digits, `_` and `-`."))
+    params = fields.Parameters()
+    transforms = fields.Listed(
+        fields.Named(TransformEntry()), validate=fields.length(None, MAX_TRANSFORMS, "transforms")
+    )
 
 
 class SystemEntry(Strict[requests.SystemEntry]):
@@ -82,16 +65,16 @@ class SystemEntry(Strict[requests.SystemEntry]):
 
     into = requests.SystemEntry
 
-    name = Name(required=True)
-    output = Text(required=True)
-    format = Named(FormatChoice())
-    run_of = Name()
+    name = fields.Name(required=True)
+    output = fields.Text(required=True)
+    format = fields.Named(FormatChoice())
+    run_of = fields.Name()
 
 
-class Significance(Checked):
+class Significance(fields.Checked):
     """A switch, or settings that their own JSON Schema checks."""
 
-    shape: ClassVar[Shape] = {"oneOf": [{"type": "boolean"}, component("SignificanceSettings")]}
+    shape: ClassVar[fields.Shape] = {"oneOf": [{"type": "boolean"}, fields.component("SignificanceSettings")]}
 
     def check(self, value: object) -> object:
         """True, false or an object."""
@@ -105,11 +88,11 @@ class Items(Strict[dict[str, object]]):
 
     into = dict[str, object]
 
-    lengths = Lengths()
-    words = Words()
-    blocks = Strings()
-    attributes = Columns(Strings())
-    seconds = Columns(Seconds())
+    lengths = fields.Lengths()
+    words = fields.Words()
+    blocks = fields.Strings()
+    attributes = fields.Columns(fields.Strings())
+    seconds = fields.Columns(fields.Seconds())
 
 
 class JobRequest(Strict[requests.JobRequest]):
@@ -117,17 +100,21 @@ class JobRequest(Strict[requests.JobRequest]):
 
     into = requests.JobRequest
 
-    format = Named(FormatChoice(), required=True)
-    gold = Text(required=True)
-    systems = Listed(Nested(SystemEntry), required=True, validate=length(1, None, "systems"))
-    transforms = Listed(Named(TransformEntry()), validate=length(None, MAX_TRANSFORMS, "transforms"))
-    metrics = Listed(Named(MetricEntry()), required=True, validate=length(1, MAX_METRICS, "metrics"))
-    significance = Significance()
-    agreement = Listed(
-        Listed(Name(), validate=length(2, 2, "addresses of scores")),
-        validate=length(None, MAX_AGREEMENTS, "pairs of scores"),
+    format = fields.Named(FormatChoice(), required=True)
+    gold = fields.Text(required=True)
+    systems = fields.Listed(fields.Nested(SystemEntry), required=True, validate=fields.length(1, None, "systems"))
+    transforms = fields.Listed(
+        fields.Named(TransformEntry()), validate=fields.length(None, MAX_TRANSFORMS, "transforms")
     )
-    items = Nested(Items)
+    metrics = fields.Listed(
+        fields.Named(MetricEntry()), required=True, validate=fields.length(1, MAX_METRICS, "metrics")
+    )
+    significance = Significance()
+    agreement = fields.Listed(
+        fields.Listed(fields.Name(), validate=fields.length(2, 2, "addresses of scores")),
+        validate=fields.length(None, MAX_AGREEMENTS, "pairs of scores"),
+    )
+    items = fields.Nested(Items)
 
     def __init__(self, max_systems: int = 200, **options: Any) -> None:
         super().__init__(**options)
@@ -171,4 +158,4 @@ class SuggestionRequest(Strict[requests.SuggestionRequest]):
 
     into = requests.SuggestionRequest
 
-    text = String(required=True, validate=length(1, MAX_TEXT, "characters: the first lines are enough"))
+    text = fields.String(required=True, validate=fields.length(1, MAX_TEXT, "characters: the first lines are enough"))

@@ -8,23 +8,8 @@ from marshmallow import ValidationError, post_load
 
 from service import requests
 from service.requests import LEADERBOARD, MAX_COMPARED, PICKS
+from service.schemas import fields
 from service.schemas.base import Fault, Strict, wrong_type
-from service.schemas.fields import (
-    Address,
-    Checked,
-    Flag,
-    Mapped,
-    Name,
-    Nested,
-    Notes,
-    Setting,
-    Shape,
-    Slug,
-    String,
-    Text,
-    Whole,
-    choice,
-)
 from treescore.significance import PARAMS
 
 ROLES = ("system", "baseline")
@@ -35,9 +20,9 @@ class SubmissionLinks(Strict[requests.LinkChanges]):
 
     into = requests.LinkChanges
 
-    paper = Address(allow_none=True)
-    code = Address(allow_none=True)
-    model = Address(allow_none=True)
+    paper = fields.Address(allow_none=True)
+    code = fields.Address(allow_none=True)
+    model = fields.Address(allow_none=True)
 
 
 class SubmissionRequest(Strict[requests.SubmissionRequest]):
@@ -45,13 +30,13 @@ class SubmissionRequest(Strict[requests.SubmissionRequest]):
 
     into = requests.SubmissionRequest
 
-    name = Name(allow_none=True)
-    notes = Notes(allow_none=True)
-    links = Nested(SubmissionLinks, allow_none=True)
-    run_of = Name(allow_none=True)
-    team = Slug(allow_none=True)
-    role = choice(ROLES)
-    outputs = Mapped(Text(), required=True)
+    name = fields.Name(allow_none=True)
+    notes = fields.Notes(allow_none=True)
+    links = fields.Nested(SubmissionLinks, allow_none=True)
+    run_of = fields.Name(allow_none=True)
+    team = fields.Slug(allow_none=True)
+    role = fields.choice(ROLES)
+    outputs = fields.Mapped(fields.Text(), required=True)
 
 
 class SubmissionChanges(Strict[requests.SubmissionChanges]):
@@ -59,11 +44,11 @@ class SubmissionChanges(Strict[requests.SubmissionChanges]):
 
     into = requests.SubmissionChanges
 
-    name = Name()
-    notes = Notes(allow_none=True)
-    links = Nested(SubmissionLinks, allow_none=True)
-    chosen = Flag()
-    withdrawn = Flag()
+    name = fields.Name()
+    notes = fields.Notes(allow_none=True)
+    links = fields.Nested(SubmissionLinks, allow_none=True)
+    chosen = fields.Flag()
+    withdrawn = fields.Flag()
 
     def __init__(self, **options: Any) -> None:
         super().__init__(**options)
@@ -71,10 +56,10 @@ class SubmissionChanges(Strict[requests.SubmissionChanges]):
         self.error_messages["unknown"] = Fault("not-changeable", detail, self.members())
 
 
-class Compared(Checked):
+class Compared(fields.Checked):
     """Ids of submissions, or all on the leaderboard."""
 
-    shape: ClassVar[Shape] = {
+    shape: ClassVar[fields.Shape] = {
         "oneOf": [
             {"type": "array", "minItems": 2, "maxItems": MAX_COMPARED, "items": {"type": "string"}},
             {"type": "string", "const": LEADERBOARD},
@@ -100,13 +85,13 @@ class ComparisonRequest(Strict[requests.ComparisonRequest]):
     class Meta(Strict.Meta):
         """The settings are beside the question."""
 
-        include: ClassVar = {name: Setting() for name in PARAMS}
+        include: ClassVar = {name: fields.Setting() for name in PARAMS}
 
     submissions = Compared(required=True)
-    score = String(allow_none=True)
-    part = String(allow_none=True)
-    revision = Whole(1, 2**31 - 1, allow_none=True)
-    pick = choice(PICKS, allow_none=True)
+    score = fields.String(allow_none=True)
+    part = fields.String(allow_none=True)
+    revision = fields.Whole(1, 2**31 - 1, allow_none=True)
+    pick = fields.choice(PICKS, allow_none=True)
 
     @post_load
     def build(self, members: dict[str, Any], **_options: object) -> requests.ComparisonRequest:

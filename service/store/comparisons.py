@@ -11,19 +11,8 @@ from typing import NotRequired, TypedDict
 import orjson
 from sqlalchemy import Connection, func, insert, select, update
 
-from service.store import artifacts
+from service.store import artifacts, tables
 from service.store.runs import UNFINISHED
-from service.store.tables import (
-    AnyRow,
-    board_comparisons,
-    columns_of,
-    comparison_asks,
-    comparisons,
-    json_text,
-    one,
-    record_of,
-    runs,
-)
 from treescore.core.params import Json
 
 
@@ -84,23 +73,23 @@ class Comparison:
 
 def add(db: Connection, comparison: Comparison) -> None:
     """Store a question. Its run is stored in the same transaction."""
-    columns = columns_of(comparison, question=json_text(comparison.question), document=None)
-    db.execute(insert(comparisons).values(columns))
+    columns = tables.columns_of(comparison, question=tables.json_text(comparison.question), document=None)
+    db.execute(insert(tables.comparisons).values(columns))
 
 
 def get(db: Connection, comparison_id: str) -> Comparison | None:
     """Return one comparison, deleted or not, or None."""
-    return one(db, select(comparisons).where(comparisons.c.id == comparison_id), _comparison)
+    return tables.one(db, select(tables.comparisons).where(tables.comparisons.c.id == comparison_id), _comparison)
 
 
 def of_run(db: Connection, run_id: str) -> Comparison | None:
     """Return the comparison whose current attempt a run is, or None."""
-    return one(db, select(comparisons).where(comparisons.c.run_id == run_id), _comparison)
+    return tables.one(db, select(tables.comparisons).where(tables.comparisons.c.run_id == run_id), _comparison)
 
 
 def listing(db: Connection, benchmark_id: str, after: str | None, limit: int) -> Sequence[Comparison]:
     """List comparisons of a benchmark by id, after a given one, without their answers and without deleted ones."""
-    c = comparisons.c
+    c = tables.comparisons.c
     query = select(*(column for column in c if column is not c.document)).where(
         c.benchmark_id == benchmark_id, c.deleted_at.is_(None)
     )
@@ -113,12 +102,12 @@ def unanswered(db: Connection, benchmark_id: str) -> int:
     """Count the unanswered questions of a benchmark."""
     query = (
         select(func.count())
-        .select_from(comparisons)
-        .join(runs, runs.c.id == comparisons.c.run_id)
+        .select_from(tables.comparisons)
+        .join(tables.runs, tables.runs.c.id == tables.comparisons.c.run_id)
         .where(
-            comparisons.c.benchmark_id == benchmark_id,
-            comparisons.c.deleted_at.is_(None),
-            runs.c.state.in_(UNFINISHED),
+            tables.comparisons.c.benchmark_id == benchmark_id,
+            tables.comparisons.c.deleted_at.is_(None),
+            tables.runs.c.state.in_(UNFINISHED),
         )
     )
     return int(db.scalar(query) or 0)
@@ -127,8 +116,8 @@ def unanswered(db: Connection, benchmark_id: str) -> int:
 def save_answer(db: Connection, comparison_id: str, document: Mapping[str, object]) -> None:
     """Store the answer, unless the comparison was deleted before."""
     db.execute(
-        update(comparisons)
-        .where(comparisons.c.id == comparison_id, comparisons.c.deleted_at.is_(None))
+        update(tables.comparisons)
+        .where(tables.comparisons.c.id == comparison_id, tables.comparisons.c.deleted_at.is_(None))
         .values(document=artifacts.pack_json(document))
     )
 
@@ -136,8 +125,8 @@ def save_answer(db: Connection, comparison_id: str, document: Mapping[str, objec
 def begin_attempt(db: Connection, comparison_id: str, run_id: str, attempt: int) -> None:
     """Note the run of another attempt at a question that the service failed to answer, or whose answer was deleted."""
     db.execute(
-        update(comparisons)
-        .where(comparisons.c.id == comparison_id)
+        update(tables.comparisons)
+        .where(tables.comparisons.c.id == comparison_id)
         .values(run_id=run_id, attempt=attempt, document=None, deleted_at=None)
     )
 
@@ -154,7 +143,7 @@ def note_ask(
 ) -> None:
     """Note that a team, or for None an organiser, has asked a question."""
     db.execute(
-        insert(comparison_asks).values(
+        insert(tables.comparison_asks).values(
             comparison_id=comparison_id,
             benchmark_id=benchmark_id,
             team_id=team_id,
@@ -167,14 +156,14 @@ def note_ask(
 
 def askers(db: Connection, comparison_id: str) -> set[str | None]:
     """Return the teams that asked a question and have not deleted it; None stands for organisers."""
-    c = comparison_asks.c
+    c = tables.comparison_asks.c
     query = select(c.team_id).where(c.comparison_id == comparison_id, c.dropped_at.is_(None))
     return set(db.scalars(query.distinct()))
 
 
 def asked_by(db: Connection, comparison_ids: Sequence[str], team_id: str) -> set[str]:
     """Return which of these comparisons a team has asked and not deleted."""
-    c = comparison_asks.c
+    c = tables.comparison_asks.c
     query = select(c.comparison_id).where(
         c.comparison_id.in_(list(comparison_ids)), c.team_id == team_id, c.dropped_at.is_(None)
     )
@@ -183,7 +172,7 @@ def asked_by(db: Connection, comparison_ids: Sequence[str], team_id: str) -> set
 
 def charged_on(db: Connection, benchmark_id: str, team_id: str, utc_day: str) -> int:
     """Count the questions that are charged to a team on a day, deleted ones included."""
-    c = comparison_asks.c
+    c = tables.comparison_asks.c
     query = select(func.count()).where(
         c.benchmark_id == benchmark_id, c.team_id == team_id, c.utc_day == utc_day, c.charged.is_(True)
     )
@@ -192,9 +181,9 @@ def charged_on(db: Connection, benchmark_id: str, team_id: str, utc_day: str) ->
 
 def drop_ask(db: Connection, comparison_id: str, team_id: str, now: datetime) -> None:
     """Note that a team has deleted a comparison that it asked. What it cost stays counted."""
-    c = comparison_asks.c
+    c = tables.comparison_asks.c
     db.execute(
-        update(comparison_asks)
+        update(tables.comparison_asks)
         .where(c.comparison_id == comparison_id, c.team_id == team_id, c.dropped_at.is_(None))
         .values(dropped_at=now)
     )
@@ -203,9 +192,11 @@ def drop_ask(db: Connection, comparison_id: str, team_id: str, now: datetime) ->
 def erase(db: Connection, comparison_ids: Sequence[str], now: datetime) -> None:
     """Delete answers, for all who asked. The rows stay: the questions may be asked again."""
     ids = list(comparison_ids)
-    c = comparison_asks.c
-    db.execute(update(comparisons).where(comparisons.c.id.in_(ids)).values(document=None, deleted_at=now))
-    db.execute(update(comparison_asks).where(c.comparison_id.in_(ids), c.dropped_at.is_(None)).values(dropped_at=now))
+    c = tables.comparison_asks.c
+    db.execute(update(tables.comparisons).where(tables.comparisons.c.id.in_(ids)).values(document=None, deleted_at=now))
+    db.execute(
+        update(tables.comparison_asks).where(c.comparison_id.in_(ids), c.dropped_at.is_(None)).values(dropped_at=now)
+    )
 
 
 def naming(db: Connection, benchmark_id: str, submission_id: str) -> Sequence[str]:
@@ -213,7 +204,7 @@ def naming(db: Connection, benchmark_id: str, submission_id: str) -> Sequence[st
 
     Those whose p allows for it alone are not among them: its team could end the comparisons of others by deleting it.
     """
-    c = comparisons.c
+    c = tables.comparisons.c
     query = select(c.id, c.question).where(
         c.benchmark_id == benchmark_id,
         c.deleted_at.is_(None),
@@ -229,17 +220,19 @@ def _compared(question: Question) -> set[str]:
 
 def finished_before(db: Connection, moment: datetime, limit: int) -> Sequence[str]:
     """List comparisons that were answered before a moment, without those that a board shows."""
-    behind = select(board_comparisons.c.comparison_id).where(board_comparisons.c.comparison_id == comparisons.c.id)
+    behind = select(tables.board_comparisons.c.comparison_id).where(
+        tables.board_comparisons.c.comparison_id == tables.comparisons.c.id
+    )
     query = (
-        select(comparisons.c.id)
-        .join(runs, runs.c.id == comparisons.c.run_id)
-        .where(comparisons.c.deleted_at.is_(None), runs.c.finished_at < moment, ~behind.exists())
+        select(tables.comparisons.c.id)
+        .join(tables.runs, tables.runs.c.id == tables.comparisons.c.run_id)
+        .where(tables.comparisons.c.deleted_at.is_(None), tables.runs.c.finished_at < moment, ~behind.exists())
         .limit(limit)
     )
     return list(db.scalars(query))
 
 
-def _comparison(row: AnyRow) -> Comparison:
+def _comparison(row: tables.AnyRow) -> Comparison:
     packed = getattr(row, "document", None)
     document = None if packed is None else artifacts.unpack_json(packed)
-    return record_of(Comparison, row, question=orjson.loads(row.question), document=document)
+    return tables.record_of(Comparison, row, question=orjson.loads(row.question), document=document)

@@ -15,17 +15,7 @@ from treescore.core.params import Json
 from treescore.core.registry import ItemInfo, Text, TokenBits
 from treescore.core.text import Limits, digest_of
 from treescore.errors import InputError, Problem
-from treescore.evaluation.benchmark import (
-    PartDocument,
-    QuestionDocument,
-    Subject,
-    candidate_of,
-    chosen_tokens,
-    joined_documents,
-    joined_tokens,
-    subject_of,
-    submissions_of,
-)
+from treescore.evaluation import benchmark
 from treescore.evaluation.evaluate import Evaluation
 from treescore.evaluation.report import documents_of
 from treescore.evaluation.spec import Spec, parse_items
@@ -109,14 +99,14 @@ def repeated(comparison: Path, gold: Path, outputs: Path, limits: Limits) -> tup
     shown = _read_answer(comparison)
     question = shown["question"]
     check_request({**question, "metrics": [question["metric"]]})
-    spec, subject = subject_of(shown)
+    spec, subject = benchmark.subject_of(shown)
     again = _answer(shown, subject, _scored_submissions(question, spec, subject, gold, outputs, limits))
     return shown, {**again, **{name: value for name, value in shown.items() if name not in again}}
 
 
-def _answer(shown: Mapping[str, Json], subject: Subject, scored: _Scored) -> dict[str, Json]:
+def _answer(shown: Mapping[str, Json], subject: benchmark.Subject, scored: _Scored) -> dict[str, Json]:
     """Compare what was counted as the service compares what it has stored."""
-    question: QuestionDocument = shown["question"]
+    question: benchmark.QuestionDocument = shown["question"]
     at = {name: position for position, (name, _) in enumerate(subject.parts)}
     lacking = {
         name: frozenset(at.values()) if parts is None else frozenset(at[part] for part in parts if part in at)
@@ -124,24 +114,29 @@ def _answer(shown: Mapping[str, Json], subject: Subject, scored: _Scored) -> dic
     }
     candidates: list[Candidate] = []
     for row in question["systems"]:
-        tokens = joined_tokens(scored.tokens[row["name"]]) if subject.settings.unit == "token" else None
-        found = candidate_of(row, scored.joined, lacking, tokens)
+        tokens = benchmark.joined_tokens(scored.tokens[row["name"]]) if subject.settings.unit == "token" else None
+        found = benchmark.candidate_of(row, scored.joined, lacking, tokens)
         candidates += [] if found is None else [found[0]]
     seeds = Seeds(bytes.fromhex(shown["seed_root"])) if "seed_root" in shown else None
     compared = {row["name"] for row in question["systems"]}
     untested = [each for each in shown["untested"] if each["name"] not in compared]
-    return subject.answer(candidates, joined_documents(scored.documents), seeds, untested, question)
+    return subject.answer(candidates, benchmark.joined_documents(scored.documents), seeds, untested, question)
 
 
 def _scored_submissions(
-    question: QuestionDocument, spec: Spec, subject: Subject, gold: Path, outputs: Path, limits: Limits
+    question: benchmark.QuestionDocument,
+    spec: Spec,
+    subject: benchmark.Subject,
+    gold: Path,
+    outputs: Path,
+    limits: Limits,
 ) -> _Scored:
     """Score the outputs of all submissions, part by part.
 
     Raises:
         ScoringError: a text is missing, is not that of the comparison, or cannot be scored.
     """
-    names = submissions_of(question["systems"])
+    names = benchmark.submissions_of(question["systems"])
     scored = _Scored({name: [] for name in names}, {name: [] for name in names})
     alone = len(question["parts"]) == 1
     for part in question["parts"]:
@@ -151,11 +146,11 @@ def _scored_submissions(
         for name in names:
             rows, bits = _counts(question, subject, evaluation, part["name"], name, outputs / name, alone=alone)
             scored.counts[name].append(rows[sentences][:, subject.columns.positions])
-            scored.tokens[name].append(None if bits is None else chosen_tokens(bits, sentences))
+            scored.tokens[name].append(None if bits is None else benchmark.chosen_tokens(bits, sentences))
     return scored
 
 
-def _chosen(part: PartDocument, sentences: int) -> BoolArray:
+def _chosen(part: benchmark.PartDocument, sentences: int) -> BoolArray:
     """Return which sentences of a part are compared, bool (n,)."""
     if part["chosen"] is None:
         return np.ones(sentences, np.bool_)
@@ -163,8 +158,8 @@ def _chosen(part: PartDocument, sentences: int) -> BoolArray:
 
 
 def _counts(
-    question: QuestionDocument,
-    subject: Subject,
+    question: benchmark.QuestionDocument,
+    subject: benchmark.Subject,
     evaluation: Evaluation,
     part: str,
     name: str,
@@ -191,7 +186,7 @@ def _stored(counts: Counts) -> Counts:
     return np.ascontiguousarray(counts, np.int64) if whole else np.ascontiguousarray(counts, np.float64)
 
 
-def _evaluation(part: PartDocument, spec: Spec, gold: Path, limits: Limits, *, alone: bool) -> Evaluation:
+def _evaluation(part: benchmark.PartDocument, spec: Spec, gold: Path, limits: Limits, *, alone: bool) -> Evaluation:
     """Read the gold of a part, which must be that of the comparison."""
     name = part["name"]
     fix = f"Put the gold of the part {name} there."

@@ -14,31 +14,8 @@ from typing import TYPE_CHECKING, Any, Unpack
 import click
 import orjson
 
+from treescore.cli import forms, options
 from treescore.cli.exits import MISSED, epilog, write
-from treescore.cli.forms import (
-    CSV,
-    JSON,
-    SVG,
-    TEXT,
-    VIEWS,
-    chosen_form,
-    explicit_form,
-    form_option,
-    form_options,
-    unit_option,
-)
-from treescore.cli.options import (
-    Asked,
-    AskedSettings,
-    Margin,
-    files,
-    input_options,
-    paths_of,
-    run_options,
-    setting_options,
-    settings_of,
-    significance_option,
-)
 from treescore.core.params import Json
 from treescore.core.wording import did_you_mean
 
@@ -56,17 +33,21 @@ if TYPE_CHECKING:
         status_69="",
     )
 )
-@files
-@input_options
-@run_options
-@significance_option
-@form_options(*VIEWS, names={TEXT: ["--table"]})
-@unit_option
+@options.files
+@options.input_options
+@options.run_options
+@options.significance_option
+@forms.form_options(*forms.VIEWS, names={forms.TEXT: ["--table"]})
+@forms.unit_option
 @click.option(
     "--style", metavar="NAME", help="Print the original program's layout: evalb, eval07, conll18, parseme, wa_eval."
 )
 def score(
-    significance: Mapping[str, Json] | None, output: Path | None, unit: str, style: str | None, **asked: Unpack[Asked]
+    significance: Mapping[str, Json] | None,
+    output: Path | None,
+    unit: str,
+    style: str | None,
+    **asked: Unpack[options.Asked],
 ) -> None:
     """Score outputs against gold.
 
@@ -76,14 +57,14 @@ def score(
     On a terminal the command prints a table of the scores that the field reports. In a pipe it prints JSON: the
     document that a job of the service would hold, with all scores, counts and comparisons.
     """
-    form = chosen_form(output, VIEWS, paths_of(asked), otherwise=JSON)
-    if style is not None and explicit_form():
-        raise click.UsageError(f"--style and {explicit_form()} are two forms. Choose one of them.")
-    if significance is not None and (form != JSON or style is not None):
+    form = forms.chosen_form(output, forms.VIEWS, options.paths_of(asked), otherwise=forms.JSON)
+    if style is not None and forms.explicit_form():
+        raise click.UsageError(f"--style and {forms.explicit_form()} are two forms. Choose one of them.")
+    if significance is not None and (form != forms.JSON or style is not None):
         advice = "Add --json, or use `treescore compare`, which prints every form."
         raise click.UsageError(f"--significance: this command prints comparisons as JSON alone. {advice}")
     compared = significance
-    if compared is None and form == JSON and style is None and _several(asked):
+    if compared is None and form == forms.JSON and style is None and _several(asked):
         compared = {}
     from treescore.cli.files import evaluated  # noqa: PLC0415 - the help needs no arrays
 
@@ -92,7 +73,7 @@ def score(
     write(text.encode(), output)
 
 
-def _several(asked: Asked) -> bool:
+def _several(asked: options.Asked) -> bool:
     """Return whether several outputs are named, which are then compared."""
     return len(asked["outputs"]) + len(asked["runs"]) > 1
 
@@ -101,10 +82,10 @@ def _rendered_scores(scored: Scored, form: str, unit: str) -> str:
     """Return the scores in a form; JSON and CSV warn on standard error too."""
     from treescore.cli.files import warn_of  # noqa: PLC0415 - as the scoring
 
-    if form in (JSON, CSV):
+    if form in (forms.JSON, forms.CSV):
         warn_of(scored.result)
     text: str = scored.result.render(form, unit)  # type: ignore[arg-type]  # click has checked the unit
-    return f"{text}\n{scored.taken}\n" if form == TEXT and scored.taken else text
+    return f"{text}\n{scored.taken}\n" if form == forms.TEXT and scored.taken else text
 
 
 def _styled(scored: Scored, style: str) -> str:
@@ -190,10 +171,10 @@ def claims(comparisons: Sequence[Mapping[str, Any]], reference: str, margin: flo
             yield Claim(document["score"], name, reference, margin, tested["p_adjusted"], bool(tested["established"]))
 
 
-COMPARE_FORMS = (*VIEWS, SVG)
+COMPARE_FORMS = (*forms.VIEWS, forms.SVG)
 
 
-class _Given(Asked, AskedSettings):
+class _Given(options.Asked, options.AskedSettings):
     """All options of the command but those of its form and of the margin."""
 
 
@@ -208,19 +189,21 @@ class _Given(Asked, AskedSettings):
         status_69="",
     )
 )
-@files
-@input_options
-@run_options
-@setting_options
+@options.files
+@options.input_options
+@options.run_options
+@options.setting_options
 @click.option(
     "--not-worse-than", "reference", metavar="NAME",
     help="End with status 1 unless every other output is shown not to be worse than this one by more than --margin, "
     "on every compared score.",
 )  # fmt: skip
-@click.option("--margin", type=Margin(), help="The margin of --not-worse-than, in units of the score, as 0.005.")
-@form_options(*COMPARE_FORMS)
-@form_option(*COMPARE_FORMS)
-@unit_option
+@click.option(
+    "--margin", type=options.Margin(), help="The margin of --not-worse-than, in units of the score, as 0.005."
+)
+@forms.form_options(*COMPARE_FORMS)
+@forms.form_option(*COMPARE_FORMS)
+@forms.unit_option
 def compare(
     output: Path | None, unit: str, reference: str | None, margin: float | None, **asked: Unpack[_Given]
 ) -> None:
@@ -229,10 +212,10 @@ def compare(
     GOLD and each OUTPUT are as in `treescore score`. Several outputs of one system, of other seeds, are one system
     only where --run or --runs says so.
     """
-    form = chosen_form(output, COMPARE_FORMS, paths_of(asked))
+    form = forms.chosen_form(output, COMPARE_FORMS, options.paths_of(asked))
     if len(asked["outputs"]) + len(asked["runs"]) < 2:
         raise click.UsageError("Name at least two outputs, as in: gold.conllu mine.conllu theirs.conllu")
-    settings = settings_of(asked)
+    settings = options.settings_of(asked)
     from treescore.cli.files import evaluated, given_outputs, warn_of  # noqa: PLC0415 - the help needs no arrays
     from treescore.results import Comparison  # noqa: PLC0415 - as above
 
@@ -241,9 +224,9 @@ def compare(
     result = scored.result
     comparison = Comparison(result)
     text = comparison.render(form, unit)  # type: ignore[arg-type]  # click has checked the unit
-    if form == TEXT and scored.taken:
+    if form == forms.TEXT and scored.taken:
         text = f"{text}\n{scored.taken}\n"
-    if form in (JSON, CSV, SVG):
+    if form in (forms.JSON, forms.CSV, forms.SVG):
         warn_of(result)
     write(text.encode(), output)
     if reference is not None and margin is not None:
@@ -254,8 +237,8 @@ def _claim(comparison: Comparison, reference: str, margin: float, form: str) -> 
     """Print which outputs are shown not to be worse, and end the command where one is not."""
     found = list(claims(comparison.comparisons, reference, margin))
     for claim in found:
-        if form == TEXT or not claim.established:
-            click.echo(claim.line, err=form != TEXT)
+        if form == forms.TEXT or not claim.established:
+            click.echo(claim.line, err=form != forms.TEXT)
     if not all(claim.established for claim in found):
         raise SystemExit(MISSED)
 

@@ -16,16 +16,9 @@ from rich.console import Console
 from rich.progress import BarColumn, TaskID, TextColumn, TimeElapsedColumn
 from rich.progress import Progress as Bar
 
+from treescore.cli import verdicts
 from treescore.cli.exits import NO_SERVICE, OK, WRONG_INPUT, Stopped, epilog
 from treescore.cli.service import asking, service_options, show, status_of, token_of
-from treescore.cli.verdicts import (
-    Outcome,
-    outcome_of,
-    parse_threshold,
-    report_lines,
-    require_margin,
-    resolved,
-)
 from treescore.client import (
     UNFINISHED,
     Client,
@@ -87,19 +80,19 @@ def submit(**given: Any) -> None:
 
 def _run(**given: Any) -> int:
     token = token_of("your team's")
-    thresholds = [parse_threshold(text) for text in given["thresholds"]]
+    thresholds = [verdicts.parse_threshold(text) for text in given["thresholds"]]
     with asking(given["url"], token, given["timeout"], "treescore-submit") as client:
         benchmark = client.benchmark(given["slug"]).get()
         files = _files_by_name(given["outputs"], benchmark)
         if given["validate_only"]:
             return _validate(client, given, files)
         if given["not_worse_than"] is not None:
-            require_margin(benchmark)
-        thresholds = resolved(client, benchmark, thresholds)
+            verdicts.require_margin(benchmark)
+        thresholds = verdicts.resolved(client, benchmark, thresholds)
         best = _best(client, given)
         submission = _final_state(client, given, token, files)
         opponents = _opponents(given, best, submission["id"])
-        outcome = outcome_of(client, benchmark, submission, thresholds, opponents)
+        outcome = verdicts.outcome_of(client, benchmark, submission, thresholds, opponents)
         return _report(outcome, files, as_json=given["as_json"])
 
 
@@ -234,7 +227,7 @@ def _failure_lines(failure: Mapping[str, Any], part: str, files: Mapping[str, Pa
     return problem_lines(errors, named, failure.get("errors_total", len(errors)))
 
 
-def _report(outcome: Outcome, files: Mapping[str, Path], *, as_json: bool) -> int:
+def _report(outcome: verdicts.Outcome, files: Mapping[str, Path], *, as_json: bool) -> int:
     """Print the outcome; return the exit status."""
     problems = []
     for part, failure in outcome.failed_parts.items():
@@ -242,7 +235,7 @@ def _report(outcome: Outcome, files: Mapping[str, Path], *, as_json: bool) -> in
     status = outcome.status
     if status == OK and problems:
         status = WRONG_INPUT
-    lines = () if as_json else report_lines(outcome.document)
+    lines = () if as_json else verdicts.report_lines(outcome.document)
     show(status, outcome.document, lines, [*problems, *outcome.complaints], as_json=as_json)
     return status
 

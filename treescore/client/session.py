@@ -15,19 +15,8 @@ from typing import Any, TypeVar
 
 import httpx
 
+from treescore.client import errors
 from treescore.client.answers import Answer
-from treescore.client.errors import (
-    ClientError,
-    Conflict,
-    NoAnswer,
-    RefusedError,
-    RequestError,
-    TimedOut,
-    Unauthorized,
-    UnavailableError,
-    WrongAddress,
-    WrongAnswer,
-)
 from treescore.client.requests import KEY, OPERATIONS, Operation, Upload, Watch, is_sendable, progress_of
 from treescore.core.params import Json
 from treescore.core.version import __version__
@@ -162,7 +151,7 @@ class Session:
         clock: Callable[[], float] = monotonic,
     ) -> None:
         if not (token.isascii() and token.isprintable()):
-            raise RequestError("Invalid token: it has a character that is not printable ASCII.")
+            raise errors.RequestError("Invalid token: it has a character that is not printable ASCII.")
         self.url = url
         self.clock = clock
         self.backoff = backoff
@@ -199,24 +188,24 @@ class Session:
         """
         known = OPERATIONS.get(operation)
         if known is None:
-            raise RequestError(
+            raise errors.RequestError(
                 f"Unknown operation {operation!r}.{did_you_mean(operation, OPERATIONS)} Their ids are in "
                 "treescore.client.OPERATIONS."
             )
         given = dict(values or {})
         if set(given) != set(known.places):
-            raise RequestError(f"{operation} takes the path parameters: {', '.join(known.places) or 'none'}.")
+            raise errors.RequestError(f"{operation} takes the path parameters: {', '.join(known.places) or 'none'}.")
         if not all(isinstance(value, str) and value.strip(".") for value in given.values()):
-            raise RequestError(f"{operation}: an id is a text that is not empty.")
+            raise errors.RequestError(f"{operation}: an id is a text that is not empty.")
         asked = {name: str(value) for name, value in (query or {}).items() if value is not None}
         for value in (*given.values(), *asked.values()):
             if not is_sendable(value):
-                raise RequestError(f"{operation}: {value!r} has half a surrogate pair, which cannot be sent.")
+                raise errors.RequestError(f"{operation}: {value!r} has half a surrogate pair, which cannot be sent.")
         if not set(asked) <= set(known.query) or not set(known.needed) <= set(asked):
             listed = ", ".join(f"{name} (required)" if name in known.needed else name for name in known.query)
             unknown = next((name for name in asked if name not in known.query), None)
             meant = did_you_mean(unknown, known.query)
-            raise RequestError(f"{operation} takes the query parameters: {listed or 'none'}.{meant}")
+            raise errors.RequestError(f"{operation} takes the query parameters: {listed or 'none'}.{meant}")
         return Call(known.method, known.address(given), self.end(seconds), known, query=asked, **more)
 
     def end(self, seconds: float | None = None) -> float:
@@ -240,7 +229,7 @@ class Session:
             RequestError: one cannot be sent.
         """
         if not call.path.startswith("/") or not is_sendable(call.path):
-            raise RequestError(
+            raise errors.RequestError(
                 f"{call.path!r} is not a path below {self.url}. Give a path, as /v1/jobs: the token goes nowhere else."
             )
         # the caller may write names in any letters
@@ -257,7 +246,7 @@ class Session:
             headers.setdefault("Job-Key", job)
         for name, value in headers.items():
             if not (f"{name}{value}".isascii() and f"{name}{value}".isprintable()):
-                raise RequestError(f"Invalid header {name!r}: it has a character that is not printable ASCII.")
+                raise errors.RequestError(f"Invalid header {name!r}: it has a character that is not printable ASCII.")
         return headers
 
     def known(self, call: Call) -> Answer | None:
@@ -298,7 +287,9 @@ def exchange(session: Session, call: Call) -> Plan[Answer]:
 
     def check() -> None:
         if session.left(call.end) <= 0:
-            raise TimedOut(f"{session.url} did not answer within {session.span(call.end, begun)}. Allow more time.")
+            raise errors.TimedOut(
+                f"{session.url} did not answer within {session.span(call.end, begun)}. Allow more time."
+            )
 
     while True:
         attempt += 1
@@ -312,14 +303,14 @@ def exchange(session: Session, call: Call) -> Plan[Answer]:
             fault = _fault(session, error)
             if doubtful:
                 _tell_doubt(fault, call, headers, repeatable=repeatable)
-            if isinstance(fault, RequestError) or (doubtful and not repeatable):
+            if isinstance(fault, errors.RequestError) or (doubtful and not repeatable):
                 raise fault from error
             pause = session.backoff.pause(attempt)
             if attempt >= session.backoff.tries or pause > session.left(call.end):
                 raise fault from error
             yield Pause(pause)
             continue
-        except UnavailableError as error:  # the time is over, or the answer is damaged
+        except errors.UnavailableError as error:  # the time is over, or the answer is damaged
             if sent or doubtful:
                 _tell_doubt(error, call, headers, repeatable=repeatable)
             raise
@@ -354,9 +345,9 @@ def _send(session: Session, call: Call, headers: Mapping[str, str], check: Calla
     )  # fmt: skip
 
 
-def _tell_doubt(error: ClientError, call: Call, headers: Mapping[str, str], *, repeatable: bool) -> None:
+def _tell_doubt(error: errors.ClientError, call: Call, headers: Mapping[str, str], *, repeatable: bool) -> None:
     """Say what a caller must know to send nothing twice, where the answer to a request was lost."""
-    if isinstance(error, RequestError):
+    if isinstance(error, errors.RequestError):
         return  # nothing was received
     if not repeatable:
         error.add_line("The request may have been carried out: look before you send it again.")
@@ -364,14 +355,16 @@ def _tell_doubt(error: ClientError, call: Call, headers: Mapping[str, str], *, r
         error.add_line(f"It may have been carried out: sent again with the key {headers[KEY]!r}, it is done once.")
 
 
-def _fault(session: Session, error: httpx.TransportError) -> ClientError:
+def _fault(session: Session, error: httpx.TransportError) -> errors.ClientError:
     """Return what an error of the connection means to the caller."""
     if isinstance(error, httpx.UnsupportedProtocol):
-        return WrongAddress(f"Invalid URL {session.url}: {error}")
+        return errors.WrongAddress(f"Invalid URL {session.url}: {error}")
     if _is_certificate(error):
-        return WrongAddress(f"{session.url} is not trusted: {error}. Check the URL, or the certificates you trust.")
+        return errors.WrongAddress(
+            f"{session.url} is not trusted: {error}. Check the URL, or the certificates you trust."
+        )
     line = f"{session.url} does not answer: {error or type(error).__name__}"
-    return TimedOut(line) if isinstance(error, httpx.ReadTimeout) else NoAnswer(line)
+    return errors.TimedOut(line) if isinstance(error, httpx.ReadTimeout) else errors.NoAnswer(line)
 
 
 def _is_certificate(error: BaseException | None) -> bool:
@@ -384,7 +377,9 @@ def _is_certificate(error: BaseException | None) -> bool:
 
 def _pause_before(session: Session, answer: Answer, attempt: int, *, repeatable: bool, keyed: bool) -> float | None:
     """Return the seconds to wait before the next attempt; None where there must be none."""
-    same_key = keyed and answer.status == 409 and isinstance(answer.error(), Conflict) and _is_plain_conflict(answer)
+    same_key = (
+        keyed and answer.status == 409 and isinstance(answer.error(), errors.Conflict) and _is_plain_conflict(answer)
+    )
     refused = answer.status == 429
     if not (refused or same_key or (repeatable and answer.status in BUSY)):
         return None
@@ -400,11 +395,11 @@ def _is_plain_conflict(answer: Answer) -> bool:
     return (answer.object() or {}).get("type") == "/problems/conflict"
 
 
-def _error_of(answer: Answer, call: Call, *, doubtful: bool) -> ClientError:
+def _error_of(answer: Answer, call: Call, *, doubtful: bool) -> errors.ClientError:
     error = answer.error()
     if doubtful:
         error.add_line("An earlier attempt, whose answer was lost, may have been carried out.")
-    if isinstance(error, Unauthorized) and call.uploads:
+    if isinstance(error, errors.Unauthorized) and call.uploads:
         error.add_line("Nothing of the upload was stored: send it again with a valid token.")
     if call.operation is not None and answer.status in (404, 405) and answer.object() is None:
         error.add_line("The service may be older than this client, or another one: check the URL.")
@@ -448,7 +443,7 @@ def wait(
             yield Pause(max(0.0, min(pause, session.left(call.end))))
         left = session.left(call.end)
         if left <= 0:
-            raise TimedOut(
+            raise errors.TimedOut(
                 f"{name} was not finished within {session.span(call.end, begun)}. The service continues with it: ask "
                 "for it again later, or allow more time."
             )
@@ -459,7 +454,7 @@ def wait(
             headers["If-None-Match"] = etag  # so that the poll ends with each change, not with the work only
         try:
             answer = yield from exchange(session, replace(call, headers=headers, end=call.end + GRACE, fresh=True))
-        except (RefusedError, UnavailableError) as error:
+        except (errors.RefusedError, errors.UnavailableError) as error:
             error.add_line(f"{name} was sent before and is kept: ask for it again.")
             raise
 
@@ -474,7 +469,7 @@ def _work_of(session: Session, call: Call, answer: Answer) -> Plan[dict[str, Jso
     if isinstance(document.get("state"), str):
         return document
     version = yield from version_of(session, call.end)
-    raise WrongAnswer(
+    raise errors.WrongAnswer(
         f"{answer.url} answers without a state: the service{version} speaks another version of the contract than this "
         f"client ({__version__}). Check the URL, or install the client of its version.",
         status=200,
@@ -487,7 +482,7 @@ def version_of(session: Session, end: float) -> Plan[str]:
         answer = yield from exchange(session, replace(session.call("get_openapi_json"), end=min(end, session.end(5.0))))
         info: Any = answer.document().get("info")
         return f" {info['version']}"
-    except (ClientError, KeyError, TypeError):
+    except (errors.ClientError, KeyError, TypeError):
         return ""
 
 
@@ -519,13 +514,13 @@ def page_of(session: Session, pages: Pages) -> Plan[tuple[list[dict[str, Any]], 
     page: dict[str, Any] = answer.document()
     listed = page.get(pages.member)
     if not isinstance(listed, list) or not all(isinstance(each, dict) for each in listed):
-        raise WrongAnswer(f"{answer.url} answers without a list `{pages.member}`.", status=answer.status)
+        raise errors.WrongAnswer(f"{answer.url} answers without a list `{pages.member}`.", status=answer.status)
     following = page.get("next")
     if not isinstance(following, str):
         return listed, None
     seen = pages.seen | {call.query.get(pages.cursor, "")}
     if following in seen:
-        raise WrongAnswer(f"{answer.url} leads back to a page before it.", status=answer.status)
+        raise errors.WrongAnswer(f"{answer.url} leads back to a page before it.", status=answer.status)
     query = {**call.query, pages.cursor: following}
     # each page has the time of a call
     return listed, replace(pages, call=replace(call, query=query, end=session.end()), seen=seen)

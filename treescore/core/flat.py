@@ -13,38 +13,26 @@ from typing import Any
 import numpy as np
 import orjson
 
-from treescore.core.trees import (
-    Alignments,
-    ConstituentTreebank,
-    DependencyTreebank,
-    DiscontinuousTreebank,
-    ExpressionTreebank,
-    LinkForm,
-    ParallelTreebank,
-    SemanticTreebank,
-    Sentences,
-    Treebank,
-    Vocabulary,
-)
+from treescore.core import trees
 from treescore.errors import Problem
 
 _KINDS = (
-    Alignments,
-    ConstituentTreebank,
-    DependencyTreebank,
-    DiscontinuousTreebank,
-    ExpressionTreebank,
-    LinkForm,
-    ParallelTreebank,
+    trees.Alignments,
+    trees.ConstituentTreebank,
+    trees.DependencyTreebank,
+    trees.DiscontinuousTreebank,
+    trees.ExpressionTreebank,
+    trees.LinkForm,
+    trees.ParallelTreebank,
     Problem,
-    SemanticTreebank,
-    Sentences,
+    trees.SemanticTreebank,
+    trees.Sentences,
 )
 _SIZES = (np.int64, np.int32, np.int16, np.int8)
 """Types in which numbers are kept, in the order of their blocks: each array goes into the smallest that holds it."""
 
 
-def flat_bytes(vocabulary: Vocabulary, treebanks: Sequence[Treebank]) -> bytes:
+def flat_bytes(vocabulary: trees.Vocabulary, treebanks: Sequence[trees.Treebank]) -> bytes:
     """Return bytes of which `treebanks_of` makes the same treebanks; what they share is written once.
 
     Args:
@@ -56,7 +44,7 @@ def flat_bytes(vocabulary: Vocabulary, treebanks: Sequence[Treebank]) -> bytes:
     return writer.joined(roots)
 
 
-def treebanks_of(flat: bytes) -> tuple[Vocabulary, list[Any]]:
+def treebanks_of(flat: bytes) -> tuple[trees.Vocabulary, list[Any]]:
     """Return the vocabulary and the treebanks that `flat_bytes` was given; the arrays can be written to."""
     end = flat.index(b"\n")
     header = orjson.loads(flat[:end])
@@ -73,7 +61,7 @@ def treebanks_of(flat: bytes) -> tuple[Vocabulary, list[Any]]:
 class _Writer:
     """Collects arrays, objects and strings, each once; a value is described by a number or by JSON."""
 
-    def __init__(self, vocabulary: Vocabulary) -> None:
+    def __init__(self, vocabulary: trees.Vocabulary) -> None:
         self._vocabulary = vocabulary
         self._strings = vocabulary.copy()
         self._arrays: list[Any] = []
@@ -133,7 +121,7 @@ class _Reader:
     def __init__(
         self, blocks: Sequence[Any], arrays: Sequence[tuple[int, int, str]], strings: list[str], own: int
     ) -> None:
-        self.vocabulary = Vocabulary.of_strings(strings[:own])
+        self.vocabulary = trees.Vocabulary.of_strings(strings[:own])
         self._strings = [*strings, None]
         self._objects: list[Any] = []
         self._arrays = []

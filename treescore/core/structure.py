@@ -10,16 +10,9 @@ from typing import NamedTuple
 
 import numpy as np
 
+from treescore.core import trees
 from treescore.core.arrays import IntArray
 from treescore.core.jit import compiled
-from treescore.core.trees import (
-    NO_HEAD,
-    ODD_HEAD,
-    ConstituentTreebank,
-    DependencyTreebank,
-    SemanticTreebank,
-    Vocabulary,
-)
 
 MAX_DIGITS = 18
 
@@ -32,20 +25,20 @@ def plain_number(string: str) -> int | None:
     return 10**MAX_DIGITS if len(digits) > MAX_DIGITS else int(digits or "0")
 
 
-def heads_of(numbers: IntArray, vocabulary: Vocabulary) -> IntArray:
+def heads_of(numbers: IntArray, vocabulary: trees.Vocabulary) -> IntArray:
     """Turn numbers of HEAD strings into heads as `DependencyTreebank.heads` holds them: int64, the same shape."""
     heads: IntArray = vocabulary.table(numbers, lambda string: _head(string, vocabulary))[numbers]
     return heads
 
 
-def head_string(head: int, vocabulary: Vocabulary) -> str:
+def head_string(head: int, vocabulary: trees.Vocabulary) -> str:
     """Return a head as it was written."""
-    if head == NO_HEAD:
+    if head == trees.NO_HEAD:
         return "_"
-    return vocabulary.strings[ODD_HEAD - head] if head <= ODD_HEAD else str(head)
+    return vocabulary.strings[trees.ODD_HEAD - head] if head <= trees.ODD_HEAD else str(head)
 
 
-def resolved_heads(treebank: DependencyTreebank, start: int = 0, end: int | None = None) -> IntArray:
+def resolved_heads(treebank: trees.DependencyTreebank, start: int = 0, end: int | None = None) -> IntArray:
     """Read heads with leading zeros as numbers (`02` is 2); other strings stay below 0.
 
     Args:
@@ -57,23 +50,23 @@ def resolved_heads(treebank: DependencyTreebank, start: int = 0, end: int | None
         int64 (end - start,).
     """
     given = treebank.heads[start:end]
-    odd = given <= ODD_HEAD
+    odd = given <= trees.ODD_HEAD
     if not odd.any():
         return given
     strings = treebank.vocabulary.strings
     heads = given.copy()
     for word in np.flatnonzero(odd).tolist():
-        value = plain_number(strings[ODD_HEAD - heads[word]])
+        value = plain_number(strings[trees.ODD_HEAD - heads[word]])
         if value is not None:
             heads[word] = value
     return heads
 
 
-def _head(string: str, vocabulary: Vocabulary) -> int:
+def _head(string: str, vocabulary: trees.Vocabulary) -> int:
     if string == "_":
-        return NO_HEAD
+        return trees.NO_HEAD
     value = plain_number(string)
-    return value if value is not None and str(value) == string else ODD_HEAD - vocabulary.number(string)
+    return value if value is not None and str(value) == string else trees.ODD_HEAD - vocabulary.number(string)
 
 
 NONE = -1
@@ -94,7 +87,7 @@ class Structure(NamedTuple):
     anchors: IntArray
 
 
-def structure_of(treebank: ConstituentTreebank) -> Structure:
+def structure_of(treebank: trees.ConstituentTreebank) -> Structure:
     """Compute the links of a treebank. A node without words is below the lowest node that touches its position."""
     nodes, words = len(treebank.labels), len(treebank.words)
     structure = Structure(np.empty(nodes, np.int64), np.empty(nodes, np.int64), np.empty(words, np.int64))
@@ -130,7 +123,7 @@ def link_nodes(
             word += 1
 
 
-def head_links(treebank: DependencyTreebank) -> IntArray:
+def head_links(treebank: trees.DependencyTreebank) -> IntArray:
     """Return the head of each word as its number in the file, NONE for the root and unknown words: int64 (w,)."""
     lengths = np.diff(treebank.word_offsets)
     firsts = np.repeat(treebank.word_offsets[:-1], lengths)
@@ -188,7 +181,7 @@ class Edges(NamedTuple):
     labels: IntArray
 
 
-def edges_of(treebank: SemanticTreebank, words: tuple[int, int] | None = None) -> Edges:
+def edges_of(treebank: trees.SemanticTreebank, words: tuple[int, int] | None = None) -> Edges:
     """Return the edges and tops of a treebank, or of the words from the first to before the second of two."""
     first, last = words or (0, len(treebank.tops))
     chosen = slice(*np.searchsorted(treebank.edge_arguments, [first, last]).tolist())
@@ -200,7 +193,7 @@ def edges_of(treebank: SemanticTreebank, words: tuple[int, int] | None = None) -
     return Edges(predicates[order], arguments[order], labels[order])
 
 
-def edge_offsets(treebank: SemanticTreebank) -> IntArray:
+def edge_offsets(treebank: trees.SemanticTreebank) -> IntArray:
     """Return where the edges and tops of each sentence begin, int64 (n + 1,)."""
     counts = treebank.tops + np.bincount(treebank.edge_arguments, minlength=len(treebank.tops))
     before = np.concatenate([np.zeros(1, np.int64), np.cumsum(counts)])

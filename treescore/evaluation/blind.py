@@ -6,14 +6,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from itertools import pairwise
 from typing import TYPE_CHECKING, NamedTuple
 
-from treescore.core.trees import (
-    ConstituentTreebank,
-    DependencyTreebank,
-    DiscontinuousTreebank,
-    ParallelTreebank,
-    SemanticTreebank,
-    Treebank,
-)
+from treescore.core import trees
 from treescore.formats.sdp import without_graph, write_sdp
 
 if TYPE_CHECKING:
@@ -34,7 +27,7 @@ class _Token(NamedTuple):
     spaced: bool
 
 
-def blind_inputs(treebank: Treebank) -> Mapping[str, str]:
+def blind_inputs(treebank: trees.Treebank) -> Mapping[str, str]:
     """Make the texts that participants may have, by name; none where gold holds no words (alignments).
 
     `words`: dependency trees as CoNLL-U with ID and FORM only, multiword tokens and SpaceAfter kept, comments, empty
@@ -42,35 +35,35 @@ def blind_inputs(treebank: Treebank) -> Mapping[str, str]:
     elements dropped; graphs as in the format sdp, with names, ID and form only. `text`: running text that shows no
     sentence boundary, and word boundaries only by spaces; a blank line between documents.
     """
-    if isinstance(treebank, ConstituentTreebank | DiscontinuousTreebank):
+    if isinstance(treebank, trees.ConstituentTreebank | trees.DiscontinuousTreebank):
         lines = list(_constituent_lines(treebank))
         return {"words": "".join(f"{line}\n" for line in lines), "text": _running(lines, [None] * len(lines))}
-    if isinstance(treebank, DependencyTreebank):
+    if isinstance(treebank, trees.DependencyTreebank):
         documents = treebank.sentences.attributes.get("newdoc") or [None] * len(treebank)
         return {"words": "".join(_columns(treebank)), "text": _running(_surface(treebank), documents)}
-    if isinstance(treebank, SemanticTreebank):
+    if isinstance(treebank, trees.SemanticTreebank):
         form = _strings(treebank.vocabulary, treebank.forms)
         bounds = pairwise(treebank.word_offsets.tolist())
         lines = [" ".join(map(form, range(begin, end))) for begin, end in bounds]
         return {"words": write_sdp(without_graph(treebank)), "text": _running(lines, [None] * len(lines))}
-    if isinstance(treebank, ParallelTreebank):
+    if isinstance(treebank, trees.ParallelTreebank):
         sides = {"source": treebank.source, "target": treebank.target}
         return {f"{side}/{name}": text for side, half in sides.items() for name, text in blind_inputs(half).items()}
     return {}
 
 
-def word_count(treebank: Treebank) -> int:
+def word_count(treebank: trees.Treebank) -> int:
     """Count the words of a treebank, of both sides if parallel; the links of alignments."""
-    if isinstance(treebank, ConstituentTreebank | DiscontinuousTreebank):
+    if isinstance(treebank, trees.ConstituentTreebank | trees.DiscontinuousTreebank):
         return len(treebank.words)
-    if isinstance(treebank, DependencyTreebank | SemanticTreebank):
+    if isinstance(treebank, trees.DependencyTreebank | trees.SemanticTreebank):
         return len(treebank.forms)
-    if isinstance(treebank, ParallelTreebank):
+    if isinstance(treebank, trees.ParallelTreebank):
         return word_count(treebank.source) + word_count(treebank.target)
     return len(treebank.source)
 
 
-def _constituent_lines(treebank: ConstituentTreebank | DiscontinuousTreebank) -> Iterator[str]:
+def _constituent_lines(treebank: trees.ConstituentTreebank | trees.DiscontinuousTreebank) -> Iterator[str]:
     strings = treebank.vocabulary.strings
     empty = treebank.vocabulary.get(EMPTY_CATEGORY)
     words, tags = treebank.words.tolist(), treebank.tags.tolist()
@@ -79,7 +72,7 @@ def _constituent_lines(treebank: ConstituentTreebank | DiscontinuousTreebank) ->
         yield " ".join(strings[words[word]] for word in range(begin, end) if tags[word] != empty)
 
 
-def _columns(treebank: DependencyTreebank) -> Iterator[str]:
+def _columns(treebank: trees.DependencyTreebank) -> Iterator[str]:
     """Yield lines of CoNLL-U, a blank one after each sentence."""
     form = _strings(treebank.vocabulary, treebank.forms)
     spaced = _spaces(treebank.vocabulary, treebank.misc)
@@ -96,7 +89,7 @@ def _columns(treebank: DependencyTreebank) -> Iterator[str]:
         yield "\n"
 
 
-def _surface(treebank: DependencyTreebank) -> list[str]:
+def _surface(treebank: trees.DependencyTreebank) -> list[str]:
     """Return the text of each sentence: its comment, else its tokens with spaces by SpaceAfter."""
     comments = treebank.sentences.attributes.get("text")
     form = _strings(treebank.vocabulary, treebank.forms)
@@ -141,7 +134,7 @@ def _spaces(vocabulary: Vocabulary, column: IntArray) -> Callable[[int], bool]:
     return lambda index: _NO_SPACE not in misc(index).split("|")
 
 
-def _multiword(treebank: DependencyTreebank) -> dict[int, _Token]:
+def _multiword(treebank: trees.DependencyTreebank) -> dict[int, _Token]:
     """Map the first word of each multiword token to the token. SpaceAfter of its words is ignored."""
     form = _strings(treebank.vocabulary, treebank.mwt_forms)
     spaced = _spaces(treebank.vocabulary, treebank.mwt_misc)

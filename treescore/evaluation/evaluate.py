@@ -13,6 +13,7 @@ from typing import Any
 
 import numpy as np
 
+from treescore.core import trees
 from treescore.core.arrays import Counts, IntArray, sums_of_rows
 from treescore.core.columns import Column, Documents, Numbers, column_of, counts_and_scores, ranges_of, stacked_rows
 from treescore.core.discontinuity import ROOT
@@ -21,17 +22,6 @@ from treescore.core.registry import Format, ItemInfo, Metric, Outcome, Text
 from treescore.core.scores import ZERO, ScoreTable
 from treescore.core.structure import NONE
 from treescore.core.text import DEFAULT_LIMITS, Limits
-from treescore.core.trees import (
-    Alignments,
-    DependencyTreebank,
-    DiscontinuousTreebank,
-    ParallelTreebank,
-    SemanticTreebank,
-    Sentences,
-    Treebank,
-    Vocabulary,
-    with_vocabulary,
-)
 from treescore.core.wording import counted
 from treescore.errors import InputError, Problem, placed
 from treescore.evaluation.spec import Entry, FormatChoice, Spec, Step, check_fit
@@ -43,32 +33,32 @@ def reader_for(format_: Format, metrics: Sequence[Metric]) -> Format:
     return format_.keeping_heads_outside() if all(metric.scores_wrong_heads for metric in metrics) else format_
 
 
-def check_gold_read(gold: Treebank, cap: int) -> None:
+def check_gold_read(gold: trees.Treebank, cap: int) -> None:
     """Check that all dependency trees of gold could be read, though an output's need not. Raises InputError.
 
     Constituent trees of gold that cannot be read are left out, as by EVALB.
     """
-    if isinstance(gold, DependencyTreebank):
+    if isinstance(gold, trees.DependencyTreebank):
         _check_read(gold, cap)
 
 
 def seen_by(metric: Metric, system: Any) -> Any:
     """Return an output as a metric sees it: sentences with wrong heads alone are empty unless it scores these."""
-    if metric.scores_wrong_heads or not isinstance(system, DependencyTreebank) or not system.sentences.unreadable:
+    if metric.scores_wrong_heads or not isinstance(system, trees.DependencyTreebank) or not system.sentences.unreadable:
         return system
     return without_unreadable(system)
 
 
-def check_alignable(gold: Treebank, seen: Treebank, cap: int) -> None:
+def check_alignable(gold: trees.Treebank, seen: trees.Treebank, cap: int) -> None:
     """Check that sentences that could not be read do not spoil an alignment of texts.
 
     Which of gold's sentences they are is known only where both sides have as many. Raises InputError.
     """
-    if isinstance(seen, DependencyTreebank) and len(gold) != len(seen):
+    if isinstance(seen, trees.DependencyTreebank) and len(gold) != len(seen):
         _check_read(seen, cap)
 
 
-def _check_read(treebank: DependencyTreebank, cap: int) -> None:
+def _check_read(treebank: trees.DependencyTreebank, cap: int) -> None:
     if treebank.sentences.unreadable:
         raise InputError(first_unreadable(treebank, cap), len(treebank.sentences.unreadable))
 
@@ -80,23 +70,23 @@ def as_read(outcome: Outcome, seen: Any, system: Any) -> Outcome:
     return replace(outcome, marks=lambda: marks_of_all(outcome.marks(), system))
 
 
-def lost_sentences(system: Treebank) -> str:
+def lost_sentences(system: trees.Treebank) -> str:
     """Say which sentences could not be read, for a message about the number of sentences; empty if all could be."""
     unreadable = system.sentences.unreadable
-    if not isinstance(system, DependencyTreebank) or not unreadable:
+    if not isinstance(system, trees.DependencyTreebank) or not unreadable:
         return ""
     first = unreadable[min(unreadable)]
     at = "" if first.line is None else f", the first in line {first.line}"
     return f" {counted(len(unreadable), 'sentence')} could not be read{at}: {first.detail}"
 
 
-NAMED = (DiscontinuousTreebank, SemanticTreebank)
+NAMED = (trees.DiscontinuousTreebank, trees.SemanticTreebank)
 """Treebanks whose sentences are matched by their names."""
 _SEND_ALL = "Sentences are matched by their names. Send all; where the parser failed, send the words under the root."
 _EMPTY_GRAPH = "Graphs are matched by their ids. One that is lacking counts as empty. Send all."
 
 
-def in_order_of_gold(gold: Treebank, system: Treebank, *, fill: bool) -> Treebank:
+def in_order_of_gold(gold: trees.Treebank, system: trees.Treebank, *, fill: bool) -> trees.Treebank:
     """Return the output with gold's sentences in gold's order, by their names; unchanged where a side has none.
 
     Only treebanks whose formats give names to match sentences by (`NAMED`) are put in order.
@@ -122,11 +112,11 @@ def in_order_of_gold(gold: Treebank, system: Treebank, *, fill: bool) -> Treeban
     place = {name: index for index, name in enumerate(others)}
     rows = np.array([place.get(name, NONE) for name in names], np.int64)
     missing = np.flatnonzero(rows == NONE).tolist()
-    advice = _EMPTY_GRAPH if isinstance(system, SemanticTreebank) else _SEND_ALL
+    advice = _EMPTY_GRAPH if isinstance(system, trees.SemanticTreebank) else _SEND_ALL
     problems = {index: _missing(index, names[index], len(missing), advice) for index in missing}
-    if problems and not fill and not isinstance(system, SemanticTreebank):
+    if problems and not fill and not isinstance(system, trees.SemanticTreebank):
         raise InputError(problems[missing[0]])
-    sentences = Sentences(
+    sentences = trees.Sentences(
         sent_ids=names,
         unreadable={
             **problems,
@@ -136,12 +126,14 @@ def in_order_of_gold(gold: Treebank, system: Treebank, *, fill: bool) -> Treeban
         warnings=system.sentences.warnings,
         advice=system.sentences.advice,
     )  # fmt: skip
-    if isinstance(system, SemanticTreebank):
+    if isinstance(system, trees.SemanticTreebank):
         return _graphs_taken(system, rows, sentences)
     return _taken(system, rows, sentences)
 
 
-def _taken(treebank: DiscontinuousTreebank, rows: IntArray, sentences: Sentences) -> DiscontinuousTreebank:
+def _taken(
+    treebank: trees.DiscontinuousTreebank, rows: IntArray, sentences: trees.Sentences
+) -> trees.DiscontinuousTreebank:
     """Return some sentences in another order; row NONE is a sentence without words."""
     missing = rows == NONE
     node_lengths, word_lengths = (np.diff(offsets) for offsets in (treebank.node_offsets, treebank.word_offsets))
@@ -172,7 +164,9 @@ def _taken(treebank: DiscontinuousTreebank, rows: IntArray, sentences: Sentences
     )
 
 
-def _graphs_taken(treebank: SemanticTreebank, rows: IntArray, sentences: Sentences) -> SemanticTreebank:
+def _graphs_taken(
+    treebank: trees.SemanticTreebank, rows: IntArray, sentences: trees.Sentences
+) -> trees.SemanticTreebank:
     """Return some graphs in another order; row NONE is a sentence without words."""
     lengths = np.where(rows == NONE, 0, np.diff(treebank.word_offsets)[rows])
     words, word_offsets = ranges_of(treebank.word_offsets[rows], lengths)
@@ -192,9 +186,9 @@ def _graphs_taken(treebank: SemanticTreebank, rows: IntArray, sentences: Sentenc
     )
 
 
-def _not_in_gold(system: DiscontinuousTreebank | SemanticTreebank, unknown: list[int]) -> Problem:
+def _not_in_gold(system: trees.DiscontinuousTreebank | trees.SemanticTreebank, unknown: list[int]) -> Problem:
     first = unknown[0]
-    line = system.lines[first if isinstance(system, DiscontinuousTreebank) else system.word_offsets[first]]
+    line = system.lines[first if isinstance(system, trees.DiscontinuousTreebank) else system.word_offsets[first]]
     name = system.sentences.sent_ids[first]
     detail = (
         f"Sentence {name} is not in gold, nor are {len(unknown) - 1} others. " if len(unknown) > 1
@@ -234,7 +228,7 @@ class SentenceGroups:
     sizes: IntArray
 
 
-def sentence_groups(gold: Treebank, items: ItemInfo) -> dict[str, SentenceGroups]:
+def sentence_groups(gold: trees.Treebank, items: ItemInfo) -> dict[str, SentenceGroups]:
     """Return all groupings of sentences, by name. They depend on gold alone, which keeps them."""
     return {name: _groups(values) for name, values in _groupings(gold, items).items()}
 
@@ -248,7 +242,7 @@ def with_sentence_slices(
     return {**_slice_documents(table, outcome.rows, others), **own}
 
 
-def _groupings(gold: Treebank, items: ItemInfo) -> Mapping[str, Sequence[Json]]:
+def _groupings(gold: trees.Treebank, items: ItemInfo) -> Mapping[str, Sequence[Json]]:
     groupings: dict[str, Sequence[Json]] = {
         name: values for name, values in gold.sentences.attributes.items() if len(set(values)) <= MAX_VALUES
     }
@@ -261,11 +255,11 @@ def _groupings(gold: Treebank, items: ItemInfo) -> Mapping[str, Sequence[Json]]:
     return groupings
 
 
-def sentence_lengths(gold: Treebank, items: ItemInfo) -> IntArray | None:
+def sentence_lengths(gold: trees.Treebank, items: ItemInfo) -> IntArray | None:
     """Count the words of each sentence of gold, of its source side if parallel; None where they are unknown."""
-    if isinstance(gold, ParallelTreebank):
+    if isinstance(gold, trees.ParallelTreebank):
         return np.diff(gold.source.word_offsets)
-    if isinstance(gold, Alignments):
+    if isinstance(gold, trees.Alignments):
         return None if items.lengths is None else np.array([pair[0] for pair in items.lengths], np.int64)
     return np.diff(gold.word_offsets)
 
@@ -312,14 +306,14 @@ class ReadGold:
         kept: what was computed of gold alone since, for all its uses.
     """
 
-    vocabulary: Vocabulary
-    treebanks: Sequence[Treebank]
+    vocabulary: trees.Vocabulary
+    treebanks: Sequence[trees.Treebank]
     kept: dict[object, Any] = field(default_factory=dict, repr=False, compare=False)
 
     def copy(self) -> ReadGold:
         """Return the same with a vocabulary that grows on its own."""
         vocabulary = self.vocabulary.copy()
-        treebanks = [with_vocabulary(treebank, vocabulary) for treebank in self.treebanks]
+        treebanks = [trees.with_vocabulary(treebank, vocabulary) for treebank in self.treebanks]
         return ReadGold(vocabulary, treebanks, self.kept)
 
 
@@ -350,7 +344,7 @@ class Evaluation:
         self._absent: dict[str, Counts] = {}
         self._stages: dict[tuple[int, ...], Any] = {}
         self.kept: dict[object, Any] = {}
-        self.gold: Treebank
+        self.gold: trees.Treebank
         if isinstance(gold, ReadGold):
             self._vocabulary = gold.vocabulary
             self.kept = gold.kept
@@ -360,7 +354,7 @@ class Evaluation:
         for index, entry in enumerate(spec.entries):
             with placed(f"/metrics/{index}/params"):
                 entry.metric.check_params(limits)
-        self._vocabulary = Vocabulary()
+        self._vocabulary = trees.Vocabulary()
         with placed(pointer, part):
             self.gold = spec.format.format.read(gold, self._vocabulary, limits)
             check_gold_read(self.gold, limits.max_problems)
@@ -395,7 +389,7 @@ class Evaluation:
         outcomes = self.compare(system, choice, pointer, name)
         return outcomes, [problem.at(pointer, self.part) for problem in system.sentences.warnings]
 
-    def read(self, output: Text, choice: FormatChoice, pointer: str = "") -> Treebank:
+    def read(self, output: Text, choice: FormatChoice, pointer: str = "") -> trees.Treebank:
         """Read one system's output, in the order of gold; the first half of `score`."""
         fill = all(entry.metric.values.get("errors") == ZERO for entry in self.spec.entries)
         reader = reader_for(choice.format, [entry.metric for entry in self.spec.entries])
@@ -403,15 +397,17 @@ class Evaluation:
             system = reader.read(output, self._vocabulary, self.limits)
             return in_order_of_gold(self.gold, system, fill=fill)
 
-    def compare(self, system: Treebank, choice: FormatChoice, pointer: str = "", name: str = "") -> dict[str, Outcome]:
+    def compare(
+        self, system: trees.Treebank, choice: FormatChoice, pointer: str = "", name: str = ""
+    ) -> dict[str, Outcome]:
         """Score a treebank of `read` under every metric entry; the second half of `score`."""
         items = replace(self.items, system=name)
         with placed(pointer, self.part):
             return {entry.key: self._outcome(entry, system, choice, items) for entry in self.spec.entries}
 
-    def gold_of(self, entry: Entry) -> Treebank:
+    def gold_of(self, entry: Entry) -> trees.Treebank:
         """Return gold as the metric of an entry sees it, after its transforms."""
-        gold: Treebank = self._gold_after(entry.steps)
+        gold: trees.Treebank = self._gold_after(entry.steps)
         return gold
 
     def absent(self, entry: Entry) -> Counts:
@@ -422,7 +418,7 @@ class Evaluation:
                 self._absent[entry.key] = entry.metric.absent(gold, self.items, self.limits)
         return self._absent[entry.key]
 
-    def _outcome(self, entry: Entry, system: Treebank, choice: FormatChoice, items: ItemInfo) -> Outcome:
+    def _outcome(self, entry: Entry, system: trees.Treebank, choice: FormatChoice, items: ItemInfo) -> Outcome:
         check_fit(entry, self.spec.format, choice)
         for position, step in enumerate(entry.steps):
             if step.on != "gold":
@@ -437,7 +433,7 @@ class Evaluation:
         table = entry.metric.table
         return replace(outcome, slices=lambda: with_sentence_slices(outcome, table, self._groups_of(entry.key, gold)))
 
-    def _groups_of(self, key: str, gold: Treebank) -> dict[str, SentenceGroups]:
+    def _groups_of(self, key: str, gold: trees.Treebank) -> dict[str, SentenceGroups]:
         """Return the groups of gold's sentences under a metric entry of this key."""
         name = SentenceGroups, key
         if name not in self.kept:
@@ -463,13 +459,13 @@ def _stages_of(spec: Spec) -> dict[tuple[int, ...], tuple[Step, ...]]:
     return {tuple(map(id, steps)): steps for steps in stages}
 
 
-def _unequal(gold: Treebank, system: Treebank) -> Problem:
+def _unequal(gold: trees.Treebank, system: trees.Treebank) -> Problem:
     found = f"The output has {counted(len(system), 'sentence')}"
     fix = (
         "Send one for each sentence of gold, in its order; where the parser failed, leave the sentence empty as the "
         "format allows."
     )
-    if isinstance(gold, DependencyTreebank):
+    if isinstance(gold, trees.DependencyTreebank):
         fix += " For outputs with their own sentences and tokens, use the metric ud."
     fix += lost_sentences(system)
     if system.sentences.advice:

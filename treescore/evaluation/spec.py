@@ -13,20 +13,8 @@ from typing import Any
 import treescore.formats
 import treescore.metrics
 import treescore.transforms  # noqa: F401 - they tell the registries where to look
+from treescore.core import registry
 from treescore.core.params import Json
-from treescore.core.registry import (
-    FORMATS,
-    METRICS,
-    TRANSFORMS,
-    Component,
-    Format,
-    ItemInfo,
-    Metric,
-    Transform,
-    make_format,
-    make_metric,
-    make_transform,
-)
 from treescore.core.text import CERTAIN, LIKELY, Head, Scored
 from treescore.core.trees import ConstituentTreebank, DependencyTreebank
 from treescore.errors import InputError, Problem, ProblemList, ScoringError
@@ -40,7 +28,7 @@ class FormatChoice:
 
     name: str
     options: Mapping[str, Json]
-    format: Format
+    format: registry.Format
 
     def document(self) -> Json:
         """Return the value as a request writes it."""
@@ -54,7 +42,7 @@ class Step:
     name: str
     params: Mapping[str, Json]
     on: str
-    transform: Transform
+    transform: registry.Transform
 
     def document(self) -> dict[str, Json]:
         """Return the step as a request writes it, with all parameters."""
@@ -68,7 +56,7 @@ class Entry:
     key: str
     name: str
     params: Mapping[str, Json]
-    metric: Metric
+    metric: registry.Metric
     steps: tuple[Step, ...]
 
     @property
@@ -132,23 +120,23 @@ def parse_format(value: Json) -> FormatChoice:
     name, options = _named(value)
     if isinstance(value, Mapping):
         options = {key: option for key, option in value.items() if key != "name"}
-    return FormatChoice(name, options, make_format(name, options))
+    return FormatChoice(name, options, registry.make_format(name, options))
 
 
-def parse_items(value: Mapping[str, Json] | None) -> ItemInfo:
+def parse_items(value: Mapping[str, Json] | None) -> registry.ItemInfo:
     """Parse the `items` of a request. How long its lists are is checked once gold is read.
 
     Raises:
         InputError: `alignment-words-mismatch`, the words of a pair are not as many as its lengths say.
     """
     if not value:
-        return ItemInfo()
+        return registry.ItemInfo()
     words = None if value.get("words") is None else [(source, target) for source, target in value["words"]]
     counted = None if words is None else [(len(source.split()), len(target.split())) for source, target in words]
     lengths = counted if value.get("lengths") is None else [(int(a), int(b)) for a, b in value["lengths"]]
     if counted is not None and lengths != counted:
         raise InputError(_words_mismatch(lengths or [], counted))
-    return ItemInfo(
+    return registry.ItemInfo(
         attributes=value.get("attributes", {}),
         blocks=value.get("blocks"),
         seconds=value.get("seconds", {}),
@@ -221,7 +209,7 @@ def _entry(problems: ProblemList, item: Json, pointer: str, shared: Sequence[Ste
     key = item.get("key", name) if isinstance(item, Mapping) else name
     own = _steps(problems, item.get("transforms", ()), pointer + "/transforms") if isinstance(item, Mapping) else []
     below = pointer + "/params" if params else pointer
-    metric = _collect(problems, below, lambda: make_metric(name, params))
+    metric = _collect(problems, below, lambda: registry.make_metric(name, params))
     return None if metric is None else Entry(key, name, params, metric, (*shared, *own))
 
 
@@ -231,7 +219,7 @@ def _steps(problems: ProblemList, items: Sequence[Json], pointer: str) -> list[S
         name, params = _named(item)
         here = f"{pointer}/{index}"
         below = here + "/params" if params else here
-        transform = _collect(problems, below, lambda name=name, params=params: make_transform(name, params))
+        transform = _collect(problems, below, lambda name=name, params=params: registry.make_transform(name, params))
         if transform is None:
             continue
         on = item.get("on", transform.default_on) if isinstance(item, Mapping) else transform.default_on
@@ -253,12 +241,12 @@ def _collect(problems: ProblemList, pointer: str, make: Any) -> Any:
         return None
 
 
-def entry_of(component: type[Component]) -> dict[str, Json]:
+def entry_of(component: type[registry.Component]) -> dict[str, Json]:
     """Return the entry of `GET /v1/scorers`: the component's own, and what it can be used with."""
     entry = component.catalogue()
-    if issubclass(component, Metric):
+    if issubclass(component, registry.Metric):
         return {**entry, "formats": formats_of(component.reads)}
-    if issubclass(component, Format):
+    if issubclass(component, registry.Format):
         usual = component.usual_metric or None
         return {**entry, "suffixes": list(component.suffixes), "metrics": metrics_of(component), "usual_metric": usual}
     return entry
@@ -266,21 +254,21 @@ def entry_of(component: type[Component]) -> dict[str, Json]:
 
 def formats_of(reads: Sequence[type[Any]]) -> list[str]:
     """Return the names of the formats of treebanks that something reads."""
-    return [name for name in sorted(FORMATS) if issubclass(FORMATS[name].yields, tuple(reads))]
+    return [name for name in sorted(registry.FORMATS) if issubclass(registry.FORMATS[name].yields, tuple(reads))]
 
 
-def metrics_of(fmt: type[Format]) -> list[str]:
+def metrics_of(fmt: type[registry.Format]) -> list[str]:
     """Return the names of the metrics that score a format as it is."""
-    return [name for name in sorted(METRICS) if issubclass(fmt.yields, METRICS[name].reads)]
+    return [name for name in sorted(registry.METRICS) if issubclass(fmt.yields, registry.METRICS[name].reads)]
 
 
-def transforms_before(metric: type[Metric]) -> list[tuple[str, str]]:
+def transforms_before(metric: type[registry.Metric]) -> list[tuple[str, str]]:
     """Return the formats that a metric reads after a transform only, each with the transform."""
     found = []
-    for name in sorted(TRANSFORMS):
-        transform = make_transform(name, {})
-        for each in sorted(FORMATS):
-            kind = FORMATS[each].yields
+    for name in sorted(registry.TRANSFORMS):
+        transform = registry.make_transform(name, {})
+        for each in sorted(registry.FORMATS):
+            kind = registry.FORMATS[each].yields
             made = transform.yields(kind) if issubclass(kind, transform.reads) else kind
             if made is not kind and not issubclass(kind, metric.reads) and issubclass(made, metric.reads):
                 found.append((each, name))
@@ -328,10 +316,10 @@ def suggestions(text: bytes) -> list[Suggestion]:
     """Return the formats that the first lines of a text may be in, the likeliest first; none where nothing fits."""
     head = Head.of(text)
     found = []
-    for name in sorted(FORMATS):
-        signs = FORMATS[name].signs(head) if head.filled else None
+    for name in sorted(registry.FORMATS):
+        signs = registry.FORMATS[name].signs(head) if head.filled else None
         if signs is not None:
-            metrics = signs.metrics or _usual(FORMATS[name])
+            metrics = signs.metrics or _usual(registry.FORMATS[name])
             suggestion = Suggestion(name, signs.options, _certainty(signs.strength), signs.why, metrics)
             found.append((-signs.strength, suggestion))
     found.sort(key=lambda pair: pair[0])
@@ -342,7 +330,7 @@ def _certainty(strength: float) -> str:
     return CERTAINTIES[0 if strength >= CERTAIN else 1 if strength >= LIKELY else 2]
 
 
-def _usual(format_: type[Format]) -> Sequence[Scored]:
+def _usual(format_: type[registry.Format]) -> Sequence[Scored]:
     if not format_.usual_metric:
         return ()
     return [Scored(format_.usual_metric, "The usual metric of this format.")]

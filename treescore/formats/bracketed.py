@@ -16,20 +16,8 @@ from treescore.core.registry import Format, Text, register
 from treescore.core.text import BOM, Head, Limits, Signs, checked_bytes, place
 from treescore.core.trees import NO_TAG, ConstituentTreebank, Sentences, Vocabulary
 from treescore.errors import InputError, LimitError, Problem
+from treescore.formats.shared import bracket_reader
 from treescore.formats.shared.bracket_problems import advised, limit_problem, problems_of
-from treescore.formats.shared.bracket_reader import (
-    FREE,
-    LINES,
-    OUTSIDE,
-    READABLE,
-    UNCLOSED,
-    Bounds,
-    Scan,
-    brackets_of,
-    layout_advice,
-    layout_of,
-    scan,
-)
 from treescore.formats.shared.interning import strings_of
 from treescore.formats.shared.tree_signs import bracket_signs
 
@@ -91,12 +79,12 @@ class Bracketed(Format):
         if not text or b"\0" in text:
             checked_bytes(text)
         text = text.removeprefix(BOM)
-        layout = self.values["layout"] or layout_of(text)
-        by_line = layout == LINES
-        advice = "" if self.values["layout"] else layout_advice(layout)
+        layout = self.values["layout"] or bracket_reader.layout_of(text)
+        by_line = layout == bracket_reader.LINES
+        advice = "" if self.values["layout"] else bracket_reader.layout_advice(layout)
         scanned = _scan_text(text, limits, advice, by_line=by_line)
         strings = _strings(text, scanned)
-        faults = np.flatnonzero(scanned.sentences.fault != READABLE).tolist()
+        faults = np.flatnonzero(scanned.sentences.fault != bracket_reader.READABLE).tolist()
         reported = faults if lenient else faults[: limits.max_problems]
         problems = problems_of(text, scanned, reported)
         # Of a list one says it; a sentence's problem is read by itself.
@@ -118,9 +106,9 @@ class Bracketed(Format):
         """
         pieces = super().joinable(texts)
         given = self.values["layout"]
-        layouts = [given or layout_of(piece) for piece in pieces]
+        layouts = [given or bracket_reader.layout_of(piece) for piece in pieces]
         for pointer, piece, layout in zip(texts, pieces, layouts, strict=True):
-            opening, closing = brackets_of(piece)
+            opening, closing = bracket_reader.brackets_of(piece)
             extra = piece.count(opening) - piece.count(closing)
             if layout != layouts[0]:
                 detail = (
@@ -129,11 +117,11 @@ class Bracketed(Format):
                     'alike, set the format option "layout".'
                 )
                 raise InputError(Problem("files-differ", detail, pointer=pointer))
-            if extra and layout == FREE:
+            if extra and layout == bracket_reader.FREE:
                 detail = f"The file has {abs(extra)} brackets more that are {'opened' if extra > 0 else 'closed'}."
                 code = "bracket-unclosed" if extra > 0 else "bracket-unopened"
                 problem = Problem(code, f"{detail} Balance them.", pointer=pointer)
-                raise InputError(advised(problem, "" if given else layout_advice(layout)))
+                raise InputError(advised(problem, "" if given else bracket_reader.layout_advice(layout)))
         return pieces
 
     def write(self, treebank: ConstituentTreebank) -> str:
@@ -142,14 +130,14 @@ class Bracketed(Format):
         return "".join(line + "\n" for line in tree_lines(treebank, square=square))
 
 
-def _scan_text(text: bytes, limits: Limits, advice: str, *, by_line: bool) -> Scan:
-    brackets = brackets_of(text)
-    bounds = Bounds(limits.max_depth, limits.max_words, limits.max_sentences)
-    scanned = scan(text, brackets, bounds, by_line=by_line, resync=False)
-    if not by_line and (scanned.sentences.fault[-1:] == UNCLOSED).any():
+def _scan_text(text: bytes, limits: Limits, advice: str, *, by_line: bool) -> bracket_reader.Scan:
+    brackets = bracket_reader.brackets_of(text)
+    bounds = bracket_reader.Bounds(limits.max_depth, limits.max_words, limits.max_sentences)
+    scanned = bracket_reader.scan(text, brackets, bounds, by_line=by_line, resync=False)
+    if not by_line and (scanned.sentences.fault[-1:] == bracket_reader.UNCLOSED).any():
         # A bracket is open at the end of the text. Read again, taking a bracket in the first column for a new tree,
         # to find the tree in which it is.
-        scanned = scan(text, brackets, bounds, by_line=by_line, resync=True)
+        scanned = bracket_reader.scan(text, brackets, bounds, by_line=by_line, resync=True)
     if scanned.limit:
         raise LimitError(advised(limit_problem(text, scanned, limits), advice))
     return scanned
@@ -168,7 +156,7 @@ def _bare_carriage_return(text: bytes) -> list[Problem]:
     return [Problem("bare-carriage-return", detail, line=line, column=column)]
 
 
-def _strings(text: bytes, scanned: Scan) -> list[str]:
+def _strings(text: bytes, scanned: bracket_reader.Scan) -> list[str]:
     """Decode the distinct strings. Between them there is only ASCII, so that no other byte needs decoding.
 
     Raises:
@@ -179,12 +167,12 @@ def _strings(text: bytes, scanned: Scan) -> list[str]:
     except UnicodeDecodeError:
         checked_bytes(text)
         raise
-    if (scanned.sentences.fault == OUTSIDE).any():
+    if (scanned.sentences.fault == bracket_reader.OUTSIDE).any():
         checked_bytes(text)
     return strings
 
 
-def _lines(text: bytes, scanned: Scan, *, by_line: bool) -> IntArray:
+def _lines(text: bytes, scanned: bracket_reader.Scan, *, by_line: bool) -> IntArray:
     if by_line:
         return np.arange(1, len(scanned.sentences.fault) + 1, dtype=np.int64)
     feeds = np.flatnonzero(np.frombuffer(text, np.uint8) == ord("\n"))
@@ -192,7 +180,7 @@ def _lines(text: bytes, scanned: Scan, *, by_line: bool) -> IntArray:
 
 
 def _bracketed_treebank(
-    scanned: Scan, vocabulary: Vocabulary, strings: list[str], lines: IntArray, sentences: Sentences
+    scanned: bracket_reader.Scan, vocabulary: Vocabulary, strings: list[str], lines: IntArray, sentences: Sentences
 ) -> ConstituentTreebank:
     # Tag -1, none, takes the last number.
     numbers = np.append(vocabulary.numbers_of_distinct(strings), NO_TAG)

@@ -20,18 +20,7 @@ from treescore.core.structure import NONE
 from treescore.core.text import Head, Limits, Signs
 from treescore.core.trees import NO_TAG, DiscontinuousTreebank, Vocabulary
 from treescore.errors import LimitError, Problem
-from treescore.formats.shared.gap_trees import (
-    UNREADABLE,
-    Faults,
-    RawTrees,
-    Reading,
-    WrittenTree,
-    WrittenTrees,
-    check_sentences,
-    numbers_of,
-    treebank_of,
-    unwritable,
-)
+from treescore.formats.shared import gap_trees
 from treescore.formats.shared.interning import new_table, number_all, padded, secret, strings_of, with_room
 from treescore.formats.shared.lines import short, unix_lines
 from treescore.formats.shared.tree_signs import discbracket_signs
@@ -339,7 +328,7 @@ class DiscBracket(Format):
         "($. 5=.))\t1\n"
         "(ROOT (NP ($[ 0=#LRB#) 1=Nein ($[ 2=#RRB#)))\n"
     ).encode()
-    params: ClassVar[Mapping[str, Param]] = {"unreadable": UNREADABLE}
+    params: ClassVar[Mapping[str, Param]] = {"unreadable": gap_trees.UNREADABLE}
 
     @classmethod
     def signs(cls, head: Head) -> Signs | None:
@@ -356,10 +345,10 @@ class DiscBracket(Format):
         """
         assert isinstance(text, bytes)  # noqa: S101 - a format of one text
         text = unix_lines(text)
-        check_sentences(text.count(b"\n"), limits)
+        gap_trees.check_sentences(text.count(b"\n"), limits)
         scanned = scan(text, limits.max_depth)
         faults = _faults_of(text, scanned, limits)
-        reading = Reading(
+        reading = gap_trees.Reading(
             vocabulary,
             limits,
             self.values["unreadable"] == "sentence",
@@ -367,11 +356,11 @@ class DiscBracket(Format):
             _no_problem,
             np.zeros(0, np.int64),
         )
-        return treebank_of(_raw(scanned, vocabulary), reading, (), faults)
+        return gap_trees.treebank_of(_raw(scanned, vocabulary), reading, (), faults)
 
     def write(self, treebank: DiscontinuousTreebank) -> str:
         """Write one tree a line. Raises InputError for what the format cannot hold."""
-        trees = WrittenTrees(treebank, self.name)
+        trees = gap_trees.WrittenTrees(treebank, self.name)
         return "".join(_Line(treebank, tree).text() + "\n" for tree in trees)
 
 
@@ -379,9 +368,9 @@ def _no_problem(_node: int, /, *, cycle: bool) -> Problem:
     raise AssertionError(cycle)  # brackets have neither cycles nor, here, nodes without words
 
 
-def _faults_of(text: bytes, scanned: Scanned, limits: Limits) -> Faults:
+def _faults_of(text: bytes, scanned: Scanned, limits: Limits) -> gap_trees.Faults:
     """Return the faults of lines. Raises LimitError."""
-    faults = Faults()
+    faults = gap_trees.Faults()
     bad = np.flatnonzero(scanned.faults != READABLE)
     line_starts = np.append(0, np.flatnonzero(np.frombuffer(text, np.uint8) == ord("\n")) + 1)
 
@@ -408,7 +397,7 @@ def _quoted(text: bytes) -> str:
     return repr(short(words[0] if words else "", 30))
 
 
-def _raw(scanned: Scanned, vocabulary: Vocabulary) -> RawTrees:
+def _raw(scanned: Scanned, vocabulary: Vocabulary) -> gap_trees.RawTrees:
     firsts, words = scanned.first_nodes, len(scanned.forms)
     filled = np.diff(firsts) > 0
     roots = firsts[:-1][filled]
@@ -420,12 +409,12 @@ def _raw(scanned: Scanned, vocabulary: Vocabulary) -> RawTrees:
     root_labels, root_functions = np.full(len(filled), vocabulary.number(ROOT)), np.zeros(len(filled), np.int64)
     root_labels[filled], root_functions[filled] = labels[roots], functions[roots]
     none = np.zeros(words, np.int64)
-    return RawTrees(
+    return gap_trees.RawTrees(
         labels=labels[~is_root],
         functions=functions[~is_root],
         parents=places[scanned.parents[~is_root]],
         node_offsets=np.append(0, np.cumsum(~is_root))[firsts],
-        words=numbers_of(scanned.forms, scanned.strings, vocabulary, _unescaped),
+        words=gap_trees.numbers_of(scanned.forms, scanned.strings, vocabulary, _unescaped),
         tags=tags,
         word_functions=word_functions,
         lemmas=none,
@@ -444,8 +433,8 @@ def _labels(
     """Return category and function of each label by its code, both numbers of strings; `unnamed` where it has none."""
     categories, functions = np.full(len(codes), unnamed, np.int64), np.zeros(len(codes), np.int64)
     named = codes != UNNAMED
-    categories[named] = numbers_of(codes[named], strings, vocabulary, lambda label: divided(label)[0])
-    functions[named] = numbers_of(codes[named], strings, vocabulary, lambda label: divided(label)[1])
+    categories[named] = gap_trees.numbers_of(codes[named], strings, vocabulary, lambda label: divided(label)[0])
+    functions[named] = gap_trees.numbers_of(codes[named], strings, vocabulary, lambda label: divided(label)[1])
     return categories, functions
 
 
@@ -456,7 +445,7 @@ def _unescaped(word: str) -> str:
 class _Line:
     """Writes one sentence."""
 
-    def __init__(self, treebank: DiscontinuousTreebank, tree: WrittenTree) -> None:
+    def __init__(self, treebank: DiscontinuousTreebank, tree: gap_trees.WrittenTree) -> None:
         self._treebank = treebank
         self._strings = treebank.vocabulary.strings
         self._tree = tree
@@ -512,7 +501,7 @@ class _Line:
 
     def _refuse(self, wrong: object, what: str) -> None:
         if wrong:
-            raise unwritable("discbracket", what, self._tree.number)
+            raise gap_trees.unwritable("discbracket", what, self._tree.number)
 
 
 _SPACE_SIGNS = set(" \t\n\v\f\r\0")

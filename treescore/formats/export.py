@@ -18,22 +18,8 @@ from treescore.core.text import Head, Limits, Signs
 from treescore.core.trees import DiscontinuousTreebank, Vocabulary
 from treescore.core.wording import counted
 from treescore.errors import Problem
+from treescore.formats.shared import gap_trees
 from treescore.formats.shared.fields import SpacedFields, spaced_fields
-from treescore.formats.shared.gap_trees import (
-    NOTHING,
-    UNREADABLE,
-    Faults,
-    RawTrees,
-    Reading,
-    WrittenTrees,
-    category,
-    check_sentences,
-    numbers_of,
-    offsets_by,
-    treebank_of,
-    unwritable,
-    without_nothing,
-)
 from treescore.formats.shared.lines import short, unix_lines
 from treescore.formats.shared.tree_signs import export_signs
 
@@ -102,7 +88,7 @@ class Export(Format):
         "#501\t--\tVP\t--\tOC\t500\n#502\t--\tNP\t--\tOA\t501\n#EOS 1\n"
         "#BOS 2 0 0 0\nNein\t--\tITJ\t--\t--\t0\tSB\t500\n#EOS 2\n"
     ).encode()
-    params: ClassVar[Mapping[str, Param]] = {"unreadable": UNREADABLE}
+    params: ClassVar[Mapping[str, Param]] = {"unreadable": gap_trees.UNREADABLE}
 
     @classmethod
     def signs(cls, head: Head) -> Signs | None:
@@ -118,7 +104,7 @@ class Export(Format):
             LimitError: `too-deep`, `too-many-words`, `too-many-sentences`.
         """
         assert isinstance(text, bytes)  # noqa: S101 - a format of one text
-        faults = Faults()
+        faults = gap_trees.Faults()
         lines = _lines_of(spaced_fields(unix_lines(text), COLUMNS), limits, faults)
         sent_ids = _sent_ids(lines, faults)
         return _export_treebank(
@@ -130,7 +116,7 @@ class Export(Format):
         return "#FORMAT 4\n" + "".join(_written_export(treebank))
 
 
-def _lines_of(fields: SpacedFields, limits: Limits, faults: Faults) -> _Lines:
+def _lines_of(fields: SpacedFields, limits: Limits, faults: gap_trees.Faults) -> _Lines:
     """Find the sentences.
 
     Raises:
@@ -150,7 +136,7 @@ def _lines_of(fields: SpacedFields, limits: Limits, faults: Faults) -> _Lines:
     lines = _Lines(fields, begins, ends, rows, owners[rows])
     if count:
         detail = f"A sentence ends ({_EOS}) that has not begun. Write {_BOS} and its number before its first word."
-        early = Faults()
+        early = gap_trees.Faults()
         early.add(
             strays[:count],
             strays[:count],
@@ -158,7 +144,7 @@ def _lines_of(fields: SpacedFields, limits: Limits, faults: Faults) -> _Lines:
             lambda line: lines.problem(line, 1, "export-no-begin", detail),
         )
         early.raise_if_any(limits.max_problems)
-    check_sentences(len(begins), limits)
+    gap_trees.check_sentences(len(begins), limits)
     open_ones = np.flatnonzero(ends == NONE)
     faults.add(open_ones, open_ones, begins[open_ones], lambda sentence: lines.problem(
         int(begins[sentence]), 1, "export-no-end",
@@ -188,7 +174,7 @@ def _segment(kinds: Bytes, owners: IntArray, ends: IntArray, strays: IntArray) -
     return stray
 
 
-def _sent_ids(lines: _Lines, faults: Faults) -> list[str | None]:
+def _sent_ids(lines: _Lines, faults: gap_trees.Faults) -> list[str | None]:
     """Return the name of each sentence; None where it has none of its own."""
     codes, strings = lines.fields.codes, lines.fields.strings
     names = codes[lines.begins, 1]
@@ -239,7 +225,7 @@ class _Rows(NamedTuple):
         return column + 1 - (not self.lemmas[row] and column > 0)
 
 
-def _export_rows(lines: _Lines, faults: Faults) -> _Rows:
+def _export_rows(lines: _Lines, faults: gap_trees.Faults) -> _Rows:
     counts, strings = lines.fields.counts[lines.rows], lines.fields.strings
     enough = counts >= _LEAST
     few = lines.rows[~enough]
@@ -261,7 +247,7 @@ def _export_number(string: str) -> int:
     return int(string) if _NUMBER.fullmatch(string) else _UNKNOWN
 
 
-def _check_nodes(lines: _Lines, rows: _Rows, faults: Faults) -> IntArray:
+def _check_nodes(lines: _Lines, rows: _Rows, faults: gap_trees.Faults) -> IntArray:
     """Return the node above each word and node, NONE below the root, by its number among the nodes of the file."""
     nodes = np.flatnonzero(rows.numbers != _UNKNOWN)
     is_word = rows.numbers == _UNKNOWN
@@ -299,7 +285,7 @@ def _export_treebank(
     vocabulary: Vocabulary,
     limits: Limits,
     sent_ids: Sequence[str | None],
-    faults: Faults,
+    faults: gap_trees.Faults,
     *,
     lenient: bool,
 ) -> DiscontinuousTreebank:
@@ -308,8 +294,8 @@ def _export_treebank(
     above = _check_nodes(lines, rows, faults)
     nodes, words = np.flatnonzero(rows.numbers != _UNKNOWN), np.flatnonzero(rows.numbers == _UNKNOWN)
 
-    def column(number: int, chosen: IntArray, change: Callable[[str], str] = without_nothing) -> IntArray:
-        return numbers_of(rows.columns[chosen, number], strings, vocabulary, change)
+    def column(number: int, chosen: IntArray, change: Callable[[str], str] = gap_trees.without_nothing) -> IntArray:
+        return gap_trees.numbers_of(rows.columns[chosen, number], strings, vocabulary, change)
 
     def node_problem(node: int, /, *, cycle: bool) -> Problem:
         row = int(nodes[node])
@@ -325,29 +311,29 @@ def _export_treebank(
     has_lemma = rows.lemmas[words]
     lemmas[has_lemma] = column(1, words[has_lemma])
     root = vocabulary.number(ROOT)
-    raw = RawTrees(
-        labels=column(2, nodes, category),
+    raw = gap_trees.RawTrees(
+        labels=column(2, nodes, gap_trees.category),
         functions=column(4, nodes),
         parents=above[nodes],
-        node_offsets=offsets_by(rows.sentences[nodes], size),
+        node_offsets=gap_trees.offsets_by(rows.sentences[nodes], size),
         words=column(0, words, str),
-        tags=column(2, words, category),
+        tags=column(2, words, gap_trees.category),
         word_functions=column(4, words),
         lemmas=lemmas,
         morphs=column(3, words),
         anchors=above[words],
-        word_offsets=offsets_by(rows.sentences[words], size),
+        word_offsets=gap_trees.offsets_by(rows.sentences[words], size),
         roots=np.full(size, root),
         root_functions=np.zeros(size, np.int64),
         lines=lines.begins + 1,
     )
-    reading = Reading(vocabulary, limits, lenient, root, node_problem, rows.lines[nodes])
-    return treebank_of(raw, reading, sent_ids, faults)
+    reading = gap_trees.Reading(vocabulary, limits, lenient, root, node_problem, rows.lines[nodes])
+    return gap_trees.treebank_of(raw, reading, sent_ids, faults)
 
 
 def _written_export(treebank: DiscontinuousTreebank) -> Iterator[str]:
     strings = treebank.vocabulary.strings
-    trees = WrittenTrees(treebank, "export")
+    trees = gap_trees.WrittenTrees(treebank, "export")
     for tree in trees:
         trees.refuse_root(tree, ROOT)
         name = tree.name or str(tree.number + 1)
@@ -356,17 +342,17 @@ def _written_export(treebank: DiscontinuousTreebank) -> Iterator[str]:
             form, tag = strings[treebank.words[word]], trees.tag(word)
             fields = [
                 form,
-                strings[treebank.lemmas[word]] or NOTHING,
+                strings[treebank.lemmas[word]] or gap_trees.NOTHING,
                 tag,
-                strings[treebank.morphs[word]] or NOTHING,
-                strings[treebank.word_functions[word]] or NOTHING,
+                strings[treebank.morphs[word]] or gap_trees.NOTHING,
+                strings[treebank.word_functions[word]] or gap_trees.NOTHING,
             ]
             if form in (_BOS, _EOS) or (form[:1] == "#" and _export_number(form[1:]) >= FIRST_NODE):
-                raise unwritable("export", f"the word {form!r}", tree.number)
+                raise gap_trees.unwritable("export", f"the word {form!r}", tree.number)
             yield _line(fields, tree.below_root(treebank.anchors[word]), tree.number)
         for node in tree.nodes:
-            label, function = trees.label(node), strings[treebank.functions[node]] or NOTHING
-            fields = [f"#{FIRST_NODE + node - tree.nodes.start}", NOTHING, label, NOTHING, function]
+            label, function = trees.label(node), strings[treebank.functions[node]] or gap_trees.NOTHING
+            fields = [f"#{FIRST_NODE + node - tree.nodes.start}", gap_trees.NOTHING, label, gap_trees.NOTHING, function]
             yield _line(fields, tree.below_root(treebank.parents[node]), tree.number)
         yield f"{_EOS} {name}\n"
 
@@ -380,5 +366,5 @@ def _line(fields: Sequence[str], parent: int, sentence: int) -> str:
             or field.split()[0] != field
             or (field[:2] == "%%" and field is not fields[0])
         ):
-            raise unwritable("export", f"the field {field!r}", sentence)
+            raise gap_trees.unwritable("export", f"the field {field!r}", sentence)
     return "\t".join([*fields, str(FIRST_NODE + parent if parent >= 0 else 0)]) + "\n"

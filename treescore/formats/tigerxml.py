@@ -20,20 +20,7 @@ from treescore.core.structure import NONE
 from treescore.core.text import Head, Limits, Signs, checked_bytes
 from treescore.core.trees import DiscontinuousTreebank, Vocabulary
 from treescore.errors import InputError, Problem
-from treescore.formats.shared.gap_trees import (
-    NOTHING,
-    UNREADABLE,
-    Faults,
-    RawTrees,
-    Reading,
-    WrittenTree,
-    WrittenTrees,
-    category,
-    check_sentences,
-    treebank_of,
-    unwritable,
-    without_nothing,
-)
+from treescore.formats.shared import gap_trees
 from treescore.formats.shared.lines import short
 from treescore.formats.shared.tree_signs import tigerxml_signs
 
@@ -192,7 +179,7 @@ class _Reader:
         if self._sentence is not None:
             detail = "A sentence (s) stands within another. End the one before."
             raise InputError(Problem("tigerxml-structure", detail, line=line, column=self.column_of()))
-        check_sentences(len(self._names) + 1, self._limits)
+        gap_trees.check_sentences(len(self._names) + 1, self._limits)
         name = attributes.get("id")
         self._sentence = _Sentence(line, name)
         if name in self._known:
@@ -316,25 +303,25 @@ class _Reader:
     def treebank(self, vocabulary: Vocabulary, *, lenient: bool) -> DiscontinuousTreebank:
         """Return what was read. Raises InputError and LimitError."""
         size = len(self._names)
-        check_sentences(size, self._limits)
+        gap_trees.check_sentences(size, self._limits)
         lengths = np.array(self._lengths, np.int64)
         lines = np.array(self._lines, np.int64)
-        faults = Faults()
+        faults = gap_trees.Faults()
         bad = np.array(list(self._faults), np.int64)
         fault_lines = np.array([problem.line for problem in self._faults.values()], np.int64)
         faults.add(bad, bad, fault_lines, self._faults.__getitem__)
         forms, tags, lemmas, morphs = zip(*self._words, strict=True) if self._words else ((), (), (), ())
         root = vocabulary.number(VROOT)
-        raw = RawTrees(
-            labels=_numbers(self._labels, category, vocabulary),
-            functions=_numbers(self._functions, without_nothing, vocabulary),
+        raw = gap_trees.RawTrees(
+            labels=_numbers(self._labels, gap_trees.category, vocabulary),
+            functions=_numbers(self._functions, gap_trees.without_nothing, vocabulary),
             parents=np.array(self._parents, np.int64),
             node_offsets=offsets_of(lengths[:, 0]),
             words=vocabulary.numbers(forms),
-            tags=_numbers(tags, category, vocabulary),
-            word_functions=_numbers(self._word_functions, without_nothing, vocabulary),
-            lemmas=_numbers(lemmas, without_nothing, vocabulary),
-            morphs=_numbers(morphs, without_nothing, vocabulary),
+            tags=_numbers(tags, gap_trees.category, vocabulary),
+            word_functions=_numbers(self._word_functions, gap_trees.without_nothing, vocabulary),
+            lemmas=_numbers(lemmas, gap_trees.without_nothing, vocabulary),
+            morphs=_numbers(morphs, gap_trees.without_nothing, vocabulary),
             anchors=np.array(self._anchors, np.int64),
             word_offsets=offsets_of(lengths[:, 1]),
             roots=np.full(size, root),
@@ -358,8 +345,8 @@ class _Reader:
                 code, detail, line=int(node_lines[node]), sentence=sentence, sent_id=self._names[sentence - 1]
             )
 
-        reading = Reading(vocabulary, self._limits, lenient, root, node_problem, node_lines)
-        return treebank_of(raw, reading, self._names, faults)
+        reading = gap_trees.Reading(vocabulary, self._limits, lenient, root, node_problem, node_lines)
+        return gap_trees.treebank_of(raw, reading, self._names, faults)
 
 
 def _numbers(strings: list[str] | tuple[str, ...], change: Callable[[str], str], vocabulary: Vocabulary) -> IntArray:
@@ -400,7 +387,7 @@ class TigerXml(Format):
         '</nonterminals>\n</graph>\n</s>\n<s id="s2">\n<graph root="s2_1">\n<terminals>\n'
         '<t id="s2_1" word="Ja" pos="ITJ"/>\n</terminals>\n<nonterminals/>\n</graph>\n</s>\n</body>\n</corpus>\n'
     ).encode()
-    params: ClassVar[Mapping[str, Param]] = {"unreadable": UNREADABLE}
+    params: ClassVar[Mapping[str, Param]] = {"unreadable": gap_trees.UNREADABLE}
 
     @classmethod
     def signs(cls, head: Head) -> Signs | None:
@@ -438,20 +425,22 @@ class TigerXml(Format):
 
 
 def _written_tigerxml(treebank: DiscontinuousTreebank) -> Iterator[str]:
-    trees = WrittenTrees(treebank, "tigerxml", with_spaces=True)
+    trees = gap_trees.WrittenTrees(treebank, "tigerxml", with_spaces=True)
     for tree in trees:
         trees.refuse_root(tree, VROOT)
         yield "".join(_sentence(treebank, trees, tree))
 
 
-def _sentence(treebank: DiscontinuousTreebank, trees: WrittenTrees, tree: WrittenTree) -> Iterator[str]:
+def _sentence(
+    treebank: DiscontinuousTreebank, trees: gap_trees.WrittenTrees, tree: gap_trees.WrittenTree
+) -> Iterator[str]:
     strings = treebank.vocabulary.strings
 
     def attribute(text: str) -> str:
         if any(
             (character < " " and character not in _ESCAPED_SPACES) or character in "\ufffe\uffff" for character in text
         ):
-            raise unwritable("tigerxml", f"the characters of {text!r}", tree.number)
+            raise gap_trees.unwritable("tigerxml", f"the characters of {text!r}", tree.number)
         return quoteattr(text, _ESCAPED_SPACES)
 
     name = tree.name or f"s{tree.number + 1}"
@@ -465,12 +454,14 @@ def _sentence(treebank: DiscontinuousTreebank, trees: WrittenTrees, tree: Writte
         )
         own = attribute(f"{name}_{number}")
         if not form:
-            raise unwritable("tigerxml", "an empty word", tree.number)
-        yield f"<t id={own} word={attribute(form)} lemma={attribute(lemma or NOTHING)} "
-        yield f"pos={attribute(trees.tag(word))} morph={attribute(morph or NOTHING)}/>\n"
-        edges[int(treebank.anchors[word])].append(f"<edge label={attribute(function or NOTHING)} idref={own}/>")
+            raise gap_trees.unwritable("tigerxml", "an empty word", tree.number)
+        yield f"<t id={own} word={attribute(form)} lemma={attribute(lemma or gap_trees.NOTHING)} "
+        yield f"pos={attribute(trees.tag(word))} morph={attribute(morph or gap_trees.NOTHING)}/>\n"
+        edges[int(treebank.anchors[word])].append(
+            f"<edge label={attribute(function or gap_trees.NOTHING)} idref={own}/>"
+        )
     for node in tree.nodes:
-        function = strings[treebank.functions[node]] or NOTHING
+        function = strings[treebank.functions[node]] or gap_trees.NOTHING
         own = attribute(f"{name}_{_FIRST_NODE + tree.below_root(node)}")
         edges[int(treebank.parents[node])].append(f"<edge label={attribute(function)} idref={own}/>")
     yield "</terminals>\n<nonterminals>\n"

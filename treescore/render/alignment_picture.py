@@ -9,23 +9,10 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
 from treescore.core.wording import counted
+from treescore.render import sentence_shapes
 from treescore.render.dependency_layout import agreed_first
 from treescore.render.drawing import END, INK, MIDDLE, SOFT, START, Drawing, number
 from treescore.render.letters import width
-from treescore.render.sentence_shapes import (
-    AGREED,
-    FORM_SIZE,
-    LABEL_SIZE,
-    MISSED,
-    SMALL_SIZE,
-    WRONG,
-    AlignmentSentence,
-    Facts,
-    Link,
-    form_width,
-    link_style,
-    shown_form,
-)
 
 MOST_ALIGNED_WORDS = 300
 """Words of a side that are drawn; the picture says if there are more."""
@@ -37,7 +24,7 @@ _LISTED = 40
 """Links of a kind that the description names."""
 
 
-def drawn_alignment(sentence: AlignmentSentence) -> AlignmentSentence:
+def drawn_alignment(sentence: sentence_shapes.AlignmentSentence) -> sentence_shapes.AlignmentSentence:
     """Return the pair with what is drawn of it; links in the order of their words."""
     source, target = sentence.source[:MOST_ALIGNED_WORDS], sentence.target[:MOST_ALIGNED_WORDS]
     links = sorted(
@@ -47,7 +34,7 @@ def drawn_alignment(sentence: AlignmentSentence) -> AlignmentSentence:
     return replace(sentence, source=source, target=target, links=kept)
 
 
-def links_left_out(sentence: AlignmentSentence) -> str:
+def links_left_out(sentence: sentence_shapes.AlignmentSentence) -> str:
     """Return the sentence that says how much of a large pair is drawn; empty if all is."""
     words = max(len(sentence.source), len(sentence.target))
     links = len(_between(sentence, MOST_ALIGNED_WORDS, MOST_ALIGNED_WORDS))
@@ -60,7 +47,7 @@ def links_left_out(sentence: AlignmentSentence) -> str:
     return f"{said[:1].upper()}{said[1:]}." if said else ""
 
 
-def alignment_facts(sentence: AlignmentSentence, *, every_link: bool = False) -> Facts:
+def alignment_facts(sentence: sentence_shapes.AlignmentSentence, *, every_link: bool = False) -> sentence_shapes.Facts:
     """Return the wrong links and the missed sure ones.
 
     Args:
@@ -69,24 +56,24 @@ def alignment_facts(sentence: AlignmentSentence, *, every_link: bool = False) ->
     """
     note, sentence = links_left_out(sentence), drawn_alignment(sentence)
     rows = [_link_row(sentence, link) for link in sentence.links if every_link or _error(link)]
-    return Facts(("No.", "Source", "No.", "Target", "Link", "Wrong"), tuple(rows), note)
+    return sentence_shapes.Facts(("No.", "Source", "No.", "Target", "Link", "Wrong"), tuple(rows), note)
 
 
-def alignment_described(sentence: AlignmentSentence, note: str) -> str:
+def alignment_described(sentence: sentence_shapes.AlignmentSentence, note: str) -> str:
     """Return the description of the picture for those who cannot see it.
 
     Args:
         sentence: what is drawn, no more than that.
         note: what the picture says below.
     """
-    parts = ["Source on the left, target on the right.", *_listed_links(sentence, WRONG, "Not in gold")]
-    parts += _listed_links(sentence, MISSED, "Missed")
+    parts = ["Source on the left, target on the right.", *_listed_links(sentence, sentence_shapes.WRONG, "Not in gold")]
+    parts += _listed_links(sentence, sentence_shapes.MISSED, "Missed")
     if len(parts) == 1:
         parts.append("No link is wrong.")
     return " ".join([*parts, note] if note else parts)
 
 
-def _listed_links(sentence: AlignmentSentence, mark: str, head: str) -> Iterator[str]:
+def _listed_links(sentence: sentence_shapes.AlignmentSentence, mark: str, head: str) -> Iterator[str]:
     rows = [_link_row(sentence, link) for link in sentence.links if _error(link) and link.mark == mark]
     named = [" ".join(filter(None, (source, at, "-", target, to))) for at, source, to, target, *_ in rows[:_LISTED]]
     more = [f"and {counted(len(rows) - _LISTED, 'other')}"] if len(rows) > _LISTED else []
@@ -94,25 +81,25 @@ def _listed_links(sentence: AlignmentSentence, mark: str, head: str) -> Iterator
         yield f"{head}: {'; '.join([*named, *more])}."
 
 
-def _link_row(sentence: AlignmentSentence, link: Link) -> tuple[str, ...]:
-    kind = "" if link.mark == WRONG else "sure" if link.sure else "possible"
+def _link_row(sentence: sentence_shapes.AlignmentSentence, link: sentence_shapes.Link) -> tuple[str, ...]:
+    kind = "" if link.mark == sentence_shapes.WRONG else "sure" if link.sure else "possible"
     wrong = link.mark if _error(link) else ""
     return (*_word(sentence.source, link.source), *_word(sentence.target, link.target), kind, wrong)
 
 
 def _word(words: Sequence[str], index: int | None) -> tuple[str, str]:
-    return ("", NULL) if index is None else (str(index + 1), shown_form(words[index]))
+    return ("", NULL) if index is None else (str(index + 1), sentence_shapes.shown_form(words[index]))
 
 
-def _error(link: Link) -> bool:
-    return link.mark != AGREED and (link.sure or link.mark == WRONG)
+def _error(link: sentence_shapes.Link) -> bool:
+    return link.mark != sentence_shapes.AGREED and (link.sure or link.mark == sentence_shapes.WRONG)
 
 
-def _link_place(link: Link) -> tuple[int, int]:
+def _link_place(link: sentence_shapes.Link) -> tuple[int, int]:
     return (-1 if link.source is None else link.source, -1 if link.target is None else link.target)
 
 
-def _between(sentence: AlignmentSentence, source: int, target: int) -> list[Link]:
+def _between(sentence: sentence_shapes.AlignmentSentence, source: int, target: int) -> list[sentence_shapes.Link]:
     """Return the links between words of the sentence that are drawn; a link needs a word on one side."""
     above, below = range(min(source, len(sentence.source))), range(min(target, len(sentence.target)))
     return [
@@ -136,7 +123,7 @@ _STUB, _RISE, _MARK = 20.0, 9.0, 7.0
 _NOTE = 24.0
 
 
-def alignment_svg(sentence: AlignmentSentence, *, name: str = "alignment") -> str:
+def alignment_svg(sentence: sentence_shapes.AlignmentSentence, *, name: str = "alignment") -> str:
     """Return the picture of a pair as SVG; equal pairs give equal bytes.
 
     Args:
@@ -147,15 +134,20 @@ def alignment_svg(sentence: AlignmentSentence, *, name: str = "alignment") -> st
 
 
 class _AlignmentPicture:
-    def __init__(self, sentence: AlignmentSentence, name: str) -> None:
+    def __init__(self, sentence: sentence_shapes.AlignmentSentence, name: str) -> None:
         self._note = links_left_out(sentence)
         self._sentence = drawn_alignment(sentence)
         self._drawing = Drawing(name, sentence.title, alignment_described(self._sentence, self._note))
-        self._forms = [[shown_form(word) for word in side] for side in (self._sentence.source, self._sentence.target)]
-        rooms = [max((form_width(form) for form in forms), default=0.0) for forms in self._forms]
+        self._forms = [
+            [sentence_shapes.shown_form(word) for word in side]
+            for side in (self._sentence.source, self._sentence.target)
+        ]
+        rooms = [max((sentence_shapes.form_width(form) for form in forms), default=0.0) for forms in self._forms]
         self._left = _EDGE + rooms[0] + _NUMBER
         self._right = self._left + _BETWEEN_SIDES
-        self._width = max(self._right + _NUMBER + rooms[1], width(self._note, LABEL_SIZE) + _EDGE) + _EDGE
+        self._width = (
+            max(self._right + _NUMBER + rooms[1], width(self._note, sentence_shapes.LABEL_SIZE) + _EDGE) + _EDGE
+        )
         self._height = _PITCH * max(map(len, self._forms))
         self._ys = [self._middles(len(forms)) for forms in self._forms]
 
@@ -170,7 +162,7 @@ class _AlignmentPicture:
         self._column(self._forms[1], self._ys[1], self._right, START)
         height = self._height + 2 * _LINK_PAD
         if self._note:
-            self._drawing.text(_EDGE, height, self._note, size=LABEL_SIZE, class_="note ok", fill=SOFT)
+            self._drawing.text(_EDGE, height, self._note, size=sentence_shapes.LABEL_SIZE, class_="note ok", fill=SOFT)
             height += _NOTE
         return self._drawing.svg(self._width, height)
 
@@ -184,27 +176,27 @@ class _AlignmentPicture:
         away = -1 if anchor == END else 1
         wrong = {
             link.source if anchor == END else link.target for link in self._sentence.links
-            if link.mark != AGREED and (link.sure or link.mark == "wrong")
+            if link.mark != sentence_shapes.AGREED and (link.sure or link.mark == "wrong")
         }  # fmt: skip
         for index, (form, y) in enumerate(zip(forms, ys, strict=True)):
             bold = index in wrong
             self._drawing.text(
-                x + away * _NUMBER, y + 5.5, form, size=FORM_SIZE, text_anchor=anchor, fill=INK,
+                x + away * _NUMBER, y + 5.5, form, size=sentence_shapes.FORM_SIZE, text_anchor=anchor, fill=INK,
                 class_="form wrong" if bold else "form", font_weight="650" if bold else None,
             )  # fmt: skip
             if form != str(index + 1):
                 self._drawing.text(
-                    x + away * _NUMBER / 2, y + 4, str(index + 1), size=SMALL_SIZE, text_anchor=MIDDLE, fill=SOFT,
-                    class_="num",
+                    x + away * _NUMBER / 2, y + 4, str(index + 1), size=sentence_shapes.SMALL_SIZE,
+                    text_anchor=MIDDLE, fill=SOFT, class_="num",
                 )  # fmt: skip
 
-    def _link(self, link: Link) -> None:
-        style = link_style(link.mark, sure=link.sure)
+    def _link(self, link: sentence_shapes.Link) -> None:
+        style = sentence_shapes.link_style(link.mark, sure=link.sure)
         (x, y), (other_x, other_y) = self._ends(link)
         path = f"M{number(x)} {number(y)}L{number(other_x)} {number(other_y)}"
         self._drawing.path(path, class_=f"arc {style.classes}", **style.stroke)
 
-    def _ends(self, link: Link) -> tuple[tuple[float, float], tuple[float, float]]:
+    def _ends(self, link: sentence_shapes.Link) -> tuple[tuple[float, float], tuple[float, float]]:
         """Return both ends of a line; one to no word is short and rises, so that it lies on no other line."""
         left, right = self._left + 2, self._right - 2
         source = None if link.source is None else self._ys[0][link.source]
@@ -214,16 +206,16 @@ class _AlignmentPicture:
         assert target is not None  # noqa: S101 - a drawn link has a word
         return (right - _STUB, target - _RISE), (right, target)
 
-    def _null(self, link: Link) -> None:
+    def _null(self, link: sentence_shapes.Link) -> None:
         """Write at the end of a link to no word that there is none."""
-        style = link_style(link.mark, sure=link.sure)
+        style = sentence_shapes.link_style(link.mark, sure=link.sure)
         start, end = self._ends(link)
         x, y = (end[0] + _MARK, end[1]) if link.target is None else (start[0] - _MARK, start[1])
         self._drawing.text(
             x,
             y + 3,
             NULL,
-            size=LABEL_SIZE,
+            size=sentence_shapes.LABEL_SIZE,
             text_anchor=MIDDLE,
             class_=f"rel {style.classes}",
             fill=style.ink,

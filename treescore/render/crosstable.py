@@ -10,18 +10,9 @@ from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
+from treescore.core import wording
 from treescore.core.registry import METRICS
 from treescore.core.text import digest_of, short_digests
-from treescore.core.wording import (
-    IDENTICAL_OUTPUTS,
-    IN_FRACTIONS,
-    PERCENT,
-    UNDEFINED_SCORES,
-    Figures,
-    counted,
-    figures_of,
-    one_line,
-)
 from treescore.evaluation.document import asked_transforms
 
 if TYPE_CHECKING:
@@ -86,7 +77,7 @@ def _formats(gold: Json, choices: Mapping[str, Sequence[Json]]) -> list[str]:
     names: dict[str, list[str]] = {}
     for system, values in choices.items():
         for text in dict.fromkeys(map(_choice, values)):
-            names.setdefault(text, []).append(one_line(system))
+            names.setdefault(text, []).append(wording.one_line(system))
     if isinstance(gold, str) and list(names) in ([], [gold]):
         return []
     if len(names) == 1:
@@ -106,7 +97,7 @@ def _in_brackets(values: Mapping[str, Json]) -> str:
 
 def _short(value: Json) -> str:
     words = str(value).lower() if isinstance(value, bool) else str(value)
-    return one_line(words) if len(words) <= _LONGEST_VALUE else short_digests(digest_of(words.encode()))
+    return wording.one_line(words) if len(words) <= _LONGEST_VALUE else short_digests(digest_of(words.encode()))
 
 
 @dataclass(frozen=True, slots=True)
@@ -140,12 +131,12 @@ class CrossTable:
     document: Document
     systems: Sequence[Document]
     cells: Mapping[tuple[int, int], Cell]
-    figures: Figures = IN_FRACTIONS
+    figures: wording.Figures = wording.IN_FRACTIONS
 
     @property
     def names(self) -> list[str]:
         """Names of the systems, best first, each on one line."""
-        return [one_line(system["name"]) for system in self.systems]
+        return [wording.one_line(system["name"]) for system in self.systems]
 
     def boundary_above(self, row: int) -> bool:
         """Return whether a cluster begins at this row (not at the first)."""
@@ -181,7 +172,7 @@ def cross_table(document: Document, shares: Container[str] = ()) -> CrossTable:
         if row > column:
             row, column, cell = column, row, _turned(cell)
         cells[row, column] = cell
-    figures = figures_of(PERCENT, share=True) if document["score"] in shares else IN_FRACTIONS
+    figures = wording.figures_of(wording.PERCENT, share=True) if document["score"] in shares else wording.IN_FRACTIONS
     return CrossTable(document, systems, cells, figures)
 
 
@@ -206,11 +197,11 @@ def headline(table: CrossTable) -> str:
         parts.append(" and ".join(_kind_words(document, kind) for kind in kinds))
     if signature.get("shuffles"):
         seed = "a seed for each pair" if signature["seed"] is None else f"seed {signature['seed']}"
-        parts.append(f"{counted(signature['shuffles'], 'shuffle')}, {seed}")
+        parts.append(f"{wording.counted(signature['shuffles'], 'shuffle')}, {seed}")
     if "unit_count" in document:
-        parts.append(counted(document["unit_count"], unit_word(document)))
+        parts.append(wording.counted(document["unit_count"], unit_word(document)))
     parts.append(
-        f"{counted(document['family']['size'], 'pair')}, {document['correction']}, alpha {document['alpha']:g}"
+        f"{wording.counted(document['family']['size'], 'pair')}, {document['correction']}, alpha {document['alpha']:g}"
     )
     return "; ".join(parts)
 
@@ -259,7 +250,7 @@ def p_text(p: float | None) -> str:
     return f"{p:.4f}" if p >= 0.00095 else f"{p:.1e}"
 
 
-def evidence(cell: Cell, figures: Figures) -> str:
+def evidence(cell: Cell, figures: wording.Figures) -> str:
     """Return the p-value of a pair; its interval where there is none."""
     return figures.interval(cell.low, cell.high) if cell.p is None else p_text(cell.p)
 
@@ -280,18 +271,18 @@ def _interval_head(table: CrossTable) -> str:
     return f"{100 * levels.pop():g} % {INTERVAL}" if len(levels) == 1 else INTERVAL
 
 
-def _system_cells(system: Document, figures: Figures) -> list[str]:
+def _system_cells(system: Document, figures: wording.Figures) -> list[str]:
     """Return rank, name, score, interval, rank range and spread over runs as cells of a table."""
     ci = system.get("ci") or {"low": None, "high": None}
     ranks = system.get("rank_interval")
     runs = system.get("runs")
     return [
         str(system["rank"]),
-        one_line(system["name"]),
+        wording.one_line(system["name"]),
         figures.value(system["score"]),
         figures.interval(ci["low"], ci["high"]),
         "-" if ranks is None else (str(ranks[0]) if ranks[0] == ranks[1] else f"{ranks[0]}-{ranks[1]}"),
-        "" if not runs else f"{counted(runs['count'], 'run')}, sd {figures.value(runs['sd'])}",
+        "" if not runs else f"{wording.counted(runs['count'], 'run')}, sd {figures.value(runs['sd'])}",
     ]
 
 
@@ -301,8 +292,8 @@ INTERVAL = "interval"
 
 def notes(document: Document) -> list[str]:
     """Return why each untested system was not, then the document's notes that say something of its pairs."""
-    untested = [f"not tested: {one_line(each['name'])} ({each['reason']})" for each in document["untested"]]
-    empty = {IDENTICAL_OUTPUTS: not _has_identical(document), UNDEFINED_SCORES: not untested}
+    untested = [f"not tested: {wording.one_line(each['name'])} ({each['reason']})" for each in document["untested"]]
+    empty = {wording.IDENTICAL_OUTPUTS: not _has_identical(document), wording.UNDEFINED_SCORES: not untested}
     return [*untested, *(note for note in document["notes"] if not empty.get(note))]
 
 
@@ -385,7 +376,7 @@ def detectable(table: CrossTable) -> list[str]:
     )
 
 
-def _detectable(pairs: Sequence[Document], figures: Figures) -> Iterator[str]:
+def _detectable(pairs: Sequence[Document], figures: wording.Figures) -> Iterator[str]:
     known = [pair["detectable"] for pair in pairs if pair.get("detectable") and pair["significant"] is False]
     if not known:
         return
@@ -418,7 +409,7 @@ def _unselected(pairs: Sequence[Document], alpha: float) -> Iterator[str]:
         yield f"p above {alpha:g} only by the allowance for picking: {_named_pairs(picked, 'p_unselected')} without it."
 
 
-def _together(pairs: Sequence[Document], figures: Figures, *, of_scores: bool) -> Iterator[str]:
+def _together(pairs: Sequence[Document], figures: wording.Figures, *, of_scores: bool) -> Iterator[str]:
     """Yield for how many pairs 0 is outside of the intervals that hold together, and where p decides otherwise.
 
     The intervals are of scores: a p of something else is not held against them.
@@ -447,7 +438,7 @@ def _apart(pair: Document) -> bool:
     return low > 0 or high < 0
 
 
-def _not_worse(pairs: Sequence[Document], figures: Figures) -> Iterator[str]:
+def _not_worse(pairs: Sequence[Document], figures: wording.Figures) -> Iterator[str]:
     """Yield for each system of which others are shown not to be worse which these are; of one pair both p."""
     tested = [pair for pair in pairs if pair.get("noninferiority")]
     if not tested:
@@ -460,11 +451,12 @@ def _not_worse(pairs: Sequence[Document], figures: Figures) -> Iterator[str]:
             p = f"(p {p_text(found['p_adjusted'])})"
             if len(pairs) == 1:
                 verdict = "shown" if found["established"] else "not shown"
-                yield f"{one_line(name)} not worse than {one_line(other)} by more than {margin}: {verdict} {p}."
+                claim = f"{wording.one_line(name)} not worse than {wording.one_line(other)} by more than {margin}"
+                yield f"{claim}: {verdict} {p}."
             elif found["established"]:
-                shown.setdefault(other, []).append(f"{one_line(name)} {p}")
+                shown.setdefault(other, []).append(f"{wording.one_line(name)} {p}")
     for other, names in shown.items():
-        yield f"Not worse than {one_line(other)} by more than {margin}: {', '.join(names)}."
+        yield f"Not worse than {wording.one_line(other)} by more than {margin}: {', '.join(names)}."
     if len(pairs) > 1 and not shown:
         yield f"No system is shown not to be worse than another by more than {margin}."
 
@@ -479,4 +471,4 @@ def _more(count: int) -> str:
 
 
 def _names(pair: Document) -> str:
-    return f"{one_line(pair['a'])} and {one_line(pair['b'])}"
+    return f"{wording.one_line(pair['a'])} and {wording.one_line(pair['b'])}"

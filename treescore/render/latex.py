@@ -6,19 +6,7 @@ from collections.abc import Callable, Container, Mapping, Sequence
 from typing import Any
 
 from treescore.core.wording import Figures, one_line
-from treescore.render.crosstable import (
-    Cell,
-    CrossTable,
-    cross_table,
-    dagger_line,
-    difference_words,
-    evidence,
-    headline,
-    notes,
-    sentences,
-    signature_lines,
-    system_table,
-)
+from treescore.render import crosstable
 
 LATEX_LEGEND = (
     "(row - column) and adjusted p; $\\leftarrow$ the row's system is better, $\\uparrow$ the column's; "
@@ -46,16 +34,16 @@ _ESCAPES = {
 
 def latex(document: Mapping[str, Any], shares: Container[str] = ()) -> str:
     """Return two tables for a paper; they need the packages booktabs and textcomp (T1 encoding)."""
-    table = cross_table(document, shares)
-    lines = preamble(headline(table))
+    table = crosstable.cross_table(document, shares)
+    lines = preamble(crosstable.headline(table))
     for words in document["warnings"]:
         lines += [latex_warning(words), ""]
     lines += _latex_systems(table) if table.systems else []
     if len(table.systems) == 2:
-        lines += ["", latex_escaped(dagger_line(table))]
+        lines += ["", latex_escaped(crosstable.dagger_line(table))]
     elif table.cells:
         lines += ["", *_latex_pairs(table)]
-    for said in (*sentences(table), *notes(document), *signature_lines(document)):
+    for said in (*crosstable.sentences(table), *crosstable.notes(document), *crosstable.signature_lines(document)):
         lines += ["", latex_escaped(said)]
     return "\n".join(lines) + "\n"
 
@@ -92,8 +80,8 @@ def latex_escaped(words: str) -> str:
     return "".join(_ESCAPES.get(character, character) for character in words)
 
 
-def _latex_systems(table: CrossTable) -> list[str]:
-    heads, rows = system_table(table)
+def _latex_systems(table: crosstable.CrossTable) -> list[str]:
+    heads, rows = crosstable.system_table(table)
     alignment = "".join("l" if head in ("system", "runs") else "r" for head in heads)
     return tabular(
         alignment,
@@ -103,7 +91,7 @@ def _latex_systems(table: CrossTable) -> list[str]:
     )
 
 
-def _latex_pairs(table: CrossTable) -> list[str]:
+def _latex_pairs(table: crosstable.CrossTable) -> list[str]:
     size = len(table.systems)
     names = [latex_escaped(name) for name in table.names]
     rows = [
@@ -113,13 +101,13 @@ def _latex_pairs(table: CrossTable) -> list[str]:
     return [*tabular("l" + "r" * (size - 1), ["", *names[1:]], rows, table.boundary_above), _latex_legend(table)]
 
 
-def _latex_legend(table: CrossTable) -> str:
-    return f"% cells: {difference_words(table.document)} {LATEX_LEGEND}"
+def _latex_legend(table: crosstable.CrossTable) -> str:
+    return f"% cells: {crosstable.difference_words(table.document)} {LATEX_LEGEND}"
 
 
-def _cell(cell: Cell | None, figures: Figures) -> str:
+def _cell(cell: crosstable.Cell | None, figures: Figures) -> str:
     if cell is None:
         return ""
     side = {"row": r"$\leftarrow$", "column": r"$\uparrow$", None: "$=$"}[cell.winner]
-    words = f"{figures.signed(cell.difference)} ({evidence(cell, figures)})"
+    words = f"{figures.signed(cell.difference)} ({crosstable.evidence(cell, figures)})"
     return f"{chr(92)}textbf{{{words}}} {side}" if cell.significant else f"{words} {side}"

@@ -14,19 +14,7 @@ from typing import TYPE_CHECKING, Any
 from treescore.core.scores import Score, value_at
 from treescore.core.wording import PERCENT, Unit, figures_of, one_line
 from treescore.evaluation.document import warning_lines, warnings_of_metric
-from treescore.render import latex, text
-from treescore.render.crosstable import (
-    INTERVAL,
-    CrossTable,
-    cross_table,
-    dagger_line,
-    headline,
-    notes,
-    sentences,
-    signature_lines,
-    signature_of_scores,
-    system_table,
-)
+from treescore.render import crosstable, latex, text
 from treescore.render.text import aligned, legend, pair_rows, text_warning
 
 if TYPE_CHECKING:
@@ -185,22 +173,25 @@ def comparison_tables(document: Mapping[str, Any], shares: Container[str] = ()) 
         document: the comparison.
         shares: scores whose figures are written in percent.
     """
-    table = cross_table(document, shares)
-    heads, rows = system_table(table)
-    columns = [Column(head, numeric=head not in ("system", "runs") and not head.endswith(INTERVAL)) for head in heads]
+    table = crosstable.cross_table(document, shares)
+    heads, rows = crosstable.system_table(table)
+    columns = [
+        Column(head, numeric=head not in ("system", "runs") and not head.endswith(crosstable.INTERVAL))
+        for head in heads
+    ]
     cluster = [system.get("cluster") for system in table.systems]
     if any(each is not None for each in cluster):
         columns.append(Column("cluster", numeric=True))
         rows = [[*row, str(each)] for row, each in zip(rows, cluster, strict=True)]
-    said = [*sentences(table), *notes(document), *signature_lines(document)]
+    said = [*crosstable.sentences(table), *crosstable.notes(document), *crosstable.signature_lines(document)]
     warnings = document["warnings"]
     if len(table.systems) <= 2 or not table.cells:
-        found = dagger_line(table)
-        return [Table(headline(table), columns, rows, warnings, [*([found] if found else []), *said])]
-    return [Table(headline(table), columns, rows, warnings), _pairs_table(table, said)]
+        found = crosstable.dagger_line(table)
+        return [Table(crosstable.headline(table), columns, rows, warnings, [*([found] if found else []), *said])]
+    return [Table(crosstable.headline(table), columns, rows, warnings), _pairs_table(table, said)]
 
 
-def _pairs_table(table: CrossTable, said: list[str]) -> Table:
+def _pairs_table(table: crosstable.CrossTable, said: list[str]) -> Table:
     columns = [Column(""), *map(Column, table.names[1:])]
     return Table(legend(table), columns, pair_rows(table, table.names), notes=said)
 
@@ -255,7 +246,7 @@ def _scores_table(entry: Entry, systems: Sequence[Document], warnings: Sequence[
         notes=[
             *_undefined(entry, shown, systems),
             *_unscored(entry, systems),
-            signature_of_scores(entry, signatures) if signatures else "",
+            crosstable.signature_of_scores(entry, signatures) if signatures else "",
         ],
     )
 

@@ -7,19 +7,7 @@ from collections.abc import Container, Mapping, Sequence
 from typing import Any
 
 from treescore.core.wording import Figures, one_line
-from treescore.render.crosstable import (
-    Cell,
-    CrossTable,
-    cross_table,
-    dagger_line,
-    difference_words,
-    evidence,
-    headline,
-    notes,
-    sentences,
-    signature_lines,
-    system_table,
-)
+from treescore.render import crosstable
 
 TEXT_LEGEND = "adjusted p; < the row's system is better, ^ the column's; * significant."
 LEGEND_INTERVALS = "its interval; < the row's system is better, ^ the column's."
@@ -27,27 +15,27 @@ LEGEND_INTERVALS = "its interval; < the row's system is better, ^ the column's."
 
 def text(document: Mapping[str, Any], shares: Container[str] = ()) -> str:
     """Return ranks with lines between clusters, then the cross-table (for two systems, the dagger's line)."""
-    table = cross_table(document, shares)
+    table = crosstable.cross_table(document, shares)
     warnings = [text_warning(words) for words in document["warnings"]]
-    lines = [headline(table), *warnings, *(["", *_text_systems(table)] if table.systems else [])]
+    lines = [crosstable.headline(table), *warnings, *(["", *_text_systems(table)] if table.systems else [])]
     if len(table.systems) == 2:
-        lines += ["", dagger_line(table)]
+        lines += ["", crosstable.dagger_line(table)]
     elif table.cells:
         lines += ["", *_text_pairs(table)]
-    for said in (sentences(table), notes(document), signature_lines(document)):
+    for said in (crosstable.sentences(table), crosstable.notes(document), crosstable.signature_lines(document)):
         lines += ["", *said] if said else []
     return "\n".join(line.rstrip() for line in lines) + "\n"
 
 
-def mark(cell: Cell) -> str:
+def mark(cell: crosstable.Cell) -> str:
     """Return who is better and whether significantly: `<*`, `^`, ..."""
     side = {"row": "<", "column": "^", None: "="}[cell.winner]
     return side + ("*" if cell.significant else "")
 
 
-def cell_text(cell: Cell, figures: Figures) -> str:
+def cell_text(cell: crosstable.Cell, figures: Figures) -> str:
     """Return the cell of a pair on one line."""
-    return f"{figures.signed(cell.difference)} {evidence(cell, figures)} {mark(cell)}"
+    return f"{figures.signed(cell.difference)} {crosstable.evidence(cell, figures)} {mark(cell)}"
 
 
 def text_warning(words: str) -> str:
@@ -55,14 +43,14 @@ def text_warning(words: str) -> str:
     return f"Warning: {one_line(words)}"
 
 
-def legend(table: CrossTable) -> str:
+def legend(table: crosstable.CrossTable) -> str:
     """Return the meaning of the cells."""
     rest = LEGEND_INTERVALS if all(cell.p is None for cell in table.cells.values()) else TEXT_LEGEND
-    return f"Each cell: {difference_words(table.document)} (row - column) and {rest}"
+    return f"Each cell: {crosstable.difference_words(table.document)} (row - column) and {rest}"
 
 
-def _text_systems(table: CrossTable) -> list[str]:
-    heads, rows = system_table(table)
+def _text_systems(table: crosstable.CrossTable) -> list[str]:
+    heads, rows = crosstable.system_table(table)
     first, *lines = aligned([heads, *rows])
     result = [first]
     for index, line in enumerate(lines):
@@ -72,12 +60,12 @@ def _text_systems(table: CrossTable) -> list[str]:
     return result
 
 
-def _text_pairs(table: CrossTable) -> list[str]:
+def _text_pairs(table: crosstable.CrossTable) -> list[str]:
     names = [f"({number}) {name}" for number, name in enumerate(table.names, 1)]
     return [*aligned([["", *names[1:]], *pair_rows(table, names)]), legend(table)]
 
 
-def pair_rows(table: CrossTable, names: Sequence[str]) -> list[list[str]]:
+def pair_rows(table: crosstable.CrossTable, names: Sequence[str]) -> list[list[str]]:
     """Return a row for each system but the last: its name, and its cells with the systems after the first."""
     columns = range(1, len(names))
     return [
@@ -124,17 +112,22 @@ _SPECIAL = re.compile(r"([\\`*_{}\[\]<>#|~$&!])")
 
 def markdown(document: Mapping[str, Any], shares: Container[str] = ()) -> str:
     """Return ranks (with the cluster's number), then the cross-table, then notes."""
-    table = cross_table(document, shares)
-    blocks = [f"**{markdown_escaped(headline(table))}**", *map(markdown_warning, document["warnings"])]
+    table = crosstable.cross_table(document, shares)
+    blocks = [f"**{markdown_escaped(crosstable.headline(table))}**", *map(markdown_warning, document["warnings"])]
     if table.systems:
         blocks.append(_markdown_systems(table))
     if len(table.systems) == 2:
-        blocks.append(markdown_escaped(dagger_line(table)))
+        blocks.append(markdown_escaped(crosstable.dagger_line(table)))
     elif table.cells:
         blocks += [_markdown_pairs(table), markdown_escaped(legend(table))]
     blocks.append(
         "\n".join(
-            f"- {markdown_escaped(line)}" for line in (*sentences(table), *notes(document), *signature_lines(document))
+            f"- {markdown_escaped(line)}"
+            for line in (
+                *crosstable.sentences(table),
+                *crosstable.notes(document),
+                *crosstable.signature_lines(document),
+            )
         )
     )
     return "\n\n".join(block for block in blocks if block) + "\n"
@@ -150,8 +143,8 @@ def markdown_warning(words: str) -> str:
     return f"**Warning:** {markdown_escaped(one_line(words))}"
 
 
-def _markdown_systems(table: CrossTable) -> str:
-    heads, rows = system_table(table)
+def _markdown_systems(table: crosstable.CrossTable) -> str:
+    heads, rows = crosstable.system_table(table)
     lines = []
     for system, row in zip(table.systems, rows, strict=True):
         cluster = system.get("cluster")
@@ -159,7 +152,7 @@ def _markdown_systems(table: CrossTable) -> str:
     return pipe_table([*heads, "cluster"], lines)
 
 
-def _markdown_pairs(table: CrossTable) -> str:
+def _markdown_pairs(table: crosstable.CrossTable) -> str:
     size = len(table.systems)
     names = [markdown_escaped(name) for name in table.names]
     rows = []

@@ -17,16 +17,7 @@ from treescore.evaluation.evaluate import sentence_lengths
 from treescore.evaluation.report import Report
 from treescore.evaluation.spec import Entry
 from treescore.render.tables import headline_scores
-from treescore.results.views import (
-    MATCHES,
-    OF_SENTENCES,
-    Filters,
-    SentenceName,
-    SentenceView,
-    View,
-    bounds_of,
-    values_of,
-)
+from treescore.results import views
 
 SCORES = "scores."
 AT_ONCE = 1000
@@ -74,7 +65,7 @@ class Scored:
         return item_details(self.outcome, self.report.gold, start, stop)
 
 
-def errors(scored: Scored, filters: Filters) -> View:
+def errors(scored: Scored, filters: views.Filters) -> views.View:
     """Return the errors of a system, a row for each. Raises InputError for unknown filters and wrong values."""
     rows = []
     chosen = _Choice(scored, filters)
@@ -82,10 +73,10 @@ def errors(scored: Scored, filters: Filters) -> View:
         rows += chosen.errors_of(number)
     title = f"{counted(len(rows), 'error')} of {one_line(scored.name)} under {scored.entry.key}{chosen.words}"
     notes = _own_numbers(rows) if rows else tuple(chosen.why_empty())
-    return View(title, _columns(rows), tuple(rows), scored.warnings, notes, shown=_shown(rows))
+    return views.View(title, _columns(rows), tuple(rows), scored.warnings, notes, shown=_shown(rows))
 
 
-def diff(better: Scored, worse: Scored, filters: Filters) -> View:
+def diff(better: Scored, worse: Scored, filters: views.Filters) -> views.View:
     """Return the errors of one system in the sentences in which another one has none of that kind."""
     without, chosen = _Choice(better, filters), _Choice(worse, filters)
     rows: list[dict[str, Json]] = []
@@ -103,10 +94,10 @@ def diff(better: Scored, worse: Scored, filters: Filters) -> View:
     )
     notes = _own_numbers(rows) if rows else tuple(chosen.why_empty())
     warnings = tuple(dict.fromkeys([*better.warnings, *worse.warnings]))
-    return View(title, _columns(rows), tuple(rows), warnings, notes, shown=_shown(rows))
+    return views.View(title, _columns(rows), tuple(rows), warnings, notes, shown=_shown(rows))
 
 
-def sentence(scored: Scored, name: SentenceName) -> SentenceView:
+def sentence(scored: Scored, name: views.SentenceName) -> views.SentenceView:
     """Return gold and output of one sentence side by side, its errors marked, its scores below, and a picture.
 
     Args:
@@ -132,7 +123,7 @@ def sentence(scored: Scored, name: SentenceName) -> SentenceView:
     from treescore.results.sentence_drawings import drawing_of  # noqa: PLC0415 - other views are not drawn
 
     drawing = drawing_of(entry.metric, gold, item, rows, title)
-    return SentenceView(
+    return views.SentenceView(
         title, (*columns, ERROR_MARK), rows, scored.warnings, tuple(notes),
         drawing=drawing, name=f"sentence-{scored.system + 1}-{number + 1}",
     )  # fmt: skip
@@ -143,7 +134,7 @@ def groupings(scored: Scored) -> list[str]:
     return sorted(scored.outcome.slices())
 
 
-def slices(scored: Scored, by: str) -> View:
+def slices(scored: Scored, by: str) -> views.View:
     """Return scores by groups of sentences, words or brackets.
 
     Raises:
@@ -164,7 +155,7 @@ def slices(scored: Scored, by: str) -> View:
     shown = ("value", *(counts or [name for name in columns if name.startswith("counts.")][:1]))
     title = f"{one_line(scored.name)} by {by} under {scored.entry.key}"
     heads = {SCORES + name: head for name, head in scored.entry.metric.headline.items()}
-    return View(
+    return views.View(
         title, columns, tuple(flat), scored.warnings, (), shares, (*shown, *(headline or scores[:FEW_SCORES])), heads
     )
 
@@ -227,14 +218,14 @@ def _sentence_number(scored: Scored, name: Json) -> int:
 class _Choice:
     """The sentences and errors of a system that filters leave."""
 
-    def __init__(self, scored: Scored, filters: Filters) -> None:
+    def __init__(self, scored: Scored, filters: views.Filters) -> None:
         self._scored = scored
         self._gold = scored.report.evaluation.gold_of(scored.entry)
         self._known = scored.entry.metric.error_filters
         self._asked = {
-            name: values_of(name, value)
+            name: views.values_of(name, value)
             for name, value in filters.items()
-            if name not in OF_SENTENCES and value is not None
+            if name not in views.OF_SENTENCES and value is not None
         }
         self._check(filters)
         self.sentences = self._sentences(filters)
@@ -254,13 +245,13 @@ class _Choice:
             for number in self.sentences:
                 for row in self._all_errors_of(number):
                     found.update(set(self._values_of(name, row)))
-            if not any(MATCHES[name](value, each) for value in found for each in asked):
+            if not any(views.MATCHES[name](value, each) for value in found for each in asked):
                 common = ", ".join(f"{one_line(value)} ({count})" for value, count in found.most_common(COMMON))
                 yield f"No error has {name} {_asked_words(asked)}. Errors have: {common or 'none'}."
 
     def _fits(self, row: Mapping[str, Json]) -> bool:
         return all(
-            any(MATCHES[name](value, each) for value in self._values_of(name, row) for each in asked)
+            any(views.MATCHES[name](value, each) for value in self._values_of(name, row) for each in asked)
             for name, asked in self._asked.items()
         )
 
@@ -285,8 +276,8 @@ class _Choice:
             self._items = start, items
         return items[number - start]
 
-    def _check(self, filters: Filters) -> None:
-        known = sorted({*self._known, *OF_SENTENCES})
+    def _check(self, filters: views.Filters) -> None:
+        known = sorted({*self._known, *views.OF_SENTENCES})
         for name in filters:
             if name not in known:
                 detail = (
@@ -295,7 +286,7 @@ class _Choice:
                 )
                 raise InputError(Problem("unknown-parameter", detail, pointer=f"/{name}"))
 
-    def _sentences(self, filters: Filters) -> Sequence[int]:
+    def _sentences(self, filters: views.Filters) -> Sequence[int]:
         numbers: Sequence[int] = range(len(self._scored.outcome.rows))
         asked = filters.get("sentence")
         if asked is not None:
@@ -304,7 +295,7 @@ class _Choice:
         length = filters.get("length")
         if length is None:
             return numbers
-        low, high = bounds_of(length)
+        low, high = views.bounds_of(length)
         lengths = sentence_lengths(self._gold, self._scored.report.evaluation.items)
         if lengths is None:
             detail = 'The lengths of the sentences are unknown. Give them as items: {"lengths": [[7, 8], ...]}.'

@@ -14,19 +14,7 @@ from treescore.errors import InputError, Problem
 from treescore.evaluation.document import warning_lines
 from treescore.evaluation.report import Report, System, find_score, percent_scores
 from treescore.evaluation.spec import Entry, Spec
-from treescore.results.views import (
-    FORMS,
-    Filters,
-    Renderable,
-    SentenceName,
-    SentenceView,
-    View,
-    check_form,
-    columns_of,
-    csv_text,
-    frame,
-    json_text,
-)
+from treescore.results import views
 
 if TYPE_CHECKING:
     from treescore.render.tables import Table
@@ -206,7 +194,7 @@ _TIDY = ("system", "metric", "score", "value")
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Result(Mapping[str, SystemScores], Renderable):
+class Result(Mapping[str, SystemScores], views.Renderable):
     """Scores of systems: `result["A"]["ud.las_f1"]`; printed, a table for each metric.
 
         result = score("gold.conllu", {"A": "a.conllu", "B": "b.conllu"}, metric="ud")
@@ -276,7 +264,7 @@ class Result(Mapping[str, SystemScores], Renderable):
     def __len__(self) -> int:
         return len(self.systems)
 
-    def errors(self, system: str, metric: str | None = None, **filters: Unpack[Filters]) -> View:
+    def errors(self, system: str, metric: str | None = None, **filters: Unpack[views.Filters]) -> views.View:
         """Return what a system has wrong, a row for each error: what costs the metric's main score.
 
             result.errors("A", deprel="obl", length="10-20")
@@ -294,7 +282,7 @@ class Result(Mapping[str, SystemScores], Renderable):
 
         return inspection.errors(self._scored(system, metric), filters)
 
-    def sentence(self, system: str, sentence: SentenceName, metric: str | None = None) -> SentenceView:
+    def sentence(self, system: str, sentence: views.SentenceName, metric: str | None = None) -> views.SentenceView:
         """Return gold and output of one sentence side by side, errors marked, with its scores and a picture.
 
             result.sentence("A", 8).svg()
@@ -317,7 +305,7 @@ class Result(Mapping[str, SystemScores], Renderable):
 
         return inspection.groupings(self._scored(system, metric))
 
-    def slices(self, system: str, by: str, metric: str | None = None) -> View:
+    def slices(self, system: str, by: str, metric: str | None = None) -> views.View:
         """Return scores by groups of sentences, words or brackets.
 
             result.slices("A", "deprel")
@@ -334,7 +322,7 @@ class Result(Mapping[str, SystemScores], Renderable):
 
         return inspection.slices(self._scored(system, metric), by)
 
-    def diff(self, a: str, b: str, metric: str | None = None, **filters: Unpack[Filters]) -> View:
+    def diff(self, a: str, b: str, metric: str | None = None, **filters: Unpack[views.Filters]) -> views.View:
         """Return the errors of b in the sentences that a has right and b wrong.
 
         A sentence is right where it has none of the errors that the filters leave: with `deprel="obl"` those in which
@@ -363,11 +351,11 @@ class Result(Mapping[str, SystemScores], Renderable):
         """Return CSV with all digits: a row for each system and score, and the warnings in a last column."""
         said = " ".join(warning_lines(self.warnings))
         rows = [{**row, "warnings": said} for row in self._rows()]
-        return csv_text([*_TIDY, "undefined", "warnings"], rows)
+        return views.csv_text([*_TIDY, "undefined", "warnings"], rows)
 
     def to_json(self) -> str:
         """Return what `treescore score` prints: `results` and `warnings`."""
-        return json_text({"results": self.document, "warnings": self.warnings})
+        return views.json_text({"results": self.document, "warnings": self.warnings})
 
     def to_frame(self) -> Any:
         """Return a data frame with one row for each system and score: `system`, `metric`, `score`, `value`.
@@ -375,7 +363,7 @@ class Result(Mapping[str, SystemScores], Renderable):
         Raises:
             MissingExtra: neither pandas nor polars is installed.
         """
-        return frame(columns_of(self._rows(), _TIDY))
+        return views.frame(views.columns_of(self._rows(), _TIDY))
 
     def _rows(self) -> list[dict[str, Json]]:
         rows = []
@@ -411,7 +399,7 @@ class Result(Mapping[str, SystemScores], Renderable):
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Comparison(Renderable):
+class Comparison(views.Renderable):
     """Which differences between systems are real; printed, a table of ranks and one of pairs.
 
         table = compare(result, unit="block")
@@ -423,7 +411,7 @@ class Comparison(Renderable):
         result: the scores that were compared, with the comparisons.
     """
 
-    forms = (*FORMS, "svg")
+    forms = (*views.FORMS, "svg")
     result: Result
 
     def __repr__(self) -> str:
@@ -456,7 +444,7 @@ class Comparison(Renderable):
         Raises:
             InputError: an unknown form or unit.
         """
-        check_form(form, self.forms, unit)
+        views.check_form(form, self.forms, unit)
         shares = self._shares if unit == PERCENT else frozenset()
         from treescore.render.forms import render_comparisons  # noqa: PLC0415 - as above
 
@@ -494,7 +482,7 @@ class Comparison(Renderable):
         from treescore.render.rows import comparison_rows  # noqa: PLC0415 - as above
 
         columns, rows = comparison_rows(self.comparisons)
-        return frame(columns_of(rows, columns))
+        return views.frame(views.columns_of(rows, columns))
 
     def plot(
         self, path: str | Path | None = None, unit: Unit = PERCENT, *, kind: str = PAIRS, system: str | None = None

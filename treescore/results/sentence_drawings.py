@@ -9,24 +9,12 @@ from treescore.core.params import Json
 from treescore.core.registry import OK, STATUS_NAMES, Metric
 from treescore.core.text import is_punctuation
 from treescore.core.trees import Alignments, ConstituentTreebank, DependencyTreebank, SemanticTreebank
+from treescore.render import sentence_shapes
 from treescore.render.alignment_picture import alignment_svg
 from treescore.render.constituents_picture import constituents_svg
 from treescore.render.dependencies_picture import dependencies_svg
-from treescore.render.sentence_shapes import (
-    AlignmentSentence,
-    Arc,
-    ArcMark,
-    ConstituentSentence,
-    DependencyHalf,
-    DependencySentence,
-    Link,
-    LinkMark,
-    Span,
-    SpanMark,
-    Word,
-)
 
-Drawable = DependencySentence | ConstituentSentence | AlignmentSentence
+Drawable = sentence_shapes.DependencySentence | sentence_shapes.ConstituentSentence | sentence_shapes.AlignmentSentence
 
 
 def sentence_svg(sentence: Drawable, name: str) -> str:
@@ -36,9 +24,9 @@ def sentence_svg(sentence: Drawable, name: str) -> str:
         sentence: what is drawn.
         name: of the picture, for its ids: letters, digits and hyphens.
     """
-    if isinstance(sentence, DependencySentence):
+    if isinstance(sentence, sentence_shapes.DependencySentence):
         return dependencies_svg(sentence, name=name)
-    if isinstance(sentence, ConstituentSentence):
+    if isinstance(sentence, sentence_shapes.ConstituentSentence):
         return constituents_svg(sentence, name=name)
     return alignment_svg(sentence, name=name)
 
@@ -76,13 +64,13 @@ def drawing_of(metric: Metric, gold: Any, item: Row, rows: Sequence[Row], title:
 
 def _dependencies(
     metric: Metric, gold: DependencyTreebank, item: Row, rows: Sequence[Row], title: str
-) -> DependencySentence | None:
+) -> sentence_shapes.DependencySentence | None:
     """Return both halves over gold's words; what agrees has gold's head and relation on both sides."""
     if [row["word"] for row in rows] != list(range(1, len(rows) + 1)):
         return None
     if any(row.get("system_word", row["word"]) != row["word"] for row in metric.errors_of(item, gold)):
         return None
-    words = tuple(Word(str(row["word"]), row["form"]) for row in rows)
+    words = tuple(sentence_shapes.Word(str(row["word"]), row["form"]) for row in rows)
     agreed_as_gold = [
         row if row["error"] else {**row, "system_head": row["gold_head"], "system_deprel": row["gold_deprel"]}
         for row in rows
@@ -91,15 +79,17 @@ def _dependencies(
     scored = [
         row for row in agreed_as_gold if metric.values.get("punctuation", True) or not is_punctuation(row["form"])
     ]
-    gold_half = DependencyHalf(words, _arcs(agreed_as_gold, "gold", len(words)))
-    return DependencySentence(title, gold_half, DependencyHalf(words, _arcs(scored, "system", len(words))))
+    gold_half = sentence_shapes.DependencyHalf(words, _arcs(agreed_as_gold, "gold", len(words)))
+    return sentence_shapes.DependencySentence(
+        title, gold_half, sentence_shapes.DependencyHalf(words, _arcs(scored, "system", len(words)))
+    )
 
 
-def _arcs(rows: Iterable[Row], side: str, words: int) -> tuple[Arc, ...]:
+def _arcs(rows: Iterable[Row], side: str, words: int) -> tuple[sentence_shapes.Arc, ...]:
     """Return the arcs of one side; words without a head that is a word or the root have none."""
     heads = [(row, _head(row[f"{side}_head"], words)) for row in rows]
     return tuple(
-        Arc(head - 1 if head else None, row["word"] - 1, row[f"{side}_deprel"] or "", _arc_mark(row))
+        sentence_shapes.Arc(head - 1 if head else None, row["word"] - 1, row[f"{side}_deprel"] or "", _arc_mark(row))
         for row, head in heads
         if head is not None
     )
@@ -112,35 +102,41 @@ def _head(value: Json, words: int) -> int | None:
     return head if head <= words else None
 
 
-def _arc_mark(row: Row) -> ArcMark:
+def _arc_mark(row: Row) -> sentence_shapes.ArcMark:
     if not row["error"]:
         return "agreed"
     return "label" if str(row["gold_head"]) == str(row["system_head"]) else "wrong"
 
 
-def _graph(gold: SemanticTreebank, item: Row, rows: Sequence[Row], title: str) -> DependencySentence:
+def _graph(gold: SemanticTreebank, item: Row, rows: Sequence[Row], title: str) -> sentence_shapes.DependencySentence:
     """Return both graphs over gold's words; edges that agree have gold's role on both sides, tops are roots."""
     here = slice(*gold.word_offsets[item["item"] - 1 : item["item"] + 1].tolist())
     strings = gold.vocabulary.strings
-    words = tuple(Word(str(number), strings[form]) for number, form in enumerate(gold.forms[here].tolist(), 1))
+    words = tuple(
+        sentence_shapes.Word(str(number), strings[form]) for number, form in enumerate(gold.forms[here].tolist(), 1)
+    )
 
-    def half(side: str) -> DependencyHalf:
+    def half(side: str) -> sentence_shapes.DependencyHalf:
         edges = [(row, row[side] if row["error"] else row["gold_label"]) for row in rows]
-        return DependencyHalf(words, tuple(_edge(row, label) for row, label in edges if label is not None))
+        return sentence_shapes.DependencyHalf(
+            words, tuple(_edge(row, label) for row, label in edges if label is not None)
+        )
 
-    return DependencySentence(title, half("gold_label"), half("system_label"))
+    return sentence_shapes.DependencySentence(title, half("gold_label"), half("system_label"))
 
 
-def _edge(row: Row, label: str) -> Arc:
+def _edge(row: Row, label: str) -> sentence_shapes.Arc:
     both = row["gold_label"] is not None and row["system_label"] is not None
-    mark: ArcMark = "agreed" if not row["error"] else "label" if both else "wrong"
+    mark: sentence_shapes.ArcMark = "agreed" if not row["error"] else "label" if both else "wrong"
     predicate = row["predicate"]
-    return Arc(predicate - 1 if predicate else None, row["argument"] - 1, label if predicate else "", mark)
+    return sentence_shapes.Arc(
+        predicate - 1 if predicate else None, row["argument"] - 1, label if predicate else "", mark
+    )
 
 
 def _constituents(
     metric: Metric, gold: ConstituentTreebank, item: Row, rows: Sequence[Row], title: str
-) -> ConstituentSentence | None:
+) -> sentence_shapes.ConstituentSentence | None:
     """Return both sides over the words that are compared; None where brackets count other things than words."""
     words = _compared_words(metric, gold, item["item"] - 1)
     first = metric.values.get("first_word", 0)
@@ -149,7 +145,7 @@ def _constituents(
     own = {side: {(row["start"], row["end"]) for row in rows if row[side]} for side in ("gold", "system")}
     gold_spans = tuple(_span(row, own["system"], set()) for row in rows if row["gold"])
     system_spans = tuple(_span(row, own["gold"], own["gold"]) for row in rows if row["system"])
-    return ConstituentSentence(title, words, gold_spans, system_spans)
+    return sentence_shapes.ConstituentSentence(title, words, gold_spans, system_spans)
 
 
 def _compared_words(metric: Metric, gold: ConstituentTreebank, sentence: int) -> tuple[str, ...]:
@@ -160,24 +156,24 @@ def _compared_words(metric: Metric, gold: ConstituentTreebank, sentence: int) ->
     return tuple(strings[word] for word, tag in pairs if tag < 0 or strings[tag] not in deleted)
 
 
-def _span(row: Row, others: Iterable[tuple[int, int]], crossed: Iterable[tuple[int, int]]) -> Span:
+def _span(row: Row, others: Iterable[tuple[int, int]], crossed: Iterable[tuple[int, int]]) -> sentence_shapes.Span:
     start, end = row["start"], row["end"]
-    mark: SpanMark = "agreed"
+    mark: sentence_shapes.SpanMark = "agreed"
     if row["error"]:
         crossing = any(a < start < b < end or start < a < end < b for a, b in crossed)
         mark = "label" if (start, end) in others else "crossing" if crossing else "wrong"
-    return Span(row["label"], start, end, mark)
+    return sentence_shapes.Span(row["label"], start, end, mark)
 
 
-def _alignment(rows: Sequence[Row], title: str) -> AlignmentSentence:
+def _alignment(rows: Sequence[Row], title: str) -> sentence_shapes.AlignmentSentence:
     """Return the links over numbered words: alignments have no text."""
     source, target = (
         tuple(str(word) for word in range(1, max(row[side] for row in rows) + 1)) for side in ("source", "target")
     )
-    return AlignmentSentence(title, source, target, tuple(map(_link, rows)))
+    return sentence_shapes.AlignmentSentence(title, source, target, tuple(map(_link, rows)))
 
 
-def _link(row: Row) -> Link:
+def _link(row: Row) -> sentence_shapes.Link:
     source, target = (None if row[side] == 0 else row[side] - 1 for side in ("source", "target"))
-    mark: LinkMark = "agreed" if row["gold"] and row["system"] else "missed" if row["gold"] else "wrong"
-    return Link(source, target, mark, sure=row["link"] == "S")
+    mark: sentence_shapes.LinkMark = "agreed" if row["gold"] and row["system"] else "missed" if row["gold"] else "wrong"
+    return sentence_shapes.Link(source, target, mark, sure=row["link"] == "S")

@@ -14,31 +14,11 @@ from typing import NamedTuple
 import numpy as np
 
 from treescore.core.arrays import FloatArray
+from treescore.significance import macro, signed_sums
 from treescore.significance.exact_ratios import LISTED_UNITS
 from treescore.significance.exact_sums import ADDITIONS, MAX_ADDITIONS, TooLargeError, exact_p
 from treescore.significance.families import adjusted
 from treescore.significance.kernels import THREADS, in_threads
-from treescore.significance.macro import (
-    MacroPair,
-    Parts,
-    inverted_p,
-    listed_p,
-    macro_pair,
-    normal_tail,
-    sampled_p,
-    whole_differences,
-)
-from treescore.significance.signed_sums import (
-    DRAWS,
-    HOW_INVERTED,
-    HOW_LISTED,
-    HOW_NORMAL,
-    HOW_SAME,
-    HOW_SUM_LAW,
-    SAMPLED_BELOW,
-    Tail,
-    how_sampled,
-)
 
 INVERTED_KINDS = 4e7
 """Kinds that all pairs together may invert (some 0.3 microseconds each, 12 s); pairs with more than their share have
@@ -81,13 +61,13 @@ class Decision:
     family: int
     seed: int
     share: float = 1.0
-    sampled_below: int = SAMPLED_BELOW
+    sampled_below: int = signed_sums.SAMPLED_BELOW
 
 
 class Answer(NamedTuple):
     """The p of one pair: its tail, kind (exact, inversion, sampled), method in words, differing units and kinds."""
 
-    tail: Tail
+    tail: signed_sums.Tail
     kind: str
     how: str
     units: int
@@ -95,19 +75,19 @@ class Answer(NamedTuple):
     undefined: bool = False
 
 
-def macro_answers(parts: Parts, pairs: Sequence[tuple[int, int]], decision: Decision) -> list[Answer]:
+def macro_answers(parts: macro.Parts, pairs: Sequence[tuple[int, int]], decision: Decision) -> list[Answer]:
     """Test each pair of systems, in order; the same for any number of threads."""
     answers = sure_answers(parts, pairs, decision)
     _redo(parts, pairs, answers, _near_samplings(answers, decision), decision)
     return answers
 
 
-def sure_answers(parts: Parts, pairs: Sequence[tuple[int, int]], decision: Decision) -> list[Answer]:
+def sure_answers(parts: macro.Parts, pairs: Sequence[tuple[int, int]], decision: Decision) -> list[Answer]:
     """Do the same, but draw for those p alone that are not sure otherwise, not for those near the decision too."""
     share = decision.share / max(1, len(pairs))
 
     def first(pair: tuple[int, int]) -> Answer:
-        return _first_answer(macro_pair(parts, *pair), decision.alternative, share)
+        return _first_answer(macro.macro_pair(parts, *pair), decision.alternative, share)
 
     answers = in_threads(first, pairs, THREADS)
     _redo(parts, pairs, answers, _inversions(answers, decision), decision)
@@ -115,37 +95,37 @@ def sure_answers(parts: Parts, pairs: Sequence[tuple[int, int]], decision: Decis
     return answers
 
 
-def _first_answer(pair: MacroPair, alternative: str, share: float) -> Answer:
+def _first_answer(pair: macro.MacroPair, alternative: str, share: float) -> Answer:
     kinds = len(pair.kinds.e)
     if not pair.units:
-        return Answer(Tail(1.0, 0.0, None), "exact", HOW_SAME, 0, 0)
+        return Answer(signed_sums.Tail(1.0, 0.0, None), "exact", signed_sums.HOW_SAME, 0, 0)
     if alternative == "two-sided" and pair.difference == 0.0:
-        return Answer(Tail(1.0, 0.0, None), "exact", "no difference", pair.units, kinds)
+        return Answer(signed_sums.Tail(1.0, 0.0, None), "exact", "no difference", pair.units, kinds)
     if pair.units <= LISTED_UNITS:
-        p = listed_p(pair, alternative)
-        return Answer(Tail(p, math.log(p), None), "exact", HOW_LISTED, pair.units, kinds)
-    whole = whole_differences(pair)
+        p = macro.listed_p(pair, alternative)
+        return Answer(signed_sums.Tail(p, math.log(p), None), "exact", signed_sums.HOW_LISTED, pair.units, kinds)
+    whole = macro.whole_differences(pair)
     if whole is not None:
         try:
             p, log_p = exact_p(whole, alternative, min(MAX_ADDITIONS, ADDITIONS * share))
-            return Answer(Tail(p, log_p, None), "exact", HOW_SUM_LAW, pair.units, kinds)
+            return Answer(signed_sums.Tail(p, log_p, None), "exact", signed_sums.HOW_SUM_LAW, pair.units, kinds)
         except TooLargeError:
             pass
     if kinds <= INVERTED_KINDS * share:
         return _inverted(pair, alternative)
-    tail = normal_tail(pair, alternative)
-    return Answer(tail, "inversion", HOW_NORMAL, pair.units, kinds, pair.undefined)
+    tail = macro.normal_tail(pair, alternative)
+    return Answer(tail, "inversion", signed_sums.HOW_NORMAL, pair.units, kinds, pair.undefined)
 
 
-def _inverted(pair: MacroPair, alternative: str) -> Answer:
-    tail = inverted_p(pair, alternative)
-    return Answer(tail, "inversion", HOW_INVERTED, pair.units, len(pair.kinds.e), pair.undefined)
+def _inverted(pair: macro.MacroPair, alternative: str) -> Answer:
+    tail = macro.inverted_p(pair, alternative)
+    return Answer(tail, "inversion", signed_sums.HOW_INVERTED, pair.units, len(pair.kinds.e), pair.undefined)
 
 
 def _inversions(answers: Sequence[Answer], decision: Decision) -> dict[int, int]:
     """Choose the pairs that go beyond their share of the budget, and may decide."""
     distances = _distances(answers, decision)
-    normal = [index for index, answer in enumerate(answers) if answer.how == HOW_NORMAL]
+    normal = [index for index, answer in enumerate(answers) if answer.how == signed_sums.HOW_NORMAL]
     near = [index for index in normal if distances[index] <= math.log(DECIDES)]
     return _within_budget(near, distances, [answers[index].kinds for index in near], INVERTED_KINDS * decision.share)
 
@@ -159,7 +139,7 @@ def _samplings(answers: Sequence[Answer], decision: Decision) -> dict[int, int]:
         if answer.kind == "inversion"
         and (answer.units < decision.sampled_below or answer.undefined or (answer.tail.error or 0.0) > MOST_ERROR)
     ]
-    return _draws(answers, unsure, distances, (FEWEST_DRAWS, DRAWS), SAMPLED_WORK * decision.share)
+    return _draws(answers, unsure, distances, (FEWEST_DRAWS, signed_sums.DRAWS), SAMPLED_WORK * decision.share)
 
 
 def _near_samplings(answers: Sequence[Answer], decision: Decision) -> dict[int, int]:
@@ -170,7 +150,7 @@ def _near_samplings(answers: Sequence[Answer], decision: Decision) -> dict[int, 
         for index, answer in enumerate(answers)
         if answer.kind != "exact" and distances[index] <= math.log(NEAR) and answer.units > LISTED_UNITS
     ]
-    return _draws(answers, near, distances, (DRAWS + STEP_DRAWS, NEAR_DRAWS), NEAR_WORK * decision.share)
+    return _draws(answers, near, distances, (signed_sums.DRAWS + STEP_DRAWS, NEAR_DRAWS), NEAR_WORK * decision.share)
 
 
 def _draws(
@@ -214,7 +194,7 @@ def _distances(answers: Sequence[Answer], decision: Decision) -> FloatArray:
 
 
 def _redo(
-    parts: Parts,
+    parts: macro.Parts,
     pairs: Sequence[tuple[int, int]],
     answers: list[Answer],
     chosen: dict[int, int],
@@ -226,11 +206,11 @@ def _redo(
     """
 
     def answer(index: int) -> Answer:
-        pair, draws = macro_pair(parts, *pairs[index]), chosen[index]
+        pair, draws = macro.macro_pair(parts, *pairs[index]), chosen[index]
         if not draws:
             return _inverted(pair, decision.alternative)
-        tail = sampled_p(pair, decision.alternative, decision.seed, draws)
-        return Answer(tail, "sampled", how_sampled(draws), pair.units, len(pair.kinds.e), pair.undefined)
+        tail = macro.sampled_p(pair, decision.alternative, decision.seed, draws)
+        return Answer(tail, "sampled", signed_sums.how_sampled(draws), pair.units, len(pair.kinds.e), pair.undefined)
 
     indices = list(chosen)
     for index, new in zip(indices, in_threads(answer, indices, THREADS), strict=True):

@@ -20,7 +20,7 @@ from typing import NamedTuple
 import numpy as np
 
 from treescore.core.arrays import FloatArray
-from treescore.significance import exact_ratios
+from treescore.significance import exact_ratios, signed_sums
 from treescore.significance.bootstrap import Interval
 from treescore.significance.constants import LN2, LN10, ROUNDING, SMALLEST
 from treescore.significance.exact_ratios import law_cost, law_p
@@ -31,18 +31,6 @@ from treescore.significance.macro import formula_holds, parts_of
 from treescore.significance.macro_tests import SAMPLED_WORK, Decision, macro_answers
 from treescore.significance.montecarlo import affordable_shuffles, extreme_counts, shuffles_needed
 from treescore.significance.settings import FEWEST_PARTS
-from treescore.significance.signed_sums import (
-    DRAWS,
-    HOW_INVERTED,
-    HOW_LISTED,
-    HOW_SAME,
-    HOW_SUM_LAW,
-    SAMPLED_BELOW,
-    Tail,
-    how_sampled,
-    sum_tail,
-    tail_of,
-)
 from treescore.significance.units import Sample, merged
 
 SIGNS_WORK = 2e8
@@ -53,7 +41,7 @@ all pairs are inverted."""
 class PartSigns(NamedTuple):
     """The tail of one pair, and in how many parts the two differ."""
 
-    tail: Tail
+    tail: signed_sums.Tail
     differing: int
 
 
@@ -72,7 +60,7 @@ def part_signs(
     parts = values.shape[1]
     if parts < FEWEST_PARTS:
         return [None] * len(pairs)
-    draws = DRAWS if len(pairs) * parts * DRAWS <= SIGNS_WORK else 0
+    draws = signed_sums.DRAWS if len(pairs) * parts * signed_sums.DRAWS <= SIGNS_WORK else 0
     better = 1.0 if higher_is_better else -1.0
     results: list[PartSigns | None] = []
     for first, second in pairs:
@@ -85,14 +73,14 @@ def part_signs(
     return results
 
 
-def _one(d: FloatArray, alternative: str, seed: int, draws: int) -> Tail:
+def _one(d: FloatArray, alternative: str, seed: int, draws: int) -> signed_sums.Tail:
     observed = float(d.sum())
     if alternative != "two-sided":
-        return sum_tail(d, -observed if alternative == "less" else observed, seed=seed, draws=draws)
+        return signed_sums.sum_tail(d, -observed if alternative == "less" else observed, seed=seed, draws=draws)
     if abs(observed) <= ROUNDING * float(np.abs(d).sum()):
-        return Tail(1.0, 0.0, None)
-    tail = sum_tail(d, abs(observed), seed=seed, draws=draws)
-    return tail_of(LN2 + tail.log_p, tail.error)
+        return signed_sums.Tail(1.0, 0.0, None)
+    tail = signed_sums.sum_tail(d, abs(observed), seed=seed, draws=draws)
+    return signed_sums.tail_of(LN2 + tail.log_p, tail.error)
 
 
 LAW_BUDGET = 2e9
@@ -141,7 +129,7 @@ class Test:
     ci: Interval | None = None
 
 
-IDENTICAL = Test(1.0, "exact", HOW_SAME, differing=0, smallest=1.0)
+IDENTICAL = Test(1.0, "exact", signed_sums.HOW_SAME, differing=0, smallest=1.0)
 """The test of two systems that differ in no unit."""
 
 
@@ -216,7 +204,7 @@ def part_tests(sample: Sample, pairs: Sequence[tuple[int, int]], alternative: st
     ]
 
 
-def _permutation_test(tail: Tail, kind: str, how: str, differing: int, alternative: str) -> Test:
+def _permutation_test(tail: signed_sums.Tail, kind: str, how: str, differing: int, alternative: str) -> Test:
     return Test(
         max(tail.p, SMALLEST),
         kind,
@@ -278,7 +266,7 @@ def _cheap(sample: Sample, first: int, second: int, alternative: str) -> Test | 
         return IDENTICAL
     if sample.integer and differing <= exact_ratios.LISTED_UNITS:
         p = exact_ratios.enumerated_p(sample, first, second, alternative)
-        return Test(p, "exact", HOW_LISTED, differing=differing, smallest=smallest)
+        return Test(p, "exact", signed_sums.HOW_LISTED, differing=differing, smallest=smallest)
     return None
 
 
@@ -303,7 +291,7 @@ def _sums(sample: Sample, pairs: Sequence[tuple[int, int]], alternative: str, pl
         exact.add(index)
 
     beyond = sum(of_pair[index].units for index in of_pair if index not in exact)
-    draws = DRAWS if beyond * DRAWS <= SAMPLED_WORK * plan.share else 0
+    draws = signed_sums.DRAWS if beyond * signed_sums.DRAWS <= SAMPLED_WORK * plan.share else 0
 
     def solve(index: int) -> Test:
         differences = of_pair[index]
@@ -312,7 +300,9 @@ def _sums(sample: Sample, pairs: Sequence[tuple[int, int]], alternative: str, pl
         try:
             if index in exact:
                 p, log_p = exact_p(differences, turned)
-                return _permutation_test(Tail(p, log_p, None), "exact", HOW_SUM_LAW, differences.units, alternative)
+                return _permutation_test(
+                    signed_sums.Tail(p, log_p, None), "exact", signed_sums.HOW_SUM_LAW, differences.units, alternative
+                )
         except TooLargeError:
             pass
         return _beyond(differences, turned, alternative, plan.seed, draws)
@@ -326,14 +316,16 @@ def _beyond(differences: Differences, turned: str, alternative: str, seed: int, 
     """Test a sum of whole numbers whose exact law is too long; draws are 0 where those of all pairs would be too."""
     e = np.repeat(differences.values, differences.copies).astype(np.float64)
     observed = float(-differences.observed if turned == "less" else differences.observed)
-    tail = sum_tail(e, abs(observed) if turned == "two-sided" else observed, seed=seed, draws=draws, most=0.0)
+    tail = signed_sums.sum_tail(
+        e, abs(observed) if turned == "two-sided" else observed, seed=seed, draws=draws, most=0.0
+    )
     if turned == "two-sided":
-        tail = tail_of(LN2 + tail.log_p, tail.error) if observed else Tail(1.0, 0.0, None)
-    how, kind = HOW_INVERTED, "inversion"
+        tail = signed_sums.tail_of(LN2 + tail.log_p, tail.error) if observed else signed_sums.Tail(1.0, 0.0, None)
+    how, kind = signed_sums.HOW_INVERTED, "inversion"
     if tail.error is None:
-        how, kind = HOW_LISTED, "exact"
-    elif differences.units < SAMPLED_BELOW and draws:
-        how, kind = how_sampled(draws), "sampled"
+        how, kind = signed_sums.HOW_LISTED, "exact"
+    elif differences.units < signed_sums.SAMPLED_BELOW and draws:
+        how, kind = signed_sums.how_sampled(draws), "sampled"
     return _permutation_test(tail, kind, how, differences.units, alternative)
 
 

@@ -15,17 +15,8 @@ from typing import NamedTuple
 import numpy as np
 
 from treescore.core.arrays import Counts, FloatArray
+from treescore.significance import exact_ratios
 from treescore.significance.constants import SLACK, SMALLEST, TOLERANCE
-from treescore.significance.exact_ratios import (
-    LEAST_COST,
-    LISTED_UNITS,
-    extreme,
-    law_cost,
-    log_mass,
-    pair_of,
-    plane_of,
-    transform_cost,
-)
 from treescore.significance.exact_sums import TooLargeError, differences_of, tail
 from treescore.significance.macro import formula_holds, macro_pair, parts_of, upper_tail
 from treescore.significance.montecarlo import shuffled_sums, swapped_differences
@@ -114,7 +105,7 @@ def _largest(sample: Sample, plan: ShufflePlan) -> Selected:
         return Selected(1.0, None, "exact", "no difference")
     sample, pairs = _in_pairs(sample)
     differing = np.any([sample.differing_units(*pair) for pair in pairs], axis=0)
-    if int(differing.sum()) <= LISTED_UNITS:
+    if int(differing.sum()) <= exact_ratios.LISTED_UNITS:
         reached, swaps = _reached(sample, pairs, observed, _listed_sums(sample, differing), math.inf)
         return Selected(2.0 * reached / swaps, None, "exact", "largest of all swaps listed")
     bound = _bound(sample, pairs, abs(observed), plan)
@@ -182,7 +173,7 @@ def _reached(
     for sums in batches:
         hits = np.zeros(sums.shape[-1], np.bool_)
         for differences in swapped_differences(sample, pairs, sums):
-            hits |= extreme(differences, observed, "greater", sample.score.higher_is_better)
+            hits |= exact_ratios.extreme(differences, observed, "greater", sample.score.higher_is_better)
         reached += int(hits.sum())
         swaps += len(hits)
         if reached >= plenty:
@@ -229,7 +220,7 @@ def _bound(sample: Sample, pairs: Sequence[tuple[int, int]], observed: float, pl
 def _tail(sample: Sample, first: int, second: int, observed: float, budget: float) -> _Tail | None:
     """Return the tail of one pair at `observed`, positive: by a list, an exact law, or inverted; None for the rest."""
     differing = sample.differing_units(first, second)
-    if int(differing.sum()) <= LISTED_UNITS:
+    if int(differing.sum()) <= exact_ratios.LISTED_UNITS:
         better = sample.score.sign * observed
         reached, swaps = _reached(sample, [(first, second)], better, _listed_sums(sample, differing), math.inf)
         return _Tail(reached / swaps)
@@ -240,14 +231,14 @@ def _tail(sample: Sample, first: int, second: int, observed: float, budget: floa
 def _exact_tail(sample: Sample, first: int, second: int, observed: float, budget: float) -> _Tail | None:
     if np.array_equal(sample.bottoms[0][first], sample.bottoms[0][second]):
         return _linear_tail(sample, first, second, observed)
-    if budget < LEAST_COST:  # before the differences are counted, which takes as long as the rest
+    if budget < exact_ratios.LEAST_COST:  # before the differences are counted, which takes as long as the rest
         return None
-    pair = pair_of(sample, first, second)
-    if math.isinf(law_cost(pair)):
+    pair = exact_ratios.pair_of(sample, first, second)
+    if math.isinf(exact_ratios.law_cost(pair)):
         return None
-    plane = plane_of(pair, observed, strict=False)
-    cost = transform_cost(plane)
-    log_tail = log_mass(plane) if cost <= budget else None
+    plane = exact_ratios.plane_of(pair, observed, strict=False)
+    cost = exact_ratios.transform_cost(plane)
+    log_tail = exact_ratios.log_mass(plane) if cost <= budget else None
     return None if log_tail is None else _Tail(math.exp(log_tail), None, cost)
 
 

@@ -14,17 +14,9 @@ from treescore.core.structure import NONE, structure_of
 from treescore.core.trees import NO_TAG, ConstituentTreebank
 from treescore.transforms.drop_punctuation import punctuation
 from treescore.transforms.drop_traces import NULL_TAGS, null_elements, placeholders
-from treescore.transforms.shared import english
+from treescore.transforms.shared import english, tree_edit
 from treescore.transforms.shared.rewriting import dropped_by
 from treescore.transforms.shared.rules import RULES_SCHEMA, rules_of
-from treescore.transforms.shared.tree_edit import (
-    decided_by,
-    empty_nodes,
-    numbered,
-    unary_nodes,
-    without_nodes,
-    without_words,
-)
 from treescore.transforms.strip_functions import base_label
 
 WORD_LISTS: Mapping[str, tuple[tuple[str, ...], str]] = {
@@ -112,14 +104,16 @@ class Black(Transform):
             # Gold usually has null elements and systems have none: positions agree after they are deleted.
             tags = frozenset(values["null_tags"])
             same = guide is treebank
-            treebank = without_words(treebank, null_elements(treebank, tags) | placeholders(treebank))
-            guide = treebank if same else without_words(guide, null_elements(guide, tags) | placeholders(guide))
-        treebank = without_words(treebank, decided_by(treebank, guide, self._deleted))
-        treebank = without_nodes(treebank, dropped_by(self._rules, treebank))
+            treebank = tree_edit.without_words(treebank, null_elements(treebank, tags) | placeholders(treebank))
+            guide = (
+                treebank if same else tree_edit.without_words(guide, null_elements(guide, tags) | placeholders(guide))
+            )
+        treebank = tree_edit.without_words(treebank, tree_edit.decided_by(treebank, guide, self._deleted))
+        treebank = tree_edit.without_nodes(treebank, dropped_by(self._rules, treebank))
         if values["nullary"]:
-            treebank = without_nodes(treebank, empty_nodes(treebank))
+            treebank = tree_edit.without_nodes(treebank, tree_edit.empty_nodes(treebank))
         if values["unary"]:
-            treebank = without_nodes(treebank, unary_nodes(treebank, over_words=True))
+            treebank = tree_edit.without_nodes(treebank, tree_edit.unary_nodes(treebank, over_words=True))
         return treebank
 
     def _deleted(self, side: ConstituentTreebank) -> BoolArray:
@@ -130,27 +124,27 @@ class Black(Transform):
             tags = frozenset(values["auxiliary_tags"])
             verbs = self._verbs(side) | (side.tags == NO_TAG)
             listed = verbs & _words_in(side, values["auxiliary_words"])
-            modal = numbered(side.vocabulary, side.tags, tags.__contains__)
+            modal = tree_edit.numbered(side.vocabulary, side.tags, tags.__contains__)
             deleted |= (listed | modal) & self._before_verb(side)
         if values["negation"]:
             deleted |= _words_in(side, values["negation_words"])
         if values["infinitive"]:
             deleted |= _words_in(side, values["infinitive_words"]) & self._before_verb(side)
         if values["possessives"]:
-            deleted |= numbered(side.vocabulary, side.tags, frozenset(values["possessive_tags"]).__contains__)
+            deleted |= tree_edit.numbered(side.vocabulary, side.tags, frozenset(values["possessive_tags"]).__contains__)
             deleted |= _words_in(side, values["possessive_words"]) & (side.tags == NO_TAG)
         if values["punctuation"]:
             deleted |= punctuation(side, values["punctuation_tags"])
         return deleted
 
     def _verbs(self, side: ConstituentTreebank) -> BoolArray:
-        return numbered(side.vocabulary, side.tags, frozenset(self.values["verb_tags"]).__contains__)
+        return tree_edit.numbered(side.vocabulary, side.tags, frozenset(self.values["verb_tags"]).__contains__)
 
     def _before_verb(self, side: ConstituentTreebank) -> BoolArray:
         """Find words after which a verb or a verb phrase follows among the children of the same phrase: bool (w,)."""
         labels = frozenset(self.values["verb_phrases"])
         links = structure_of(side)
-        phrases = numbered(side.vocabulary, side.labels, lambda label: base_label(label) in labels)
+        phrases = tree_edit.numbered(side.vocabulary, side.labels, lambda label: base_label(label) in labels)
         phrases &= side.starts < side.ends
         positions = np.arange(len(side.words), dtype=np.int64) - np.repeat(
             side.word_offsets[:-1], np.diff(side.word_offsets)
@@ -171,4 +165,4 @@ def _groups(parents: IntArray, offsets: IntArray, nodes: int) -> IntArray:
 
 def _words_in(side: ConstituentTreebank, words: Collection[str]) -> BoolArray:
     listed = {word.casefold() for word in words}
-    return numbered(side.vocabulary, side.words, lambda word: word.casefold() in listed)
+    return tree_edit.numbered(side.vocabulary, side.words, lambda word: word.casefold() in listed)

@@ -11,16 +11,9 @@ from treescore.core.registry import Transform, register
 from treescore.core.trees import ConstituentTreebank
 from treescore.errors import LimitError, Problem
 from treescore.transforms.drop_traces import NULL_TAGS, null_elements, placeholders
+from treescore.transforms.shared import tree_edit
 from treescore.transforms.shared.rewriting import dropped_by
 from treescore.transforms.shared.rules import RULES_SCHEMA, Rule, rules_of
-from treescore.transforms.shared.tree_edit import (
-    decided_by,
-    empty_nodes,
-    outer_brackets,
-    unary_nodes,
-    without_nodes,
-    without_words,
-)
 from treescore.transforms.strip_functions import base_labels
 
 NODES_VISITED = 2_000_000_000
@@ -70,18 +63,20 @@ class Flatten(Transform):
             LimitError: `rule-limit`, the rules would take too long.
         """
         tags = frozenset(self.values["null_tags"])
-        null = decided_by(treebank, guide, lambda side: null_elements(side, tags) | placeholders(side))
+        null = tree_edit.decided_by(treebank, guide, lambda side: null_elements(side, tags) | placeholders(side))
         treebank = replace(treebank, labels=base_labels(treebank.vocabulary, treebank.labels))
         visited = 0
         while True:
             before = len(treebank.labels)
-            treebank = without_nodes(treebank, dropped_by(self._rules, treebank))
+            treebank = tree_edit.without_nodes(treebank, dropped_by(self._rules, treebank))
             if self.values["empty"]:
-                treebank = without_words(treebank, null)
+                treebank = tree_edit.without_words(treebank, null)
                 null = null[~null] if null.any() else null
-                treebank = without_nodes(treebank, empty_nodes(treebank) & ~outer_brackets(treebank))
+                treebank = tree_edit.without_nodes(
+                    treebank, tree_edit.empty_nodes(treebank) & ~tree_edit.outer_brackets(treebank)
+                )
             if self.values["unary"]:
-                treebank = without_nodes(treebank, unary_nodes(treebank, over_words=True))
+                treebank = tree_edit.without_nodes(treebank, tree_edit.unary_nodes(treebank, over_words=True))
             visited += before
             if len(treebank.labels) == before:
                 return treebank

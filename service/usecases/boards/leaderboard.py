@@ -34,6 +34,7 @@ from service.store.boards import RowDetails
 from service.store.score_records import finite
 from service.store.submissions import links_document
 from service.usecases.access.access import benchmark_of, item_number
+from service.usecases.boards import viewing
 from service.usecases.boards.board import (
     Board,
     BoardRow,
@@ -45,17 +46,6 @@ from service.usecases.boards.board import (
     track_of,
 )
 from service.usecases.boards.compare import Finding, numbers_considered, significance_of
-from service.usecases.boards.viewing import (
-    Sheet,
-    Viewer,
-    missing_of_row,
-    missing_parts_of,
-    release_of_board,
-    require_board,
-    row_details,
-    sheet_view,
-    viewer_of,
-)
 from service.usecases.runs.views import Page, View, moment
 from service.usecases.scoring.config import counts_shown
 from service.usecases.scoring.results import coverage_of
@@ -69,19 +59,21 @@ MOST_ROWS = 2000
 
 def leaderboard(context: Context, caller: Caller, slug: str, query: LeaderboardQuery, etag: str | None = None) -> View:
     """Return the board, ready to send; see `sheet_view`."""
-    return sheet_view(context, caller, slug, BOARD_SHEET, query, etag)
+    return viewing.sheet_view(context, caller, slug, BOARD_SHEET, query, etag)
 
 
-def board_document(db: Connection, benchmark: Benchmark, board: Board, viewer: Viewer, start: int) -> BoardDocument:
+def board_document(
+    db: Connection, benchmark: Benchmark, board: Board, viewer: viewing.Viewer, start: int
+) -> BoardDocument:
     """Return the whole answer, with rows after the first `start`.
 
     Raises:
         Forbidden: the viewer's level does not show the score, the part or the revision.
     """
     shown = viewer.level >= Level.ROUNDED
-    release = release_of_board(db, benchmark, board, viewer.level)
+    release = viewing.release_of_board(db, benchmark, board, viewer.level)
     if shown:
-        require_board(db, benchmark, board, viewer.level)
+        viewing.require_board(db, benchmark, board, viewer.level)
     rows = rows_of(db, board, release.ranking) if shown else []
     finding = significance_of(db, benchmark, board, rows, release.level)
     changed = boards.last_change(db, benchmark.id, viewer.until) if shown else None
@@ -110,10 +102,12 @@ def board_document(db: Connection, benchmark: Benchmark, board: Board, viewer: V
     )
 
 
-def _board_rows(db: Connection, board: Board, finding: Finding, viewer: Viewer, release: Release) -> list[RowDocument]:
+def _board_rows(
+    db: Connection, board: Board, finding: Finding, viewer: viewing.Viewer, release: Release
+) -> list[RowDocument]:
     ids = [each for row in finding.rows for each in {row.entry.id, *row.entry.runs}]
-    details = row_details(db, board, ids)
-    missing = missing_parts_of(db, board, (row.entry for row in finding.rows))
+    details = viewing.row_details(db, board, ids)
+    missing = viewing.missing_parts_of(db, board, (row.entry for row in finding.rows))
     parts = board.chosen_names
     team_ids = {row.entry.team_id for row in finding.rows if row.entry.team_id is not None}
     names = teams.names(db, board.benchmark_id, team_ids) if viewer.named else {}
@@ -124,7 +118,7 @@ def _board_rows(db: Connection, board: Board, finding: Finding, viewer: Viewer, 
         document = _row(board, row, system_details(row.entry, details), names, finding)
         document["considered"] = considered.get(row.entry.id)
         document["covered"] = None if covered is None else str(covered)
-        lacks = missing_of_row(parts, row.entry, missing)
+        lacks = viewing.missing_of_row(parts, row.entry, missing)
         document["missing_parts"], document["scored_parts"] = lacks["missing_parts"], lacks["scored_parts"]
         documents.append(cast("RowDocument", gate.row_view(release, document)))
     return documents
@@ -162,7 +156,7 @@ def _interval(details: RowDetails) -> IntervalDocument | None:
     return IntervalDocument(low=details.interval.low, high=details.interval.high)
 
 
-BOARD_SHEET = Sheet("leaderboard", BOARD_VERSION, LEADERBOARD_FORMATS, board_document, render_leaderboard)
+BOARD_SHEET = viewing.Sheet("leaderboard", BOARD_VERSION, LEADERBOARD_FORMATS, board_document, render_leaderboard)
 
 
 MATRIX_VERSION = 1
@@ -173,19 +167,21 @@ MOST_MATRIX_ROWS = 2000
 
 def matrix(context: Context, caller: Caller, slug: str, query: MatrixQuery, etag: str | None = None) -> View:
     """Return the matrix of a board, ready to send; see `sheet_view`."""
-    return sheet_view(context, caller, slug, MATRIX_SHEET, query, etag)
+    return viewing.sheet_view(context, caller, slug, MATRIX_SHEET, query, etag)
 
 
-def matrix_document(db: Connection, benchmark: Benchmark, board: Board, viewer: Viewer, start: int) -> MatrixDocument:
+def matrix_document(
+    db: Connection, benchmark: Benchmark, board: Board, viewer: viewing.Viewer, start: int
+) -> MatrixDocument:
     """Return the whole answer, with rows after the first `start`.
 
     Raises:
         Forbidden: the viewer's level does not show the score, the part or the revision.
     """
     shown = viewer.level >= Level.ROUNDED
-    release = release_of_board(db, benchmark, board, viewer.level)
+    release = viewing.release_of_board(db, benchmark, board, viewer.level)
     if shown:
-        require_board(db, benchmark, board, viewer.level)
+        viewing.require_board(db, benchmark, board, viewer.level)
     rows = rows_of(db, board, release.ranking) if shown else []
     changed = boards.last_change(db, benchmark.id, viewer.until) if shown else None
     stop = start + MOST_MATRIX_ROWS
@@ -223,11 +219,11 @@ def _matrix_parts(benchmark: Benchmark, board: Board, level: Level) -> list[Matr
 
 
 def _matrix_rows(
-    db: Connection, board: Board, viewer: Viewer, release: Release, rows: Sequence[BoardRow]
+    db: Connection, board: Board, viewer: viewing.Viewer, release: Release, rows: Sequence[BoardRow]
 ) -> list[MatrixRowDocument]:
     ids = [each for row in rows for each in {row.entry.id, *row.entry.runs}]
-    details = row_details(db, board, ids)
-    missing = missing_parts_of(db, board, (row.entry for row in rows))
+    details = viewing.row_details(db, board, ids)
+    missing = viewing.missing_parts_of(db, board, (row.entry for row in rows))
     values = _part_values(db, board, ids)
     parts = board.chosen_names
     members = {row.entry.team_id for row in rows if row.entry.team_id is not None}
@@ -243,7 +239,7 @@ def _matrix_rows(
             submission=entry.id,
             score=shown.scores.get(board.score),
             values=_means([values[run] for run in entry.runs or (entry.id,) if run in values], len(parts)),
-            **missing_of_row(parts, entry, missing),
+            **viewing.missing_of_row(parts, entry, missing),
         )
         documents.append(cast("MatrixRowDocument", gate.matrix_row_view(release, document, parts)))
     return documents
@@ -264,7 +260,7 @@ def _means(of_runs: Sequence[FloatArray], parts: int) -> list[float | None]:
     return [finite(value) for value in np.mean(of_runs, axis=0).tolist()]
 
 
-MATRIX_SHEET = Sheet("matrix", MATRIX_VERSION, MATRIX_FORMATS, matrix_document, render_matrix)
+MATRIX_SHEET = viewing.Sheet("matrix", MATRIX_VERSION, MATRIX_FORMATS, matrix_document, render_matrix)
 
 
 MOST_SCORE_LINES = 50_000
@@ -282,7 +278,7 @@ def list_scores(context: Context, caller: Caller, slug: str, query: ScoresQuery)
     with context.store.read() as db:
         benchmark = benchmark_of(db, slug, caller)
         require_own_pick(benchmark, caller, query.pick)
-        viewer = viewer_of(benchmark, caller, context.now())
+        viewer = viewing.viewer_of(benchmark, caller, context.now())
         share = chosen_share(benchmark, query.split, viewer.share, organiser=caller.organiser)
         board = board_of(
             db, benchmark, score=query.score, pick=query.pick, revision=query.revision, part=query.part,
@@ -290,8 +286,8 @@ def list_scores(context: Context, caller: Caller, slug: str, query: ScoresQuery)
         )  # fmt: skip
         if viewer.level < Level.ROUNDED:
             return Page([])
-        require_board(db, benchmark, board, viewer.level)
-        release = release_of_board(db, benchmark, board, viewer.level)
+        viewing.require_board(db, benchmark, board, viewer.level)
+        release = viewing.release_of_board(db, benchmark, board, viewer.level)
         shown = _shown_parts(board, release)
         start = item_number(query.cursor)
         stop = start + max(1, MOST_SCORE_LINES // max(1, len(shown) * len(release.listed)))
@@ -311,7 +307,7 @@ def _shown_parts(board: Board, release: Release) -> list[str]:
 
 
 def _lines(
-    db: Connection, board: Board, viewer: Viewer, release: Release, rows: Sequence[BoardRow]
+    db: Connection, board: Board, viewer: viewing.Viewer, release: Release, rows: Sequence[BoardRow]
 ) -> list[Mapping[str, object]]:
     ids = [each for row in rows for each in {row.entry.id, *row.entry.runs}]
     figures = boards.part_figures(db, ids, board.revision.number, board.layout, private=board.share == PRIVATE)

@@ -24,14 +24,7 @@ from service.usecases.boards.board import Board, board_of, comparison_id, rows_o
 from service.usecases.boards.compare import board_question, compare_submissions, listed_question
 from service.usecases.boards.viewing import Viewer
 from service.usecases.boards.work import keep_asked
-from service.usecases.comparisons.show import (
-    Reach,
-    asked_about,
-    chosen_settings,
-    reader_of,
-    require_asker,
-    visible_comparison,
-)
+from service.usecases.comparisons import show
 from service.usecases.events.events import record_event
 from service.usecases.runs.ending import Ending, Failure, Progress, QueuedRun, add_run
 from service.usecases.scoring.shares import stored_documents
@@ -105,8 +98,8 @@ def ask(context: Context, caller: Caller, slug: str, request: ComparisonRequest)
     """
     with context.store.write() as db:
         benchmark = benchmark_of(db, slug, caller, lock=True)
-        require_asker(caller, slug)
-        viewer = reader_of(context, benchmark, caller)
+        show.require_asker(caller, slug)
+        viewer = show.reader_of(context, benchmark, caller)
         board, asked = _question(db, benchmark, caller, viewer, request)
         name = comparison_id(asked)
         whole = request.submissions == LEADERBOARD
@@ -134,7 +127,7 @@ def delete_comparison(context: Context, caller: Caller, name: str) -> None:
     caller.require("submit")
     now = context.now()
     with context.store.write() as db:
-        comparison = visible_comparison(db, context, caller, name).comparison
+        comparison = show.visible_comparison(db, context, caller, name).comparison
         benchmark_of(db, comparison.benchmark_id, lock=True)
         team = team_of(caller, comparison.benchmark_id)
         if not caller.organiser:
@@ -164,18 +157,18 @@ def _question(
     db: Connection, benchmark: Benchmark, caller: Caller, viewer: Viewer, request: ComparisonRequest
 ) -> tuple[Board, Question]:
     """Return the board, and the question in its one form."""
-    settings = chosen_settings(caller, benchmark, request)
+    settings = show.chosen_settings(caller, benchmark, request)
     require_own_pick(benchmark, caller, request.pick)
     board = board_of(
         db, benchmark, score=request.score, part=request.part, revision=request.revision, pick=request.pick,
         until=viewer.until, share=viewer.share,
     )  # fmt: skip
-    reach = Reach(db, board, caller, benchmark, viewer)
+    reach = show.Reach(db, board, caller, benchmark, viewer)
     reach.require_shown()
     _require_unit(db, board, settings)
     rows = rows_of(db, board)
     if request.submissions != LEADERBOARD:
-        question = listed_question(db, board, rows, asked_about(db, reach, request.submissions), settings)
+        question = listed_question(db, board, rows, show.asked_about(db, reach, request.submissions), settings)
         _require_runs(request, question)
         return board, question
     ids, _ = tested_of(db, board, rows)

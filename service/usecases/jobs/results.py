@@ -12,19 +12,11 @@ from typing import TypedDict
 import orjson
 from sqlalchemy import Connection
 
+from service import requests
 from service.caller import Caller
 from service.context import Context
 from service.errors import SOON, Conflict, NotFound, Unprocessable
 from service.render.leaderboard import percent_of
-from service.requests import (
-    ComparisonsQuery,
-    ItemsQuery,
-    JobRequest,
-    JobTreesQuery,
-    ReportQuery,
-    ResultQuery,
-    SlicesQuery,
-)
 from service.store import artifacts, jobs
 from service.store.runs import SUCCEEDED
 from service.usecases.access.access import item_number
@@ -51,7 +43,7 @@ class _Results(TypedDict, total=False):
     agreement: list[dict[str, object]]
 
 
-def job_items(context: Context, caller: Caller, job_id: str, query: ItemsQuery) -> Page:
+def job_items(context: Context, caller: Caller, job_id: str, query: requests.ItemsQuery) -> Page:
     """Return the items of one system under one metric, from after the item numbered `cursor`."""
     key, entry = _scored(context, caller, job_id, query)
     if not query.choice.everything:
@@ -62,7 +54,7 @@ def job_items(context: Context, caller: Caller, job_id: str, query: ItemsQuery) 
     return items_page(items, start, query.limit)
 
 
-def _chosen_items(context: Context, job_id: str, key: ArtifactKey, entry: Entry, query: ItemsQuery) -> Page:
+def _chosen_items(context: Context, job_id: str, key: ArtifactKey, entry: Entry, query: requests.ItemsQuery) -> Page:
     with context.store.read() as db:
         trees = OutputTrees(db, job_id, TreesKey(key.output), (job_id, JOB_GOLD))
         if not trees.beside_gold:
@@ -72,7 +64,7 @@ def _chosen_items(context: Context, job_id: str, key: ArtifactKey, entry: Entry,
         return found.page(StoredItems(db, job_id, key, entry.metric.table).each(found.sentences))
 
 
-def job_slices(context: Context, caller: Caller, job_id: str, query: SlicesQuery) -> View:
+def job_slices(context: Context, caller: Caller, job_id: str, query: requests.SlicesQuery) -> View:
     """Return scores by groups of sentences, words or brackets; without `by`, the names of the groupings.
 
     Raises:
@@ -87,7 +79,7 @@ def job_slices(context: Context, caller: Caller, job_id: str, query: SlicesQuery
     return slices_view(head, sorted(groupings), query.by, lambda by: list(groupings[by]))
 
 
-def job_report(context: Context, caller: Caller, job_id: str, query: ReportQuery) -> View:
+def job_report(context: Context, caller: Caller, job_id: str, query: requests.ReportQuery) -> View:
     """Return the report in the original program's own layout, as text.
 
     Raises:
@@ -105,7 +97,7 @@ def job_report(context: Context, caller: Caller, job_id: str, query: ReportQuery
     return body_view(reports[query.style].encode(), TEXT_TYPE)
 
 
-def job_comparisons(context: Context, caller: Caller, job_id: str, query: ComparisonsQuery) -> View:
+def job_comparisons(context: Context, caller: Caller, job_id: str, query: requests.ComparisonsQuery) -> View:
     """Return the significance documents of a job, or the one of a score, in one of `treescore.render.FORMATS`.
 
     Raises:
@@ -168,7 +160,7 @@ def system_number(context: Context, caller: Caller, job_id: str, system: str) ->
     return _position(stored, system)
 
 
-def _scored(context: Context, caller: Caller, job_id: str, query: ResultQuery) -> tuple[ArtifactKey, Entry]:
+def _scored(context: Context, caller: Caller, job_id: str, query: requests.ResultQuery) -> tuple[ArtifactKey, Entry]:
     """Return the artifacts' key of one system under one metric, and the metric entry."""
     _finished(context, caller, job_id)
     stored = _request(context, job_id)
@@ -182,14 +174,14 @@ def _scored(context: Context, caller: Caller, job_id: str, query: ResultQuery) -
     return ArtifactKey(_position(stored, query.system), metric), entries[metric]
 
 
-def _request(context: Context, job_id: str) -> JobRequest | None:
+def _request(context: Context, job_id: str) -> requests.JobRequest | None:
     """Return the request of a job; None of a validation, which has neither metrics nor systems."""
     with context.store.read() as db:
         job = jobs.get(db, job_id)
-    return None if job is None or "metrics" not in job.request else JobRequest.stored(job.request)
+    return None if job is None or "metrics" not in job.request else requests.JobRequest.stored(job.request)
 
 
-def _position(stored: JobRequest | None, system: str) -> int:
+def _position(stored: requests.JobRequest | None, system: str) -> int:
     names = [] if stored is None else [each.name for each in stored.systems]
     if system not in names:
         known = f"Its systems: {', '.join(names[:20])}.{did_you_mean(system, names)}"
@@ -197,7 +189,7 @@ def _position(stored: JobRequest | None, system: str) -> int:
     return names.index(system)
 
 
-def job_trees(context: Context, caller: Caller, job_id: str, query: JobTreesQuery) -> Page:
+def job_trees(context: Context, caller: Caller, job_id: str, query: requests.JobTreesQuery) -> Page:
     """Return the trees of one system, from after `cursor`; or of one item.
 
     Raises:
@@ -210,7 +202,7 @@ def job_trees(context: Context, caller: Caller, job_id: str, query: JobTreesQuer
         return tree_page(listed(trees, asked, beside_gold=trees.beside_gold), shown)
 
 
-def job_window(context: Context, caller: Caller, job_id: str, query: JobTreesQuery) -> Window:
+def job_window(context: Context, caller: Caller, job_id: str, query: requests.JobTreesQuery) -> Window:
     """Return the sentence `query.item` of one system, by default the first chosen one, among those around it.
 
     Raises:
@@ -223,7 +215,7 @@ def job_window(context: Context, caller: Caller, job_id: str, query: JobTreesQue
 
 
 def _chosen(
-    db: Connection, context: Context, caller: Caller, job_id: str, query: JobTreesQuery
+    db: Connection, context: Context, caller: Caller, job_id: str, query: requests.JobTreesQuery
 ) -> tuple[OutputTrees, Asked, Callable[[int], Document]]:
     """Return the trees of one system, what of them is asked, and what shows a sentence."""
     number = system_number(context, caller, job_id, query.system)

@@ -25,18 +25,7 @@ from service.config import Config
 from service.context import Context
 from service.posix import UMASK, private_paths
 from service.queue import BULK, LIVE, REDIS_ERRORS
-from service.store import runs
-from service.store.database import (
-    FAULT_WORDS,
-    DiskState,
-    Fault,
-    SchemaState,
-    disk_of,
-    error_line,
-    fault_of,
-    file_of,
-    schema_of,
-)
+from service.store import database, runs
 from treescore.core.version import __version__
 
 
@@ -109,13 +98,13 @@ def partial_file_findings(context: Context) -> Iterator[Finding]:
 
 def disk_finding(context: Context) -> Finding:
     """Look at the free space of the store's disk."""
-    found = disk_of(context.store)
+    found = database.disk_of(context.store)
     if found.free is None:
         return Finding(Level.OK, "disk", "store", "The disk of a database server is not seen from here.")
     free = f"{found.free / 2**30:.1f} GiB are free."
-    if found.state is DiskState.OK:
+    if found.state is database.DiskState.OK:
         return Finding(Level.OK, "disk", "store", free)
-    level = Level.WRONG if found.state is DiskState.FULL else Level.WARN
+    level = Level.WRONG if found.state is database.DiskState.FULL else Level.WARN
     return Finding(level, "disk", "store", free, "Free some space, or `treescore purge` what is no longer needed.")
 
 
@@ -189,25 +178,27 @@ def _configuration(config: Config) -> Iterator[Finding]:
 
 def _store(context: Context) -> Iterator[Finding]:
     name = PASSWORD.sub(HIDDEN, context.config.database_url)
-    file = file_of(context.store)
+    file = database.file_of(context.store)
     if file is not None and not file.exists():
         yield Finding(Level.WARN, "store", str(file), "It does not exist yet.", "`treescore serve` creates it.")
         return
     try:
         with context.store.read() as db:
-            found = schema_of(db)
-            open_runs = 0 if found.state is not SchemaState.CURRENT else len(runs.unfinished(db, context.now()))
+            found = database.schema_of(db)
+            open_runs = (
+                0 if found.state is not database.SchemaState.CURRENT else len(runs.unfinished(db, context.now()))
+            )
             query = "SELECT sqlite_version(), NULL" if context.store.sqlite else "SELECT version(), now()"
             version, time = db.execute(text(query)).one()
     except DBAPIError as error:
-        fault = fault_of(error) or Fault.AWAY
-        level = Level.UNKNOWN if fault is Fault.AWAY else Level.WRONG
-        yield Finding(level, "store", name, f"It {FAULT_WORDS[fault]} ({error_line(error)}).")
+        fault = database.fault_of(error) or database.Fault.AWAY
+        level = Level.UNKNOWN if fault is database.Fault.AWAY else Level.WRONG
+        yield Finding(level, "store", name, f"It {database.FAULT_WORDS[fault]} ({database.error_line(error)}).")
         return
     yield Finding(
         Level.OK, "store", name, f"It answers ({str(version).partition(',')[0]}); {open_runs} unfinished runs."
     )
-    level = Level.OK if found.state is SchemaState.CURRENT else Level.WRONG
+    level = Level.OK if found.state is database.SchemaState.CURRENT else Level.WRONG
     yield Finding(level, "schema", found.stored or "none", found.words)
     if time is not None:
         yield _clock("database", time)

@@ -34,22 +34,12 @@ from service.store import revisions, texts
 from service.store.database import place_of_url
 from service.store.gold_files import GoldFiles
 from service.store.revisions import Part, Revision
+from treescore.core import trees
 from treescore.core.arrays import IntArray
 from treescore.core.flat import flat_bytes, treebanks_of
 from treescore.core.registry import ItemInfo, Text
 from treescore.core.structure import NONE
 from treescore.core.text import Limits, digest_of
-from treescore.core.trees import (
-    ODD_HEAD,
-    Alignments,
-    ConstituentTreebank,
-    DependencyTreebank,
-    DiscontinuousTreebank,
-    ExpressionTreebank,
-    ParallelTreebank,
-    SemanticTreebank,
-    Treebank,
-)
 from treescore.core.version import __version__
 from treescore.errors import Problem, ProblemList, ScoringError
 from treescore.evaluation.evaluate import Evaluation, ReadGold
@@ -345,7 +335,7 @@ _STRINGS = ("forms", "lemmas", "upos", "xpos", "feats", "deprels", "deps")
 _NameOf = Callable[[int], str]
 
 
-def sentence_keys(gold: Treebank, key: bytes) -> IntArray:
+def sentence_keys(gold: trees.Treebank, key: bytes) -> IntArray:
     """Return digests that differ where something differs that a metric may look at: int64 (columns, sentences).
 
     The columns depend on the kind of treebank alone. Comments and MISC are in none.
@@ -363,31 +353,31 @@ def _sentence_digest(key: bytes, value: object) -> int:
     return int.from_bytes(body, "little", signed=True)
 
 
-def _columns(gold: Treebank) -> Iterator[Sequence[object]]:
+def _columns(gold: trees.Treebank) -> Iterator[Sequence[object]]:
     """Yield columns, each with one value a sentence."""
-    if isinstance(gold, ParallelTreebank):
+    if isinstance(gold, trees.ParallelTreebank):
         for side in (gold.source, gold.target, gold.alignment):
             yield from _columns(side)
-    elif isinstance(gold, DependencyTreebank):
+    elif isinstance(gold, trees.DependencyTreebank):
         yield from _dependencies(gold)
-        if isinstance(gold, ExpressionTreebank):
+        if isinstance(gold, trees.ExpressionTreebank):
             yield _expressions(gold)
-    elif isinstance(gold, ConstituentTreebank):
+    elif isinstance(gold, trees.ConstituentTreebank):
         yield from _constituents(gold)
-    elif isinstance(gold, DiscontinuousTreebank):
+    elif isinstance(gold, trees.DiscontinuousTreebank):
         yield from _discontinuous(gold)
-    elif isinstance(gold, SemanticTreebank):
+    elif isinstance(gold, trees.SemanticTreebank):
         yield from _graphs(gold)
     else:
         yield _links(gold)
 
 
-def _dependencies(gold: DependencyTreebank) -> Iterator[Sequence[object]]:
+def _dependencies(gold: trees.DependencyTreebank) -> Iterator[Sequence[object]]:
     name = gold.vocabulary.strings.__getitem__
     for column in _STRINGS:
         yield _names_by_sentence(getattr(gold, column), gold.word_offsets, name)
     yield _names_by_sentence(
-        gold.heads, gold.word_offsets, lambda head: name(ODD_HEAD - head) if head <= ODD_HEAD else str(head)
+        gold.heads, gold.word_offsets, lambda head: name(trees.ODD_HEAD - head) if head <= trees.ODD_HEAD else str(head)
     )
     more: list[list[object]] = [[] for _ in range(len(gold))]
     owners = np.searchsorted(gold.word_offsets, gold.mwt_starts, "right") - 1
@@ -402,7 +392,7 @@ def _dependencies(gold: DependencyTreebank) -> Iterator[Sequence[object]]:
     yield more
 
 
-def _expressions(gold: ExpressionTreebank) -> Sequence[object]:
+def _expressions(gold: trees.ExpressionTreebank) -> Sequence[object]:
     """Return the categories and words of each sentence's expressions, in any order of their numbers."""
     name = gold.vocabulary.strings.__getitem__
     found: list[list[object]] = [[] for _ in range(len(gold))]
@@ -414,7 +404,7 @@ def _expressions(gold: ExpressionTreebank) -> Sequence[object]:
     return [sorted(each, key=repr) for each in found]
 
 
-def _constituents(gold: ConstituentTreebank) -> Iterator[Sequence[object]]:
+def _constituents(gold: trees.ConstituentTreebank) -> Iterator[Sequence[object]]:
     name = gold.vocabulary.strings.__getitem__
     yield _names_by_sentence(gold.words, gold.word_offsets, name)
     yield _names_by_sentence(gold.tags, gold.word_offsets, lambda tag: name(tag) if tag >= 0 else "")
@@ -423,7 +413,7 @@ def _constituents(gold: ConstituentTreebank) -> Iterator[Sequence[object]]:
     yield list(zip(starts, ends, strict=True))
 
 
-def _discontinuous(gold: DiscontinuousTreebank) -> Iterator[Sequence[object]]:
+def _discontinuous(gold: trees.DiscontinuousTreebank) -> Iterator[Sequence[object]]:
     name = gold.vocabulary.strings.__getitem__
     for column in (gold.words, gold.word_functions, gold.lemmas, gold.morphs):
         yield _names_by_sentence(column, gold.word_offsets, name)
@@ -438,7 +428,7 @@ def _discontinuous(gold: DiscontinuousTreebank) -> Iterator[Sequence[object]]:
     yield list(zip(*above, strict=True))
 
 
-def _graphs(gold: SemanticTreebank) -> Iterator[Sequence[object]]:
+def _graphs(gold: trees.SemanticTreebank) -> Iterator[Sequence[object]]:
     name = gold.vocabulary.strings.__getitem__
     for column in (gold.forms, gold.lemmas, gold.tags, gold.frames):
         yield _names_by_sentence(column, gold.word_offsets, name)
@@ -451,7 +441,7 @@ def _graphs(gold: SemanticTreebank) -> Iterator[Sequence[object]]:
     yield list(zip(*ends, _names_by_sentence(gold.edge_labels, bounds, name), strict=True))
 
 
-def _links(gold: Alignments) -> Sequence[object]:
+def _links(gold: trees.Alignments) -> Sequence[object]:
     links = list(zip(gold.source.tolist(), gold.target.tolist(), gold.sure.tolist(), strict=True))
     return [sorted(links[start:end]) for start, end in pairwise(gold.offsets.tolist())]
 

@@ -22,17 +22,7 @@ from service.store import boards, comparisons, revisions, runs, submissions, tea
 from service.store.revisions import Revision
 from service.store.submissions import BASELINE, SYSTEM, Submission
 from service.store.texts import is_apart, unpack_text
-from service.usecases.access.access import (
-    IdempotencyKey,
-    active_revision,
-    benchmark_of,
-    claim_key,
-    locked_submission,
-    require_open,
-    submission_of,
-    team_of,
-    unknown_team,
-)
+from service.usecases.access import access
 from service.usecases.boards.work import board_changed, let_board_begin
 from service.usecases.events.events import record_event
 from service.usecases.runs.ending import add_run, queue_runs
@@ -67,7 +57,7 @@ def submit(
     caller: Caller,
     slug: str,
     request: SubmissionRequest,
-    idempotency_key: IdempotencyKey | None = None,
+    idempotency_key: access.IdempotencyKey | None = None,
 ) -> tuple[str, bool]:
     """Store a submission, then queue it. Return its id, and whether it is new.
 
@@ -80,8 +70,8 @@ def submit(
     now = context.now()
     submission_id = new_id("sub", now)
     with context.store.read() as db:
-        benchmark = benchmark_of(db, slug, caller)
-        revision = active_revision(db, benchmark)
+        benchmark = access.benchmark_of(db, slug, caller)
+        revision = access.active_revision(db, benchmark)
         team_id, role = team_and_role(db, caller, slug, request)
         checked = check_outputs(db, revision, request)
     outputs = pack_outputs(checked)
@@ -102,7 +92,7 @@ def submit(
     )
     try:
         with context.store.write() as db:
-            earlier = claim_key(db, caller, idempotency_key, submission_id, now)
+            earlier = access.claim_key(db, caller, idempotency_key, submission_id, now)
             if earlier is not None:
                 return earlier, False
             if team_id is not None:
@@ -113,7 +103,7 @@ def submit(
             add_run(db, context, caller, submission_id, SUBMISSION_KIND, LIVE, now)
             submissions.add(db, fresh)
             # from here on the benchmark cannot be deleted; before, it may have been deleted or closed
-            require_open(benchmark_of(db, slug), caller, now)
+            access.require_open(access.benchmark_of(db, slug), caller, now)
             texts.put_packed(db, submission_id, outputs.packed)
             record_event(
                 db, context, "submission.created", slug, actor=caller.owner, team_id=team_id, subject=submission_id
@@ -132,8 +122,8 @@ def view_submission(context: Context, caller: Caller, submission_id: str) -> Vie
         Gone: it was deleted.
     """
     with context.store.read() as db:
-        submission = submission_of(db, caller, submission_id)
-        return view_of(db, context, caller, benchmark_of(db, submission.benchmark_id), submission)
+        submission = access.submission_of(db, caller, submission_id)
+        return view_of(db, context, caller, access.benchmark_of(db, submission.benchmark_id), submission)
 
 
 def wait_for_submission(
@@ -141,7 +131,7 @@ def wait_for_submission(
 ) -> View:
     """Show a submission once it is final, or differs from `etag`, or the time is over."""
     with context.store.read() as db:
-        run_id = submission_of(db, caller, submission_id).run_id
+        run_id = access.submission_of(db, caller, submission_id).run_id
     return wait_for(context, run_id, lambda: view_submission(context, caller, submission_id), seconds, etag)
 
 
@@ -152,9 +142,9 @@ def list_submissions(context: Context, caller: Caller, slug: str, query: Submiss
         Forbidden: the token belongs to no team of the benchmark, or asks for another one: its list is always empty.
     """
     caller.require("submit", "read")
-    own = team_of(caller, slug)
+    own = access.team_of(caller, slug)
     with context.store.read() as db:
-        level = gate.level_of(benchmark_of(db, slug, caller), caller, context.now())
+        level = gate.level_of(access.benchmark_of(db, slug, caller), caller, context.now())
         if not caller.organiser:
             _require_own_list(slug, own, query.team)
         if query.state is not None:
@@ -179,23 +169,23 @@ def _require_own_list(slug: str, own: str | None, asked: str | None) -> None:
 
 def rate_limits(context: Context, caller: Caller, slug: str) -> Mapping[str, str]:
     """Return the RateLimit headers of the caller's team; none for other callers."""
-    team_id = team_of(caller, slug)
+    team_id = access.team_of(caller, slug)
     if team_id is None:
         return {}
     now = context.now()
     with context.store.read() as db:
-        benchmark = benchmark_of(db, slug)
+        benchmark = access.benchmark_of(db, slug)
         return views.rate_limit_headers(views.quotas_of(db, benchmark, team_id, now), now)
 
 
 def quota_of(context: Context, caller: Caller, slug: str) -> dict[str, object] | None:
     """Return the quota of the caller's team, as in a submission; None for other callers, who have none."""
-    team_id = team_of(caller, slug)
+    team_id = access.team_of(caller, slug)
     if team_id is None:
         return None
     now = context.now()
     with context.store.read() as db:
-        return views.quota_document(views.quotas_of(db, benchmark_of(db, slug), team_id, now), now)
+        return views.quota_document(views.quotas_of(db, access.benchmark_of(db, slug), team_id, now), now)
 
 
 def team_and_role(db: Connection, caller: Caller, slug: str, request: SubmissionRequest) -> tuple[str | None, str]:
@@ -207,7 +197,7 @@ def team_and_role(db: Connection, caller: Caller, slug: str, request: Submission
     """
     named = request.team
     role = request.role or (BASELINE if caller.organiser and named is None else SYSTEM)
-    own = team_of(caller, slug)
+    own = access.team_of(caller, slug)
     if not caller.organiser:
         if own is None:
             raise Forbidden(f"This token belongs to no team of benchmark {slug!r}. Ask the organisers for one.")
@@ -220,7 +210,7 @@ def team_and_role(db: Connection, caller: Caller, slug: str, request: Submission
         return None, role
     team = teams.get(db, slug, named)
     if team is None or team.erased_at is not None:
-        raise invalid("unknown-team", "/team", unknown_team(db, slug, named))
+        raise invalid("unknown-team", "/team", access.unknown_team(db, slug, named))
     return (None if role == BASELINE else named), role
 
 
@@ -272,7 +262,7 @@ def patch_submission(context: Context, caller: Caller, submission_id: str, chang
     caller.require("submit")
     now = context.now()
     with context.store.write() as db:
-        submission, benchmark = locked_submission(db, caller, submission_id)
+        submission, benchmark = access.locked_submission(db, caller, submission_id)
         given = changes.given()
         # at level `none`, teams may choose any submission: only what has scores is on the board
         blind = gate.blind(benchmark, now) and not caller.organiser
@@ -280,7 +270,7 @@ def patch_submission(context: Context, caller: Caller, submission_id: str, chang
         if changes.chosen is True and unfit:
             raise Conflict(f"The submission {submission.id} has no scores of a team, so it cannot be chosen.")
         if changes.chosen is not MISSING or changes.withdrawn is False:
-            require_open(benchmark, caller, now)
+            access.require_open(benchmark, caller, now)
         values = {name: value for name, value in given.items() if name not in ("withdrawn", "links")}
         if changes.links is not MISSING:
             values["links"] = {} if changes.links is None else changes.links.over(submission.links)
@@ -292,7 +282,7 @@ def patch_submission(context: Context, caller: Caller, submission_id: str, chang
             submissions.unchoose_others(db, submission.benchmark_id, submission.team_id, submission_id)
         scheduled = board_changed(db, context, submission.benchmark_id)
         _record(context, db, caller, "submission.changed", submission, {"members": sorted(given)})
-        view = view_of(db, context, caller, benchmark, submission_of(db, caller, submission_id))
+        view = view_of(db, context, caller, benchmark, access.submission_of(db, caller, submission_id))
     queue_runs(context, scheduled, submission.benchmark_id)
     return view
 
@@ -308,7 +298,7 @@ def cancel_submission(context: Context, caller: Caller, submission_id: str) -> V
     caller.require("submit")
     now = context.now()
     with context.store.write() as db:
-        submission, benchmark = locked_submission(db, caller, submission_id)
+        submission, benchmark = access.locked_submission(db, caller, submission_id)
         if shown_share(benchmark, now) == PRIVATE and not caller.organiser:
             raise Forbidden(
                 "The benchmark has closed and shows its private share, so only organisers may cancel. You may still "
@@ -319,7 +309,7 @@ def cancel_submission(context: Context, caller: Caller, submission_id: str) -> V
         submissions.change(db, submission_id, state=runs.CANCELLED, finished_at=now)
         freed = let_board_begin(db, submission.benchmark_id)
         _record(context, db, caller, "submission.cancelled", submission)
-        view = view_of(db, context, caller, benchmark, submission_of(db, caller, submission_id))
+        view = view_of(db, context, caller, benchmark, access.submission_of(db, caller, submission_id))
     queue_runs(context, freed)
     context.queue.stop(submission.run_id)
     return view
@@ -336,7 +326,7 @@ def retry_submission(context: Context, caller: Caller, submission_id: str) -> No
     caller.require("submit")
     now = context.now()
     with context.store.write() as db:
-        submission, benchmark = locked_submission(db, caller, submission_id)
+        submission, benchmark = access.locked_submission(db, caller, submission_id)
         if submission.state != runs.FAILED or submission.failure_kind != "service":
             raise Conflict(
                 f"The submission {submission_id} did not fail through an internal error. Correct its outputs and "
@@ -374,7 +364,7 @@ def delete_submission(context: Context, caller: Caller, submission_id: str) -> N
     caller.require("submit")
     now = context.now()
     with context.store.write() as db:
-        submission, benchmark = locked_submission(db, caller, submission_id)
+        submission, benchmark = access.locked_submission(db, caller, submission_id)
         if benchmark.closed(now) and not caller.organiser:
             raise Forbidden("The benchmark has closed, so only organisers may delete. You may still withdraw.")
         runs.finish(db, submission.run_id, runs.CANCELLED, now)
@@ -398,7 +388,7 @@ def submission_output(context: Context, caller: Caller, submission_id: str, part
         Gone: the outputs were deleted.
     """
     with context.store.read() as db:
-        submission = submission_of(db, caller, submission_id)
+        submission = access.submission_of(db, caller, submission_id)
         if submission.output_deleted_at is not None:
             raise Gone(f"The outputs of {submission_id} were deleted. Its scores are kept.")
         if part is None and len(submission.outputs) == 1:

@@ -14,22 +14,7 @@ from sqlalchemy import Connection
 
 from service.store import artifacts
 from service.store.packing import NamedArrays, unpack_named
-from service.usecases.trees.stored import (
-    ALIGNMENT,
-    CONSTITUENTS,
-    DEPENDENCIES,
-    DISCONTINUOUS,
-    ERRORS,
-    FIT,
-    GRAPH,
-    MARKS,
-    MISSED,
-    NOT_FOUND,
-    TREES,
-    StoredPage,
-    StoredText,
-    TreesKey,
-)
+from service.usecases.trees import stored
 from treescore.core.arrays import offsets_of
 from treescore.core.params import Json
 from treescore.core.registry import MarkState
@@ -108,15 +93,15 @@ class Outline:
         return None if self.marks is None else sum(mark is not None for mark in self.marks)
 
 
-def half_of(page: StoredPage, sentence: int) -> Half:
+def half_of(page: stored.StoredPage, sentence: int) -> Half:
     """Return one whole sentence as a half."""
-    if page.kind == DEPENDENCIES:
+    if page.kind == stored.DEPENDENCIES:
         return _dependencies_half(page, sentence)
-    if page.kind == DISCONTINUOUS:
+    if page.kind == stored.DISCONTINUOUS:
         return _discontinuous_half(page, sentence)
-    if page.kind == GRAPH:
+    if page.kind == stored.GRAPH:
         return _graph(page, sentence)
-    return _constituents_half(page, sentence) if page.kind == CONSTITUENTS else _links_half(page, sentence)
+    return _constituents_half(page, sentence) if page.kind == stored.CONSTITUENTS else _links_half(page, sentence)
 
 
 def cut_half(forms: Sequence[str | None], heads: Sequence[int], deprels: Sequence[str | None]) -> Half:
@@ -143,7 +128,7 @@ def _arcs(heads: Sequence[int], deprels: Sequence[str | None]) -> list[Document]
     ]
 
 
-def _dependencies_half(page: StoredPage, sentence: int) -> Half:
+def _dependencies_half(page: stored.StoredPage, sentence: int) -> Half:
     forms = page.strings("forms", "words", sentence)
     arcs = _arcs(page.values("heads", "words", sentence).tolist(), page.strings("deprels", "words", sentence))
     words = _numbered_words(forms)
@@ -154,7 +139,7 @@ def _dependencies_half(page: StoredPage, sentence: int) -> Half:
     return Half(words, arcs, rows, more)
 
 
-def _tokens(page: StoredPage, sentence: int) -> list[Document]:
+def _tokens(page: stored.StoredPage, sentence: int) -> list[Document]:
     if not page.has("tokens"):
         return []
     columns = (
@@ -168,7 +153,7 @@ def _tokens(page: StoredPage, sentence: int) -> list[Document]:
 
 
 def _with_empty(
-    page: StoredPage, sentence: int, words: list[Document], arcs: list[Document]
+    page: stored.StoredPage, sentence: int, words: list[Document], arcs: list[Document]
 ) -> tuple[list[Document], list[Document], list[int]]:
     """Put empty nodes between the words: they have a number and no arc; what they are called is not stored."""
     empty: dict[int, list[str | None]] = {}
@@ -189,7 +174,7 @@ def _with_empty(
     return all_words, all_arcs, rows
 
 
-def _constituents_half(page: StoredPage, sentence: int) -> Half:
+def _constituents_half(page: stored.StoredPage, sentence: int) -> Half:
     columns = zip(page.strings("forms", "words", sentence), page.strings("tags", "words", sentence), strict=True)
     words: list[Document] = [
         {"id": str(number), "form": form, "tag": tag} for number, (form, tag) in enumerate(columns, 1)
@@ -202,7 +187,7 @@ def _constituents_half(page: StoredPage, sentence: int) -> Half:
     return Half(words, spans, range(len(spans)), {})
 
 
-def _discontinuous_half(page: StoredPage, sentence: int) -> Half:
+def _discontinuous_half(page: stored.StoredPage, sentence: int) -> Half:
     """Return constituents with what is directly below them: what is below that follows, and is as long as the tree."""
     columns = zip(page.strings("forms", "words", sentence), page.strings("tags", "words", sentence), strict=True)
     words: list[Document] = [
@@ -213,7 +198,7 @@ def _discontinuous_half(page: StoredPage, sentence: int) -> Half:
     for label, function, parent in zip(
         labels, functions, page.values("parents", "nodes", sentence).tolist(), strict=True
     ):
-        above = None if parent == NOT_FOUND else parent
+        above = None if parent == stored.NOT_FOUND else parent
         depth = 0 if above is None else rows[above]["depth"] + 1
         rows.append({"label": label, "function": function, "parent": above, "depth": depth, "words": []})
     functions = page.strings("word_functions", "words", sentence)
@@ -223,7 +208,7 @@ def _discontinuous_half(page: StoredPage, sentence: int) -> Half:
     return Half(words, rows, range(len(rows)), {})
 
 
-def _graph(page: StoredPage, sentence: int) -> Half:
+def _graph(page: stored.StoredPage, sentence: int) -> Half:
     columns = zip(page.strings("forms", "words", sentence), page.strings("tags", "words", sentence), strict=True)
     words: list[Document] = [
         {"id": str(number), "form": form, "tag": tag} for number, (form, tag) in enumerate(columns, 1)
@@ -236,7 +221,7 @@ def _graph(page: StoredPage, sentence: int) -> Half:
     return Half(words, edges, range(len(edges)), {})
 
 
-def _links_half(page: StoredPage, sentence: int) -> Half:
+def _links_half(page: stored.StoredPage, sentence: int) -> Half:
     columns = [page.values(name, "links", sentence).tolist() for name in ("sources", "targets", "sure")]
     links = [
         {"source": source, "target": target, "sure": bool(sure)} for source, target, sure in zip(*columns, strict=True)
@@ -251,9 +236,9 @@ def _links_half(page: StoredPage, sentence: int) -> Half:
 def own_document(kind: str, item: int, half: Half) -> Document:
     """Return the document of an output's sentence alone."""
     none: Document = {"gold_words": None, "gold": None, "wrong": None, "missed": None}
-    if kind == DEPENDENCIES:
+    if kind == stored.DEPENDENCIES:
         none = {"tokens": [], **none, "pairs": None}
-    elif kind == ALIGNMENT:
+    elif kind == stored.ALIGNMENT:
         none = {"target_words": None, "gold_target_words": None, **none}
     return {"item": item, "kind": kind, "words": half.words, "system": half.tree, **none, **half.more}
 
@@ -289,7 +274,13 @@ def with_crossing(
     ]
 
 
-_MAIN = {DEPENDENCIES: "words", CONSTITUENTS: "nodes", DISCONTINUOUS: "nodes", GRAPH: "edges", ALIGNMENT: "links"}
+_MAIN = {
+    stored.DEPENDENCIES: "words",
+    stored.CONSTITUENTS: "nodes",
+    stored.DISCONTINUOUS: "nodes",
+    stored.GRAPH: "edges",
+    stored.ALIGNMENT: "links",
+}
 _PARTNERS = "partners"
 _TARGETS = "target_words"
 
@@ -301,22 +292,22 @@ class OutputTrees:
     `service.policy.documents` only. `own` reads nothing but the output.
     """
 
-    def __init__(self, db: Connection, owner: str, key: TreesKey, gold: tuple[str, TreesKey]) -> None:
+    def __init__(self, db: Connection, owner: str, key: stored.TreesKey, gold: tuple[str, stored.TreesKey]) -> None:
         self._db, self._owner, self._key = db, owner, key
-        self.text = StoredText(db, owner, key.name(TREES))
-        self.marks = StoredText(db, owner, key.name(MARKS))
-        self.missed = StoredText(db, owner, key.name(MISSED))
-        self.gold = StoredText(db, gold[0], gold[1].name(TREES))
+        self.text = stored.StoredText(db, owner, key.name(stored.TREES))
+        self.marks = stored.StoredText(db, owner, key.name(stored.MARKS))
+        self.missed = stored.StoredText(db, owner, key.name(stored.MISSED))
+        self.gold = stored.StoredText(db, gold[0], gold[1].name(stored.TREES))
 
     @cached_property
     def errors(self) -> NamedArrays | None:
         """The number of errors of each sentence; None where the output was not compared with gold."""
-        return self._one(ERRORS)
+        return self._one(stored.ERRORS)
 
     @cached_property
     def fit(self) -> NamedArrays | None:
         """Where the output's half of each of gold's sentences lies; None where it is the sentence of its number."""
-        return self._one(FIT)
+        return self._one(stored.FIT)
 
     @cached_property
     def beside_gold(self) -> bool:
@@ -349,7 +340,7 @@ class OutputTrees:
         else:
             document = self._half(cut, item, gold_page, gold)
         document |= {"gold": gold.tree, "missed": missed, "sent_id": gold_page.sent_id(item)}
-        if gold_page.kind == CONSTITUENTS and document["gold_words"] is None:
+        if gold_page.kind == stored.CONSTITUENTS and document["gold_words"] is None:
             document["wrong"] = with_crossing(document["wrong"], document["system"], gold.tree)
         return document
 
@@ -376,7 +367,7 @@ class OutputTrees:
             units = len(forms)
         return Outline(sentence + 1, page.kind, forms, units, marks_of(states) if marks else None)
 
-    def states(self, page: StoredPage, sentence: int) -> list[int]:
+    def states(self, page: stored.StoredPage, sentence: int) -> list[int]:
         """Return the state of each unit of a sentence of the output."""
         return self._of_units("states", page, sentence)
 
@@ -395,7 +386,7 @@ class OutputTrees:
             return range(found[0], found[0] + 1) if found else range(0)
         return range(sentence, sentence + 1)
 
-    def _half(self, cut: Cut, item: int, gold_page: StoredPage, gold: Half) -> Document:
+    def _half(self, cut: Cut, item: int, gold_page: stored.StoredPage, gold: Half) -> Document:
         page = self.text.page(cut.sentence)
         if _is_whole(cut, page):
             half, states = half_of(page, cut.sentence), self.states(page, cut.sentence)
@@ -406,9 +397,9 @@ class OutputTrees:
         document["wrong"] = marked(half, states)
         if gold.words != half.words or gold.more.get(_TARGETS) != half.more.get(_TARGETS):
             document["gold_words"] = gold.words
-            if page.kind == ALIGNMENT:
+            if page.kind == stored.ALIGNMENT:
                 document["gold_target_words"] = gold.more[_TARGETS]
-            if page.kind == DEPENDENCIES:
+            if page.kind == stored.DEPENDENCIES:
                 first = int(gold_page.named.about["first"]) + gold_page.bounds("words", item).start
                 document["pairs"] = _pairs(half, gold, partners, first)
         return document
@@ -447,13 +438,13 @@ class OutputTrees:
             return Cut(sentence)
         return Cut(sentence, int(arrays["skipped"][item]), int(arrays["units"][item]))
 
-    def _of_units(self, name: str, page: StoredPage, sentence: int) -> list[int]:
+    def _of_units(self, name: str, page: stored.StoredPage, sentence: int) -> list[int]:
         named = self.marks.page(page.start).named
         if name not in named.arrays:
             return []
         return list(named.arrays[name][page.bounds(_MAIN[page.kind], sentence)].tolist())
 
-    def _of_gold(self, page: StoredPage, item: int) -> list[int]:
+    def _of_gold(self, page: stored.StoredPage, item: int) -> list[int]:
         named = self.missed.page(page.start).named
         return list(named.arrays["states"][page.bounds(_MAIN[page.kind], item)].tolist())
 
@@ -462,13 +453,13 @@ class OutputTrees:
         return None if body is None else unpack_named(body)
 
 
-def _is_whole(cut: Cut, page: StoredPage) -> bool:
+def _is_whole(cut: Cut, page: stored.StoredPage) -> bool:
     """Return whether a half is one whole sentence of its text."""
     bounds = page.bounds(_MAIN[page.kind], cut.sentence)
     return cut.units is None or (not cut.skipped and cut.units == bounds.stop - bounds.start)
 
 
-def _named(page: StoredPage, sentence: int) -> Document:
+def _named(page: stored.StoredPage, sentence: int) -> Document:
     line = int(page.named.arrays["lines"][sentence - page.start])
     return {"sent_id": page.sent_id(sentence), "line": line or None}
 

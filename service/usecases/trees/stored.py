@@ -17,19 +17,10 @@ from sqlalchemy import Connection
 from service.store import artifacts
 from service.store.packing import Array, NamedArrays, pack_named, unpack_named, with_own_strings
 from service.store.revisions import Part
+from treescore.core import trees
 from treescore.core.arrays import BoolArray, IntArray, offsets_of
 from treescore.core.registry import Marks, MarkState
 from treescore.core.structure import edge_offsets, edges_of, places_in_sentences, resolved_heads, structure_of
-from treescore.core.trees import (
-    Alignments,
-    ConstituentTreebank,
-    DependencyTreebank,
-    DiscontinuousTreebank,
-    ParallelTreebank,
-    SemanticTreebank,
-    Treebank,
-    Vocabulary,
-)
 from treescore.evaluation.tree_marks import MarkedBy
 
 DEPENDENCIES, CONSTITUENTS, DISCONTINUOUS, ALIGNMENT = "dependencies", "constituents", "discontinuous", "alignment"
@@ -59,7 +50,7 @@ class _Columns(NamedTuple):
     main: str
 
 
-def pages_of(treebank: Treebank) -> Iterator[tuple[int, NamedArrays]]:
+def pages_of(treebank: trees.Treebank) -> Iterator[tuple[int, NamedArrays]]:
     """Yield the pages of a text: number of the first sentence, and the arrays.
 
     Each list of a sentence (`words`, `nodes`, `links`, ...) has an array `of_LIST` of its lengths.
@@ -90,32 +81,32 @@ def page_bounds(offsets: IntArray) -> Iterator[tuple[int, int]]:
         start = stop
 
 
-def unit_offsets(treebank: Treebank) -> IntArray:
+def unit_offsets(treebank: trees.Treebank) -> IntArray:
     """Return where the words, constituents, edges or links of each sentence begin, int64 (n + 1,)."""
-    if isinstance(treebank, DependencyTreebank):
+    if isinstance(treebank, trees.DependencyTreebank):
         return treebank.word_offsets
-    if isinstance(treebank, ConstituentTreebank | DiscontinuousTreebank):
+    if isinstance(treebank, trees.ConstituentTreebank | trees.DiscontinuousTreebank):
         return treebank.node_offsets
-    if isinstance(treebank, SemanticTreebank):
+    if isinstance(treebank, trees.SemanticTreebank):
         return edge_offsets(treebank)
-    return treebank.alignment.offsets if isinstance(treebank, ParallelTreebank) else treebank.offsets
+    return treebank.alignment.offsets if isinstance(treebank, trees.ParallelTreebank) else treebank.offsets
 
 
-def _columns_of(treebank: Treebank) -> tuple[_Columns, Vocabulary]:
-    if isinstance(treebank, DependencyTreebank):
+def _columns_of(treebank: trees.Treebank) -> tuple[_Columns, trees.Vocabulary]:
+    if isinstance(treebank, trees.DependencyTreebank):
         return _dependency_columns(treebank), treebank.vocabulary
-    if isinstance(treebank, ConstituentTreebank):
+    if isinstance(treebank, trees.ConstituentTreebank):
         return _constituent_columns(treebank), treebank.vocabulary
-    if isinstance(treebank, DiscontinuousTreebank):
+    if isinstance(treebank, trees.DiscontinuousTreebank):
         return _discontinuous_columns(treebank), treebank.vocabulary
-    if isinstance(treebank, SemanticTreebank):
+    if isinstance(treebank, trees.SemanticTreebank):
         return _graphs(treebank), treebank.vocabulary
-    if isinstance(treebank, ParallelTreebank):
+    if isinstance(treebank, trees.ParallelTreebank):
         return _link_columns(treebank.alignment, treebank), treebank.source.vocabulary
-    return _link_columns(treebank, None), Vocabulary()
+    return _link_columns(treebank, None), trees.Vocabulary()
 
 
-def _dependency_columns(treebank: DependencyTreebank) -> _Columns:
+def _dependency_columns(treebank: trees.DependencyTreebank) -> _Columns:
     words = treebank.word_offsets
     columns = {
         "forms": ("words", treebank.forms),
@@ -140,7 +131,7 @@ def _dependency_columns(treebank: DependencyTreebank) -> _Columns:
     return _Columns(DEPENDENCIES, offsets, columns, numbered, "words")
 
 
-def _constituent_columns(treebank: ConstituentTreebank) -> _Columns:
+def _constituent_columns(treebank: trees.ConstituentTreebank) -> _Columns:
     columns = {
         "labels": ("nodes", treebank.labels),
         "starts": ("nodes", treebank.starts),
@@ -153,7 +144,7 @@ def _constituent_columns(treebank: ConstituentTreebank) -> _Columns:
     return _Columns(CONSTITUENTS, offsets, columns, ("labels", "forms", "tags"), "nodes")
 
 
-def _discontinuous_columns(treebank: DiscontinuousTreebank) -> _Columns:
+def _discontinuous_columns(treebank: trees.DiscontinuousTreebank) -> _Columns:
     """Return nodes and words with the number of what is above them in their sentence, NOT_FOUND above the root."""
     firsts = treebank.node_offsets[:-1]
     parents = treebank.parents - np.repeat(firsts, np.diff(treebank.node_offsets))
@@ -172,7 +163,7 @@ def _discontinuous_columns(treebank: DiscontinuousTreebank) -> _Columns:
     return _Columns(DISCONTINUOUS, offsets, columns, numbered, "nodes")
 
 
-def _graphs(treebank: SemanticTreebank) -> _Columns:
+def _graphs(treebank: trees.SemanticTreebank) -> _Columns:
     """Return words, and edges with the positions of their words from 1; the predicate of a top is 0."""
     edges = edges_of(treebank)
     predicates, arguments = places_in_sentences(edges, treebank.word_offsets)
@@ -187,7 +178,7 @@ def _graphs(treebank: SemanticTreebank) -> _Columns:
     return _Columns(GRAPH, offsets, columns, ("roles", "forms", "tags"), "edges")
 
 
-def _link_columns(links: Alignments, sides: ParallelTreebank | None) -> _Columns:
+def _link_columns(links: trees.Alignments, sides: trees.ParallelTreebank | None) -> _Columns:
     offsets = {"links": links.offsets}
     columns = {
         "sources": ("links", links.source),
@@ -203,13 +194,13 @@ def _link_columns(links: Alignments, sides: ParallelTreebank | None) -> _Columns
     return _Columns(ALIGNMENT, offsets, columns, numbered, "links")
 
 
-def _lines_of(treebank: Treebank) -> IntArray:
+def _lines_of(treebank: trees.Treebank) -> IntArray:
     """Return the line on which each sentence begins, 0 where it is not known, int64 (n,)."""
-    if isinstance(treebank, ConstituentTreebank | DiscontinuousTreebank):
+    if isinstance(treebank, trees.ConstituentTreebank | trees.DiscontinuousTreebank):
         return treebank.lines
-    if isinstance(treebank, ParallelTreebank):
+    if isinstance(treebank, trees.ParallelTreebank):
         treebank = treebank.source
-    offsets = treebank.word_offsets if isinstance(treebank, SemanticTreebank) else unit_offsets(treebank)
+    offsets = treebank.word_offsets if isinstance(treebank, trees.SemanticTreebank) else unit_offsets(treebank)
     lines, firsts = np.zeros(len(treebank), np.int64), offsets[:-1]
     known = np.flatnonzero((np.diff(offsets) > 0) & (len(treebank.lines) > 0))
     lines[known] = treebank.lines[firsts[known]]
@@ -244,12 +235,12 @@ class TreesKey:
         return f"{kind}/{self.output}" if self.revision is None else f"r{self.revision}/{kind}/{self.output}"
 
 
-def pack_trees(key: TreesKey, treebank: Treebank) -> Packed:
+def pack_trees(key: TreesKey, treebank: trees.Treebank) -> Packed:
     """Return what is stored of a text alone."""
     return {(key.name(TREES), start): pack_named(page) for start, page in pages_of(treebank)}
 
 
-def pack_marks(key: TreesKey, found: MarkedBy | None, gold: Treebank, system: Treebank) -> Packed:
+def pack_marks(key: TreesKey, found: MarkedBy | None, gold: trees.Treebank, system: trees.Treebank) -> Packed:
     """Return what is stored of how an output fits gold; nothing where it was not compared."""
     if found is None:
         return {}
@@ -333,7 +324,7 @@ def gold_key(position: int) -> TreesKey:
     return TreesKey(f"{position}/gold")
 
 
-def pack_gold_trees(part: Part, gold: Treebank) -> Packed:
+def pack_gold_trees(part: Part, gold: trees.Treebank) -> Packed:
     """Return what is stored of the gold trees of a part."""
     return pack_trees(gold_key(part.position), gold)
 

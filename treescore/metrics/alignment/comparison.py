@@ -20,17 +20,7 @@ from treescore.core.text import Limits
 from treescore.core.trees import IN_A_BENCHMARK, Alignments, LinkForm
 from treescore.errors import Problem
 from treescore.formats.shared.links import FEWEST_PAIRS
-from treescore.metrics.alignment.link_sets import (
-    GoldIndex,
-    Links,
-    Reading,
-    check_range,
-    links_of,
-    matched_pairs,
-    out_of_range,
-    readings,
-    without_null,
-)
+from treescore.metrics.alignment import link_sets
 
 LINK_COUNTS = ("links", "sure", "possible", "links_in_sure", "links_in_possible", "sure_links", "sure_links_in_sure")
 OF_LINKS = ("aligned_source_words", "aligned_target_words", "internal_jumps", "external_jumps")
@@ -158,7 +148,7 @@ _COVERAGE = tuple(
 LINK_ERRORS = errors_param("Sentence pairs for which gold has links and the output none", "without effect on precision")
 
 
-def unanswered(gold: Links, system: Links, pairs: int) -> BoolArray:
+def unanswered(gold: link_sets.Links, system: link_sets.Links, pairs: int) -> BoolArray:
     """Find the pairs for which gold has links and the output none, bool (n,)."""
     found = sums_by(system.rows, pairs)
     return np.asarray((sums_by(gold.rows, pairs) > 0) & (found == 0), np.bool_)
@@ -188,8 +178,8 @@ class Comparison:
         pairs: number of sentence pairs.
     """
 
-    gold: Links
-    system: Links
+    gold: link_sets.Links
+    system: link_sets.Links
     in_possible: BoolArray
     in_sure: BoolArray
     found_in_system: BoolArray
@@ -212,7 +202,7 @@ class Comparison:
         return np.stack([sums_by(column, self.pairs) for column in columns], axis=1)
 
 
-def compare_links(index: GoldIndex, system: Links, pairs: int) -> Comparison:
+def compare_links(index: link_sets.GoldIndex, system: link_sets.Links, pairs: int) -> Comparison:
     """Look up every link of a system in gold."""
     gold = index.links
     partners = index.find(system)
@@ -261,11 +251,11 @@ def _bits(rows: IntArray, bits: BoolArray, mask: BoolArray, pairs: int) -> Token
     return TokenBits(bits[mask][order], offsets_of(sums_by(rows[mask], pairs)))
 
 
-def _by_pair(links: Links, pairs: int) -> tuple[Links, IntArray, IntArray]:
+def _by_pair(links: link_sets.Links, pairs: int) -> tuple[link_sets.Links, IntArray, IntArray]:
     return links, np.argsort(links.rows, kind="stable"), offsets_of(sums_by(links.rows, pairs))
 
 
-def _listed_links(links: Links, order: IntArray, offsets: IntArray, start: int, stop: int) -> Lists:
+def _listed_links(links: link_sets.Links, order: IntArray, offsets: IntArray, start: int, stop: int) -> Lists:
     bounds = offsets[start : stop + 1]
     chosen = order[bounds[0] : bounds[-1]]
     kinds = Strings(links.sure[chosen].astype(np.int64), _KINDS)
@@ -304,8 +294,8 @@ MIN_FALL = 0.1
 
 
 def readings_checked(
-    gold: Links,
-    system: Links,
+    gold: link_sets.Links,
+    system: link_sets.Links,
     pairs: int,
     lengths: IntArray | None,
     limits: Limits,
@@ -323,13 +313,13 @@ def readings_checked(
     believed = form is None or form.stated or len(np.unique(system.rows)) < FEWEST_PAIRS
     reading, fall = better_reading(gold, system, pairs, lengths)
     if lengths is not None and not (believed and reading is not None):
-        check_range(system, lengths, (), limits.max_problems, form)
+        link_sets.check_range(system, lengths, (), limits.max_problems, form)
     return [] if reading is None else [misread_warning(reading, fall, *forms)]
 
 
 def better_reading(
-    gold: Links, system: Links, pairs: int, lengths: IntArray | None
-) -> tuple[Reading | None, tuple[float, float]]:
+    gold: link_sets.Links, system: link_sets.Links, pairs: int, lengths: IntArray | None
+) -> tuple[link_sets.Reading | None, tuple[float, float]]:
     """Find another reading of the system's indices under which AER falls steeply.
 
     Links to NULL are ignored: under a wrong base many links only look like links to NULL.
@@ -337,15 +327,15 @@ def better_reading(
     Returns:
         The reading or None; and AER as read and under the best reading.
     """
-    index = GoldIndex(without_null(gold))
-    as_read = _aer_of(compare_links(index, without_null(system), pairs).rows)
-    best: Reading | None = None
+    index = link_sets.GoldIndex(link_sets.without_null(gold))
+    as_read = _aer_of(compare_links(index, link_sets.without_null(system), pairs).rows)
+    best: link_sets.Reading | None = None
     lowest = as_read
     if len(system) >= 2 and as_read > MIN_FALL:
-        for reading, links in readings(system):
-            if lengths is not None and out_of_range(links, lengths).any():
+        for reading, links in link_sets.readings(system):
+            if lengths is not None and link_sets.out_of_range(links, lengths).any():
                 continue
-            rate = _aer_of(compare_links(index, without_null(links), pairs).rows)
+            rate = _aer_of(compare_links(index, link_sets.without_null(links), pairs).rows)
             if rate < lowest:
                 best, lowest = reading, rate
     steep = as_read - lowest >= MIN_FALL and lowest <= 0.75 * as_read
@@ -353,7 +343,7 @@ def better_reading(
 
 
 def misread_warning(
-    reading: Reading, fall: tuple[float, float], gold: LinkForm | None, form: LinkForm | None
+    reading: link_sets.Reading, fall: tuple[float, float], gold: LinkForm | None, form: LinkForm | None
 ) -> Problem:
     """Describe the better reading; how far AER falls is shown only to readers of gold.
 
@@ -394,10 +384,10 @@ def link_marks(
     Raises:
         InputError: their pairs cannot be matched.
     """
-    rows, _ = matched_pairs(gold, system)
+    rows, _ = link_sets.matched_pairs(gold, system)
     golds = np.ones(len(gold.source), np.bool_) if golds is None else golds
     systems = np.ones(len(system.source), np.bool_) if systems is None else systems
-    partners = GoldIndex(links_of(gold).only(golds)).find(links_of(system, rows))
+    partners = link_sets.GoldIndex(link_sets.links_of(gold).only(golds)).find(link_sets.links_of(system, rows))
     right = partners >= 0
     found = np.zeros(len(golds), np.bool_)
     found[np.flatnonzero(golds)[partners[right & systems]]] = True

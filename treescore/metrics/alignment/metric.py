@@ -18,6 +18,7 @@ from treescore.core.scores import ZERO, ScoreTable
 from treescore.core.text import Limits
 from treescore.core.trees import Alignments
 from treescore.errors import InputError, Problem
+from treescore.metrics.alignment import link_sets
 from treescore.metrics.alignment.comparison import (
     COUNT_NAMES,
     LINK_ERRORS,
@@ -32,20 +33,6 @@ from treescore.metrics.alignment.comparison import (
     readings_checked,
     table_of,
     unanswered,
-)
-from treescore.metrics.alignment.link_sets import (
-    GoldIndex,
-    Links,
-    check_range,
-    checked_lengths,
-    completed,
-    fertility,
-    links_of,
-    matched_pairs,
-    only_sure,
-    punctuated,
-    without_null,
-    word_counts,
 )
 from treescore.metrics.shared.tables import attributes_of, sentence_tables
 
@@ -171,8 +158,10 @@ class Alignment(Metric):
                 detail = 'Completing links to NULL requires lengths. Send {"items": {"lengths": [[7, 8], ...]}}.'
                 raise InputError(Problem("alignment-lengths-needed", detail))
             return
-        lengths = checked_lengths(items.lengths, limits)
-        check_range(links_of(gold), lengths, gold.sentences.sent_ids, limits.max_problems, gold.form)
+        lengths = link_sets.checked_lengths(items.lengths, limits)
+        link_sets.check_range(
+            link_sets.links_of(gold), lengths, gold.sentences.sent_ids, limits.max_problems, gold.form
+        )
 
     def evaluate(self, gold: Alignments, system: Alignments, items: ItemInfo, limits: Limits) -> Outcome:
         """Count the links of each gold pair.
@@ -182,27 +171,27 @@ class Alignment(Metric):
                 and another reading of the indices explains them.
         """
         pairs = len(gold)
-        rows, warnings = matched_pairs(gold, system)
-        gold_links, system_links = links_of(gold), links_of(system, rows)
-        lengths = checked_lengths(items.lengths, limits) if items.lengths is not None else None
+        rows, warnings = link_sets.matched_pairs(gold, system)
+        gold_links, system_links = link_sets.links_of(gold), link_sets.links_of(system, rows)
+        lengths = link_sets.checked_lengths(items.lengths, limits) if items.lengths is not None else None
         warnings += readings_checked(gold_links, system_links, pairs, lengths, limits, (gold.form, system.form))
         if self.values["drop_punctuation"] and items.words is not None:
-            system_links = system_links.only(~punctuated(system_links, items.words))
+            system_links = system_links.only(~link_sets.punctuated(system_links, items.words))
         null = self.values["null_links"]
-        index = GoldIndex(with_null(links_of(self._taken(gold)), null, lengths))
+        index = link_sets.GoldIndex(with_null(link_sets.links_of(self._taken(gold)), null, lengths))
         comparison = compare_links(index, with_null(system_links, null, lengths), pairs)
         groupings = attributes_of({}, items)
         if lengths is not None:
             groupings |= {"source_length": lengths[:, 0].tolist(), "target_length": lengths[:, 1].tolist()}
         empty = unanswered(index.links, system_links, pairs)
         outcome = outcome_of(comparison, warnings, empty, zero=self.values["errors"] == ZERO)
-        counts = np.concatenate([outcome.rows, word_counts(system_links, pairs, lengths)], axis=1)
+        counts = np.concatenate([outcome.rows, link_sets.word_counts(system_links, pairs, lengths)], axis=1)
         return replace(
             outcome,
             rows=counts,
             slices=lambda: sentence_tables(self.table, counts, groupings),
             marks=lambda: self._marks(gold, system, rows, items),
-            extra=lambda: {"fertility": fertility(system_links, lengths)},
+            extra=lambda: {"fertility": link_sets.fertility(system_links, lengths)},
         )
 
     def errors_of(self, item: Mapping[str, Json], gold: Alignments) -> Iterator[dict[str, Json]]:
@@ -233,7 +222,7 @@ class Alignment(Metric):
         if self.values["null_links"] == "drop":
             golds, systems = ((side.source > 0) & (side.target > 0) for side in (gold, system))
         if self.values["drop_punctuation"] and items.words is not None:
-            systems &= ~punctuated(links_of(system, rows), items.words)
+            systems &= ~link_sets.punctuated(link_sets.links_of(system, rows), items.words)
         if self.values["gold_links"] == "sure-only":
             return link_marks(gold, system, golds=golds & gold.sure, systems=systems)
         return link_marks(self._taken(gold), system, golds=golds, systems=systems)
@@ -243,13 +232,13 @@ class Alignment(Metric):
         choice = self.values["gold_links"]
         if choice == "all-sure":
             return replace(gold, sure=np.ones_like(gold.sure))
-        return only_sure(gold) if choice == "sure-only" else gold
+        return link_sets.only_sure(gold) if choice == "sure-only" else gold
 
 
-def with_null(links: Links, choice: Json, lengths: IntArray | None) -> Links:
+def with_null(links: link_sets.Links, choice: Json, lengths: IntArray | None) -> link_sets.Links:
     """Apply the parameter `null_links`."""
     if choice == "drop":
-        return without_null(links)
+        return link_sets.without_null(links)
     if choice == "complete" and lengths is not None:
-        return completed(links, lengths)
+        return link_sets.completed(links, lengths)
     return links

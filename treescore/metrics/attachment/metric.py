@@ -7,47 +7,21 @@ from typing import Any, ClassVar
 
 import numpy as np
 
+from treescore.core import registry
 from treescore.core.arrays import BoolArray, IntArray, owners_of, sums_by
 from treescore.core.columns import Records
 from treescore.core.params import BOOLEAN, STRINGS, Json, Param
-from treescore.core.registry import (
-    ERROR,
-    OK,
-    Disclosure,
-    ErrorValues,
-    Example,
-    ItemInfo,
-    Marks,
-    MarkState,
-    Metric,
-    Outcome,
-    SliceFields,
-    TokenBits,
-    fields,
-    register,
-    word_states,
-)
 from treescore.core.scores import ScoreTable, ratio_score
 from treescore.core.text import Limits
 from treescore.core.trees import DependencyTreebank
 from treescore.errors import Problem
 from treescore.metrics.attachment.slices import AttachmentSlices, confusion_of, confusion_report
+from treescore.metrics.shared import words
 from treescore.metrics.shared.examples import DEPENDENCIES
 from treescore.metrics.shared.groupings import OWN_GROUPINGS
 from treescore.metrics.shared.heads import lengths_to_offsets, shape_of, shape_problems
 from treescore.metrics.shared.malteval import SLICE_PARAMS, slice_choice
 from treescore.metrics.shared.tables import DEPRELS, UPOS, attachment_rows, words_beside
-from treescore.metrics.shared.words import (
-    check_same_lengths,
-    check_same_words,
-    complete,
-    no_parse,
-    other_words,
-    punctuation_of,
-    universal_relation,
-    without_subtypes,
-    wrong_words,
-)
 
 CHECKED, WARNED = "check", "warn"
 """The choices of what words that differ are."""
@@ -75,8 +49,8 @@ _TABLE = ScoreTable(
 )
 
 
-@register
-class Attachment(Metric):
+@registry.register
+class Attachment(registry.Metric):
     """Share of words with the right head (UAS), relation (label accuracy), both (LAS).
 
     Relations are compared with their subtypes unless `subtypes` is false, heads as written. Outputs need not be trees:
@@ -116,9 +90,9 @@ class Attachment(Metric):
         **SLICE_PARAMS,
     }
     reads: ClassVar[tuple[type[Any], ...]] = (DependencyTreebank,)
-    examples: ClassVar[tuple[Example, ...]] = (
-        Example("conllu", DEPENDENCIES, {"punctuation": False, "groupings": ["Cpostag@-1#Wordform@0"]}),
-        Example(
+    examples: ClassVar[tuple[registry.Example, ...]] = (
+        registry.Example("conllu", DEPENDENCIES, {"punctuation": False, "groupings": ["Cpostag@-1#Wordform@0"]}),
+        registry.Example(
             "conllu",
             DEPENDENCIES,
             {"subtypes": False, "exclude_relations": ["det"], "confusion": True},
@@ -128,15 +102,15 @@ class Attachment(Metric):
     headline: ClassVar[Mapping[str, str]] = {
         "las": "LAS", "uas": "UAS", "label_accuracy": "LA", "exact_match": "EM",
     }  # fmt: skip
-    error_filters: ClassVar[Mapping[str, ErrorValues]] = {"deprel": DEPRELS, "upos": UPOS}
+    error_filters: ClassVar[Mapping[str, registry.ErrorValues]] = {"deprel": DEPRELS, "upos": UPOS}
     styles: ClassVar[tuple[str, ...]] = ("eval07", "confusion")
-    disclosure: ClassVar[Disclosure] = Disclosure(
-        fields={"words": fields("word", "form", "system_head", "system_deprel")},
+    disclosure: ClassVar[registry.Disclosure] = registry.Disclosure(
+        fields={"words": registry.fields("word", "form", "system_head", "system_deprel")},
         scores=("las", "uas", "label_accuracy", "exact_match", "exact_match_unlabelled"),
         counts=("tokens", "correct_head", "correct_label", "correct_both"),
         slices=dict.fromkeys(
             OWN_GROUPINGS,
-            SliceFields(
+            registry.SliceFields(
                 ("system", "system_correct_head", "system_correct_label", "system_correct_both"),
                 ("system_las", "system_uas", "system_label_accuracy"),
             ),
@@ -159,8 +133,8 @@ class Attachment(Metric):
         return self.styles if self.values["confusion"] else ("eval07",)
 
     def evaluate(
-        self, gold: DependencyTreebank, system: DependencyTreebank, items: ItemInfo, limits: Limits
-    ) -> Outcome:
+        self, gold: DependencyTreebank, system: DependencyTreebank, items: registry.ItemInfo, limits: Limits
+    ) -> registry.Outcome:
         """Compare word by word.
 
         A sentence that the output leaves empty, as a bracket parser may, has no right word; its status is ERROR.
@@ -172,10 +146,10 @@ class Attachment(Metric):
         cap = limits.max_problems
         shape = shape_of(system.heads, system.word_offsets)
         warnings = list(shape_problems(system, shape, cap, "The output is scored as it is.")[0])
-        system, absent, present = complete(gold, system)
+        system, absent, present = words.complete(gold, system)
         warnings += self._check_words(gold, system, present, cap)
         if not self.values["subtypes"]:
-            gold, system = without_subtypes(gold), without_subtypes(system)
+            gold, system = words.without_subtypes(gold), words.without_subtypes(system)
         scoring = self._scoring(gold)
         right = {
             "uas": (gold.heads == system.heads) & present,
@@ -186,19 +160,19 @@ class Attachment(Metric):
         rows = _count_rows(owners, len(gold), scoring, right)
         offsets = lengths_to_offsets(scoring, owners, len(gold))
         problems = {
-            sentence: no_parse(system, sentence, "none of its words is right")
+            sentence: words.no_parse(system, sentence, "none of its words is right")
             for sentence in np.flatnonzero(absent).tolist()
         }
-        return Outcome(
+        return registry.Outcome(
             rows=rows,
-            status=np.where(absent, ERROR, OK).astype(np.uint8),
+            status=np.where(absent, registry.ERROR, registry.OK).astype(np.uint8),
             unanswered=absent,
             problems=problems,
-            tokens={name: TokenBits(bits[scoring], offsets) for name, bits in right.items()},
+            tokens={name: registry.TokenBits(bits[scoring], offsets) for name, bits in right.items()},
             warnings=[*warnings, *list(problems.values())[:cap]],
             slices=lambda: AttachmentSlices(gold, system, scoring, right, present, self._slices).documents(),
             details=lambda start, stop: Records(
-                {"words": wrong_words(gold, system, scoring & ~right["las"], start, stop)}
+                {"words": words.wrong_words(gold, system, scoring & ~right["las"], start, stop)}
             ),
             marks=lambda: _marks(scoring, right, present),
             extra=lambda: self._extra(gold, system, scoring & present, right["uas"]),
@@ -208,14 +182,14 @@ class Attachment(Metric):
         self, gold: DependencyTreebank, system: DependencyTreebank, present: BoolArray, cap: int
     ) -> list[Problem]:
         if self.values["words"] == CHECKED:
-            check_same_words(gold, system, cap)
+            words.check_same_words(gold, system, cap)
             return []
-        check_same_lengths(gold, system, cap)
-        return other_words(gold, system, present)
+        words.check_same_lengths(gold, system, cap)
+        return words.other_words(gold, system, present)
 
     def _scoring(self, gold: DependencyTreebank) -> BoolArray:
         """Return the words that score, bool (w,)."""
-        scoring = np.ones(len(gold.forms), np.bool_) if self.values["punctuation"] else ~punctuation_of(gold)
+        scoring = np.ones(len(gold.forms), np.bool_) if self.values["punctuation"] else ~words.punctuation_of(gold)
         excluded = frozenset(self.values["exclude_relations"])
         if excluded:
             scoring &= gold.vocabulary.table(gold.deprels, excluded.__contains__)[gold.deprels] == 0
@@ -236,9 +210,9 @@ class Attachment(Metric):
         """Return the words of the sentence, with gold's relations as they are compared."""
         for row in words_beside(gold, item["item"], {row["word"]: row for row in self.errors_of(item, gold)}):
             relation = row["gold_deprel"]
-            yield {**row, "gold_deprel": relation if self.values["subtypes"] else universal_relation(relation)}
+            yield {**row, "gold_deprel": relation if self.values["subtypes"] else words.universal_relation(relation)}
 
-    def report(self, style: str, outcome: Outcome) -> str:
+    def report(self, style: str, outcome: registry.Outcome) -> str:
         """Print the three summary lines of eval07.pl, or the table of confusions."""
         if style not in self.own_styles:
             return super().report(style, outcome)
@@ -253,11 +227,15 @@ class Attachment(Metric):
         return "".join(_summary_line(title, counts[name], counts["tokens"]) for title, name in lines)
 
 
-def _marks(scoring: BoolArray, right: dict[str, BoolArray], present: BoolArray) -> Marks:
+def _marks(scoring: BoolArray, right: dict[str, BoolArray], present: BoolArray) -> registry.Marks:
     """Return the marks of the scoring words; a word of a sentence that the output leaves empty stands alone."""
-    states = np.where(scoring, word_states(right["uas"], right["label_accuracy"]), int(MarkState.RIGHT))
-    gold = np.where(present | ~scoring, states, int(MarkState.ALONE))
-    return Marks(system=states[present], gold=gold, partners=None if present.all() else np.flatnonzero(present))
+    states = np.where(
+        scoring, registry.word_states(right["uas"], right["label_accuracy"]), int(registry.MarkState.RIGHT)
+    )
+    gold = np.where(present | ~scoring, states, int(registry.MarkState.ALONE))
+    return registry.Marks(
+        system=states[present], gold=gold, partners=None if present.all() else np.flatnonzero(present)
+    )
 
 
 def _count_rows(owners: IntArray, sentences: int, scoring: Any, right: dict[str, Any]) -> IntArray:

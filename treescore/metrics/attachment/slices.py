@@ -16,16 +16,8 @@ from treescore.core.jit import compiled
 from treescore.core.params import Json
 from treescore.core.trees import DependencyTreebank
 from treescore.formats.shared.lines import short
+from treescore.metrics.shared import malteval
 from treescore.metrics.shared.groupings import GROUPINGS, Grouping, Groups, WordAttributes, groups_by
-from treescore.metrics.shared.malteval import (
-    ERROR_GROUPINGS,
-    SELF,
-    SliceChoice,
-    WordFacts,
-    clustering,
-    clustering_2,
-    pre_and_post,
-)
 from treescore.metrics.shared.words import has_subtypes
 
 MAX_ROWS = 2000
@@ -53,17 +45,17 @@ class AttachmentSlices:
         scoring: BoolArray,
         right: Mapping[str, BoolArray],
         present: BoolArray,
-        choice: SliceChoice,
+        choice: malteval.SliceChoice,
     ) -> None:
         """Take treebanks of the same w words, and bool (w,): which score, which are right, which the system has."""
         self._sides = WordAttributes(gold), WordAttributes(system)
         self._scoring = scoring
         self._groupings = choice.groupings
         self._metrics = choice.metrics
-        self._facts = WordFacts(right["uas"], right["label_accuracy"], present, self._sides)
+        self._facts = malteval.WordFacts(right["uas"], right["label_accuracy"], present, self._sides)
         self._right = {name: right[score][scoring] for score, name in (("uas", "head"), ("label_accuracy", "label"))}
         self._right["both"] = right["las"][scoring]
-        self._right |= {name: self._facts.by(name)[scoring] for name in choice.metrics if name != SELF}
+        self._right |= {name: self._facts.by(name)[scoring] for name in choice.metrics if name != malteval.SELF}
         self._scores = _SCORES | {name: name for name in choice.metrics}
 
     def documents(self) -> dict[str, Documents]:
@@ -72,7 +64,7 @@ class AttachmentSlices:
         What has several names is counted once.
         """
         key_of: dict[str, Grouping | str] = {
-            name: GROUPINGS.get(name, name) for name in (*GROUPINGS, *ERROR_GROUPINGS, *self._groupings)
+            name: GROUPINGS.get(name, name) for name in (*GROUPINGS, *malteval.ERROR_GROUPINGS, *self._groupings)
         }
         if not any(has_subtypes(side.treebank) for side in self._sides):
             key_of["udeprel"] = GROUPINGS["deprel"]
@@ -87,9 +79,9 @@ class AttachmentSlices:
 
     def _groups(self, name: str) -> Groups:
         if name == "PreAndPost":
-            return pre_and_post(self._no_error, self._owners)
+            return malteval.pre_and_post(self._no_error, self._owners)
         if name == "Clustering2":
-            return clustering_2(self._no_error, self._owners)
+            return malteval.clustering_2(self._no_error, self._owners)
         if name in self._groupings:
             return self._groupings[name].groups(self._sides, self._scoring)
         return groups_by(name, self._sides, self._scoring)
@@ -97,7 +89,7 @@ class AttachmentSlices:
     @property
     def _no_error(self) -> BoolArray:
         """Return the scoring words that the groupings by errors take as right."""
-        return self._right[self._metrics[0] if self._metrics and self._metrics[0] != SELF else "both"]
+        return self._right[self._metrics[0] if self._metrics and self._metrics[0] != malteval.SELF else "both"]
 
     @property
     def _owners(self) -> IntArray:
@@ -105,10 +97,10 @@ class AttachmentSlices:
 
     def _columns(self, groups: Groups | None = None) -> dict[str, BoolArray]:
         """Return the scoring words that are right, by the name of their count."""
-        if SELF not in self._metrics:
+        if malteval.SELF not in self._metrics:
             return self._right
         self_right = groups.gold == groups.system if groups is not None and groups.own_metric else self._right["both"]
-        return {**self._right, SELF: self_right}
+        return {**self._right, malteval.SELF: self_right}
 
     @cached_property
     def _patterns(self) -> tuple[IntArray, IntArray]:
@@ -117,7 +109,7 @@ class AttachmentSlices:
     def _rows(self, groups: Groups) -> tuple[Column, IntArray]:
         """Return the values of groups, and what is counted of each: (counts, rows) as `_count_names`."""
         columns = self._columns(groups)
-        patterns, bits = _patterns(columns) if SELF in columns else self._patterns
+        patterns, bits = _patterns(columns) if malteval.SELF in columns else self._patterns
         sizes = np.bincount(np.concatenate([groups.gold, groups.system]), minlength=groups.size)
         by_size = np.arange(groups.size) if groups.empty_rows else largest_first(sizes)
         listed, rest = by_size[:MAX_ROWS], by_size[MAX_ROWS:]
@@ -135,7 +127,7 @@ class AttachmentSlices:
 
     def _clustering(self) -> tuple[Column, IntArray]:
         """Return the distances from right words, and what is counted of each, as `_rows`."""
-        found = list(clustering(self._no_error, self._owners, self._columns()))
+        found = list(malteval.clustering(self._no_error, self._owners, self._columns()))
         values = Numbers(np.array([distance for distance, _, _ in found], np.int64))
         counts = [[pairs, pairs, pairs, right["head"], *right.values(), *right.values()] for _, pairs, right in found]
         return values, np.array(counts, np.int64).reshape(len(found), 4 + 2 * len(self._columns())).T

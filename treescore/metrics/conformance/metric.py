@@ -17,13 +17,7 @@ from treescore.core.text import Limits
 from treescore.core.trees import ConstituentTreebank
 from treescore.core.word_check import WordCheck, check_words
 from treescore.errors import InputError, Problem
-from treescore.metrics.conformance.kernel import (
-    Constituents,
-    KeyMatches,
-    constituents_of,
-    labelled_matches,
-    match_constituents,
-)
+from treescore.metrics.conformance import kernel
 from treescore.metrics.conformance.report import KeyReport
 from treescore.metrics.shared.examples import TREES
 from treescore.metrics.shared.tables import members
@@ -157,11 +151,11 @@ class Conformance(Metric):
         check = check_words(gold, system)
         links = structure_of(gold)
         options = {name: bool(self.values[name]) for name in ("preterminals", "outer_bracket")}
-        everything = constituents_of(gold, links, **options)
+        everything = kernel.constituents_of(gold, links, **options)
         key = self._selected(gold, everything)
-        response = constituents_of(system, structure_of(system), **options)
+        response = kernel.constituents_of(system, structure_of(system), **options)
         usable = np.asarray(check.status == OK)
-        matches = match_constituents(key, response, np.diff(gold.word_offsets), usable)
+        matches = kernel.match_constituents(key, response, np.diff(gold.word_offsets), usable)
         rows = self._rows(key, response, matches, check)
         if self.values["errors"] == ZERO:
             wrong = ~usable
@@ -170,7 +164,7 @@ class Conformance(Metric):
             rows[wrong, _RESPONSE] = np.diff(everything.offsets)[wrong]
         if self.values["categories"] is not None:
             sides = (self._categorized(gold, key), self._categorized(gold, response))
-            rows[:, COUNT_NAMES.index("labelled_matched")] = labelled_matches(*sides, usable)
+            rows[:, COUNT_NAMES.index("labelled_matched")] = kernel.labelled_matches(*sides, usable)
         report = KeyReport(gold, links, key, usable, matches, self.values["limit"])
         return Outcome(
             rows=rows,
@@ -192,7 +186,7 @@ class Conformance(Metric):
             crossed[name] -= 1
             yield {"kind": kind, **row}
 
-    def _selected(self, gold: ConstituentTreebank, key: Constituents) -> Constituents:
+    def _selected(self, gold: ConstituentTreebank, key: kernel.Constituents) -> kernel.Constituents:
         select = self.values["select"]
         mask = (key.depths >= select.get("min_depth", 1)) & (key.depths <= select.get("max_depth", np.iinfo(int).max))
         if "categories" in select:
@@ -202,11 +196,13 @@ class Conformance(Metric):
             )
         return key if mask.all() else key.where(mask)
 
-    def _categorized(self, gold: ConstituentTreebank, side: Constituents) -> Constituents:
+    def _categorized(self, gold: ConstituentTreebank, side: kernel.Constituents) -> kernel.Constituents:
         labels = rewritten(gold.vocabulary, side.labels, lambda label: self._category.get(label, label))
         return side._replace(labels=labels)
 
-    def _rows(self, key: Constituents, response: Constituents, matches: KeyMatches, check: WordCheck) -> IntArray:
+    def _rows(
+        self, key: kernel.Constituents, response: kernel.Constituents, matches: kernel.KeyMatches, check: WordCheck
+    ) -> IntArray:
         usable = np.asarray(check.status == OK)
         owners = owners_of(key.offsets)
         counts = np.diff(key.offsets)

@@ -7,21 +7,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from treescore.core import columns
 from treescore.core.arrays import BoolArray, IntArray, grouped, offsets_of, owners_of
-from treescore.core.columns import (
-    Column,
-    Documents,
-    Joined,
-    Lists,
-    Numbers,
-    Quotients,
-    Records,
-    Some,
-    Strings,
-    ranges_of,
-    rows_of,
-    strings_of,
-)
 from treescore.core.params import Json
 from treescore.core.structure import NONE, Structure
 from treescore.core.trees import NO_TAG, ConstituentTreebank
@@ -45,7 +32,7 @@ class KeyReport:
     matches: KeyMatches
     limit: int
 
-    def items(self, start: int, stop: int) -> Records:
+    def items(self, start: int, stop: int) -> columns.Records:
         """Return the missed and violated key constituents of the sentences from `start` to `stop`."""
         offsets, usable = self.key.offsets[start : stop + 1], self.usable[start:stop]
         indices = np.arange(offsets[0], offsets[-1])
@@ -53,15 +40,15 @@ class KeyReport:
             "missed": indices[~self.matches.matched[indices]],
             "violated": indices[self.matches.crossed[indices]],
         }
-        return Records({name: self._listed(which, offsets, usable) for name, which in chosen.items()})
+        return columns.Records({name: self._listed(which, offsets, usable) for name, which in chosen.items()})
 
-    def _listed(self, indices: IntArray, offsets: IntArray, usable: BoolArray) -> Some:
+    def _listed(self, indices: IntArray, offsets: IntArray, usable: BoolArray) -> columns.Some:
         """List constituents, int64 (k,), by sentences with these bounds, (n + 1,); in usable sentences only, (n,)."""
         kept = indices[usable[np.searchsorted(offsets, indices, "right") - 1]]
         lengths = np.diff(np.searchsorted(kept, offsets))[usable]
-        return Some(usable, Lists(offsets_of(lengths), self._constituents(kept)), left_out=True)
+        return columns.Some(usable, columns.Lists(offsets_of(lengths), self._constituents(kept)), left_out=True)
 
-    def slices(self) -> dict[str, Documents]:
+    def slices(self) -> dict[str, columns.Documents]:
         """Return rows of key constituents by label and by depth."""
         strings = self.gold.vocabulary.strings
         compared = self.usable[owners_of(self.key.offsets)]
@@ -70,20 +57,20 @@ class KeyReport:
             "depth": self._slice(self.key.depths, compared, None),
         }
 
-    def _slice(self, groups: IntArray, compared: BoolArray, names: Sequence[str] | None) -> Documents:
+    def _slice(self, groups: IntArray, compared: BoolArray, names: Sequence[str] | None) -> columns.Documents:
         values, inverse = np.unique(groups[compared], return_inverse=True)
         total, matched, violated = (
             np.bincount(inverse, weights=weights, minlength=len(values)).astype(np.int64)
             for weights in (None, self.matches.matched[compared], self.matches.crossed[compared])
         )
-        return rows_of(
-            Numbers(values) if names is None else Strings(values, names),
+        return columns.rows_of(
+            columns.Numbers(values) if names is None else columns.Strings(values, names),
             {
-                "key_constituents": Numbers(total),
-                "matched": Numbers(matched),
-                "key_constituents_violated": Numbers(violated),
+                "key_constituents": columns.Numbers(total),
+                "matched": columns.Numbers(matched),
+                "key_constituents_violated": columns.Numbers(violated),
             },
-            {"recall": Quotients([matched], [total]), "conformance": Numbers(1 - violated / total)},
+            {"recall": columns.Quotients([matched], [total]), "conformance": columns.Numbers(1 - violated / total)},
         )
 
     def tables(self) -> dict[str, Json]:
@@ -160,19 +147,19 @@ class KeyReport:
         [constituent] = self._constituents(np.array([index])).documents(0, 1)
         return {"item": self._sentence(index) + 1, **constituent}
 
-    def _constituents(self, indices: IntArray) -> Records:
+    def _constituents(self, indices: IntArray) -> columns.Records:
         """Describe constituents, int64 (k,): label, span and words, of many words the first ones and an ellipsis."""
         gold, strings = self.gold, self.gold.vocabulary.strings
         starts, ends = self.key.starts[indices], self.key.ends[indices]
         firsts = gold.word_offsets[np.searchsorted(self.key.offsets, indices, "right") - 1] + starts
         # an ellipsis is one word more than are shown
-        words, offsets = ranges_of(firsts, np.minimum(ends - starts, SHOWN_WORDS + 1))
+        words, offsets = columns.ranges_of(firsts, np.minimum(ends - starts, SHOWN_WORDS + 1))
         forms = gold.words[words]
         forms[offsets[1:][ends - starts > SHOWN_WORDS] - 1] = len(strings)
-        members: dict[str, Column] = {
-            "label": strings_of(self.key.labels[indices], gold.vocabulary),
-            "start": Numbers(starts),
-            "end": Numbers(ends),
-            "text": Joined(Lists(offsets, Strings(forms, [*strings, ELLIPSIS]))),
+        members: dict[str, columns.Column] = {
+            "label": columns.strings_of(self.key.labels[indices], gold.vocabulary),
+            "start": columns.Numbers(starts),
+            "end": columns.Numbers(ends),
+            "text": columns.Joined(columns.Lists(offsets, columns.Strings(forms, [*strings, ELLIPSIS]))),
         }
-        return Records(members)
+        return columns.Records(members)

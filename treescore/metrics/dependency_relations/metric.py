@@ -8,25 +8,10 @@ from typing import Any, ClassVar
 
 import numpy as np
 
+from treescore.core import registry
 from treescore.core.arrays import BoolArray, IntArray, offsets_of, owners_of, sums_by
 from treescore.core.columns import Column, Lists, Numbers, Records, Some, nullable, places_of, strings_of
 from treescore.core.params import BOOLEAN, STRINGS, Json, Param
-from treescore.core.registry import (
-    ERROR,
-    OK,
-    SKIP,
-    Disclosure,
-    ErrorValues,
-    Example,
-    ItemInfo,
-    Metric,
-    Outcome,
-    SliceFields,
-    TokenBits,
-    all_ok,
-    fields,
-    register,
-)
 from treescore.core.scores import ZERO, ScoreTable, errors_param
 from treescore.core.structure import resolved_heads
 from treescore.core.text import Limits
@@ -62,8 +47,8 @@ _SELECT = Param(
 )
 
 
-@register
-class DependencyRelations(Metric):
+@registry.register
+class DependencyRelations(registry.Metric):
     """Dependencies as sets: (modifier, head), or (modifier, head, relation) where labels count.
 
     Precision is the share of the answer's dependencies that the key has, recall the share of the key's that the
@@ -76,14 +61,15 @@ class DependencyRelations(Metric):
     doc: ClassVar[str] = "Precision, recall and F1 over dependencies, labelled or not, all or selected (Lin)."
     source: ClassVar[str] = "Lin 1995 (IJCAI); Lin 2003, Dependency-based Evaluation of MINIPAR"
     reads: ClassVar[tuple[type[Any], ...]] = (DependencyTreebank,)
-    examples: ClassVar[tuple[Example, ...]] = (Example("conllu", RESEGMENTED, {"labelled": True}),)
+    examples: ClassVar[tuple[registry.Example, ...]] = (registry.Example("conllu", RESEGMENTED, {"labelled": True}),)
     own_segmentation: ClassVar[bool] = True
     headline: ClassVar[Mapping[str, str]] = {"precision": "P", "recall": "R", "f1": "F1"}
-    error_filters: ClassVar[Mapping[str, ErrorValues]] = {"deprel": DEPRELS}
-    disclosure: ClassVar[Disclosure] = Disclosure(
-        fields={"words": fields("sentence", "word", "form", "system_head", "system_deprel")},
+    error_filters: ClassVar[Mapping[str, registry.ErrorValues]] = {"deprel": DEPRELS}
+    disclosure: ClassVar[registry.Disclosure] = registry.Disclosure(
+        fields={"words": registry.fields("sentence", "word", "form", "system_head", "system_deprel")},
         slices=dict.fromkeys(
-            ("relation", "deprel", "word", "category"), SliceFields(("answer", "answer_correct"), ("precision",))
+            ("relation", "deprel", "word", "category"),
+            registry.SliceFields(("answer", "answer_correct"), ("precision",)),
         ),
         output_sentences=True,
     )
@@ -133,7 +119,7 @@ class DependencyRelations(Metric):
         """Return F1, precision and recall."""
         return TABLE
 
-    def check_gold(self, gold: DependencyTreebank, items: ItemInfo, limits: Limits) -> None:
+    def check_gold(self, gold: DependencyTreebank, items: registry.ItemInfo, limits: Limits) -> None:
         """Check that every sentence of the key is one connected tree. Raises InputError."""
         _sentences(self.values["select"], gold, items)
         shape = shape_of(_heads(gold), gold.word_offsets)
@@ -154,8 +140,8 @@ class DependencyRelations(Metric):
         problems.raise_if_any()
 
     def evaluate(
-        self, gold: DependencyTreebank, system: DependencyTreebank, items: ItemInfo, limits: Limits
-    ) -> Outcome:
+        self, gold: DependencyTreebank, system: DependencyTreebank, items: registry.ItemInfo, limits: Limits
+    ) -> registry.Outcome:
         """Look up each side's dependencies in the other; words are aligned by the characters that they cover.
 
         The answer may have other words and sentences than the key; its dependencies are counted at the key's sentence
@@ -167,7 +153,9 @@ class DependencyRelations(Metric):
         """
         cap = limits.max_problems
         if not len(gold.forms) and not len(system.forms):
-            return Outcome(rows=np.zeros((len(gold), len(COUNT_NAMES)), np.int64), status=all_ok(len(gold)))
+            return registry.Outcome(
+                rows=np.zeros((len(gold), len(COUNT_NAMES)), np.int64), status=registry.all_ok(len(gold))
+            )
         absent = _without_answer(gold, system)
         present = np.flatnonzero(~absent)
         present_words = np.flatnonzero(~absent[owners_of(gold.word_offsets)])
@@ -185,24 +173,26 @@ class DependencyRelations(Metric):
         key_selected = _selected(self.values["select"], key, labels) & sentences[key.owners]
         answer_selected = _selected(self.values["select"], answer, labels) & sentences[answer.owners]
         pair = Matches(key, answer, key_selected, answer_selected, key_right, right, sentences)
-        status = all_ok(len(gold))
-        status[absent] = ERROR
-        status[~sentences] = SKIP
+        status = registry.all_ok(len(gold))
+        status[absent] = registry.ERROR
+        status[~sentences] = registry.SKIP
         rows = pair.rows()
         unanswered = _unanswered(key, answer, len(gold)) & sentences
         if self.values["errors"] == ZERO:
-            status[unanswered & (status == OK)] = SKIP
+            status[unanswered & (status == registry.OK)] = registry.SKIP
             rows[unanswered, COUNT_NAMES.index("answer")] = rows[unanswered, COUNT_NAMES.index("key")]
         problems = {
             sentence: no_parse(system, sentence, "none of its dependencies is found")
             for sentence in np.flatnonzero(absent).tolist()
         }
-        return Outcome(
+        return registry.Outcome(
             rows=rows,
             status=status,
             unanswered=unanswered,
             tokens={
-                "recall": TokenBits(key_right[key_selected], lengths_to_offsets(key_selected, key.owners, len(gold)))
+                "recall": registry.TokenBits(
+                    key_right[key_selected], lengths_to_offsets(key_selected, key.owners, len(gold))
+                )
             },
             problems=problems,
             warnings=list(problems.values())[:cap],
@@ -303,7 +293,7 @@ def _selected(select: Json, side: Side, labels: Mapping[int, int]) -> BoolArray:
     return mask
 
 
-def _sentences(select: Json, gold: DependencyTreebank, items: ItemInfo) -> BoolArray:
+def _sentences(select: Json, gold: DependencyTreebank, items: registry.ItemInfo) -> BoolArray:
     """Select sentences, bool (n,). Raises InputError for an attribute that no sentence has."""
     mask = np.ones(len(gold), np.bool_)
     if not select:

@@ -7,17 +7,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from treescore.core import columns
 from treescore.core.arrays import BoolArray, IntArray, placed, sums_by, tallied
-from treescore.core.columns import (
-    Column,
-    Documents,
-    Numbers,
-    Quotients,
-    counts_and_scores,
-    nullable,
-    rows_of,
-    strings_of,
-)
 from treescore.core.registry import ItemInfo
 from treescore.core.scores import Ratio, Score, ScoreTable, harmonic, ratio_score
 from treescore.core.trees import DependencyTreebank
@@ -104,7 +95,7 @@ class Matches:
         )
 
 
-def tables_of(pair: Matches, items: ItemInfo) -> Mapping[str, Documents]:
+def tables_of(pair: Matches, items: ItemInfo) -> Mapping[str, columns.Documents]:
     """Make every table: relation (also `deprel`), word, category, each sentence attribute, sentence length.
 
     Rows of word groups count each side by its own annotation. Rows of sentence groups also have the number of
@@ -126,7 +117,7 @@ def tables_of(pair: Matches, items: ItemInfo) -> Mapping[str, Documents]:
     }
 
 
-def _by_string(pair: Matches, key_values: IntArray, answer_values: IntArray) -> Documents:
+def _by_string(pair: Matches, key_values: IntArray, answer_values: IntArray) -> columns.Documents:
     """Make one row per string, most frequent in the key first."""
     strings = pair.key.treebank.vocabulary.strings
     key, answer = pair.key_selected, pair.answer_selected
@@ -140,23 +131,28 @@ def _by_string(pair: Matches, key_values: IntArray, answer_values: IntArray) -> 
     by_value = np.array(sorted(range(len(values)), key=values.__getitem__), np.int64)
     answers, keys = counts[by_value, :2].T
     order = by_value[np.lexsort((-answers, -keys))]
-    return rows_of(strings_of(used[order], pair.key.treebank.vocabulary), *counts_and_scores(TABLE, counts[order]))
+    return columns.rows_of(
+        columns.strings_of(used[order], pair.key.treebank.vocabulary), *columns.counts_and_scores(TABLE, counts[order])
+    )
 
 
-def _by_sentence(pair: Matches, rows: IntArray, items: ItemInfo, values: SentenceValues) -> Documents:
+def _by_sentence(pair: Matches, rows: IntArray, items: ItemInfo, values: SentenceValues) -> columns.Documents:
     """Make one row per value of a sentence attribute, in order of the values."""
     used, groups = numbered_values(values, pair.sentences)
     size = len(used) + 1
     words = sums_by(groups, size, np.diff(pair.key.treebank.word_offsets))[:-1]
     sentences = sums_by(groups, size)[:-1]
-    more: dict[str, Column] = {"words": Numbers(words), "mean_length": Quotients([words], [sentences])}
+    more: dict[str, columns.Column] = {
+        "words": columns.Numbers(words),
+        "mean_length": columns.Quotients([words], [sentences]),
+    }
     seconds = items.seconds.get(items.system)
     if seconds is not None:
         total = np.bincount(groups, np.array(seconds, np.float64), size)[:-1]
         timed = total > 0
         more |= {
-            "seconds": Numbers(total),
-            "seconds_per_sentence": Quotients([total], [sentences]),
-            "words_per_second": nullable(timed, Numbers(words[timed] / total[timed])),
+            "seconds": columns.Numbers(total),
+            "seconds_per_sentence": columns.Quotients([total], [sentences]),
+            "words_per_second": columns.nullable(timed, columns.Numbers(words[timed] / total[timed])),
         }
     return grouped_sentences(TABLE, rows, used, groups, more)

@@ -9,22 +9,10 @@ from typing import Any, ClassVar
 
 import numpy as np
 
+from treescore.core import registry
 from treescore.core.arrays import BoolArray, IntArray, owners_of, sums_by
 from treescore.core.columns import Column, Lists, Records, listed, nullable, places_of, strings_of
 from treescore.core.params import Json, Param
-from treescore.core.registry import (
-    ERROR,
-    OK,
-    SKIP,
-    Disclosure,
-    ErrorValues,
-    Example,
-    ItemInfo,
-    Metric,
-    Outcome,
-    all_ok,
-    register,
-)
 from treescore.core.scores import ZERO, Score, ScoreTable, errors_param, f1_score, ratio_score
 from treescore.core.text import Limits
 from treescore.core.trees import DependencyTreebank
@@ -69,8 +57,8 @@ def _relations(row: Mapping[str, Json]) -> Iterator[str]:
                 yield relation
 
 
-@register
-class Enhanced(Metric):
+@registry.register
+class Enhanced(registry.Metric):
     """Enhanced edges of aligned words, as the IWPT 2020 shared task compares them.
 
     An edge is right where gold has the same relation (a path of relations where empty nodes are collapsed) from the
@@ -104,8 +92,8 @@ class Enhanced(Metric):
         "errors": errors_param("Sentences of gold in which the output has no edge", "without effect on precision"),
     }
     reads: ClassVar[tuple[type[Any], ...]] = (DependencyTreebank,)
-    examples: ClassVar[tuple[Example, ...]] = (
-        Example(
+    examples: ClassVar[tuple[registry.Example, ...]] = (
+        registry.Example(
             "conllu",
             (
                 (conllu("1 a X 0 root 0:root", "2 b X 1 obj 1:obj|1:conj:et"),) * 2,
@@ -118,9 +106,11 @@ class Enhanced(Metric):
         ),
     )
     headline: ClassVar[Mapping[str, str]] = {"elas_f1": "ELAS", "eulas_f1": "EULAS"}
-    error_filters: ClassVar[Mapping[str, ErrorValues]] = {"deprel": _relations, "upos": UPOS}
+    error_filters: ClassVar[Mapping[str, registry.ErrorValues]] = {"deprel": _relations, "upos": UPOS}
     styles: ClassVar[tuple[str, ...]] = ("iwpt20",)
-    disclosure: ClassVar[Disclosure] = Disclosure(fields={"words": aligned_fields("deps")}, output_sentences=True)
+    disclosure: ClassVar[registry.Disclosure] = registry.Disclosure(
+        fields={"words": aligned_fields("deps")}, output_sentences=True
+    )
     own_segmentation: ClassVar[bool] = True
 
     @property
@@ -128,14 +118,14 @@ class Enhanced(Metric):
         """Return F1, precision and recall of both rows."""
         return _TABLE if self.values["counting"] == "multiset" else _UNBOUNDED_TABLE
 
-    def check_gold(self, gold: DependencyTreebank, items: ItemInfo, limits: Limits) -> None:
+    def check_gold(self, gold: DependencyTreebank, items: registry.ItemInfo, limits: Limits) -> None:
         """Check that the DEPS of gold can be read. Raises InputError."""
         del items
         self._edges(gold, limits)
 
     def evaluate(
-        self, gold: DependencyTreebank, system: DependencyTreebank, items: ItemInfo, limits: Limits
-    ) -> Outcome:
+        self, gold: DependencyTreebank, system: DependencyTreebank, items: registry.ItemInfo, limits: Limits
+    ) -> registry.Outcome:
         """Align the words and compare their edges.
 
         Raises:
@@ -156,13 +146,13 @@ class Enhanced(Metric):
         golds = sums_by(gold_owners[edges[0].words], len(gold))
         systems = sums_by(system_owners[edges[1].words], len(gold))
         unanswered = np.asarray((systems == 0) & (golds > 0), np.bool_)
-        status = all_ok(len(gold))
+        status = registry.all_ok(len(gold))
         problems: dict[int, Problem] = {}
         if len(gold) == len(system):
             problems = dict(sorted({**edges[1].unreadable, **system.sentences.unreadable}.items()))
-        status[list(problems)] = ERROR
+        status[list(problems)] = registry.ERROR
         if self.values["errors"] == ZERO:
-            status[unanswered & (status == OK)] = SKIP
+            status[unanswered & (status == registry.OK)] = registry.SKIP
             systems = np.where(unanswered, golds, systems)
         columns: list[IntArray] = []
         right = {}
@@ -176,7 +166,7 @@ class Enhanced(Metric):
         def wrong() -> BoolArray:
             return _wrong(alignment, edges, right["elas"])
 
-        return Outcome(
+        return registry.Outcome(
             rows=np.stack(columns, axis=1),
             status=status,
             unanswered=unanswered,
@@ -206,7 +196,7 @@ class Enhanced(Metric):
             edges = {"gold_deps": strings[gold.deps[at]], "system_deps": error["system_deps"]}
             yield {**named, **edges, "error": error["kind"]}
 
-    def report(self, style: str, outcome: Outcome) -> str:
+    def report(self, style: str, outcome: registry.Outcome) -> str:
         """Print the rows ELAS and EULAS of the IWPT 2020 script's table.
 
         Their last column, right edges for each aligned word, is there where repeated edges count as in the script.

@@ -9,60 +9,17 @@ from typing import Any, ClassVar
 
 import numpy as np
 
+from treescore.core import columns, registry
 from treescore.core.arrays import BoolArray, FloatArray, IntArray, grouped, largest_first
-from treescore.core.columns import (
-    Column,
-    Documents,
-    Lists,
-    Numbers,
-    Quotients,
-    Records,
-    Some,
-    Strings,
-    ranges_of,
-    rows_of,
-    strings_of,
-)
 from treescore.core.discontinuity import with_gaps
 from treescore.core.params import BOOLEAN, Json, Param
-from treescore.core.registry import (
-    ERROR,
-    OK,
-    SKIP,
-    Disclosure,
-    ErrorValues,
-    Example,
-    Fields,
-    ItemInfo,
-    Metric,
-    Outcome,
-    register,
-)
 from treescore.core.scores import ZERO, ScoreTable, errors_param, ratio_score
 from treescore.core.structure import NONE
 from treescore.core.text import Limits
 from treescore.core.trees import NO_TAG, ConstituentTreebank, DependencyTreebank, DiscontinuousTreebank
 from treescore.core.word_check import WordCheck, check_words, forms_of
 from treescore.errors import InputError, LimitError, Problem
-from treescore.metrics.leaf_ancestor.kernel import (
-    MARKS,
-    Bounds,
-    Chains,
-    Configuration,
-    CostFunction,
-    Regularity,
-    cell_bounds,
-    chains_of,
-    gap_chains,
-    lineage_text,
-    lineages_of,
-    sentence_sums,
-    symbol_names,
-    symbols_in,
-    values_at,
-    word_scores,
-    worst_configurations,
-)
+from treescore.metrics.leaf_ancestor import kernel
 from treescore.metrics.shared.discodop import Deletions, without_words
 from treescore.metrics.shared.examples import DEPENDENCIES, GAP_TREES, TREES
 from treescore.metrics.shared.words import first_unreadable
@@ -125,13 +82,13 @@ PARAMS: Mapping[str, Param] = {
 }
 
 
-def cost_function(cost: Json, preset: Json) -> CostFunction:
+def cost_function(cost: Json, preset: Json) -> kernel.CostFunction:
     """Return the cost function of these parameters. Raises InputError: `bad-parameter`."""
     value: Json = {"pairs": [], "default": 1.0} if preset == DISCODOP and cost == EXACT else cost
     if value == EXACT:
-        return CostFunction()
+        return kernel.CostFunction()
     if value == FIRST_CHARACTER:
-        return CostFunction(first_character=0.5)
+        return kernel.CostFunction(first_character=0.5)
     pairs: dict[tuple[str, str], float] = {}
     problems = []
     for index, (first, second, given) in enumerate(value["pairs"]):
@@ -147,8 +104,8 @@ def cost_function(cost: Json, preset: Json) -> CostFunction:
         raise InputError(problems)
     default = value.get("default", 2.0)
     if default == FIRST_CHARACTER:
-        return CostFunction(first_character=0.5, pairs=pairs)
-    return CostFunction(default=default, pairs=pairs)
+        return kernel.CostFunction(first_character=0.5, pairs=pairs)
+    return kernel.CostFunction(default=default, pairs=pairs)
 
 
 COUNT_NAMES = ("words", "word_score_sum", "sentences", "sentence_score_sum", "error", "skip")
@@ -181,11 +138,11 @@ Treebank = ConstituentTreebank | DependencyTreebank | DiscontinuousTreebank
 def _labels_in(row: Mapping[str, Json]) -> Iterator[str]:
     """Return the labels of both lineages."""
     for side in ("gold_lineage", "system_lineage"):
-        yield from (symbol for symbol in row[side].split() if symbol not in MARKS)
+        yield from (symbol for symbol in row[side].split() if symbol not in kernel.MARKS)
 
 
-@register
-class LeafAncestor(Metric):
+@registry.register
+class LeafAncestor(registry.Metric):
     """Leaf-ancestor over constituent and dependency trees (Sampson 2000; Sampson & Babarczy 2003)."""
 
     name = "leaf_ancestor"
@@ -196,16 +153,16 @@ class LeafAncestor(Metric):
     )
     source = "Sampson & Babarczy 2003, A test of the leaf-ancestor metric for parse accuracy, NLE 9(4); Sampson 2000"
     reads = (ConstituentTreebank, DependencyTreebank, DiscontinuousTreebank)
-    examples: ClassVar[tuple[Example, ...]] = (
-        Example(
+    examples: ClassVar[tuple[registry.Example, ...]] = (
+        registry.Example(
             "bracketed",
             TREES,
             {"cost": "first-character"},
             interprets_labels="Labels that begin with the same character are cheaper to replace.",
         ),
-        Example("bracketed", TREES),
-        Example("conllu", DEPENDENCIES),
-        Example(
+        registry.Example("bracketed", TREES),
+        registry.Example("conllu", DEPENDENCIES),
+        registry.Example(
             "discbracket",
             GAP_TREES,
             {"preset": DISCODOP},
@@ -213,11 +170,13 @@ class LeafAncestor(Metric):
         ),
     )
     # No slices: the mean of a word that occurs once is its score, which reveals how long gold's lineage is.
-    disclosure: ClassVar[Disclosure] = Disclosure(
-        fields={"words": Fields({"word": "word", "system_lineage": "system_lineage"}, perfect={"score": "right"})}
+    disclosure: ClassVar[registry.Disclosure] = registry.Disclosure(
+        fields={
+            "words": registry.Fields({"word": "word", "system_lineage": "system_lineage"}, perfect={"score": "right"})
+        }
     )
     headline: ClassVar[Mapping[str, str]] = {"word_mean": "LA words", "sentence_mean": "LA sentences"}
-    error_filters: ClassVar[Mapping[str, ErrorValues]] = {"label": _labels_in}
+    error_filters: ClassVar[Mapping[str, registry.ErrorValues]] = {"label": _labels_in}
     params: ClassVar[Mapping[str, Param]] = PARAMS
 
     def __init__(self, **values: Json) -> None:
@@ -225,14 +184,14 @@ class LeafAncestor(Metric):
         self._discodop = values["preset"] == DISCODOP
         self._deletions = Deletions() if self._discodop else Deletions((), (), (), ())
         self._cost = cost_function(values["cost"], values["preset"])
-        self._regularity = Regularity(**{**REGULAR, **values["diagnosis"]})
+        self._regularity = kernel.Regularity(**{**REGULAR, **values["diagnosis"]})
 
     @property
     def table(self) -> ScoreTable:
         """Return the means over words and over sentences."""
         return TABLE
 
-    def evaluate(self, gold: Treebank, system: Treebank, items: ItemInfo, limits: Limits) -> Outcome:  # noqa: ARG002 - no item changes a count
+    def evaluate(self, gold: Treebank, system: Treebank, items: registry.ItemInfo, limits: Limits) -> registry.Outcome:  # noqa: ARG002 - no item changes a count
         """Score each word; sentences whose words differ from gold's have status ERROR.
 
         Raises:
@@ -240,18 +199,18 @@ class LeafAncestor(Metric):
         """
         check = check_words(gold, system)
         warnings = first_unreadable(system, limits.max_problems) if isinstance(system, DependencyTreebank) else []
-        usable = check.status == OK
+        usable = check.status == registry.OK
         gold, system = self._compared(gold, system, usable)
         chains = self._chains(gold), self._chains(system)
         _check_bound(chains, usable, limits)
         costs = self._cost.over(gold.vocabulary, *(side.labels for side in chains))
         bound = limits.max_lineage_cells
-        result = word_scores(*chains, usable, costs, Bounds(TABLES * bound, WHOLE_TEXT * bound))
+        result = kernel.word_scores(*chains, usable, costs, kernel.Bounds(TABLES * bound, WHOLE_TEXT * bound))
         if result.failed >= 0:
             raise _too_costly(result.failed, bound)
         rows = self._rows(gold, check, result.scores)
         scored = _Scored(gold, system, *chains, result.scores, result.lineages, self._regularity)
-        return Outcome(
+        return registry.Outcome(
             rows=rows,
             status=check.status,
             unanswered=check.unanswered,
@@ -263,7 +222,7 @@ class LeafAncestor(Metric):
             extra=scored.diagnosis,
         )
 
-    def absent(self, gold: Treebank, items: ItemInfo, limits: Limits) -> FloatArray:
+    def absent(self, gold: Treebank, items: registry.ItemInfo, limits: Limits) -> FloatArray:
         """Count every word of gold with score 0; no lineage needs to be compared for that."""
         del items, limits
         gold, _ = self._compared(gold, gold, np.ones(len(gold), np.bool_))
@@ -299,30 +258,30 @@ class LeafAncestor(Metric):
         others = self._deletions.kept_of_system(gold, system, kept, usable)
         return without_words(gold, kept), without_words(system, others)
 
-    def _chains(self, treebank: Treebank) -> Chains:
+    def _chains(self, treebank: Treebank) -> kernel.Chains:
         boundaries = bool(self.values["boundaries"])
         if isinstance(treebank, DiscontinuousTreebank):
-            return gap_chains(treebank, self._deletions, boundaries=boundaries)
-        return chains_of(treebank, boundaries=boundaries)
+            return kernel.gap_chains(treebank, self._deletions, boundaries=boundaries)
+        return kernel.chains_of(treebank, boundaries=boundaries)
 
     def _rows(self, gold: Treebank, check: WordCheck, scores: FloatArray) -> FloatArray:
         words = np.diff(gold.word_offsets)
-        usable = check.status == OK
-        sums = sentence_sums(scores, gold.word_offsets)
+        usable = check.status == registry.OK
+        sums = kernel.sentence_sums(scores, gold.word_offsets)
         counted = (usable & ((words > 0) | (not self._discodop))) | ((words > 0) & (self.values["errors"] == ZERO))
         rows = np.zeros((len(gold), len(COUNT_NAMES)))
         rows[:, 0] = np.where(counted, words, 0)
         rows[:, 1] = sums
         rows[:, 2] = counted
         rows[:, 3] = np.divide(sums, words, out=np.zeros(len(gold)), where=words > 0)
-        rows[:, 4] = check.status == ERROR
-        rows[:, 5] = check.status == SKIP
+        rows[:, 4] = check.status == registry.ERROR
+        rows[:, 5] = check.status == registry.SKIP
         return rows
 
 
-def _check_bound(chains: tuple[Chains, Chains], usable: Any, limits: Limits) -> None:
+def _check_bound(chains: tuple[kernel.Chains, kernel.Chains], usable: Any, limits: Limits) -> None:
     for side in chains:
-        cells = cell_bounds(side) * usable
+        cells = kernel.cell_bounds(side) * usable
         exceeded = (cells > limits.max_lineage_cells) | (np.cumsum(cells) > WHOLE_TEXT * limits.max_lineage_cells)
         if exceeded.any():
             raise _too_costly(int(exceeded.argmax()), limits.max_lineage_cells)
@@ -344,56 +303,58 @@ class _Scored:
 
     gold: Treebank
     system: Treebank
-    gold_chains: Chains
-    system_chains: Chains
+    gold_chains: kernel.Chains
+    system_chains: kernel.Chains
     scores: FloatArray
     lineages: IntArray
-    regularity: Regularity
+    regularity: kernel.Regularity
 
-    def items(self, start: int, stop: int) -> Records:
+    def items(self, start: int, stop: int) -> columns.Records:
         """Return the words of the sentences from `start` to `stop` with scores and lineages, as in the paper."""
         begins, lengths = self.gold.word_offsets[start:stop], np.diff(self.gold.word_offsets[start : stop + 1])
         scored = lengths > 0
         scored[scored] = ~np.isnan(self.scores[begins[scored]])
-        words, offsets = ranges_of(begins[scored], lengths[scored])
+        words, offsets = columns.ranges_of(begins[scored], lengths[scored])
         sentences = np.flatnonzero(scored) + start
-        members: dict[str, Column] = {
-            "word": strings_of(forms_of(self.gold)[words], self.gold.vocabulary),
-            "score": Numbers(self.scores[words]),
-            "gold_lineage": lineages_of(self.gold_chains, self._names, sentences, SHOWN_IN_ITEMS),
-            "system_lineage": lineages_of(self.system_chains, self._names, sentences, SHOWN_IN_ITEMS),
+        members: dict[str, columns.Column] = {
+            "word": columns.strings_of(forms_of(self.gold)[words], self.gold.vocabulary),
+            "score": columns.Numbers(self.scores[words]),
+            "gold_lineage": kernel.lineages_of(self.gold_chains, self._names, sentences, SHOWN_IN_ITEMS),
+            "system_lineage": kernel.lineages_of(self.system_chains, self._names, sentences, SHOWN_IN_ITEMS),
         }
-        return Records({"words": Some(scored, Lists(offsets, Records(members)), left_out=True)})
+        return columns.Records(
+            {"words": columns.Some(scored, columns.Lists(offsets, columns.Records(members)), left_out=True)}
+        )
 
     def sizes(self) -> IntArray:
         """Return how many symbols the item of each sentence has at most: int64 (n,)."""
-        both = np.maximum(symbols_in(self.gold_chains), symbols_in(self.system_chains))
+        both = np.maximum(kernel.symbols_in(self.gold_chains), kernel.symbols_in(self.system_chains))
         return np.asarray(np.minimum(both, SHOWN_IN_ITEMS), np.int64)
 
     @cached_property
     def _names(self) -> list[str]:
-        return symbol_names(self.gold.vocabulary)
+        return kernel.symbol_names(self.gold.vocabulary)
 
-    def slices(self) -> dict[str, Documents]:
+    def slices(self) -> dict[str, columns.Documents]:
         """Return scores by word form, tag and lowest label, most words first."""
         return {name: self._slice(*self._groups[name]) for name in ("word", "tag", "label")}
 
-    def _slice(self, groups: IntArray, names: Sequence[str]) -> Documents:
+    def _slice(self, groups: IntArray, names: Sequence[str]) -> columns.Documents:
         used = (groups >= 0) & ~np.isnan(self.scores)
         counts = np.bincount(groups[used], minlength=len(names))
         sums = np.bincount(groups[used], weights=self.scores[used], minlength=len(names))
         order = largest_first(counts)
         counts, sums = counts[order], sums[order]
-        return rows_of(
-            Strings(order, names),
-            {"words": Numbers(counts), "word_score_sum": Numbers(sums)},
-            {"word_mean": Quotients([sums], [counts])},
+        return columns.rows_of(
+            columns.Strings(order, names),
+            {"words": columns.Numbers(counts), "word_score_sum": columns.Numbers(sums)},
+            {"word_mean": columns.Quotients([sums], [counts])},
         )
 
     @cached_property
     def _labels(self) -> IntArray:
         """Label of the lowest element over each gold word, NONE where it has none, int64 (w,)."""
-        return values_at(self.gold_chains.anchors, self.gold_chains.labels, NONE)
+        return kernel.values_at(self.gold_chains.anchors, self.gold_chains.labels, NONE)
 
     @cached_property
     def _groups(self) -> dict[str, tuple[IntArray, Sequence[str]]]:
@@ -406,7 +367,7 @@ class _Scored:
         by_name = {name: (groups, names.__getitem__) for name, (groups, names) in self._groups.items()}
         chains = self.gold_chains
         children = self._labels
-        parents = values_at(values_at(chains.anchors, chains.parents, NONE), chains.labels, NONE)
+        parents = kernel.values_at(kernel.values_at(chains.anchors, chains.parents, NONE), chains.labels, NONE)
         size = len(self.gold.vocabulary)
         pairs = children * size + np.maximum(parents, 0)
         pair_groups, pair_firsts = grouped(pairs)
@@ -424,13 +385,13 @@ class _Scored:
             "diagnosis": {
                 name: [
                     self._configuration_document(configuration, name_of)
-                    for configuration in worst_configurations(groups, self.scores, self.regularity)
+                    for configuration in kernel.worst_configurations(groups, self.scores, self.regularity)
                 ]
                 for name, (groups, name_of) in groupings.items()
             }
         }
 
-    def _configuration_document(self, configuration: Configuration, name_of: Any) -> dict[str, Json]:
+    def _configuration_document(self, configuration: kernel.Configuration, name_of: Any) -> dict[str, Json]:
         examples = []
         for word in configuration.examples.tolist():
             sentence = int(np.searchsorted(self.gold.word_offsets, word, side="right")) - 1
@@ -443,8 +404,12 @@ class _Scored:
                     "position": position + 1,
                     "word": self.gold.vocabulary.strings[forms_of(self.gold)[word]],
                     "score": float(self.scores[word]),
-                    "gold_lineage": lineage_text(self.gold_chains, self._names, word, position, SHOWN_IN_EXAMPLES),
-                    "system_lineage": lineage_text(self.system_chains, self._names, other, position, SHOWN_IN_EXAMPLES),
+                    "gold_lineage": kernel.lineage_text(
+                        self.gold_chains, self._names, word, position, SHOWN_IN_EXAMPLES
+                    ),
+                    "system_lineage": kernel.lineage_text(
+                        self.system_chains, self._names, other, position, SHOWN_IN_EXAMPLES
+                    ),
                 }
             )
         value = name_of(configuration.group) if name_of is not None else examples[0]["gold_lineage"]

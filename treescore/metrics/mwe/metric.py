@@ -12,43 +12,16 @@ from typing import Any, ClassVar
 
 import numpy as np
 
+from treescore.core import registry
 from treescore.core.arrays import BoolArray, offsets_of, sums_by
 from treescore.core.columns import Documents
 from treescore.core.params import BOOLEAN, Json, Param
-from treescore.core.registry import (
-    ERROR,
-    OK,
-    Disclosure,
-    ErrorValues,
-    Example,
-    Fields,
-    ItemInfo,
-    Metric,
-    Outcome,
-    SliceFields,
-    TokenBits,
-    register,
-)
 from treescore.core.scores import Score, ScoreTable, f1_score, ratio_score
 from treescore.core.text import Limits, is_digest
 from treescore.core.trees import ExpressionTreebank
 from treescore.errors import placed
 from treescore.formats.cupt import check_header
-from treescore.metrics.mwe.groups import (
-    CATEGORY,
-    CONTINUITY,
-    HALVES,
-    SEEN,
-    TOKENS,
-    VARIANT,
-    ItemRows,
-    Training,
-    check_spans,
-    counts_by_group,
-    read_training,
-    seen_counts,
-    slices_of,
-)
+from treescore.metrics.mwe import groups
 from treescore.metrics.mwe.kernel import MAX_SHARED, pairs_of, sides_of
 from treescore.metrics.shared.examples import EXPRESSIONS
 from treescore.metrics.shared.tables import AGREES, members
@@ -58,11 +31,11 @@ Counts = Mapping[str, int]
 
 _GLOBAL = "partition of Global"
 _SECTIONS = {
-    CATEGORY: f"Per-category evaluation ({_GLOBAL})",
-    CONTINUITY: f"MWE continuity ({_GLOBAL})",
-    TOKENS: f"Number of tokens ({_GLOBAL})",
-    SEEN: f"Whether seen in train ({_GLOBAL})",
-    VARIANT: "Whether identical to train (partition of Seen-in-train)",
+    groups.CATEGORY: f"Per-category evaluation ({_GLOBAL})",
+    groups.CONTINUITY: f"MWE continuity ({_GLOBAL})",
+    groups.TOKENS: f"Number of tokens ({_GLOBAL})",
+    groups.SEEN: f"Whether seen in train ({_GLOBAL})",
+    groups.VARIANT: "Whether identical to train (partition of Seen-in-train)",
 }
 _NAMES = {
     "continuous": "Continuous", "discontinuous": "Discontinuous",
@@ -83,13 +56,15 @@ def parseme_report(totals: Counts, slices: Mapping[str, list[dict[str, Json]]]) 
     for name, title in _SECTIONS.items():
         if name not in slices:
             continue
-        whole = slices[SEEN][0]["counts"] if name == VARIANT else totals
+        whole = slices[groups.SEEN][0]["counts"] if name == groups.VARIANT else totals
         lines.append(f"## {title}")
         for row in slices[name]:
-            value = row["value"] if name == CATEGORY else _NAMES[row["value"]]
+            value = row["value"] if name == groups.CATEGORY else _NAMES[row["value"]]
             lines.append(_proportion(f"{value}: ", row["counts"], whole))
             lines += (
-                _both(f"{value}: ", row["counts"]) if name == CATEGORY else [_expressions(f"{value}: ", row["counts"])]
+                _both(f"{value}: ", row["counts"])
+                if name == groups.CATEGORY
+                else [_expressions(f"{value}: ", row["counts"])]
             )
         lines.append("")
     return "".join(f"{line}\n" for line in lines)
@@ -122,7 +97,7 @@ _COUNTS = ("correct", "gold", "system")
 
 
 _ROWS = {"": "Expressions with the right words", "token_": "Words of expressions that are paired"}
-_TRAINED_ROWS = {f"{half}.": f"Expressions with the right words, {half} in the training text" for half in HALVES}
+_TRAINED_ROWS = {f"{half}.": f"Expressions with the right words, {half} in the training text" for half in groups.HALVES}
 
 
 def _table(rows: Mapping[str, str]) -> ScoreTable:
@@ -139,12 +114,12 @@ def _table(rows: Mapping[str, str]) -> ScoreTable:
 
 
 _TABLE, _TRAINED_TABLE = _table(_ROWS), _table(_ROWS | _TRAINED_ROWS)
-_GROUPINGS = (CATEGORY, CONTINUITY, TOKENS, SEEN, VARIANT)
-_OWN = SliceFields(("system", "correct"), ("precision",))
+_GROUPINGS = (groups.CATEGORY, groups.CONTINUITY, groups.TOKENS, groups.SEEN, groups.VARIANT)
+_OWN = registry.SliceFields(("system", "correct"), ("precision",))
 
 
-@register
-class Mwe(Metric):
+@registry.register
+class Mwe(registry.Metric):
     """Expressions as sets of words, as the PARSEME shared tasks compare them (Savary et al. 2017; Ramisch et al. 2018).
 
     An expression is right where gold has one of the same words; several of the same words are one, and categories play
@@ -172,16 +147,16 @@ class Mwe(Metric):
         ),
     }
     reads: ClassVar[tuple[type[Any], ...]] = (ExpressionTreebank,)
-    examples: ClassVar[tuple[Example, ...]] = (
-        Example("cupt", EXPRESSIONS),
-        Example("cupt", EXPRESSIONS, {"train": EXPRESSIONS[0][0]}),
+    examples: ClassVar[tuple[registry.Example, ...]] = (
+        registry.Example("cupt", EXPRESSIONS),
+        registry.Example("cupt", EXPRESSIONS, {"train": EXPRESSIONS[0][0]}),
     )
     headline: ClassVar[Mapping[str, str]] = {"f1": "MWE F1", "precision": "P", "recall": "R", "token_f1": "Token F1"}
-    error_filters: ClassVar[Mapping[str, ErrorValues]] = {"label": members("gold_category", "system_category")}
+    error_filters: ClassVar[Mapping[str, registry.ErrorValues]] = {"label": members("gold_category", "system_category")}
     styles: ClassVar[tuple[str, ...]] = ("parseme",)
-    disclosure: ClassVar[Disclosure] = Disclosure(
+    disclosure: ClassVar[registry.Disclosure] = registry.Disclosure(
         fields={
-            "expressions": Fields(
+            "expressions": registry.Fields(
                 {name: name for name in ("system_words", "system_form", "system_category")}, required="system_words"
             )
         },
@@ -193,7 +168,7 @@ class Mwe(Metric):
     def __init__(self, **values: Json) -> None:
         """Check that `train` is a text, or the digest by which a signature names one. Raises InputError."""
         super().__init__(**values)
-        self._training: Training | None = None
+        self._training: groups.Training | None = None
         if values["train"] is not None and not is_digest(values["train"]):
             with placed("/train"):
                 check_header(values["train"])
@@ -206,11 +181,11 @@ class Mwe(Metric):
     def check_params(self, limits: Limits) -> None:
         """Read the training text. Raises InputError and LimitError, at its place."""
         if self.values["train"] is not None and self._training is None:
-            self._training = read_training(self.values["train"], limits, compat=self.values["compat"])
+            self._training = groups.read_training(self.values["train"], limits, compat=self.values["compat"])
 
     def evaluate(
-        self, gold: ExpressionTreebank, system: ExpressionTreebank, items: ItemInfo, limits: Limits
-    ) -> Outcome:
+        self, gold: ExpressionTreebank, system: ExpressionTreebank, items: registry.ItemInfo, limits: Limits
+    ) -> registry.Outcome:
         """Compare the expressions of each sentence.
 
         Raises:
@@ -224,17 +199,17 @@ class Mwe(Metric):
         sides = sides_of(gold, system)
         pairs = pairs_of(*sides, (np.zeros_like(sides[0].sets), np.zeros_like(sides[1].sets)))
         owners = pairs.golds.sentences, pairs.systems.sentences
-        rows = counts_by_group(pairs, owners, len(gold))
+        rows = groups.counts_by_group(pairs, owners, len(gold))
         sizes = rows[:, 4] + rows[:, 5]
         crowded = (rows[:, 4] * rows[:, 5]).sum() > MAX_SHARED
         if self._training is not None:
             for side in sides:
-                check_spans(side)
-            rows = np.concatenate([rows, seen_counts(*sides, self._training, len(gold))], axis=1)
+                groups.check_spans(side)
+            rows = np.concatenate([rows, groups.seen_counts(*sides, self._training, len(gold))], axis=1)
 
         @cache
         def slices() -> dict[str, Documents]:
-            return slices_of(*sides, self._training, _TABLE)
+            return groups.slices_of(*sides, self._training, _TABLE)
 
         if crowded:
             slices()  # subsets may overlap more than the whole, from which equal sets are gone
@@ -242,14 +217,14 @@ class Mwe(Metric):
             sentence: no_parse(system, sentence, "none of gold's expressions is found")
             for sentence in np.flatnonzero(absent).tolist()
         }
-        return Outcome(
+        return registry.Outcome(
             rows=rows,
-            status=np.where(absent, ERROR, OK).astype(np.uint8),
+            status=np.where(absent, registry.ERROR, registry.OK).astype(np.uint8),
             unanswered=absent,
             problems=problems,
             warnings=list(problems.values())[: limits.max_problems],
-            tokens={"recall": TokenBits(pairs.equal, offsets_of(sums_by(owners[0], len(gold))))},
-            details=ItemRows(pairs, len(gold)),
+            tokens={"recall": registry.TokenBits(pairs.equal, offsets_of(sums_by(owners[0], len(gold))))},
+            details=groups.ItemRows(pairs, len(gold)),
             sizes=sizes,
             slices=slices,
         )
@@ -282,7 +257,7 @@ class Mwe(Metric):
                 names = ("gold_words", "gold_form", "gold_category", "system_words", "system_form")
                 yield {**{name: row[name] for name in names}, "error": row["kind"]}
 
-    def report(self, style: str, outcome: Outcome) -> str:
+    def report(self, style: str, outcome: registry.Outcome) -> str:
         """Print the report of parseme_evaluate.py."""
         if style != "parseme":
             return super().report(style, outcome)

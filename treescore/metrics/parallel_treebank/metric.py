@@ -8,34 +8,15 @@ from typing import Any, ClassVar
 
 import numpy as np
 
+from treescore.core import registry
 from treescore.core.arrays import BoolArray, IntArray, owners_of, sums_by
 from treescore.core.columns import Lists, Records
 from treescore.core.params import BOOLEAN, Json, Param
-from treescore.core.registry import (
-    Disclosure,
-    ErrorValues,
-    Example,
-    ItemInfo,
-    Metric,
-    Outcome,
-    TokenBits,
-    fields,
-    register,
-)
 from treescore.core.scores import ZERO, Ratio, Score, ScoreTable, ratio_score, weighted_mean
 from treescore.core.text import Limits
 from treescore.core.trees import DependencyTreebank, ParallelTreebank
 from treescore.errors import InputError, Problem, placed
-from treescore.metrics.alignment.comparison import (
-    LINK_COUNTS,
-    LINK_ERRORS,
-    compare_links,
-    link_errors,
-    links_beside,
-    outcome_of,
-    readings_checked,
-    unanswered,
-)
+from treescore.metrics.alignment import comparison
 from treescore.metrics.alignment.link_sets import GoldIndex, check_range, links_of
 from treescore.metrics.alignment.metric import NULL_LINKS, with_null
 from treescore.metrics.shared.examples import DEPENDENCIES
@@ -45,7 +26,7 @@ from treescore.metrics.shared.words import check_same_words, punctuation_of, wro
 
 SIDES = ("source", "target")
 _SIDE_COUNTS = ("tokens", "correct_head", "correct_both")
-COUNT_NAMES = (*(f"{side}_{name}" for side in SIDES for name in _SIDE_COUNTS), *LINK_COUNTS)
+COUNT_NAMES = (*(f"{side}_{name}" for side in SIDES for name in _SIDE_COUNTS), *comparison.LINK_COUNTS)
 ALIGNED = Ratio({"links_in_sure": 1, "links_in_possible": 1}, {"links": 1, "sure": 1})
 """1 - AER."""
 
@@ -58,8 +39,8 @@ _EXAMPLE = tuple(
 )
 
 
-@register
-class ParallelTreebankScore(Metric):
+@registry.register
+class ParallelTreebankScore(registry.Metric):
     """PTS = (a UAS of the source + b UAS of the target + c (1 - AER)) / (a + b + c), with equal weights unless given.
 
     After Nivre et al. 2007 (UAS) and Och & Ney 2003 (AER).
@@ -69,17 +50,17 @@ class ParallelTreebankScore(Metric):
     doc: ClassVar[str] = "Parallel treebank score: weighted mean of attachment on both sides and 1 - AER."
     source: ClassVar[str] = "Parallel-treebank evaluation after Nivre et al. 2007 (UAS) and Och & Ney 2003 (AER)"
     reads: ClassVar[tuple[type[Any], ...]] = (ParallelTreebank,)
-    examples: ClassVar[tuple[Example, ...]] = (Example("parallel", _EXAMPLE),)
+    examples: ClassVar[tuple[registry.Example, ...]] = (registry.Example("parallel", _EXAMPLE),)
     headline: ClassVar[Mapping[str, str]] = {
         "pts": "PTS",
         **{f"{side}_{name}": f"{name.upper()} {side}" for name in ("uas", "las") for side in SIDES},
         "aer": "AER",
     }
-    error_filters: ClassVar[Mapping[str, ErrorValues]] = {"deprel": DEPRELS, "upos": UPOS}
-    disclosure: ClassVar[Disclosure] = Disclosure(
+    error_filters: ClassVar[Mapping[str, registry.ErrorValues]] = {"deprel": DEPRELS, "upos": UPOS}
+    disclosure: ClassVar[registry.Disclosure] = registry.Disclosure(
         fields={
-            **dict.fromkeys(SIDES, fields("word", "form", "system_head", "system_deprel")),
-            "alignment": fields("wrong"),
+            **dict.fromkeys(SIDES, registry.fields("word", "form", "system_head", "system_deprel")),
+            "alignment": registry.fields("wrong"),
         }
     )
     params: ClassVar[Mapping[str, Param]] = {
@@ -107,7 +88,7 @@ class ParallelTreebankScore(Metric):
             doc="Whether words whose characters are all punctuation (Unicode category P) are scored too.",
         ),
         "null_links": NULL_LINKS,
-        "errors": LINK_ERRORS,
+        "errors": comparison.LINK_ERRORS,
     }
 
     def __init__(self, **values: Json) -> None:
@@ -124,7 +105,7 @@ class ParallelTreebankScore(Metric):
         """Return PTS, then the scores that it joins."""
         return self._table
 
-    def check_gold(self, gold: ParallelTreebank, items: ItemInfo, limits: Limits) -> None:  # noqa: ARG002 - the trees have the lengths
+    def check_gold(self, gold: ParallelTreebank, items: registry.ItemInfo, limits: Limits) -> None:  # noqa: ARG002 - the trees have the lengths
         """Check that no link points beyond its sentences. Raises InputError."""
         names = gold.sentences.sent_ids
         with placed("/alignment"):
@@ -138,7 +119,7 @@ class ParallelTreebankScore(Metric):
             for row in attachment_rows(item[side], treebank, item["item"]):
                 yield {"side": side, **row, **blank}
         unnamed = dict.fromkeys(("word", "form", "upos", "gold_head", "system_head", "gold_deprel", "system_deprel"))
-        for row in link_errors(item["alignment"]):
+        for row in comparison.link_errors(item["alignment"]):
             yield {"side": "alignment", "kind": row["kind"], **unnamed, **row}
 
     def beside_gold(self, item: Mapping[str, Json], gold: ParallelTreebank) -> Iterator[dict[str, Json]]:
@@ -147,10 +128,12 @@ class ParallelTreebankScore(Metric):
             wrong = {row["word"]: row for row in attachment_rows(item[side], treebank, item["item"])}
             for row in words_beside(treebank, item["item"], wrong):
                 yield {"side": side, **row}
-        for row in links_beside(item["alignment"], gold.alignment, item["item"]):
+        for row in comparison.links_beside(item["alignment"], gold.alignment, item["item"]):
             yield {"side": "alignment", **row}
 
-    def evaluate(self, gold: ParallelTreebank, system: ParallelTreebank, items: ItemInfo, limits: Limits) -> Outcome:
+    def evaluate(
+        self, gold: ParallelTreebank, system: ParallelTreebank, items: registry.ItemInfo, limits: Limits
+    ) -> registry.Outcome:
         """Count each sentence pair.
 
         Raises:
@@ -163,18 +146,18 @@ class ParallelTreebankScore(Metric):
         warnings = [warning for side in sides for warning in side.warnings]
         with placed("/alignment"):
             forms = gold.alignment.form, system.alignment.form
-            misread = readings_checked(gold_links, links, pairs, lengths, limits, forms)
+            misread = comparison.readings_checked(gold_links, links, pairs, lengths, limits, forms)
         warnings += [warning.at("/alignment") for warning in misread]
         null = self.values["null_links"]
         index = GoldIndex(with_null(gold_links, null, lengths))
-        compared = compare_links(index, with_null(links, null, lengths), pairs)
-        empty = unanswered(gold_links, links, pairs)
-        aligned = outcome_of(compared, [], empty, zero=self.values["errors"] == ZERO)
+        compared = comparison.compare_links(index, with_null(links, null, lengths), pairs)
+        empty = comparison.unanswered(gold_links, links, pairs)
+        aligned = comparison.outcome_of(compared, [], empty, zero=self.values["errors"] == ZERO)
         source, target = sides
         rows = np.concatenate([source.rows(pairs), target.rows(pairs), np.asarray(aligned.rows, np.int64)], axis=1)
         groupings = attributes_of(gold.sentences.attributes, items)
         groupings |= {"source_length": lengths[:, 0].tolist(), "target_length": lengths[:, 1].tolist()}
-        return Outcome(
+        return registry.Outcome(
             rows=rows,
             status=aligned.status,
             unanswered=empty,
@@ -223,10 +206,13 @@ class _Side:
         masks = (self.scoring, self.scoring & self.heads, self.scoring & self.both)
         return np.stack([sums_by(owners[bits], pairs) for bits in masks], axis=1)
 
-    def bits(self, pairs: int) -> dict[str, TokenBits]:
+    def bits(self, pairs: int) -> dict[str, registry.TokenBits]:
         """Return one bit per scoring word."""
         offsets = lengths_to_offsets(self.scoring, owners_of(self.gold.word_offsets), pairs)
-        return {"uas": TokenBits(self.heads[self.scoring], offsets), "las": TokenBits(self.both[self.scoring], offsets)}
+        return {
+            "uas": registry.TokenBits(self.heads[self.scoring], offsets),
+            "las": registry.TokenBits(self.both[self.scoring], offsets),
+        }
 
     def wrong_words(self, start: int, stop: int) -> Lists:
         """List the scoring words of the pairs from `start` to `stop` with a wrong head or relation."""

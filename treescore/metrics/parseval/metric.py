@@ -13,24 +13,10 @@ from typing import Any, ClassVar, cast
 
 import numpy as np
 
+from treescore.core import registry
 from treescore.core.arrays import BoolArray, Counts, IntArray, owners_of, sums_by
 from treescore.core.discontinuity import with_gaps
 from treescore.core.params import Json, Param
-from treescore.core.registry import (
-    ERROR,
-    OK,
-    SKIP,
-    STATUS_NAMES,
-    Disclosure,
-    ErrorValues,
-    Example,
-    ItemInfo,
-    Metric,
-    Outcome,
-    SliceFields,
-    StatusArray,
-    register,
-)
 from treescore.core.scores import ScoreTable
 from treescore.core.text import Limits
 from treescore.core.trees import ConstituentTreebank, DiscontinuousTreebank, Vocabulary
@@ -49,7 +35,12 @@ from treescore.metrics.shared.tables import members
 
 
 def count_unparsed(
-    choices: Choices, gold: ConstituentTreebank, inputs: Inputs, figures: IntArray, status: StatusArray, facts: IntArray
+    choices: Choices,
+    gold: ConstituentTreebank,
+    inputs: Inputs,
+    figures: IntArray,
+    status: registry.StatusArray,
+    facts: IntArray,
 ) -> BoolArray:
     """Put what gold has into the figures of skipped sentences: every bracket is missed, and every tag.
 
@@ -64,7 +55,7 @@ def count_unparsed(
     Returns:
         The sentences that count in this way, bool (n,).
     """
-    missed = np.asarray(status == SKIP, np.bool_)
+    missed = np.asarray(status == registry.SKIP, np.bool_)
     if choices.unparsed == SKIPPED or choices.zero or not missed.any():
         return np.zeros(len(status), np.bool_)
     brackets = facts[:, kernel.GOLD_BRACKETS]
@@ -125,12 +116,12 @@ def check_gaps(choices: Choices, treebank: Trees) -> None:
 
 
 def gap_problems(
-    gold: DiscontinuousTreebank, system: DiscontinuousTreebank, status: StatusArray, choices: Choices
+    gold: DiscontinuousTreebank, system: DiscontinuousTreebank, status: registry.StatusArray, choices: Choices
 ) -> dict[int, Problem]:
     """Return why sentences of trees that may have gaps could not be compared; their words are compared undeleted."""
     same = representatives(gold.vocabulary, choices.equal_words)
     problems: dict[int, Problem] = {}
-    for index in np.flatnonzero(status == ERROR).tolist():
+    for index in np.flatnonzero(status == registry.ERROR).tolist():
         problem = _unreadable(gold, system, index)
         if problem is None:
             golds, systems = (
@@ -142,11 +133,11 @@ def gap_problems(
 
 
 def span_problems(
-    gold: ConstituentTreebank, system: ConstituentTreebank, status: StatusArray, facts: IntArray
+    gold: ConstituentTreebank, system: ConstituentTreebank, status: registry.StatusArray, facts: IntArray
 ) -> dict[int, Problem]:
     """Return why sentences could not be compared; `facts` as `kernel.compare` returns them."""
     problems: dict[int, Problem] = {}
-    errors = np.flatnonzero(status == ERROR)
+    errors = np.flatnonzero(status == registry.ERROR)
     for index, facts_of_sentence in zip(errors.tolist(), facts[errors].tolist(), strict=True):
         line = int(system.lines[index])
         unreadable = _unreadable(gold, system, index)
@@ -205,8 +196,8 @@ def _differing(
     )
 
 
-@register
-class Parseval(Metric):
+@registry.register
+class Parseval(registry.Metric):
     """Compares brackets (label, span) as multisets, as EVALB does (Black et al. 1991; Collins 1997)."""
 
     name = "parseval"
@@ -219,11 +210,11 @@ class Parseval(Metric):
         "disco-dop (van Cranenburgh, Scha & Bod 2016)"
     )
     reads = (ConstituentTreebank, DiscontinuousTreebank)
-    examples: ClassVar[tuple[Example, ...]] = (
-        Example("bracketed", TREES),
-        Example("bracketed", (("(S (NP) (X x))\n", "(S (X x))\n"), *TREES[:2]), {"preset": "kikas-treumuth"}),
-        Example("bracketed", TREES, {"preset": "spmrl", "unparsed": "miss"}),
-        Example(
+    examples: ClassVar[tuple[registry.Example, ...]] = (
+        registry.Example("bracketed", TREES),
+        registry.Example("bracketed", (("(S (NP) (X x))\n", "(S (X x))\n"), *TREES[:2]), {"preset": "kikas-treumuth"}),
+        registry.Example("bracketed", TREES, {"preset": "spmrl", "unparsed": "miss"}),
+        registry.Example(
             "discbracket",
             GAP_TREES,
             {"preset": DISCODOP},
@@ -243,12 +234,12 @@ class Parseval(Metric):
         "tagging_accuracy": "TA",
     }
     headline_below_best: ClassVar[Mapping[str, str]] = {"coverage": "Coverage"}
-    error_filters: ClassVar[Mapping[str, ErrorValues]] = {"label": members("label")}
-    disclosure: ClassVar[Disclosure] = Disclosure(
+    error_filters: ClassVar[Mapping[str, registry.ErrorValues]] = {"label": members("label")}
+    disclosure: ClassVar[registry.Disclosure] = registry.Disclosure(
         members=("system_tree", "system_spans", "system_spans_right"),
         scores=("labelled_precision",),
         counts=("matched", "system"),
-        slices={"label": SliceFields(("system",), ("precision",))},
+        slices={"label": registry.SliceFields(("system",), ("precision",))},
     )
 
     def __init__(self, **values: Json) -> None:
@@ -273,12 +264,12 @@ class Parseval(Metric):
         """Lines of the parameter file that EVALB ignores."""
         return self.choices.warnings
 
-    def check_gold(self, gold: Trees, items: ItemInfo, limits: Limits) -> None:
+    def check_gold(self, gold: Trees, items: registry.ItemInfo, limits: Limits) -> None:
         """Check that the choices can compare gold's trees. Raises InputError: `parseval-needs-discodop`."""
         del items, limits
         check_gaps(self.choices, gold)
 
-    def evaluate(self, gold: Trees, system: Trees, items: ItemInfo, limits: Limits) -> Outcome:
+    def evaluate(self, gold: Trees, system: Trees, items: registry.ItemInfo, limits: Limits) -> registry.Outcome:
         """Count each sentence; status ERROR where words differ, SKIP where the output has no words.
 
         Raises:
@@ -291,20 +282,20 @@ class Parseval(Metric):
             check_gaps(self.choices, treebank)
         return self._evaluate_spans(cast("ConstituentTreebank", gold), cast("ConstituentTreebank", system))
 
-    def _evaluate_spans(self, gold: ConstituentTreebank, system: ConstituentTreebank) -> Outcome:
+    def _evaluate_spans(self, gold: ConstituentTreebank, system: ConstituentTreebank) -> registry.Outcome:
         inputs = inputs_of(self.choices, gold, system)
         figures, status, facts = kernel.compare(inputs)
         unanswered = _unanswered(self.choices, gold, system, status, facts)
         if self.choices.zero:
-            status = np.where((status == OK) & unanswered, SKIP, status).astype(np.uint8)
+            status = np.where((status == registry.OK) & unanswered, registry.SKIP, status).astype(np.uint8)
         missed = count_unparsed(self.choices, gold, inputs, figures, status, facts)
         rows = _count_rows(self.choices, figures, status, facts, missed)
 
         @cache
         def compared() -> ComparedTreebanks:
-            return ComparedTreebanks(gold, system, self.choices, inputs, rows, (status == OK) | missed)
+            return ComparedTreebanks(gold, system, self.choices, inputs, rows, (status == registry.OK) | missed)
 
-        return Outcome(
+        return registry.Outcome(
             rows=rows,
             status=status,
             unanswered=unanswered,
@@ -312,12 +303,12 @@ class Parseval(Metric):
             details=lambda start, stop: compared().items(start, stop),
             slices=lambda: compared().slices(),
             extra=lambda: compared().tables(),
-            marks=lambda: span_marks(self.choices, gold, system, np.asarray(status == OK, np.bool_)),
+            marks=lambda: span_marks(self.choices, gold, system, np.asarray(status == registry.OK, np.bool_)),
         )
 
-    def _evaluate_gaps(self, gold: DiscontinuousTreebank, system: DiscontinuousTreebank) -> Outcome:
+    def _evaluate_gaps(self, gold: DiscontinuousTreebank, system: DiscontinuousTreebank) -> registry.Outcome:
         comparison = Comparison(gold, system, self.choices)
-        return Outcome(
+        return registry.Outcome(
             rows=comparison.rows,
             status=comparison.status,
             problems=gap_problems(gold, system, comparison.status, self.choices),
@@ -326,32 +317,32 @@ class Parseval(Metric):
             extra=comparison.extra,
         )
 
-    def absent(self, gold: Trees, items: ItemInfo, limits: Limits) -> Counts:
+    def absent(self, gold: Trees, items: registry.ItemInfo, limits: Limits) -> Counts:
         """Count each sentence of gold as one that the output skips."""
         del items, limits
         if self.choices.gaps:
             return absent_rows(with_gaps(gold), self.choices)
         gold = cast("ConstituentTreebank", gold)
         figures, _, facts = kernel.compare(inputs_of(self.choices, gold, gold))
-        skipped = np.full(len(gold), SKIP, np.uint8)
+        skipped = np.full(len(gold), registry.SKIP, np.uint8)
         return _count_rows(replace(self.choices, zero=True), figures, skipped, facts, np.zeros(len(gold), np.bool_))
 
     def errors_of(self, item: Mapping[str, Json], gold: Any) -> Iterator[dict[str, Json]]:
         """Return missed brackets of gold and wrong ones of the output; none of a sentence that is not compared."""
         del gold
-        if item["status"] == STATUS_NAMES[OK]:
+        if item["status"] == registry.STATUS_NAMES[registry.OK]:
             yield from gap_errors(item) if self.choices.gaps else bracket_errors(item, self.choices)
 
     def beside_gold(self, item: Mapping[str, Json], gold: Any) -> Iterator[dict[str, Json]]:
         """Return the brackets of both sides, outer ones first; none of a sentence that is not compared."""
-        if item["status"] != STATUS_NAMES[OK]:
+        if item["status"] != registry.STATUS_NAMES[registry.OK]:
             return
         if self.choices.gaps:
             yield from gap_brackets_beside(item)
         else:
             yield from brackets_beside(item, list(self.errors_of(item, gold)))
 
-    def report(self, style: str, outcome: Outcome) -> str:
+    def report(self, style: str, outcome: registry.Outcome) -> str:
         """Print the layout of EVALB, EVALB_SPMRL (`spmrl`) or disco-dop (`discodop`), or frequent errors."""
         names = self.table.count_names
         match style if style in self.own_styles else None:
@@ -371,10 +362,10 @@ def _unanswered(
 ) -> BoolArray:
     """Find the sentences with words in gold and none that could be compared in the output, bool (n,)."""
     if choices.check_words:
-        unanswered = (status != OK) & (facts[:, kernel.GOLD_WORDS] > 0)
+        unanswered = (status != registry.OK) & (facts[:, kernel.GOLD_WORDS] > 0)
     else:
         blank = (np.diff(system.word_offsets) == 0) & (np.diff(gold.word_offsets) > 0)
-        unanswered = (status != OK) | blank
+        unanswered = (status != registry.OK) | blank
     unanswered[list(gold.sentences.unreadable)] = False
     return np.asarray(unanswered, np.bool_)
 
@@ -384,7 +375,7 @@ def _count_rows(choices: Choices, figures: IntArray, status: Any, facts: IntArra
 
     Sentences that are `missed` have figures though their status is SKIP, bool (n,).
     """
-    valid = (status == OK) | missed
+    valid = (status == registry.OK) | missed
     matched, gold, system, crossing = figures.T[:4]
     complete = (matched == gold) & (gold == system)
     if choices.unparsed == MISSED:
@@ -393,10 +384,12 @@ def _count_rows(choices: Choices, figures: IntArray, status: Any, facts: IntArra
     counted = np.column_stack([figures, shares]) * valid[:, None]
     if choices.zero:
         _charge(counted, status, facts)
-    states = np.column_stack([np.ones(len(status), np.bool_), status == ERROR, (status == SKIP) & ~missed, valid])
+    states = np.column_stack(
+        [np.ones(len(status), np.bool_), status == registry.ERROR, (status == registry.SKIP) & ~missed, valid]
+    )
     whole = np.concatenate([counted[:, :6], states, counted[:, 6:]], axis=1)
     if choices.tells_unparsed:
-        whole = np.column_stack([whole, status == OK])
+        whole = np.column_stack([whole, status == registry.OK])
     lengths = facts[:, kernel.LENGTH]
     short = whole * (lengths <= choices.cutoff)[:, None]
     uncounted = figures[:, :6] * ~valid[:, None]
@@ -405,9 +398,9 @@ def _count_rows(choices: Choices, figures: IntArray, status: Any, facts: IntArra
 
 def _charge(counted: IntArray, status: Any, facts: IntArray) -> None:
     """Count sentences that are not valid as if the output had as many brackets as gold, all wrong and crossing."""
-    invalid = status != OK
+    invalid = status != registry.OK
     for column in (kernel.GOLD, kernel.SYSTEM, kernel.CROSSING):
         counted[invalid, column] = facts[invalid, kernel.GOLD_BRACKETS]
     counted[invalid, kernel.WORDS] = facts[invalid, kernel.GOLD_WORDS]
     # Where gold has no words either, nothing is wrong.
-    counted[(status == SKIP) & (facts[:, kernel.GOLD_WORDS] == 0), 7:] = 1
+    counted[(status == registry.SKIP) & (facts[:, kernel.GOLD_WORDS] == 0), 7:] = 1

@@ -13,20 +13,8 @@ from typing import NamedTuple
 
 import numpy as np
 
+from treescore.core import columns
 from treescore.core.arrays import BoolArray, IntArray, largest_first, offsets_of, owners_of, sums_by
-from treescore.core.columns import (
-    Column,
-    Documents,
-    Numbers,
-    Records,
-    column_of,
-    counts_and_scores,
-    listed,
-    nullable,
-    places_of,
-    stacked_rows,
-    strings_of,
-)
 from treescore.core.registry import Marks, MarkState
 from treescore.core.scores import ScoreTable, f1_score, ratio_score
 from treescore.core.structure import ROOT, TOP, Edges, edges_of
@@ -109,7 +97,7 @@ class ItemRows:
         order = np.lexsort((rows.predicates, rows.arguments))
         return _Rows(*(column[order] for column in rows))
 
-    def __call__(self, start: int, stop: int) -> Records:
+    def __call__(self, start: int, stop: int) -> columns.Records:
         """Return the member of the items of sentences `start` to `stop`."""
         bounds = self._gold.word_offsets[start : stop + 1]
         first, last = np.searchsorted(self._rows.arguments, bounds[[0, -1]]).tolist()
@@ -118,20 +106,20 @@ class ItemRows:
         known = rows.predicates != ROOT
         heads = rows.predicates[known]
         positions = np.zeros(len(rows.predicates), np.int64)
-        positions[known] = places_of(heads, self._gold)[1].values
-        members: dict[str, Column] = {
-            "argument": places_of(rows.arguments, self._gold)[1],
-            "argument_form": strings_of(self._gold.forms[rows.arguments], strings),
-            "predicate": Numbers(positions),
-            "predicate_form": nullable(known, strings_of(self._gold.forms[heads], strings)),
+        positions[known] = columns.places_of(heads, self._gold)[1].values
+        members: dict[str, columns.Column] = {
+            "argument": columns.places_of(rows.arguments, self._gold)[1],
+            "argument_form": columns.strings_of(self._gold.forms[rows.arguments], strings),
+            "predicate": columns.Numbers(positions),
+            "predicate_form": columns.nullable(known, columns.strings_of(self._gold.forms[heads], strings)),
             "gold_label": self._labels(self._pairs.gold, rows.golds),
             "system_label": self._labels(self._pairs.system, rows.systems),
         }
-        return Records({"edges": listed(rows.arguments, bounds, Records(members))})
+        return columns.Records({"edges": columns.listed(rows.arguments, bounds, columns.Records(members))})
 
-    def _labels(self, side: Edges, chosen: IntArray) -> Column:
+    def _labels(self, side: Edges, chosen: IntArray) -> columns.Column:
         known = np.asarray(chosen != ALONE, np.bool_)
-        return nullable(known, strings_of(side.labels[chosen[known]], self._gold.vocabulary))
+        return columns.nullable(known, columns.strings_of(side.labels[chosen[known]], self._gold.vocabulary))
 
 
 def lacking_graphs(gold: SemanticTreebank, system: SemanticTreebank) -> BoolArray:
@@ -204,7 +192,7 @@ _SLICES_TABLE = ScoreTable(
 )
 
 
-def slices_of(gold: SemanticTreebank, pairs: Pairs) -> dict[str, Documents]:
+def slices_of(gold: SemanticTreebank, pairs: Pairs) -> dict[str, columns.Documents]:
     """Return the rows by label, direction and distance of the argument from its predicate, and its part of speech.
 
     The part of speech is gold's. Tops are a value of their own, but in `argument_pos`.
@@ -220,9 +208,9 @@ def slices_of(gold: SemanticTreebank, pairs: Pairs) -> dict[str, Documents]:
         if len(rest):
             found.append(None)
             rows = np.concatenate([rows, counts[rest].sum(axis=0, keepdims=True)])
-        values[name] = column_of(found)
+        values[name] = columns.column_of(found)
         tables.append(rows)
-    return stacked_rows(values, *counts_and_scores(_SLICES_TABLE, np.concatenate(tables)))
+    return columns.stacked_rows(values, *columns.counts_and_scores(_SLICES_TABLE, np.concatenate(tables)))
 
 
 def _groupings(

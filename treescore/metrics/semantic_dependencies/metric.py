@@ -7,24 +7,9 @@ from typing import Any, ClassVar
 
 import numpy as np
 
+from treescore.core import registry
 from treescore.core.arrays import IntArray, offsets_of, owners_of, sums_by
 from treescore.core.params import Json, Param
-from treescore.core.registry import (
-    ERROR,
-    OK,
-    SKIP,
-    Disclosure,
-    ErrorValues,
-    Example,
-    Fields,
-    ItemInfo,
-    Metric,
-    Outcome,
-    SliceFields,
-    TokenBits,
-    all_ok,
-    register,
-)
 from treescore.core.scores import ZERO, Score, ScoreTable, errors_param, f1_score, ratio_score
 from treescore.core.structure import edges_of, places_in_sentences
 from treescore.core.text import Limits
@@ -65,11 +50,11 @@ def _table() -> ScoreTable:
 
 
 _TABLE = _table()
-_OWN = SliceFields(("system", "correct"), ("precision",))
+_OWN = registry.SliceFields(("system", "correct"), ("precision",))
 
 
-@register
-class SemanticDependencies(Metric):
+@registry.register
+class SemanticDependencies(registry.Metric):
     """Edges (predicate, argument, role), and for each top an edge from the root, as sets (Oepen et al. 2014, 2015).
 
     P, R and F1 are over the edges of all graphs, exact match over graphs. Nodes are words by their position; both sides
@@ -83,15 +68,15 @@ class SemanticDependencies(Metric):
         "errors": errors_param("Graphs of gold for which the output has no edge", "without effect on precision"),
     }
     reads: ClassVar[tuple[type[Any], ...]] = (SemanticTreebank,)
-    examples: ClassVar[tuple[Example, ...]] = (Example("sdp", GRAPHS),)
+    examples: ClassVar[tuple[registry.Example, ...]] = (registry.Example("sdp", GRAPHS),)
     headline: ClassVar[Mapping[str, str]] = {
         "labelled_f1": "LF", "labelled_precision": "LP", "labelled_recall": "LR", "labelled_exact_match": "LM",
         "unlabelled_f1": "UF",
     }  # fmt: skip
-    error_filters: ClassVar[Mapping[str, ErrorValues]] = {"label": members("gold_label", "system_label")}
-    disclosure: ClassVar[Disclosure] = Disclosure(
+    error_filters: ClassVar[Mapping[str, registry.ErrorValues]] = {"label": members("gold_label", "system_label")}
+    disclosure: ClassVar[registry.Disclosure] = registry.Disclosure(
         fields={
-            "edges": Fields(
+            "edges": registry.Fields(
                 {name: name for name in ("argument", "argument_form", "predicate", "predicate_form", "system_label")},
                 required="system_label",
             )
@@ -105,7 +90,9 @@ class SemanticDependencies(Metric):
         """Return labelled scores, unlabelled ones, then exact match."""
         return _TABLE
 
-    def evaluate(self, gold: SemanticTreebank, system: SemanticTreebank, items: ItemInfo, limits: Limits) -> Outcome:
+    def evaluate(
+        self, gold: SemanticTreebank, system: SemanticTreebank, items: registry.ItemInfo, limits: Limits
+    ) -> registry.Outcome:
         """Compare the edges of each graph.
 
         Raises:
@@ -121,11 +108,11 @@ class SemanticDependencies(Metric):
         size = len(gold)
         golds, systems = sums_by(of_gold, size), sums_by(of_system, size)
         unanswered = np.asarray((systems == 0) & (golds > 0), np.bool_)
-        status = all_ok(size)
-        status[lacking] = ERROR
+        status = registry.all_ok(size)
+        status[lacking] = registry.ERROR
         charged = self.values["errors"] == ZERO
         if charged:
-            status[unanswered & (status == OK)] = SKIP
+            status[unanswered & (status == registry.OK)] = registry.SKIP
         counted = np.where(unanswered, golds, systems) if charged else systems
         columns: list[IntArray] = []
         exact: list[IntArray] = []
@@ -135,12 +122,12 @@ class SemanticDependencies(Metric):
             columns += [correct, golds, counted]
             exact.append(same.astype(np.int64))
         problems = {index: system.sentences.unreadable[index] for index in np.flatnonzero(lacking).tolist()}
-        return Outcome(
+        return registry.Outcome(
             rows=np.stack([*columns, *exact, np.ones(size, np.int64)], axis=1),
             status=status,
             unanswered=unanswered,
             problems=problems,
-            tokens={"labelled_recall": TokenBits(pairs.right, offsets_of(golds))},
+            tokens={"labelled_recall": registry.TokenBits(pairs.right, offsets_of(golds))},
             warnings=list(problems.values())[: limits.max_problems],
             details=ItemRows(gold, pairs),
             sizes=golds + systems,

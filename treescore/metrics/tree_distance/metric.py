@@ -7,22 +7,11 @@ from typing import Any, ClassVar
 
 import numpy as np
 
+from treescore.core import registry
 from treescore.core.arrays import BoolArray, Counts, IntArray
 from treescore.core.columns import Numbers, Records
 from treescore.core.discontinuity import with_gaps
 from treescore.core.params import Json, Param
-from treescore.core.registry import (
-    ERROR,
-    NOTHING_DISCLOSED,
-    OK,
-    SKIP,
-    Disclosure,
-    Example,
-    ItemInfo,
-    Metric,
-    Outcome,
-    register,
-)
 from treescore.core.scores import ZERO, ScoreTable, errors_param, ratio_score
 from treescore.core.text import Limits
 from treescore.core.trees import ConstituentTreebank, DiscontinuousTreebank
@@ -57,8 +46,8 @@ TENTH, WHOLE_TEXT = 10, 50
 Treebank = ConstituentTreebank | DiscontinuousTreebank
 
 
-@register
-class TreeDistance(Metric):
+@registry.register
+class TreeDistance(registry.Metric):
     """Tree edit distance (Zhang & Shasha 1989) as disco-dop normalises it; constituents may have gaps.
 
     Nodes are constituents and tags, no words; the children of a node are in the order of their first words. Inserting,
@@ -69,12 +58,12 @@ class TreeDistance(Metric):
     doc = "Tree edit distance: 1 - edits / nodes of both trees (Dice); constituents may have gaps."
     source = "Zhang & Shasha 1989, SIAM Journal on Computing 18(6); disco-dop (van Cranenburgh, Scha & Bod 2016)"
     reads = (ConstituentTreebank, DiscontinuousTreebank)
-    examples: ClassVar[tuple[Example, ...]] = (
-        Example("discbracket", GAP_TREES, interprets_labels="Words with tags of punctuation are deleted."),
-        Example("bracketed", TREES, {"preset": PLAIN}),
+    examples: ClassVar[tuple[registry.Example, ...]] = (
+        registry.Example("discbracket", GAP_TREES, interprets_labels="Words with tags of punctuation are deleted."),
+        registry.Example("bracketed", TREES, {"preset": PLAIN}),
     )
     headline: ClassVar[Mapping[str, str]] = {"dice": "Dice", "exact_match": "EM"}
-    disclosure: ClassVar[Disclosure] = NOTHING_DISCLOSED
+    disclosure: ClassVar[registry.Disclosure] = registry.NOTHING_DISCLOSED
     params: ClassVar[Mapping[str, Param]] = {
         "preset": Param(
             {"enum": [DISCODOP, PLAIN]},
@@ -93,7 +82,7 @@ class TreeDistance(Metric):
         """Return the Dice score, and exact match."""
         return TABLE
 
-    def evaluate(self, gold: Treebank, system: Treebank, items: ItemInfo, limits: Limits) -> Outcome:
+    def evaluate(self, gold: Treebank, system: Treebank, items: registry.ItemInfo, limits: Limits) -> registry.Outcome:
         """Compare each sentence; status ERROR where words differ.
 
         Raises:
@@ -101,7 +90,7 @@ class TreeDistance(Metric):
         """
         del items
         check = check_words(gold, system)
-        usable = np.asarray(check.status == OK, np.bool_)
+        usable = np.asarray(check.status == registry.OK, np.bool_)
         trees = self._compared(with_gaps(gold), with_gaps(system), usable)
         units = [units_of(tree, self._deletions) for tree in trees]
         words = np.diff(trees[0].word_offsets) > 0
@@ -118,11 +107,11 @@ class TreeDistance(Metric):
         distance[charged] = nodes[charged]
         counted = (usable & words) | charged
         columns = (
-            distance, nodes * counted, counted, usable & words & (distance == 0), check.status == ERROR,
-            check.status == SKIP,
+            distance, nodes * counted, counted, usable & words & (distance == 0), check.status == registry.ERROR,
+            check.status == registry.SKIP,
         )  # fmt: skip
         rows = np.stack([np.asarray(column, np.int64) for column in columns], axis=1)
-        return Outcome(
+        return registry.Outcome(
             rows=rows,
             status=check.status,
             unanswered=check.unanswered,
@@ -132,7 +121,7 @@ class TreeDistance(Metric):
             ),
         )
 
-    def absent(self, gold: Treebank, items: ItemInfo, limits: Limits) -> Counts:
+    def absent(self, gold: Treebank, items: registry.ItemInfo, limits: Limits) -> Counts:
         """Count each sentence of gold as one in which every node of gold is deleted, and as many others inserted."""
         outcome = self.evaluate(gold, gold, items, limits)
         rows = np.asarray(outcome.rows, np.int64).copy()

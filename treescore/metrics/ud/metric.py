@@ -13,6 +13,7 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
+from treescore.core import registry
 from treescore.core.arrays import BoolArray, IntArray, largest_first, offsets_of, owners_of, placed, sums_by, tallied
 from treescore.core.columns import (
     Column,
@@ -29,25 +30,6 @@ from treescore.core.columns import (
     strings_of,
 )
 from treescore.core.params import Json, Param
-from treescore.core.registry import (
-    ERROR,
-    NO_PARTNER,
-    OK,
-    Disclosure,
-    ErrorValues,
-    Example,
-    ItemInfo,
-    Marks,
-    MarkState,
-    Metric,
-    Outcome,
-    SliceFields,
-    StatusArray,
-    TokenBits,
-    all_ok,
-    register,
-    word_states,
-)
 from treescore.core.scores import Score, ScoreTable, f1_score, ratio_score
 from treescore.core.structure import resolved_heads
 from treescore.core.text import Limits
@@ -119,15 +101,15 @@ class Broken:
         first = np.arange(len(self.words)) == self.treebank.word_offsets[self.sentences]
         return replace(self.treebank, heads=np.where(self.words, np.where(first, 0, 1), self.treebank.heads))
 
-    def states(self, golds: IntArray, size: int) -> tuple[StatusArray, dict[int, Problem]]:
+    def states(self, golds: IntArray, size: int) -> tuple[registry.StatusArray, dict[int, Problem]]:
         """Return the status of gold's n sentences, uint8 (n,), and why it is ERROR: they share words with broken trees.
 
         Args:
             golds: gold's sentence of each word of the output, int64 (w,).
             size: gold's number of sentences.
         """
-        status = np.full(size, OK, np.uint8)
-        status[golds[self.words]] = ERROR
+        status = np.full(size, registry.OK, np.uint8)
+        status[golds[self.words]] = registry.ERROR
         described = {problem.sentence: problem for problem in reversed(self.problems)}
         described |= {sentence + 1: problem for sentence, problem in self.treebank.sentences.unreadable.items()}
         problems: dict[int, Problem] = {}
@@ -244,8 +226,8 @@ class _Side:
     classes: NDArray[np.int8]
 
 
-@register
-class Ud(Metric):
+@registry.register
+class Ud(registry.Metric):
     """Precision, recall, F1 and aligned accuracy from raw text to trees, as conll18_ud_eval.py 1.2 counts them.
 
     Words are aligned by characters (`metrics.shared.segmentation`). Relations are compared without subtypes, features
@@ -258,8 +240,8 @@ class Ud(Metric):
     doc: ClassVar[str] = "The CoNLL 2018 shared task's scores: segmentation, tags, features, lemmas, UAS, LAS, MLAS ..."
     source: ClassVar[str] = "Zeman et al. 2018, https://aclanthology.org/K18-2001; conll18_ud_eval.py 1.2"
     reads: ClassVar[tuple[type[Any], ...]] = (DependencyTreebank,)
-    examples: ClassVar[tuple[Example, ...]] = (
-        Example(
+    examples: ClassVar[tuple[registry.Example, ...]] = (
+        registry.Example(
             "conllu", RESEGMENTED, interprets_labels="CLAS, MLAS and BLEX count content and functional relations only."
         ),
     )
@@ -267,11 +249,11 @@ class Ud(Metric):
     headline_below_best: ClassVar[Mapping[str, str]] = {
         f"{row}_f1": row.capitalize() for row in ("tokens", "words", "sentences")
     }
-    error_filters: ClassVar[Mapping[str, ErrorValues]] = {"deprel": DEPRELS, "upos": UPOS}
+    error_filters: ClassVar[Mapping[str, registry.ErrorValues]] = {"deprel": DEPRELS, "upos": UPOS}
     styles: ClassVar[tuple[str, ...]] = ("conll18",)
-    disclosure: ClassVar[Disclosure] = Disclosure(
+    disclosure: ClassVar[registry.Disclosure] = registry.Disclosure(
         fields={"words": aligned_fields("form", "head", "deprel")},
-        slices=dict.fromkeys(OWN_GROUPINGS, SliceFields(("system", "system_correct"), ("las_precision",))),
+        slices=dict.fromkeys(OWN_GROUPINGS, registry.SliceFields(("system", "system_correct"), ("las_precision",))),
         output_sentences=True,
     )
     own_segmentation: ClassVar[bool] = True
@@ -309,14 +291,14 @@ class Ud(Metric):
         """Whether broken trees count, with wrong heads."""
         return bool(self.values["broken_trees"] == SENTENCE)
 
-    def check_gold(self, gold: DependencyTreebank, items: ItemInfo, limits: Limits) -> None:
+    def check_gold(self, gold: DependencyTreebank, items: registry.ItemInfo, limits: Limits) -> None:
         """Check that every sentence of gold is a tree, as far as the parameters ask for it. Raises InputError."""
         del items
         self._check_trees(gold, limits)
 
     def evaluate(
-        self, gold: DependencyTreebank, system: DependencyTreebank, items: ItemInfo, limits: Limits
-    ) -> Outcome:
+        self, gold: DependencyTreebank, system: DependencyTreebank, items: registry.ItemInfo, limits: Limits
+    ) -> registry.Outcome:
         """Align the words and compare them.
 
         Raises:
@@ -340,16 +322,16 @@ class Ud(Metric):
             bits[f"{row}_f1"][alignment.gold_words] = right[row]
         system_right = np.zeros(len(system.forms), bool)
         system_right[alignment.system_words] = right["las"]
-        status, problems = all_ok(len(gold)), dict[int, Problem]()
+        status, problems = registry.all_ok(len(gold)), dict[int, Problem]()
         if broken is not None:
             status, problems = broken.states(_owners_in_gold(alignment), len(gold))
-        return Outcome(
+        return registry.Outcome(
             rows=rows,
             status=status,
             unanswered=np.zeros(len(gold), np.bool_),
             problems=problems,
             warnings=[] if broken is None else broken.problems,
-            tokens={name: TokenBits(values, gold.word_offsets) for name, values in bits.items()},
+            tokens={name: registry.TokenBits(values, gold.word_offsets) for name, values in bits.items()},
             details=lambda start, stop: Records({"words": _wrong_words(alignment, bits["las_f1"], start, stop)}),
             slices=lambda: ud_slices(WordAttributes(gold), WordAttributes(system, shape), bits["las_f1"], system_right),
             marks=lambda: _marks(alignment, *sides, right["uas"]),
@@ -377,7 +359,7 @@ class Ud(Metric):
         """Return gold's words of the sentence."""
         return words_beside(gold, item["item"], {row["word"]: row for row in self.errors_of(item, gold)})
 
-    def report(self, style: str, outcome: Outcome) -> str:
+    def report(self, style: str, outcome: registry.Outcome) -> str:
         """Print the verbose table of conll18_ud_eval.py."""
         if style != "conll18":
             return super().report(style, outcome)
@@ -449,17 +431,19 @@ def _right(alignment: Alignment, gold: _Side, system: _Side) -> dict[str, BoolAr
     }
 
 
-def _marks(alignment: Alignment, gold: _Side, system: _Side, heads: BoolArray) -> Marks:
+def _marks(alignment: Alignment, gold: _Side, system: _Side, heads: BoolArray) -> registry.Marks:
     """Return the marks of aligned words; others stand alone. A word belongs to the sentence of its first character."""
     golds, systems = alignment.gold_words, alignment.system_words
-    states = word_states(heads, gold.deprels[golds] == system.deprels[systems])
-    of_gold, of_system = (np.full(len(side.deprels), int(MarkState.ALONE), np.int64) for side in (gold, system))
+    states = registry.word_states(heads, gold.deprels[golds] == system.deprels[systems])
+    of_gold, of_system = (
+        np.full(len(side.deprels), int(registry.MarkState.ALONE), np.int64) for side in (gold, system)
+    )
     of_gold[golds], of_system[systems] = states, states
     owners = _owners_in_gold(alignment)
-    return Marks(
+    return registry.Marks(
         system=of_system,
         gold=of_gold,
-        partners=np.maximum(alignment.gold_of, NO_PARTNER),
+        partners=np.maximum(alignment.gold_of, registry.NO_PARTNER),
         firsts=offsets_of(sums_by(owners, len(alignment.gold.treebank))),
     )
 
