@@ -176,6 +176,10 @@ SILENT_CLIENT = (
 """The same for the server: a host that lost the network in a transaction keeps its locks no longer than that."""
 
 
+DURABLE = "FULL"
+"""How SQLite waits for the disk at a commit; tests do not wait."""
+
+
 class Store:
     """Opens short transactions. It connects on first use, so that it can be created before a fork."""
 
@@ -235,7 +239,7 @@ class Store:
                     yield connection
             finally:
                 if self.sqlite and not durable:
-                    connection.connection.cursor().execute("PRAGMA synchronous=FULL")
+                    connection.connection.cursor().execute(f"PRAGMA synchronous={DURABLE}")
 
     def lookup(self, query: LookupQuery, **values: object) -> Sequence[Any] | None:
         """Return one row of a frequent query, or None, without SQLAlchemy's transaction and result objects.
@@ -344,7 +348,7 @@ class _CompiledQuery:
 def _prepare_sqlite(connection: DBAPIConnection, _record: object) -> None:
     connection.isolation_level = None
     cursor = connection.cursor()
-    for pragma in ("journal_mode=WAL", "synchronous=FULL", "busy_timeout=30000", "foreign_keys=ON"):
+    for pragma in ("journal_mode=WAL", f"synchronous={DURABLE}", "busy_timeout=30000", "foreign_keys=ON"):
         cursor.execute(f"PRAGMA {pragma}")
     cursor.close()
 

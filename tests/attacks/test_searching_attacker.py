@@ -14,8 +14,13 @@ OWN, RIVAL = 400, 120
 """Sentences of gold: more than the budget of a day, so that the bound can be broken."""
 LISTED = {"leaderboard": {"scores": ["attachment.las"]}}
 
+each_level = pytest.mark.parametrize(
+    "level", [*(pytest.param(level, marks=pytest.mark.slow) for level in ("none", "status", "rounded")), "scores"]
+)
+"""At the others less is told than at `scores`, as `tests/contract/test_gate.py` sees with fewer requests."""
 
-@pytest.mark.parametrize("level", ["none", "status", "rounded", "scores"])
+
+@each_level
 def test_scores_tell_no_more_of_sentences_than_the_budget(tmp_path: Path, valkey: Valkey, level: str) -> None:
     with victim(tmp_path / "stage", valkey.url, level, OWN, seed=1, **LISTED) as attacked:
         truth, probabilities, submissions = attack_own(attacked, days=1, seed=2)
@@ -31,7 +36,7 @@ def test_items_tell_every_sentence(tmp_path: Path, valkey: Valkey) -> None:
     assert recovered_bits(truth, probabilities) > 0.9 * RIVAL
 
 
-@pytest.mark.parametrize("level", ["none", "status", "rounded", "scores"])
+@each_level
 def test_comparisons_tell_no_more_of_a_rival_than_the_budget(tmp_path: Path, valkey: Valkey, level: str) -> None:
     with victim(tmp_path / "stage", valkey.url, level, RIVAL, seed=1, **LISTED) as attacked:
         probabilities, pairs = attack_rival(attacked, attacked.attacker, most=RIVAL + 40)
@@ -40,6 +45,7 @@ def test_comparisons_tell_no_more_of_a_rival_than_the_budget(tmp_path: Path, val
         assert recovered_bits(attacked.rival, probabilities) <= budget(level, 1, pairs=1)
 
 
+@pytest.mark.slow
 def test_chosen_seeds_would_tell_every_sentence_of_a_rival(tmp_path: Path, valkey: Valkey) -> None:
     """The attack works: with the settings of an organiser it recovers the whole vector."""
     with victim(tmp_path / "stage", valkey.url, "scores", RIVAL, seed=1, **LISTED) as attacked:

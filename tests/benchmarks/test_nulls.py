@@ -9,6 +9,9 @@ from nulls.margins import not_worse
 from nulls.tables import Goal, cell, with_table
 from nulls.units import strictly_beyond
 
+LONG = ("detectable", "tokens", "picking")
+"""Tables one data set of which takes seconds."""
+
 
 class InThisProcess:
     """Stands for a pool of processes."""
@@ -35,7 +38,9 @@ def test_another_data_set_adds_to_the_same_ones():
     assert all(0 <= more[column] - first[column] <= 1 for column in first)
 
 
-@pytest.mark.parametrize("key", simulate.TABLES)
+@pytest.mark.parametrize(
+    "key", [pytest.param(key, marks=pytest.mark.slow if key in LONG else ()) for key in simulate.TABLES]
+)
 def test_every_table_gives_a_figure_in_each_of_its_columns(key):
     table = simulate.TABLES[key]
     seen = set()

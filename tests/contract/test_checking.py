@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from typing import Any
 
 import pytest
-from jsonschema import ValidationError
+from jsonschema_rs import ValidationError
 
 from service.usecases.status import Workers
 from tests.contract.checking import check_answer, check_value, operations, resolved

@@ -219,13 +219,23 @@ def settings_of(level: str, phase: str) -> dict[str, Any]:
     return {"feedback": "gold", "feedback_after_closing": level, "closing": "2026-11-20T11:00:00Z"}
 
 
-@pytest.mark.parametrize("phase", ["before", "after"])
-@pytest.mark.parametrize("level", list(PAIRS))
+QUICK = {("status", "before"), ("scores", "before"), ("items", "before"), ("rounded", "after")}
+"""Each level's words and figures are seen in one of these, and both phases; `none` shows less than `status`."""
+
+
+@pytest.mark.parametrize(
+    ("level", "phase"),
+    [
+        pytest.param(level, phase, marks=() if (level, phase) in QUICK else pytest.mark.slow)
+        for level in PAIRS
+        for phase in ("before", "after")
+    ],
+)
 def test_nobody_can_tell_apart_what_a_level_hides(level, phase, tmp_path, valkey):
     require_alike(tmp_path, valkey.url, PAIRS[level], lambda: settings_of(level, phase), WALKERS[phase])
 
 
-@pytest.mark.parametrize("level", ["rounded", "scores"])
+@pytest.mark.parametrize("level", [pytest.param("rounded", marks=pytest.mark.slow), "scores"])
 def test_nobody_can_tell_apart_what_is_in_the_private_share_before_closing(level, tmp_path, valkey):
     golds = (TEN, in_private_share(TEN, "2\tnsubj", "2\tcsubj"))
     assert golds[0] != golds[1]

@@ -23,8 +23,12 @@ def near(value: Any) -> Any:
     return pytest.approx(value, rel=1e-9, abs=1e-12)
 
 
-def cases(section: str) -> list[dict[str, Any]]:
-    return list(GOLDEN[section]["cases"])
+def cases(section: str) -> list[Any]:
+    """The cases of a section. The library is always held against all of them, HTTP against all but some in slow tests."""
+    return [
+        pytest.param(case, id=str(number), marks=pytest.mark.slow if number and "p_parts" not in str(case) else ())
+        for number, case in enumerate(GOLDEN[section]["cases"])
+    ]
 
 
 def links(matching: Sequence[int], sizes: Sequence[int]) -> str:

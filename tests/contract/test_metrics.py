@@ -12,7 +12,7 @@ from treescore.core.registry import METRICS, Example, Text
 from treescore.evaluation import spec  # noqa: F401 - fills the registry
 
 CASES = [
-    pytest.param(name, example, id=f"{name}-{number}")
+    pytest.param(name, example, id=f"{name}-{number}", marks=pytest.mark.slow if number else ())
     for name, metric in sorted(METRICS.items())
     for number, example in enumerate(metric.examples)
 ]

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
-from jsonschema import ValidationError
+from jsonschema_rs import ValidationError
 
 from service.contract.build import request_classes
 from tests.contract.bodies import BODIES

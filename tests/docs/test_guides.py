@@ -12,6 +12,7 @@ from tests.fixtures.service_process import ServiceProcess
 
 GUIDES = ROOT / "docs" / "guide"
 OFFLINE = ("paper", "training_runs", "documents", "not_worse", "tokenization", "alignment_base", "files", "errors")
+LONG = ("not_worse",)
 WITH_LIBRARIES = {"objects": ("conllu", "nltk", "spacy", "udapi"), "frames": ("pandas",)}
 WITH_SERVICE = ("client", "async_client", "retries")
 NOT_RUN = {
@@ -24,7 +25,9 @@ NOT_RUN = {
 }
 
 
-@pytest.mark.parametrize("name", OFFLINE)
+@pytest.mark.parametrize(
+    "name", [pytest.param(name, marks=pytest.mark.slow if name in LONG else ()) for name in OFFLINE]
+)
 def test_a_guide(name: str, tmp_path: Path) -> None:
     assert Reader(tmp_path).follow(GUIDES / f"{name}.md") > 0
 

@@ -93,7 +93,9 @@ def filter_options(function: _Function) -> _Function:
             "--sentence", multiple=True, metavar="N|SENT_ID",
             help="Only in these sentences, by number from 1 or by name. Repeatable.",
         ),
-        click.option("--length", type=options.Lengths(), help="Only in sentences of so many words, as 12, 10-20 or 40-."),
+        click.option(
+            "--length", type=options.Lengths(), help="Only in sentences of so many words, as 12, 10-20 or 40-."
+        ),
         click.option(
             "--label", multiple=True, metavar="LABEL",
             help="Only brackets of this label; NP stands for NP-SBJ too. Repeatable.",

@@ -81,9 +81,9 @@ def gzip_bomb(size: int) -> bytes:
     return b"".join(packer.compress(block) for _ in range(size >> 20)) + packer.flush()
 
 
-def test_a_gzip_bomb_of_a_gigabyte_is_refused_before_it_goes_off(bounded_memory: Any) -> None:
-    bomb = gzip_bomb(1 << 30)
-    assert len(bomb) < 1_100_000
+def test_a_gzip_bomb_is_refused_before_it_goes_off(bounded_memory: Any) -> None:
+    bomb = gzip_bomb(1 << 28)
+    assert len(bomb) < 300_000
     with bounded_memory(limit=20_000_000), pytest.raises(PayloadTooLarge):
         read(bomb, "gzip")
 

@@ -53,8 +53,12 @@ def damaged(folder):
 @pytest.mark.parametrize(
     ("spoil", "said"),
     [
-        (newer, "version 0999, which is newer than this program's 0"),
-        (unreleased, "treescore.db was made by a development checkout before 0.1.0 (schema 0020)"),
+        pytest.param(newer, "version 0999, which is newer than this program's 0", marks=pytest.mark.slow),
+        pytest.param(
+            unreleased,
+            "treescore.db was made by a development checkout before 0.1.0 (schema 0020)",
+            marks=pytest.mark.slow,
+        ),
         (damaged, "is damaged"),
     ],
 )

@@ -15,6 +15,8 @@ from tests.fixtures.site_pages import PAGES
 from tests.service.pages.reading import Page
 
 GOLD = tuple(slug for slug, settings in BENCHMARKS.items() if settings["feedback"] == "gold")
+QUICK = ("deps-scores", "deps-items", "trees")
+"""Where a team sees most below gold."""
 OPEN = ("/openapi.json", "/openapi.yaml", "/docs", "/problems")
 """What tells of the service, not of a benchmark: the same for everybody."""
 MOST = 2_000
@@ -65,7 +67,7 @@ def first_addresses(site: Site, slug: str | None = None) -> list[str]:
     ]
 
 
-@pytest.mark.parametrize("scope", [None, "read", "score"])
+@pytest.mark.parametrize("scope", [None, *(pytest.param(scope, marks=pytest.mark.slow) for scope in ("read", "score"))])
 def test_nobody_without_a_team_is_told_gold(site: Site, scope: str | None) -> None:
     token = None if scope is None else site.stage.token(scope)
     answers = crawl(site.client(token), first_addresses(site))
@@ -73,7 +75,10 @@ def test_nobody_without_a_team_is_told_gold(site: Site, scope: str | None) -> No
     assert [address for address in told(answers) if not of_gold(address)] == []
 
 
-@pytest.mark.parametrize("slug", [slug for slug in BENCHMARKS if slug not in GOLD])
+@pytest.mark.parametrize(
+    "slug",
+    [pytest.param(slug, marks=() if slug in QUICK else pytest.mark.slow) for slug in BENCHMARKS if slug not in GOLD],
+)
 def test_no_team_below_gold_is_told_gold(site: Site, slug: str) -> None:
     answers = crawl(site.client(site.token("team", slug)), ["/", *first_addresses(site, slug)], f"/b/{slug}", "/s/")
     assert len(answers) > 8

@@ -156,6 +156,7 @@ def test_files_that_make_no_sense(stage: Stage, files: list[File], status: int, 
     assert len(answer.text) < 60_000
 
 
+@pytest.mark.slow
 def test_a_hundred_parts_in_one_form(stage: Stage) -> None:
     gold = "1\tGo\t_\t_\t_\t_\t0\troot\t_\t_\n\n"
     task = SharedTask(stage, parts={f"p{number}": {"gold": gold} for number in range(MOST_PARTS)})

@@ -25,6 +25,10 @@ CR_CRLF_LF = (b"\r", b"\r\n", b"\n")
 """In this order a CR never stands before an LF, which would be one line end instead of two."""
 
 
+QUICK = (*FORMATS, "conllu-unreadable-sentence", "bracketed-unreadable-sentence")
+"""Variants whose example is damaged at every byte in quick tests."""
+
+
 def variants() -> Iterator[Any]:
     """Each format with its defaults, and with each value of each option that lists its values."""
     for name, kind in sorted(FORMATS.items()):
@@ -39,6 +43,13 @@ def variants() -> Iterator[Any]:
 
 every_format = pytest.mark.parametrize("name", sorted(FORMATS))
 every_variant = pytest.mark.parametrize(("name", "options"), list(variants()))
+damaged_variant = pytest.mark.parametrize(
+    ("name", "options"),
+    [
+        pytest.param(*each.values, id=each.id, marks=pytest.mark.slow if each.id not in QUICK else ())
+        for each in variants()
+    ],
+)
 
 
 def texts_of(name: str) -> list[tuple[bytes, str | None]]:
@@ -139,7 +150,7 @@ def test_a_byte_order_mark_and_a_missing_last_line_end_change_nothing(name: str,
             assert content(read(form, placed(name, changed, field))) == expected
 
 
-@every_variant
+@damaged_variant
 def test_a_cut_text_or_a_lost_byte_is_an_error_with_a_place_or_reads_back(
     name: str, options: Mapping[str, Json]
 ) -> None:
@@ -151,7 +162,7 @@ def test_a_cut_text_or_a_lost_byte_is_an_error_with_a_place_or_reads_back(
                 assert_reads_back(form, found, vocabulary)
 
 
-@every_variant
+@damaged_variant
 def test_a_stray_byte_is_an_error_with_a_place_or_reads_back(name: str, options: Mapping[str, Json]) -> None:
     form, vocabulary = make_format(name, options), Vocabulary()
     for text, field in texts_of(name):

@@ -331,7 +331,9 @@ def test_blocks_in_every_constituent_cost_no_more_than_words() -> None:
     assert again.parents.tolist() == found.parents.tolist()
 
 
-@pytest.mark.parametrize("name", ["export", "discbracket", "tigerxml"])
+@pytest.mark.parametrize(
+    "name", ["export", *(pytest.param(name, marks=pytest.mark.slow) for name in ("discbracket", "tigerxml"))]
+)
 def test_a_chain_of_100_000_constituents_is_refused_or_read_without_recursion(name: str) -> None:
     size = 100_000
     nodes = [f"#{number} N -- -- {number + 1 if number < 499 + size else 0}" for number in range(500, 500 + size)]
