@@ -21,7 +21,20 @@ import numpy as np
 from scipy.special import log_ndtr
 
 from treescore.core.arrays import Counts, FloatArray, IntArray
+<<<<<<< HEAD
 from treescore.core.jit import compiled, weighing
+=======
+from treescore.significance.constants import LN2, SLACK, TOLERANCE
+from treescore.significance.exact_ratio_kernels import (
+    NOTHING,
+    Region,
+    Shape,
+    Tilt,
+    factor_tables,
+    region_sum,
+    significant_points,
+)
+>>>>>>> jit2
 from treescore.significance.kernels import GridTerms, extreme_mass, subset_grid
 from treescore.significance.settings import LN2, SLACK, TOLERANCE
 from treescore.significance.units import Sample
@@ -531,7 +544,8 @@ def log_mass(plane: Plane) -> float | None:
     bounds = np.floor(plane.bound(rows.astype(np.float64)))
     tops = np.clip(bounds, extent.low - 1, extent.high).astype(np.int64)
     shape = Shape(extent.width, extent.height)
-    mass, magnitude = region_sum(points[:count], us, vs, sizes, turns, shape, tops, rows, extent.low, tilt)
+    region = Region.of(tops, rows, extent.low, size, tilt)
+    mass, magnitude = region_sum(points[:count], us, vs, sizes, turns, shape, region, tilt.x)
     units = int(copies.sum())
     if not mass > 0 or magnitude * 1e-15 * (4 + math.sqrt(units)) + 1e-18 > _PLANE_PRECISION * mass:
         return None

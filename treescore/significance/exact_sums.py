@@ -25,7 +25,6 @@ double, so that from 2^400 they stay below 2^1024."""
 HIGH = 2.0**SHIFT
 
 
-@compiled
 def subset_tail(values: IntArray, top: int) -> tuple[float, int]:
     """Count the subsets of `values` that have a sum of at most `top`, by a dynamic programme of positive terms.
 
@@ -47,17 +46,14 @@ def subset_tail(values: IntArray, top: int) -> tuple[float, int]:
         if value > top:
             break  # ascending: no larger one fits either
         used = min(top, used + value)
-        with_it, without, shifted = other[value : used + 1], cells[value : used + 1], cells[: used + 1 - value]
         other[:value] = cells[:value]
-        for cell in range(len(with_it)):
-            with_it[cell] = without[cell] + shifted[cell]
+        np.add(cells[value : used + 1], cells[: used + 1 - value], other[value : used + 1])
         cells, other = other, cells
         steps += 1
         if steps == SHIFT:
             steps = 0
             if cells.max() > HIGH:
-                for cell in range(used + 1):
-                    cells[cell] *= 2.0**-SHIFT
+                cells *= 2.0**-SHIFT
                 exponent += SHIFT
     return cells.sum(), exponent
 

@@ -306,7 +306,7 @@ def draw_weights(states: Bits, weights: FloatArray | NDArray[np.float32]) -> Non
 
 
 @compiled
-@weighing(10)
+@weighing(0.2)
 def subset_grid(
     us: IntArray, vs: IntArray, low_u: int, cells: FloatArray, reach_u: float, reach_v: float
 ) -> tuple[int, Window]:
@@ -345,17 +345,12 @@ def subset_grid(
             source = row - v
             if v == 0:
                 row_copy[left : right + 1] = cells[source, left : right + 1]
-                for column in range(start, stop):
-                    cells[row, column] += row_copy[column - u]
+                cells[row, start:stop] += row_copy[start - u : stop - u]
             else:
-                for column in range(start, stop):
-                    cells[row, column] += cells[source, column - u]
+                cells[row, start:stop] += cells[source, start - u : stop - u]
         # a later unit may shift sums back over the columns that are dropped here
-        for row in range(top, new_bottom + 1):
-            for column in range(max(0, left + min(u, 0)), new_left):
-                cells[row, column] = 0.0
-            for column in range(new_right + 1, right + max(u, 0) + 1):
-                cells[row, column] = 0.0
+        cells[top : new_bottom + 1, max(0, left + min(u, 0)) : new_left] = 0.0
+        cells[top : new_bottom + 1, new_right + 1 : right + max(u, 0) + 1] = 0.0
         left, right, top, bottom = new_left, new_right, new_top, new_bottom
         steps += 1
         if steps == SHIFT:

@@ -17,13 +17,19 @@ words, the member `how` of a pair.
 from __future__ import annotations
 
 import math
-from typing import NamedTuple
+from collections.abc import Callable
+from typing import Any, NamedTuple
 
 import numpy as np
 from scipy.special import log_ndtr
 
 from treescore.core.arrays import Bits, FloatArray, IntArray
+<<<<<<< HEAD
 from treescore.core.jit import compiled, inlined
+=======
+from treescore.core.jit import compiled, inlined, interpreted, plainly, weighing
+from treescore.significance.constants import LN2, TOLERANCE
+>>>>>>> jit2
 from treescore.significance.exact_sums import Differences, TooLargeError, exact_p
 from treescore.significance.settings import LN2, TOLERANCE
 
@@ -198,10 +204,44 @@ def _uniform(state: np.uint64) -> float:
     """Turn a state of a splitmix64 stream (Steele, Lea & Flood 2014) into a number from 0 to below 1."""
     word = (state ^ (state >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
     word = (word ^ (word >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
-    return float((word ^ (word >> np.uint64(31))) >> np.uint64(11)) * _UNIT
+    return ((word ^ (word >> np.uint64(31))) >> np.uint64(11)) * _UNIT  # type: ignore[no-any-return]
+
+
+def _draws_at_once(
+    states: Bits, kinds: Kinds, t: float, worst: float, sums: FloatArray, statistics: FloatArray
+) -> None:
+    """Do as `tilted_draws`, all draws at a time."""
+    e, u, v, copies, offsets, totals, sizes = kinds
+    uniform: Callable[[Any], Any] = interpreted(_uniform)
+    sums[:] = statistics[:] = 0.0
+    for part, (total, size) in enumerate(zip(totals, sizes, strict=True)):
+        if offsets[part] == offsets[part + 1]:
+            continue
+        us, vs = np.zeros((2, len(states)))
+        for j in range(offsets[part], offsets[part + 1]):
+            states += _GOLDEN
+            chance, least = 1.0 / (1.0 + np.exp(-2.0 * t * e[j])), 0
+            numbers = uniform(states)
+            if copies[j] == 1:
+                numbers = numbers < chance
+            else:
+                cumulated, _, least = interpreted(signed_binomial)(copies[j], chance)
+                numbers = np.searchsorted(cumulated[:-1], numbers, side="right")
+            us += 2.0 * u[j] * numbers
+            vs += 2.0 * v[j] * numbers
+            us += u[j] * (2 * least - copies[j])
+            vs += v[j] * (2 * least - copies[j])
+        first, second = np.full((2, len(states)), worst)
+        for ratio, top, bottom in ((first, total + us, size + vs), (second, total - us, size - vs)):
+            np.divide(top, bottom, out=ratio, where=bottom > VANISHING * size)
+        statistics += (first - second) / len(totals)
+        if size > 0.0:
+            sums += 2.0 * (us * size - total * vs) / (size * size * len(totals))
 
 
 @compiled
+@weighing(20)
+@plainly(_draws_at_once)
 def tilted_draws(states: Bits, kinds: Kinds, t: float, worst: float, sums: FloatArray, statistics: FloatArray) -> None:
     """Draw signs from the law tilted by t, and compute L and the true T of each draw.
 
