@@ -15,26 +15,13 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from typing import NamedTuple
+from typing import Any, NamedTuple, cast
 
 import numpy as np
 from scipy.special import log_ndtr
 
 from treescore.core.arrays import Counts, FloatArray, IntArray
-<<<<<<< HEAD
-from treescore.core.jit import compiled, weighing
-=======
-from treescore.significance.constants import LN2, SLACK, TOLERANCE
-from treescore.significance.exact_ratio_kernels import (
-    NOTHING,
-    Region,
-    Shape,
-    Tilt,
-    factor_tables,
-    region_sum,
-    significant_points,
-)
->>>>>>> jit2
+from treescore.core.jit import compiled, interpreted, plainly, weighing
 from treescore.significance.kernels import GridTerms, extreme_mass, subset_grid
 from treescore.significance.settings import LN2, SLACK, TOLERANCE
 from treescore.significance.units import Sample
@@ -88,6 +75,20 @@ class Region(NamedTuple):
     tops: IntArray
     rows: IntArray
     low: int
+
+    @classmethod
+    def of(cls, tops: IntArray, rows: IntArray, low: int, size: int, tilt: Tilt) -> Region:
+        """Return the region with what is to be looked up in it; `size` is that of the tables of factors."""
+        angles = 2.0 * np.pi * np.arange(size) / size
+        return cls(
+            cosines=np.cos(angles),
+            sines=np.sin(angles),
+            weights_after=np.exp(tilt.x * (tops + 1 - tilt.mean_x) + tilt.y * (rows - tilt.mean_y)),
+            weights_before=np.exp(tilt.x * (low - tilt.mean_x) + tilt.y * (rows - tilt.mean_y)),
+            tops=tops,
+            rows=rows,
+            low=low,
+        )
 
 
 @compiled
@@ -176,8 +177,25 @@ def _may_matter(us: IntArray, vs: IntArray, sizes: FloatArray, start: tuple[int,
 
 
 @compiled
-def _whole_rows(amount: complex, second: int, region: Region, tilt: float) -> tuple[float, float]:
-    """Sum what points with a first coordinate of 0 add: the sum over x has no phase."""
+def _amount(
+    first: int, second: int, us: IntArray, vs: IntArray, sizes: FloatArray, turns: FloatArray, shape: Shape
+) -> tuple[complex, float]:
+    """Return the characteristic function at a point and its size, twice where the other half plane has another such."""
+    size = sizes.shape[1]
+    by_width, by_height = size // shape.width, size // shape.height
+    log_size = 0.0
+    phase = 0.0
+    for kind in range(len(us)):
+        point = (first * us[kind] * by_width + second * vs[kind] * by_height) & (size - 1)
+        log_size += sizes[kind, point]
+        phase += turns[kind, point]
+    amount = np.exp(log_size) * (2.0 - (second == 0) - (2 * second == shape.height))
+    return (np.cos(phase) + 1j * np.sin(phase)) * amount, amount
+
+
+@compiled
+def _whole_rows(amount: complex, _: int, second: int, region: Region, tilt: float) -> tuple[float, float]:
+    """Sum what points with a first coordinate of 0 add, and magnitudes: the sum over x has no phase."""
     cosines, sines, weights_after, weights_before, tops, rows, low = region
     mask = len(cosines) - 1
     steep = np.exp(tilt) - 1.0
@@ -198,10 +216,12 @@ def _whole_rows(amount: complex, second: int, region: Region, tilt: float) -> tu
 
 
 @compiled
-def _turning_rows(amount: complex, first: int, second: int, region: Region) -> tuple[float, float]:
-    """Sum what any other point adds: in each row a geometric sum from low to tops."""
+def _turning_rows(amount: complex, first: int, second: int, region: Region, tilt: float) -> tuple[float, float]:
+    """Sum what any other point adds, and magnitudes: in each row a geometric sum from low to tops."""
     cosines, sines, weights_after, weights_before, tops, rows, low = region
     mask = len(cosines) - 1
+    ratio = np.exp(tilt) * (cosines[first & mask] - 1j * sines[first & mask]) - 1.0
+    amount = amount / ratio
     real = 0.0
     magnitude = 0.0
     for row in range(len(rows)):
@@ -212,11 +232,37 @@ def _turning_rows(amount: complex, first: int, second: int, region: Region) -> t
         real += weights_after[row] * (amount.real * cosines[turn] + amount.imag * sines[turn])
         real -= weights_before[row] * (amount.real * cosines[back] + amount.imag * sines[back])
         magnitude += weights_after[row]
-    return real, magnitude
+    return real, magnitude / np.hypot(ratio.real, ratio.imag)
+
+
+def _sum_of_all(
+    points: IntArray,
+    us: IntArray,
+    vs: IntArray,
+    sizes: FloatArray,
+    turns: FloatArray,
+    shape: Shape,
+    region: Region,
+    tilt: float,
+) -> tuple[float, float]:
+    """Do as `region_sum`, all points at a time: the functions of one point take arrays of them as they are."""
+    size = sizes.shape[1]
+    added = np.empty((2, len(points)))
+    whole = points[:, 0] == 0
+    of_points: Any
+    for chosen, of_points in ((whole, _whole_rows), (~whole, _turning_rows)):
+        first, second = points[chosen].T
+        amounts, weights = interpreted(cast("Any", _amount))(first, second, us, vs, sizes, turns, shape)
+        steps, rises = first * (size // shape.width), second * (size // shape.height)
+        real, magnitude = interpreted(of_points)(amounts, steps, rises, region, tilt)
+        added[:, chosen] = real, magnitude * weights
+    result, magnitude = np.cumsum(added, axis=1)[:, -1] / (float(shape.width) * float(shape.height))
+    return result, magnitude
 
 
 @compiled
-@weighing(200)
+@weighing(2)
+@plainly(_sum_of_all)
 def region_sum(
     points: IntArray,
     us: IntArray,
@@ -224,12 +270,10 @@ def region_sum(
     sizes: FloatArray,
     turns: FloatArray,
     shape: Shape,
-    tops: IntArray,
-    rows: IntArray,
-    low: int,
-    tilt: Tilt,
+    region: Region,
+    tilt: float,
 ) -> tuple[float, float]:
-    """Return the tilted mass, weighted back, of the sums (x, y) with low <= x <= tops[y], for y in rows.
+    """Return the tilted mass, weighted back, of the sums (x, y) of a region.
 
     Args:
         points: int64 (points, 2), as `significant_points` finds them.
@@ -238,46 +282,26 @@ def region_sum(
         sizes: as `factor_tables` fills it, like `turns`.
         turns: the phases.
         shape: of the transform.
-        tops: int64 (rows,), the largest x that counts in each row; smaller than low: none.
-        rows: int64 (rows,), the values of y.
-        low: the smallest x with mass.
-        tilt: of the mass.
+        region: the sums.
+        tilt: of the mass in the first direction.
 
     Returns:
         The mass, and the sum of magnitudes added, whose rounding bounds its error.
     """
-    width, height = shape.width, shape.height
     size = sizes.shape[1]
-    mask = size - 1
-    by_width, by_height = size // width, size // height
-    weights_after = np.exp(tilt.x * (tops + 1 - tilt.mean_x) + tilt.y * (rows - tilt.mean_y))
-    weights_before = np.exp(tilt.x * (low - tilt.mean_x) + tilt.y * (rows - tilt.mean_y))
-    cosines = np.cos(2.0 * np.pi * np.arange(size) / size)
-    sines = np.sin(2.0 * np.pi * np.arange(size) / size)
-    region = Region(cosines, sines, weights_after, weights_before, tops, rows, low)
+    by_width, by_height = size // shape.width, size // shape.height
     result = 0.0
     magnitude = 0.0
     for index in range(len(points)):
         first, second = points[index, 0], points[index, 1]
-        log_size = 0.0
-        phase = 0.0
-        for kind in range(len(us)):
-            point = (first * us[kind] * by_width + second * vs[kind] * by_height) & mask
-            log_size += sizes[kind, point]
-            phase += turns[kind, point]
-        height_weight = 1.0 if second == 0 or 2 * second == height else 2.0
-        amount = complex(np.cos(phase), np.sin(phase)) * np.exp(log_size) * height_weight
-        step = first * by_width
-        rise = second * by_height
+        amount, weight = _amount(first, second, us, vs, sizes, turns, shape)
         if first == 0:
-            real, point_magnitude = _whole_rows(amount, rise, region, tilt.x)
+            real, point_magnitude = _whole_rows(amount, 0, second * by_height, region, tilt)
         else:
-            ratio = np.exp(tilt.x) * complex(cosines[step & mask], -sines[step & mask]) - 1.0
-            real, point_magnitude = _turning_rows(amount / ratio, step, rise, region)
-            point_magnitude /= abs(ratio)
+            real, point_magnitude = _turning_rows(amount, first * by_width, second * by_height, region, tilt)
         result += real
-        magnitude += point_magnitude * np.exp(log_size) * height_weight
-    points_of_plane = float(width) * float(height)
+        magnitude += point_magnitude * weight
+    points_of_plane = float(shape.width) * float(shape.height)
     return result / points_of_plane, magnitude / points_of_plane
 
 
