@@ -30,6 +30,7 @@ WORTH_LOADING = 2_000_000
 """Elements that take about as long interpreted as it takes to load the compiler."""
 WORTH_COMPILING = 1_000_000
 """Elements that take about as long interpreted as it takes to compile one function."""
+INT64 = np.dtype(np.int64)
 
 
 def compiled(function: Callable[_P, _R]) -> Callable[_P, _R]:
@@ -150,7 +151,10 @@ class _Compiled(Generic[_P, _R]):
             with suppress(compiling.NotKeptError):
                 return self._run(*args, **kwargs)
         with np.errstate(over="ignore"):
-            return cast("_R", _boxed(self._python(*args, **kwargs)))
+            if self._twin is not None:
+                return cast("_R", _boxed(self._twin(*args, **kwargs)))
+            with _widened(args) as wide:
+                return cast("_R", _boxed(self._python(*wide, **kwargs)))
 
     def unless_interpreted(self, *args: _P.args, **kwargs: _P.kwargs) -> _R | None:
         """Do what `unless_interpreted` says."""
@@ -214,9 +218,13 @@ class _Compiled(Generic[_P, _R]):
         function = self._renamed({name: one._dispatcher for name, one in self._called.items()})  # noqa: SLF001 - of this class
         return cast("Callable[_P, _R]", compiling.compilable(function, self._options, self._may_compile))
 
+    @property
+    def _twin(self) -> Callable[_P, _R] | None:
+        return cast("Callable[_P, _R] | None", vars(self.plain).get("twin"))
+
     @cached_property
     def _python(self) -> Callable[_P, _R]:
-        return cast("Callable[_P, _R]", vars(self.plain).get("twin") or self.with_names({}))
+        return self._twin or cast("Callable[_P, _R]", self.with_names({}))
 
     def with_names(self, names: Mapping[str, Any]) -> FunctionType:
         """Return the Python function, which finds these values under the names of its module, and Python functions."""
@@ -227,6 +235,30 @@ class _Compiled(Generic[_P, _R]):
         function = FunctionType(code, known, argdefs=self.plain.__defaults__)
         function.__module__ = self.plain.__module__
         return function
+
+
+@contextmanager
+def _widened(arguments: tuple[Any, ...]) -> Iterator[tuple[Any, ...]]:
+    """Give integers of fewer than 64 bits as 64: NumPy computes in the width of an element, machine code in 64 bits.
+
+    What is written into an array that was widened stands in that array at the end.
+    """
+    written: list[tuple[np.ndarray[Any, Any], np.ndarray[Any, Any]]] = []
+
+    def wide(value: Any) -> Any:
+        if isinstance(value, np.ndarray) and value.dtype.kind in "iu" and value.dtype.itemsize < INT64.itemsize:
+            copy = value.astype(INT64)
+            if value.flags.writeable:
+                written.append((value, copy))
+            return copy
+        if isinstance(value, tuple):
+            values = map(wide, value)
+            return value._make(values) if hasattr(value, "_make") else tuple(values)
+        return value
+
+    yield tuple(map(wide, arguments))
+    for narrow, copy in written:
+        narrow[...] = copy
 
 
 def _boxed(result: Any) -> Any:

@@ -65,7 +65,7 @@ def test_a_fault_of_ours_says_nothing_of_what_it_was_and_is_logged_with_its_plac
     assert "RuntimeError" not in answer.text
     [fault] = [line for line in lines if line["event"] == "fault"]
     assert fault["kind"] == "RuntimeError"
-    assert any("scorers.py" in place for place in fault["places"])
+    assert any("status.py" in place for place in fault["places"])
     assert "SECRET" not in str(lines)
 
 

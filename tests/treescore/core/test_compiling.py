@@ -43,6 +43,13 @@ def plain_length(values):
 def length(values):
     return len(values)
 
+@compiled
+def shifted(values, sums):
+    for index in range(len(values)):
+        sums[index] = values[index] * 10 + 6 - 2500
+        values[index] += 1
+    return values[0] * 10 + 6
+
 def length_unless_interpreted(values):
     return unless_interpreted(length, values)
 """
@@ -228,3 +235,12 @@ def test_without_a_folder_functions_are_compiled_and_the_message_says_what_to_se
     assert module.other(np.ones(30, np.uint64)) == 1
     assert notices() == [f"{compiling.NOTICE % 'kernels_of_a_test.other'} {compiling.NOT_KEPT}"]
     assert "NUMBA_CACHE_DIR" in compiling.NOT_KEPT
+
+
+@pytest.mark.parametrize("setting", ["never", "always"])
+def test_narrow_integers_are_computed_in_64_bits_and_written_where_they_stood(tmp_path, account, setting):
+    account.setting = setting
+    module = load(tmp_path)
+    values, sums = np.array([250, 255], np.uint8), np.zeros(2, np.int16)
+    assert module.shifted(values, sums) == 2516
+    assert (values.tolist(), sums.tolist()) == ([251, 0], [6, 56])

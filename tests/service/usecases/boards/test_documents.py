@@ -8,18 +8,15 @@ from typing import Any
 
 import orjson
 import pytest
-from sqlalchemy import delete
 
 from service.context import Context
 from service.errors import Unprocessable
 from service.schemas.submissions import ComparisonRequest
-from service.store.tables import artifacts
-from service.usecases.boards.work import board_changed
 from service.usecases.comparison_views import view_comparison
 from service.usecases.comparisons import ask
 from tests.fixtures.contexts import ORGANISER
 from tests.fixtures.requests import loaded
-from tests.fixtures.tasks import BENCHMARK, SLUG, Task, column
+from tests.fixtures.tasks import BENCHMARK, SLUG, Task
 from treescore.significance.notes import TOO_FEW
 
 GOLDEN = orjson.loads((Path(__file__).parents[3] / "golden" / "inference.json").read_bytes())
@@ -90,28 +87,6 @@ def test_a_comparison_about_these_very_documents_can_be_asked(task, context):
     assert (document["units"], document["unit_count"]) == ("sentence", len(case["total"]))
     assert "Sentences are the units: the claim is about these very documents." in document["assumed"]
     assert document["pairs"][0]["p"] < case["p_block"]
-
-
-def test_a_revision_that_was_checked_before_documents_were_stored_reads_gold(task, context):
-    case = GOLDEN["blocks"]["cases"][0]
-    golden_board(task, case)
-    before = task.leaderboard(ORGANISER)
-    with context.store.write() as db:
-        db.execute(delete(artifacts).where(artifacts.c.name.startswith("blocks/")))
-    task.submit(task.team("c"), {"en": text(case["a"], case["total"])})
-    task.settle()
-    after = task.leaderboard(ORGANISER)
-    assert after["significance"]["unit"] == "block"
-    assert column(after, "ci95")[0] == column(after, "ci95")[1] == column(before, "ci95")[0]
-
-
-def test_gold_is_not_read_again_where_its_documents_are_stored(task, context, monkeypatch):
-    golden_board(task, GOLDEN["blocks"]["cases"][0])
-    with context.store.write() as db:
-        board_changed(db, context, SLUG)
-    monkeypatch.setattr("service.usecases.boards.compare.evaluation_against", None)
-    asked(task, context, seed=3)
-    assert asked(task, context, seed=3)["units"] == "block"
 
 
 def test_each_part_goes_by_its_own_documents(task, context):
