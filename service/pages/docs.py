@@ -280,9 +280,9 @@ class NoParameters(Strict[NoQuery]):
     into = NoQuery
 
 
-def docs_pages(name: str, prefix: str = "/docs") -> Blueprint:
+def docs_pages(name: str) -> Blueprint:
     """Return a blueprint of pages that are the same for everyone."""
-    blueprint = answers.pages(name, prefix)
+    blueprint = answers.pages(name, "/docs")
     blueprint.before_request(layout_of)
     return blueprint
 

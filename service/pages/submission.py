@@ -162,7 +162,6 @@ blueprint = answers.pages("submission", "/s/<submission>")
 
 READERS = ("submit", "read")
 FIELDS = ("name", "notes", *LINKS)
-UNFINISHED = ("queued", "running")
 SLICED = ("items", "gold")
 """Feedback levels from which counts and slices are shown."""
 ALL_SCORES = "scores"
