@@ -24,7 +24,7 @@ def near(value: Any) -> Any:
 
 
 def cases(section: str) -> list[Any]:
-    """The cases of a section: the library is held against all of them, HTTP against some, and against all in slow tests."""
+    """The cases of a section: the library is held against all, HTTP against some, and against all in slow tests."""
     return [
         pytest.param(case, id=str(number), marks=pytest.mark.slow if number and "p_parts" not in str(case) else ())
         for number, case in enumerate(GOLDEN[section]["cases"])
