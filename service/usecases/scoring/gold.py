@@ -5,8 +5,8 @@ in how many sentences two revisions differ.
 
 Gold that was read before is kept in this process and in files of this machine, so that a text is read once. What is
 kept stands under a digest of everything that reading depends on: the texts, the scoring configuration, the limits, and
-the library's code. Equal to the bit is what is loaded to what is read (tests/treescore/core/test_treebank_bytes.py). Jobs are
-left out: how long one takes would tell its sender whether another caller has sent this gold.
+the library's code. Equal to the bit is what is loaded to what is read (tests/treescore/core/test_treebank_bytes.py).
+Jobs are left out: how long one takes would tell its sender whether another caller has sent this gold.
 """
 
 from __future__ import annotations
