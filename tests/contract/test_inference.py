@@ -24,7 +24,7 @@ def near(value: Any) -> Any:
 
 
 def cases(section: str) -> list[Any]:
-    """The cases of a section. The library is always held against all of them, HTTP against all but some in slow tests."""
+    """The cases of a section. The library is always held against all, HTTP against most in slow tests only."""
     return [
         pytest.param(case, id=str(number), marks=pytest.mark.slow if number and "p_parts" not in str(case) else ())
         for number, case in enumerate(GOLDEN[section]["cases"])
