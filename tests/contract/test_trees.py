@@ -63,7 +63,9 @@ def numbers(answer: TestResponse) -> list[int]:
     return [item["item"] for item in items(answer)]
 
 
-@pytest.mark.parametrize("level", BELOW_ITEMS)
+@pytest.mark.parametrize(
+    "level", [*(pytest.param(level, marks=pytest.mark.slow) for level in BELOW_ITEMS[:-1]), BELOW_ITEMS[-1]]
+)
 def test_below_items_trees_are_the_same_for_every_gold(stage: Stage, level: str) -> None:
     seen = []
     golds = (

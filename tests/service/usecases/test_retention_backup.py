@@ -87,8 +87,11 @@ def empty(config: Config) -> None:
     store.close()
 
 
-@pytest.mark.parametrize("target", ["sqlite", "postgres"])
-@pytest.mark.parametrize("source", ["sqlite", "postgres"])
+POSTGRES = pytest.param("postgres", marks=pytest.mark.postgres)
+
+
+@pytest.mark.parametrize("target", ["sqlite", POSTGRES])
+@pytest.mark.parametrize("source", ["sqlite", POSTGRES])
 def test_a_restored_backup_answers_the_same_bytes_and_ends_open_work_once(request, config, tmp_path, source, target):
     first = place(request, config, source, tmp_path / "first")
     if source == "postgres":
@@ -238,6 +241,7 @@ def test_a_backup_goes_into_an_empty_place_only(made, config, tmp_path):
         restore(target, made)
 
 
+@pytest.mark.postgres
 def test_a_server_with_rows_is_no_empty_place(made, config, empty_postgres_url, tmp_path):
     server = replace(config, database_url=empty_postgres_url, data_dir=tmp_path / "new")
     restore(server, made)

@@ -211,7 +211,9 @@ def test_rows_that_are_listed_are_tested_as_on_the_board_and_an_organisers_setti
     assert whole["pairs"][0]["p"] == pytest.approx(case.case["expected"]["p"], rel=1e-12)
 
 
-@pytest.mark.parametrize("form", ["json", "csv", "markdown", "latex"])
+@pytest.mark.parametrize(
+    "form", ["json", "csv", *(pytest.param(form, marks=pytest.mark.slow) for form in ("markdown", "latex"))]
+)
 def test_rivals_learn_how_many_were_considered_and_which_from_nothing(case: Case, form: str) -> None:
     context = case.task.context
     name = ask(context, case.behind, SLUG, loaded(ComparisonRequest, {"submissions": [case.best, case.opponent]}))

@@ -141,7 +141,9 @@ def test_a_pair_is_kept_only_while_as_many_others_are_read(task: Task, files: Fi
     assert pairs[before["a"], before["b"]]["p"] > before["p"]
 
 
-@pytest.mark.parametrize("part", ["macro", "pooled", "en", "de", "pud"])
+@pytest.mark.parametrize(
+    "part", ["macro", "en", *(pytest.param(part, marks=pytest.mark.slow) for part in ("pooled", "de", "pud"))]
+)
 def test_the_command_prints_the_bytes_of_every_kind_of_board(two: Files, part: str) -> None:
     two.task.patch(tracks={"pud": ["en", "de"]})
     answer = two.asked(part=part)

@@ -47,7 +47,12 @@ FAILURES = {
     "unreadable line": "(S (NP\n",
     "other words": "(S (NP (NN other)) (VP (VBD words)))\n",
 }
-every_failure = pytest.mark.parametrize("failure", FAILURES.values(), ids=list(FAILURES))
+QUICK = ("empty brackets", "other words")
+"""One failure of each kind, of reading and of comparing."""
+every_failure = pytest.mark.parametrize(
+    "failure",
+    [pytest.param(text, id=name, marks=() if name in QUICK else pytest.mark.slow) for name, text in FAILURES.items()],
+)
 
 
 def one_good(failure: str) -> str:
