@@ -196,20 +196,3 @@ def missing_extra(feature: str, extra: str) -> str:
         extra: name of the extra of this package that installs it.
     """
     return f"{feature} needs an optional package. Install it with: pip install 'treescore[{extra}]'"
-
-
-@dataclass(frozen=True, slots=True)
-class Entry:
-    """What the catalogue of problems says of one code.
-
-    Attributes:
-        title: a few words, without a full stop.
-        cause: why it is given, in one or two sentences.
-        fix: what to do, in one or two sentences.
-        example: a line or two that are right; empty where words suffice.
-    """
-
-    title: str
-    cause: str
-    fix: str
-    example: str = ""

@@ -6,8 +6,7 @@ import orjson
 import pytest
 
 from service.errors import FAILURES, ServiceError
-from service.problem_catalogue import CODES, TYPES, type_of_status
-from service.problem_codes import OWN_CODES
+from service.problem_catalogue import CODES, OWN_CODES, TYPES, type_of_status
 from tests.fixtures.problem_codes import CODE, Collected, collect, modules
 from tools.plain_words import banned
 from treescore.problem_catalogue import CATALOGUE
@@ -42,7 +41,7 @@ def test_every_expression_of_a_code_can_be_read(found):
 
 def test_every_code_has_an_entry(found):
     missing = {code: places for code, places in found.codes.items() if code not in CODES}
-    assert not missing, "add entries to treescore/problem_catalogue or service/problem_codes.py"
+    assert not missing, "add entries to treescore/problem_catalogue.toml or service/problem_codes.toml"
 
 
 def test_every_type_has_an_entry(found):
