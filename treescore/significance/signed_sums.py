@@ -199,7 +199,7 @@ def _uniform(state: np.uint64) -> float:
     """Turn a state of a splitmix64 stream (Steele, Lea & Flood 2014) into a number from 0 to below 1."""
     word = (state ^ (state >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
     word = (word ^ (word >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
-    return ((word ^ (word >> np.uint64(31))) >> np.uint64(11)) * _UNIT  # type: ignore[no-any-return]
+    return ((word ^ (word >> np.uint64(31))) >> np.uint64(11)) * _UNIT
 
 
 def _draws_at_once(
