@@ -23,6 +23,9 @@ ANYWHERE := not packaging and not hosts and not libraries and not browser
 CHOSEN := $(ANYWHERE) and not postgres and not slow and not faults
 LOOKED_AT := browser and not slow
 
+# of the modules in the packages few are imported, which Python then compiles: all take longer than the rest of the installing
+PIP := $(BIN)/python -m pip install --quiet --disable-pip-version-check --no-compile
+
 CONTRACT := tools/contract
 NODE_BIN := $(CONTRACT)/node_modules/.bin
 BENCH := build/bench
@@ -44,12 +47,12 @@ $(VENV)/.installed: pyproject.toml constraints.txt
 	  { echo "Treescore needs Python 3.11 or newer with venv; '$(PYTHON)' is not. Try: make PYTHON=python3.12"; exit 1; }
 	@test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
 	@echo "Building $(VENV) ..."
-	@$(BIN)/python -m pip install --quiet --disable-pip-version-check --upgrade "pip>=25.1"
-	@$(BIN)/python -m pip install --quiet --disable-pip-version-check --constraint constraints.txt --editable . --group service
+	@$(PIP) "pip>=25.1"
+	@$(PIP) --constraint constraints.txt --editable . --group service
 	@touch $@
 
 $(VENV)/.installed-dev: $(VENV)/.installed
-	@$(BIN)/python -m pip install --quiet --disable-pip-version-check --constraint constraints.txt --group dev
+	@$(PIP) --constraint constraints.txt --group dev
 	@touch $@
 
 test: lint types unit
@@ -96,7 +99,7 @@ libraries: $(LIBRARIES)/.installed
 
 $(LIBRARIES)/.installed: pyproject.toml constraints.txt
 	@$(PYTHON) -m venv $(LIBRARIES)
-	@$(LIBRARIES)/bin/python -m pip install --quiet --disable-pip-version-check --upgrade "pip>=25.1"
+	@$(LIBRARIES)/bin/python -m pip install --quiet --disable-pip-version-check "pip>=25.1"
 	@$(LIBRARIES)/bin/python -m pip install --quiet --disable-pip-version-check --constraint constraints.txt --editable . \
 	  --group dev --group libraries
 	@touch $@
@@ -109,7 +112,7 @@ docs: $(DOCS)/.installed
 
 $(DOCS)/.installed: pyproject.toml constraints.txt
 	@$(PYTHON) -m venv $(DOCS)
-	@$(DOCS)/bin/python -m pip install --quiet --disable-pip-version-check --upgrade "pip>=25.1"
+	@$(DOCS)/bin/python -m pip install --quiet --disable-pip-version-check "pip>=25.1"
 	@$(DOCS)/bin/python -m pip install --quiet --disable-pip-version-check --constraint constraints.txt --editable . --group docs
 	@touch $@
 
@@ -125,7 +128,7 @@ bench: $(BENCH)/.installed
 
 $(BENCH)/.installed: pyproject.toml constraints.txt
 	@$(PYTHON) -m venv $(BENCH)
-	@$(BENCH)/bin/python -m pip install --quiet --disable-pip-version-check --upgrade "pip>=25.1"
+	@$(BENCH)/bin/python -m pip install --quiet --disable-pip-version-check "pip>=25.1"
 	@$(BENCH)/bin/python -m pip install --quiet --disable-pip-version-check --constraint constraints.txt --editable . --group dev
 	@$(BENCH)/bin/python -m pip install --quiet --disable-pip-version-check --group bench
 	@$(BENCH)/bin/python -m pip install --quiet --disable-pip-version-check --no-deps --upgrade --target $(BENCH)/conll18 stanfordnlp==0.2.0

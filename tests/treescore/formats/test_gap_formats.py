@@ -12,6 +12,7 @@ import pytest
 
 import treescore.formats  # noqa: F401 - importing the package registers them
 from tests.conftest import ROOT
+from treescore.core.jit import forced
 from treescore.core.registry import make_format
 from treescore.core.text import DEFAULT_LIMITS, Limits
 from treescore.core.trees import NO_TAG, DiscontinuousTreebank, Vocabulary
@@ -320,6 +321,13 @@ def interleaved(size: int) -> str:
         return "".join(f"(N (T {word}=w) " for word in own[:-1]) + f"(T {own[-1]}=w)" + ")" * (len(own) - 1)
 
     return f"(ROOT {chain(list(range(0, size, 2)))} {chain(list(range(1, size, 2)))})\n"
+
+
+@pytest.mark.parametrize("setting", ["never", "always"])
+def test_indices_beyond_a_byte_are_read_interpreted_and_compiled(setting: str) -> None:
+    with forced(setting):
+        found = read("discbracket", interleaved(300))
+    assert (len(found.tags), len(found.labels)) == (300, 299)
 
 
 def test_blocks_in_every_constituent_cost_no_more_than_words() -> None:
