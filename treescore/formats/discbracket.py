@@ -246,7 +246,7 @@ def _leaf(text: Bytes, position: int, stop: int) -> tuple[int, int]:
     """Return the index of a leaf and the first byte of its word; index -1 where it has not both."""
     index, first = 0, position
     while position < stop and 48 <= text[position] <= 57 and position - first < _MOST_DIGITS:
-        index = 10 * index + int(np.int64(text[position])) - 48  # the byte alone would wrap
+        index = 10 * index + text[position] - 48
         position += 1
     if position == first or position >= stop - 1 or text[position] != _EQUALS:
         return -1, position

@@ -216,7 +216,7 @@ def follows(text: Bytes, start: int, end: int, last: int) -> int:
     for index in range(start, end):
         if text[index] < 48 or text[index] > 57:
             return 0
-        value = 10 * value + int(np.int64(text[index])) - 48  # the byte alone would wrap
+        value = 10 * value + text[index] - 48
     return value if value == last + 1 else 0
 
 
