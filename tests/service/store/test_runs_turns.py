@@ -11,8 +11,8 @@ import pytest
 from sqlalchemy import func, select
 
 from service.store import runs, tables
-from service.store.archive import migrate
 from service.store.database import Store
+from tests.fixtures.contexts import empty_store
 
 NOW = datetime(2026, 11, 21, 9, 0, tzinfo=UTC)
 LYON, OSLO = "team:fr/lyon", "team:fr/oslo"
@@ -51,11 +51,9 @@ class Line:
             return runs.ahead(db, runs.get(db, name))
 
 
-@pytest.fixture(params=["sqlite", "postgres"])
+@pytest.fixture(params=["sqlite", pytest.param("postgres", marks=pytest.mark.postgres)])
 def line(request: pytest.FixtureRequest, tmp_path) -> Iterator[Line]:
-    sqlite = request.param == "sqlite"
-    store = Store(f"sqlite:///{tmp_path / 'store.db'}" if sqlite else request.getfixturevalue("empty_postgres_url"))
-    migrate(store)
+    store = empty_store(request, request.param, tmp_path)
     yield Line(store)
     store.close()
 

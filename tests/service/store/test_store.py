@@ -19,15 +19,14 @@ from service.store.packing import pack_array, unpack_array
 from service.store.tables import metadata
 from service.store.tables import runs as runs_table
 from service.store.tables import texts as texts_table
+from tests.fixtures.contexts import empty_store
 
 NOW = datetime(2026, 11, 21, 9, 0, tzinfo=UTC)
 
 
-@pytest.fixture(params=["sqlite", "postgres"])
+@pytest.fixture(params=["sqlite", pytest.param("postgres", marks=pytest.mark.postgres)])
 def store(request: pytest.FixtureRequest, tmp_path) -> Iterator[Store]:
-    sqlite = request.param == "sqlite"
-    opened = Store(f"sqlite:///{tmp_path / 'store.db'}" if sqlite else request.getfixturevalue("empty_postgres_url"))
-    migrate(opened)
+    opened = empty_store(request, request.param, tmp_path)
     yield opened
     opened.close()
 
