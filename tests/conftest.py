@@ -38,6 +38,8 @@ DATA = ROOT.parent / "shared" / "data"
 def _no_work_seen(monkeypatch: pytest.MonkeyPatch) -> None:
     """Each test begins as a process does, which has seen no work that compiling would pay for."""
     monkeypatch.setattr(jit._ACCOUNT, "work", 0)
+    for function in jit._ALL:
+        function._work = 0
 
 
 @pytest.fixture(scope="session")
