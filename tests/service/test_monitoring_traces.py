@@ -100,7 +100,7 @@ def test_without_an_endpoint_nothing_is_loaded_and_nothing_stored() -> None:
         "import sys; from service import monitoring as traces;"
         "traces.configure_traces('', 'api')\n"
         "with traces.span('x') as opened: assert opened is None and traces.traceparent() is None\n"
-        "traces.flush(); assert not [name for name in sys.modules if name.startswith('opentelemetry')]"
+        "traces.flush_spans(); assert not [name for name in sys.modules if name.startswith('opentelemetry')]"
     )
     subprocess.run([sys.executable, "-c", program], check=True)
 

@@ -254,4 +254,4 @@ def test_once_the_budget_is_spent_no_differences_are_counted(monkeypatch: Any) -
     sample = sample_of(F1, NAMES, submissions(2, 40), None, None)
     assert picking._exact_tail(sample, 1, 0, 0.01, 2e7) is not None
     monkeypatch.setattr(exact_ratios, "pair_of", None)
-    assert picking._exact_tail(sample, 1, 0, 0.01, picking.LEAST_COST - 1) is None
+    assert picking._exact_tail(sample, 1, 0, 0.01, exact_ratios.LEAST_COST - 1) is None
