@@ -78,6 +78,7 @@ def notices(monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture) -
     made = compiling._Notice()
     made.clock = compiling._NOTICE.clock
     monkeypatch.setattr(compiling, "_NOTICE", made)
+    monkeypatch.setattr(compiling.log, "disabled", False)
     with caplog.at_level(logging.WARNING, "treescore.compiling"):
         yield lambda: [record.getMessage() for record in caplog.records]
 
