@@ -5,7 +5,7 @@ from __future__ import annotations
 import conll2018
 import pytest
 
-pytestmark = [pytest.mark.e2e, pytest.mark.real]
+pytestmark = [pytest.mark.e2e, pytest.mark.real, pytest.mark.slow]
 
 
 @pytest.fixture(scope="module")

@@ -69,6 +69,7 @@ def test_parts_drawn_one_after_the_other_have_the_bits_of_resamples_drawn_so(mon
 
 
 def test_the_weights_that_are_held_are_bounded_and_change_nothing(monkeypatch):
+    monkeypatch.setattr(part_intervals, "RESAMPLES", 90)
     parts = drawn("whole", (40, 300))
     expected = resampled_scores(TABLE, parts)
     held = []

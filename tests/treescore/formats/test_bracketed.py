@@ -269,6 +269,7 @@ def test_many_distinct_strings() -> None:
     assert words(tree) == [(f"w{n}", f"T{n}") for n in range(count)]
 
 
+@pytest.mark.slow
 def test_real_files_read_back_as_written(real_data: Path) -> None:
     tree = read((real_data / "gum" / "gold.mrg").read_bytes())
     assert len(tree) == 1200

@@ -126,6 +126,7 @@ def test_the_bound_on_depth_times_words() -> None:
         compare([gold], [system], Limits(max_lineage_cells=1200))
 
 
+@pytest.mark.slow
 def test_items_of_hostile_trees_stay_small() -> None:
     size = 3000
     tree = "(X " * size + " ".join(["(NN a)"] * size) + ")" * size
@@ -305,7 +306,7 @@ def test_cycles_are_walked_once(heads: list[int], chains: list[str]) -> None:
 
 
 def test_a_long_chain_of_heads_meets_the_bound() -> None:
-    size = 3000
+    size = 300
     text = conllu(*[("w", place, "dep") for place in range(size)])
     spec = parse_spec({"format": "conllu", "metrics": ["leaf_ancestor"]})
     with pytest.raises(LimitError):
@@ -313,6 +314,7 @@ def test_a_long_chain_of_heads_meets_the_bound() -> None:
     assert Evaluation(spec, text).score(text)[0]["leaf_ancestor"].totals[1] == size
 
 
+@pytest.mark.slow
 def test_real_trees(real_data: Path) -> None:
     spec = parse_spec({"format": "bracketed", "metrics": ["leaf_ancestor", "conformance", "parseval"]})
     gold, system = ((real_data / "gum" / f"{name}.mrg").read_bytes() for name in ("gold", "corenlp"))

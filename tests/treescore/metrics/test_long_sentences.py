@@ -9,6 +9,8 @@ from treescore.core.text import DEFAULT_LIMITS
 from treescore.evaluation.evaluate import Evaluation
 from treescore.evaluation.spec import parse_spec
 
+pytestmark = pytest.mark.slow
+
 SIZE = DEFAULT_LIMITS.max_words
 
 

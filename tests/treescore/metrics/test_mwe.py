@@ -264,6 +264,7 @@ def star(size: int, shift: int) -> str:
     return spaced("a", " ".join(f"w/{';'.join(own)}" if own else "w" for own in codes))
 
 
+@pytest.mark.slow
 def test_ten_thousand_expressions_that_all_overlap_are_refused_with_their_place():
     size = 10_000
     with pytest.raises(LimitError) as caught:

@@ -88,6 +88,7 @@ def multiword(forms: list[str]) -> str:
     return f"1-{len(forms)}\tx\t_\t_\t_\t_\t_\t_\t_\t_\n" + rows
 
 
+@pytest.mark.slow
 def test_a_long_multiword_stretch_takes_neither_the_table_nor_its_time() -> None:
     # 10,000 by 10,000 cells; every second word is left out on the other side, so nothing but the first lines up.
     gold = multiword([f"w{n}" for n in range(10_000)])
