@@ -219,8 +219,8 @@ def settings_of(level: str, phase: str) -> dict[str, Any]:
     return {"feedback": "gold", "feedback_after_closing": level, "closing": "2026-11-20T11:00:00Z"}
 
 
-QUICK = {("status", "before"), ("scores", "before"), ("items", "before"), ("rounded", "after")}
-"""Each level's words and figures are seen in one of these, and both phases; `none` shows less than `status`."""
+QUICK = {("items", "before"), ("rounded", "after")}
+"""Both phases, and the levels with most to show and with figures made coarser; the private share has `scores`."""
 
 
 @pytest.mark.parametrize(

@@ -86,6 +86,7 @@ class TestChanges:
         with pytest.raises(NotFound):
             submission_output(context, lyon, submission, "fr")
 
+    @pytest.mark.slow
     def test_so_does_one_that_is_stored_field_by_field(self, task, lyon, context):
         submission = task.scored(lyon)
         before = submission_output(context, lyon, submission, "en")
