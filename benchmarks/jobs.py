@@ -17,19 +17,7 @@ from pathlib import Path
 
 from reading import LINES, NO_SCRIPT, by_script, conll18, trees
 from shared_task import stored_bytes
-from table import (
-    DATA,
-    JOB,
-    Goal,
-    Measure,
-    at_least,
-    cpu_of,
-    interleaved,
-    machine,
-    not_measured,
-    options,
-    report,
-)
+from table import DATA, JOB, Goal, Measure, at_least, cpu_of, interleaved, machine, not_measured, options, report
 from texts import Pair, numbered, raw_text, words_of
 
 from service.config import load_config

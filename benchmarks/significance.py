@@ -119,10 +119,7 @@ def one_pair(repeats: int) -> None:
         data = (np.zeros(SENTENCES), np.ones(SENTENCES))
         return permutation_test(data, statistic, permutation_type="samples", n_resamples=SHUFFLES, batch=500, rng=1)
 
-    tests = {
-        "exact, one denominator (LAS)": (LAS, {}, scipy_linear),
-        "exact, ratio (F1)": (F1, {}, scipy_ratio),
-    }
+    tests = {"exact, one denominator (LAS)": (LAS, {}, scipy_linear), "exact, ratio (F1)": (F1, {}, scipy_ratio)}
     for name, (score, given, peer) in tests.items():
         quick = median(repeats, lambda score=score, given=given: asked(score, systems, interval="none", **given))
         slow = median(1, peer)
@@ -182,11 +179,7 @@ class Parts(NamedTuple):
     intervals: bool = False
 
 
-LARGE = (
-    Parts(26, 78, 120_000),
-    Parts(100, 82, 120_000),
-    Parts(100, 82, 164, intervals=True),
-)
+LARGE = (Parts(26, 78, 120_000), Parts(100, 82, 120_000), Parts(100, 82, 164, intervals=True))
 NEVER = 1e-290
 """A level so small that no p is near the decision."""
 

@@ -185,11 +185,7 @@ def create_benchmark(organiser: httpx.Client, options: argparse.Namespace, gold:
 
 
 def submit_all(
-    organiser: httpx.Client,
-    url: str,
-    options: argparse.Namespace,
-    systems: Mapping[str, Parts],
-    progress: Progress,
+    organiser: httpx.Client, url: str, options: argparse.Namespace, systems: Mapping[str, Parts], progress: Progress
 ) -> dict[str, str]:
     """Submit each system as a team of its own, baselines as the organisers; return system -> submission."""
     task = progress.add_task("submitting", total=len(systems))

@@ -45,10 +45,7 @@ def missing(worth: float) -> Experiment:
         two = [Candidate("whole", (rows[0],)), Candidate("lacking", (rows[1],), missing=frozenset({REST}))]
         signs = generator.integers(0, 2, (999, len(u))) * 2 - 1
         constant = (1 + (np.abs(signs @ u) >= abs(u.sum() + alone)).sum()) / 1000
-        return {
-            "kept constant": constant <= ALPHA,
-            "one unit": pair(two, LAS, parts=parts)["p"] <= ALPHA,
-        }
+        return {"kept constant": constant <= ALPHA, "one unit": pair(two, LAS, parts=parts)["p"] <= ALPHA}
 
     return experiment
 

@@ -200,11 +200,7 @@ def _given_key() -> str | None:
 
 
 def polled(
-    look: Callable[[], View],
-    wait_for: Callable[[float, str | None], View],
-    kind: Kind = Kind.OWN,
-    *,
-    ends: bool = True,
+    look: Callable[[], View], wait_for: Callable[[float, str | None], View], kind: Kind = Kind.OWN, *, ends: bool = True
 ) -> Response:
     """Return what `look` shows; with `Prefer: wait`, once it differs from what the client knows.
 

@@ -158,17 +158,13 @@ class Moment(fields.AwareDateTime):
 class Nested(fields.Nested):
     """An object, which its own schema checks."""
 
-    default_error_messages = messages(
-        type=Fault("wrong-type", "This must be an object."),
-    )
+    default_error_messages = messages(type=Fault("wrong-type", "This must be an object."))
 
 
 class Listed(fields.List[Member]):
     """A list."""
 
-    default_error_messages = messages(
-        invalid=Fault("wrong-type", "This must be a list."),
-    )
+    default_error_messages = messages(invalid=Fault("wrong-type", "This must be a list."))
 
 
 class Setting(fields.Raw):

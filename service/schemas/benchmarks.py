@@ -21,10 +21,7 @@ class PublishInput(base.Checked):
     """What of gold's text is given out."""
 
     shape: ClassVar[base.Shape] = {
-        "oneOf": [
-            {"type": "boolean"},
-            {"type": "string", "enum": [known for known in INPUTS if type(known) is str]},
-        ]
+        "oneOf": [{"type": "boolean"}, {"type": "string", "enum": [known for known in INPUTS if type(known) is str]}]
     }
 
     def check(self, value: object) -> object:

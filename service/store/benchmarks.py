@@ -179,12 +179,7 @@ def activate(db: Connection, slug: str, number: int, now: datetime) -> None:
     db.execute(
         update(benchmarks)
         .where(benchmarks.c.id == slug)
-        .values(
-            active_revision=number,
-            updated_at=now,
-            version=benchmarks.c.version + 1,
-            board_version=_ROWS_CHANGED,
-        )
+        .values(active_revision=number, updated_at=now, version=benchmarks.c.version + 1, board_version=_ROWS_CHANGED)
     )
 
 

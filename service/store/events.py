@@ -216,8 +216,7 @@ def subscribed(db: Connection, event: Event) -> Sequence[Webhook]:
     """List the webhooks that an event is sent to. Whether they may see it is checked on delivery."""
     c = webhooks.c
     query = select(webhooks).where(
-        c.disabled_at.is_(None),
-        c.benchmark_id.is_(None) | (c.benchmark_id == event.benchmark_id),
+        c.disabled_at.is_(None), c.benchmark_id.is_(None) | (c.benchmark_id == event.benchmark_id)
     )
     if event.team_id is not None:
         query = query.where(c.team_id.is_(None) | (c.team_id == event.team_id))

@@ -188,10 +188,7 @@ def save_part(db: Connection, revision_id: str, part: Part, sentence_keys: IntAr
         update(parts)
         .where(parts.c.revision_id == revision_id, parts.c.name == part.name)
         .values(
-            sentences=part.sentences,
-            words=part.words,
-            gold_key=part.gold_key,
-            sentence_keys=pack_array(sentence_keys),
+            sentences=part.sentences, words=part.words, gold_key=part.gold_key, sentence_keys=pack_array(sentence_keys)
         )
     )
 

@@ -223,9 +223,7 @@ def quota_use(db: Connection, benchmark_id: str, team_id: str, utc_day: str, *, 
     """
     c = submissions.c
     cancelled_early = and_(
-        c.state == CANCELLED,
-        runs.c.started_at.is_(None),
-        or_(c.deleted_at.is_(None), c.deleted_at > c.finished_at),
+        c.state == CANCELLED, runs.c.started_at.is_(None), or_(c.deleted_at.is_(None), c.deleted_at > c.finished_at)
     )
     charged = ~or_(cancelled_early, (c.state == FAILED) & (c.failure_kind == "service"))
     scored = charged if blind else charged & (c.state != FAILED)

@@ -162,13 +162,11 @@ def require_open(benchmark: Benchmark, caller: Caller, now: datetime) -> None:
         return
     if not benchmark.opened(now):
         raise errors.Conflict(
-            f"The benchmark {benchmark.id!r} opens at {benchmark.settings['opens_at']}.",
-            slug="not-open",
+            f"The benchmark {benchmark.id!r} opens at {benchmark.settings['opens_at']}.", slug="not-open"
         )
     if benchmark.closed(now):
         raise errors.Conflict(
-            f"The benchmark {benchmark.id!r} closed at {benchmark.settings['closes_at']}.",
-            slug="closed",
+            f"The benchmark {benchmark.id!r} closed at {benchmark.settings['closes_at']}.", slug="closed"
         )
 
 

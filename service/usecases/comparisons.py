@@ -524,10 +524,7 @@ def _compared(db: Connection, context: Context, caller: Caller, benchmark: Bench
         raise _Unseen("The two rows are not compared with each other.")
     return Compared(
         _named(gate.comparison_view(viewer.level, comparison), board.score, team_of),
-        {
-            "benchmark": benchmark.id,
-            "comparison": name,
-        },
+        {"benchmark": benchmark.id, "comparison": name},
     )
 
 

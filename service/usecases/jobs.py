@@ -502,9 +502,7 @@ def _finished(context: Context, caller: Caller, job_id: str) -> View:
     view = view_job(context, caller, job_id)
     if not view.final:
         raise Conflict(
-            f"The job {job_id} is {view.state}; ask again when it has finished.",
-            slug="not-finished",
-            headers=SOON,
+            f"The job {job_id} is {view.state}; ask again when it has finished.", slug="not-finished", headers=SOON
         )
     if view.state != SUCCEEDED:
         raise Conflict(f"The job {job_id} is {view.state} and has no results.", slug="no-results")

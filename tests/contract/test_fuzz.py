@@ -24,8 +24,8 @@ CONFIG = {
     "checks": {
         "positive_data_acceptance": {
             "expected-statuses": ["2xx", "304", "400", "403", "404", "409", "412", "422", "428", "429"]
-        },
-    },
+        }
+    }
 }
 EXAMPLES = {"submit_job": 30, "create_token": 15, "create_benchmark": 25, "submit": 25}
 

@@ -255,10 +255,7 @@ def require_alike(
     answers: list[list[Any]] = []
     organisers: list[list[Any]] = []
     for number, gold in enumerate(golds):
-        with (
-            pytest.MonkeyPatch.context() as patch,
-            world(folder / str(number), url, gold, settings(), patch) as place,
-        ):
+        with pytest.MonkeyPatch.context() as patch, world(folder / str(number), url, gold, settings(), patch) as place:
             asked = list(requests(place.known))
             place.tokens["organiser"] = ADMIN
             reading = [request for request in asked if request.method == "GET" and not request.varied]

@@ -36,10 +36,7 @@ def request_of(folder, metrics, systems=None):
 
 def test_english_ewt_on_gold_tokens_has_eval07s_figures(served, real_data, golden):
     folder = real_data / "ud_en_ewt" / "gold_tokens"
-    metrics = [
-        "attachment",
-        {"name": "attachment", "key": "attachment_nopunct", "params": {"punctuation": False}},
-    ]
+    metrics = ["attachment", {"name": "attachment", "key": "attachment_nopunct", "params": {"punctuation": False}}]
     job = score(served, request_of(folder, metrics))
     assert job["state"] == "succeeded", job["failure"]
     expected = golden("eval07_en_ewt")["systems"]

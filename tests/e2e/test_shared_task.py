@@ -67,9 +67,7 @@ def test_a_shared_task_from_gold_to_its_revision(served: ServiceProcess) -> None
         assert right.status_code == 201, right.text
         assert right.json()["scores"]["main"]["value"] == 1.0
         wrong = organiser.post(
-            f"{benchmark}/submissions",
-            headers={**oslo, **WAIT},
-            json={"name": "wrong", "outputs": {"en": ONE_WRONG}},
+            f"{benchmark}/submissions", headers={**oslo, **WAIT}, json={"name": "wrong", "outputs": {"en": ONE_WRONG}}
         ).json()
         assert organiser.get(right.headers["Location"], headers=oslo).status_code == 404
 

@@ -55,9 +55,7 @@ def collected() -> Iterator[list[bytes]]:
 
 
 def spans(bodies: list[bytes]) -> list[Any]:
-    from opentelemetry.proto.collector.trace.v1.trace_service_pb2 import (  # noqa: PLC0415 - may be missing
-        ExportTraceServiceRequest,
-    )
+    from opentelemetry.proto.collector.trace.v1.trace_service_pb2 import ExportTraceServiceRequest  # noqa: PLC0415 - may be missing
 
     monitoring.flush_spans()
     read = [ExportTraceServiceRequest.FromString(body) for body in bodies]

@@ -10,10 +10,7 @@ SMALL = {"format": "conllu", "gold": "gold", "metrics": ["attachment"], "systems
 FULL = {
     **SMALL,
     "format": {"name": "conllu"},
-    "systems": [
-        {"name": "a", "output": "a", "format": "conllx"},
-        {"name": "b", "output": "b", "run_of": "a"},
-    ],
+    "systems": [{"name": "a", "output": "a", "format": "conllx"}, {"name": "b", "output": "b", "run_of": "a"}],
     "transforms": [{"name": "lowercase"}],
     "significance": {"shuffles": 10},
     "agreement": [["attachment.las", "attachment.uas"]],

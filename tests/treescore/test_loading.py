@@ -9,18 +9,7 @@ from pathlib import Path
 import pytest
 
 ROOT = Path(__file__).parents[2]
-HEAVY = {
-    "jsonschema",
-    "llvmlite",
-    "numba",
-    "pandas",
-    "polars",
-    "scipy",
-    "sqlalchemy",
-    "flask",
-    "redis",
-    "rq",
-}
+HEAVY = {"jsonschema", "llvmlite", "numba", "pandas", "polars", "scipy", "sqlalchemy", "flask", "redis", "rq"}
 FOR_CALLS = {"click", "httpx", "numpy", "orjson", "rich"}
 """What the library stands on, loaded by what needs it."""
 

@@ -105,9 +105,7 @@ COMMANDS: Mapping[str, Entry] = {
         "treescore.cli.submit",
     ),
     "organise": Entry(
-        "Organise a benchmark: settings, teams, invites, revisions, figures, webhooks.",
-        SEND,
-        "treescore.cli.organise",
+        "Organise a benchmark: settings, teams, invites, revisions, figures, webhooks.", SEND, "treescore.cli.organise"
     ),
     "serve": Entry("Start everything (store, Redis, API, workers, sweeper) and keep it running until Ctrl-C."),
     "demo": Entry("Start the service, score the example benchmarks over HTTP, print scores and name the page."),

@@ -19,14 +19,7 @@ from rich.progress import Progress as Bar
 from treescore.cli import verdicts
 from treescore.cli.exits import NO_SERVICE, OK, WRONG_INPUT, Stopped, epilog
 from treescore.cli.service import asking, service_options, show, status_of, token_of
-from treescore.client import (
-    UNFINISHED,
-    Client,
-    ClientError,
-    Document,
-    Progress,
-    problem_lines,
-)
+from treescore.client import UNFINISHED, Client, ClientError, Document, Progress, problem_lines
 
 BEST = "best"
 OPPONENTS = ("compare_with", "fail_if_worse_than", "not_worse_than")

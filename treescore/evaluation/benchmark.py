@@ -246,9 +246,7 @@ def joined_tokens(parts: Sequence[TokenBits | None]) -> TokenBits | None:
     return TokenBits(np.concatenate([each.bits for each in known]), np.concatenate(offsets))
 
 
-def joined_documents(
-    parts: Iterable[tuple[Sequence[str | None] | None, BoolArray]],
-) -> list[str | None] | None:
+def joined_documents(parts: Iterable[tuple[Sequence[str | None] | None, BoolArray]]) -> list[str | None] | None:
     """Join the documents of each part's compared sentences, bool (n,); None where no part marks any."""
     names: list[str | None] = []
     for of_part, sentences in parts:

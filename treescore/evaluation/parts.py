@@ -175,10 +175,7 @@ class PartScores:
 
 
 def part_scores(
-    table: ScoreTable,
-    rows: Sequence[Counts],
-    lacking: Sequence[bool] = (),
-    blocks: Sequence[IntArray | None] = (),
+    table: ScoreTable, rows: Sequence[Counts], lacking: Sequence[bool] = (), blocks: Sequence[IntArray | None] = ()
 ) -> PartScores:
     """Compute the figures of one metric over parts, with the intervals of `interval: auto`.
 

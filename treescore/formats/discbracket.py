@@ -25,16 +25,7 @@ from treescore.formats.shared.interning import new_table, number_all, padded, se
 from treescore.formats.shared.lines import short, unix_lines
 from treescore.formats.shared.tree_signs import discbracket_signs
 
-(
-    READABLE,
-    UNCLOSED,
-    UNOPENED,
-    OUTSIDE,
-    BAD_LEAF,
-    EMPTY_NODE,
-    REPEATED_INDEX,
-    INDEX_GAP,
-) = range(8)
+(READABLE, UNCLOSED, UNOPENED, OUTSIDE, BAD_LEAF, EMPTY_NODE, REPEATED_INDEX, INDEX_GAP) = range(8)
 """Faults of a line."""
 
 DEEP = 8
@@ -273,29 +264,18 @@ def _placed(columns: Columns, first: int, stop: int) -> tuple[int, int]:
 _ESCAPED_BRACKETS = {"(": "#LRB#", ")": "#RRB#"}
 _LEAF_FORM = "Each leaf is index=word, as in (NN 0=dogs); brackets in words are #LRB# and #RRB#."
 _FAULTS = {
-    UNCLOSED: Problem(
-        "bracket-unclosed",
-        "The line ends while brackets are open, the last {}. Close what is open.",
-    ),
-    UNOPENED: Problem(
-        "bracket-unopened",
-        "A bracket is closed that was never opened. Remove it, or open one before.",
-    ),
+    UNCLOSED: Problem("bracket-unclosed", "The line ends while brackets are open, the last {}. Close what is open."),
+    UNOPENED: Problem("bracket-unopened", "A bracket is closed that was never opened. Remove it, or open one before."),
     OUTSIDE: Problem(
         "text-outside-brackets",
         "{} stands outside the brackets of the line's tree. Write one tree a line, and comments after a tab.",
     ),
-    BAD_LEAF: Problem(
-        "discbracket-leaf",
-        "{} is not a leaf.",
-    ),
+    BAD_LEAF: Problem("discbracket-leaf", "{} is not a leaf."),
     EMPTY_NODE: Problem(
-        "node-without-words",
-        "The constituent {} has no words below it. Remove it, or put some into it.",
+        "node-without-words", "The constituent {} has no words below it. Remove it, or put some into it."
     ),
     REPEATED_INDEX: Problem(
-        "discbracket-repeated-index",
-        "The index of {} stands twice in the line. Give each word an index of its own.",
+        "discbracket-repeated-index", "The index of {} stands twice in the line. Give each word an index of its own."
     ),
     INDEX_GAP: Problem(
         "discbracket-index-gap",

@@ -295,7 +295,7 @@ class SemanticDependencies(registry.Metric):
     doc: ClassVar[str] = "Precision, recall and F1 of semantic dependency graphs, labelled and unlabelled (SDP)."
     source: ClassVar[str] = "Oepen et al. 2015, https://aclanthology.org/S15-2153; mtool --score sdp"
     params: ClassVar[Mapping[str, Param]] = {
-        "errors": errors_param("Graphs of gold for which the output has no edge", "without effect on precision"),
+        "errors": errors_param("Graphs of gold for which the output has no edge", "without effect on precision")
     }
     reads: ClassVar[tuple[type[Any], ...]] = (SemanticTreebank,)
     examples: ClassVar[tuple[registry.Example, ...]] = (registry.Example("sdp", GRAPHS),)

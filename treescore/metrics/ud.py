@@ -175,10 +175,7 @@ def ud_slices(
             "gold_correct": Numbers(gold_correct),
             "system_correct": Numbers(system_correct),
         },
-        {
-            "las_recall": Quotients([gold_correct], [of_gold]),
-            "las_precision": Quotients([system_correct], [of_system]),
-        },
+        {"las_recall": Quotients([gold_correct], [of_gold]), "las_precision": Quotients([system_correct], [of_system])},
     )
 
 
@@ -265,9 +262,7 @@ class Ud(registry.Metric):
             "each is then right where gold's word is a root.",
         ),
         "missing_heads": Param(
-            {"enum": ["error", WRONG]},
-            "error",
-            "HEAD _: an error; or a wrong head (wrong), also where gold has none.",
+            {"enum": ["error", WRONG]}, "error", "HEAD _: an error; or a wrong head (wrong), also where gold has none."
         ),
         "broken_trees": Param(
             {"enum": ["error", SENTENCE]},

@@ -345,10 +345,7 @@ def _passing(halves: Halves) -> list[int]:
     counts = [arcs.passing() for arcs in halves.arcs]
     ends = [_block_bounds(halves, block, block) for block in range(len(halves.blocks))]
     rows = [min(half, len(halves.rows) - 1) for half in range(len(counts))]
-    return [
-        *(sum(count[end[row][0]] for count, row in zip(counts, rows, strict=True)) for end in ends),
-        0,
-    ]
+    return [*(sum(count[end[row][0]] for count, row in zip(counts, rows, strict=True)) for end in ends), 0]
 
 
 def _most_blocks(halves: Halves, start: int) -> int:

@@ -54,11 +54,7 @@ from treescore.significance.units import Sample
 
 @compiled
 def pair_kinds(
-    tops: tuple[Counts, Counts],
-    bottoms: tuple[Counts, Counts],
-    starts: IntArray,
-    whole: FloatArray,
-    kept: FloatArray,
+    tops: tuple[Counts, Counts], bottoms: tuple[Counts, Counts], starts: IntArray, whole: FloatArray, kept: FloatArray
 ) -> tuple[Kinds, FloatArray, FloatArray]:
     """Group the differing units of two systems by (part, +-(u, v)).
 
@@ -592,11 +588,7 @@ def _distances(answers: Sequence[Answer], decision: Decision) -> FloatArray:
 
 
 def _redo(
-    parts: Parts,
-    pairs: Sequence[tuple[int, int]],
-    answers: list[Answer],
-    chosen: dict[int, int],
-    decision: Decision,
+    parts: Parts, pairs: Sequence[tuple[int, int]], answers: list[Answer], chosen: dict[int, int], decision: Decision
 ) -> None:
     """Replace the answers of those chosen, by their draws, or by inversion where these are 0.
 

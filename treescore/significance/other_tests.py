@@ -250,10 +250,7 @@ def directed_tests(sample: Sample, pairs: Sequence[tuple[int, int]], plan: Shuff
 
 
 def recall_and_precision(
-    counted: Terms,
-    rows: Sequence[Counts],
-    pairs: Sequence[tuple[int, int]],
-    plan: ShufflePlan,
+    counted: Terms, rows: Sequence[Counts], pairs: Sequence[tuple[int, int]], plan: ShufflePlan
 ) -> list[dict[str, Json]]:
     """Make for each pair the comparator's two rows; empty documents where the counts have no brackets or links."""
     documents: list[dict[str, Json]] = [{} for _ in pairs]

@@ -61,11 +61,7 @@ MOST_NAMES = 10_000
 _SHOWN = 5
 """Most names of a circle that a message quotes."""
 
-_NAMES: Mapping[str, Json] = {
-    "type": "object",
-    "additionalProperties": {"type": "string"},
-    "maxProperties": MOST_NAMES,
-}
+_NAMES: Mapping[str, Json] = {"type": "object", "additionalProperties": {"type": "string"}, "maxProperties": MOST_NAMES}
 
 
 @register

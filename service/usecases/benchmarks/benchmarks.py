@@ -338,8 +338,7 @@ def _matches(if_match: str, etag: str) -> bool:
 
 def _benchmark_taken(slug: str) -> Conflict:
     return Conflict(
-        f"The id {slug!r} is taken (ids of deleted benchmarks stay taken). Use another id.",
-        slug="id-taken",
+        f"The id {slug!r} is taken (ids of deleted benchmarks stay taken). Use another id.", slug="id-taken"
     )
 
 
@@ -393,11 +392,7 @@ def _days(sent: Sequence[SentAttempt], checked: Mapping[str, int], first: date, 
     counted = Counter((each.utc_day, _state(each)) for each in sent)
     days = [(first + timedelta(days=at)).isoformat() for at in range(number)]
     return [
-        {
-            "day": day,
-            **{state: counted[day, state] for state in _STATES.values()},
-            "validations": checked.get(day, 0),
-        }
+        {"day": day, **{state: counted[day, state] for state in _STATES.values()}, "validations": checked.get(day, 0)}
         for day in days
     ]
 

@@ -35,11 +35,7 @@ from treescore.errors import Problem, ProblemList, ScoringError
 
 
 def create_revision(
-    context: Context,
-    caller: Caller,
-    slug: str,
-    request: RevisionRequest,
-    idempotency_key: IdempotencyKey | None = None,
+    context: Context, caller: Caller, slug: str, request: RevisionRequest, idempotency_key: IdempotencyKey | None = None
 ) -> tuple[int, bool]:
     """Store a revision, which a worker checks and re-scores. Return its number, and whether it is new.
 

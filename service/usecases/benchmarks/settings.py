@@ -47,14 +47,7 @@ DEFAULTS: Mapping[str, Json] = {
         "unit": "auto",
         "split": None,
     },
-    "about": {
-        "description": None,
-        "rules": None,
-        "citation": None,
-        "licence": None,
-        "contact": None,
-        "links": [],
-    },
+    "about": {"description": None, "rules": None, "citation": None, "licence": None, "contact": None, "links": []},
 }
 
 

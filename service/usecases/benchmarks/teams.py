@@ -174,8 +174,7 @@ def _some_taken(request: TeamsRequest, known: set[str]) -> Conflict:
 
 def _team_taken(team_id: str) -> Conflict:
     return Conflict(
-        f"The team id {team_id!r} is taken (ids of erased teams stay taken). Use another id.",
-        slug="id-taken",
+        f"The team id {team_id!r} is taken (ids of erased teams stay taken). Use another id.", slug="id-taken"
     )
 
 

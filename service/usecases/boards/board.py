@@ -201,10 +201,7 @@ def with_significance(rows: Sequence[BoardRow], comparison: Mapping[str, Json]) 
         pair = _next_pair(rows, index, tested, pairs)
         result.append(
             replace(
-                row,
-                tested=row.entry.id in tested,
-                p_next=pair.get("p_adjusted"),
-                detectable=pair.get("detectable"),
+                row, tested=row.entry.id in tested, p_next=pair.get("p_adjusted"), detectable=pair.get("detectable")
             )
         )
     for index, (low, high), cluster in zip(counted, intervals, clusters, strict=True):

@@ -400,11 +400,7 @@ class Scorer:
         return [rows[share_rows(self._split, part, share)] for part, rows in zip(self.parts, whole, strict=True)]
 
     def _metric_document(
-        self,
-        entry: Entry,
-        scores: PartScores,
-        rows: Sequence[Counts],
-        parts: Sequence[dict[str, Json] | None],
+        self, entry: Entry, scores: PartScores, rows: Sequence[Counts], parts: Sequence[dict[str, Json] | None]
     ) -> dict[str, object]:
         """Return a metric's scores; the documents of its parts are None where the part was not scored."""
         table = entry.metric.table

@@ -172,12 +172,7 @@ def _steps(db: Connection, revision: Revision, parts: Sequence[Part], sent: Sequ
 
 
 def _step(step: Step) -> dict[str, object]:
-    return {
-        "before": step.before,
-        "submission": step.after,
-        "changed_sentences": step.changed,
-        "gain": step.gain,
-    }
+    return {"before": step.before, "submission": step.after, "changed_sentences": step.changed, "gain": step.gain}
 
 
 def _public_less_private(

@@ -25,10 +25,7 @@ def post(stage: Stage, meta: Any, files: dict[str, bytes], **headers: str) -> Te
     parts = {"meta": field} | {name: ("file", body) for name, body in files.items()}
     form = httpx.Request("POST", "http://host", files=parts)  # Werkzeug's client ends no empty file with a line end
     return stage.client().post(
-        "/v1/jobs",
-        data=form.read(),
-        headers={"Prefer": "wait=5", **headers},
-        content_type=form.headers["Content-Type"],
+        "/v1/jobs", data=form.read(), headers={"Prefer": "wait=5", **headers}, content_type=form.headers["Content-Type"]
     )
 
 

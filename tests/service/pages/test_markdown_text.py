@@ -11,9 +11,7 @@ from hypothesis import strategies as st
 
 from service.pages.markdown import strangers_html
 
-TAGS = {
-    *("p", "h2", "h3", "h4", "h5", "h6", "ul", "ol", "li", "em", "strong", "code", "pre", "a", "br"),
-}
+TAGS = {*("p", "h2", "h3", "h4", "h5", "h6", "ul", "ol", "li", "em", "strong", "code", "pre", "a", "br")}
 LONGEST = 20_000
 
 

@@ -100,11 +100,7 @@ def test_notes_have_lines_and_tabs():
 
 def test_null_is_another_change_than_nothing():
     changes = loaded(benchmarks.BenchmarkChanges, {"series": None, "quota": {"scored_total": None}, "rounding": 0.5})
-    assert changes.given() == {
-        "series": None,
-        "quota": requests.QuotaChanges(scored_total=None),
-        "rounding": 0.5,
-    }
+    assert changes.given() == {"series": None, "quota": requests.QuotaChanges(scored_total=None), "rounding": 0.5}
     assert (changes.title, changes.quota.scored_per_day) == (MISSING, MISSING)
 
 

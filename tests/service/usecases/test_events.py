@@ -171,10 +171,7 @@ def test_pages_go_on_where_the_last_ended_and_the_feed_goes_on_after_its_end(tas
     task.scored(lyon, OTHER_WORDS)
     assert [
         event["type"] for event in list_events(context, ORGANISER, EventsQuery(after=whole[-1], limit=10)).items
-    ] == [
-        "submission.created",
-        "submission.failed",
-    ]
+    ] == ["submission.created", "submission.failed"]
 
 
 def test_a_long_run_of_others_events_hides_nothing(task, context, monkeypatch):

@@ -59,10 +59,7 @@ def ended(folder: Path, module: str, *arguments: str, to: int | None = None) -> 
 def test_a_full_disk_is_one_line(folder: Path, command: tuple[str, ...]) -> None:
     with FULL.open("w") as full:
         status, errors = ended(folder, *command, to=full.fileno())
-    assert (status, errors) == (
-        UNWRITTEN,
-        "Error: Standard output cannot be written: No space left on device.\n",
-    )
+    assert (status, errors) == (UNWRITTEN, "Error: Standard output cannot be written: No space left on device.\n")
 
 
 @pytest.mark.parametrize("command", COMMANDS[:1] + COMMANDS[-1:], ids=" ".join)

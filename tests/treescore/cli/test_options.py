@@ -34,10 +34,7 @@ def run(*arguments, status=0):
         (("--metric", '{"x": 1}'), "metrics/1/name: This must be a string. [wrong-type]"),
         (("--metric", "[1]"), 'metrics/1: This must be a name or an object with a "name", as in'),
         (("--metric", '{"name": "ud", "params": []}'), "metrics/1/params: This must be an object, as in"),
-        (
-            ("--metric", '{"name": "ud", "key": 5}'),
-            "metrics/1/key: This must be a string of 1 to 100 letters",
-        ),
+        (("--metric", '{"name": "ud", "key": 5}'), "metrics/1/key: This must be a string of 1 to 100 letters"),
         (("--transform", "[]"), 'transforms/0: This must be a name or an object with a "name", as in'),
         (("--format", "{}"), "format/name: This must be a string. [wrong-type]"),
         (("--format", '{"name": "conllu", "x": 1}'), "format/x: Unknown parameter 'x' of format conllu"),

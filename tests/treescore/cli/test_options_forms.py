@@ -24,13 +24,7 @@ from treescore.results import FORMS
 
 FILES = (GOLD, f"A={RULES}", f"B={GRAPH}")
 FLAGS = ("--text", "--json", "--csv", "--markdown", "--latex", "--html")
-INSPECT = {
-    "score": (),
-    "compare": (),
-    "errors": ("--deprel", "obl"),
-    "slices": ("--by", "sentence_length"),
-    "diff": (),
-}
+INSPECT = {"score": (), "compare": (), "errors": ("--deprel", "obl"), "slices": ("--by", "sentence_length"), "diff": ()}
 
 
 @pytest.fixture

@@ -205,8 +205,7 @@ def test_the_first_submission_has_nothing_to_be_compared_with(served, files):
 
 
 @pytest.mark.parametrize(
-    ("output", "expected"),
-    [("bad.conllu", "bad.conllu:4:7: HEAD is 9"), ("other.conllu", "[word-mismatch]")],
+    ("output", "expected"), [("bad.conllu", "bad.conllu:4:7: HEAD is 9"), ("other.conllu", "[word-mismatch]")]
 )
 def test_an_output_that_cannot_be_scored_is_status_2_with_a_line_for_each_problem(tiny, files, output, expected):
     done = tiny.run(files / output, status=2)

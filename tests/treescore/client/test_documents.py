@@ -21,11 +21,7 @@ from treescore.client.requests import operation_of, progress_of, upload_of, uplo
 JOB = {
     "id": "job_1",
     "state": "succeeded",
-    "results": {
-        "systems": [
-            {"name": "A", "metrics": {"parseval": {"scores": {"f1": 0.5, "cutoff": {"f1": None}}}}},
-        ]
-    },
+    "results": {"systems": [{"name": "A", "metrics": {"parseval": {"scores": {"f1": 0.5, "cutoff": {"f1": None}}}}}]},
     "warnings": [{"code": "odd", "detail": "It is odd."}],
     "failure": None,
 }

@@ -305,11 +305,7 @@ TOKEN = "ts_secret"  # noqa: S105 - of no service
     [("post", "/v1/tokens", 1), ("POST", "/v9/new", 1), ("PATCH", "/v9/new", 1), ("delete", "/v1/jobs/job_1", 4)],
 )
 def test_what_may_not_be_repeated_is_sent_once_however_it_is_written(method, path, times):
-    with (
-        raw_server([CLOSE]) as (url, received),
-        Client(url, backoff=FAST) as client,
-        pytest.raises(answers.NoAnswer),
-    ):
+    with raw_server([CLOSE]) as (url, received), Client(url, backoff=FAST) as client, pytest.raises(answers.NoAnswer):
         client.send(method, path, json={})
     assert len(received) == times
 

@@ -105,13 +105,7 @@ def test_a_bracket_around_all_is_the_root_else_there_is_one_above() -> None:
         "(S (NP-SBJ (NN-X a)) (VP (VB b) (NP)) ())\n(A (X x)) (B (Y y))\n\n( (S (X x)))\n(X x)\n(S (Y (X x))) word)\n"
     )
     found = bracketed(text.replace(" word)", ""))
-    assert tree(found, 0) == [
-        ("S", "", [0, 1]),
-        ("NP", "SBJ", [0]),
-        ("VP", "", [1]),
-        ("NP", "", []),
-        ("", "", []),
-    ]
+    assert tree(found, 0) == [("S", "", [0, 1]), ("NP", "SBJ", [0]), ("VP", "", [1]), ("NP", "", []), ("", "", [])]
     assert [label for label, _, _ in tree(found, 1)] == ["ROOT", "A", "B"]
     assert tree(found, 2) == [("ROOT", "", [])]
     assert [label for label, _, _ in tree(found, 3)] == ["", "S"]

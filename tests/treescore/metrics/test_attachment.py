@@ -76,10 +76,7 @@ def test_what_is_no_tree_is_scored_with_a_warning() -> None:
     system = tree(("a", 2, "root"), ("b", 1, "dep"), ("c", 9, "dep"), ("d", 4, "dep"))
     outcome = evaluate(gold, system, "conllx")
     assert outcome.totals.tolist()[:4] == [4, 1, 4, 1]
-    assert [(warning.code, warning.line) for warning in outcome.warnings] == [
-        ("cycle", 1),
-        ("head-out-of-range", 3),
-    ]
+    assert [(warning.code, warning.line) for warning in outcome.warnings] == [("cycle", 1), ("head-out-of-range", 3)]
 
 
 def test_multiword_tokens_empty_nodes_and_comments_are_no_words() -> None:
@@ -132,11 +129,7 @@ def test_slices_count_on_both_sides() -> None:
         "right": [1, 0, 0, 0],
         "self": [0, 1, 0, 0],
     }
-    assert rows_of(outcome, "distance") == {
-        "to_root": [1, 1, 1, 1],
-        "1": [2, 4, 2, 1],
-        "3-6": [3, 1, 1, 1],
-    }
+    assert rows_of(outcome, "distance") == {"to_root": [1, 1, 1, 1], "1": [2, 4, 2, 1], "3-6": [3, 1, 1, 1]}
     assert rows_of(outcome, "projectivity") == {"projective": [5, 5, 4, 3], "non-projective": [1, 1, 0, 0]}
     assert rows_of(outcome, "depth") == {
         -1: [0, 1, 0, 0],

@@ -45,7 +45,7 @@ OURS = {
     for program in ("conll18", "udtools", "udtools_multiple_roots_okay", "udpipe2", "udpipe2_no_single_root")
 } | {
     ("cycle_beside_root_system", "udpipe2_broken_sentences_without_heads"): "the program fails on a functional word "
-    "without head",
+    "without head"
 }
 
 

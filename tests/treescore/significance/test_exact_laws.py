@@ -42,11 +42,7 @@ def test_linear_p_is_the_share_of_swaps(signed: list[int]) -> None:
     moved = np.array(
         [d.sum() - 2 * d[[(swap >> at) & 1 == 1 for at in range(len(d))]].sum() for swap in range(2 ** len(d))]
     )
-    shares = {
-        "two-sided": np.abs(moved) >= abs(d.sum()),
-        "greater": moved >= d.sum(),
-        "less": moved <= d.sum(),
-    }
+    shares = {"two-sided": np.abs(moved) >= abs(d.sum()), "greater": moved >= d.sum(), "less": moved <= d.sum()}
     for alternative in ALTERNATIVES:
         p, log_p = exact_sums.exact_p(found, alternative)
         assert p == pytest.approx(shares[alternative].mean(), rel=1e-12)

@@ -13,14 +13,7 @@ import pytest
 
 from treescore.core.scores import Score, f1_score, harmonic, ratio_score
 from treescore.significance import macro, permutation, signed_sums
-from treescore.significance.macro import (
-    inverted_p,
-    listed_p,
-    macro_pair,
-    normal_tail,
-    parts_of,
-    sampled_p,
-)
+from treescore.significance.macro import inverted_p, listed_p, macro_pair, normal_tail, parts_of, sampled_p
 from treescore.significance.permutation import LAW_BUDGET, ShufflePlan, part_tests
 from treescore.significance.units import Sample, by_part, sample_of
 
@@ -304,10 +297,7 @@ def test_real_counts_and_parts_in_any_order_give_the_same_p() -> None:
     expected = one(sample, plan=replace(PLAN, alpha=1e-12))
     order = np.random.default_rng(0).permutation(220)
     shuffled = replace(
-        sample,
-        tops=(sample.tops[0][:, order],),
-        bottoms=(sample.bottoms[0][:, order],),
-        parts=sample.parts[order],
+        sample, tops=(sample.tops[0][:, order],), bottoms=(sample.bottoms[0][:, order],), parts=sample.parts[order]
     )
     real = replace(sample, tops=(sample.tops[0] * 0.3,), bottoms=(sample.bottoms[0] * 0.3,))
     for other in (shuffled, real):

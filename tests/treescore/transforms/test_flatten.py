@@ -126,13 +126,7 @@ def test_rules_may_come_as_a_list() -> None:
 
 
 @pytest.mark.parametrize(
-    "rules",
-    [
-        "A^ " * 3000,
-        " ".join(f"A{i}|B{i}|C{i}^" for i in range(1900)),
-        ["A^ " * 1100] * 2,
-        "# " + "x" * 200_000,
-    ],
+    "rules", ["A^ " * 3000, " ".join(f"A{i}|B{i}|C{i}^" for i in range(1900)), ["A^ " * 1100] * 2, "# " + "x" * 200_000]
 )
 def test_too_many_rules_are_refused(rules: Any) -> None:
     with pytest.raises(LimitError) as error:

@@ -157,13 +157,7 @@ def _skip_space(text: Bytes, classes: Bytes, position: np.uint64) -> np.uint64:
 
 @compiled
 def _sentence(  # noqa: C901, PLR0912, PLR0915 - one loop over bytes: calls would cost more than they do
-    page: Page,
-    byte: int,
-    layout: Layout,
-    tokens: Tokens,
-    columns: Columns,
-    counts: IntArray,
-    bounds: Bounds,
+    page: Page, byte: int, layout: Layout, tokens: Tokens, columns: Columns, counts: IntArray, bounds: Bounds
 ) -> tuple[int, int, int, int, int]:
     """Read one sentence from a byte on; return the byte after it, fault, fault's byte, brackets left open, limit.
 

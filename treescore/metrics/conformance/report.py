@@ -36,10 +36,7 @@ class KeyReport:
         """Return the missed and violated key constituents of the sentences from `start` to `stop`."""
         offsets, usable = self.key.offsets[start : stop + 1], self.usable[start:stop]
         indices = np.arange(offsets[0], offsets[-1])
-        chosen = {
-            "missed": indices[~self.matches.matched[indices]],
-            "violated": indices[self.matches.crossed[indices]],
-        }
+        chosen = {"missed": indices[~self.matches.matched[indices]], "violated": indices[self.matches.crossed[indices]]}
         return columns.Records({name: self._listed(which, offsets, usable) for name, which in chosen.items()})
 
     def _listed(self, indices: IntArray, offsets: IntArray, usable: BoolArray) -> columns.Some:

@@ -230,11 +230,7 @@ PRESETS: Mapping[str, Choices] = {
     DISCODOP: _DISCODOP,
 }
 
-_PROGRAMS: Mapping[str, Choices] = {
-    "spmrl": _EVALB_SPMRL,
-    "spmrl-hebrew": _EVALB_SPMRL,
-    DISCODOP: Choices(gaps=True),
-}
+_PROGRAMS: Mapping[str, Choices] = {"spmrl": _EVALB_SPMRL, "spmrl-hebrew": _EVALB_SPMRL, DISCODOP: Choices(gaps=True)}
 """What a parameter file starts from under a preset: EVALB unless it is here."""
 
 _PAIRS: Mapping[str, Json] = {

@@ -101,12 +101,7 @@ class Compared:
         return gold, system
 
     def _brackets(
-        self,
-        tree: DiscontinuousTreebank,
-        whole: DiscontinuousTreebank,
-        kept: BoolArray,
-        spans: Spans,
-        own_spans: Spans,
+        self, tree: DiscontinuousTreebank, whole: DiscontinuousTreebank, kept: BoolArray, spans: Spans, own_spans: Spans
     ) -> Brackets:
         """Return the brackets of one side, of its tree without deleted words and as it was.
 

@@ -42,11 +42,9 @@ def test_it_says_what_changes_and_who_moves(board, dry_run):
     found = shown(board)
     assert (found["revision"], found["against"], found["dry_run"]) == (2, 1, dry_run)
     assert found["state"] == ("ready" if dry_run else "active")
-    assert found["settings"] == [
-        {"name": "main_score", "before": "attachment.las", "after": "attachment.uas"},
-    ]
+    assert found["settings"] == [{"name": "main_score", "before": "attachment.las", "after": "attachment.uas"}]
     assert found["parts"] == [
-        {"name": "en", "change": "changed", "sentences_before": 2, "sentences_after": 2, "sentences_changed": 1},
+        {"name": "en", "change": "changed", "sentences_before": 2, "sentences_after": 2, "sentences_changed": 1}
     ]
     moved = {each["team"]: (each["rank_before"], each["rank_after"]) for each in found["moved"]}
     assert moved == {"lyon": (1, 2), "oslo": (2, 1)}
@@ -57,7 +55,7 @@ def test_a_removed_part_is_named(board):
     revise(board, parts={"de": None}, dry_run=True)
     board.settle()
     assert shown(board)["parts"] == [
-        {"name": "de", "change": "removed", "sentences_before": 24, "sentences_after": None, "sentences_changed": 24},
+        {"name": "de", "change": "removed", "sentences_before": 24, "sentences_after": None, "sentences_changed": 24}
     ]
 
 

@@ -205,11 +205,7 @@ def test_a_hidden_track_is_refused_on_boards_matrices_and_in_comparisons(task, c
     task.make(
         parts={"en": {"gold": LONG}, "de": {"gold": LONG}, **small},
         feedback="scores",
-        tracks={
-            "some": ["en", "s1"],
-            "every": ["en", *small],
-            "large": ["en", "de"],
-        },
+        tracks={"some": ["en", "s1"], "every": ["en", *small], "large": ["en", "de"]},
     )
     for name in ("lyon", "oslo"):
         task.submit(task.team(name), {"en": LONG, **dict.fromkeys(small, SECOND_PART)})

@@ -375,12 +375,7 @@ def test_items_and_slices_of_a_submission_by_policy(board, two):
     groupings = orjson.loads(submission_slices(board.context, lyon, worse, query).body)
     assert groupings["groupings"] != []
     slices = orjson.loads(
-        submission_slices(
-            board.context,
-            ORGANISER,
-            worse,
-            replace(query, by=groupings["groupings"][0]),
-        ).body
+        submission_slices(board.context, ORGANISER, worse, replace(query, by=groupings["groupings"][0])).body
     )
     assert slices["slices"] != []
     for wrong in (("fr", None), ("en", "ud")):

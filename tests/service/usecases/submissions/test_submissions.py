@@ -31,15 +31,7 @@ from service.usecases.submissions.submissions import (
 )
 from tests.fixtures.contexts import ORGANISER, at, give_up, with_config
 from tests.fixtures.requests import loaded
-from tests.fixtures.tasks import (
-    BENCHMARK,
-    ONE_SENTENCE,
-    OTHER_WORDS,
-    RIGHT,
-    SECOND_PART,
-    SLUG,
-    WRONG,
-)
+from tests.fixtures.tasks import BENCHMARK, ONE_SENTENCE, OTHER_WORDS, RIGHT, SECOND_PART, SLUG, WRONG
 from workers.sweeper import Sweeper
 
 

@@ -25,12 +25,7 @@ from service.usecases.submissions.submissions import (
 )
 from tests.fixtures.contexts import ORGANISER, give_up
 from tests.fixtures.requests import loaded
-from tests.fixtures.tasks import (
-    ONE_SENTENCE,
-    RIGHT,
-    SLUG,
-    WRONG,
-)
+from tests.fixtures.tasks import ONE_SENTENCE, RIGHT, SLUG, WRONG
 from treescore.core.jit import forced
 
 

@@ -19,15 +19,7 @@ from service.usecases.submissions.submissions import list_submissions, rate_limi
 from service.usecases.submissions.validation import validate
 from tests.fixtures.contexts import ORGANISER, give_up, work_of
 from tests.fixtures.requests import loaded
-from tests.fixtures.tasks import (
-    ONE_SENTENCE,
-    OTHER_WORDS,
-    RIGHT,
-    SECOND_PART,
-    SLUG,
-    WRONG,
-    Task,
-)
+from tests.fixtures.tasks import ONE_SENTENCE, OTHER_WORDS, RIGHT, SECOND_PART, SLUG, WRONG, Task
 
 
 def asked(context, caller, output=RIGHT, key=None, **more):

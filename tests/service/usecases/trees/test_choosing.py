@@ -170,8 +170,7 @@ def test_words_of_the_output_are_each_shown_once(trees: Callable[..., list[Tree]
 
 
 @pytest.mark.parametrize(
-    ("kind", "shown"),
-    [("head", {"head", "both"}), ("label", {"label", "both"}), ("span", {"span", "crossing"})],
+    ("kind", "shown"), [("head", {"head", "both"}), ("label", {"label", "both"}), ("span", {"span", "crossing"})]
 )
 def test_sentences_are_chosen_by_kinds_of_errors(trees: Callable[..., list[Tree]], kind: str, shown: set[str]) -> None:
     found = trees(limit=1000)
