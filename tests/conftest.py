@@ -9,8 +9,6 @@ from typing import Any
 import pytest
 from hypothesis import HealthCheck, settings
 
-from treescore.core import jit
-
 pytest_plugins = [
     "tests.fixtures.servers",
     "tests.fixtures.contexts",
@@ -32,12 +30,6 @@ settings.load_profile("quick")
 ROOT = Path(__file__).parent.parent
 GOLDEN = ROOT / "tests" / "golden"
 DATA = ROOT.parent / "shared" / "data"
-
-
-@pytest.fixture(autouse=True)
-def _no_work_seen(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Each test begins as a process does, which has seen no work that compiling would pay for."""
-    monkeypatch.setattr(jit._ACCOUNT, "work", 0)
 
 
 @pytest.fixture(scope="session")

@@ -25,17 +25,7 @@ from gunicorn.workers.gthread import STOP_KEEPALIVE_LINGER, ThreadWorker  # type
 
 from service.config import Config, load_config
 from service.errors import BadRequest, InsufficientStorage, RequestTimeout, ServiceError, TooManyRequests, Unavailable
-from service.server.connection import (
-    EXTENSION,
-    PROBES,
-    Answer,
-    Arrival,
-    Bounds,
-    Connection,
-    ServerState,
-    Stage,
-    refusal,
-)
+from service.server import connection
 
 RECEIVED = 65_536
 """Bytes taken from one connection before the others have their turn."""
@@ -116,11 +106,11 @@ class Lane:
 class Lanes:
     """The threads for all, those for organisers, and one for each probe."""
 
-    def __init__(self, general: ThreadPoolExecutor, state: ServerState, organisers: int) -> None:
+    def __init__(self, general: ThreadPoolExecutor, state: connection.ServerState, organisers: int) -> None:
         self._state = state
         self.general = Lane(general, state.threads, QUEUED)
         self.reserved = Lane(ThreadPoolExecutor(max(1, organisers)), organisers, 0)
-        self.probes = {path: Lane(ThreadPoolExecutor(1), 1, PROBES_QUEUED) for path in PROBES}
+        self.probes = {path: Lane(ThreadPoolExecutor(1), 1, PROBES_QUEUED) for path in connection.PROBES}
 
     def of(self, request: Any) -> Lane:
         """Return the threads for a request. The reserved ones serve organisers while the others are all taken."""
@@ -151,23 +141,25 @@ class BufferingWorker(ThreadWorker):  # type: ignore[misc]
         spooled, unsent: bytes of bodies and of answers that are held.
     """
 
-    keepalived_conns: deque[Connection]
+    keepalived_conns: deque[connection.Connection]
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
         self.config: Config = load_config()
-        self.bounds = Bounds(self.config.max_body_bytes, self.config.max_upload_bytes, None)
-        self.state = ServerState(self.config)
+        self.bounds = connection.Bounds(self.config.max_body_bytes, self.config.max_upload_bytes, None)
+        self.state = connection.ServerState(self.config)
         self.lanes: Lanes | None = None
-        self.unfinished: dict[Connection, None] = {}
-        self.closing: dict[Connection, None] = {}
+        self.unfinished: dict[connection.Connection, None] = {}
+        self.closing: dict[connection.Connection, None] = {}
         self.spooled = self.unsent = 0
         self.looked = 0.0
 
     def run(self) -> None:
         """Serve until the worker is stopped."""
-        self.state = self.wsgi.extensions[EXTENSION]
-        self.bounds = Bounds(self.config.max_body_bytes, self.config.max_upload_bytes, spool_folder(self.config))
+        self.state = self.wsgi.extensions[connection.EXTENSION]
+        self.bounds = connection.Bounds(
+            self.config.max_body_bytes, self.config.max_upload_bytes, spool_folder(self.config)
+        )
         self.lanes = Lanes(self.tpool, self.state, self.config.organiser_threads)
         raise_file_limit()
         super().run()
@@ -187,26 +179,26 @@ class BufferingWorker(ThreadWorker):  # type: ignore[misc]
                 raise
             return
         self.nr_conns += 1
-        self._begin(Connection(sock, client, listener.getsockname()))
+        self._begin(connection.Connection(sock, client, listener.getsockname()))
 
-    def _begin(self, conn: Connection, data: bytes = b"") -> None:
+    def _begin(self, conn: connection.Connection, data: bytes = b"") -> None:
         """Expect a request, of which `data` has come already."""
-        conn.arrival = Arrival(self.cfg, conn.client, conn.answered + 1, self.bounds)
-        conn.enter(Stage.HEAD, monotonic(), self.config.header_seconds)
+        conn.arrival = connection.Arrival(self.cfg, conn.client, conn.answered + 1, self.bounds)
+        conn.enter(connection.Stage.HEAD, monotonic(), self.config.header_seconds)
         self.unfinished[conn] = None
         self._count()
         if len(self.unfinished) > self.config.max_unfinished:
             # the oldest: a client that drips, most likely. There is always one, the newest itself
-            oldest = next(each for each in self.unfinished if each.stage is Stage.HEAD)
+            oldest = next(each for each in self.unfinished if each.stage is connection.Stage.HEAD)
             self._refuse(oldest, Unavailable("Too many requests are unfinished. Retry."))
-        if conn.stage is Stage.HEAD:
+        if conn.stage is connection.Stage.HEAD:
             self._watch(conn, selectors.EVENT_READ, self._readable)
             if data:
                 self._arrived(conn, data)
             else:
                 self._readable(conn)
 
-    def _readable(self, conn: Connection) -> None:
+    def _readable(self, conn: connection.Connection) -> None:
         try:
             data = conn.sock.recv(RECEIVED)
         except BlockingIOError:
@@ -216,12 +208,12 @@ class BufferingWorker(ThreadWorker):  # type: ignore[misc]
             return
         if data:
             self._arrived(conn, data)
-        elif conn.stage is Stage.BODY:
+        elif conn.stage is connection.Stage.BODY:
             self._refuse(conn, BadRequest("The body is incomplete. Send as many bytes as Content-Length says."))
         else:
             self._drop(conn)
 
-    def _arrived(self, conn: Connection, data: bytes) -> None:
+    def _arrived(self, conn: connection.Connection, data: bytes) -> None:
         arrival = conn.arrival
         assert arrival is not None  # noqa: S101 - set where the request begins
         before = arrival.received
@@ -243,30 +235,30 @@ class BufferingWorker(ThreadWorker):  # type: ignore[misc]
             else:
                 self._await_body(conn, arrival, len(data))
 
-    def _await_body(self, conn: Connection, arrival: Arrival, moved: int) -> None:
+    def _await_body(self, conn: connection.Connection, arrival: connection.Arrival, moved: int) -> None:
         if arrival.request is None:
             return
         now = monotonic()
-        if conn.stage is Stage.HEAD:
-            conn.enter(Stage.BODY, now, self.config.body_seconds)
+        if conn.stage is connection.Stage.HEAD:
+            conn.enter(connection.Stage.BODY, now, self.config.body_seconds)
             if self._crowded(conn):
                 self._refuse(conn, Unavailable("Too many requests are unfinished. Retry."))
                 return
         else:
             conn.extend(moved, now, self.config.body_seconds)
         if self.spooled > SPOOLED_MOST:
-            oldest = next(each for each in self.unfinished if each.stage is Stage.BODY)
+            oldest = next(each for each in self.unfinished if each.stage is connection.Stage.BODY)
             self._refuse(oldest, InsufficientStorage("Too much is being uploaded. Retry later."))
         elif arrival.wants_continue:
             arrival.wants_continue = False
             self._send_now(conn, CONTINUE)
 
-    def _crowded(self, conn: Connection) -> bool:
+    def _crowded(self, conn: connection.Connection) -> bool:
         """Whether bodies and answers have taken the places that are theirs; heads always find one."""
         places = self.config.max_unfinished - self.config.max_unfinished // HEADS_KEEP
-        return sum(each.stage is not Stage.HEAD for each in self.unfinished if each is not conn) >= places
+        return sum(each.stage is not connection.Stage.HEAD for each in self.unfinished if each is not conn) >= places
 
-    def _dispatch(self, conn: Connection) -> None:
+    def _dispatch(self, conn: connection.Connection) -> None:
         assert self.lanes is not None  # noqa: S101 - set before the loop
         assert conn.arrival is not None  # noqa: S101 - set where the request begins
         lane = self.lanes.of(conn.arrival.request)
@@ -275,25 +267,25 @@ class BufferingWorker(ThreadWorker):  # type: ignore[misc]
             return
         self._watch(conn, selectors.EVENT_READ, self._unwatch)  # should more come, it waits for the answer
         self.unfinished.pop(conn, None)
-        conn.stage, conn.lane, conn.answer = Stage.WORK, lane, Answer()
+        conn.stage, conn.lane, conn.answer = connection.Stage.WORK, lane, connection.Answer()
         lane.requests += 1
         self._count()
         future = lane.pool.submit(self.work, conn)
         future.add_done_callback(partial(self.method_queue.defer, self._worked, conn))
 
-    def work(self, conn: Connection) -> bool:
+    def work(self, conn: connection.Connection) -> bool:
         """Let the application answer; return whether the connection may stay open. Runs in a thread."""
         request = conn.arrival.request if conn.arrival is not None else None
         try:
             keep = self._respond(request, conn)
         except Exception as error:  # noqa: BLE001 - as in gunicorn: this is the last place that can answer
-            conn.answer = Answer()
+            conn.answer = connection.Answer()
             self.handle_error(request, conn.answer, conn.client, error)
             keep = False
         conn.answer.send_to(conn.sock)
         return keep
 
-    def _respond(self, request: Any, conn: Connection) -> bool:
+    def _respond(self, request: Any, conn: connection.Connection) -> bool:
         response, environ = wsgi.create(request, conn.answer, conn.client, conn.server, self.cfg)
         environ["wsgi.multithread"] = True
         items = self.wsgi(environ, response.start_response)
@@ -308,7 +300,7 @@ class BufferingWorker(ThreadWorker):  # type: ignore[misc]
                 items.close()
         return not response.should_close()
 
-    def _worked(self, conn: Connection, future: Future[bool]) -> None:
+    def _worked(self, conn: connection.Connection, future: Future[bool]) -> None:
         assert self.lanes is not None  # noqa: S101 - set before the loop
         assert conn.arrival is not None  # noqa: S101 - set where the request begins
         conn.lane.requests -= 1
@@ -317,7 +309,7 @@ class BufferingWorker(ThreadWorker):  # type: ignore[misc]
         conn.answered += 1
         conn.keep = not future.cancelled() and future.exception() is None and future.result()
         if conn.answer.left and not conn.answer.failed:
-            conn.enter(Stage.ANSWER, monotonic(), self.config.body_seconds)
+            conn.enter(connection.Stage.ANSWER, monotonic(), self.config.body_seconds)
             self.unsent += conn.answer.left
             self.unfinished[conn] = None
             self._count()
@@ -326,14 +318,14 @@ class BufferingWorker(ThreadWorker):  # type: ignore[misc]
         else:
             self._answered(conn)
 
-    def _limit_answers(self, newest: Connection) -> None:
+    def _limit_answers(self, newest: connection.Connection) -> None:
         """Close the connections whose clients have been reading longest, while there are too many or too much."""
-        for conn in [each for each in self.unfinished if each.stage is Stage.ANSWER]:
+        for conn in [each for each in self.unfinished if each.stage is connection.Stage.ANSWER]:
             if self.unsent <= ANSWERS_MOST and not self._crowded(newest):
                 return
             self._drop(conn)
 
-    def _writable(self, conn: Connection) -> None:
+    def _writable(self, conn: connection.Connection) -> None:
         sent = conn.answer.send_to(conn.sock)
         if conn.answer.failed:
             self._drop(conn)
@@ -344,7 +336,7 @@ class BufferingWorker(ThreadWorker):  # type: ignore[misc]
             self.unfinished.pop(conn, None)
             self._answered(conn)
 
-    def _answered(self, conn: Connection) -> None:
+    def _answered(self, conn: connection.Connection) -> None:
         """Expect the next request, some of which may be there already, or close."""
         assert conn.arrival is not None  # noqa: S101 - set where the request begins
         if conn.answer.failed or not conn.keep:
@@ -355,35 +347,35 @@ class BufferingWorker(ThreadWorker):  # type: ignore[misc]
             self._rest(conn)
         self._count()
 
-    def _rest(self, conn: Connection) -> None:
+    def _rest(self, conn: connection.Connection) -> None:
         now = monotonic()
-        conn.stage = Stage.IDLE
+        conn.stage = connection.Stage.IDLE
         conn.timeout = now + (self.cfg.keepalive if self.alive else min(self.cfg.keepalive, STOP_KEEPALIVE_LINGER))
         self.keepalived_conns.append(conn)
         self._watch(conn, selectors.EVENT_READ, self._woken)
 
-    def _woken(self, conn: Connection) -> None:
+    def _woken(self, conn: connection.Connection) -> None:
         self.keepalived_conns.remove(conn)
         self._begin(conn)
 
-    def _refuse(self, conn: Connection, error: ServiceError) -> None:
-        self._send_now(conn, refusal(error))
+    def _refuse(self, conn: connection.Connection, error: ServiceError) -> None:
+        self._send_now(conn, connection.refusal(error))
         self._close_slowly(conn)
 
-    def _send_now(self, conn: Connection, data: bytes) -> None:
+    def _send_now(self, conn: connection.Connection, data: bytes) -> None:
         """Send a few bytes to a client that has nothing else to read; one that cannot take them fails by itself."""
-        answer = Answer()
+        answer = connection.Answer()
         answer.sendall(data)
         answer.send_to(conn.sock)
 
-    def _shut(self, conn: Connection) -> None:
+    def _shut(self, conn: connection.Connection) -> None:
         """Close after an answer; read on only if the client sent more: closing would take the answer from it."""
         if conn.has_more():
             self._close_slowly(conn)
         else:
             self._drop(conn)
 
-    def _close_slowly(self, conn: Connection) -> None:
+    def _close_slowly(self, conn: connection.Connection) -> None:
         """End sending, and read on for a moment, so that the client reads the answer instead of a broken pipe."""
         self._forget(conn)
         try:
@@ -391,13 +383,13 @@ class BufferingWorker(ThreadWorker):  # type: ignore[misc]
         except OSError:
             self._drop(conn)
             return
-        conn.enter(Stage.CLOSING, monotonic(), CLOSING_SECONDS)
+        conn.enter(connection.Stage.CLOSING, monotonic(), CLOSING_SECONDS)
         self.closing[conn] = None
         self._watch(conn, selectors.EVENT_READ, self._discard)
         if len(self.closing) > CLOSING_MOST:
             self._drop(next(iter(self.closing)))
 
-    def _discard(self, conn: Connection) -> None:
+    def _discard(self, conn: connection.Connection) -> None:
         try:
             data = conn.sock.recv(RECEIVED)
         except BlockingIOError:
@@ -409,7 +401,7 @@ class BufferingWorker(ThreadWorker):  # type: ignore[misc]
         if not data or conn.discarded > CLOSING_BYTES:
             self._drop(conn)
 
-    def _drop(self, conn: Connection) -> None:
+    def _drop(self, conn: connection.Connection) -> None:
         if conn.sock.fileno() < 0:
             return
         self._forget(conn)
@@ -417,16 +409,16 @@ class BufferingWorker(ThreadWorker):  # type: ignore[misc]
         conn.close()
         self.nr_conns -= 1
 
-    def _forget(self, conn: Connection) -> None:
+    def _forget(self, conn: connection.Connection) -> None:
         """Take a connection from the lists and give back what it holds."""
-        if conn.stage in (Stage.HEAD, Stage.BODY) and conn.arrival is not None:
+        if conn.stage in (connection.Stage.HEAD, connection.Stage.BODY) and conn.arrival is not None:
             self.spooled -= conn.arrival.received
             conn.arrival.close()
-        elif conn.stage is Stage.ANSWER:
+        elif conn.stage is connection.Stage.ANSWER:
             self.unsent -= conn.answer.left
-        elif conn.stage is Stage.IDLE and conn in self.keepalived_conns:
+        elif conn.stage is connection.Stage.IDLE and conn in self.keepalived_conns:
             self.keepalived_conns.remove(conn)
-        conn.stage = Stage.CLOSING
+        conn.stage = connection.Stage.CLOSING
         self.unfinished.pop(conn, None)
         self.closing.pop(conn, None)
         self._count()
@@ -446,18 +438,23 @@ class BufferingWorker(ThreadWorker):  # type: ignore[misc]
         self.looked = now
         super().notify()
         for conn in [*self.unfinished, *self.closing]:
-            if conn.stage is Stage.HEAD and not self.alive and conn.arrival is not None and conn.arrival.silent:
+            if (
+                conn.stage is connection.Stage.HEAD
+                and not self.alive
+                and conn.arrival is not None
+                and conn.arrival.silent
+            ):
                 self._drop(conn)
             elif now > conn.due:
                 self._end_overdue(conn)
         if not self.config.trusted_proxies:
             self._cap_addresses(now)
 
-    def _end_overdue(self, conn: Connection) -> None:
-        if conn.stage is Stage.HEAD:
+    def _end_overdue(self, conn: connection.Connection) -> None:
+        if conn.stage is connection.Stage.HEAD:
             what = f"The header did not arrive within {self.config.header_seconds} s."
             self._refuse(conn, RequestTimeout(f"{what} Send the request again."))
-        elif conn.stage is Stage.BODY:
+        elif conn.stage is connection.Stage.BODY:
             what = f"The body arrives too slowly: {self.config.body_seconds} s, and one more for each 1000 bytes."
             self._refuse(conn, RequestTimeout(f"{what} Send the request again."))
         else:
@@ -470,7 +467,7 @@ class BufferingWorker(ThreadWorker):  # type: ignore[misc]
             seen[conn.address] += 1
             if seen[conn.address] <= most:
                 continue
-            if conn.stage is Stage.ANSWER:
+            if conn.stage is connection.Stage.ANSWER:
                 self._drop(conn)
             else:
                 self._refuse(conn, too_many_of(most))
@@ -479,7 +476,7 @@ class BufferingWorker(ThreadWorker):  # type: ignore[misc]
         self.state.unfinished = len(self.unfinished)
         self.state.requests = self.lanes.general.requests if self.lanes is not None else 0
 
-    def _watch(self, conn: Connection, events: int, react: Callable[[Connection], None]) -> None:
+    def _watch(self, conn: connection.Connection, events: int, react: Callable[[connection.Connection], None]) -> None:
         """Let a function take what happens to a connection; the system is called only where other events count."""
         conn.react = react
         if not conn.watched:
@@ -488,7 +485,7 @@ class BufferingWorker(ThreadWorker):  # type: ignore[misc]
             self.poller.modify(conn.sock, events, conn.take_event)
         conn.watched = events
 
-    def _unwatch(self, conn: Connection) -> None:
+    def _unwatch(self, conn: connection.Connection) -> None:
         if conn.watched:
             self.poller.unregister(conn.sock)
             conn.watched = 0

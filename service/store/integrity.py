@@ -9,25 +9,9 @@ import orjson
 import zstandard
 from sqlalchemy import ColumnElement, Connection, Select, exists, func, literal, select
 
-from service.store import revisions, runs, score_records
+from service.store import revisions, runs, score_records, tables
 from service.store import texts as owned
 from service.store.packing import unpack
-from service.store.tables import (
-    artifacts,
-    benchmarks,
-    board_comparisons,
-    comparisons,
-    jobs,
-    metadata,
-    owned_texts,
-    parts,
-    pieces,
-    scores,
-    submissions,
-    teams,
-    texts,
-    tokens,
-)
 from service.store.tables import revisions as revisions_table
 from service.store.tables import runs as runs_table
 from service.store.texts import unpack_text
@@ -62,7 +46,7 @@ def damaged_pages(db: Connection) -> Iterator[Flaw]:
 
 def damaged_texts(db: Connection) -> Iterator[Flaw]:
     """Compare every stored text with its digest and its size."""
-    for row in _streamed_rows(db, select(texts.c.digest, texts.c.size, texts.c.body)):
+    for row in _streamed_rows(db, select(tables.texts.c.digest, tables.texts.c.size, tables.texts.c.body)):
         body = _unpacked(row.body, unpack_text)
         if body is None:
             yield Flaw("text-unreadable", row.digest, "The text cannot be decompressed.")
@@ -72,7 +56,7 @@ def damaged_texts(db: Connection) -> Iterator[Flaw]:
 
 def damaged_artifacts(db: Connection) -> Iterator[Flaw]:
     """Decompress every artifact."""
-    for row in _streamed_rows(db, select(artifacts)):
+    for row in _streamed_rows(db, select(tables.artifacts)):
         if _unpacked(row.body) is None:
             subject = f"{row.owner} {row.name} page {row.page}"
             yield Flaw("artifact-unreadable", subject, "The artifact cannot be decompressed.")
@@ -81,10 +65,13 @@ def damaged_artifacts(db: Connection) -> Iterator[Flaw]:
 def damaged_documents(db: Connection) -> Iterator[Flaw]:
     """Decompress the stored answers of comparisons, boards and revisions, and the results of pieces."""
     columns = (
-        (comparisons.c.id, comparisons.c.document),
-        (board_comparisons.c.benchmark_id + "/" + board_comparisons.c.key, board_comparisons.c.document),
+        (tables.comparisons.c.id, tables.comparisons.c.document),
+        (
+            tables.board_comparisons.c.benchmark_id + "/" + tables.board_comparisons.c.key,
+            tables.board_comparisons.c.document,
+        ),
         (revisions_table.c.id, revisions_table.c.moved),
-        (pieces.c.id, pieces.c.body),
+        (tables.pieces.c.id, tables.pieces.c.body),
     )
     for name, document in columns:
         for subject, body in db.execute(select(name, document).where(document.is_not(None))):
@@ -94,58 +81,71 @@ def damaged_documents(db: Connection) -> Iterator[Flaw]:
 
 def broken_references(db: Connection) -> Iterator[Flaw]:
     """Follow every declared reference between tables, and those that no constraint declares."""
-    for table in metadata.sorted_tables:
+    for table in tables.metadata.sorted_tables:
         for constraint in sorted(table.foreign_key_constraints, key=lambda each: str(each.name)):
             for element in constraint.elements:
                 child, parent = element.parent, element.column
                 query = select(child).where(child.is_not(None), ~_found(parent, child))
                 for (value,) in db.execute(query.distinct().limit(_MOST)):
                     yield _missing(f"{table.name}.{child.name}", parent.table.name, str(value))
-    team_of = submissions.c
-    has_team = exists().where(teams.c.benchmark_id == team_of.benchmark_id, teams.c.id == team_of.team_id)
+    team_of = tables.submissions.c
+    has_team = exists().where(tables.teams.c.benchmark_id == team_of.benchmark_id, tables.teams.c.id == team_of.team_id)
     for (name,) in db.execute(select(team_of.id).where(team_of.team_id.is_not(None), ~has_team).limit(_MOST)):
         yield _missing("submissions.team_id", "teams", name)
-    of_token = exists().where(teams.c.benchmark_id == tokens.c.benchmark_id, teams.c.id == tokens.c.team_id)
-    for (name,) in db.execute(select(tokens.c.id).where(tokens.c.team_id.is_not(None), ~of_token).limit(_MOST)):
+    of_token = exists().where(
+        tables.teams.c.benchmark_id == tables.tokens.c.benchmark_id, tables.teams.c.id == tables.tokens.c.team_id
+    )
+    for (name,) in db.execute(
+        select(tables.tokens.c.id).where(tables.tokens.c.team_id.is_not(None), ~of_token).limit(_MOST)
+    ):
         yield _missing("tokens.team_id", "teams", name)
     active = exists().where(
-        revisions_table.c.benchmark_id == benchmarks.c.id, revisions_table.c.number == benchmarks.c.active_revision
+        revisions_table.c.benchmark_id == tables.benchmarks.c.id,
+        revisions_table.c.number == tables.benchmarks.c.active_revision,
     )
-    for (name,) in db.execute(select(benchmarks.c.id).where(benchmarks.c.active_revision.is_not(None), ~active)):
+    for (name,) in db.execute(
+        select(tables.benchmarks.c.id).where(tables.benchmarks.c.active_revision.is_not(None), ~active)
+    ):
         yield _missing("benchmarks.active_revision", "revisions", name)
 
 
 def missing_rows(db: Connection) -> Iterator[Flaw]:
     """Find what must have been stored together and is only there in part."""
-    final_job = (jobs.c.deleted_at.is_(None)) & jobs.c.document.is_(None)
-    query = select(jobs.c.id).join(runs_table, runs_table.c.id == jobs.c.id).where(final_job, ~runs.is_unfinished())
+    final_job = (tables.jobs.c.deleted_at.is_(None)) & tables.jobs.c.document.is_(None)
+    query = (
+        select(tables.jobs.c.id)
+        .join(runs_table, runs_table.c.id == tables.jobs.c.id)
+        .where(final_job, ~runs.is_unfinished())
+    )
     yield from _flaws(db, query, "answer-missing", "The job has ended and has no answer.")
     unfinished = runs.is_unfinished()
-    for kind, owner in (("job", jobs.c.id), ("validation", jobs.c.id), ("submission", submissions.c.run_id),
-                        ("revision", revisions_table.c.id), ("comparison", comparisons.c.run_id)):  # fmt: skip
+    for kind, owner in (("job", tables.jobs.c.id), ("validation", tables.jobs.c.id),
+                        ("submission", tables.submissions.c.run_id), ("revision", revisions_table.c.id),
+                        ("comparison", tables.comparisons.c.run_id)):  # fmt: skip
         query = select(runs_table.c.id).where(unfinished, runs_table.c.kind == kind, ~_found(owner, runs_table.c.id))
         yield from _flaws(db, query, "run-without-resource", f"The unfinished run has no {kind}.")
     query = (
-        select(submissions.c.id)
-        .join(runs_table, runs_table.c.id == submissions.c.run_id)
-        .where(submissions.c.state == runs.QUEUED, ~unfinished)
+        select(tables.submissions.c.id)
+        .join(runs_table, runs_table.c.id == tables.submissions.c.run_id)
+        .where(tables.submissions.c.state == runs.QUEUED, ~unfinished)
     )
     yield from _flaws(db, query, "state-differs", "The submission is queued, but its run has ended.")
     gold = exists().where(
-        owned_texts.c.owner == parts.c.revision_id,
-        (owned_texts.c.name == "parts/" + parts.c.name) | owned_texts.c.name.startswith("parts/" + parts.c.name + "/"),
+        tables.owned_texts.c.owner == tables.parts.c.revision_id,
+        (tables.owned_texts.c.name == "parts/" + tables.parts.c.name)
+        | tables.owned_texts.c.name.startswith("parts/" + tables.parts.c.name + "/"),
     )
     query = (
-        select(parts.c.revision_id + " " + parts.c.name)
-        .join(revisions_table, revisions_table.c.id == parts.c.revision_id)
-        .join(benchmarks, benchmarks.c.id == revisions_table.c.benchmark_id)
-        .where(benchmarks.c.deleted_at.is_(None), ~gold)
+        select(tables.parts.c.revision_id + " " + tables.parts.c.name)
+        .join(revisions_table, revisions_table.c.id == tables.parts.c.revision_id)
+        .join(tables.benchmarks, tables.benchmarks.c.id == revisions_table.c.benchmark_id)
+        .where(tables.benchmarks.c.deleted_at.is_(None), ~gold)
     )
     yield from _flaws(db, query, "gold-missing", "The part of the revision has no gold text.")
     yield from _outputs_missing(db)
     for slug, number in db.execute(
-        select(benchmarks.c.id, benchmarks.c.active_revision).where(
-            benchmarks.c.active_revision.is_not(None), benchmarks.c.deleted_at.is_(None)
+        select(tables.benchmarks.c.id, tables.benchmarks.c.active_revision).where(
+            tables.benchmarks.c.active_revision.is_not(None), tables.benchmarks.c.deleted_at.is_(None)
         )
     ).all():
         for name in score_records.unscored(db, slug, number, _MOST):
@@ -153,7 +153,7 @@ def missing_rows(db: Connection) -> Iterator[Flaw]:
 
 
 def _outputs_missing(db: Connection) -> Iterator[Flaw]:
-    c = submissions.c
+    c = tables.submissions.c
     query = select(c.id, c.outputs).where(c.deleted_at.is_(None), c.output_deleted_at.is_(None))
     for row in db.execute(query).all():
         names = owned.names(db, row.id)
@@ -165,14 +165,18 @@ def _outputs_missing(db: Connection) -> Iterator[Flaw]:
 
 def left_over(db: Connection) -> Iterator[Flaw]:
     """Find what a crash can leave: rows that no resource owns any more."""
-    without_owner = select(texts.c.digest).where(~_found(owned_texts.c.digest, texts.c.digest))
+    without_owner = select(tables.texts.c.digest).where(~_found(tables.owned_texts.c.digest, tables.texts.c.digest))
     yield from _flaws(db, without_owner, "text-without-owner", "No job, submission or revision has the text.")
-    for table in (owned_texts, artifacts):
+    for table in (tables.owned_texts, tables.artifacts):
         gone = ~_found(runs_table.c.id, table.c.owner) | _erased(table.c.owner)
         query = select(table.c.owner).where(gone).distinct()
-        what = "texts" if table is owned_texts else "artifacts"
+        what = "texts" if table is tables.owned_texts else "artifacts"
         yield from _flaws(db, query, f"{what}-without-owner", f"The {what} belong to nothing that is stored.")
-    of_ended = select(pieces.c.id).join(runs_table, runs_table.c.id == pieces.c.run_id).where(~runs.is_unfinished())
+    of_ended = (
+        select(tables.pieces.c.id)
+        .join(runs_table, runs_table.c.id == tables.pieces.c.run_id)
+        .where(~runs.is_unfinished())
+    )
     yield from _flaws(db, of_ended, "piece-left-over", "The run of the piece has ended.")
     for slug, number in score_records.left_over(db):
         detail = "The revision never became active and still has scores; the sweeper deletes them."
@@ -181,21 +185,21 @@ def left_over(db: Connection) -> Iterator[Flaw]:
 
 def score_records_count(db: Connection) -> int:
     """Count the score records."""
-    return int(db.scalar(select(func.count()).select_from(scores)) or 0)
+    return int(db.scalar(select(func.count()).select_from(tables.scores)) or 0)
 
 
 def sampled_records(db: Connection, every: int) -> Iterator[tuple[str, int]]:
     """Yield submission and revision of each n-th score record, of those under revisions that are or were active."""
     query = (
-        select(scores.c.submission_id, scores.c.revision)
-        .join(submissions, submissions.c.id == scores.c.submission_id)
+        select(tables.scores.c.submission_id, tables.scores.c.revision)
+        .join(tables.submissions, tables.submissions.c.id == tables.scores.c.submission_id)
         .join(
             revisions_table,
-            (revisions_table.c.benchmark_id == submissions.c.benchmark_id)
-            & (revisions_table.c.number == scores.c.revision),
+            (revisions_table.c.benchmark_id == tables.submissions.c.benchmark_id)
+            & (revisions_table.c.number == tables.scores.c.revision),
         )
-        .where(submissions.c.deleted_at.is_(None), revisions_table.c.state.not_in(revisions.NEVER_ACTIVE))
-        .order_by(scores.c.submission_id, scores.c.revision)
+        .where(tables.submissions.c.deleted_at.is_(None), revisions_table.c.state.not_in(revisions.NEVER_ACTIVE))
+        .order_by(tables.scores.c.submission_id, tables.scores.c.revision)
     )
     for number, row in enumerate(db.execute(query).all()):
         if number % every == 0:
@@ -207,11 +211,11 @@ def _erased(owner: ColumnElement[str]) -> ColumnElement[bool]:
     of_deleted_benchmark = (
         exists()
         .where(revisions_table.c.id == owner)
-        .where(benchmarks.c.id == revisions_table.c.benchmark_id, benchmarks.c.deleted_at.is_not(None))
+        .where(tables.benchmarks.c.id == revisions_table.c.benchmark_id, tables.benchmarks.c.deleted_at.is_not(None))
     )
     return (
-        exists().where(jobs.c.id == owner, jobs.c.deleted_at.is_not(None))
-        | exists().where(submissions.c.id == owner, submissions.c.deleted_at.is_not(None))
+        exists().where(tables.jobs.c.id == owner, tables.jobs.c.deleted_at.is_not(None))
+        | exists().where(tables.submissions.c.id == owner, tables.submissions.c.deleted_at.is_not(None))
         | of_deleted_benchmark
     )
 

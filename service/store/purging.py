@@ -10,26 +10,10 @@ from datetime import datetime
 import orjson
 from sqlalchemy import ColumnElement, Connection, Table, delete, event, func, or_, select, text, update
 
-from service.store import artifacts, benchmarks, jobs, revisions, runs, score_records, submissions, texts
+from service.store import artifacts, benchmarks, jobs, revisions, runs, score_records, submissions, tables, texts
 from service.store import tokens as token_rows
 from service.store.database import Store
 from service.store.tables import artifacts as artifacts_table
-from service.store.tables import (
-    board_comparisons,
-    board_runs,
-    comparison_asks,
-    comparisons,
-    deliveries,
-    invites,
-    ladders,
-    metadata,
-    owned_texts,
-    parts,
-    teams,
-    tokens,
-    validations,
-    webhooks,
-)
 from service.store.tables import jobs as jobs_table
 from service.store.tables import revisions as revisions_table
 from service.store.tables import runs as runs_table
@@ -67,8 +51,8 @@ def of_benchmark(db: Connection, slug: str) -> Selected:
     return Selected(
         submissions=list(db.scalars(select(c.id).where(c.benchmark_id == slug).order_by(c.id))),
         revisions=revisions.ids_of(db, slug),
-        comparisons=list(db.scalars(select(comparisons.c.id).where(comparisons.c.benchmark_id == slug))),
-        jobs=list(db.scalars(select(validations.c.id).where(validations.c.benchmark_id == slug))),
+        comparisons=list(db.scalars(select(tables.comparisons.c.id).where(tables.comparisons.c.benchmark_id == slug))),
+        jobs=list(db.scalars(select(tables.validations.c.id).where(tables.validations.c.benchmark_id == slug))),
         benchmark=slug,
     )
 
@@ -77,10 +61,12 @@ def of_team(db: Connection, slug: str, team_id: str) -> Selected:
     """Select the submissions and validations of a team, and the comparisons that its submissions are in."""
     c = submissions_table.c
     own = list(db.scalars(select(c.id).where(c.benchmark_id == slug, c.team_id == team_id).order_by(c.id)))
-    query = select(comparisons.c.id, comparisons.c.question).where(comparisons.c.benchmark_id == slug)
+    query = select(tables.comparisons.c.id, tables.comparisons.c.question).where(
+        tables.comparisons.c.benchmark_id == slug
+    )
     asked = [row.id for row in db.execute(query) if not set(own).isdisjoint(orjson.loads(row.question)["submissions"])]
-    sent = (validations.c.benchmark_id == slug) & (validations.c.team_id == team_id)
-    checked = list(db.scalars(select(validations.c.id).where(sent)))
+    sent = (tables.validations.c.benchmark_id == slug) & (tables.validations.c.team_id == team_id)
+    checked = list(db.scalars(select(tables.validations.c.id).where(sent)))
     return Selected(submissions=own, comparisons=asked, jobs=checked)
 
 
@@ -92,7 +78,11 @@ def ended_before(db: Connection, moment: datetime) -> Selected:
             db.scalars(select(c.id).where(c.finished_at < moment, c.output_deleted_at.is_(None)).order_by(c.id))
         ),
         comparisons=list(
-            db.scalars(select(comparisons.c.id).join(runs_table, runs_table.c.id == comparisons.c.run_id).where(ended))
+            db.scalars(
+                select(tables.comparisons.c.id)
+                .join(runs_table, runs_table.c.id == tables.comparisons.c.run_id)
+                .where(ended)
+            )
         ),
         jobs=list(
             db.scalars(
@@ -115,14 +105,19 @@ def counted(db: Connection, selected: Selected) -> dict[str, int]:
         "artifact_bytes": 0,
     }
     for owners in _batches(selected.owners):
-        numbers["texts"] += _number(db, owned_texts, owned_texts.c.owner.in_(owners))
+        numbers["texts"] += _number(db, tables.owned_texts, tables.owned_texts.c.owner.in_(owners))
         c = artifacts_table.c
         query = select(func.count(), func.coalesce(func.sum(func.length(c.body)), 0)).where(c.owner.in_(owners))
         number, size = db.execute(query).one()
         numbers["artifacts"] += number
         numbers["artifact_bytes"] += int(size)
     if selected.benchmark is not None:
-        of_it = {"teams": teams, "tokens": tokens, "boards": board_comparisons, "webhooks": webhooks}
+        of_it = {
+            "teams": tables.teams,
+            "tokens": tables.tokens,
+            "boards": tables.board_comparisons,
+            "webhooks": tables.webhooks,
+        }
         for name, table in of_it.items():
             numbers[name] = _number(db, table, table.c.benchmark_id == selected.benchmark)
     return numbers
@@ -135,11 +130,11 @@ def unfinished_runs(db: Connection, selected: Selected) -> list[str]:
         of_them = or_(
             runs_table.c.id.in_(ids),
             runs_table.c.id.in_(select(submissions_table.c.run_id).where(submissions_table.c.id.in_(ids))),
-            runs_table.c.id.in_(select(comparisons.c.run_id).where(comparisons.c.id.in_(ids))),
+            runs_table.c.id.in_(select(tables.comparisons.c.run_id).where(tables.comparisons.c.id.in_(ids))),
         )
         found += db.scalars(select(runs_table.c.id).where(runs.is_unfinished(), of_them))
     if selected.benchmark is not None:
-        boards = select(board_runs.c.run_id).where(board_runs.c.benchmark_id == selected.benchmark)
+        boards = select(tables.board_runs.c.run_id).where(tables.board_runs.c.benchmark_id == selected.benchmark)
         found += db.scalars(select(runs_table.c.id).where(runs.is_unfinished(), runs_table.c.id.in_(boards)))
     return found
 
@@ -162,18 +157,20 @@ def drop_benchmark(db: Connection, selected: Selected, slug: str, now: datetime)
             .where(revisions_table.c.id.in_(ids))
             .values(reason=None, public_reason=None, failure=None, moved=None)
         )
-        db.execute(update(parts).where(parts.c.revision_id.in_(ids)).values(gold_key=None, sentence_keys=None))
+        db.execute(
+            update(tables.parts).where(tables.parts.c.revision_id.in_(ids)).values(gold_key=None, sentence_keys=None)
+        )
     for ids in _batches(selected.jobs):
         jobs.erase(db, ids, now)
-    for table in (board_comparisons, board_runs, comparison_asks, invites, ladders):
+    for table in (tables.board_comparisons, tables.board_runs, tables.comparison_asks, tables.invites, tables.ladders):
         db.execute(delete(table).where(table.c.benchmark_id == slug))
-    hooks = select(webhooks.c.id).where(webhooks.c.benchmark_id == slug)
-    db.execute(delete(deliveries).where(deliveries.c.webhook_id.in_(hooks)))
-    db.execute(delete(webhooks).where(webhooks.c.benchmark_id == slug))
+    hooks = select(tables.webhooks.c.id).where(tables.webhooks.c.benchmark_id == slug)
+    db.execute(delete(tables.deliveries).where(tables.deliveries.c.webhook_id.in_(hooks)))
+    db.execute(delete(tables.webhooks).where(tables.webhooks.c.benchmark_id == slug))
     token_rows.revoke_all(db, slug, None, now)
-    db.execute(update(tokens).where(tokens.c.benchmark_id == slug).values(name=None))
+    db.execute(update(tables.tokens).where(tables.tokens.c.benchmark_id == slug).values(name=None))
     erased = {"name": benchmarks.ERASED_NAME, "contact": None, "erased_at": now}
-    db.execute(update(teams).where(teams.c.benchmark_id == slug).values(erased))
+    db.execute(update(tables.teams).where(tables.teams.c.benchmark_id == slug).values(erased))
     benchmarks.mark_deleted(db, slug, now)
     benchmarks.forget(db, slug)
 
@@ -183,16 +180,18 @@ def drop_team(db: Connection, selected: Selected, slug: str, team_id: str, now: 
     drop_comparisons(db, selected.comparisons)
     for ids in _batches(selected.jobs):
         jobs.erase(db, ids, now)
-    db.execute(delete(ladders).where(ladders.c.benchmark_id == slug, ladders.c.team_id == team_id))
+    db.execute(delete(tables.ladders).where(tables.ladders.c.benchmark_id == slug, tables.ladders.c.team_id == team_id))
 
 
 def drop_comparisons(db: Connection, ids: Sequence[str]) -> None:
     """Delete comparisons with their answers; asked again, they are computed again."""
     for some in _batches(ids):
-        attempts = db.execute(select(comparisons.c.id, comparisons.c.attempt).where(comparisons.c.id.in_(some))).all()
+        attempts = db.execute(
+            select(tables.comparisons.c.id, tables.comparisons.c.attempt).where(tables.comparisons.c.id.in_(some))
+        ).all()
         run_ids = [*some, *(f"{row.id}-{number}" for row in attempts for number in range(2, row.attempt + 1))]
         artifacts.drop(db, some)
-        db.execute(delete(comparisons).where(comparisons.c.id.in_(some)))
+        db.execute(delete(tables.comparisons).where(tables.comparisons.c.id.in_(some)))
         # the same question has the same id, which must be free
         db.execute(delete(runs_table).where(runs_table.c.id.in_(run_ids)))
 
@@ -224,7 +223,7 @@ def rewrite(store: Store) -> bool:
     """
     with store.engine.connect().execution_options(isolation_level="AUTOCOMMIT") as db:
         if not store.sqlite:
-            for table in metadata.sorted_tables:
+            for table in tables.metadata.sorted_tables:
                 db.execute(text(f"VACUUM FULL {table.name}"))
             return True
         raw = db.connection.cursor()

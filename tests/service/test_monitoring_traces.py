@@ -97,10 +97,10 @@ def test_a_submission_is_one_trace_from_its_request_to_its_board(
 
 def test_without_an_endpoint_nothing_is_loaded_and_nothing_stored() -> None:
     program = (
-        "import sys; from service import logs, traces;"
+        "import sys; from service import monitoring as traces;"
         "traces.configure_traces('', 'api')\n"
         "with traces.span('x') as opened: assert opened is None and traces.traceparent() is None\n"
-        "traces.flush(); assert not [name for name in sys.modules if name.startswith('opentelemetry')]"
+        "traces.flush_spans(); assert not [name for name in sys.modules if name.startswith('opentelemetry')]"
     )
     subprocess.run([sys.executable, "-c", program], check=True)
 

@@ -10,18 +10,8 @@ import click
 import orjson
 
 import treescore.evaluation.spec as specification
+from treescore.core import registry
 from treescore.core.params import Json, Param
-from treescore.core.registry import (
-    FORMATS,
-    METRICS,
-    TRANSFORMS,
-    Component,
-    Format,
-    Metric,
-    Transform,
-    make_metric,
-    make_transform,
-)
 from treescore.core.wording import did_you_mean
 from treescore.evaluation.spec import entry_of, formats_of, metrics_of, transforms_before
 
@@ -74,7 +64,7 @@ def _list(formatter: click.HelpFormatter, kind: Kind) -> None:
     formatter.write(f"\n`treescore {kind.name}s NAME` describes one.\n")
 
 
-def _one(formatter: click.HelpFormatter, kind: Kind, component: type[Component]) -> None:
+def _one(formatter: click.HelpFormatter, kind: Kind, component: type[registry.Component]) -> None:
     formatter.write(f"{component.name} ({kind.name})\n")
     with formatter.indentation():
         formatter.write_paragraph()
@@ -155,7 +145,7 @@ def _example(formatter: click.HelpFormatter, *lines: Sequence[str]) -> None:
             formatter.write(f"{words}\n")
 
 
-def _example_files(fmt: type[Format], *names: str) -> list[str]:
+def _example_files(fmt: type[registry.Format], *names: str) -> list[str]:
     """Return names of files of a format for an example, with the option that a suffix spares."""
     if fmt.fields:
         return ["--format", fmt.name, *(",".join(f"{name}.{field}" for field in fmt.fields) for name in names)]
@@ -167,17 +157,17 @@ def _example_files(fmt: type[Format], *names: str) -> list[str]:
 # Metrics
 
 
-def _metric_line(metric: type[Metric]) -> str:
-    main = make_metric(metric.name, {}).table.scores[0]
+def _metric_line(metric: type[registry.Metric]) -> str:
+    main = registry.make_metric(metric.name, {}).table.scores[0]
     direction = "higher" if main.higher_is_better else "lower"
     return f"Main score: {main.name} ({direction} is better). Scores {specification.kinds_in_words(metric.reads)}."
 
 
-def _describe_metric(formatter: click.HelpFormatter, metric: type[Metric]) -> None:
+def _describe_metric(formatter: click.HelpFormatter, metric: type[registry.Metric]) -> None:
     heads = metric.headline
     with formatter.section("Scores"):
         rows = []
-        for score in make_metric(metric.name, {}).table.scores:
+        for score in registry.make_metric(metric.name, {}).table.scores:
             notes = [f"{heads[score.name]} in tables"] if score.name in heads else []
             notes += [] if score.higher_is_better else ["lower is better"]
             notes += [] if (score.low, score.high) == (0, 1) else [_range_words(score.low, score.high)]
@@ -188,7 +178,7 @@ def _describe_metric(formatter: click.HelpFormatter, metric: type[Metric]) -> No
     if metric.styles:
         with formatter.section("Layouts of original programs (--style)"):
             formatter.write_text(", ".join(metric.styles))
-    fmt = FORMATS[metric.examples[0].format]
+    fmt = registry.FORMATS[metric.examples[0].format]
     named = [] if fmt.usual_entry() == metric.name else ["--metric", metric.name]
     lines = [["treescore", "score", *named, *_example_files(fmt, "gold", "mine")]]
     if metric.styles:
@@ -204,7 +194,7 @@ def _range_words(low: float, high: float | None) -> str:
     return f"from {low:g}" if high is None else f"from {low:g} to {high:g}"
 
 
-def _formats_of(metric: type[Metric]) -> list[str]:
+def _formats_of(metric: type[registry.Metric]) -> list[str]:
     """Return the formats that a metric reads, as they are or after a transform."""
     after = [f"{fmt} with --transform {transform}" for fmt, transform in transforms_before(metric)]
     return [*formats_of(metric.reads), *after]
@@ -213,14 +203,14 @@ def _formats_of(metric: type[Metric]) -> list[str]:
 # Formats
 
 
-def _format_line(fmt: type[Format]) -> str:
+def _format_line(fmt: type[registry.Format]) -> str:
     suffixes = f"Suffixes: {', '.join(fmt.suffixes)}." if fmt.suffixes else "No suffix names it: say --format."
     params = ", ".join(f"{name} {value}" for name, value in fmt.usual_params.items())
     usual = f" Usual metric: {fmt.usual_metric}{' with ' + params if params else ''}." if fmt.usual_metric else ""
     return f"{suffixes}{usual} Holds {specification.kinds_in_words([fmt.yields])}."
 
 
-def _describe_format(formatter: click.HelpFormatter, fmt: type[Format]) -> None:
+def _describe_format(formatter: click.HelpFormatter, fmt: type[registry.Format]) -> None:
     if fmt.fields:
         with formatter.section("Texts (files joined by commas)"):
             formatter.write_text(", ".join(fmt.fields))
@@ -239,18 +229,27 @@ def _describe_format(formatter: click.HelpFormatter, fmt: type[Format]) -> None:
 # Transforms
 
 
-def _transform_line(transform: type[Transform]) -> str:
+def _transform_line(transform: type[registry.Transform]) -> str:
     return f"Reads {specification.kinds_in_words(transform.reads)}."
 
 
-def _describe_transform(formatter: click.HelpFormatter, transform: type[Transform]) -> None:
+def _describe_transform(formatter: click.HelpFormatter, transform: type[registry.Transform]) -> None:
     with formatter.section("Sides"):
         formatter.write_text(f'{transform.default_on}, unless "on" names another: gold, system or both.')
-    fmt = next(FORMATS[name] for name in sorted(FORMATS) if issubclass(FORMATS[name].yields, transform.reads))
-    kind = make_transform(transform.name, transform.example).yields(fmt.yields)
-    usual = issubclass(kind, METRICS[fmt.usual_metric].reads)
+    fmt = next(
+        registry.FORMATS[name]
+        for name in sorted(registry.FORMATS)
+        if issubclass(registry.FORMATS[name].yields, transform.reads)
+    )
+    kind = registry.make_transform(transform.name, transform.example).yields(fmt.yields)
+    usual = issubclass(kind, registry.METRICS[fmt.usual_metric].reads)
     named = (
-        [] if usual else ["--metric", next(name for name in sorted(METRICS) if issubclass(kind, METRICS[name].reads))]
+        []
+        if usual
+        else [
+            "--metric",
+            next(name for name in sorted(registry.METRICS) if issubclass(kind, registry.METRICS[name].reads)),
+        ]
     )
     value: str = transform.name
     if transform.example:
@@ -258,6 +257,6 @@ def _describe_transform(formatter: click.HelpFormatter, transform: type[Transfor
     _example(formatter, ["treescore", "score", *named, "--transform", value, *_example_files(fmt, "gold", "mine")])
 
 
-METRIC = Kind("metric", METRICS, _metric_line, _describe_metric)
-FORMAT = Kind("format", FORMATS, _format_line, _describe_format)
-TRANSFORM = Kind("transform", TRANSFORMS, _transform_line, _describe_transform)
+METRIC = Kind("metric", registry.METRICS, _metric_line, _describe_metric)
+FORMAT = Kind("format", registry.FORMATS, _format_line, _describe_format)
+TRANSFORM = Kind("transform", registry.TRANSFORMS, _transform_line, _describe_transform)

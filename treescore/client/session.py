@@ -23,32 +23,8 @@ from typing import Any, Concatenate, Generic, ParamSpec, TypeVar, overload
 import httpx
 import orjson
 
-from treescore.client.answers import (
-    Answer,
-    ClientError,
-    Conflict,
-    NoAnswer,
-    Receiver,
-    RefusedError,
-    RequestError,
-    TimedOut,
-    Unauthorized,
-    UnavailableError,
-    WrongAddress,
-    WrongAnswer,
-)
+from treescore.client import answers, requests
 from treescore.client.documents import Document
-from treescore.client.requests import (
-    JSON,
-    KEY,
-    OPERATIONS,
-    Operation,
-    Upload,
-    Watch,
-    is_sendable,
-    open_form,
-    progress_of,
-)
 from treescore.core.params import Json
 from treescore.core.version import __version__
 from treescore.core.wording import did_you_mean
@@ -67,7 +43,7 @@ JOBS = "/v1/jobs"
 KNOWN_MOST = 64
 KNOWN_BYTES = 1 << 20
 """Answers are kept, to be asked for with their validators: so many, each of at most so many bytes."""
-_NAMES = {name.lower(): name for name in (KEY, "If-None-Match", "Job-Key", "Prefer")}
+_NAMES = {name.lower(): name for name in (requests.KEY, "If-None-Match", "Job-Key", "Prefer")}
 _IDEMPOTENT = ("GET", "HEAD", "OPTIONS", "PUT", "DELETE")
 """Methods of HTTP that do no more when they are sent twice, at any address."""
 _NEVER_SENT = (httpx.ConnectError, httpx.ConnectTimeout, httpx.PoolTimeout, httpx.ProxyError)
@@ -82,9 +58,9 @@ class Send:
     query: Mapping[str, str]
     headers: Mapping[str, str]
     json: Json | None
-    uploads: Sequence[Upload] | None
+    uploads: Sequence[requests.Upload] | None
     target: Path | None
-    watch: Watch | None
+    watch: requests.Watch | None
     seconds: float
     """For each read and write; the whole is bounded by `check`."""
     check: Callable[[], None]
@@ -145,13 +121,13 @@ class Call:
     method: str
     path: str
     end: float
-    operation: Operation | None = None
+    operation: requests.Operation | None = None
     query: Mapping[str, str] = field(default_factory=dict)
     headers: Mapping[str, str] = field(default_factory=dict)
     json: Json | None = None
-    uploads: Sequence[Upload] | None = None
+    uploads: Sequence[requests.Upload] | None = None
     target: Path | None = None
-    watch: Watch | None = None
+    watch: requests.Watch | None = None
     fresh: bool = False
 
 
@@ -182,7 +158,7 @@ class Session:
         clock: Callable[[], float] = monotonic,
     ) -> None:
         if not (token.isascii() and token.isprintable()):
-            raise RequestError("Invalid token: it has a character that is not printable ASCII.")
+            raise answers.RequestError("Invalid token: it has a character that is not printable ASCII.")
         self.url = url
         self.clock = clock
         self.backoff = backoff
@@ -193,7 +169,7 @@ class Session:
         self._seconds = seconds
         self._end = None if seconds is None else clock() + seconds
         self._keys: dict[str, str] = {}
-        self._known: OrderedDict[str, Answer] = OrderedDict()
+        self._known: OrderedDict[str, answers.Answer] = OrderedDict()
         self._keeping = Lock()
 
     def call(
@@ -217,26 +193,26 @@ class Session:
         Raises:
             RequestError: the operation or a parameter is unknown, or one is missing.
         """
-        known = OPERATIONS.get(operation)
+        known = requests.OPERATIONS.get(operation)
         if known is None:
-            raise RequestError(
-                f"Unknown operation {operation!r}.{did_you_mean(operation, OPERATIONS)} Their ids are in "
+            raise answers.RequestError(
+                f"Unknown operation {operation!r}.{did_you_mean(operation, requests.OPERATIONS)} Their ids are in "
                 "treescore.client.OPERATIONS."
             )
         given = dict(values or {})
         if set(given) != set(known.places):
-            raise RequestError(f"{operation} takes the path parameters: {', '.join(known.places) or 'none'}.")
+            raise answers.RequestError(f"{operation} takes the path parameters: {', '.join(known.places) or 'none'}.")
         if not all(isinstance(value, str) and value.strip(".") for value in given.values()):
-            raise RequestError(f"{operation}: an id is a text that is not empty.")
+            raise answers.RequestError(f"{operation}: an id is a text that is not empty.")
         asked = {name: str(value) for name, value in (query or {}).items() if value is not None}
         for value in (*given.values(), *asked.values()):
-            if not is_sendable(value):
-                raise RequestError(f"{operation}: {value!r} has half a surrogate pair, which cannot be sent.")
+            if not requests.is_sendable(value):
+                raise answers.RequestError(f"{operation}: {value!r} has half a surrogate pair, which cannot be sent.")
         if not set(asked) <= set(known.query) or not set(known.needed) <= set(asked):
             listed = ", ".join(f"{name} (required)" if name in known.needed else name for name in known.query)
             unknown = next((name for name in asked if name not in known.query), None)
             meant = did_you_mean(unknown, known.query)
-            raise RequestError(f"{operation} takes the query parameters: {listed or 'none'}.{meant}")
+            raise answers.RequestError(f"{operation} takes the query parameters: {listed or 'none'}.{meant}")
         return Call(known.method, known.address(given), self.end(seconds), known, query=asked, **more)
 
     def end(self, seconds: float | None = None) -> float:
@@ -259,8 +235,8 @@ class Session:
         Raises:
             RequestError: one cannot be sent.
         """
-        if not call.path.startswith("/") or not is_sendable(call.path):
-            raise RequestError(
+        if not call.path.startswith("/") or not requests.is_sendable(call.path):
+            raise answers.RequestError(
                 f"{call.path!r} is not a path below {self.url}. Give a path, as /v1/jobs: the token goes nowhere else."
             )
         # the caller may write names in any letters
@@ -271,20 +247,20 @@ class Session:
             and call.operation.takes_key
             and "validate_only" not in f"{call.path}{dict(call.query)}"
         ):
-            headers.setdefault(KEY, f"client-{uuid.uuid4()}")
+            headers.setdefault(requests.KEY, f"client-{uuid.uuid4()}")
         job = self._keys.get(call.path.removesuffix("/cancel"))
         if call.method != "GET" and job is not None:
             headers.setdefault("Job-Key", job)
         for name, value in headers.items():
             if not (f"{name}{value}".isascii() and f"{name}{value}".isprintable()):
-                raise RequestError(f"Invalid header {name!r}: it has a character that is not printable ASCII.")
+                raise answers.RequestError(f"Invalid header {name!r}: it has a character that is not printable ASCII.")
         return headers
 
-    def known(self, call: Call) -> Answer | None:
+    def known(self, call: Call) -> answers.Answer | None:
         """Return the last answer to a call that reads, if it is kept."""
         return self._known.get(_name_of(call)) if call.method == "GET" and call.target is None else None
 
-    def keep(self, call: Call, answer: Answer) -> None:
+    def keep(self, call: Call, answer: answers.Answer) -> None:
         """Keep what later calls need: validated answers, and the keys of jobs made without a token."""
         if call.method == "GET" and call.target is None and answer.status == 200 and answer.etag:
             with self._keeping:  # threads may share a client
@@ -303,7 +279,7 @@ def _name_of(call: Call) -> str:
     return "\n".join([call.path, *(f"{key}={value}" for key, value in sorted({**call.query, **call.headers}.items()))])
 
 
-def exchange(session: Session, call: Call) -> Plan[Answer]:
+def exchange(session: Session, call: Call) -> Plan[answers.Answer]:
     """Carry out a call, again where that does no harm; return a successful answer, or 304 where the caller validates.
 
     Raises:
@@ -313,12 +289,16 @@ def exchange(session: Session, call: Call) -> Plan[Answer]:
     known = None if call.fresh or "If-None-Match" in headers else session.known(call)
     if known is not None:
         headers["If-None-Match"] = known.etag
-    repeatable = KEY in headers or (call.method in _IDEMPOTENT if call.operation is None else call.operation.repeatable)
+    repeatable = requests.KEY in headers or (
+        call.method in _IDEMPOTENT if call.operation is None else call.operation.repeatable
+    )
     begun, attempt, doubtful = session.clock(), 0, False
 
     def check() -> None:
         if session.left(call.end) <= 0:
-            raise TimedOut(f"{session.url} did not answer within {session.span(call.end, begun)}. Allow more time.")
+            raise answers.TimedOut(
+                f"{session.url} did not answer within {session.span(call.end, begun)}. Allow more time."
+            )
 
     while True:
         attempt += 1
@@ -326,35 +306,41 @@ def exchange(session: Session, call: Call) -> Plan[Answer]:
         try:
             step = _send(session, call, headers, check)
             sent = True
-            answer: Answer = yield step
+            answer: answers.Answer = yield step
         except httpx.TransportError as error:
             doubtful = doubtful or not isinstance(error, _NEVER_SENT)
             fault = _fault(session, error)
             if doubtful:
                 _tell_doubt(fault, call, headers, repeatable=repeatable)
-            if isinstance(fault, RequestError) or (doubtful and not repeatable):
+            if isinstance(fault, answers.RequestError) or (doubtful and not repeatable):
                 raise fault from error
             pause = session.backoff.pause(attempt)
             if attempt >= session.backoff.tries or pause > session.left(call.end):
                 raise fault from error
             yield Pause(pause)
             continue
-        except UnavailableError as error:  # the time is over, or the answer is damaged
+        except answers.UnavailableError as error:  # the time is over, or the answer is damaged
             if sent or doubtful:
                 _tell_doubt(error, call, headers, repeatable=repeatable)
             raise
         settled = _settled(session, call, headers, answer, known, doubtful=doubtful)
         if settled is not None:
             return settled
-        wanted = _pause_before(session, answer, attempt, repeatable=repeatable, keyed=KEY in headers)
+        wanted = _pause_before(session, answer, attempt, repeatable=repeatable, keyed=requests.KEY in headers)
         if wanted is None or wanted > session.left(call.end):
-            raise _error_of(answer, call, doubtful=doubtful and call.method != "GET" and KEY not in headers)
+            raise _error_of(answer, call, doubtful=doubtful and call.method != "GET" and requests.KEY not in headers)
         yield Pause(wanted)
 
 
 def _settled(
-    session: Session, call: Call, headers: Mapping[str, str], answer: Answer, known: Answer | None, *, doubtful: bool
-) -> Answer | None:
+    session: Session,
+    call: Call,
+    headers: Mapping[str, str],
+    answer: answers.Answer,
+    known: answers.Answer | None,
+    *,
+    doubtful: bool,
+) -> answers.Answer | None:
     """Return what a call gives that this answer ends with success; None for another answer."""
     if answer.status == 304 and known is not None:
         return known
@@ -374,24 +360,28 @@ def _send(session: Session, call: Call, headers: Mapping[str, str], check: Calla
     )  # fmt: skip
 
 
-def _tell_doubt(error: ClientError, call: Call, headers: Mapping[str, str], *, repeatable: bool) -> None:
+def _tell_doubt(error: answers.ClientError, call: Call, headers: Mapping[str, str], *, repeatable: bool) -> None:
     """Say what a caller must know to send nothing twice, where the answer to a request was lost."""
-    if isinstance(error, RequestError):
+    if isinstance(error, answers.RequestError):
         return  # nothing was received
     if not repeatable:
         error.add_line("The request may have been carried out: look before you send it again.")
-    elif KEY in headers and KEY not in call.headers:
-        error.add_line(f"It may have been carried out: sent again with the key {headers[KEY]!r}, it is done once.")
+    elif requests.KEY in headers and requests.KEY not in call.headers:
+        error.add_line(
+            f"It may have been carried out: sent again with the key {headers[requests.KEY]!r}, it is done once."
+        )
 
 
-def _fault(session: Session, error: httpx.TransportError) -> ClientError:
+def _fault(session: Session, error: httpx.TransportError) -> answers.ClientError:
     """Return what an error of the connection means to the caller."""
     if isinstance(error, httpx.UnsupportedProtocol):
-        return WrongAddress(f"Invalid URL {session.url}: {error}")
+        return answers.WrongAddress(f"Invalid URL {session.url}: {error}")
     if _is_certificate(error):
-        return WrongAddress(f"{session.url} is not trusted: {error}. Check the URL, or the certificates you trust.")
+        return answers.WrongAddress(
+            f"{session.url} is not trusted: {error}. Check the URL, or the certificates you trust."
+        )
     line = f"{session.url} does not answer: {error or type(error).__name__}"
-    return TimedOut(line) if isinstance(error, httpx.ReadTimeout) else NoAnswer(line)
+    return answers.TimedOut(line) if isinstance(error, httpx.ReadTimeout) else answers.NoAnswer(line)
 
 
 def _is_certificate(error: BaseException | None) -> bool:
@@ -402,9 +392,13 @@ def _is_certificate(error: BaseException | None) -> bool:
     return False
 
 
-def _pause_before(session: Session, answer: Answer, attempt: int, *, repeatable: bool, keyed: bool) -> float | None:
+def _pause_before(
+    session: Session, answer: answers.Answer, attempt: int, *, repeatable: bool, keyed: bool
+) -> float | None:
     """Return the seconds to wait before the next attempt; None where there must be none."""
-    same_key = keyed and answer.status == 409 and isinstance(answer.error(), Conflict) and _is_plain_conflict(answer)
+    same_key = (
+        keyed and answer.status == 409 and isinstance(answer.error(), answers.Conflict) and _is_plain_conflict(answer)
+    )
     refused = answer.status == 429
     if not (refused or same_key or (repeatable and answer.status in BUSY)):
         return None
@@ -415,16 +409,16 @@ def _pause_before(session: Session, answer: Answer, attempt: int, *, repeatable:
     return None if refused or attempt >= session.backoff.tries else usual
 
 
-def _is_plain_conflict(answer: Answer) -> bool:
+def _is_plain_conflict(answer: answers.Answer) -> bool:
     """Return whether an equal request with the same key is in progress."""
     return (answer.object() or {}).get("type") == "/problems/conflict"
 
 
-def _error_of(answer: Answer, call: Call, *, doubtful: bool) -> ClientError:
+def _error_of(answer: answers.Answer, call: Call, *, doubtful: bool) -> answers.ClientError:
     error = answer.error()
     if doubtful:
         error.add_line("An earlier attempt, whose answer was lost, may have been carried out.")
-    if isinstance(error, Unauthorized) and call.uploads:
+    if isinstance(error, answers.Unauthorized) and call.uploads:
         error.add_line("Nothing of the upload was stored: send it again with a valid token.")
     if call.operation is not None and answer.status in (404, 405) and answer.object() is None:
         error.add_line("The service may be older than this client, or another one: check the URL.")
@@ -434,10 +428,10 @@ def _error_of(answer: Answer, call: Call, *, doubtful: bool) -> ClientError:
 def wait(
     session: Session,
     call: Call,
-    watch: Watch | None = None,
-    first: Answer | None = None,
+    watch: requests.Watch | None = None,
+    first: answers.Answer | None = None,
     unfinished: Sequence[str] = UNFINISHED,
-) -> Plan[Answer]:
+) -> Plan[answers.Answer]:
     """Return the answer to a call that reads work, once the work has finished.
 
     Args:
@@ -458,7 +452,7 @@ def wait(
             document = yield from _work_of(session, call, answer)
             etag = answer.etag
             if watch is not None:
-                watch(progress_of(document))
+                watch(requests.progress_of(document))
             if document["state"] not in unfinished:
                 return answer
         if answer is not None and answer is not first and "Preference-Applied" not in answer.headers:
@@ -468,7 +462,7 @@ def wait(
             yield Pause(max(0.0, min(pause, session.left(call.end))))
         left = session.left(call.end)
         if left <= 0:
-            raise TimedOut(
+            raise answers.TimedOut(
                 f"{name} was not finished within {session.span(call.end, begun)}. The service continues with it: ask "
                 "for it again later, or allow more time."
             )
@@ -479,12 +473,12 @@ def wait(
             headers["If-None-Match"] = etag  # so that the poll ends with each change, not with the work only
         try:
             answer = yield from exchange(session, replace(call, headers=headers, end=call.end + GRACE, fresh=True))
-        except (RefusedError, UnavailableError) as error:
+        except (answers.RefusedError, answers.UnavailableError) as error:
             error.add_line(f"{name} was sent before and is kept: ask for it again.")
             raise
 
 
-def _work_of(session: Session, call: Call, answer: Answer) -> Plan[dict[str, Json]]:
+def _work_of(session: Session, call: Call, answer: answers.Answer) -> Plan[dict[str, Json]]:
     """Return the document of work, which has a state.
 
     Raises:
@@ -494,7 +488,7 @@ def _work_of(session: Session, call: Call, answer: Answer) -> Plan[dict[str, Jso
     if isinstance(document.get("state"), str):
         return document
     version = yield from version_of(session, call.end)
-    raise WrongAnswer(
+    raise answers.WrongAnswer(
         f"{answer.url} answers without a state: the service{version} speaks another version of the contract than this "
         f"client ({__version__}). Check the URL, or install the client of its version.",
         status=200,
@@ -507,7 +501,7 @@ def version_of(session: Session, end: float) -> Plan[str]:
         answer = yield from exchange(session, replace(session.call("get_openapi_json"), end=min(end, session.end(5.0))))
         info: Any = answer.document().get("info")
         return f" {info['version']}"
-    except (ClientError, KeyError, TypeError):
+    except (answers.ClientError, KeyError, TypeError):
         return ""
 
 
@@ -539,13 +533,13 @@ def page_of(session: Session, pages: Pages) -> Plan[tuple[list[dict[str, Any]], 
     page: dict[str, Any] = answer.document()
     listed = page.get(pages.member)
     if not isinstance(listed, list) or not all(isinstance(each, dict) for each in listed):
-        raise WrongAnswer(f"{answer.url} answers without a list `{pages.member}`.", status=answer.status)
+        raise answers.WrongAnswer(f"{answer.url} answers without a list `{pages.member}`.", status=answer.status)
     following = page.get("next")
     if not isinstance(following, str):
         return listed, None
     seen = pages.seen | {call.query.get(pages.cursor, "")}
     if following in seen:
-        raise WrongAnswer(f"{answer.url} leads back to a page before it.", status=answer.status)
+        raise answers.WrongAnswer(f"{answer.url} leads back to a page before it.", status=answer.status)
     query = {**call.query, pages.cursor: following}
     # each page has the time of a call
     return listed, replace(pages, call=replace(call, query=query, end=session.end()), seen=seen)
@@ -564,12 +558,14 @@ def opened(kind: type[httpx.Client | httpx.AsyncClient], session: Session, optio
     try:
         address = httpx.URL(session.url)
         if address.userinfo:  # it would replace the token, and stand in each message
-            raise WrongAddress("The URL has a user name or a password. Give them as http={'auth': (name, password)}.")
+            raise answers.WrongAddress(
+                "The URL has a user name or a password. Give them as http={'auth': (name, password)}."
+            )
         if address.query or address.fragment:
-            raise WrongAddress(f"{session.url} has a query or a fragment. Give the address without it.")
+            raise answers.WrongAddress(f"{session.url} has a query or a fragment. Give the address without it.")
         return kind(base_url=address, headers=session.headers, **options)
     except httpx.InvalidURL as error:
-        raise WrongAddress(f"Invalid URL {session.url}: {error}") from error
+        raise answers.WrongAddress(f"Invalid URL {session.url}: {error}") from error
 
 
 class BlockingDriver:
@@ -591,7 +587,7 @@ class BlockingDriver:
             answer, fault = None, None
             try:
                 answer = self._do(step)
-            except (httpx.TransportError, ClientError) as error:
+            except (httpx.TransportError, answers.ClientError) as error:
                 fault = error
 
     def give(self, pages: Pages, kind: type[D]) -> Iterator[D]:
@@ -602,7 +598,7 @@ class BlockingDriver:
             for document in documents:
                 yield kind(document)
 
-    def _do(self, step: Step) -> Answer | None:
+    def _do(self, step: Step) -> answers.Answer | None:
         if isinstance(step, Send):
             return self._send(step)
         self.pause(step.seconds)
@@ -612,13 +608,13 @@ class BlockingDriver:
         """Wait; a signal of the program interrupts it."""
         threading.Event().wait(seconds)
 
-    def _send(self, step: Send) -> Answer:
+    def _send(self, step: Send) -> answers.Answer:
         with ExitStack() as stack:
             request = _request(self.http, self.session, step, stack)
             with _readable_head(self.session):
                 response = self.http.send(request, stream=True)
             stack.callback(response.close)
-            receiver = stack.enter_context(Receiver(response, step.target, step.check))
+            receiver = stack.enter_context(answers.Receiver(response, step.target, step.check))
             if not receiver.whole:
                 for piece in response.iter_raw():
                     receiver.feed(piece)
@@ -644,7 +640,7 @@ class AwaitingDriver:
             answer, fault = None, None
             try:
                 answer = await self._do(step)
-            except (httpx.TransportError, ClientError) as error:
+            except (httpx.TransportError, answers.ClientError) as error:
                 fault = error
 
     async def give(self, pages: Pages, kind: type[D]) -> AsyncIterator[D]:
@@ -655,7 +651,7 @@ class AwaitingDriver:
             for document in documents:
                 yield kind(document)
 
-    async def _do(self, step: Step) -> Answer | None:
+    async def _do(self, step: Step) -> answers.Answer | None:
         if isinstance(step, Send):
             return await self._send(step)
         await self.pause(step.seconds)
@@ -665,13 +661,13 @@ class AwaitingDriver:
         """Wait, while other tasks go on."""
         await asyncio.sleep(seconds)
 
-    async def _send(self, step: Send) -> Answer:
+    async def _send(self, step: Send) -> answers.Answer:
         async with AsyncExitStack() as stack:
             request = _request(self.http, self.session, step, stack.enter_context(ExitStack()))
             with _readable_head(self.session):
                 response = await self.http.send(request, stream=True)
             stack.push_async_callback(response.aclose)
-            receiver = stack.enter_context(Receiver(response, step.target, step.check))
+            receiver = stack.enter_context(answers.Receiver(response, step.target, step.check))
             if not receiver.whole:
                 async for piece in response.aiter_raw():
                     receiver.feed(piece)
@@ -688,18 +684,18 @@ def _request(http: httpx.Client | httpx.AsyncClient, session: Session, step: Sen
     try:
         body = orjson.dumps({} if step.json is None else step.json)
     except orjson.JSONEncodeError as error:
-        raise RequestError(f"The request cannot be written as JSON: {error}.") from error
+        raise answers.RequestError(f"The request cannot be written as JSON: {error}.") from error
     if step.uploads is not None:
         given["data"] = {"meta": body}
-        given["files"] = open_form(step.uploads, stack, step.watch, step.check)
+        given["files"] = requests.open_form(step.uploads, stack, step.watch, step.check)
     elif step.json is not None:
         given["content"] = body
-        given["headers"] = {"Content-Type": JSON, **step.headers}
+        given["headers"] = {"Content-Type": requests.JSON, **step.headers}
     timeout = httpx.Timeout(step.seconds, connect=min(CONNECT_SECONDS, step.seconds))
     try:
         return http.build_request(step.method, step.path, timeout=timeout, **given)
     except httpx.InvalidURL as error:
-        raise WrongAddress(f"Invalid URL {session.url}: {error}") from error
+        raise answers.WrongAddress(f"Invalid URL {session.url}: {error}") from error
 
 
 @contextmanager
@@ -708,7 +704,7 @@ def _readable_head(session: Session) -> Iterator[None]:
     try:
         yield
     except httpx.InvalidURL as error:
-        raise WrongAnswer(f"{session.url} answers with a redirect to an invalid address: {error}.") from error
+        raise answers.WrongAnswer(f"{session.url} answers with a redirect to an invalid address: {error}.") from error
 
 
 class Blocking:

@@ -9,7 +9,7 @@ from __future__ import annotations
 import logging
 import os
 import sys
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from functools import cache
 from pathlib import Path
@@ -30,6 +30,8 @@ NOT_KEPT = (
 
 _may_compile: dict[FunctionType, Callable[[], bool]] = {}
 """Of each function that was given to the compiler, what tells whether it may be compiled now."""
+_sources: dict[FunctionType, Sequence[str]] = {}
+"""The files of it and of what it calls: its machine code holds theirs."""
 
 
 class NotKeptError(Exception):
@@ -48,12 +50,12 @@ def setting() -> str:
     return chosen
 
 
-def is_kept(function: FunctionType) -> bool:
-    """Tell whether machine code is kept that this compiler made after the function's file was last changed.
+def is_kept(function: FunctionType, sources: Sequence[str]) -> bool:
+    """Tell whether machine code is kept that this compiler made after the last change of these files.
 
     The compiler is not loaded for that: it looks closer.
     """
-    changed = Path(function.__code__.co_filename).stat().st_mtime
+    changed = max(Path(source).stat().st_mtime for source in sources)
     for index in _indices(function):
         with suppress(OSError), index.open("rb") as file:
             return os.fstat(file.fileno()).st_mtime >= changed and _compiler_version() in file.read(64)
@@ -143,7 +145,9 @@ def say_compiled() -> None:
     _NOTICE.end()
 
 
-def compilable(function: FunctionType, options: Mapping[str, Any], may_compile: Callable[[], bool]) -> Any:
+def compilable(
+    function: FunctionType, options: Mapping[str, Any], may_compile: Callable[[], bool], sources: Sequence[str]
+) -> Any:
     """Return a function that runs machine code, for arguments of each types what is kept for them.
 
     Where nothing is kept it is compiled, and kept if there is a folder for it.
@@ -152,11 +156,12 @@ def compilable(function: FunctionType, options: Mapping[str, Any], may_compile: 
         function: what is to be run.
         options: of `numba.njit`.
         may_compile: whether it may be compiled now; otherwise the call raises NotKeptError.
+        sources: the files of the function and of what it calls; machine code that is older than one is not used.
     """
     from numba import njit  # noqa: PLC0415 - loads the compiler
 
     _listen()
-    _may_compile[function] = may_compile
+    _may_compile[function], _sources[function] = may_compile, sources
     made = njit(**options)(function)
     folder = _folder_for(function)
     if folder is None:
@@ -192,10 +197,15 @@ def _cache_class() -> type[Any]:
         def __init__(self, function: FunctionType, file: str) -> None:
             self._py_file, self._lineno = file, function.__code__.co_firstlineno
             self._folder = _folder_for(function)
+            self._sources = _sources[function]
 
         @classmethod
         def from_function(cls, function: FunctionType, file: str) -> Locator:
             return cls(function, file)
+
+        def get_source_stamp(self) -> tuple[tuple[int, int], ...]:
+            found = [Path(source).stat() for source in self._sources]
+            return tuple((one.st_mtime_ns, one.st_size) for one in found)
 
         def get_cache_path(self) -> str:
             return str(self._folder)

@@ -126,7 +126,7 @@ def state() -> str:
 
     `compiled`: of all, `partly`: of some, `interpreted`: of none, or none is used.
     """
-    kept = 0 if _ACCOUNT.setting == "never" else sum(compiling.is_kept(one.plain) for one in _ALL)
+    kept = 0 if _ACCOUNT.setting == "never" else sum(one.is_kept() for one in _ALL)
     return "interpreted" if not kept else "partly" if kept < len(_ALL) else "compiled"
 
 
@@ -182,14 +182,14 @@ class _Compiled(Generic[_P, _R]):
         seen = _ACCOUNT.work
         if self._uses_code or seen < self._look_at or (seen < WORTH_LOADING and not compiler_loaded()):
             return self._uses_code
-        self._uses_code = self._is_worth_compiling() or compiling.is_kept(self.plain)
+        self._uses_code = self._is_worth_compiling() or self.is_kept()
         if not self._uses_code:
             self._look_later()
         return self._uses_code
 
     def _is_worth_compiling(self) -> bool:
         """Tell whether there is machine code to be made and the work is worth making it, and remember that."""
-        missing = [one for one in self._chain if self._refused or not compiling.is_kept(one.plain)]
+        missing = [one for one in self._chain if self._refused or not one.is_kept()]
         if self in missing and self._work >= WORTH_COMPILING * len(missing):
             for one in self._chain:
                 one._wanted = True  # noqa: SLF001 - of this class
@@ -213,10 +213,18 @@ class _Compiled(Generic[_P, _R]):
         return frozenset({self}.union(*(one._chain for one in self._called.values())))  # noqa: SLF001 - of this class
 
     @cached_property
+    def _sources(self) -> list[str]:
+        return sorted({one.plain.__code__.co_filename for one in self._chain})
+
+    def is_kept(self) -> bool:
+        """Tell whether machine code is kept that is as new as its files."""
+        return compiling.is_kept(self.plain, self._sources)
+
+    @cached_property
     def _dispatcher(self) -> Callable[_P, _R]:
         # The compiler knows its own functions only: it is shown those, under the names by which the code calls them.
         function = self._renamed({name: one._dispatcher for name, one in self._called.items()})  # noqa: SLF001 - of this class
-        return cast("Callable[_P, _R]", compiling.compilable(function, self._options, self._may_compile))
+        return cast("Callable[_P, _R]", compiling.compilable(function, self._options, self._may_compile, self._sources))
 
     @property
     def _twin(self) -> Callable[_P, _R] | None:

@@ -306,12 +306,8 @@ def link_style(mark: str, *, sure: bool) -> LineStyle:
         mark: one of those of links.
         sure: whether gold calls the link sure.
     """
-    style = (
-        line_style(AGREED, "gold")
-        if mark == AGREED
-        else line_style(WRONG_COLOUR, "bad" if mark == WRONG_COLOUR else "gold")
-    )
-    if sure or mark == WRONG_COLOUR:
+    style = line_style(AGREED, "gold") if mark == AGREED else line_style(WRONG, "bad" if mark == WRONG else "gold")
+    if sure or mark == WRONG:
         return style
     thin = {**style.stroke, "stroke_width": "1", "stroke_dasharray": DASH}
     return replace(style, classes=f"{style.classes} lab", stroke=thin)

@@ -19,6 +19,7 @@ from service.commands.serve import locked
 from service.errors import Unauthorized
 from service.store import database
 from service.store.database import _prepare_sqlite
+from service.usecases import retention
 from service.usecases.access import authenticate
 from tests.fixtures.schemas import LATER, UNRELEASED, later_program, make_unreleased
 from tests.fixtures.tasks import SLUG, Task
@@ -132,7 +133,8 @@ def test_a_store_of_a_checkout_before_the_first_release_is_refused_in_one_line(
 
 def test_a_backup_of_a_checkout_before_the_first_release_is_refused_in_one_line(run, context, tmp_path):
     make_unreleased(context.store, "0020")
-    with patch.multiple(database, OF_CHECKOUTS=("0001",), versions=lambda: ("0020",)):
+    old = {"schema_versions": lambda: ("0020",)}
+    with patch.multiple(database, OF_CHECKOUTS=("0001",), **old), patch.multiple(retention, **old):
         assert run("backup", tmp_path / "old.backup")[0] == 0
     status, out, err = run("restore", tmp_path / "old.backup", "--data-dir", tmp_path / "new")
     assert (status, out, err.count("\n")) == (1, "", 1)

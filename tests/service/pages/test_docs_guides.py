@@ -23,7 +23,6 @@ def no_guides(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """A service that has no folder of guides beside it."""
     monkeypatch.setattr(docs, "FOLDER", tmp_path / "docs")
     monkeypatch.setattr(docs, "guides", docs.guides.__wrapped__)
-    monkeypatch.setattr("service.pages.docs.guides.guides", docs.guides)
     monkeypatch.setattr("service.pages.docs.content_version", lambda: "without guides")
 
 

@@ -16,7 +16,7 @@ from click.testing import CliRunner
 from rich.cells import cell_len
 
 from tests.treescore.cli.test_options import GOLD, GRAPH, ROOT, RULES, run
-from treescore.cli import exits, inspection
+from treescore.cli import exits
 from treescore.cli import options as forms
 from treescore.cli.exits import UNWRITTEN
 from treescore.cli.main import main
@@ -35,8 +35,7 @@ INSPECT = {
 
 @pytest.fixture
 def terminal(monkeypatch: pytest.MonkeyPatch) -> None:
-    for module in (forms, inspection):
-        monkeypatch.setattr(module, "is_terminal", lambda: True)
+    monkeypatch.setattr(forms, "is_terminal", lambda: True)
 
 
 @pytest.mark.parametrize("flag", FLAGS)

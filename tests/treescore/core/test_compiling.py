@@ -5,6 +5,7 @@ from __future__ import annotations
 import importlib.util
 import logging
 import os
+import sys
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from types import ModuleType
@@ -77,6 +78,7 @@ def notices(monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture) -
     made = compiling._Notice()
     made.clock = compiling._NOTICE.clock
     monkeypatch.setattr(compiling, "_NOTICE", made)
+    monkeypatch.setattr(compiling.log, "disabled", False)
     with caplog.at_level(logging.WARNING, "treescore.compiling"):
         yield lambda: [record.getMessage() for record in caplog.records]
 
@@ -172,7 +174,7 @@ def test_stale_code_is_neither_used_nor_silently_made_anew(
     [index] = kept.glob("__pycache__/*.total-*.nbi")
     source = kept / "kernels_of_a_test.py"
     os.utime(source, ns=(index.stat().st_mtime_ns + (1 if newer else -1) * 10**9,) * 2)
-    assert compiling.is_kept(module.total.plain) is not newer
+    assert module.total.is_kept() is not newer
     assert module.total(np.ones(25, np.uint64)) == 100
     assert (compiled_in_all(module.total), notices()) == (0, [])
     assert module.total(np.ones(60, np.uint64)) == 240
@@ -180,11 +182,35 @@ def test_stale_code_is_neither_used_nor_silently_made_anew(
     assert len(notices()) == 1
 
 
+@pytest.mark.parametrize("setting", ["auto", "always"])
+def test_code_is_stale_where_what_it_calls_in_another_module_has_changed(
+    tmp_path: Path, account: jit._Account, monkeypatch: pytest.MonkeyPatch, setting: str
+) -> None:
+    rest = SOURCE.partition("@compiled\ndef total")[2]
+    caller = "from treescore.core.jit import *\nimport numpy as np\nfrom called_in_a_test import doubled\n"
+    caller += "@compiled\ndef total" + rest.partition("@compiled")[0]
+    called = SOURCE.partition("@compiled\ndef total")[0]
+    path = tmp_path / "called_in_a_test.py"
+    path.write_text(called)
+    monkeypatch.syspath_prepend(tmp_path)
+    with jit.forced("always"):
+        assert load(tmp_path, caller).total(VALUES) == 20
+    path.write_text(called.replace("np.uint64(2)", "np.uint64(40)"))
+    os.utime(path, ns=(path.stat().st_mtime_ns + 10**10,) * 2)
+    importlib.invalidate_caches()
+    monkeypatch.delitem(sys.modules, "called_in_a_test")
+    account.work, account.setting = 0, setting
+    module = load(tmp_path, caller)
+    assert not module.total.is_kept()
+    assert module.total(np.ones(60, np.uint64)) == 2400
+    assert compiled_in_all(module.total) == 1
+
+
 def test_code_of_another_compiler_is_not_used(kept: Path) -> None:
     module = load(kept)
     [index] = kept.glob("__pycache__/*.total-*.nbi")
     index.write_bytes(index.read_bytes().replace(compiling._compiler_version(), b"0" * 6, 1))
-    assert not compiling.is_kept(module.total.plain)
+    assert not module.total.is_kept()
 
 
 @pytest.mark.parametrize(("setting", "times"), [("always", 1), ("never", 0)])

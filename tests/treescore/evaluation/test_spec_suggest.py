@@ -9,7 +9,7 @@ from click.testing import CliRunner
 
 import treescore
 from treescore.cli.main import main
-from treescore.core.registry import FORMATS
+from treescore.core.registry import FORMATS, METRICS
 from treescore.core.text import HEAD_BYTES, Head
 from treescore.evaluation.evaluate import Evaluation
 from treescore.evaluation.spec import CERTAINTIES, formats_of, metrics_of, parse_spec, suggestions
@@ -122,4 +122,4 @@ def test_the_catalogue_says_what_goes_with_what_both_ways():
     for name, fmt in FORMATS.items():
         assert (fmt.usual_metric in metrics_of(fmt)) or not fmt.usual_metric
         for metric in metrics_of(fmt):
-            assert name in formats_of(treescore.evaluation.spec.METRICS[metric].reads)
+            assert name in formats_of(METRICS[metric].reads)

@@ -9,8 +9,8 @@ import numpy as np
 import pytest
 
 from treescore.core.scores import Ratio, Score, f1_score, harmonic, ratio_score
+from treescore.significance import exact_ratios, picking
 from treescore.significance import permutation as tests
-from treescore.significance import picking
 from treescore.significance.permutation import ShufflePlan, permutation
 from treescore.significance.picking import Selected, selected_p
 from treescore.significance.units import Sample, sample_of
@@ -126,7 +126,7 @@ def test_a_missing_part_is_one_unit_of_the_pairs_that_lack_it(lacking: dict[int,
             differences.append(total / 3)
         reached += max(differences) >= values[ahead] - values[0] - 1e-12
     assert found.p == pytest.approx(min(1.0, 2 * reached / 2**9))
-    monkeypatch.setattr(picking, "LISTED_UNITS", 0)
+    monkeypatch.setattr(exact_ratios, "LISTED_UNITS", 0)
     drawn = selected_p(sample, ahead, tests.Test(1e-9, "exact"), PLAN)
     assert drawn.error is not None
     assert drawn.p == pytest.approx(found.p, rel=5 * drawn.error)
@@ -138,7 +138,7 @@ def test_draws_agree_with_the_list(score: Score, macro: bool, monkeypatch: Any) 
     parts = np.arange(14) % 3 if macro else None
     sample = sample_of(score, NAMES, submissions(4, 14), None, parts)
     listed, *_ = asked(sample)
-    monkeypatch.setattr(picking, "LISTED_UNITS", 0)
+    monkeypatch.setattr(exact_ratios, "LISTED_UNITS", 0)
     drawn, *_ = asked(sample)
     assert (listed.kind, drawn.kind) == ("exact", "monte-carlo")
     assert drawn.error is not None
@@ -153,7 +153,7 @@ def test_few_hits_give_the_bound_of_exact_tails(score: Score, monkeypatch: Any) 
     counts[0] = rows(99, 15, 0.75)
     sample = sample_of(score, NAMES, counts, None, None)
     listed, unselected, ahead = asked(sample)
-    monkeypatch.setattr(picking, "LISTED_UNITS", 0)
+    monkeypatch.setattr(exact_ratios, "LISTED_UNITS", 0)
     bound, *_ = asked(sample, ShufflePlan(requested=100, seed=3, alpha=0.05, correction="holm", family=1))
     assert (bound.kind, bound.error, bound.shuffles) == ("inversion", 0.0, None)
     assert unselected <= listed.p <= bound.p
@@ -253,5 +253,5 @@ def test_draws_stop_where_plenty_reached_it() -> None:
 def test_once_the_budget_is_spent_no_differences_are_counted(monkeypatch: Any) -> None:
     sample = sample_of(F1, NAMES, submissions(2, 40), None, None)
     assert picking._exact_tail(sample, 1, 0, 0.01, 2e7) is not None
-    monkeypatch.setattr(picking, "pair_of", None)
-    assert picking._exact_tail(sample, 1, 0, 0.01, picking.LEAST_COST - 1) is None
+    monkeypatch.setattr(exact_ratios, "pair_of", None)
+    assert picking._exact_tail(sample, 1, 0, 0.01, exact_ratios.LEAST_COST - 1) is None

@@ -60,16 +60,6 @@ def test_all_of_it_together_has_a_limit_in_bytes(task):
     task.patch(about={"rules": None, "contact": "x" * 2_000})
 
 
-def test_a_benchmark_from_before_says_nothing(task, context):
-    task.make()
-    with context.store.write() as db:
-        stored.forget(db, SLUG)
-    assert "about" not in task_settings(context)
-    assert task.benchmark()["about"] == NOTHING
-    task.patch(about={"rules": "Be fair."})
-    assert task.benchmark()["about"]["rules"] == "Be fair."
-
-
 def task_settings(context):
     with context.store.read() as db:
         return stored.get(db, SLUG).settings

@@ -21,7 +21,7 @@ from service.requests import (
     SubmissionSlicesQuery,
 )
 from service.schemas.submissions import ComparisonRequest
-from service.store import comparisons, runs
+from service.store import runs
 from service.usecases.boards.leaderboard import leaderboard
 from service.usecases.comparison_views import list_comparisons, view_comparison, wait_for_comparison
 from service.usecases.comparisons import ask, comparison_items
@@ -147,25 +147,6 @@ def as_before(document: dict[str, Any]) -> dict[str, Any]:
     ]
     kept = {name: value for name, value in document.items() if name != "assumed"}
     return {**kept, "metric": document["score"], "pairs": pairs}
-
-
-def test_an_answer_of_before_stays_readable_in_every_form(board, two):
-    lyon, worse, better = two
-    names = []
-    for caller, more in ((lyon, {}), (ORGANISER, {"seed": 5, "unit": "sentence"})):
-        asked = loaded(ComparisonRequest, {"submissions": [worse, better], **more})
-        names.append(ask(board.context, caller, SLUG, asked))
-        board.settle()
-        with board.context.store.write() as db:
-            answer = comparisons.get(db, names[-1]).document
-            old = {**answer, "comparison": as_before(answer["comparison"])}
-            comparisons.save_answer(db, names[-1], old)
-    for name, callers in ((names[0], (lyon, ORGANISER)), (names[1], (ORGANISER,))):
-        for caller in callers:
-            document = shown(board, caller, name)
-            assert document["pairs"][0]["p"] > 0
-            for form in FORMATS:
-                assert view_comparison(board.context, caller, name, form).body
 
 
 def test_a_unit_that_gold_does_not_have_is_refused(board, two):

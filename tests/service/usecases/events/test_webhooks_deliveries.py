@@ -26,7 +26,7 @@ from service.usecases.events import (
 )
 from service.usecases.tokens import create_token
 from tests.fixtures.contexts import ORGANISER, later
-from tests.fixtures.tasks import OTHER_WORDS, SLUG
+from tests.fixtures.tasks import OTHER_WORDS
 from tests.service.usecases.test_events_webhooks import Receiver, hook, organiser, receiver
 
 __all__ = ("organiser", "receiver")
@@ -247,12 +247,3 @@ def test_secrets_are_in_no_list_log_or_event(context, organiser):
     delete_webhook(context, organiser, new["id"])
     with context.store.read() as db:
         assert store.get_webhook(db, new["id"]) is None
-
-
-def test_deliveries_from_before_the_log_tell_when_their_event_was(context, organiser, task):
-    made = hook(context, organiser, kinds=["submission.created"])
-    task.submit(task.team())
-    with context.store.write() as db:
-        db.exec_driver_sql("UPDATE deliveries SET created_at = NULL")
-    event = list_events(context, ORGANISER, EventsQuery(limit=100, benchmark=SLUG)).items[-1]
-    assert log(context, organiser, made)[0]["at"] == event["at"]
