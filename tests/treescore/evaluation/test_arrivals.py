@@ -19,7 +19,7 @@ from treescore.significance.compare import _answers
 
 SPEC = parse_spec({"format": "conllu", "metrics": ["ud"]})
 ENTRY, SCORE = find_score(SPEC, "ud.las_f1")
-SIZES = (30, 25)
+SIZES = (12, 10)
 TEAMS = 5
 SUBMISSIONS = 3
 MACRO = Subject(
@@ -38,7 +38,7 @@ ONE_PART = replace(MACRO, part=None, parts=[("en", sum(SIZES))])
 
 def drawn() -> dict[str, np.ndarray]:
     """Counts of all submissions of all teams, by their names; of one team they are alike."""
-    generator = np.random.default_rng(8)
+    generator = np.random.default_rng(1)
     words = generator.integers(3, 30, sum(SIZES))
     found = {}
     for team in range(TEAMS):
