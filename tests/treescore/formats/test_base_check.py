@@ -89,6 +89,7 @@ def test_no_text_of_random_links_is_refused_under_its_own_base(seed: int, words:
     assert not refusal(name, "\n".join(lines) + "\n")
 
 
+@pytest.mark.slow
 @pytest.mark.real
 def test_real_alignments_and_parts_of_them_are_read_under_their_own_base_alone(real_data: Path) -> None:
     folder = real_data / "alignment_enfr"

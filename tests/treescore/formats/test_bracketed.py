@@ -205,6 +205,7 @@ def test_bounds_are_kept_and_named() -> None:
     assert len(read("(S (A (X x)(X x)(X x)))\n" * 2, small)) == 2
 
 
+@pytest.mark.slow
 def test_absurd_sentences_are_refused_at_once() -> None:
     assert limit("(" * 100_000 + ")" * 100_000).code == "too-deep"
     assert limit("(S " + "(X x)" * 1_000_000 + ")").code == "too-many-words"
