@@ -6,6 +6,7 @@ import importlib.util
 import logging
 import os
 import sys
+import sys
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from types import ModuleType
@@ -68,6 +69,8 @@ def account(monkeypatch: pytest.MonkeyPatch) -> jit._Account:
     monkeypatch.setattr(jit, "compiler_loaded", lambda: False)
     monkeypatch.setattr(jit, "_ALL", [])
     monkeypatch.delenv("NUMBA_CACHE_DIR", raising=False)
+    # of a source that changes within a second Python would load the bytecode of before
+    monkeypatch.setattr(sys, "dont_write_bytecode", True)
     return found
 
 
