@@ -6,7 +6,6 @@ import importlib.util
 import logging
 import os
 import sys
-import sys
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from types import ModuleType
