@@ -140,6 +140,7 @@ def test_penn_flat_keeps_the_parts_of_coordinations() -> None:
     assert flat(tree) == [tree]
 
 
+@pytest.mark.slow
 def test_hostile_trees_come_to_an_end() -> None:
     """A thousand phrases raised one by one, and a tree deeper than any stack."""
     wide = "(S (X " + " ".join(f"(NP (NN w{place}) (NN v))" for place in range(3000)) + "))"
