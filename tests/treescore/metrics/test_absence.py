@@ -10,9 +10,8 @@ from typing import Any
 import numpy as np
 import pytest
 
-from treescore.core.registry import METRICS, ItemInfo, Outcome, Text
+from treescore.core.registry import METRICS, Outcome, Text
 from treescore.core.scores import ScoreTable, charged, ratio_score
-from treescore.core.text import DEFAULT_LIMITS
 from treescore.errors import InputError
 from treescore.evaluation.evaluate import Evaluation
 from treescore.evaluation.spec import parse_spec
@@ -279,10 +278,3 @@ def test_gold_without_words_asks_for_nothing():
     outcome = case.score([gold for gold, _ in case.sentences])
     assert outcome.answered.all()
     assert losses(case.evaluation().spec.entries[0].metric.table, outcome.totals)["exact_match"] == -1.0
-
-
-def test_leaf_ancestor_costs_nothing_to_leave_out_a_part_of():
-    evaluation = CASES["leaf_ancestor"].evaluation()
-    metric = evaluation.spec.entries[0].metric
-    rows = metric.absent(evaluation.gold, ItemInfo(), DEFAULT_LIMITS)
-    assert rows.sum(axis=0).tolist() == [11, 0, 3, 0, 0, 3]

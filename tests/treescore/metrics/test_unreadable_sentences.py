@@ -138,7 +138,7 @@ def test_gold_must_be_readable(name: str) -> None:
 def test_a_truncated_output_is_scored_or_refused(name: str) -> None:
     gold = text(name, sentences(name)[:3])
     spec = spec_of(name, METRICS[name])
-    for end in range(len(gold)):
+    for end in range(0, len(gold), 3):
         try:
             outcomes = scored(spec, gold, gold[:end])
         except InputError:
