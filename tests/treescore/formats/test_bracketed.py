@@ -118,13 +118,6 @@ def test_without_a_layout_the_margin_decides() -> None:
     assert len(read("(S (X x))\n(S\n (X x))\n")) == 2
 
 
-@pytest.mark.parametrize("end", ["\n", "\r\n", ""])
-def test_line_ends_and_a_byte_order_mark(end: str) -> None:
-    tree = read("\ufeff(S (X x))\r\n(S (X x))" + end, layout="lines")
-    assert [words(tree, 0), words(tree, 1)] == [[("x", "X")]] * 2
-    assert len(tree) == 2
-
-
 def test_bare_carriage_returns_are_one_line_and_a_warning() -> None:
     tree = read("(S (X x))\r(S (X x))\r")
     assert len(tree) == 1
