@@ -18,9 +18,7 @@ FULL = Path("/dev/full")
 TREE = "1\ta\t_\tX\t_\t_\t0\troot\t_\t_\n\n"
 COMMANDS = [
     ("treescore.cli.main", "score", "--format", "conllu", "--metric", "ud", "gold.conllu", "gold.conllu"),
-    ("treescore.cli.main", "--help"),
     ("treescore.cli.main", "--version"),
-    ("treescore.cli.main", "submit", "--help"),
     ("service", "--help"),
 ]
 

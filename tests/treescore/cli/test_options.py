@@ -56,11 +56,6 @@ def test_a_file_that_cannot_be_read_is_named(gold, output, expected):
     assert run("score", *ASKED, gold, output, status=2).stderr.startswith(f"{expected}: No such file or directory.")
 
 
-def test_outputs_are_named_by_argument_or_stem():
-    document = json.loads(run("score", *ASKED, GOLD, f"A={RULES}", GRAPH).stdout)
-    assert [system["name"] for system in document["results"]["systems"]] == ["A", "graph"]
-
-
 def test_a_format_of_several_texts_takes_paths_joined_by_commas(tmp_path):
     links = tmp_path / "links.pharaoh"
     links.write_text("\n" * 60, encoding="utf-8")
