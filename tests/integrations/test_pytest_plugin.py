@@ -63,12 +63,14 @@ def test_the_fixture_judges_outputs_and_shows_why(run) -> None:
     done.stdout.no_fnmatch_line("*raise AssertionError(str(found))*")
 
 
+@pytest.mark.slow
 def test_the_fixture_is_listed_with_its_purpose(run) -> None:
     run("--fixtures", "-q").stdout.fnmatch_lines(
         ["assert_not_worse*", "*Fail unless an output is shown not to be worse than another*"]
     )
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(not INSTALLED, reason="this environment was installed before the plugin was declared")
 def test_the_plugin_can_be_left_out(run) -> None:
     run("-p", "no:treescore").stdout.fnmatch_lines(["*fixture 'assert_not_worse' not found*"])
