@@ -18,7 +18,7 @@ PLUGIN = [] if INSTALLED else ["-p", "treescore.pytest_plugin"]
 
 TESTS = f"""
 GOLD, OLD, NEW = {str(GOLD)!r}, {str(RULES)!r}, {str(GRAPH)!r}
-BY_SENTENCE = {{"unit": "sentence"}}
+BY_SENTENCE = {{"unit": "sentence", "resamples": 200}}
 
 def test_better(assert_not_worse):
     assert assert_not_worse(GOLD, OLD, NEW, score="ud.las_f1", margin=0.002, significance=BY_SENTENCE).established

@@ -122,10 +122,7 @@ def completed(line: str) -> list[str]:
     ("line", "expected"),
     [
         ("treescore comp", ["compare", "completion"]),
-        ("treescore metrics p", ["parallel_treebank", "parseval"]),
-        ("treescore score --metric a", ["alignment", "attachment"]),
         ("treescore compare x --format conll", ["conll08", "conll09", "conllu", "conllx"]),
-        ("treescore score --transform drop-t", ["drop-traces"]),
         ("treescore errors --dep", ["--deprel"]),
         ("treescore completion ", ["bash", "zsh", "fish"]),
     ],
