@@ -401,16 +401,6 @@ def test_bounds_of_lengths() -> None:
     assert bounds_of(" 5- ") == (5, float("inf"))
 
 
-def test_equal_labels_of_brackets_are_no_errors() -> None:
-    gold = "(S (ADVP (RB up)) (NP (NN it)))\n"
-    result = score(
-        gold, {"A": gold.replace("ADVP", "PRT"), "B": gold.replace("ADVP", "NP")}, "parseval", format="bracketed"
-    )
-    assert len(result.errors("A")) == 0
-    assert [(row["kind"], row["label"]) for row in result.errors("B")] == [("missed", "ADVP"), ("wrong", "NP")]
-    assert [row["error"] for row in result.sentence("B", 1)] == ["", "missed", "wrong", ""]
-
-
 def test_brackets_are_counted_as_the_metric_counts_them_however_labels_are_equal() -> None:
     generator = np.random.default_rng(5)
 
