@@ -2,22 +2,19 @@
 
 from __future__ import annotations
 
-import shutil
 from dataclasses import replace
 
 import pytest
 from sqlalchemy import text
 
-from service.config import load_config
-from service.schemas.submissions import ComparisonRequest, JobRequest, SubmissionRequest
+from service.schemas.submissions import JobRequest, SubmissionRequest
 from service.store.packing import pack, pack_array, unpack_array
 from service.usecases.checks import Level, check
-from service.usecases.comparisons import ask
 from service.usecases.jobs import delete_job, submit_job
 from service.usecases.submissions import validation
-from tests.fixtures.contexts import ORGANISER, SCORER, later, opened, work_of
+from tests.fixtures.contexts import SCORER, later, work_of
 from tests.fixtures.requests import GOLD_CONLLU, ONE_WRONG, loaded
-from tests.fixtures.tasks import RIGHT, SECOND_PART, SLUG, TWO_PARTS, WRONG, Task
+from tests.fixtures.tasks import RIGHT, SECOND_PART, SLUG, TWO_PARTS, WRONG, Task, once
 
 JOB = {
     "format": "conllu",
@@ -27,20 +24,19 @@ JOB = {
 }
 
 
-def fill(context) -> Task:
+def fill(task) -> None:
     """A bit of everything: parts, a missing part, a comparison, a board, jobs, a deleted job, a validation."""
-    task = Task(context, work_of(context))
+    context = task.context
     task.make(TWO_PARTS)
     lyon = task.team("lyon")
     both = [task.submit(lyon, {"en": WRONG, "de": SECOND_PART}), task.submit(lyon, {"en": RIGHT})]
     task.settle()
-    ask(context, ORGANISER, SLUG, loaded(ComparisonRequest, {"submissions": both, "part": "en"}))
+    task.ask(submissions=both, part="en")
     ended = submit_job(context, SCORER, loaded(JobRequest, JOB))[0]
     submit_job(context, SCORER, loaded(JobRequest, {**JOB, "systems": [{"name": "b", "output": RIGHT}]}))
     validation.validate(context, lyon, SLUG, loaded(SubmissionRequest, {"name": "x", "outputs": {"en": WRONG}}))
     task.settle()
     delete_job(context, SCORER, ended)
-    return task
 
 
 def codes(context, *, every: bool = True) -> set[str]:
@@ -49,7 +45,7 @@ def codes(context, *, every: bool = True) -> set[str]:
 
 
 def test_a_sound_store_has_no_finding(either_context):
-    fill(either_context)
+    fill(Task(either_context, work_of(either_context)))
     wrong = [
         each for each in check(either_context, every=True) if each.level is Level.WRONG and "file" not in each.code
     ]
@@ -82,23 +78,19 @@ DAMAGES = {
 }
 
 
-@pytest.fixture(scope="module")
-def kept(valkey, tmp_path_factory):
-    folder = tmp_path_factory.mktemp("kept")
-    config = load_config({"TREESCORE_DATA_DIR": str(folder), "TREESCORE_REDIS_URL": valkey.url})
-    with opened(config) as context:
-        fill(context)
-    return folder / "treescore.db"
+@once
+def full(task):
+    fill(task)
 
 
 @pytest.fixture
-def filled(kept, tmp_path, config):
-    """A context on a copy of a store that holds a bit of everything."""
-    shutil.copy(kept, tmp_path / "treescore.db")
+def filled(full, context, tmp_path):
+    """A context whose store holds a bit of everything."""
+    context.store.close()
     tmp_path.chmod(0o700)
     (tmp_path / "treescore.db").chmod(0o600)
-    with opened(config) as context:
-        yield context
+    assert context.store.alive()  # so that SQLite's own files are closed to others too
+    return context
 
 
 def spoil(context, statement: str, **values) -> None:

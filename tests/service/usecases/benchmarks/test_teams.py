@@ -14,11 +14,11 @@ from service.usecases.benchmarks.teams import create_team, create_teams, erase_t
 from service.usecases.events import list_events
 from service.usecases.submissions.submissions import submission_output, view_submission
 from tests.fixtures.contexts import ORGANISER
-from tests.fixtures.tasks import RIGHT, SLUG
+from tests.fixtures.tasks import RIGHT, SLUG, Task, once
 
 
-@pytest.fixture
-def made(task):
+@once
+def made(task: Task):
     task.make()
     return task
 
@@ -126,10 +126,10 @@ def test_teams_make_no_teams_at_once(made, context):
         create_teams(context, made.team("lyon"), SLUG, several("oslo"))
 
 
+@pytest.mark.slow
 def test_a_thousand_teams_are_made_in_one_request(made, context):
     teams = create_teams(context, ORGANISER, SLUG, several(*(f"t{number:04}" for number in range(1000))))
-    assert len({team["token"] for team in teams}) == 1000
-    assert len(listed(context)) == 1000
+    assert len({team["token"] for team in teams}) == len(listed(context)) == 1000
 
 
 def test_organisers_alone_see_the_contact_and_erasing_takes_it_away(made, context):

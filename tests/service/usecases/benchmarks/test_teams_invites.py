@@ -16,14 +16,14 @@ from service.usecases.benchmarks.benchmarks import delete_benchmark
 from service.usecases.benchmarks.teams import create_invite, delete_invite, join, list_invites, list_teams, view_invite
 from service.usecases.events import list_events
 from tests.fixtures.contexts import ORGANISER, later, with_config, work_of
-from tests.fixtures.tasks import ANYONE, SLUG, Task
+from tests.fixtures.tasks import ANYONE, SLUG, Task, once
 
 PAGE = PageQuery(limit=100)
 STRANGER = Caller(None, frozenset(), address="192.0.2.7")
 
 
-@pytest.fixture
-def made(task):
+@once
+def made(task: Task):
     task.make()
     return task
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 from datetime import timedelta
+from functools import partial
 
 import pytest
 
@@ -14,25 +15,20 @@ from service.usecases.benchmarks.teams import erase_team
 from service.usecases.boards.work import HOLD, board_changed
 from service.usecases.checks import queue_findings
 from service.usecases.submissions.submissions import cancel_submission, delete_submission
-from tests.fixtures.contexts import ORGANISER, give_up, later, work_of
-from tests.fixtures.tasks import LONG, SLUG, Task, spoilt
+from tests.fixtures.contexts import ORGANISER, give_up, later
+from tests.fixtures.tasks import LONG, SLUG, once, spoilt
 from workers.entry import do, give_back, next_work, peek
 from workers.sweeper import Sweeper
 
 TEAMS = ("lyon", "prague", "oslo")
 
 
-@pytest.fixture
-def arrivals(either_context):
-    return Arrivals(either_context)
-
-
 class Arrivals:
     """Three submissions of three teams, none of them scored yet."""
 
-    def __init__(self, context):
-        self.context = context
-        self.task = Task(context, work_of(context))
+    def __init__(self, task):
+        self.context = task.context
+        self.task = task
         self.task.make(parts={"en": {"gold": LONG}})
         self.teams = [self.task.team(name) for name in TEAMS]
         self.ids = [self.task.submit(team, spoilt(number)) for number, team in enumerate(self.teams)]
@@ -48,6 +44,11 @@ class Arrivals:
 
     def queued(self):
         return self.board().id in self.context.queue.wake_ups()
+
+
+@partial(once, either=True)
+def arrivals(task):
+    return Arrivals(task)
 
 
 def begun(context):

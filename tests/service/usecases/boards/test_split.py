@@ -15,12 +15,11 @@ from sqlalchemy import update
 
 from service.errors import Forbidden, NotFound, Unprocessable
 from service.policy.figures import rounded_score
-from service.requests import PRIVATE, PUBLIC, DifferingQuery, LeaderboardQuery, PageQuery, SubmissionChanges
-from service.schemas.benchmarks import RevisionRequest
+from service.requests import PRIVATE, PUBLIC, DifferingQuery, LeaderboardQuery, PageQuery
 from service.schemas.submissions import ComparisonRequest
 from service.store import benchmarks, boards, revisions, score_records
 from service.store.tables import scores
-from service.usecases.benchmarks.revisions import create_revision, view_revision
+from service.usecases.benchmarks.revisions import view_revision
 from service.usecases.boards import board as board_module
 from service.usecases.boards.board import board_of, comparison_id, question_of, rows_of
 from service.usecases.boards.leaderboard import leaderboard
@@ -30,10 +29,10 @@ from service.usecases.comparison_views import list_comparisons, view_comparison
 from service.usecases.comparisons import ask, comparison_items
 from service.usecases.scoring.shares import share_rows, split_of
 from service.usecases.submissions.fitting import report
-from service.usecases.submissions.submissions import cancel_submission, patch_submission
+from service.usecases.submissions.submissions import cancel_submission
 from tests.fixtures.contexts import NOON, ORGANISER, work_of
 from tests.fixtures.requests import loaded
-from tests.fixtures.tasks import ANYONE, BENCHMARK, LONG, SLUG, Task, column, spoilt
+from tests.fixtures.tasks import ANYONE, BENCHMARK, LONG, SLUG, Task, column, once, spoilt
 
 CLOSES = NOON + timedelta(days=7)
 LATER = CLOSES + timedelta(hours=1)
@@ -86,16 +85,17 @@ def closed(task, at=LATER):
     return task
 
 
-@pytest.fixture
-def split(task):
+@once
+def split(task: Task):
     """A benchmark of 96 sentences, half of them private."""
     task.make(parts={"en": {"gold": LONGER}}, **HALVES)
     return task
 
 
-@pytest.fixture
+@once
 def sent(split):
     """Three teams with a submission each; lyon's is good on the public share and bad on the private one."""
+    split.make(parts={"en": {"gold": LONGER}}, **HALVES)
     public, private = share_of(split, PUBLIC), share_of(split, PRIVATE)
     wrong = {"lyon": [*public[:2], *private[:30]], "oslo": [*public[:12], *private[:2]], "prague": public[:30]}
     callers = {name: split.team(name) for name in TEAMS}
@@ -202,15 +202,15 @@ class TestBeforeClosing:
     def test_comparisons_are_of_the_public_share_and_private_ones_are_unknown(self, sent):
         task, callers, _, _ = sent
         name = task.leaderboard()["significance"]["comparison"]
-        shown = orjson.loads(view_comparison(task.context, callers["lyon"], name).body)
+        shown = task.comparison(name, callers["lyon"])
         assert (shown["split"], shown["pairs"][0]["score_a"]) == (PUBLIC, task.leaderboard()["rows"][0]["score"])
         secret = task.leaderboard(ORGANISER, split=PRIVATE)["significance"]["comparison"]
         assert secret != name
-        assert orjson.loads(view_comparison(task.context, ORGANISER, secret).body)["split"] == PRIVATE
+        assert task.comparison(secret)["split"] == PRIVATE
         for caller in (ANYONE, callers["lyon"]):
             with pytest.raises(NotFound, match=f"Unknown comparison {secret}"):
                 view_comparison(task.context, caller, secret)
-        asked = ask(task.context, callers["lyon"], SLUG, loaded(ComparisonRequest, {"submissions": "leaderboard"}))
+        asked = task.ask(callers["lyon"])
         assert asked == name
         listed = list_comparisons(task.context, ORGANISER, SLUG, PageQuery()).items
         assert [each["split"] for each in listed] == [PUBLIC]
@@ -221,7 +221,7 @@ class TestBeforeClosing:
         early = ask(task.context, ORGANISER, SLUG, request)
         late = ask(closed(task).context, ORGANISER, SLUG, request)
         task.settle()
-        documents = [orjson.loads(view_comparison(task.context, ORGANISER, each).body) for each in (early, late)]
+        documents = [task.comparison(each) for each in (early, late)]
         assert [each["split"] for each in documents] == [PUBLIC, PRIVATE]
         assert [each["systems"][0]["name"] for each in documents] == [ids["lyon"], ids["prague"]]
         assert [each["unit_count"] for each in documents] == [48, 48]
@@ -310,7 +310,7 @@ class TestAfterClosing:
     def test_the_validator_changes_at_closing(self, sent):
         task, _, _, _ = sent
         for form in ("json", "csv", "svg"):
-            before = leaderboard(task.context, ANYONE, SLUG, LeaderboardQuery(format=form))
+            before = task.board(format=form)
             again = leaderboard(task.context, ANYONE, SLUG, LeaderboardQuery(format=form), before.etag)
             assert again.body == b""
             late = replace(task.context, now=lambda: LATER)
@@ -325,7 +325,7 @@ class TestAfterClosing:
         found = [task.leaderboard(ORGANISER, split=share)["significance"] for share in (PUBLIC, PRIVATE)]
         assert [each["selection"] for each in found] == ["adjusted", "private"]
         assert "private share" in found[1]["assumed"]
-        asked = [orjson.loads(view_comparison(task.context, ORGANISER, each["comparison"]).body) for each in found]
+        asked = [task.comparison(each["comparison"]) for each in found]
         assert [any(pair["p_unselected"] is not None for pair in each["pairs"]) for each in asked] == [True, False]
 
     def test_a_system_of_several_runs_has_the_mean_of_each_share(self, split):
@@ -352,7 +352,7 @@ class TestAfterClosing:
         second = split.scored(lyon, wrong_in(LONGER, range(30)), name="parser 2", run_of="parser")
         split.settle()
         before = closed(split).leaderboard()["rows"]
-        patch_submission(split.context, lyon, first, SubmissionChanges(withdrawn=True))
+        split.change(lyon, first, withdrawn=True)
         after = split.leaderboard()["rows"]
         assert [(row["score"], row["submission"]) for row in before] == [(after[0]["score"], first)]
         assert column(split.leaderboard(), "submission") == [second]
@@ -364,7 +364,7 @@ class TestAfterClosing:
         picked = split.scored(lyon, wrong_in(LONGER, [*public[:1], *private[:20]]))
         other = split.scored(oslo, wrong_in(LONGER, private[:10]))
         closed(split)
-        patch_submission(split.context, lyon, picked, SubmissionChanges(withdrawn=True))
+        split.change(lyon, picked, withdrawn=True)
         assert column(split.leaderboard(), "submission") == [other]
 
     def test_what_waits_at_closing_is_not_cancelled_by_what_others_scored(self, split):
@@ -381,7 +381,7 @@ class TestAfterClosing:
         lyon = split.team()
         next_ = split.scored(lyon, wrong_in(LONGER, public[:5]))
         picked = split.scored(lyon, wrong_in(LONGER, public[:1]))
-        patch_submission(split.context, lyon, picked, SubmissionChanges(withdrawn=True))
+        split.change(lyon, picked, withdrawn=True)
         assert column(split.leaderboard(), "submission") == [next_]
         assert column(closed(split).leaderboard(), "submission") == [next_]
 
@@ -411,7 +411,7 @@ class TestAfterClosing:
         request = loaded(ComparisonRequest, {"submissions": [ids["lyon"], ids["oslo"]]})
         name = ask(task.context, callers["lyon"], SLUG, request)
         task.settle()
-        assert orjson.loads(view_comparison(task.context, callers["lyon"], name).body)["split"] == PRIVATE
+        assert task.comparison(name, callers["lyon"])["split"] == PRIVATE
 
     def test_a_requested_board_is_there_in_both_shares(self, sent):
         task, callers, _, _ = sent
@@ -435,10 +435,10 @@ class TestEarlyBoard:
             board = board_of(db, benchmark, share=PRIVATE)
             boards.remove(db, SLUG, 1, [board.key])
             schedule_board_comparison(db, task.context, SLUG)
-        before = leaderboard(task.context, ANYONE, SLUG, LeaderboardQuery())
+        before = task.board()
         assert task.leaderboard(ORGANISER, split=PRIVATE)["significance"]["pending"] is True
         task.settle()
-        after = leaderboard(task.context, ANYONE, SLUG, LeaderboardQuery())
+        after = task.board()
         assert (before.body, before.etag) == (after.body, after.etag)
         assert task.leaderboard(ORGANISER, split=PRIVATE)["significance"]["pending"] is False
 
@@ -448,7 +448,7 @@ class TestEarlyBoard:
         query = LeaderboardQuery(split=PRIVATE, format=form)
         first, second = (leaderboard(task.context, ORGANISER, SLUG, query) for _ in range(2))
         assert (first.etag, first.body) == (second.etag, second.body)
-        assert first.etag != leaderboard(task.context, ORGANISER, SLUG, LeaderboardQuery(format=form)).etag
+        assert first.etag != task.board(ORGANISER, format=form).etag
 
     def test_a_guessed_id_of_the_private_comparison_answers_as_an_unknown_one(self, sent):
         task, callers, _, _ = sent
@@ -544,8 +544,7 @@ class TestRevisions:
     """Shares and revisions."""
 
     def revised(self, task, gold):
-        create_revision(task.context, ORGANISER, SLUG, loaded(RevisionRequest, {"parts": {"en": {"gold": gold}}}))
-        task.settle()
+        task.revise({"en": {"gold": gold}})
 
     def test_a_revision_keeps_the_draw_and_has_figures_of_both_shares(self, sent):
         task, _, _, _ = sent
@@ -644,7 +643,7 @@ def test_a_document_is_in_one_share_and_documents_stay_the_units(task):
     request = loaded(ComparisonRequest, {"submissions": ids, "unit": "block"})
     name = ask(task.context, ORGANISER, SLUG, request)
     task.settle()
-    shown = orjson.loads(view_comparison(task.context, ORGANISER, name).body)
+    shown = task.comparison(name)
     assert (shown["state"], shown["split"], shown["unit_count"]) == ("succeeded", PUBLIC, 6)
 
 

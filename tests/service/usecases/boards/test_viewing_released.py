@@ -13,19 +13,18 @@ from sqlalchemy import select, update
 from service.context import Context
 from service.errors import Forbidden, Unprocessable
 from service.render import LEADERBOARD_FORMATS
-from service.requests import LeaderboardQuery, PageQuery, SubmissionItemsQuery, SubmissionSlicesQuery
+from service.requests import PageQuery, SubmissionItemsQuery, SubmissionSlicesQuery
 from service.schemas.benchmarks import RevisionRequest
 from service.store import artifacts
 from service.store import submissions as stored
 from service.store.score_records import numbers
 from service.store.tables import parts, scores
 from service.usecases.benchmarks.revisions import create_revision, list_revisions, view_revision
-from service.usecases.boards.leaderboard import leaderboard
 from service.usecases.submissions import submissions
 from service.usecases.submissions.results import submission_items, submission_slices
 from tests.fixtures.contexts import ORGANISER
 from tests.fixtures.requests import loaded
-from tests.fixtures.tasks import ANYONE, LONG, RIGHT, SECOND_PART, SLUG, Task, column, spoilt
+from tests.fixtures.tasks import ANYONE, LONG, RIGHT, SECOND_PART, SLUG, Task, column, once, spoilt
 
 SMALL = {"en": {"gold": LONG}, "de": {"gold": LONG}, "fr": {"gold": LONG}, "nl": {"gold": SECOND_PART}}
 """Three parts of 24 sentences and one of two."""
@@ -42,7 +41,7 @@ def revise(task: Task, gold: str, **more: Any) -> None:
 
 def in_every_form(task: Task, **asked: Any) -> Iterator[bytes]:
     for form in LEADERBOARD_FORMATS:
-        yield leaderboard(task.context, ANYONE, SLUG, LeaderboardQuery(format=form, **asked)).body
+        yield task.board(format=form, **asked).body
 
 
 def perturb(context: Context, by: float) -> None:
@@ -146,8 +145,8 @@ def test_a_benchmark_lists_only_scores_that_it_has(task):
     assert task.benchmark()["leaderboard"]["scores"] == ["attachment.las"]
 
 
-@pytest.fixture
-def small(task):
+@once
+def small(task: Task):
     """A benchmark with a part of two sentences, and a submission."""
     task.make(parts=SMALL)
     task.lyon = task.team()
@@ -163,7 +162,7 @@ def test_a_small_part_and_those_that_would_give_it_are_shown_nowhere(small):
     for part in ("nl", "en", "de"):
         for form in LEADERBOARD_FORMATS:
             with pytest.raises(Forbidden, match="fewer than 10 sentences"):
-                leaderboard(small.context, ANYONE, SLUG, LeaderboardQuery(part=part, format=form))
+                small.board(part=part, format=form)
     assert small.leaderboard(part="fr")["rows"][0]["score"] == 1.0
     assert small.leaderboard(ORGANISER, part="nl")["rows"][0]["score"] == 1.0
     small.patch(feedback="items")
@@ -205,7 +204,7 @@ def test_two_revisions_that_differ_in_one_sentence_are_not_both_shown(board, con
     assert board.leaderboard()["revision"] == 2
     for form in LEADERBOARD_FORMATS:
         with pytest.raises(Forbidden, match="revision 1"):
-            leaderboard(context, ANYONE, SLUG, LeaderboardQuery(revision=1, format=form))
+            board.board(revision=1, format=form)
     # its scores stand under revision 1, since its outputs are gone
     assert board.shown(lyon, kept)["scores"] is None
     assert board.shown(lyon, late)["scores"] is not None
@@ -220,8 +219,7 @@ def test_two_revisions_that_differ_in_one_sentence_are_not_both_shown(board, con
 def test_leaving_a_part_out_does_not_give_the_small_one(small):
     """Without `de` the mean and the sum of three parts are left: with `fr` of the first revision they give `nl`."""
     assert small.leaderboard(part="fr", revision=1)["rows"]
-    create_revision(small.context, ORGANISER, SLUG, loaded(RevisionRequest, {"parts": {"de": None}}))
-    small.settle()
+    small.revise({"de": None})
     assert small.leaderboard()["revision"] == 2
     for asked in ({}, {"part": "fr"}, {"part": "pooled"}):
         with pytest.raises(Forbidden, match="revision 1"):

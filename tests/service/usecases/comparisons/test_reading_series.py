@@ -12,10 +12,9 @@ from service.errors import NotFound, Unprocessable
 from service.requests import SeriesQuery
 from service.usecases import comparisons
 from service.usecases.benchmarks.teams import erase_team
-from service.usecases.comparison_views import view_comparison
 from service.usecases.comparisons import compare_in_series
 from tests.fixtures.contexts import ORGANISER
-from tests.fixtures.tasks import ANYONE, BENCHMARK, LONG, Task, spoilt
+from tests.fixtures.tasks import ANYONE, BENCHMARK, LONG, Task, once, spoilt
 from treescore.significance.families import adjusted
 
 SERIES = "demo-2026"
@@ -33,7 +32,7 @@ def make(task: Task, slug: str, wrong: dict[str, int], **changes: Any) -> dict[s
     return callers
 
 
-@pytest.fixture
+@once
 def three(task: Task) -> Task:
     for slug, wrong in WRONG.items():
         make(task, slug, wrong)
@@ -55,7 +54,7 @@ def test_the_tests_of_the_boards_are_one_family(three: Task) -> None:
     assert [test["benchmark"] for test in pair["tests"]] == ["first", "second", "third"]
     assert [test["better"] for test in pair["tests"]] == ["a", "b", "a"]
     for test in pair["tests"]:
-        (stored,) = orjson.loads(view_comparison(three.context, ORGANISER, test["comparison"]).body)["pairs"]
+        (stored,) = three.comparison(test["comparison"])["pairs"]
         assert (test["p"], abs(test["difference"])) == (stored["p"], abs(stored["difference"]))
     p = [test["p"] for test in pair["tests"]]
     assert [test["p_adjusted"] for test in pair["tests"]] == adjusted(p, "holm").tolist()
@@ -72,7 +71,7 @@ def test_teams_in_the_other_order_are_the_same_pair_the_other_way_round(three: T
 def test_below_gold_its_figures_are_those_that_the_board_shows(three: Task) -> None:
     document = found(three)
     for test in document["pairs"][0]["tests"]:
-        (shown,) = orjson.loads(view_comparison(three.context, ANYONE, test["comparison"]).body)["pairs"]
+        (shown,) = three.comparison(test["comparison"], ANYONE)["pairs"]
         assert (test["p"], abs(test["difference"])) == (shown["p"], abs(shown["difference"]))
     assert "p_kind" not in str(document)
 

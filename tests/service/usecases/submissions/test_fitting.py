@@ -8,18 +8,17 @@ import pytest
 
 from service.errors import Forbidden
 from service.requests import PageQuery
-from service.schemas.submissions import ComparisonRequest, SubmissionRequest
-from service.usecases.comparisons import ask
+from service.schemas.submissions import SubmissionRequest
 from service.usecases.submissions.fitting import report
 from service.usecases.submissions.submissions import delete_submission
 from service.usecases.submissions.validation import validate
 from tests.fixtures.contexts import ORGANISER, SCORER
 from tests.fixtures.requests import loaded
-from tests.fixtures.tasks import LONG, ONE_SENTENCE, SLUG, spoilt
+from tests.fixtures.tasks import LONG, ONE_SENTENCE, SLUG, Task, once, spoilt
 
 
-@pytest.fixture
-def lyon(task):
+@once
+def lyon(task: Task):
     task.make(parts={"en": {"gold": LONG}})
     return task.team("lyon")
 
@@ -98,7 +97,7 @@ def test_a_held_score_is_one_bit(task, context):
 def test_a_comparison_costs_bits(task, context, lyon):
     sent = [task.scored(lyon, spoilt(wrong)) for wrong in (2, 9)]
     before = about(context)["bits_released"]
-    ask(context, ORGANISER, SLUG, loaded(ComparisonRequest, {"submissions": sent}))
+    task.ask(submissions=sent)
     # five p of 361 values, four bounds of 3 digits and 4 decimals from -1 to 1, a difference of 4 decimals
     most = 5 * math.log2(361) + 4 * math.log2(3801) + math.log2(10_001)
     assert before + most <= about(context)["bits_released"] <= before + most + 1

@@ -7,7 +7,7 @@ from itertools import pairwise
 import pytest
 
 from service.errors import Conflict, Forbidden, NotFound, Unprocessable
-from service.requests import PageQuery, SubmissionChanges
+from service.requests import PageQuery
 from service.schemas.benchmarks import RevisionRequest
 from service.schemas.submissions import ComparisonRequest
 from service.store import benchmarks, revisions, score_records, submissions
@@ -16,16 +16,16 @@ from service.usecases.benchmarks.revisions import create_revision
 from service.usecases.comparison_views import list_comparisons, view_comparison
 from service.usecases.comparisons import ask
 from service.usecases.scoring.shares import place_on_ladder
-from service.usecases.submissions.submissions import delete_submission, patch_submission
+from service.usecases.submissions.submissions import delete_submission
 from tests.fixtures.contexts import ORGANISER
 from tests.fixtures.requests import loaded
-from tests.fixtures.tasks import ANYONE, LONG, SLUG, column, spoilt
+from tests.fixtures.tasks import ANYONE, LONG, SLUG, Task, column, once, spoilt
 
 LADDER = {"leaderboard": {"ladder": True}}
 
 
-@pytest.fixture
-def lyon(task):
+@once
+def lyon(task: Task):
     task.make(parts={"en": {"gold": LONG}}, **LADDER)
     return task.team("lyon")
 
@@ -113,15 +113,15 @@ class TestNoWayBack:
         with context.store.read() as db:
             assert score_records.ladder_of(db, SLUG, "lyon", 1) is None
 
-    def test_withdrawing_the_best_does_not_either(self, task, context, lyon):
+    def test_withdrawing_the_best_does_not_either(self, task, lyon):
         first, best = (task.scored(lyon, spoilt(wrong)) for wrong in (9, 2))
-        patch_submission(context, lyon, best, SubmissionChanges(withdrawn=True))
+        task.change(lyon, best, withdrawn=True)
         assert released(task, lyon, task.scored(lyon, spoilt(5))) is False
         assert column(task.leaderboard(), "submission") == [first]
 
-    def test_choosing_a_held_one_does_not_show_it(self, task, context, lyon):
+    def test_choosing_a_held_one_does_not_show_it(self, task, lyon):
         best, held = (task.scored(lyon, spoilt(wrong)) for wrong in (2, 3))
-        patch_submission(context, lyon, held, SubmissionChanges(chosen=True))
+        task.change(lyon, held, chosen=True)
         for caller in (lyon, ANYONE):
             for asked in ({}, {"pick": "best"}, {"score": "attachment.uas"}):
                 assert column(task.leaderboard(caller, **asked), "submission") == [best]
@@ -143,19 +143,18 @@ class TestNoWayBack:
             view_comparison(context, lyon, comparison)
         assert list_comparisons(context, lyon, SLUG, PageQuery()).items == []
 
-    def test_comparisons_under_an_earlier_revision_do_not_show_what_it_held(self, task, context, lyon):
+    def test_comparisons_under_an_earlier_revision_do_not_show_what_it_held(self, task, lyon):
         sent = [task.scored(lyon, text) for text in (LONG, spoilt(11))]
-        create_revision(context, ORGANISER, SLUG, loaded(RevisionRequest, {"parts": {"en": {"gold": spoilt(11)}}}))
-        task.settle()
+        task.revise({"en": {"gold": spoilt(11)}})
         assert [released(task, lyon, each) for each in sent] == [True, True]
         assert column(task.leaderboard(revision=1), "submission") == [sent[0]]
         with pytest.raises(Unprocessable) as error:
-            ask(context, lyon, SLUG, loaded(ComparisonRequest, {"submissions": sent, "revision": 1}))
+            task.ask(lyon, submissions=sent, revision=1)
         assert [problem.code for problem in error.value.problems] == ["held"]
 
     def test_a_dry_run_that_holds_it_hides_no_comparison(self, task, context, lyon, monkeypatch):
         sent = [task.scored(lyon, spoilt(wrong)) for wrong in (12, 2)]
-        asked = ask(context, lyon, SLUG, loaded(ComparisonRequest, {"submissions": sent}))
+        asked = task.ask(lyon, submissions=sent)
         monkeypatch.setattr("service.usecases.benchmarks.work._drop_records", lambda *_: None)
         dry = {"parts": {"en": {"gold": spoilt(12)}}, "dry_run": True}
         create_revision(context, ORGANISER, SLUG, loaded(RevisionRequest, dry))
@@ -166,8 +165,7 @@ class TestNoWayBack:
 
     def test_a_revision_places_all_again_in_their_order(self, task, context, lyon):
         sent = [task.scored(lyon, spoilt(wrong)) for wrong in (9, 8, 2, 3)]
-        create_revision(context, ORGANISER, SLUG, loaded(RevisionRequest, {"parts": {"en": {"gold": spoilt(9)}}}))
-        task.settle()
+        task.revise({"en": {"gold": spoilt(9)}})
         assert task.benchmark()["active_revision"] == 2
         assert [released(task, lyon, each) for each in sent] == [True, False, False, False]
         assert column(task.leaderboard(), "submission") == [sent[0]]

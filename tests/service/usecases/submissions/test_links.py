@@ -11,14 +11,14 @@ from service.usecases.benchmarks.teams import erase_team
 from service.usecases.submissions.submissions import delete_submission, patch_submission
 from tests.fixtures.contexts import ORGANISER
 from tests.fixtures.requests import loaded
-from tests.fixtures.tasks import ANYONE, SLUG
+from tests.fixtures.tasks import ANYONE, SLUG, Task, once
 
 PAPER, CODE = "https://example.org/paper.pdf", "https://example.org/code"
 NONE = {"paper": None, "code": None, "model": None}
 
 
-@pytest.fixture
-def made(task):
+@once
+def made(task: Task):
     task.make()
     return task
 

@@ -11,7 +11,7 @@ import pytest
 from service.caller import Caller
 from service.context import Context
 from service.errors import Conflict, Forbidden, Gone, NotFound, Unprocessable
-from service.requests import POOLED, SubmissionChanges, SubmissionsQuery
+from service.requests import POOLED, SubmissionsQuery
 from service.schemas.benchmarks import BenchmarkRequest
 from service.schemas.submissions import SubmissionRequest
 from service.store import score_records
@@ -22,7 +22,6 @@ from service.usecases.submissions.submissions import (
     cancel_submission,
     delete_submission,
     list_submissions,
-    patch_submission,
     retry_submission,
     submission_output,
     submit,
@@ -177,7 +176,7 @@ class TestWhose:
             with pytest.raises(NotFound):
                 look(context, oslo, submission)
         with pytest.raises(NotFound):
-            patch_submission(context, oslo, submission, SubmissionChanges(name="mine"))
+            task.change(oslo, submission, name="mine")
         with pytest.raises(NotFound):
             submission_output(context, oslo, submission, "en")
         assert list_submissions(context, oslo, SLUG, SubmissionsQuery(limit=10)).items == []

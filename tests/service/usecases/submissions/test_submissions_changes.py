@@ -8,7 +8,7 @@ import pytest
 
 from service.api.answers import CodedBodies
 from service.errors import Conflict, Gone, NotFound
-from service.requests import SubmissionChanges, SubmissionsQuery
+from service.requests import SubmissionsQuery
 from service.schemas.benchmarks import BenchmarkChanges
 from service.store import runs, score_records, texts
 from service.store.packing import unpack
@@ -18,7 +18,6 @@ from service.usecases.submissions.submissions import (
     cancel_submission,
     delete_submission,
     list_submissions,
-    patch_submission,
     retry_submission,
     submission_output,
     view_submission,
@@ -32,29 +31,29 @@ from treescore.core.jit import forced
 class TestChanges:
     """What a team does with a submission that is there."""
 
-    def test_names_notes_choice_and_withdrawal_change(self, task, lyon, context):
+    def test_names_notes_choice_and_withdrawal_change(self, task, lyon):
         first, second = task.scored(lyon, WRONG), task.scored(lyon, RIGHT)
-        patch_submission(context, lyon, first, SubmissionChanges(chosen=True, name="new", notes="why"))
-        patch_submission(context, lyon, second, SubmissionChanges(chosen=True))
+        task.change(lyon, first, chosen=True, name="new", notes="why")
+        task.change(lyon, second, chosen=True)
         assert task.shown(lyon, first)["chosen"] is False
         assert task.shown(lyon, first)["name"] == "new"
-        patch_submission(context, lyon, second, SubmissionChanges(withdrawn=True))
+        task.change(lyon, second, withdrawn=True)
         assert task.shown(lyon, second)["withdrawn_at"] is not None
-        patch_submission(context, lyon, second, SubmissionChanges(withdrawn=False))
+        task.change(lyon, second, withdrawn=False)
         assert task.shown(lyon, second)["withdrawn_at"] is None
 
-    def test_what_has_no_scores_cannot_be_chosen(self, task, lyon, context):
+    def test_what_has_no_scores_cannot_be_chosen(self, task, lyon):
         with pytest.raises(Conflict):
-            patch_submission(context, lyon, task.submit(lyon), SubmissionChanges(chosen=True))
+            task.change(lyon, task.submit(lyon), chosen=True)
 
     def test_nothing_is_chosen_after_closing(self, task, lyon, context):
         submission = task.scored(lyon)
         patch_benchmark(context, ORGANISER, SLUG, loaded(BenchmarkChanges, {"closes_at": "2026-01-01T00:00:00Z"}), "*")
         with pytest.raises(Conflict):
-            patch_submission(context, lyon, submission, SubmissionChanges(chosen=True))
-        patch_submission(context, lyon, submission, SubmissionChanges(withdrawn=True))
+            task.change(lyon, submission, chosen=True)
+        task.change(lyon, submission, withdrawn=True)
         with pytest.raises(Conflict):
-            patch_submission(context, lyon, submission, SubmissionChanges(withdrawn=False))
+            task.change(lyon, submission, withdrawn=False)
 
     def test_a_cancelled_one_is_never_scored(self, task, lyon, context):
         submission = task.submit(lyon)

@@ -31,7 +31,7 @@ from service.usecases.submissions.work import score_piece, spans_of
 from tests.fixtures.contexts import ORGANISER, SCORER, with_config, work_of
 from tests.fixtures.requests import DEPENDENCIES, loaded
 from tests.fixtures.service_process import free_port
-from tests.fixtures.tasks import OTHER_WORDS, RIGHT, SLUG, WRONG, Task
+from tests.fixtures.tasks import OTHER_WORDS, RIGHT, SLUG, WRONG, Task, once
 from treescore.core.jit import forced
 from treescore.core.version import __version__
 from workers.entry import TimeLimitReached, WorkFailed, do, give_back, next_work, peek, run
@@ -60,18 +60,32 @@ def large(context: Context) -> Context:
     return with_config(context, spread_bytes=LARGE)
 
 
-@pytest.fixture
-def spread(large: Context) -> Task:
-    """A benchmark of five parts."""
-    task = Task(large, work_of(large))
+@once
+def begun(task: Task) -> tuple[str, tuple[object, ...]]:
+    """A large submission to five parts that no worker has begun, and its result where one worker scores all of it."""
     task.make(parts=PARTS)
-    return task
+    first = task.scored(task.team("alone"), OUTPUTS)
+    expected = result(task.context, first)
+    delete_submission(task.context, ORGANISER, first)
+    return task.submit(task.team(), OUTPUTS), expected
 
 
 @pytest.fixture
-def waiting(spread: Task) -> str:
+def waiting(begun: tuple[str, tuple[object, ...]]) -> str:
     """A large submission that no worker has begun."""
-    return spread.submit(spread.team(), OUTPUTS)
+    return begun[0]
+
+
+@pytest.fixture
+def alone(begun: tuple[str, tuple[object, ...]]) -> tuple[object, ...]:
+    """The result of the same outputs where one worker scores all of them."""
+    return begun[1]
+
+
+@pytest.fixture
+def spread(large: Context, begun: object) -> Task:
+    """The benchmark of five parts."""
+    return Task(large, work_of(large))
 
 
 def rows(context: Context, table: Any = tables.pieces) -> int:
@@ -112,14 +126,6 @@ def result(context: Context, submission: str, revision: int = 1) -> tuple[object
     assert isinstance(record, ScoreRecord)
     plain = replace(record, submission_id="", created_at=record.created_at.replace(2026, 1, 1, 0, 0, 0, 0))
     return (replace(plain, document={}), orjson.dumps(record.document), packed)
-
-
-@pytest.fixture
-def alone(spread: Task) -> tuple[object, ...]:
-    """The result of the same outputs where one worker scores all of them."""
-    submission = spread.submit(spread.team("alone"), OUTPUTS)
-    do(with_config(spread.context, spread_bytes=0), submission)
-    return result(spread.context, submission)
 
 
 @pytest.fixture
@@ -189,8 +195,9 @@ def test_runs_that_wait_come_before_pieces(large, waiting):
     assert peek(large, LIVE, runs.NO_LIMIT) == taken(large).id
 
 
-def test_principals_with_fewer_pieces_at_work_come_first(spread):
-    first, second = (spread.submit(spread.team(name), {"a": own(RIGHT, "a"), "b": name}) for name in ("lyon", "oslo"))
+def test_principals_with_fewer_pieces_at_work_come_first(spread, waiting):
+    cancel_submission(spread.context, ORGANISER, waiting)
+    first, second = (spread.submit(spread.team(name), {"a": own(RIGHT, "a"), "b": name}) for name in ("metz", "oslo"))
     for each in (first, second):
         planned(spread.context, each)
     owners = [taken(spread.context).run_id for _ in range(2 * PIECES)]
@@ -487,6 +494,7 @@ def compiled():
         yield
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("compiled")
 def test_each_piece_stores_its_texts_in_fewer_bytes(large):
     task = Task(large, work_of(large))
