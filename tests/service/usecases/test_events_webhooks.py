@@ -79,6 +79,11 @@ def organiser(task):
     return authenticate(task.context, made["token"])
 
 
+def deliver_all(context, send):
+    while deliver_due(context, send):
+        pass
+
+
 def shown(context, caller):
     return list_webhooks(context, caller, PageQuery(limit=10)).items
 
@@ -217,8 +222,7 @@ def test_a_team_gets_its_own_and_public_events_only(context, organiser, task, re
     hook(context, oslo)
     task.scored(lyon)
     task.scored(oslo)
-    while deliver_due(context, receiver):
-        pass
+    deliver_all(context, receiver)
     told = [orjson.loads(body)["data"] for _, body, _ in receiver.got]
     assert {event["team"] for event in told} <= {None, "oslo"}
     assert "submission.scored" in receiver.types
@@ -230,8 +234,7 @@ def test_nothing_is_told_above_the_level(context, organiser, task, receiver):
     hook(context, lyon)
     task.scored(lyon)
     task.scored(lyon, OTHER_WORDS)
-    while deliver_due(context, receiver):
-        pass
+    deliver_all(context, receiver)
     assert receiver.types.count("submission.created") == 2
     assert not {"submission.scored", "submission.failed"}.intersection(receiver.types)
 
@@ -256,21 +259,16 @@ def test_an_organisers_webhook_ends_with_its_token(context, organiser, task, rec
     assert shown(context, ORGANISER)[0]["disabled_at"] is not None
 
 
-def test_others_webhooks_are_not_there(context, organiser, task):
+def test_others_webhooks_are_not_there(context, organiser, task, receiver):
     lyon, oslo = task.team(), task.team("oslo")
     made = hook(context, lyon)
     assert shown(context, oslo) == []
     with pytest.raises(NotFound):
         delete_webhook(context, oslo, made["id"])
+    task.submit(lyon)
     delete_webhook(context, lyon, made["id"])
     assert shown(context, lyon) == []
-
-
-def test_what_is_on_its_way_to_a_deleted_one_is_not_sent(context, organiser, task, receiver):
-    made = hook(context, organiser)
-    task.submit(task.team())
-    delete_webhook(context, organiser, made["id"])
-    assert deliver_due(context, receiver) == 0
+    assert deliver_due(context, receiver) == 0  # though something was on its way
 
 
 def test_there_is_a_bound_on_their_number(context, organiser, monkeypatch):

@@ -19,6 +19,7 @@ from service.usecases.boards.board import systems_together
 from service.usecases.submissions.submissions import delete_submission, list_submissions
 from tests.fixtures.contexts import ORGANISER
 from tests.fixtures.tasks import ANYONE, LONG, SLUG, TWO_PARTS, Task, column, once, spoilt
+from tests.service.usecases.boards.test_compare_considered import words
 from treescore.evaluation.benchmark import lacked_by_all_runs
 
 GOLDEN = json.loads((Path(__file__).parents[3] / "golden" / "inference.json").read_text())["runs"]["cases"]
@@ -247,10 +248,8 @@ def test_what_is_not_scored_under_the_revision_is_no_run() -> None:
     assert (found.value, found.runs) == (0.5, ())
 
 
-@pytest.mark.parametrize("case", GOLDEN)
-def test_golden_runs_are_tested_by_their_figures(task: Task, case: dict[str, Any]) -> None:
-    from tests.service.usecases.boards.test_compare_considered import words  # noqa: PLC0415 - its outputs
-
+def test_golden_runs_are_tested_by_their_figures(task: Task) -> None:
+    case = GOLDEN[0]
     task.make(parts={"en": {"gold": words(case["total"], case["total"])}}, feedback="gold")
     for side in ("a", "b"):
         team = task.team(side)
