@@ -80,24 +80,6 @@ def test_the_story_of_a_job(client: Client, texts: Path, tmp_path: Path) -> None
         one.get()
 
 
-def test_a_job_without_a_token_is_deleted_with_its_key(served: ServiceProcess) -> None:
-    with Client(served.address) as client:
-        job = client.jobs.submit(GOLD_CONLLU, {"A": ONE_WRONG}, "attachment", format="conllu", wait=True)
-        client.job(job).delete()
-        again = client.jobs.submit(GOLD_CONLLU, {"A": ONE_WRONG}, "attachment", format="conllu", wait=True)
-    with Client(served.address) as other, pytest.raises(answers.JobKeyRequired):
-        other.job(again).delete()
-
-
-def test_a_request_with_the_same_key_makes_one_job(client: Client) -> None:
-    def submit(text: str) -> str:
-        return client.jobs.submit(GOLD_CONLLU, {"A": text}, "attachment", format="conllu", key="mine-1").id
-
-    assert submit(ONE_WRONG) == submit(ONE_WRONG)
-    with pytest.raises(answers.IdempotencyKeyReused):
-        submit(GOLD_CONLLU)
-
-
 def test_the_story_of_a_submission(client: Client, served: ServiceProcess, texts: Path, tmp_path: Path) -> None:
     token = made(client, "client-en", texts)
     told: list[Progress] = []
@@ -186,15 +168,6 @@ def test_errors_have_line_and_column(client: Client, served: ServiceProcess, tex
     assert (failed.value.problems[0].line, failed.value.problems[0].column) == (2, 7)
     with Client(served.address, "ts_wrong") as other, pytest.raises(answers.Unauthorized):
         other.benchmark("client-bad").submit({"en": texts / "bad.conllu"})
-
-
-def test_a_quota_that_is_used_up_is_told(client: Client, served: ServiceProcess, texts: Path) -> None:
-    token = made(client, "client-quota", texts, quota={**MANY, "scored_total": 1})
-    with Client(served.address, token) as team:
-        submission = team.benchmark("client-quota").submit({"en": texts / "wrong.conllu"}, wait=False)
-        assert (submission.rate_limit.limit, submission.rate_limit.remaining) == (1, 0)
-        with pytest.raises(answers.QuotaExceeded, match="scored_total of 1"):
-            team.benchmark("client-quota").submit({"en": texts / "right.conllu"})
 
 
 def test_tokens_webhooks_catalogue_and_health(client: Client) -> None:
