@@ -1,15 +1,18 @@
-"""Wrong configuration is told at once, in one line, to whoever starts the service."""
+"""Variables: wrong and unknown ones are told at once in one line; secrets come from files and are never quoted."""
 
 from __future__ import annotations
 
+import os
 import socket
+from pathlib import Path
 
 import pytest
 from click.testing import CliRunner
 
 from service.__main__ import main
+from service.commands.demo import ready_address
 from service.commands.serve import clear_run_directory, socket_path
-from service.config import ConfigError, load_config
+from service.config import ConfigError, environment, inherited, load_config, source_of
 
 pytestmark = pytest.mark.usefixtures("process_settings")
 
@@ -63,15 +66,6 @@ def test_serve_says_in_one_line_what_is_wrong(tmp_path):
         assert variable in refused("--data-dir", tmp_path, **{variable: value})
 
 
-def test_serve_refuses_an_address_in_use_before_it_starts_anything(tmp_path):
-    with socket.socket() as other:
-        other.bind(("127.0.0.1", 0))
-        other.listen()
-        address = f"127.0.0.1:{other.getsockname()[1]}"
-        assert address in refused("--data-dir", tmp_path / "data", "--bind", address)
-    assert not (tmp_path / "data").exists()
-
-
 def test_serve_says_that_a_data_directory_is_none(tmp_path):
     (tmp_path / "file").touch()
     with socket.socket() as free:
@@ -88,3 +82,130 @@ def test_the_run_directory_of_a_long_path_is_removed_and_a_data_directory_is_not
     assert not made.parent.exists()
     clear_run_directory(tmp_path / "redis.sock", tmp_path)
     assert tmp_path.is_dir()
+
+
+STRONG = "Abcdefghij0123456789"
+
+
+@pytest.mark.parametrize(
+    ("misspelt", "meant"),
+    [
+        ("TREESCORE_WORKRES", "TREESCORE_WORKERS"),
+        ("TREESCORE_ANONYMOUS", "TREESCORE_ANONYMOUS_JOBS"),
+        ("TREESCORE_DATADIR", "TREESCORE_DATA_DIR"),
+        ("TREESCORE_ADMIN_TOKENFILE", "TREESCORE_ADMIN_TOKEN_FILE"),
+        ("TREESCORE_HOST", "TREESCORE_ALLOWED_HOSTS"),
+        ("TREESCORE_PORT_NUMBER", "TREESCORE_"),
+        ("TREESCORE_", "TREESCORE_"),
+    ],
+)
+def test_an_unknown_variable_is_refused_with_the_nearest_known_name(misspelt: str, meant: str) -> None:
+    with pytest.raises(ConfigError, match=meant) as refused:
+        load_config({misspelt: "a-secret-value"})
+    assert misspelt in str(refused.value)
+    assert "a-secret-value" not in str(refused.value)
+
+
+@pytest.mark.parametrize(
+    "name",
+    ["TREESCORE_PORT", "TREESCORE_PORT_8000_TCP", "TREESCORE_PORT_8000_TCP_ADDR", "TREESCORE_PORT_8000_TCP_PROTO",
+     "TREESCORE_SERVICE_HOST", "TREESCORE_SERVICE_PORT", "TREESCORE_SERVICE_PORT_HTTP", "TREESCORE_API_PORT",
+     "TREESCORE_API_SERVICE_HOST", "TREESCORE_API_PORT_8000_TCP_PORT", "TREESCORE_CHROMIUM",
+     "TREESCORE_TEST_DATABASE_URL", "TREESCORE_TOKEN", "TREESCORE_URL", "NOT_TREESCORE_X"],
+)  # fmt: skip
+def test_variables_of_containers_tests_and_the_command_are_passed_over(name: str) -> None:
+    assert load_config({name: "tcp://10.0.0.1:8000"}) == load_config({})
+
+
+@pytest.mark.parametrize("weak", ["short", "a" * 40, "abcabcabcabcabcabcabcabc", "0123456789012345678"])
+@pytest.mark.parametrize("command", ["serve", "migrate", "api"])
+def test_a_weak_token_is_refused_without_quoting_it(tmp_path: Path, weak: str, command: str) -> None:
+    printed = CliRunner().invoke(
+        main, [command], env={"TREESCORE_ADMIN_TOKEN": weak, "TREESCORE_DATA_DIR": str(tmp_path / "data")}
+    )
+    assert printed.exit_code == 1
+    assert "TREESCORE_ADMIN_TOKEN" in printed.output
+    assert weak not in printed.output
+    assert not (tmp_path / "data").exists()
+
+
+def test_a_token_that_no_header_can_hold_is_refused() -> None:
+    for token in (f"{STRONG} x", f"{STRONG}\u00e9", f"{STRONG}\n"):
+        with pytest.raises(ConfigError, match="header"):
+            load_config({"TREESCORE_ADMIN_TOKEN": token})
+    assert load_config({"TREESCORE_ADMIN_TOKEN": STRONG}).admin_token == STRONG
+    assert load_config({"TREESCORE_ADMIN_TOKEN": ""}).admin_token == ""
+    assert STRONG not in repr(load_config({"TREESCORE_ADMIN_TOKEN": STRONG}))
+
+
+def test_secrets_come_from_files(tmp_path: Path) -> None:
+    given = {"ADMIN_TOKEN": STRONG, "DATABASE_URL": "postgresql+psycopg://u:p@h/n", "REDIS_URL": "redis://h"}
+    for name, text in given.items():
+        (tmp_path / name).write_text(f"{text}\n")
+    files = {f"TREESCORE_{name}_FILE": str(tmp_path / name) for name in given}
+    config = load_config(files)
+    assert [config.admin_token, config.database_url, config.redis_url] == list(given.values())
+    assert source_of("admin_token", files) == "TREESCORE_ADMIN_TOKEN_FILE"
+    with pytest.raises(ConfigError, match="Both"):
+        load_config({**files, "TREESCORE_ADMIN_TOKEN": STRONG})
+
+
+def test_a_file_of_a_secret_that_cannot_be_used_is_named_and_not_quoted(tmp_path: Path) -> None:
+    (tmp_path / "weak").write_text("weak-secret")
+    (tmp_path / "empty").write_text("\n")
+    (tmp_path / "bytes").write_bytes(b"\xff\xfe\xff")
+    for name in ("weak", "empty", "bytes", "none", "."):
+        with pytest.raises(ConfigError, match="TREESCORE_ADMIN_TOKEN") as refused:
+            load_config({"TREESCORE_ADMIN_TOKEN_FILE": str(tmp_path / name)})
+        assert "weak-secret" not in str(refused.value)
+
+
+def test_the_demo_reads_the_ready_line_with_a_token_and_without() -> None:
+    line = "Treescore is ready at http://127.0.0.1:8000 (organise token"
+    assert ready_address(f"{line}: ts_abc)") == ("http://127.0.0.1:8000", "ts_abc")
+    assert ready_address(f"{line} from TREESCORE_ADMIN_TOKEN)") == ("http://127.0.0.1:8000", "")
+
+
+def test_children_get_the_secret_and_not_its_file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (tmp_path / "token").write_text(STRONG)
+    monkeypatch.setenv("TREESCORE_ADMIN_TOKEN_FILE", str(tmp_path / "token"))
+    config = load_config()
+    assert load_config(inherited(config)) == config == load_config(environment(config))
+    assert inherited(config)["PATH"] == os.environ["PATH"]
+
+
+@pytest.mark.parametrize(
+    ("variable", "value"),
+    [
+        ("TREESCORE_PUBLIC_URL", "scores.example.org"),
+        ("TREESCORE_PUBLIC_URL", "ftp://scores.example.org"),
+        ("TREESCORE_PUBLIC_URL", "https://user@scores.example.org"),
+        ("TREESCORE_PUBLIC_URL", "https://scores.example.org/app"),
+        ("TREESCORE_PUBLIC_URL", "https://[::1"),
+        ("TREESCORE_ALLOWED_HOSTS", "*.example.org"),
+        ("TREESCORE_ALLOWED_HOSTS", "a.example, https://b.example"),
+        ("TREESCORE_TRUSTED_PROXIES", "true"),
+        ("TREESCORE_ANONYMOUS_JOBS", "perhaps"),
+    ],
+)
+def test_a_door_that_is_set_wrongly_stays_shut(variable: str, value: str) -> None:
+    with pytest.raises(ConfigError, match=variable):
+        load_config({variable: value})
+
+
+@pytest.mark.parametrize(
+    ("bind", "local"),
+    [
+        ("127.0.0.1:8000", True),
+        ("127.8.0.1:8000", True),
+        ("localhost:8000", True),
+        ("[::1]:8000", True),
+        ("unix:/run/treescore.sock", True),
+        ("0.0.0.0:8000", False),
+        ("[::]:8000", False),
+        ("localhost.example.org:8000", False),
+        ("127.example.org:8000", False),
+    ],
+)
+def test_only_a_whole_name_or_address_is_a_loopback_bind(bind, local):
+    assert load_config({"TREESCORE_BIND": bind}).on_loopback is local

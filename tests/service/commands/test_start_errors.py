@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import os
 import socket
 import subprocess
@@ -12,6 +13,7 @@ from click.testing import CliRunner
 from sqlalchemy import text
 
 from service.__main__ import main
+from service.commands.exits import Refused, one_line
 from service.commands.serve import locked
 from service.store.archive import migrate
 from service.store.database import Store
@@ -110,3 +112,13 @@ def test_a_disk_that_is_full_when_the_token_is_written_is_named(tmp_path, proces
     status, err = start("--bind", f"127.0.0.1:{free_port()}", "--data-dir", str(tmp_path))
     assert (status, err.count("\n")) == (1, 1)
     assert "admin-token cannot be used: No space left on device" in err
+
+
+def test_a_file_that_cannot_be_used_is_named():
+    with pytest.raises(Refused, match=r"here cannot be used: No space left on device\."), one_line():
+        raise OSError(errno.ENOSPC, "No space left on device", "here")
+
+
+def test_a_reader_that_has_read_enough_is_not_a_fault_of_a_file():
+    with pytest.raises(BrokenPipeError), one_line():
+        raise BrokenPipeError(errno.EPIPE, "Broken pipe")

@@ -23,13 +23,16 @@ GRAPHS = golden("semantic")["sdp"]
 MWE = golden("mwe")["cases"]["seen_and_variants"]
 TRAINED = {"name": "mwe", "params": {"train": MWE["train"]}}
 LABEL = GRAPHS["label_wrong"]
+WORD = "1\tchat\t_\tX\t_\t_\t0\troot\t_\t_\n\n"
 ITSELF = "1\tgo\tgo\tV\t+\t+\t_\tARG1\n\n"
-KINDS: dict[str, tuple[str, Any, str, str, str, int]] = {
+PARALLEL = {"source": WORD, "target": WORD, "alignment": "0-0\n"}
+KINDS: dict[str, tuple[str, Any, Any, Any, str, int]] = {
     "gaps": ("export", GAP_METRIC, GAPS["gold"]["export"], GAPS["system"]["export"], "discontinuous", 1),
     "a graph": ("sdp", "semantic_dependencies", LABEL["gold"], LABEL["system"], "graph", 1),
     "a lacking graph": (
         "sdp", "semantic_dependencies", GRAPHS["missing_graph"]["gold"], GRAPHS["missing_graph"]["system"], "graph", 2,
     ),
+    "a parallel treebank": ("parallel", "parallel_treebank", PARALLEL, PARALLEL, "alignment", 1),
     "its own argument": ("sdp", "semantic_dependencies", ITSELF, ITSELF, "graph", 1),
 }  # fmt: skip
 
@@ -37,7 +40,7 @@ KINDS: dict[str, tuple[str, Any, str, str, str, int]] = {
 @pytest.mark.usefixtures("gap_metric")
 @pytest.mark.parametrize(("form", "metric", "gold", "output", "kind", "item"), KINDS.values(), ids=KINDS)
 def test_a_job_has_documents_and_pages_of_its_trees(
-    kept_stage: Stage, form: str, metric: Any, gold: str, output: str, kind: str, item: int
+    kept_stage: Stage, form: str, metric: Any, gold: Any, output: Any, kind: str, item: int
 ) -> None:
     job = kept_stage.job(format=form, metrics=[metric], gold=gold, systems=[{"name": "A", "output": output}])
     client = kept_stage.client()

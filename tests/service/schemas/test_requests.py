@@ -1,17 +1,19 @@
-"""Schemas load requests, and refuse what they do not take with a code and a pointer."""
+"""Schemas load requests, refuse what they do not take with a code and a pointer, and read stored ones back."""
 
 from __future__ import annotations
 
 from datetime import UTC, datetime
 
+import orjson
 import pytest
 
 from service import requests
 from service.api import bodies
 from service.errors import Unprocessable
-from service.requests import MAX_NOTES, MISSING
+from service.requests import MAX_NOTES, MISSING, JobRequest
 from service.schemas import benchmarks, queries, submissions, teams
-from service.schemas.base import Strict
+from service.schemas import submissions as schemas
+from service.schemas.base import Strict, load
 from tests.fixtures.requests import DEPENDENCIES, loaded
 from tests.fixtures.tasks import BENCHMARK
 
@@ -151,3 +153,26 @@ def test_a_member_at_its_default_makes_no_other_request():
     assert digest(significance=True) == digest()
     assert digest(significance=False) != digest()
     assert digest(items={"blocks": ["a", "b"]}) != digest()
+
+
+SMALL = {"format": "conllu", "gold": "gold", "metrics": ["attachment"], "systems": [{"name": "a", "output": "a"}]}
+FULL = {
+    **SMALL,
+    "format": {"name": "conllu"},
+    "systems": [{"name": "a", "output": "a", "format": "conllx"}, {"name": "b", "output": "b", "run_of": "a"}],
+    "transforms": [{"name": "lowercase"}],
+    "significance": {"shuffles": 10},
+    "agreement": [["attachment.las", "attachment.uas"]],
+    "items": {"blocks": ["x"]},
+}
+
+
+def test_a_stored_job_request_is_read_back_without_its_texts():
+    for document in (SMALL, FULL, {**SMALL, "significance": False}):
+        request = load(schemas.JobRequest(), document, 20)
+        stored = orjson.loads(orjson.dumps(request.without_texts()))
+        again = JobRequest.stored(stored)
+        assert again.without_texts() == stored
+        assert again.significance == request.significance
+        assert again.gold == ""
+        assert [system.output for system in again.systems] == [""] * len(request.systems)
