@@ -257,16 +257,6 @@ def test_a_board_of_more_rows_than_one_answer_holds_links_to_the_next(
     assert "Link" not in task.organiser.get(link).headers
 
 
-def test_a_secret_is_shown_once_and_kept_by_no_cache(task: SharedTask) -> None:
-    at = f"{task.address}/teams"
-    made = task.organiser.post(at, json={"id": "lyon", "name": "Lyon Parsing Group"})
-    fresh = task.organiser.post(f"{at}/lyon/token")
-    assert {answer.headers["Cache-Control"] for answer in (made, fresh)} == {"no-store"}
-    assert task.stage.client(made.json["token"]).get(f"{task.address}/submissions").status_code == 401
-    assert task.stage.client(fresh.json["token"]).get(f"{task.address}/submissions").status_code == 200
-    assert fresh.json["token"] not in task.organiser.get(at).text
-
-
 def test_what_was_sent_comes_back_byte_for_byte(task: SharedTask) -> None:
     at = task.submit(task.team()) + "/output"
     for query in ("", "?part=en"):
@@ -290,23 +280,6 @@ def test_a_revision_that_is_none_is_not_there(task: SharedTask, number: str) -> 
 
 
 TABLE = 'id,name,contact\r\noslo,"Oslo, Parsers",=cmd@example.org\r\nmetz,Metz,\r\n'
-
-
-def test_a_table_of_teams_is_answered_with_their_tokens_once(task: SharedTask) -> None:
-    at = f"{task.address}/teams"
-    made = task.organiser.post(at, data=TABLE, content_type="text/csv", headers={"Accept": "text/csv"})
-    assert (made.status_code, made.mimetype) == (201, "text/csv")
-    assert (made.headers["Cache-Control"], made.headers["Location"]) == ("no-store", at)
-    rows = list(csv.DictReader(io.StringIO(made.text)))
-    assert [(row["id"], row["name"], row["contact"]) for row in rows] == [
-        ("oslo", "Oslo, Parsers", "'=cmd@example.org"),
-        ("metz", "Metz", ""),
-    ]
-    for row in rows:
-        assert task.stage.client(row["token"]).get(f"{task.address}/submissions").status_code == 200
-    listed = task.organiser.get(at).json["items"]
-    assert [(team["id"], team["contact"]) for team in listed] == [("metz", None), ("oslo", "=cmd@example.org")]
-    assert "token" not in listed[0]
 
 
 def test_a_table_and_json_are_answered_in_json_unless_a_table_is_preferred(task: SharedTask) -> None:

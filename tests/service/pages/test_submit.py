@@ -19,7 +19,6 @@ from tests.fixtures.requests import GOLD_CONLLU, ONE_WRONG
 
 TEXT = ONE_WRONG.encode()
 PARTS = {name: {"gold": GOLD_CONLLU} for name in ("en_ewt", "de.gsd")}
-MOST_PARTS = 100
 LINE_4 = GOLD_CONLLU.replace("stars\tstar\t", "stars\t").encode()
 
 
@@ -160,15 +159,6 @@ def test_files_that_make_no_sense(stage: Stage, files: list[File], status: int, 
     assert answer.status_code == status
     assert words in words_of(answer)
     assert len(answer.text) < 60_000
-
-
-@pytest.mark.slow
-def test_a_hundred_parts_in_one_form(stage: Stage) -> None:
-    gold = "1\tGo\t_\t_\t_\t_\t0\troot\t_\t_\n\n"
-    task = SharedTask(stage, parts={f"p{number}": {"gold": gold} for number in range(MOST_PARTS)})
-    files = [(f"p{number}.conllu", gold.encode()) for number in range(MOST_PARTS)]
-    assert post(signed_in(task), *files).status_code == 303
-    assert len(task.organiser.get(f"/v1/submissions/{listed(task)[0]['id']}").json["outputs"]) == MOST_PARTS
 
 
 @pytest.mark.parametrize(
