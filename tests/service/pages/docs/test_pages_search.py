@@ -13,7 +13,7 @@ from service.pages.answers import STATIC
 from service.problem_catalogue import CODES, TYPES
 from tests.contract.checking import contract, operations
 from tests.contract.stage import Stage
-from tests.service.pages.docs.reading import BROWSER, read
+from tests.service.pages.reading import BROWSER, read
 
 HOSTILE = ["<script>alert(1)</script>", '"><img src=x onerror=alert(1)>', "\u202egnp.exe", "{{7*7}}", "%00", "x" * 200,
            "' OR 1=1 --", "\N{PILE OF POO}", ".*", "\\", "a\tb\nc"]  # fmt: skip
@@ -71,7 +71,7 @@ def test_words_may_stand_in_any_order_and_the_name_itself_comes_first() -> None:
 def test_the_page_shows_what_is_found_and_says_how_much(stage: Stage) -> None:
     client = stage.client(None)
     page = read(client, "/docs/search?q=get_job")
-    assert "/docs/jobs#get_job" in page.links
+    assert "/docs/jobs#get_job" in page.anchors
     assert 'value="get_job"' in page.text
     many = read(client, "/docs/search?q=p")
     assert f"the best {docs.MOST_FOUND} are shown" in many.text
