@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
 from service.requests import SCOPES
@@ -14,6 +15,16 @@ class Bodies(NamedTuple):
     bad: tuple[Any, ...]
 
 
+def each(base: Mapping[str, Any], **values: Sequence[Any]) -> list[dict[str, Any]]:
+    """A body with each of these values of each member, the others as in the base."""
+    return [{**base, name: value} for name, listed in values.items() for value in listed]
+
+
+def lacking(base: Mapping[str, Any], *names: str) -> list[dict[str, Any]]:
+    """A body without each of these members."""
+    return [{name: base[name] for name in base if name != lost} for lost in names]
+
+
 TEXTS = {"source": "a", "target": "b", "alignment": "1-1"}
 TEAM = {"id": "lyon", "name": "Lyon"}
 INVITE = {"expires_at": "2099-10-01T00:00:00Z", "teams_at_most": 1}
@@ -21,21 +32,16 @@ JOIN = {**TEAM, "invite": "secret", "contact": "a@example.org"}
 SYSTEM = {"name": "A", "output": "text"}
 JOB = {"format": "conllu", "gold": "text", "systems": [SYSTEM], "metrics": ["attachment"]}
 BENCHMARK = {"id": "demo", "title": "Demo", "format": "conllu", "metrics": ["ud"], "parts": {"en": {"gold": "text"}}}
+BOARD, OUTPUT = {"submissions": "leaderboard"}, {"outputs": {"en": "text"}}
 LONG = "x" * 201
+SCORES = ["attachment.las", "attachment.uas"]
 ITEMS_GOOD = (
-    {},
-    {"lengths": [[7, 8], [0, 2147483647]], "blocks": ["a", ""]},
-    {"attributes": {"genre": ["news", "web"]}},
-)
+    {}, {"lengths": [[7, 8], [0, 2147483647]], "blocks": ["a", ""]}, {"attributes": {"genre": ["news", "web"]}},
+)  # fmt: skip
 ITEMS_BAD = (
     [],
-    {"lengths": [[7]]},
-    {"lengths": [[7, -1]]},
-    {"lengths": [[7, 2147483648]]},
-    {"blocks": [1]},
-    {"attributes": {"genre": "news"}},
-    {"attributes": {"": ["news"]}},
-    {"colour": []},
+    *each({}, lengths=([[7]], [[7, -1]], [[7, 2147483648]]), blocks=([1],), colour=([],)),
+    *each({}, attributes=({"genre": "news"}, {"": ["news"]})),
 )
 BAD_ADDRESSES = (
     *("", "example.org", "http://example.org", "HTTPS://example.org", "javascript:alert(1)", "https://", "https:///x"),
@@ -46,9 +52,7 @@ CHANGES_GOOD = (
     {},
     {"title": "Demo", "series": None, "feedback": "gold", "feedback_after_closing": None},
     {"opens_at": "2026-10-01T00:00:00Z", "closes_at": "2027-11-01T23:59:59-12:00"},
-    {"publish_input": True},
-    {"tracks": {}},
-    {"tracks": {"pud": ["en", "de"], "small": ["fr"]}},
+    *each({}, publish_input=(True,), tracks=({}, {"pud": ["en", "de"], "small": ["fr"]})),
     {"publish_input": "words", "rounding": 1, "quota": {"scored_per_day": None}},
     {"rounding": None, "leaderboard": {"pick": "best"}, "publish_input": "text"},
     {"about": {"links": None, "rules": None}},
@@ -57,38 +61,16 @@ ABOUT = {"description": "# A\n\n\tb", "rules": "", "citation": None, "licence": 
 LINK = {"label": "Call", "url": "https://example.org:443/call?a=%C3%A9#b"}
 LINKS = {"paper": LINK["url"], "code": None}
 ABOUT_BAD = (
-    {"description": 7},
-    {"rules": "x" * 20_001},
-    {"links": [LINK] * 21},
-    {"links": {}},
-    {"links": [{**LINK, "url": "http://example.org"}]},
-    {"link": LINK},
+    *each({}, description=(7,), rules=("x" * 20_001,), link=(LINK,)),
+    *each({}, links=([LINK] * 21, {}, [{**LINK, "url": "http://example.org"}])),
 )
+TRACKS_BAD = (["en"], {"pud": []}, {"pud": ["en", "en"]}, {"pud": "en"}, {"pud": [1]})
 CHANGES_BAD = (
     "title",
-    {"title": ""},
-    {"title": None},
-    {"series": "-demo"},
-    {"feedback": "all"},
-    {"feedback": None},
-    {"feedback_after_closing": "all"},
-    {"rounding": 0},
-    {"rounding": 1.5},
-    {"publish_input": "all"},
-    {"tracks": None},
-    {"tracks": ["en"]},
-    {"tracks": {"pud": []}},
-    {"tracks": {"pud": ["en", "en"]}},
-    {"tracks": {"pud": "en"}},
-    {"tracks": {"pud": [1]}},
-    {"tracks": {f"t{number}": ["en"] for number in range(101)}},
-    {"publish_input": 1},
-    {"opens_at": "tomorrow"},
-    {"closes_at": 1},
-    {"quota": None},
-    {"about": None},
-    *({"about": about} for about in ABOUT_BAD),
-    {"leaderboard": {"pick": "worst"}},
+    *each({}, title=("", None), series=("-demo",), feedback=("all", None), feedback_after_closing=("all",)),
+    *each({}, rounding=(0, 1.5), publish_input=("all", 1), opens_at=("tomorrow",), closes_at=(1,), quota=(None,)),
+    *each({}, tracks=(None, *TRACKS_BAD, {f"t{number}": ["en"] for number in range(101)})),
+    *each({}, about=(None, *ABOUT_BAD), leaderboard=({"pick": "worst"},)),
 )
 
 BODIES: dict[str, Bodies] = {
@@ -97,40 +79,27 @@ BODIES: dict[str, Bodies] = {
             JOB,
             {**JOB, "gold": TEXTS, "format": {"name": "parallel", "trees": "conllu", "alignment": "talp"}},
             {**JOB, "significance": False, "transforms": ["black"], "items": {"seconds": {"A": [0.2, 0]}}},
-            {
-                **JOB,
-                "significance": {"scores": ["attachment.las"]},
-                "agreement": [["attachment.las", "attachment.uas"]],
-            },
+            {**JOB, "significance": {"scores": ["attachment.las"]}, "agreement": [SCORES]},
         ),
         bad=(
-            {name: JOB[name] for name in JOB if name != "metrics"},
-            {**JOB, "metrics": []},
-            {**JOB, "metrics": ["ud"] * 51},
-            {**JOB, "systems": []},
-            {**JOB, "gold": 7},
-            {**JOB, "gold": None},
-            {**JOB, "significance": "yes"},
-            {**JOB, "agreement": [["attachment.las"]]},
-            {**JOB, "agreement": [["a", "b", "c"]]},
-            {**JOB, "agreement": [["a", "b"]] * 51},
-            {**JOB, "transforms": ["black"] * 51},
-            {**JOB, "items": None},
-            {**JOB, "sytems": []},
+            *lacking(JOB, "metrics"),
+            *each(JOB, metrics=([], ["ud"] * 51), systems=([],), gold=(7, None), significance=("yes",)),
+            *each(JOB, agreement=([SCORES[:1]], [[*SCORES, "c"]], [SCORES] * 51), transforms=(["black"] * 51,)),
+            *each(JOB, items=(None,), sytems=([],)),
             [JOB],
         ),
     ),
     "Texts": Bodies(
         good=(TEXTS, {**TEXTS, "source": ""}, {**TEXTS, "alignment": "é\n"}),
-        bad=({"source": "a", "target": "b"}, {**TEXTS, "source": None}, {**TEXTS, "more": "c"}, "text"),
+        bad=(*lacking(TEXTS, "alignment"), {**TEXTS, "source": None}, {**TEXTS, "more": "c"}, "text"),
     ),
     "FormatChoice": Bodies(
         good=({"name": "conllu"}, {"name": "bracketed", "layout": "lines"}, {"name": "x", "y": None}),
-        bad=({}, {"layout": "lines"}, {"name": ""}, {"name": 1}, {"name": LONG}, "conllu"),
+        bad=({}, {"layout": "lines"}, *each({}, name=("", 1, LONG)), "conllu"),
     ),
     "TransformEntry": Bodies(
         good=({"name": "black"}, {"name": "flatten", "on": "gold"}, {"name": "x", "params": {"y": [1]}, "on": "both"}),
-        bad=({}, {"name": "black", "on": "left"}, {"name": "black", "params": []}, {"name": "black", "key": "b"}),
+        bad=({}, *each({"name": "black"}, on=("left",), params=([],), key=("b",))),
     ),
     "MetricEntry": Bodies(
         good=(
@@ -140,29 +109,18 @@ BODIES: dict[str, Bodies] = {
         ),
         bad=(
             {"key": "a"},
-            {"name": "ud", "key": ""},
-            {"name": "ud", "key": "a b"},
-            {"name": "ud", "key": "é"},
-            {"name": "ud", "key": "k" * 101},
-            {"name": "ud", "params": None},
-            {"name": "ud", "transforms": "black"},
-            {"name": "ud", "transforms": ["black"] * 51},
+            *each(
+                {"name": "ud"}, key=("", "a b", "é", "k" * 101), params=(None,), transforms=("black", ["black"] * 51)
+            ),
         ),
     ),
     "SystemEntry": Bodies(
         good=(SYSTEM, {**SYSTEM, "format": "pharaoh"}, {**SYSTEM, "output": TEXTS, "run_of": "B"}),
-        bad=(
-            {"name": "A"},
-            {"output": "text"},
-            {**SYSTEM, "name": ""},
-            {**SYSTEM, "output": []},
-            {**SYSTEM, "run_of": 1},
-            {**SYSTEM, "format": None},
-        ),
+        bad=(*lacking(SYSTEM, "name", "output"), *each(SYSTEM, name=("",), output=([],), run_of=(1,), format=(None,))),
     ),
     "Items": Bodies(
         good=(*ITEMS_GOOD, {"seconds": {"A": [0.2, 0]}}),
-        bad=(*ITEMS_BAD, {"seconds": {"A": [-1]}}, {"seconds": {"A": ["1"]}}),
+        bad=(*ITEMS_BAD, *each({}, seconds=({"A": [-1]}, {"A": ["1"]}))),
     ),
     "BenchmarkRequest": Bodies(
         good=(
@@ -171,66 +129,38 @@ BODIES: dict[str, Bodies] = {
             *({**BENCHMARK, **changes} for changes in CHANGES_GOOD),
         ),
         bad=(
-            {name: BENCHMARK[name] for name in BENCHMARK if name != "id"},
-            {**BENCHMARK, "id": "a b"},
-            {**BENCHMARK, "id": "x" * 61},
-            {**BENCHMARK, "parts": {"en": None}},
-            {**BENCHMARK, "parts": {"en": "text"}},
-            {**BENCHMARK, "parts": []},
-            {**BENCHMARK, "metrics": "ud"},
+            *lacking(BENCHMARK, "id"),
+            *each(BENCHMARK, id=("a b", "x" * 61), parts=({"en": None}, {"en": "text"}, []), metrics=("ud",)),
             *({**BENCHMARK, **changes} for changes in CHANGES_BAD if isinstance(changes, dict)),
         ),
     ),
     "BenchmarkChanges": Bodies(good=CHANGES_GOOD, bad=(*CHANGES_BAD, {"format": "conllu"}, {"parts": {}})),
     "PartGold": Bodies(
         good=({"gold": "text"}, {"gold": TEXTS}, {"gold": "", "items": {"blocks": ["a"]}}),
-        bad=({}, {"gold": None}, {"gold": ["text"]}, {"gold": "text", "items": None}, {"gold": "text", "text": "x"}),
+        bad=({}, *each({}, gold=(None, ["text"])), *each({"gold": "text"}, items=(None,), text=("x",))),
     ),
     "PartItems": Bodies(good=ITEMS_GOOD, bad=(*ITEMS_BAD, {"seconds": {"A": [1]}})),
     "Quota": Bodies(
         good=({}, {"scored_per_day": 5, "scored_total": None}, {"attempts_per_day": 0}, {"scored_total": 1_000_000}),
         bad=(
-            {"scored_per_day": -1},
-            {"scored_per_day": 1.5},
-            {"scored_total": "5"},
-            {"scored_total": True},
-            {"attempts_per_day": 1_000_001},
-            {"per_day": 5},
+            *each({}, scored_per_day=(-1, 1.5), scored_total=("5", True), attempts_per_day=(1_000_001,), per_day=(5,)),
         ),
     ),
     "LeaderboardSettings": Bodies(
         good=({}, {"public": True, "anonymous": False}, {"pick": "chosen", "frozen_at": None}, {"split": None}),
         bad=(
-            {"public": "true"},
-            {"public": None},
-            {"anonymous": 0},
-            {"pick": None},
-            {"frozen_at": "soon"},
-            {"frozen": 1},
+            *each({}, public=("true", None), anonymous=(0,), pick=(None,), frozen_at=("soon",), frozen=(1,)),
             {"split": 0.5},
         ),
     ),
     "About": Bodies(good=({}, ABOUT, {"links": [LINK] * 20}, {"links": None, "contact": None}), bad=ABOUT_BAD),
     "Link": Bodies(
         good=(LINK, {**LINK, "url": "https://example.org"}, {**LINK, "url": "https://a.b/" + "x" * 488}),
-        bad=(
-            {"label": "Call"},
-            {**LINK, "label": ""},
-            {**LINK, "label": None},
-            *({**LINK, "url": url} for url in BAD_ADDRESSES),
-            {**LINK, "title": "x"},
-        ),
+        bad=(*lacking(LINK, "url"), *each(LINK, label=("", None), url=BAD_ADDRESSES, title=("x",))),
     ),
     "SplitSettings": Bodies(
         good=({"private": 0.5}, {"private": 0.01}, {"private": 0.99}),
-        bad=(
-            {},
-            {"private": 0},
-            {"private": 1},
-            {"private": None},
-            {"private": "0.5"},
-            {"private": 0.5, "public": 0.5},
-        ),
+        bad=({}, *each({}, private=(0, 1, None, "0.5")), {"private": 0.5, "public": 0.5}),
     ),
     "RevisionRequest": Bodies(
         good=(
@@ -239,116 +169,62 @@ BODIES: dict[str, Bodies] = {
             {"reason": "x" * 10_000, "parts": {"en": {"gold": "text"}, "de": None}},
             {"metrics": ["ud"], "main_score": "ud.las_f1"},
         ),
-        bad=(
-            {"reason": "x" * 10_001},
-            {"parts": None},
-            {"parts": {"en": []}},
-            {"dry_run": "yes"},
-            {"metrics": []},
-            {"id": "x"},
-        ),
+        bad=(*each({}, reason=("x" * 10_001,), parts=(None, {"en": []}), dry_run=("yes",), metrics=([],), id=("x",)),),
     ),
     "TeamRequest": Bodies(
-        good=({"id": "lyon", "name": "Lyon"}, {"id": "7", "name": "é"}, {"id": "a_b-c.d", "name": "x" * 200}),
-        bad=(
-            {"id": "lyon"},
-            {"id": "", "name": "Lyon"},
-            {"id": ".a", "name": "x"},
-            {"id": "a", "name": LONG},
-            {"id": "lyon", "name": 7},
-            {**TEAM, "contact": ""},
-            {**TEAM, "contact": LONG},
-        ),
+        good=(TEAM, {"id": "7", "name": "é"}, {"id": "a_b-c.d", "name": "x" * 200}),
+        bad=(*lacking(TEAM, "name"), *each(TEAM, id=("", ".a"), name=(LONG, 7), contact=("", LONG))),
     ),
     "TeamsRequest": Bodies(
         good=({"teams": [TEAM]}, {"teams": [{**TEAM, "contact": None}] * 2}, {"teams": [{**TEAM, "contact": "é@a.b"}]}),
         bad=(
-            {},
-            TEAM,
-            {"teams": []},
-            {"teams": None},
-            {"teams": TEAM},
-            {"teams": [{**TEAM, "id": "a b"}]},
-            {"teams": [TEAM] * 1001},
-            {"teams": [TEAM], "places": [[1, 1]]},
+            *({}, TEAM, {"teams": [TEAM], "places": [[1, 1]]}),
+            *each({}, teams=([], None, TEAM, [{**TEAM, "id": "a b"}], [TEAM] * 1001)),
         ),
     ),
     "InviteRequest": Bodies(
         good=(INVITE, {**INVITE, "teams_at_most": 1000}, {**INVITE, "expires_at": "2026-10-01T00:00:00-12:00"}),
         bad=(
-            {"teams_at_most": 1},
-            {"expires_at": INVITE["expires_at"]},
-            {**INVITE, "teams_at_most": 0},
-            {**INVITE, "teams_at_most": 1001},
-            {**INVITE, "teams_at_most": None},
-            {**INVITE, "expires_at": None},
-            {**INVITE, "expires_at": "soon"},
-            {**INVITE, "secret": "x"},
+            *lacking(INVITE, "expires_at", "teams_at_most"),
+            *each(INVITE, teams_at_most=(0, 1001, None), expires_at=(None, "soon"), secret=("x",)),
         ),
     ),
     "JoinRequest": Bodies(
         good=(JOIN, {**JOIN, "invite": "x" * 200}, {**JOIN, "contact": "é"}),
         bad=(
-            {**TEAM, "invite": "x"},
-            {**JOIN, "invite": ""},
-            {**JOIN, "invite": "x" * 201},
-            {**JOIN, "invite": None},
-            {**JOIN, "contact": None},
-            {**JOIN, "id": "a b"},
-            {**JOIN, "name": ""},
-            {**JOIN, "benchmark": "demo"},
+            *lacking(JOIN, "contact"),
+            *each(JOIN, invite=("", LONG, None), contact=(None,), id=("a b",), name=("",), benchmark=("demo",)),
         ),
     ),
     "SubmissionLinks": Bodies(
         good=({}, LINKS, {"paper": None, "model": "https://a.b/" + "x" * 488}),
-        bad=("https://example.org", {"video": LINK["url"]}, *({"code": each} for each in BAD_ADDRESSES if each)),
+        bad=("https://example.org", {"video": LINK["url"]}, *each({}, code=[url for url in BAD_ADDRESSES if url])),
     ),
     "SubmissionRequest": Bodies(
         good=(
-            {"outputs": {}},
             {"outputs": {"en": "text", "de": TEXTS}, "name": "biaffine-7", "notes": "commit 4f2a91c"},
             {"outputs": {"en": ""}, "name": None, "notes": None, "team": None, "role": "baseline"},
-            {"outputs": {}, "links": LINKS},
-            {"outputs": {}, "links": None},
+            *({"outputs": {}}, *each({"outputs": {}}, links=(LINKS, None))),
         ),
         bad=(
-            {},
-            {"outputs": None},
-            {"outputs": {"en": None}},
-            {"outputs": {"en": "text"}, "links": {"code": "http://example.org"}},
-            {"outputs": {"en": "text"}, "role": "winner"},
-            {"outputs": {"en": "text"}, "role": None},
-            {"outputs": {"en": "text"}, "name": ""},
-            {"outputs": {"en": "text"}, "team": "a b"},
-            {"outputs": {"en": "text"}, "chosen": True},
+            *({}, *each({}, outputs=(None, {"en": None}))),
+            *each(OUTPUT, links=({"code": "http://example.org"},), role=("winner", None), name=("",), team=("a b",)),
+            {**OUTPUT, "chosen": True},
         ),
     ),
     "SubmissionChanges": Bodies(
-        good=(
-            {},
-            {"name": "b", "notes": None},
-            {"chosen": True, "withdrawn": False},
-            {"links": LINKS},
-            {"links": None},
-        ),
+        good=({}, {"name": "b", "notes": None}, {"chosen": True, "withdrawn": False}, *each({}, links=(LINKS, None))),
         bad=({"name": None}, {"chosen": 1}, {"withdrawn": "true"}, {"outputs": {}}, {"notes": 7}),
     ),
     "ComparisonRequest": Bodies(
         good=(
-            {"submissions": "leaderboard"},
+            BOARD,
             {"submissions": ["sub_1", "sub_2"], "score": "ud.las_f1", "test": "auto", "alpha": 0.05},
             {"submissions": ["sub_1"] * 100, "score": None, "part": None, "revision": 1, "pick": None},
         ),
         bad=(
-            {},
-            {"submissions": "board"},
-            {"submissions": ["sub_1"]},
-            {"submissions": ["sub_1"] * 101},
-            {"submissions": [1, 2]},
-            {"submissions": "leaderboard", "revision": 0},
-            {"submissions": "leaderboard", "revision": 2**31},
-            {"submissions": "leaderboard", "pick": "first"},
-            {"submissions": "leaderboard", "metric": "ud"},
+            *({}, *each({}, submissions=("board", ["sub_1"], ["sub_1"] * 101, [1, 2]))),
+            *each(BOARD, revision=(0, 2**31), pick=("first",), metric=("ud",)),
         ),
     ),
     "WebhookRequest": Bodies(
@@ -358,34 +234,23 @@ BODIES: dict[str, Bodies] = {
             {"url": "x", "kinds": [], "benchmark": None},
         ),
         bad=(
-            {},
-            {"url": ""},
-            {"url": "x" * 1001},
-            {"url": "x", "kinds": ["all"]},
-            {"url": "x", "kinds": ["submission.scored"] * 100},
-            {"url": "x", "kinds": None},
-            {"url": "x", "secret": "y"},
+            *({}, *each({}, url=("", "x" * 1001))),
+            *each({"url": "x"}, kinds=(["all"], ["submission.scored"] * 100, None), secret=("y",)),
         ),
     ),
     "SuggestionRequest": Bodies(
         good=({"text": "0-0 1-2\n"}, {"text": " "}, {"text": "x" * 100_000}),
-        bad=({}, {"text": ""}, {"text": 7}, {"text": None}, {"text": "x" * 100_001}, {"text": "x", "file": "x"}),
+        bad=({}, *each({}, text=("", 7, None, "x" * 100_001)), {"text": "x", "file": "x"}),
     ),
     "TokenRequest": Bodies(
         good=(
             {"scopes": ["read"]},
             {"scopes": ["organise", "submit", "score", "read"], "name": "all"},
-            {"scopes": ["score"], "expires_at": "2099-01-01T00:00:00+02:00", "name": None},
-            {"scopes": ["score"], "expires_at": None},
+            *each({"scopes": ["score"], "name": None}, expires_at=("2099-01-01T00:00:00+02:00", None)),
         ),
         bad=(
-            {},
-            {"scopes": []},
-            {"scopes": ["admin"]},
-            {"scopes": "read"},
-            {"scopes": ["read"] * (len(SCOPES) + 1)},
-            {"scopes": ["read"], "expires_at": "tomorrow"},
-            {"scopes": ["read"], "name": LONG},
+            *({}, *each({}, scopes=([], ["admin"], "read", ["read"] * (len(SCOPES) + 1)))),
+            *each({"scopes": ["read"]}, expires_at=("tomorrow",), name=(LONG,)),
         ),
     ),
 }

@@ -11,18 +11,8 @@ from tests.contract.checking import by_id, check_value, contract, operations, re
 from tests.contract.stage import JOB, Stage
 
 VARYING = {
-    *(
-        "id",
-        "created_at",
-        "started_at",
-        "finished_at",
-        "expires_at",
-        "updated_at",
-        "activated_at",
-        "utc_day",
-        "refilled_at",
-    ),
-    *("instance", "version"),
+    *("id", "created_at", "started_at", "finished_at", "expires_at", "updated_at", "activated_at", "utc_day"),
+    *("refilled_at", "instance", "version"),
 }
 
 

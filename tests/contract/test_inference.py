@@ -1,4 +1,7 @@
-"""The reference figures of what p is about, as callers build them from texts: jobs, comparisons and boards."""
+"""What p is about on boards, as callers build them from texts: means of parts, picked rows, missing parts.
+
+The library is held against all reference figures, HTTP against those that a board is made for.
+"""
 
 from __future__ import annotations
 
@@ -12,23 +15,9 @@ import pytest
 from tests.contract.shared_task import SharedTask
 from tests.contract.stage import Stage
 
+FORMS = ("csv", "tsv", "markdown", "latex", "svg")
+ONE_UNIT = "A missing part counts as the worst value and as one unit."
 GOLDEN = orjson.loads((Path(__file__).parents[1] / "golden" / "inference.json").read_bytes())
-RECALL = {"scores": ["alignment.sure_recall"]}
-RIGHT = "1\tw\t_\t_\t_\t_\t0\troot\t_\t_\n\n"
-WRONG = RIGHT.replace("root", "dep")
-WHOLE, CROSSED = "(S (A a) (B b))\n", "(S (A a) (X (B b)))\n"
-
-
-def near(value: Any) -> Any:
-    return pytest.approx(value, rel=1e-9, abs=1e-12)
-
-
-def cases(section: str) -> list[Any]:
-    """The cases of a section: the library is held against all, HTTP against some, and against all in slow tests."""
-    return [
-        pytest.param(case, id=str(number), marks=pytest.mark.slow if number and "p_parts" not in str(case) else ())
-        for number, case in enumerate(GOLDEN[section]["cases"])
-    ]
 
 
 def links(matching: Sequence[int], sizes: Sequence[int]) -> str:
@@ -39,105 +28,15 @@ def links(matching: Sequence[int], sizes: Sequence[int]) -> str:
     )
 
 
-def posted(stage: Stage, **request: Any) -> Any:
-    made = stage.client().post("/v1/jobs", json=request)
-    assert made.status_code == 201, made.text
-    return stage.client().get(made.headers["Location"]).json
-
-
-def compared(stage: Stage, total: Sequence[int], systems: dict[str, Sequence[int]], **request: Any) -> Any:
-    """The comparison of a job whose systems have so many of gold's links; a `run_of` by their names, `a1` of `a`."""
-    texts = [
-        {"name": name, "output": links(right, right), **({"run_of": name[0]} if len(name) > 1 else {})}
-        for name, right in systems.items()
-    ]
-    request = {"significance": RECALL, **request}
-    job = posted(stage, format="pharaoh", gold=links(total, total), systems=texts, metrics=["alignment"], **request)
-    return job["results"]["comparisons"][0]
-
-
-@pytest.mark.parametrize("case", cases("blocks"))
-def test_documents_are_swapped_as_wholes(stage: Stage, case: dict[str, Any]) -> None:
-    document = compared(stage, case["total"], {"a": case["a"], "b": case["b"]}, items={"blocks": case["blocks"]})
-    assert document["units"] == "block"
-    assert document["pairs"][0]["p"] == near(case["p_block"])
-    assert document["smallest_p"]["p"] == near(case["smallest_p"])
-    assert "document" in document["assumed"]
-
-
-@pytest.mark.parametrize("case", cases("few_units"))
-def test_few_units_have_their_intervals_and_what_could_be_detected(stage: Stage, case: dict[str, Any]) -> None:
-    systems = {"a": case["a"], "b": case["b"]}
-    document = compared(stage, case["total"], systems)
-    pair = document["pairs"][0]
-    assert pair["detectable"]["difference"] == near(case["detectable"])
-    assert [pair["ci"]["low"], pair["ci"]["high"]] == near(case["interval"])
-    for system in document["systems"]:
-        assert [system["ci"]["low"], system["ci"]["high"]] == near(case[f"interval_{system['name']}"])
-    strict = compared(stage, case["total"], systems, significance={**RECALL, "alpha": 0.01})["pairs"][0]
-    assert strict["detectable"]["difference"] == near(case["detectable_alpha_01"])
-
-
-@pytest.mark.parametrize("case", cases("few_units"))
-def test_not_worse_by_a_margin(stage: Stage, case: dict[str, Any]) -> None:
-    for expected in case["noninferior"]:
-        asked = {**RECALL, "margin": expected["margin"]}
-        document = compared(stage, case["total"], {"a": case["a"], "b": case["b"]}, significance=asked)
-        found = document["pairs"][0]["noninferiority"]
-        assert (found["margin"], found["a"]["p"], found["b"]["p"]) == near(
-            (expected["margin"], expected["p_a"], expected["p_b"])
-        )
-        assert not found["a"]["established"]  # below 20 units nothing is
-
-
-@pytest.mark.parametrize("case", cases("runs"))
-def test_training_runs_vary_with_the_units(locked_stage: Stage, case: dict[str, Any]) -> None:
-    systems = {side if not at else f"{side}{at}": run for side in "ab" for at, run in enumerate(case[f"runs_{side}"])}
-    document = compared(locked_stage, case["total"], systems)
-    pair = document["pairs"][0]
-    assert (pair["p"], pair["difference"]) == near((case["expected"]["p"], case["expected"]["difference"]))
-    assert pair["p_kind"] is None
-    assert "Runs and test units both vary." in document["assumed"]
-
-
-@pytest.mark.parametrize("kind", ["exact", "mid-p", "chi2", "chi2-corrected"])
-@pytest.mark.parametrize("case", cases("mcnemar"))
-def test_mcnemar_s_smallest_p_is_of_its_kind(stage: Stage, case: dict[str, Any], kind: str) -> None:
-    b, c = case["b"], case["c"]
-    job = posted(
-        stage, format="conllu", gold=RIGHT * (b + c), metrics=["attachment"],
-        systems=[
-            {"name": "a", "output": RIGHT * b + WRONG * c}, {"name": "b", "output": WRONG * b + RIGHT * c},
-        ],
-        significance={"test": "mcnemar", "mcnemar": kind},
-    )  # fmt: skip
-    pair = job["results"]["comparisons"][0]["pairs"][0]
-    assert pair["smallest_p"] == near(case["smallest_p"][kind])
-    assert pair["mcnemar"]["mid_p"] == near(case["mid_p"])
-    assert pair["difference_tested"] == near((b - c) / (b + c))
-    assert pair["better"] == (None if b == c else "a" if b > c else "b")
-
-
-@pytest.mark.parametrize("case", cases("exact_match"))
-def test_shares_of_whole_sentences_have_wilson_s_interval(stage: Stage, case: dict[str, Any]) -> None:
-    right, n = case["right"], case["n"]
-    job = posted(
-        stage, format="bracketed", gold=WHOLE * n, metrics=["parseval"],
-        systems=[{"name": "a", "output": WHOLE * right + CROSSED * (n - right)}, {"name": "b", "output": WHOLE * n}],
-        significance={"scores": ["parseval.exact_match"]},
-    )  # fmt: skip
-    found = {each["name"]: each["ci"] for each in job["results"]["comparisons"][0]["systems"]}
-    assert [found["a"]["low"], found["a"]["high"]] == near(case["interval"])
-
-
 def alignment_task(stage: Stage, gold: dict[str, Sequence[int]], **changes: Any) -> SharedTask:
     parts = {name: {"gold": links(sizes, sizes)} for name, sizes in gold.items()}
     score = {"format": "pharaoh", "metrics": ["alignment"], "main_score": "alignment.sure_f1"}
     return SharedTask(stage, **score, parts=parts, feedback="scores", **changes)
 
 
-@pytest.mark.parametrize("case", cases("macro"))
-def test_a_mean_over_parts_and_parts_like_these(stage: Stage, case: dict[str, Any]) -> None:
+@pytest.mark.parametrize("number", [0, 2])  # without and with a p of the parts alone
+def test_a_mean_over_parts_and_parts_like_these(stage: Stage, number: int) -> None:
+    case = GOLDEN["macro"]["cases"][number]
     parts = {f"p{at:02}": part for at, part in enumerate(case["parts"])}
     task = alignment_task(stage, {name: part["gold"] for name, part in parts.items()})
     ids = []
@@ -147,7 +46,7 @@ def test_a_mean_over_parts_and_parts_like_these(stage: Stage, case: dict[str, An
     comparisons = f"{task.address}/comparisons"
     pair = task.organiser.post(comparisons, json={"submissions": ids}).json["pairs"][0]
     expected = case["expected"]
-    assert pair["difference"] == near(expected["difference"])
+    assert pair["difference"] == pytest.approx(expected["difference"], rel=1e-9)
     # with 17 units and more p is drawn, with a standard error of half a percent
     rel = 1e-9 if pair["p_kind"] == "exact" else 0.02
     assert pair["p"] == pytest.approx(expected["p"], rel=rel)
@@ -155,8 +54,8 @@ def test_a_mean_over_parts_and_parts_like_these(stage: Stage, case: dict[str, An
     assert board["rows"][0]["p_next"] == pytest.approx(expected["p"], rel=rel)
     by_part = task.organiser.post(comparisons, json={"submissions": ids, "unit": "part"})
     if "p_parts" in expected:
-        assert pair["p_parts"] == near(expected["p_parts"])
-        assert by_part.json["pairs"][0]["p"] == near(expected["p_parts"])
+        assert pair["p_parts"] == pytest.approx(expected["p_parts"], rel=1e-9)
+        assert by_part.json["pairs"][0]["p"] == pytest.approx(expected["p_parts"], rel=1e-9)
         return
     assert pair["p_parts"] is None
     assert by_part.status_code == 422
@@ -165,8 +64,8 @@ def test_a_mean_over_parts_and_parts_like_these(stage: Stage, case: dict[str, An
     }  # fmt: skip
 
 
-@pytest.mark.parametrize("case", cases("selection"))
-def test_a_row_that_is_the_best_of_k_submissions(stage: Stage, case: dict[str, Any]) -> None:
+def test_a_row_that_is_the_best_of_k_submissions(stage: Stage) -> None:
+    case = GOLDEN["selection"]["cases"][0]
     total = case["total"]
     task = alignment_task(stage, {"p": total}, leaderboard={"pick": "best"})
     team, other = task.team("ta"), task.team("tb")
@@ -177,9 +76,10 @@ def test_a_row_that_is_the_best_of_k_submissions(stage: Stage, case: dict[str, A
     shown = board["significance"]
     assert (shown["selection"], shown["unit"], shown["unit_count"]) == ("adjusted", "sentence", len(total))
     assert board["rows"][0]["considered"] == len(case["submissions"])
-    assert board["rows"][0]["p_next"] == near(case["expected"]["p"])
+    assert board["rows"][0]["p_next"] == pytest.approx(case["expected"]["p"], rel=1e-9)
     pair = task.organiser.get(f"/v1/comparisons/{shown['comparison']}").json["pairs"][0]
-    assert (pair["p"], pair["p_unselected"]) == near((case["expected"]["p"], case["expected"]["p_unselected"]))
+    for name in ("p", "p_unselected"):
+        assert pair[name] == pytest.approx(case["expected"][name], rel=1e-9)
 
 
 def test_whole_parts_of_a_job_and_of_one_part_are_refused(stage: Stage) -> None:
@@ -196,3 +96,57 @@ def test_whole_parts_of_a_job_and_of_one_part_are_refused(stage: Stage) -> None:
     for where, status in (("p0", 422), ("pooled", 422), ("macro", 201)):
         asked = {"submissions": ids, "part": where, "unit": "part"}
         assert task.organiser.post(f"{task.address}/comparisons", json=asked).status_code == status, where
+
+
+def test_a_missing_part_is_one_unit_for_organisers_and_rounded_for_others(stage: Stage) -> None:
+    case = GOLDEN["missing_part"]["cases"][0]
+    parts = {f"p{at}": part for at, part in enumerate(case["parts"])}
+    task = alignment_task(stage, {name: part["gold"] for name, part in parts.items()})
+    for side in "ab":
+        found = {
+            name: links(part[f"match_{side}"], part[f"test_{side}"])
+            for name, part in parts.items()
+            if part[f"match_{side}"] is not None
+        }
+        task.submit(task.team(side), outputs=found)
+    board = task.organiser.get(f"{task.address}/leaderboard").json
+    assert [row["tested"] for row in board["rows"]] == [True, True]
+    assert board["rows"][0]["p_next"] == pytest.approx(case["expected"]["p"], rel=1e-9)
+    assert board["rows"][0]["detectable"] is None or board["rows"][0]["detectable"]["power"] == 0.8
+    assert ONE_UNIT in board["significance"]["assumed"]
+    compared = task.organiser.get(f"/v1/comparisons/{board['significance']['comparison']}").json
+    assert compared["pairs"][0]["difference"] == pytest.approx(case["expected"]["difference"], rel=1e-12)
+    everyone = stage.client(None)
+    shown = everyone.get(f"{task.address}/leaderboard").json
+    assert shown["rows"][0]["p_next"] == float(f"{case['expected']['p']:.2g}")
+    assert shown["significance"]["unit_count"] is None
+    for form in FORMS:
+        words = " ".join(everyone.get(f"{task.address}/leaderboard?format={form}").text.split())
+        assert "A missing part counts as the worst value and as one unit" in words, form
+
+
+def test_every_export_marks_what_is_missing_and_names_no_hidden_part(stage: Stage) -> None:
+    text = links([2] * 12, [2] * 12)
+    task = alignment_task(stage, dict.fromkeys(("p1", "p2", "p3"), [2] * 12))
+    task.submit(task.team("a"), outputs={"p1": text, "p3": text})
+    everyone = stage.client(None)
+    row = everyone.get(f"{task.address}/leaderboard").json["rows"][0]
+    assert (row["missing_parts"], row["scored_parts"]) == (["p2"], 2)
+    for form in ("csv", "tsv"):
+        head, first = everyone.get(f"{task.address}/leaderboard?format={form}").text.splitlines()
+        separator = "," if form == "csv" else "\t"
+        found = dict(zip(head.split(separator), first.split(separator), strict=False))
+        assert (found["scored_parts"], found["parts"], found["missing_parts"]) == ("2", "3", "p2")
+    for form in ("markdown", "latex", "svg"):
+        words = " ".join(everyone.get(f"{task.address}/leaderboard?format={form}").text.split())
+        assert "2 of 3 (without p2)" in words.replace("\\", ""), form
+    for form in ("markdown", "latex"):
+        assert "2 of 3 (without p2)" in everyone.get(f"{task.address}/matrix?format={form}").text
+    hidden = alignment_task(stage, {"p1": [2] * 12, **dict.fromkeys(("s1", "s2", "s3", "s4"), [2] * 3)})
+    hidden.submit(hidden.team("a"), outputs={"p1": text, "s1": links([2] * 3, [2] * 3)})
+    row = everyone.get(f"{hidden.address}/leaderboard").json["rows"][0]
+    assert (row["missing_parts"], row["scored_parts"]) == ([], 2)
+    for form in ("csv", "tsv", "markdown", "latex", "svg"):
+        words = everyone.get(f"{hidden.address}/leaderboard?format={form}").text
+        notes = words.partition("Parts without a scored output")[2].partition(".")[0]
+        assert "s2" not in notes, form

@@ -8,7 +8,6 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
-from pathlib import Path
 from typing import Any
 
 import orjson
@@ -20,12 +19,11 @@ from tests.contract.shared_task import SharedTask
 from tests.contract.stage import Stage, close_stage, open_stage
 from tests.fixtures.contexts import later
 from tests.fixtures.servers import Valkey
-from tests.fixtures.tasks import LONG, spoilt
+from tests.fixtures.tasks import LONG, UNLIMITED, spoilt
 from treescore.render.forms import FORMATS
 from treescore.significance import Seeds, intervals
 from workers.sweeper import Sweeper
 
-OTHER_GOLD = LONG.replace("1\tadvmod", "1\tdiscourse", 5)
 NEVER = "sub_01AAAAAAAAAAAAAAAAAAAAAAAA"
 HIDDEN = (
     *("units_won", "units_tied", "units_lost", "d_z", "null_swaps_log2", "smallest_p", "log10_p", "p_kind", "how"),
@@ -66,7 +64,7 @@ class Scene:
 
 def played(stage: Stage, gold: str = LONG, **changes: Any) -> Scene:
     """Each team's second attempt is its better one, which the board shows."""
-    settings = {"feedback": "scores", "quota": {"scored_per_day": None, "attempts_per_day": None}, **changes}
+    settings = {"feedback": "scores", **changes}
     task = SharedTask(stage, parts={"en": {"gold": gold}}, **settings)
     eve, bob, ann = (task.team(name) for name in ("eve", "bob", "ann"))
     sent = [
@@ -83,9 +81,9 @@ def scene(stage: Stage) -> Scene:
 
 @pytest.fixture(scope="module")
 def kept(tmp_path_factory: pytest.TempPathFactory, valkey: Valkey) -> Iterator[Scene]:
-    """One scene for the tests that only are refused."""
+    """One scene for the tests that leave its board as it is."""
     stage = open_stage(tmp_path_factory.mktemp("questions"), valkey.url)
-    yield played(stage)
+    yield played(stage, quota={**UNLIMITED, "comparisons_per_day": 1000})
     close_stage(stage)
 
 
@@ -98,25 +96,11 @@ def refused(answer: TestResponse, slug: str = "fixed-question") -> str:
 @pytest.mark.parametrize(
     "settings",
     [
-        *({"seed": seed, "resamples": 1} for seed in range(16)),
-        {"seed": 1},
-        *({"level": 0.5 + step / 50} for step in range(24) if step != 22),
-        *({"shuffles": shuffles} for shuffles in range(1, 10)),
-        {"resamples": 1},
-        {"test": "mcnemar"},
-        {"test": "mcnemar", "unit": "token"},
-        {"test": "compare_pl"},
-        {"test": "bootstrap"},
-        {"unit": "block"},
-        {"alternative": "greater"},
-        {"alternative": "less"},
-        {"interval": "none"},
-        {"interval": "bca"},
-        {"alpha": 0.01},
-        {"correction": "none"},
-        {"clusters": "greedy"},
-        {"mcnemar": "chi2"},
-        {"pick": "all"},
+        *({"seed": 0, "resamples": 1}, {"seed": 1}, {"level": 0.5}, {"level": 0.94}, {"shuffles": 1}, {"resamples": 1}),
+        *({"test": test} for test in ("mcnemar", "compare_pl", "bootstrap")),
+        *({"test": "mcnemar", "unit": "token"}, {"unit": "block"}, {"alternative": "greater"}, {"alternative": "less"}),
+        *({"interval": "none"}, {"interval": "bca"}, {"alpha": 0.01}, {"correction": "none"}, {"clusters": "greedy"}),
+        *({"mcnemar": "chi2"}, {"pick": "all"}),
     ],
     ids=str,
 )
@@ -125,11 +109,11 @@ def test_a_setting_that_the_team_chooses_is_refused_by_name(kept, settings):
     assert any(f"`{name}`" in detail for name in settings)
 
 
-def test_a_setting_that_is_the_boards_own_is_no_other_question(scene):
-    plain = scene.answer("leaderboard")["id"]
+def test_a_setting_that_is_the_boards_own_is_no_other_question(kept):
+    plain = kept.answer("leaderboard")["id"]
     own = {"test": "auto", "unit": "auto", "shuffles": 100_000, "level": 0.95, "pick": "best"}
-    assert scene.answer("leaderboard", **own)["id"] == plain
-    assert scene.answer(scene.picks())["id"] == plain
+    assert kept.answer("leaderboard", **own)["id"] == plain
+    assert kept.answer(kept.picks())["id"] == plain
 
 
 @pytest.mark.parametrize("settings", [{"alpha": 2}, {"shuffles": 0}, {"seed": -1}, {"test": "magic"}, {"level": "x"}])
@@ -205,9 +189,9 @@ def test_no_form_has_counts_seeds_or_exact_figures(kept, form):
     assert not re.search(r"\d\.\d{6}", text.partition("<svg")[0] if form == "svg" else text)
 
 
-def test_figures_are_rounded_to_what_the_sentences_support(scene):
-    shown = scene.answer("leaderboard")
-    exact = scene.exact(shown["id"])
+def test_figures_are_rounded_to_what_the_sentences_support(kept):
+    shown = kept.answer("leaderboard")
+    exact = kept.exact(shown["id"])
     for pair, stored in zip(shown["pairs"], exact["pairs"], strict=True):
         assert pair["difference"] == round(stored["difference"], 4)
         assert len(f"{pair['score_a']:.10f}".rstrip("0").lstrip("0.")) <= 4
@@ -218,15 +202,15 @@ def test_figures_are_rounded_to_what_the_sentences_support(scene):
     assert shown["rank_ranges"] == exact["rank_ranges"]
 
 
-def test_repeated_questions_average_out_nothing(scene):
-    asked = [scene.own[1], scene.bobs[1]]
-    first = scene.answer(asked)
-    assert all(scene.answer(asked) == first for _ in range(5))
-    exact = scene.exact(first["id"])
-    assert scene.eve.delete(f"/v1/comparisons/{first['id']}").status_code == 204
-    assert scene.eve.get(f"/v1/comparisons/{first['id']}").status_code == 404
-    assert scene.answer(asked)["pairs"] == first["pairs"]
-    again = scene.exact(first["id"])
+def test_repeated_questions_average_out_nothing(kept):
+    asked = [kept.own[1], kept.bobs[1]]
+    first = kept.answer(asked)
+    assert all(kept.answer(asked) == first for _ in range(5))
+    exact = kept.exact(first["id"])
+    assert kept.eve.delete(f"/v1/comparisons/{first['id']}").status_code == 204
+    assert kept.eve.get(f"/v1/comparisons/{first['id']}").status_code == 404
+    assert kept.answer(asked)["pairs"] == first["pairs"]
+    again = kept.exact(first["id"])
     assert (again["pairs"], again["seed_root"]) == (exact["pairs"], exact["seed_root"])
 
 
@@ -260,11 +244,11 @@ def test_seeds_are_secret_committed_and_opened_with_gold(stage, monkeypatch):
     assert (opened["seed_root"], opened["pairs"]) == (exact["seed_root"], exact["pairs"])
 
 
-def test_what_an_organiser_chose_is_the_organisers(scene):
-    pair = [scene.own[1], scene.bobs[1]]
-    name = scene.answer(pair, scene.task.organiser, seed=3, shuffles=50)["id"]
-    assert scene.eve.get(f"/v1/comparisons/{name}").status_code == 404
-    assert scene.task.organiser.get(f"/v1/comparisons/{name}").json["settings"]["seed"] == 3
+def test_what_an_organiser_chose_is_the_organisers(kept):
+    pair = [kept.own[1], kept.bobs[1]]
+    name = kept.answer(pair, kept.task.organiser, seed=3, shuffles=50)["id"]
+    assert kept.eve.get(f"/v1/comparisons/{name}").status_code == 404
+    assert kept.task.organiser.get(f"/v1/comparisons/{name}").json["settings"]["seed"] == 3
 
 
 def questions(scene: Scene) -> list[dict[str, Any]]:
@@ -348,37 +332,3 @@ def test_who_did_not_ask_does_not_delete(scene):
     assert scene.task.organiser.delete(f"/v1/comparisons/{name}").status_code == 204
     assert ann.get(f"/v1/comparisons/{name}").status_code == 404
     assert scene.answer("leaderboard")["id"] == name
-
-
-def refusals(scene: Scene) -> list[tuple[int, str]]:
-    """What is answered to everything that a team may not ask."""
-    known = {each: f"sub_{place}" for place, each in enumerate([*scene.own, *scene.bobs, scene.anns])}
-    bodies: list[dict[str, Any]] = [
-        *({"submissions": "leaderboard", **each} for each in ({"seed": 1}, {"level": 0.5}, {"pick": "all"})),
-        {"submissions": [scene.own[0], scene.bobs[1]]},
-        {"submissions": [scene.own[1], scene.bobs[0]]},
-        {"submissions": [scene.bobs[0], NEVER]},
-        {"submissions": [scene.own[1], scene.own[1]]},
-        {"submissions": scene.own, "revision": 2},
-        {"submissions": scene.own, "part": "de"},
-        {"submissions": scene.own, "score": "ud.las_f1"},
-        {"submissions": scene.own, "alpha": 2},
-    ]
-    told = []
-    for body in bodies:
-        answer = scene.eve.post(scene.at, json=body, headers={"Request-Id": "walk"})
-        text = answer.text.replace(scene.task.slug, "demo")
-        for each, name in known.items():
-            text = text.replace(each, name)
-        told.append((answer.status_code, text))
-    return told
-
-
-def test_two_worlds_that_differ_in_gold_refuse_alike_to_the_byte(tmp_path: Path, valkey: Valkey):
-    told = []
-    for number, gold in enumerate((LONG, OTHER_GOLD)):
-        stage = open_stage(tmp_path / str(number), valkey.url)
-        told.append(refusals(played(stage, gold)))
-        close_stage(stage)
-    assert told[0] == told[1]
-    assert {status for status, _ in told[0]} == {403, 404, 422}

@@ -83,19 +83,6 @@ def test_below_items_trees_are_the_same_for_every_gold(stage: Stage, level: str)
     assert MARK not in repr(seen[0]).replace("label=zzgold", "")
 
 
-def test_below_items_own_trees_are_shown_without_marks(stage: Stage) -> None:
-    task = SharedTask(stage, **UD, feedback="none")
-    team = task.team()
-    [first, second] = items(team.get(task.submit(team, OUTPUT) + "/trees"))
-    assert [word["form"] for word in first["words"]] == ["cannot", "go", "up"]
-    assert second["system"] == [
-        {"head": "2", "deprel": "det"}, {"head": "3", "deprel": "nsubj"}, {"head": "0", "deprel": "root"},
-    ]  # fmt: skip
-    for tree in (first, second):
-        assert [tree[name] for name in ("gold", "gold_words", "wrong", "missed", "pairs", "sent_id")] == [None] * 6
-    assert [first["line"], second["line"]] == [1, 5]
-
-
 def test_items_mark_the_output_and_tell_nothing_of_golds_words(stage: Stage) -> None:
     task = SharedTask(stage, **UD, feedback="items")
     team = task.team()
@@ -169,16 +156,6 @@ def test_cursors_belong_to_a_choice(stage: Stage) -> None:
     assert task.organiser.get(f"{at}/items?wrong=any&cursor={cursor}").status_code == 422
 
 
-def test_items_are_chosen_as_trees_are(stage: Stage) -> None:
-    task = SharedTask(stage, **UD, feedback="items")
-    team = task.team()
-    at = task.submit(team, OUTPUT)
-    [item] = items(team.get(at + "/items?wrong=any&q=dog"))
-    assert item["item"] == 2
-    assert [word["system_form"] for word in item["words"]] == ["dog", "barks"]
-    assert numbers(team.get(at + "/items?q=nothing")) == []
-
-
 def test_a_job_shows_constituents_and_where_two_systems_differ(stage: Stage) -> None:
     at = stage.job()
     client = stage.client()
@@ -248,19 +225,6 @@ def test_trees_go_with_outputs_and_results_without_any_say_so(stage: Stage) -> N
     assert team.get(other + "/items").status_code == 200
     assert team.delete(at).status_code == 204
     assert team.get(at + "/trees").status_code == 410
-
-
-def test_a_job_shows_the_words_and_links_of_a_parallel_treebank(stage: Stage) -> None:
-    source, target = conllu("un 2 det;chat 0 root"), conllu("a 2 det;cat 0 root")
-    gold = {"source": source, "target": target, "alignment": "0-0 1-1\n"}
-    output = {**gold, "alignment": "0-0 1-0\n"}
-    job = {"format": "parallel", "gold": gold, "metrics": ["parallel_treebank"]}
-    at = stage.job(**job, systems=[{"name": "A", "output": output}])
-    [tree] = items(stage.client().get(at + "/trees?system=A"))
-    assert tree["kind"] == "alignment"
-    assert [word["form"] for word in tree["words"] + tree["target_words"]] == ["un", "chat", "a", "cat"]
-    assert (tree["wrong"], tree["missed"]) == ([None, "link"], [None, "link"])
-    assert numbers(stage.client().get(at + "/trees?system=A&q=chat&wrong=any")) == [1]
 
 
 def test_after_a_revision_an_output_that_never_fitted_answers_like_one_that_does(stage: Stage) -> None:

@@ -158,6 +158,7 @@ def test_what_the_image_copies_is_not_ignored() -> None:
         assert (ROOT / name).exists(), name
 
 
+@pytest.mark.slow
 def test_the_folders_of_the_image_hold_a_service_that_finds_its_contract(tmp_path: Path) -> None:
     instructions = dockerfile_instructions()
     variables = dict(re.findall(r"(\w+)=(\S+)", " ".join(rest for keyword, rest in instructions if keyword == "ENV")))

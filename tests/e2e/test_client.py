@@ -80,24 +80,6 @@ def test_the_story_of_a_job(client: Client, texts: Path, tmp_path: Path) -> None
         one.get()
 
 
-def test_a_job_without_a_token_is_deleted_with_its_key(served: ServiceProcess) -> None:
-    with Client(served.address) as client:
-        job = client.jobs.submit(GOLD_CONLLU, {"A": ONE_WRONG}, "attachment", format="conllu", wait=True)
-        client.job(job).delete()
-        again = client.jobs.submit(GOLD_CONLLU, {"A": ONE_WRONG}, "attachment", format="conllu", wait=True)
-    with Client(served.address) as other, pytest.raises(answers.JobKeyRequired):
-        other.job(again).delete()
-
-
-def test_a_request_with_the_same_key_makes_one_job(client: Client) -> None:
-    def submit(text: str) -> str:
-        return client.jobs.submit(GOLD_CONLLU, {"A": text}, "attachment", format="conllu", key="mine-1").id
-
-    assert submit(ONE_WRONG) == submit(ONE_WRONG)
-    with pytest.raises(answers.IdempotencyKeyReused):
-        submit(GOLD_CONLLU)
-
-
 def test_the_story_of_a_submission(client: Client, served: ServiceProcess, texts: Path, tmp_path: Path) -> None:
     token = made(client, "client-en", texts)
     told: list[Progress] = []
@@ -140,32 +122,6 @@ def test_the_story_of_a_submission(client: Client, served: ServiceProcess, texts
     assert {"benchmark.created", "submission.scored"} <= kinds
 
 
-def test_teams_come_at_once_and_by_invite(client: Client, served: ServiceProcess, texts: Path) -> None:
-    made(client, "client-teams", texts, about={"rules": "Be fair."})
-    benchmark = client.benchmark("client-teams")
-    assert benchmark.get().about.rules == "Be fair."
-    several = [{"id": "oslo", "name": "Oslo", "contact": "a@example.org"}, {"id": "metz", "name": "Metz"}]
-    new = benchmark.add_teams(several)
-    assert [(team.id, team.contact) for team in new.teams] == [("oslo", "a@example.org"), ("metz", None)]
-    links = {"code": "https://example.org/code"}
-    with Client(served.address, new.teams[0].token) as oslo:
-        sent = oslo.benchmark("client-teams").submit({"en": texts / "right.conllu"}, links=links, wait=True)
-        assert sent.links.code == links["code"]
-        assert oslo.submission(sent).change(links={"code": None, "paper": "https://example.org"}).links.code is None
-    with pytest.raises(answers.IdTaken):
-        benchmark.add_teams([{"id": "gent", "name": "Gent"}, {"id": "metz", "name": "Metz"}])
-    invite = benchmark.invite("2099-01-01T00:00:00Z", 1)
-    assert invite.address.endswith(f"/join/{invite.secret}")
-    with Client(served.address) as stranger:
-        joined = stranger.benchmarks.join(invite.secret, "gent", "Gent", "b@example.org")
-        assert (joined.benchmark, joined.id) == ("client-teams", "gent")
-        with pytest.raises(answers.InviteUsedUp):
-            stranger.benchmarks.join(invite.secret, "lund", "Lund", "c@example.org")
-    assert [(each.id, each.teams) for each in benchmark.invites()] == [(invite.id, 1)]
-    benchmark.withdraw_invite(invite)
-    assert list(benchmark.invites()) == []
-
-
 def test_errors_have_line_and_column(client: Client, served: ServiceProcess, texts: Path) -> None:
     token = made(client, "client-bad", texts)
     with Client(served.address, token) as team:
@@ -188,29 +144,10 @@ def test_errors_have_line_and_column(client: Client, served: ServiceProcess, tex
         other.benchmark("client-bad").submit({"en": texts / "bad.conllu"})
 
 
-def test_a_quota_that_is_used_up_is_told(client: Client, served: ServiceProcess, texts: Path) -> None:
-    token = made(client, "client-quota", texts, quota={**MANY, "scored_total": 1})
-    with Client(served.address, token) as team:
-        submission = team.benchmark("client-quota").submit({"en": texts / "wrong.conllu"}, wait=False)
-        assert (submission.rate_limit.limit, submission.rate_limit.remaining) == (1, 0)
-        with pytest.raises(answers.QuotaExceeded, match="scored_total of 1"):
-            team.benchmark("client-quota").submit({"en": texts / "right.conllu"})
-
-
-def test_tokens_webhooks_catalogue_and_health(client: Client) -> None:
+def test_tokens_catalogue_and_health(client: Client) -> None:
     token = client.tokens.create(["read"], name="dashboard")
     assert token.id in [each.id for each in client.tokens.list(page=1)]
     client.tokens.revoke(token)
-    hook = client.webhooks.create("https://example.org/hook", kinds=["submission.scored"])
-    assert hook.secret
-    assert hook.id in [each.id for each in client.webhooks.list()]
-    tested = client.webhooks.test(hook)
-    assert (tested.type, tested.state) == ("webhook.test", "waiting")
-    assert tested.id in [each.id for each in client.webhooks.deliveries(hook, page=1)]
-    with pytest.raises(answers.DeliveryWaiting):
-        client.webhooks.replay(hook, tested)
-    assert client.webhooks.rotate(hook).secret != hook.secret
-    client.webhooks.delete(hook)
     assert "ud" in [metric.name for metric in client.scorers().metrics]
     assert client.scorer("ud").main_score == "las_f1"
     assert client.live().status == "ok"

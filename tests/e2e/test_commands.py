@@ -1,4 +1,4 @@
-"""The command line does what the service does, and `make run` shows it."""
+"""The command line in processes of its own: it scores what it scored before, and `make run` shows the service."""
 
 from __future__ import annotations
 
@@ -8,87 +8,80 @@ import shlex
 import signal
 import subprocess
 import sys
+from pathlib import Path
 
 import psutil
 import pytest
 
 from tests.fixtures.requests import GOLD_CONLLU, ONE_WRONG
-from tests.fixtures.service_process import PATIENCE, ROOT, ServiceProcess, free_port, gone, until
+from tests.fixtures.service_process import PATIENCE, ROOT, free_port, gone, until
 
 pytestmark = pytest.mark.e2e
 
 TREESCORE = [sys.executable, "-m", "treescore.cli.main"]
+SMALL_DEMO = (
+    "import pathlib, sys; from service.commands import demo; demo.EXAMPLES = pathlib.Path(sys.argv.pop(1)); demo.demo()"
+)
+ONE_OF_EACH = {f"TREESCORE_{name}": "1" for name in ("WORKERS", "API_PROCESSES")}
+BOARD = """
+[[benchmark]]
+id = "small"
+title = "Small"
+folder = "trees"
+ending = ".mrg"
+format = "bracketed"
+metrics = ["parseval"]
+baselines = []
+parts = { all = [[1, 4]] }
+"""
 
 
-@pytest.fixture
-def files(tmp_path):
-    for name, text in (("gold", GOLD_CONLLU), ("right", GOLD_CONLLU), ("wrong", ONE_WRONG)):
+def run(*command: object, cwd: Path, **environment: str) -> subprocess.CompletedProcess[str]:
+    given = {**os.environ, "PYTHONPATH": str(ROOT), **environment}
+    return subprocess.run([*map(str, command)], capture_output=True, text=True, cwd=cwd, env=given, check=False)
+
+
+def test_the_command_in_a_signature_makes_the_number_again(tmp_path: Path) -> None:
+    for name, text in (("gold", GOLD_CONLLU), ("wrong", ONE_WRONG)):
         (tmp_path / f"{name}.conllu").write_text(text, encoding="utf-8")
-    return tmp_path
+    command = "treescore score --format conllu --metric attachment GOLD OUTPUT"
+    metrics = []
+    for _ in range(2):
+        words = command.replace("GOLD", "gold.conllu").replace("OUTPUT", "wrong.conllu")
+        printed = run(*TREESCORE, *shlex.split(words)[1:], cwd=tmp_path)
+        metrics.append(json.loads(printed.stdout)["results"]["systems"][0]["metrics"]["attachment"])
+        command = metrics[0]["signature"]["command"]
+    assert metrics[0] == metrics[1]
+    assert metrics[0]["scores"]["las"] == 5 / 6
 
 
-def run(*arguments, cwd):
-    environment = {**os.environ, "PYTHONPATH": str(ROOT)}
-    return subprocess.run(
-        [*TREESCORE, *map(str, arguments)], capture_output=True, text=True, cwd=cwd, env=environment, check=False
-    )
+def small_examples(folder: Path) -> Path:
+    """The beginnings of the example benchmarks, with two systems each and one board."""
+    (folder / "benchmarks.toml").parent.mkdir()
+    (folder / "benchmarks.toml").write_text(BOARD)
+    for name, ending, block in (("trees", ".mrg", "\n"), ("dependencies", ".conllu", "\n\n")):
+        of = ROOT / "examples" / name
+        for path in (of / f"gold{ending}", *sorted((of / "systems").glob(f"*{ending}"))[-2:]):
+            copied = folder / path.relative_to(of.parent)
+            copied.parent.mkdir(parents=True, exist_ok=True)
+            copied.write_text("".join(each + block for each in path.read_text().split(block)[:4]))
+    return folder
 
 
-def test_score_prints_the_document_of_a_job(served: ServiceProcess, files):
-    request = {
-        "format": "conllu",
-        "gold": GOLD_CONLLU,
-        "systems": [{"name": "right", "output": GOLD_CONLLU}, {"name": "wrong", "output": ONE_WRONG}],
-        "metrics": [{"name": "attachment", "params": {"punctuation": False}}],
-    }
-    with served.client() as client:
-        online = client.post("/v1/jobs", json=request, headers={"Prefer": "wait=60"}).json()["results"]
-    metric = '{"name": "attachment", "params": {"punctuation": false}}'
-    offline = run("score", "--format", "conllu", "--metric", metric, "gold.conllu", "right.conllu", "wrong.conllu",
-                  cwd=files)  # fmt: skip
-    assert json.loads(offline.stdout)["results"] == online
-
-
-def test_the_command_in_a_signature_makes_the_number_again(files):
-    first = run("score", "--format", "conllu", "--metric", "attachment", "gold.conllu", "wrong.conllu", cwd=files)
-    metric = json.loads(first.stdout)["results"]["systems"][0]["metrics"]["attachment"]
-    command = metric["signature"]["command"].replace("GOLD", "gold.conllu").replace("OUTPUT", "wrong.conllu")
-    again = run(*shlex.split(command)[1:], cwd=files)
-    assert json.loads(again.stdout)["results"]["systems"][0]["metrics"]["attachment"] == metric
-
-
-def test_compare_prints_a_cross_table(files):
-    printed = run("compare", "--format", "conllu", "--metric", "attachment", "gold.conllu", "right.conllu",
-                  "wrong.conllu", cwd=files)  # fmt: skip
-    assert printed.returncode == 0
-    assert "attachment.las" in printed.stdout
-    assert "wrong" in printed.stdout
-
-
-def test_score_tells_the_place_of_a_fault(files):
-    (files / "wrong.conllu").write_text("1\tShe\n\n", encoding="utf-8")
-    printed = run("score", "--format", "conllu", "--metric", "attachment", "gold.conllu", "wrong.conllu", cwd=files)
-    assert printed.returncode == 2
-    assert printed.stderr.startswith("wrong.conllu, line 1")
-
-
-def test_the_demo_prints_scores_and_cross_tables_and_ends(tmp_path):
-    printed = run("demo", "--once", "--bind", f"127.0.0.1:{free_port()}", "--data-dir", tmp_path / "data", cwd=ROOT)
+def test_the_demo_prints_scores_and_cross_tables_and_ends(tmp_path: Path) -> None:
+    where = ("--bind", f"127.0.0.1:{free_port()}", "--data-dir", tmp_path / "data")
+    examples = small_examples(tmp_path / "examples")
+    printed = run(sys.executable, "-c", SMALL_DEMO, examples, "--once", *where, cwd=ROOT, **ONE_OF_EACH)
     assert (printed.returncode, printed.stderr) == (0, "")
-    tables = ("parseval, scores in percent", "attachment, scores in percent", "LAS", "neural-a")
+    tables = ("parseval, scores in percent", "attachment, scores in percent", "LAS", "transition")
     tables += ("parseval.labelled_f1 (percent, higher is better)", "attachment.las (percent, higher is better)")
-    for words in (
-        "examples/trees",
-        "examples/dependencies",
-        *tables,
-        "Open in a browser: http://127.0.0.1:",
-        "Organise token:    ts_",
-    ):
+    links = ("examples/trees", "examples/dependencies", "Open in a browser: http://127.0.0.1:", "/b/small ")
+    for words in (*tables, *links, "Organise token:    ts_"):
         assert words in printed.stdout
 
 
 @pytest.mark.slow
-def test_the_demo_goes_on_until_it_is_interrupted_and_leaves_nothing_behind(tmp_path):
+def test_the_demo_goes_on_until_it_is_interrupted_and_leaves_nothing_behind(tmp_path: Path) -> None:
     command = [*TREESCORE, "demo", "--bind", f"127.0.0.1:{free_port()}", "--data-dir", str(tmp_path / "data")]
     ours, terminal = os.openpty()
     with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=terminal, text=True, cwd=ROOT) as demo:

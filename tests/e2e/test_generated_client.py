@@ -111,21 +111,6 @@ def test_the_story_of_a_job(generated: Generated, served: ServiceProcess) -> Non
     assert gone.status == 410
 
 
-def test_a_job_as_a_form_and_an_invalid_one(generated: Generated, served: ServiceProcess) -> None:
-    client = generated.client(served.token)
-    file = generated.module("types").File
-    form = generated.model("JobForm")(
-        meta=generated.model("JobMeta").from_dict({"format": "conllu", "metrics": ["attachment"]}),
-        gold=file(BytesIO(GOLD_CONLLU.encode()), "gold.conllu"),
-    )
-    form["A"] = file(BytesIO(ONE_WRONG.encode()), "a.conllu")
-    job = finished(generated, client, generated.call("jobs.submit_job", client=client, body=form, prefer=WAIT))
-    assert job.results.systems[0].metrics["attachment"].scores["las"] == 5 / 6
-    request = generated.model("JobRequest").from_dict({**DEPENDENCIES, "metrics": ["unknown"]})
-    refused = generated.call("jobs.submit_job", client=client, body=request)
-    assert [error.code for error in refused.errors] == ["unknown-metric"]
-
-
 def test_the_story_of_a_submission(generated: Generated, served: ServiceProcess) -> None:
     organiser = generated.client(served.token)
     request = {

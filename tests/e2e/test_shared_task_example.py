@@ -68,22 +68,3 @@ def test_folders_of_parts_are_ranked_by_the_mean_and_a_missing_part_counts_as_no
     assert found["whole"]["rank"] == 1
     assert "half: counted as the worst value, because missing or failed: en_a" in printed
     assert "2 systems, 2 parts," in printed
-
-
-@pytest.mark.real
-def test_english_ewt_of_conll_2018_has_the_shared_tasks_figures(served, real_data, golden, tmp_path):
-    folder = real_data / "ud_en_ewt" / "conll2018"
-    rows = tmp_path / "rows.json"
-    printed = run(folder / "gold.conllu", folder, "--id", "conll-2018-en-ewt", "--json", rows, served=served)
-    found = json.loads(rows.read_text())
-    expected = {name: figures for name, figures in golden("ud_en_ewt")["systems"].items() if name != "gold"}
-    assert set(found) == set(expected)
-    for system, figures in expected.items():
-        assert found[system]["score"] == pytest.approx(figures["LAS"]["f1"], abs=1e-12)
-        assert found[system]["scores"]["ud.mlas_f1"] == pytest.approx(figures["MLAS"]["f1"], abs=1e-12)
-        assert found[system]["ci95"]["low"] < found[system]["score"] < found[system]["ci95"]["high"]
-    order = sorted(found, key=lambda system: -found[system]["score"])
-    assert [found[system]["rank"] for system in order] == list(range(1, len(order) + 1))
-    clusters = [found[system]["cluster"] for system in order]
-    assert clusters == sorted(clusters)
-    assert printed.count(LINE) > 1

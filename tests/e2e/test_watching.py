@@ -93,21 +93,6 @@ def test_one_id_follows_a_submission_through_every_line(served: ServiceProcess, 
     assert {"began", "ended"} <= {line["event"] for line in about_board}
 
 
-def test_every_line_is_json_where_no_terminal_is(served: ServiceProcess, scored: Any) -> None:
-    del scored
-    spoken = ("The API answers for", "The workers warm up;")
-    lines = [orjson.loads(line) for line in served.log.read_text().splitlines() if not line.startswith(spoken)]
-    assert {line["event"] for line in lines} > {"notice", "warm", "request"}
-    assert "Booting worker" in str([line["detail"] for line in lines if line["event"] == "notice"])
-
-
-def test_no_line_has_a_text_or_a_token(served: ServiceProcess, scored: tuple[str, str], monitoring: str) -> None:
-    log = served.log.read_text()
-    assert served.token not in log
-    assert monitoring not in log
-    assert "\\tobj" not in log
-
-
 def test_every_query_names_what_the_service_has(served: ServiceProcess, scored: Any, monitoring: str) -> None:
     headers = {"Authorization": f"Bearer {monitoring}"}
 

@@ -13,11 +13,22 @@ import pytest
 from tests.contract.stage import Stage, close_stage, open_stage
 from tests.fixtures.servers import Valkey
 
+SMALL = {"TREESCORE_MAX_BODY_BYTES": "100000", "TREESCORE_MAX_UPLOAD_BYTES": "300000"}
+
 
 @pytest.fixture
 def stage(tmp_path: Path, valkey: Valkey) -> Iterator[Stage]:
     """The service on an empty store; its clients hold every answer against openapi.yaml."""
-    opened = open_stage(tmp_path, valkey.url, TREESCORE_MAX_BODY_BYTES="100000", TREESCORE_MAX_UPLOAD_BYTES="300000")
+    opened = open_stage(tmp_path, valkey.url, **SMALL)
+    yield opened
+    close_stage(opened)
+
+
+@pytest.fixture(scope="module")
+def kept_stage(tmp_path_factory: pytest.TempPathFactory, valkey: Valkey) -> Iterator[Stage]:
+    """The same on a store of one file of tests, for tests that leave nothing in each other's way."""
+    folder: Path = tmp_path_factory.mktemp("kept")
+    opened = open_stage(folder, valkey.url, **SMALL)
     yield opened
     close_stage(opened)
 

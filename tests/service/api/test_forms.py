@@ -20,6 +20,12 @@ from tests.fixtures.requests import OTHER_TREE as OTHER
 META = {"format": "bracketed", "metrics": ["parseval"]}
 
 
+@pytest.fixture
+def stage(kept_stage: Stage) -> Stage:
+    """The tests leave each other alone."""
+    return kept_stage
+
+
 def post(stage: Stage, meta: Any, files: dict[str, bytes], **headers: str) -> TestResponse:
     field = (None, meta if isinstance(meta, str) else json.dumps(meta))
     parts = {"meta": field} | {name: ("file", body) for name, body in files.items()}

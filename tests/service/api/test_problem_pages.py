@@ -6,9 +6,15 @@ import pytest
 
 from service.problem_catalogue import CODES, TYPES
 from tests.contract.checking import check_page
-from tests.contract.stage import JOB
+from tests.contract.stage import JOB, Stage
 
 BROWSER = "text/html,application/xhtml+xml,application/xml;q=0.9,*/*;q=0.8"
+
+
+@pytest.fixture
+def stage(kept_stage: Stage) -> Stage:
+    """The tests leave each other alone."""
+    return kept_stage
 
 
 def test_every_type_and_code_has_an_address(stage):

@@ -10,11 +10,14 @@ import pytest
 from tests.contract.stage import Stage, close_stage, open_stage
 from tests.fixtures.servers import Valkey
 
+SMALL = {"TREESCORE_MAX_BODY_BYTES": "100000", "TREESCORE_MAX_UPLOAD_BYTES": "300000"}
+"""So that large bodies are quickly sent."""
+
 
 @pytest.fixture
 def stage(tmp_path: Path, valkey: Valkey) -> Iterator[Stage]:
-    """The service on an empty store; small bodies, so that large ones are quickly sent."""
-    opened = open_stage(tmp_path, valkey.url, TREESCORE_MAX_BODY_BYTES="100000", TREESCORE_MAX_UPLOAD_BYTES="300000")
+    """The service on an empty store."""
+    opened = open_stage(tmp_path, valkey.url, **SMALL)
     yield opened
     close_stage(opened)
 
@@ -23,6 +26,6 @@ def stage(tmp_path: Path, valkey: Valkey) -> Iterator[Stage]:
 def kept_stage(tmp_path_factory: pytest.TempPathFactory, valkey: Valkey) -> Iterator[Stage]:
     """The service on a store of one file of tests, for tests that leave nothing in each other's way."""
     folder: Path = tmp_path_factory.mktemp("pages")
-    opened = open_stage(folder, valkey.url)
+    opened = open_stage(folder, valkey.url, **SMALL)
     yield opened
     close_stage(opened)

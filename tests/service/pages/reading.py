@@ -1,4 +1,4 @@
-"""Read pages: their links, tables, forms and whatever the policy forbids in them."""
+"""Read pages: their links, tables, forms, what they load and whatever the policy forbids in them."""
 
 from __future__ import annotations
 
@@ -7,9 +7,13 @@ from dataclasses import dataclass, field
 from html.parser import HTMLParser
 from urllib.parse import urlencode, urljoin, urlsplit
 
+from flask.testing import FlaskClient
+
 VOID = frozenset(["area", "base", "br", "col", "embed", "hr", "img", "input", "link", "meta", "source", "track", "wbr"])
 LINKS = {"a": "href", "link": "href", "img": "src", "script": "src", "use": "href", "image": "href"}
 LIVE = "hx-get"
+BROWSER = {"Accept": "text/html,application/xhtml+xml,application/xml;q=0.9,*/*;q=0.8"}
+LOADS = {("script", "src"), ("link", "href"), ("img", "src"), ("form", "action"), ("input", "data-index")}
 
 
 @dataclass
@@ -32,7 +36,12 @@ class Page(HTMLParser):
     def __init__(self, text: str, address: str = "/") -> None:
         super().__init__()
         self.address = address
+        self.text = text
         self.links: list[str] = []
+        self.anchors: list[str] = []
+        self.loads: list[str] = []
+        self.current: list[str] = []
+        self.nested: list[str] = []
         self.forms: list[Form] = []
         self.ids: list[str] = []
         self.forbidden: list[str] = []
@@ -57,6 +66,10 @@ class Page(HTMLParser):
     def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
         given = {name: value or "" for name, value in attrs}
         self._note(tag, given)
+        if tag == "a":
+            self.anchors.append(given["href"])
+            self.current += [given["href"]] * (given.get("aria-current") == "page")
+            self.nested += [given["href"]] * ("a" in self._open)
         if tag in ("td", "th") and self.rows:
             self.rows[-1].append("")
         elif tag == "tr":
@@ -89,6 +102,7 @@ class Page(HTMLParser):
     def _note(self, tag: str, given: dict[str, str]) -> None:
         if "id" in given:
             self.ids.append(given["id"])
+        self.loads += [value for name, value in given.items() if (tag, name) in LOADS]
         if tag == "style":
             self.forbidden.append("<style>")
         self.forbidden += [f"<{tag} {name}>" for name in given if name == "style" or name.startswith("on")]
@@ -109,3 +123,11 @@ class Page(HTMLParser):
             values.setdefault(given["name"], []).append(given.get("value", ""))
         elif tag == "option" and self._select is not None and "value" in given:
             values[self._select].append(given["value"])
+
+
+def read(client: FlaskClient, address: str, status: int = 200) -> Page:
+    """The page that a browser gets at an address."""
+    answer = client.get(address, headers=BROWSER)
+    assert answer.status_code == status, (address, answer.status)
+    assert answer.mimetype == "text/html", address
+    return Page(answer.text, address)

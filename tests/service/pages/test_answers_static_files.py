@@ -1,4 +1,4 @@
-"""The files that pages load: whose they are, by digest; how they are kept; and that no other project's is unlisted."""
+"""The files that pages load: whose they are, how they are kept; the style sheet leaves lines of pictures unfilled."""
 
 from __future__ import annotations
 
@@ -11,6 +11,7 @@ import pytest
 from flask.testing import FlaskClient
 
 from service.pages.answers import MEDIA_TYPES, STATIC, static_address, static_version
+from tests.conftest import ROOT
 from tests.contract.stage import Stage
 
 OWN = {"board.js", "docs.js", "pages.css", "pages.js", "mark.svg", "vendored.toml"}
@@ -73,3 +74,32 @@ def test_the_files_name_nothing_outside() -> None:
         assert outside == [] or name == "vendored.toml", name
     for reference in re.findall(r'url\("([^"]+)"\)', (STATIC / "pages.css").read_text(encoding="utf-8")):
         assert (Path(STATIC) / reference).is_file(), reference
+
+
+RULE = re.compile(r"([^{}]+)\{([^{}]*)\}")
+SENTENCE = ROOT / "docs" / "pictures" / "sentence.svg"
+
+
+def filled(sheet: str) -> list[str]:
+    """The selectors of rules that fill what is in a picture."""
+    rules = RULE.findall(re.sub(r"/\*.*?\*/", "", sheet, flags=re.DOTALL))
+    return [each.strip() for selectors, body in rules if re.search(r"(^|[\s;])fill:", body)
+            for each in re.split(r",(?![^(]*\))", selectors) if each.strip().startswith(".drawing ")]  # fmt: skip
+
+
+def fills(selector: str, name: str, classes: set[str]) -> bool:
+    """Whether a selector `.drawing NAME.CLASS:not(.CLASS, ...)` takes an element."""
+    wanted, _, excluded = selector.removeprefix(".drawing ").partition(":not(")
+    of_name = re.match(r"[a-z]*", wanted)
+    named = set(re.findall(r"\.([\w-]+)", wanted))
+    barred = set(re.findall(r"\.([\w-]+)", excluded))
+    return (of_name is None or of_name[0] in ("", name)) and named <= classes and not barred & classes
+
+
+def test_no_rule_fills_an_arc() -> None:
+    selectors = filled((STATIC / "pages.css").read_text(encoding="utf-8"))
+    assert ".drawing .form" in selectors
+    arcs = re.findall(r'<path[^>]* fill="none" class="([^"]+)"', SENTENCE.read_text(encoding="utf-8"))
+    assert {"arc gold lab", "arc bad lab"} <= set(arcs)
+    for arc in set(arcs):
+        assert [each for each in selectors if fills(each, "path", set(arc.split()))] == [], arc

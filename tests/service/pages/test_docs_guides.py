@@ -10,7 +10,7 @@ from service.pages import contract_reading, docs, markdown
 from service.pages.markdown import Links
 from tests.conftest import ROOT
 from tests.contract.stage import Stage
-from tests.service.pages.docs.reading import read
+from tests.service.pages.reading import read
 
 
 def shown(text: str) -> str:

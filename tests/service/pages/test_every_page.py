@@ -12,7 +12,7 @@ from werkzeug.exceptions import MethodNotAllowed, NotFound
 from service.api.answers import SHARED
 from service.api.middleware import UNSHARED
 from service.pages.answers import BLUEPRINTS, POLICY, static_files
-from tests.fixtures.site import HOSTILE, Site
+from tests.fixtures.site import HOSTILE, TEAM, Site
 from tests.fixtures.site_pages import CASE_NAMES, CASES, PAGES, Shown
 from tests.service.pages.reading import Page
 
@@ -45,7 +45,17 @@ def test_the_table_of_pages_has_every_page(site: Site) -> None:
     assert there - listed == set()
 
 
-@pytest.mark.parametrize(("shown", "principal"), CASES, ids=CASE_NAMES)
+WHOLE = ("deps-scores", "deps-none", "hostile")
+"""Benchmarks at whose pages everybody looks in `make test`; at the others only teams do."""
+
+
+@pytest.mark.parametrize(
+    ("shown", "principal"),
+    [
+        pytest.param(*case, id=name, marks=() if case[0].benchmark in WHOLE or case[1] == TEAM else pytest.mark.slow)
+        for case, name in zip(CASES, CASE_NAMES, strict=True)
+    ],
+)
 def test_a_page(site: Site, shown: Shown, principal: str) -> None:
     address = shown.address(site)
     response = site.client(site.token(principal, shown.benchmark)).get(address, headers=HTML)

@@ -17,6 +17,12 @@ FREE = ("/sign-in", "/theme")
 ENDS_LOOKING = ("/admin/see-as", "/sign-out")
 
 
+@pytest.fixture
+def stage(kept_stage: Stage) -> Stage:
+    """The tests leave each other alone: each has benchmarks of its own."""
+    return kept_stage
+
+
 def test_scores_of_short_sentences_are_columns(stage: Stage) -> None:
     task = SharedTask(stage, format="bracketed", metrics=["parseval"], parts={"en": {"gold": GOLD_TREE}})
     address = task.submit(text=OTHER_TREE)

@@ -31,6 +31,12 @@ def barred(tmp_path: Path, valkey: Valkey) -> Iterator[Stage]:
     close_stage(opened)
 
 
+@pytest.fixture
+def stage(kept_stage: Stage) -> Stage:
+    """The tests leave each other alone."""
+    return kept_stage
+
+
 def score(client: CheckedClient, gold: File | None, *outputs: File, **fields: str) -> TestResponse:
     page = client.get("/jobs/new")
     given = {"csrf": field_of(page, "csrf"), "key": field_of(page, "key"), "format": "", "metric": "", **fields}

@@ -96,28 +96,28 @@ def test_no_text_makes_another_tag_or_attribute(text: str) -> None:
     assert_harmless(text)
 
 
-@pytest.mark.parametrize(
-    "piece",
-    [
-        "[",
-        "![",
-        "[](",
-        "[a](",
-        "*",
-        "**a ",
-        "*a_ ",
-        "<",
-        "<a:",
-        "\\",
-        "]",
-        "- ",
-        "1. ",
-        "[a]: b\n",
-        "a\n",
-        "# ",
-        "`` ` ",
-    ],
+PIECES = (
+    "[",
+    "![",
+    "[](",
+    "[a](",
+    "*",
+    "**a ",
+    "*a_ ",
+    "<",
+    "<a:",
+    "\\",
+    "]",
+    "- ",
+    "1. ",
+    "[a]: b\n",
+    "a\n",
+    "# ",
+    "`` ` ",
 )
+
+
+@pytest.mark.parametrize("piece", PIECES)
 def test_the_longest_text_is_harmless(piece: str) -> None:
     text = (piece * LONGEST)[:LONGEST]
     assert_harmless(text)

@@ -67,11 +67,17 @@ def first_addresses(site: Site, slug: str | None = None) -> list[str]:
     ]
 
 
-@pytest.mark.parametrize("scope", [None, *(pytest.param(scope, marks=pytest.mark.slow) for scope in ("read", "score"))])
-def test_nobody_without_a_team_is_told_gold(site: Site, scope: str | None) -> None:
+@pytest.mark.parametrize(
+    ("scope", "below"),
+    [
+        (None, ("/b/deps-items",)),
+        *(pytest.param(scope, (), marks=pytest.mark.slow) for scope in (None, "read", "score")),
+    ],
+)
+def test_nobody_without_a_team_is_told_gold(site: Site, scope: str | None, below: tuple[str, ...]) -> None:
     token = None if scope is None else site.stage.token(scope)
-    answers = crawl(site.client(token), first_addresses(site))
-    assert {address.partition("?")[0] for address in answers} >= {"/", "/sign-in", "/b/deps-items/matrix"}
+    answers = crawl(site.client(token), [*below, *first_addresses(site, None if not below else "deps-items")], *below)
+    assert {address.partition("?")[0] for address in answers} >= {"/b/deps-items", "/b/deps-items/matrix"}
     assert [address for address in told(answers) if not of_gold(address)] == []
 
 

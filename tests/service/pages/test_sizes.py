@@ -110,12 +110,6 @@ def test_a_sentence_of_3000_words_is_shown_by_its_first(stage: Stage) -> None:
     assert len(page) < 1_000 * KB
 
 
-def test_a_dependency_tree_of_depth_2000_has_a_page(stage: Stage) -> None:
-    page = sentence_page(stage, conllu(2_000, deep=True))
-    assert "First 400 of 2,000 words" in page
-    assert len(page) < 1_000 * KB
-
-
 def test_a_constituency_tree_of_depth_2000_is_shown_by_its_lowest_levels(stage: Stage) -> None:
     gold = f"{'(S ' * 2_000}(NN a) (NN b){')' * 2_000}\n"
     page = sentence_page(stage, gold, format="bracketed", metrics=["parseval"])

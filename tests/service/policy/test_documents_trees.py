@@ -6,8 +6,7 @@ from typing import Any
 
 import pytest
 
-from service.errors import Forbidden
-from service.policy.documents import marks_shown, require_kind, require_marks, tree_view
+from service.policy.documents import tree_view
 from service.policy.gate import Level
 
 DOCUMENT: dict[str, Any] = {
@@ -44,34 +43,3 @@ def test_below_gold_all_marks_are_one_and_a_word_that_gold_lacks_has_none() -> N
     shown = tree_view(Level.ITEMS, DOCUMENT, marks=True)
     assert shown["wrong"] == ["wrong", "wrong", "wrong", None, "wrong", "wrong", "wrong", None]
     assert tree_view(Level.ITEMS, DOCUMENT, marks=False)["wrong"] is None
-
-
-@pytest.mark.parametrize(
-    ("level", "metric", "shown"),
-    [
-        (Level.SCORES, "attachment", False),
-        (Level.ITEMS, "attachment", True),
-        (Level.ITEMS, "ud", True),
-        (Level.ITEMS, "parseval", True),
-        (Level.ITEMS, "alignment", True),
-        (Level.ITEMS, "", False),
-        (Level.ITEMS, None, False),
-        (Level.GOLD, None, True),
-    ],
-)
-def test_marks_are_shown_where_their_metric_discloses_items(level: Level, metric: str | None, *, shown: bool) -> None:
-    assert marks_shown(level, metric) is shown
-
-
-def test_errors_are_chosen_from_items_on_and_their_kinds_at_gold() -> None:
-    for level in (Level.NONE, Level.STATUS, Level.ROUNDED, Level.SCORES):
-        with pytest.raises(Forbidden):
-            require_marks(level, shown=True)
-    with pytest.raises(Forbidden):
-        require_marks(Level.ITEMS, shown=False)
-    require_marks(Level.ITEMS, shown=True)
-    require_kind(Level.ITEMS, "any")
-    for kind in ("head", "label", "span"):
-        with pytest.raises(Forbidden):
-            require_kind(Level.ITEMS, kind)
-        require_kind(Level.GOLD, kind)

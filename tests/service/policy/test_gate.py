@@ -8,7 +8,6 @@ import pytest
 from service.errors import Conflict, Forbidden
 from service.policy import documents as items
 from service.policy import gate
-from service.policy.figures import Release
 from service.policy.gate import Level
 from service.requests import LeaderboardQuery, SubmissionChanges, SubmissionsQuery
 from service.schemas.submissions import SubmissionRequest
@@ -139,68 +138,6 @@ def test_feedback_may_open_when_the_benchmark_has_closed(task, context):
     assert task.shown(lyon, submission)["scores"] is None
     task.patch(closes_at="2020-01-01T00:00:00Z")
     assert task.shown(lyon, submission)["scores"] is not None
-
-
-def test_a_fault_of_the_service_can_be_seen_and_retried_at_any_level():
-    document = {
-        "id": "sub_1",
-        "state": "failed",
-        "failure": {"kind": "service", "detail": "d", "errors": []},
-        "scores": None,
-    }
-    shown = gate.submission_view(Level.NONE, document)
-    assert (shown["state"], shown["failure"]["kind"]) == ("failed", "service")
-
-
-def test_members_that_nobody_thought_of_are_not_shown():
-    submission = {"id": "sub_1", "state": "succeeded", "secret": 1, "scores": None}
-    row = {"team": "lyon", "rank": 1, "secret": 1}
-    item = {"item": 1, "status": "ok", "secret": 1, "words": []}
-    event = dict.fromkeys(("id", "at", "subject", "actor", "team"))
-    event |= {"type": "benchmark.changed", "benchmark": "b", "data": {"secret": 1}, "secret": 1}
-    for level in list(Level)[:-1]:
-        shown = [
-            gate.submission_view(level, submission, Release(level, 0.1, ())),
-            gate.row_view(Release(level, 0.1, ()), row),
-            gate.event_view(level, ANYONE, event),
-            gate.failure_view(level, {"kind": "input", "secret": 1, "errors": [{"code": "c", "secret": 1}]}),
-            gate.warnings_view(level, [{"code": "c", "secret": 1}]),
-            [items.shown_item(metric, item) for metric in (*METRICS, "new-metric")],
-        ]
-        assert b"secret" not in orjson.dumps(shown)
-
-
-def test_rows_are_ranked_from_rounded_on_and_tested_from_scores_on():
-    score = 0.87654321
-    row = {"team": "lyon", "rank": 1, "rank_interval": [1, 2], "cluster": 1, "score": score, "scores": {"a.las": score}}
-    row |= {"ci95": {"low": 0.81234, "high": 0.91234}, "p_next": 0.01234, "tested": True}
-    row["detectable"] = {"difference": 0.0123456, "power": 0.8, "alpha": 0.05 / 3}
-    blind = gate.row_view(Release(Level.STATUS, 0.1, ()), row)
-    assert [blind[name] for name in ("rank", "score", "scores", "p_next", "detectable")] == [None, None, {}, None, None]
-    rounded = gate.row_view(Release(Level.ROUNDED, 0.1, ("a.las",)), row)
-    assert [rounded[name] for name in ("rank", "score", "scores")] == [1, 0.9, {"a.las": 0.9}]
-    hidden = ("rank_interval", "cluster", "ci95", "p_next", "detectable", "tested")
-    assert [rounded[name] for name in hidden] == [None] * 6
-    shortened = gate.row_view(Release(Level.SCORES, 0.1, ("a.las",)), row)
-    figures = {"score": 0.8765, "scores": {"a.las": 0.8765}, "ci95": {"low": 0.812, "high": 0.912}, "p_next": 0.012}
-    figures["detectable"] = {**row["detectable"], "difference": 0.0123}
-    assert shortened == {**row, **figures}
-    assert gate.row_view(Release(Level.ITEMS, 0.1, ("a.las",)).on_board(), row) == shortened
-    assert gate.row_view(Release(Level.GOLD, 0.1, ("a.las",)).on_board(), row) == row
-
-
-def test_comparisons_are_shown_from_scores_on():
-    assert gate.comparison_view(Level.SCORES, {"pairs": []})["pairs"] == []
-    with pytest.raises(Forbidden):
-        gate.comparison_view(Level.ROUNDED, {"pairs": []})
-
-
-def test_warnings_that_come_from_gold_wait_for_scores():
-    own = {"code": "cycle", "detail": "own text"}
-    compared = {"code": "alignment-suspicious-indices", "metric": "alignment", "detail": "fits better"}
-    assert gate.warnings_view(Level.NONE, [own, compared]) == []
-    assert gate.warnings_view(Level.ROUNDED, [own, compared]) == [own]
-    assert gate.warnings_view(Level.SCORES, [own, compared]) == [own, compared]
 
 
 TREES = Example("bracketed", ((GOLD_TREE, OTHER_TREE),))

@@ -1,0 +1,129 @@
+"""Trees of rarer kinds over HTTP: documents, pictures, and what a team sees of its own."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import pytest
+
+from tests.conftest import ROOT
+from tests.contract.shared_task import SharedTask
+from tests.contract.stage import Stage
+from tests.fixtures.gap_metric import NAME as GAP_METRIC
+from tests.service.pages.reading import Page
+
+
+def golden(name: str) -> Any:
+    return json.loads((ROOT / "tests" / "golden" / f"field_{name}.json").read_text(encoding="utf-8"))
+
+
+GAPS = golden("discontinuous")["cases"]["all_three"]
+GRAPHS = golden("semantic")["sdp"]
+MWE = golden("mwe")["cases"]["seen_and_variants"]
+TRAINED = {"name": "mwe", "params": {"train": MWE["train"]}}
+LABEL = GRAPHS["label_wrong"]
+WORD = "1\tchat\t_\tX\t_\t_\t0\troot\t_\t_\n\n"
+ITSELF = "1\tgo\tgo\tV\t+\t+\t_\tARG1\n\n"
+PARALLEL = {"source": WORD, "target": WORD, "alignment": "0-0\n"}
+KINDS: dict[str, tuple[str, Any, Any, Any, str, int]] = {
+    "gaps": ("export", GAP_METRIC, GAPS["gold"]["export"], GAPS["system"]["export"], "discontinuous", 1),
+    "a graph": ("sdp", "semantic_dependencies", LABEL["gold"], LABEL["system"], "graph", 1),
+    "a lacking graph": (
+        "sdp", "semantic_dependencies", GRAPHS["missing_graph"]["gold"], GRAPHS["missing_graph"]["system"], "graph", 2,
+    ),
+    "a parallel treebank": ("parallel", "parallel_treebank", PARALLEL, PARALLEL, "alignment", 1),
+    "its own argument": ("sdp", "semantic_dependencies", ITSELF, ITSELF, "graph", 1),
+}  # fmt: skip
+
+
+@pytest.mark.usefixtures("gap_metric")
+@pytest.mark.parametrize(("form", "metric", "gold", "output", "kind", "item"), KINDS.values(), ids=KINDS)
+def test_a_job_has_documents_and_pages_of_its_trees(
+    kept_stage: Stage, form: str, metric: Any, gold: Any, output: Any, kind: str, item: int
+) -> None:
+    job = kept_stage.job(format=form, metrics=[metric], gold=gold, systems=[{"name": "A", "output": output}])
+    client = kept_stage.client()
+    assert client.get(job).json["state"] == "succeeded"
+    trees = client.get(f"{job}/trees?system=A").json["items"]
+    assert {tree["kind"] for tree in trees} == {kind}
+    page = job.replace("/v1/jobs/", "/j/")
+    for address in (page, f"{page}/sentences?system=A&item={item}"):
+        assert Page(client.get(address).text).forbidden == []
+
+
+def test_what_is_told_of_trees_with_gaps(kept_stage: Stage, gap_metric: str) -> None:
+    outputs = {"output": ("export", GAPS["system"]["export"]), "plain": ("discbracket", GAPS["system"]["discbracket"])}
+    systems = [{"name": name, "format": form, "output": text} for name, (form, text) in outputs.items()]
+    job = kept_stage.job(format="export", metrics=[gap_metric], gold=GAPS["gold"]["export"], systems=systems)
+    client = kept_stage.client()
+    first = client.get(f"{job}/trees?system=output").json["items"][0]
+    assert first["gold"][1] == {
+        "label": "S", "function": "", "parent": 0, "depth": 1,
+        "words": [{"word": 2, "function": "HD"}, {"word": 3, "function": "SB"}],
+    }  # fmt: skip
+    assert (first["missed"], first["wrong"]) == ([None, None, "span", None], [None, None, None, "span"])
+    assert first["words"][2] == {"id": "3", "form": "hat", "tag": "VAFIN"}
+    # The sentences of discbracket have no names, so that they are compared in their order.
+    assert client.get(f"{job}/trees?system=plain").json["items"][0]["wrong"] == first["wrong"]
+    labelled = client.get(f"{job}/trees?system=output&label=VP&wrong=span").json["items"]
+    assert [tree["item"] for tree in labelled] == [1, 3]
+    page = client.get(job.replace("/v1/jobs/", "/j/") + "/sentences?system=output&item=1").text
+    assert 'class="bridge"' in page
+    assert "VP-OC" in page
+
+
+def test_what_is_told_of_graphs(kept_stage: Stage) -> None:
+    systems = [{"name": "A", "output": LABEL["system"]}]
+    job = kept_stage.job(format="sdp", metrics=["semantic_dependencies"], gold=LABEL["gold"], systems=systems)
+    client = kept_stage.client()
+    tree = client.get(f"{job}/trees?system=A").json["items"][0]
+    assert (tree["sent_id"], tree["line"], tree["gold"][0]["label"]) == ("20000", 3, "ARG1")
+    assert tree["system"][:2] == [
+        {"predicate": "2", "argument": "1", "label": "ARG2"}, {"predicate": "0", "argument": "2", "label": "(top)"},
+    ]  # fmt: skip
+    assert tree["wrong"] == tree["missed"] == ["label", None, None, None, None, None]
+    page = client.get(job.replace("/v1/jobs/", "/j/") + "/sentences?system=A&item=1").text
+    assert "1 of 6 edges wrong" in page
+
+
+OWN = {
+    "graphs": (
+        "sdp", "semantic_dependencies", GRAPHS["edge_missing_and_extra"], "1\tDogs\t_\t_\t-\t-\t_\n", "ARG", 0,
+        {"edges": [dict(argument=3, argument_form="at", predicate=5, predicate_form="now", system_label="x")]},  # noqa: C408
+    ),
+    "expressions": (
+        "cupt", TRAINED, MWE, "cut", "LVC", 3,
+        {"expressions": [{"system_words": [1, 2, 3], "system_form": "cut it off", "system_category": "VPC.full"}]},
+    ),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize(("form", "metric", "case", "shown", "hidden", "at", "own"), OWN.values(), ids=OWN)
+def test_a_benchmark_gives_words_alone_and_shows_teams_their_own(
+    kept_stage: Stage, form: str, metric: Any, case: Any, shown: str, hidden: str, at: int, own: Any
+) -> None:
+    parts = {"en": {"gold": case["gold"]}}
+    task = SharedTask(kept_stage, format=form, metrics=[metric], parts=parts, publish_input="words")
+    team = task.team()
+    blind = team.get(f"{task.address}/parts/en/input").text
+    assert shown in blind
+    assert hidden not in blind
+    address = task.submit(team, case["system"])
+    item = team.get(f"{address}/items").json["items"][at]
+    assert {name: item[name] for name in own} == own
+    for page in (task.address.replace("/v1/benchmarks/", "/b/") + "/about", address.replace("/v1/submissions/", "/s/")):
+        assert team.get(page).status_code == 200
+
+
+def test_a_training_text_stays_out_of_results_and_its_faults_have_their_place(kept_stage: Stage) -> None:
+    client, system = kept_stage.client(), [{"name": "A", "output": MWE["system"]}]
+    body: dict[str, Any] = {"format": "cupt", "metrics": [TRAINED], "gold": MWE["gold"], "systems": system}
+    done = client.get(kept_stage.job(**body)).json["results"]["systems"][0]["metrics"]["mwe"]
+    assert "He took a long walk" not in json.dumps(done)
+    assert done["signature"]["params"]["train"].startswith("sha256:")
+    for train, code in (("train.cupt", None), (MWE["train"].replace("1:VPC.full", "one"), "cupt-bad-code")):
+        answer = client.post("/v1/jobs", json={**body, "metrics": [{"name": "mwe", "params": {"train": train}}]})
+        failed = answer.json if code is None else client.get(answer.headers["Location"]).json["failure"]
+        assert failed["errors"][0]["pointer"] == "/metrics/0/params/train"
+        assert code in (None, failed["errors"][0]["code"])
