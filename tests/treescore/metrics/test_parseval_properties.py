@@ -99,6 +99,18 @@ def test_every_row_is_what_evalb_counts(params: dict[str, Any], sentences: list[
     assert evalb_rows(table, outcome) == [row(gold, system, told) for gold, system in sentences]
 
 
+def test_many_brackets_of_one_span_are_matched_as_evalb_matches_them() -> None:
+    """More pairs of them than are compared one by one; below, brackets that cross whole blocks of words."""
+    chains = [labels * 25 for labels in (("A", "S", "NP"), ("B", "C", "S"))]
+    leaves = ["(N a)"] * 90
+    below = [f"(A{''.join(leaves[:at])})(B{''.join(leaves[at:])})" for at in (30, 70)]
+    gold, system = (
+        "".join(f"({each}" for each in chain) + tree + ")" * 75 for chain, tree in zip(chains, below, strict=True)
+    )
+    table, outcome = outcome_of([gold], [system], **PAIRED)
+    assert evalb_rows(table, outcome) == [row(gold, system, oracle_settings(PAIRED))]
+
+
 @given(sentences=st.lists(pairs(), min_size=1, max_size=6))
 def test_tables_and_slices_agree_with_the_counts(sentences: list[tuple[str, str]]) -> None:
     gold, system = [pair[0] for pair in sentences], [pair[1] for pair in sentences]
