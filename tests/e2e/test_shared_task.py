@@ -5,7 +5,6 @@ from __future__ import annotations
 import shlex
 import subprocess
 import sys
-from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
@@ -124,22 +123,3 @@ def test_the_comparison_behind_a_board_is_repeated_from_downloads(served: Servic
         cwd=tmp_path, env={"PYTHONPATH": str(ROOT)}, capture_output=True, check=True,
     ).stdout  # fmt: skip
     assert printed == answer.content
-
-
-def test_of_fifty_at_once_a_quota_of_five_takes_five(served: ServiceProcess) -> None:
-    with served.client(limits=httpx.Limits(max_connections=50)) as client:
-        benchmark = make(client, "crowd-en", quota={**UNLIMITED, "scored_total": 5})
-        team = join(client, benchmark, "lyon")
-        body = {"outputs": {"en": GOLD_CONLLU}}
-
-        def send(_: int) -> httpx.Response:
-            return client.post(f"{benchmark}/submissions", json=body, headers=team)
-
-        with ThreadPoolExecutor(50) as crowd:
-            answers = list(crowd.map(send, range(50)))
-        taken = [answer for answer in answers if answer.status_code in (201, 202)]
-        refused = [answer for answer in answers if answer.status_code == 429]
-        assert (len(taken), len(refused)) == (5, 45), sorted(answer.status_code for answer in answers)
-        assert {answer.headers["RateLimit-Remaining"] for answer in refused} == {"0"}
-        listed = client.get(f"{benchmark}/submissions", headers=team).json()["items"]
-        assert len(listed) == 5
