@@ -13,7 +13,7 @@ import pytest
 
 from tests.fixtures.requests import GOLD_CONLLU, ONE_WRONG
 from tests.fixtures.service_process import ROOT, ServiceProcess, until
-from tests.fixtures.tasks import LONG, UNLIMITED, spoilt
+from tests.fixtures.tasks import BENCHMARK, LONG, spoilt
 
 pytestmark = pytest.mark.e2e
 
@@ -22,15 +22,7 @@ WAIT = {"Prefer": "wait=60"}
 
 def make(client: httpx.Client, slug: str, **changes: Any) -> str:
     """The address of a new benchmark whose gold is checked."""
-    request = {
-        "id": slug,
-        "title": "Tiny English dependencies, test",
-        "format": "conllu",
-        "metrics": ["attachment"],
-        "parts": {"en": {"gold": GOLD_CONLLU}},
-        "quota": UNLIMITED,
-        **changes,
-    }
+    request = {**BENCHMARK, "id": slug, **changes}
     made = client.post("/v1/benchmarks", json=request, headers=WAIT)
     assert made.status_code == 201, made.text
     assert made.json()["state"] == "active"
