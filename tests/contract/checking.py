@@ -23,7 +23,7 @@ METHODS = ("get", "post", "put", "patch", "delete")
 @cache
 def contract() -> Any:
     """openapi.yaml."""
-    return yaml.safe_load((ROOT / "openapi.yaml").read_text(encoding="utf-8"))
+    return yaml.load((ROOT / "openapi.yaml").read_text(encoding="utf-8"), yaml.CSafeLoader)
 
 
 def resolved(value: Any) -> Any:

@@ -151,23 +151,27 @@ def texts(tmp_path: Path) -> Path:
     return tmp_path
 
 
+def library_files() -> set[str]:
+    """The modules of the library, and its data."""
+    modules = (ROOT / "treescore").rglob("*.py")
+    data = {"treescore/py.typed", "treescore/problem_catalogue.toml"}
+    return {str(path.relative_to(ROOT)) for path in modules} | data
+
+
 def test_the_wheel_holds_the_library_and_its_metadata_only(wheel: Path) -> None:
     with zipfile.ZipFile(wheel) as archive:
         names = set(archive.namelist())
     own = {name for name in names if name.startswith("treescore/")}
     assert {name.split("/")[0].partition("-")[2] for name in names - own} == {"0.1.0.dist-info"}
-    modules = {str(path.relative_to(ROOT)) for path in (ROOT / "treescore").rglob("*.py")}
-    assert own == modules | {"treescore/py.typed"}
+    assert own == library_files()
 
 
 def test_the_sdist_holds_what_builds_the_wheel_and_no_more(sdist: Path) -> None:
     with tarfile.open(sdist) as archive:
         names = {member.name.partition("/")[2] for member in archive.getmembers() if member.isfile()}
-    modules = {str(path.relative_to(ROOT)) for path in (ROOT / "treescore").rglob("*.py")}
-    kept = {"LICENSE", "MANIFEST.in", "PKG-INFO", "README.md", "pyproject.toml", "setup.cfg", "treescore/py.typed"}
-    assert {name for name in names if not name.startswith("treescore.egg-info/")} - {"MANIFEST.in"} == (
-        modules | kept - {"MANIFEST.in"}
-    )
+    kept = {"LICENSE", "PKG-INFO", "README.md", "pyproject.toml", "setup.cfg"}
+    own = {name for name in names if not name.startswith("treescore.egg-info/")}
+    assert own - {"MANIFEST.in"} == kept | library_files()
 
 
 def test_what_is_installed_scores_compares_and_has_a_client(installed: Environment, texts: Path) -> None:

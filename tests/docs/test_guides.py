@@ -12,7 +12,7 @@ from tests.fixtures.service_process import ServiceProcess
 
 GUIDES = ROOT / "docs" / "guide"
 OFFLINE = ("paper", "training_runs", "documents", "not_worse", "tokenization", "alignment_base", "files", "errors")
-LONG = ("not_worse",)
+LONG = ("not_worse", "client")
 WITH_LIBRARIES = {"objects": ("conllu", "nltk", "spacy", "udapi"), "frames": ("pandas",)}
 WITH_SERVICE = ("client", "async_client", "retries")
 NOT_RUN = {
@@ -43,7 +43,9 @@ def test_a_guide_to_other_libraries(name: str, tmp_path: Path) -> None:
 
 
 @pytest.mark.e2e
-@pytest.mark.parametrize("name", WITH_SERVICE)
+@pytest.mark.parametrize(
+    "name", [pytest.param(name, marks=pytest.mark.slow if name in LONG else ()) for name in WITH_SERVICE]
+)
 def test_a_guide_to_the_client(
     name: str, served: ServiceProcess, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -17,6 +17,7 @@ P = re.compile(r"(?<=>)\.\d{4}(?=<)")
 """A p: the seeds of a board are new in every store, so its last digit may be another."""
 
 
+@pytest.mark.slow
 def test_the_pictures_are_as_the_service_draws_them(valkey: Valkey, tmp_path: Path) -> None:
     readme = (ROOT / "README.md").read_text(encoding="utf-8")
     for name, text in drawn(tmp_path, valkey.url):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from functools import cache
 from itertools import pairwise
 from pathlib import Path
 
@@ -29,6 +30,7 @@ def chosen(folder: str) -> Spec:
     return parse_spec({"format": text_format, "metrics": [metric]})
 
 
+@cache
 def outcomes(folder: str) -> dict[str, tuple[float, Outcome]]:
     """Main score and outcome of gold against itself and of every system."""
     _, metric, score, gold = BENCHMARKS[folder]

@@ -37,39 +37,6 @@ def words_of_tree(line: str) -> Iterator[str]:
     return (match[2] for match in TOKEN.finditer(line) if match[2])
 
 
-@pytest.mark.parametrize("path", TREES, ids=lambda path: path.stem)
-def test_every_line_is_one_balanced_tree_under_top(path: Path) -> None:
-    lines = path.read_text(encoding="utf-8").splitlines()
-    assert len(lines) == SENTENCES
-    for line in lines:
-        assert line.startswith("(TOP (")
-        depth = 0
-        for place, character in enumerate(line):
-            depth += (character == "(") - (character == ")")
-            assert depth > 0 or place == len(line) - 1, f"closed early: {line}"
-        assert depth == 0, line
-        assert " )" not in line
-        assert "()" not in line
-
-
-@pytest.mark.parametrize("path", DEPENDENCIES, ids=lambda path: path.stem)
-def test_every_sentence_is_a_tree_with_one_root(path: Path) -> None:
-    sentences = rows(path)
-    assert len(sentences) == SENTENCES
-    for sentence in sentences:
-        assert [row[0] for row in sentence] == [str(number + 1) for number in range(len(sentence))]
-        assert {len(row) for row in sentence} == {10}
-        heads = [0] + [int(row[6]) for row in sentence]
-        assert heads[1:].count(0) == 1
-        assert [row[7] for row in sentence if row[6] == "0"] == ["root"]
-        assert [row[7] for row in sentence].count("root") == 1
-        for word in range(1, len(heads)):
-            steps = 0
-            while word:
-                word, steps = heads[word], steps + 1  # noqa: PLW2901 - climbing to the root
-                assert steps < len(heads), f"cycle: {sentence}"
-
-
 def test_trees_and_dependencies_hold_the_same_words_and_tags_everywhere() -> None:
     gold = [[row[1] for row in sentence] for sentence in rows(DEPENDENCIES[0])]
     for path in DEPENDENCIES:

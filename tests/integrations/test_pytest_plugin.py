@@ -18,7 +18,7 @@ PLUGIN = [] if INSTALLED else ["-p", "treescore.pytest_plugin"]
 
 TESTS = f"""
 GOLD, OLD, NEW = {str(GOLD)!r}, {str(RULES)!r}, {str(GRAPH)!r}
-BY_SENTENCE = {{"unit": "sentence"}}
+BY_SENTENCE = {{"unit": "sentence", "resamples": 200}}
 
 def test_better(assert_not_worse):
     assert assert_not_worse(GOLD, OLD, NEW, score="ud.las_f1", margin=0.002, significance=BY_SENTENCE).established
@@ -63,12 +63,14 @@ def test_the_fixture_judges_outputs_and_shows_why(run) -> None:
     done.stdout.no_fnmatch_line("*raise AssertionError(str(found))*")
 
 
+@pytest.mark.slow
 def test_the_fixture_is_listed_with_its_purpose(run) -> None:
     run("--fixtures", "-q").stdout.fnmatch_lines(
         ["assert_not_worse*", "*Fail unless an output is shown not to be worse than another*"]
     )
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(not INSTALLED, reason="this environment was installed before the plugin was declared")
 def test_the_plugin_can_be_left_out(run) -> None:
     run("-p", "no:treescore").stdout.fnmatch_lines(["*fixture 'assert_not_worse' not found*"])

@@ -8,12 +8,9 @@ import sys
 from pathlib import Path
 
 import pytest
-from click.testing import CliRunner
 
 import treescore
 from treescore import InputError, LimitError, ScoringError, compare, score
-from treescore.cli.scoring import compare as compare_command
-from treescore.cli.scoring import score as score_command
 from treescore.core.registry import FORMATS, METRICS
 from treescore.core.text import Limits
 from treescore.evaluation import spec  # noqa: F401 - fills the registry
@@ -109,21 +106,6 @@ def test_a_list_of_outputs_are_training_runs_of_one_system() -> None:
     assert "runs_test" not in fixed["pairs"][0]
 
 
-def test_the_command_takes_further_training_runs() -> None:
-    runs = [("A", RUNS["A"][1]), ("B", RUNS["B"][1])]
-    asked = ["--format", "conllu", "--metric", "attachment", "--significance", '{"resamples": 200}']
-    outputs = [f"{name}={paths[0]}" for name, paths in RUNS.items()]
-    further = [part for name, path in runs for part in ("--run", f"{name}={path}")]
-    printed = CliRunner().invoke(score_command, [*asked, *further, str(GOLD), *outputs])
-    result = score(GOLD, RUNS, "attachment", significance={"resamples": 200})
-    assert json.loads(printed.stdout)["results"] == result.document
-    text = CliRunner().invoke(compare_command, [*asked, *further, str(GOLD), *outputs])
-    assert text.exit_code == 0
-    answer = CliRunner().invoke(compare_command, [*asked, "--run", "C=x", str(GOLD), *outputs])
-    assert answer.exit_code == 2
-    assert "Outputs: A, B." in answer.stderr
-
-
 def test_the_document_is_that_of_the_command(tmp_path: Path) -> None:
     command = [sys.executable, "-m", "treescore.cli.main", "score", "--format", "conllu", "--metric", "ud"]
     outputs = [str(SYSTEMS / "rules.conllu"), str(SYSTEMS / "graph.conllu")]
@@ -141,13 +123,6 @@ def test_formats_declare_known_metrics_and_suffixes_of_their_own() -> None:
     assert all(suffix.startswith(".") for suffix in suffixes)
     for known in FORMATS.values():
         assert not known.usual_metric or known.yields in METRICS[known.usual_metric].reads
-
-
-def test_the_command_refuses_two_outputs_of_one_name() -> None:
-    output = str(SYSTEMS / "rules.conllu")
-    answer = CliRunner().invoke(compare_command, [str(GOLD), output, output])
-    assert answer.exit_code == 2
-    assert "Two outputs have the name '" in answer.stderr
 
 
 @pytest.mark.parametrize(
@@ -264,11 +239,6 @@ def test_other_sentences_are_counted_and_lead_to_the_metric_ud() -> None:
     line = "1\ta\ta\tX\t_\t_\t0\troot\t_\t_\n\n"
     with pytest.raises(InputError, match=r"has 2 sentences, gold has 1\..* use the metric ud\."):
         score(line, line * 2, "attachment", format="conllu")
-
-
-def test_no_output_is_an_input_error() -> None:
-    with pytest.raises(InputError, match="No output was given"):
-        score("(S (A a))\n", {}, format="bracketed")
 
 
 def test_one_score_to_compare_needs_no_list() -> None:

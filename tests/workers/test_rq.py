@@ -148,6 +148,8 @@ def test_workers_are_found_with_what_they_noted_and_when(worker, queue):
     worker.note_work(None)
     [found] = rq_keys.registered_workers(queue.redis)
     assert found.current is None
+    worker.register_death()
+    assert list(rq_keys.registered_workers(queue.redis)) == []
 
 
 def test_a_wrong_clock_of_a_workers_host_makes_no_heartbeat_old(worker, queue):
@@ -165,12 +167,6 @@ def test_a_heartbeat_registers_the_worker_with_an_empty_redis(worker, queue, liv
     [found] = rq_keys.registered_workers(queue.redis)
     assert (found.name, queue.workers(LIVE)) == (worker.name, 1)
     assert queue.redis.hget(worker.key, "queues") == live.name.encode()
-
-
-def test_no_worker_is_found_after_its_death(worker, queue):
-    worker.register_birth()
-    worker.register_death()
-    assert list(rq_keys.registered_workers(queue.redis)) == []
 
 
 def test_noting_work_is_one_command(worker, queue):
@@ -232,13 +228,10 @@ def test_each_wake_up_is_for_the_process_that_stands_by_after_rqs_job_is_done(pl
     assert f"rq:job:{name}" not in woken["jobs"]
 
 
-def test_work_is_noted_in_the_hash_that_the_service_reads(played):
-    [works] = [note for note in during(played, "plain") if note["what"] == "works"]
+def test_work_is_noted_in_the_hash_that_the_service_reads_and_heartbeats_go_on(played):
+    woken, works = during(played, "plain")
+    assert (woken["what"], works["what"]) == ("woken", "works")
     assert {"current_job", "last_heartbeat"} <= set(works["fields"])
-    assert [note["what"] for note in during(played, "plain")] == ["woken", "works"]
-
-
-def test_the_worker_sends_heartbeats_after_rqs_job_is_done(played):
     [beat] = [note for note in during(played, "heartbeat") if note["what"] == "heartbeat"]
     assert beat["pid"] == played[0]["pid"]
     assert beat["ttl"] > 0

@@ -8,8 +8,8 @@ import pytest
 
 from service.queue import LIVE
 from service.schemas.submissions import JobRequest
-from service.store import runs
-from service.usecases.jobs import submit_job
+from service.store import jobs, runs, texts
+from service.usecases.jobs import KIND, submit_job
 from tests.fixtures.contexts import ORGANISER, SCORER
 from tests.fixtures.requests import DEPENDENCIES, loaded
 from workers import entry, worker
@@ -137,3 +137,19 @@ def test_submissions_of_organisers_wait_their_turn_too(context, rq_work, begun):
     last = submit_job(context, ORGANISER, JOB)[0]
     rq_work()
     assert [run_id for run_id, _ in begun].index(last) == 1
+
+
+def test_no_statement_is_left_to_compile_for_a_job_and_nothing_is_stored(context):
+    worker.perform_warm_up_job(context)
+    known = context.store.engine._compiled_cache
+    with context.store.write() as db:
+        assert runs.counts_by_state(db) == {}
+        runs.add(db, "job_later", KIND, LIVE, context.now(), "somebody")
+        jobs.add(db, "job_later", "somebody", worker._REQUEST)
+        texts.put(db, "job_later", worker._TEXTS)
+    before = set(known)
+    entry.run(context, entry.next_work(context, LIVE, 1))
+    assert entry.peek(context, LIVE, 1) is None
+    assert set(known) == before
+    with context.store.read() as db:
+        assert runs.get(db, "job_later").state == "succeeded"

@@ -30,6 +30,8 @@ WORTH_LOADING = 2_000_000
 """Elements that take about as long interpreted as it takes to load the compiler."""
 WORTH_COMPILING = 1_000_000
 """Elements that take about as long interpreted as it takes to compile one function."""
+FIRST_ATTEMPT = 100_000
+"""Units of work that take less than what any function costs to compile, in `attempts`."""
 INT64 = np.dtype(np.int64)
 
 
@@ -82,6 +84,26 @@ def unless_interpreted(function: Callable[_P, _R], *args: _P.args, **kwargs: _P.
     """
     assert isinstance(function, _Compiled)  # noqa: S101 - made by the decorators above
     return function.unless_interpreted(*args, **kwargs)
+
+
+def attempts(function: Callable[..., Any], bound: int, each: int = 1) -> Iterator[int]:
+    """Yield bounds to call a function with, one after the other until it stays within one; the last is `bound`.
+
+    For a compiled function that stops at a bound of its work, where arrays of few elements can be much work: while it
+    is interpreted, it begins with little, and what each attempt did counts, so that it is compiled where that pays.
+
+    Args:
+        function: what is called after each bound, from the start.
+        bound: the most work that it may do.
+        each: how many elements cost what one of the bound's units does.
+    """
+    assert isinstance(function, _Compiled)  # noqa: S101 - made by the decorators above
+    tried = FIRST_ATTEMPT
+    while tried < bound and function.grows():
+        yield tried
+        function.count(tried * each)
+        tried *= 4
+    yield bound
 
 
 def compiler_loaded() -> bool:
@@ -172,11 +194,18 @@ class _Compiled(Generic[_P, _R]):
             self._look_later()
             raise
 
-    def _is_due(self, args: Iterable[Any]) -> bool:
-        """Count a call, and tell whether it is to run machine code: some is kept, or compiling pays."""
-        work = int(self._weight * _elements(args))
+    def grows(self) -> bool:
+        """Tell whether the next call may be interpreted until work that is counted says that compiling pays."""
+        return _ACCOUNT.setting == "auto" and not self._uses_code
+
+    def count(self, work: int) -> None:
+        """Count work, in elements."""
         self._work += work
         _ACCOUNT.work += work
+
+    def _is_due(self, args: Iterable[Any]) -> bool:
+        """Count a call, and tell whether it is to run machine code: some is kept, or compiling pays."""
+        self.count(int(self._weight * _elements(args)))
         if _ACCOUNT.setting != "auto":
             return _ACCOUNT.setting == "always"
         seen = _ACCOUNT.work

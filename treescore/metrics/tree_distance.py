@@ -14,7 +14,7 @@ from treescore.core import registry
 from treescore.core.arrays import BoolArray, Counts, Int32Array, IntArray, owners_of, sums_by
 from treescore.core.columns import Numbers, Records
 from treescore.core.discontinuity import extents_of, with_gaps
-from treescore.core.jit import compiled, weighing
+from treescore.core.jit import attempts, compiled
 from treescore.core.params import Json, Param
 from treescore.core.scores import ZERO, ScoreTable, errors_param, ratio_score
 from treescore.core.structure import NONE
@@ -240,7 +240,6 @@ def _distance(one: _Scratch, keys: int, other: _Scratch, other_keys: int, trees:
 
 
 @compiled
-@weighing(100)
 def distances(gold: Units, system: Units, usable: BoolArray, bound: int, text_bound: int) -> Distances:
     """Return the distances of the trees of sentences that are usable, bool (n,).
 
@@ -300,6 +299,8 @@ TABLE = ScoreTable(
 DISCODOP, PLAIN = "discodop", "plain"
 TENTH, WHOLE_TEXT = 10, 50
 """A sentence may have this part of the limit on lineages as cells of tables, a text so many times that limit."""
+CELL = 4
+"""How many elements cost what a cell of a table does."""
 
 Treebank = ConstituentTreebank | DiscontinuousTreebank
 
@@ -353,8 +354,11 @@ class TreeDistance(registry.Metric):
         units = [units_of(tree, self._deletions) for tree in trees]
         words = np.diff(trees[0].word_offsets) > 0
         bounds = limits.max_lineage_cells // TENTH, WHOLE_TEXT * limits.max_lineage_cells
-        found = distances(units[0], units[1], usable & words, *bounds)
-        if found.failed >= 0:
+        for allowed in attempts(distances, bounds[1], CELL):
+            found = distances(units[0], units[1], usable & words, bounds[0], allowed)
+            if found.failed < 0:
+                break
+        else:
             raise _too_costly(found.failed, bounds)
         golds, systems = (
             sizes_of(each) - self._deleted_roots(trees[0]) if len(trees[0]) else np.zeros(0, np.int64) for each in units

@@ -59,7 +59,7 @@ def test_a_file_of_another_key_counts_as_missing_and_is_replaced(files: GoldFile
 
 def test_a_file_that_was_cut_off_counts_as_missing(files: GoldFiles, file: Path) -> None:
     whole = file.read_bytes()
-    for length in range(len(whole)):
+    for length in range(0, len(whole), 7):
         file.write_bytes(whole[:length])
         assert files.read(REVISION, 0, KEY) is None
     file.write_bytes(whole + b"\0")
@@ -105,16 +105,19 @@ def test_a_disk_that_fills_up_leaves_no_half_file(files: GoldFiles, monkeypatch:
     assert [line["detail"].partition(".")[0] for line in lines] == ["No space left on device"]
 
 
-@pytest.mark.parametrize("spoil", ["open", "link", "file"])
-def test_a_folder_that_is_not_for_its_owner_alone_is_not_used(files: GoldFiles, spoil: str, tmp_path: Path) -> None:
-    if spoil == "open":
-        files.folder.mkdir()
-        files.folder.chmod(0o755)
-    elif spoil == "link":
-        (tmp_path / "elsewhere").mkdir(mode=0o700)
-        files.folder.symlink_to(tmp_path / "elsewhere")
-    else:
-        files.folder.touch()
+def open_to_all(folder: Path) -> None:
+    folder.mkdir()
+    folder.chmod(0o755)
+
+
+def a_link(folder: Path) -> None:
+    (folder.parent / "elsewhere").mkdir(mode=0o700)
+    folder.symlink_to(folder.parent / "elsewhere")
+
+
+@pytest.mark.parametrize("spoil", [open_to_all, a_link, Path.touch])
+def test_a_folder_that_is_not_for_its_owner_alone_is_not_used(files: GoldFiles, spoil: Any, tmp_path: Path) -> None:
+    spoil(files.folder)
     with capture_logs() as lines:
         files.write(REVISION, 0, KEY, BODY)
         assert files.read(REVISION, 0, KEY) is None

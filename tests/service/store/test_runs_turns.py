@@ -62,16 +62,36 @@ def names(letter: str, number: int) -> list[str]:
     return [f"{letter}{each}" for each in range(1, number + 1)]
 
 
-def test_one_principal_is_served_in_the_order_of_creation(line):
-    line.add(LYON, *names("a", 4))
-    assert line.begin_all() == names("a", 4)
+ORDERS = {
+    "one principal is served in the order of creation": ([("add", LYON, *names("a", 4))], "a1 a2 a3 a4"),
+    "principals take turns": (
+        [("add", LYON, *names("a", 4)), ("add", OSLO, *names("b", 2)), ("add", "tok_1", "c1")], "a1 b1 c1 a2 b2 a3 a4"
+    ),
+    "a newcomer does not pass those who came before": (
+        [("add", LYON, *names("a", 3)), ("begin",), ("add", "tok_0", "b0"), ("add", "tok_1", "b1"),
+         ("add", "tok_2", "b2")], "b0 b1 b2 a2 a3"
+    ),
+    "cancelled runs do not begin": ([("add", LYON, "a1", "a2"), ("end", "a1")], "a2"),
+    "cancelled runs cost their principal no turn": (
+        [("add", LYON, *names("a", 20)), ("add", OSLO, *names("b", 3)), *(("end", name) for name in names("a", 20)),
+         ("add", LYON, "a21")], "b1 a21 b2 b3"
+    ),
+    "submissions go before jobs that are no submissions": (
+        [("add", "anonymous:192.0.2.1", *names("j", 3), "job"), ("add", LYON, "a1"), ("add", LYON, "v1", "validation")],
+        "a1 v1 j1 j2 j3",
+    ),
+    "queues are apart": ([("add", "benchmark:fr", "brd_1", "board"), ("add", LYON, "a1")], "a1"),
+}  # fmt: skip
 
 
-def test_principals_take_turns(line):
-    line.add(LYON, *names("a", 4))
-    line.add(OSLO, *names("b", 2))
-    line.add("tok_1", "c1")
-    assert line.begin_all() == ["a1", "b1", "c1", "a2", "b2", "a3", "a4"]
+@pytest.mark.parametrize("case", ORDERS)
+def test_the_order_in_which_runs_begin(line, case):
+    steps, expected = ORDERS[case]
+    for what, *given in steps:
+        kind = given.pop() if given and given[-1] in ("job", "validation", "board") else "submission"
+        more = {"kind": kind, "queue": "bulk" if kind == "board" else "live"} if what == "add" else {}
+        getattr(line, what)(*given, **more)
+    assert line.begin_all() == expected.split()
 
 
 def test_a_flood_delays_another_principal_by_no_more_than_what_is_under_way(line):
@@ -84,14 +104,6 @@ def test_a_flood_delays_another_principal_by_no_more_than_what_is_under_way(line
     assert line.begin() == "b2"
 
 
-def test_a_newcomer_does_not_pass_those_who_came_before(line):
-    line.add(LYON, *names("a", 3))
-    assert line.begin() == "a1"
-    for number in range(3):
-        line.add(f"tok_{number}", f"b{number}")
-    assert line.begin_all() == ["b0", "b1", "b2", "a2", "a3"]
-
-
 def test_who_comes_again_and_again_does_not_pass_those_who_wait(line):
     line.add(LYON, "a1", "a2")
     line.begin()
@@ -102,28 +114,6 @@ def test_who_comes_again_and_again_does_not_pass_those_who_wait(line):
     assert begun == ["b0", "a2", "b1", "b2"]
 
 
-def test_cancelled_runs_cost_their_principal_no_turn(line):
-    line.add(LYON, *names("a", 20))
-    line.add(OSLO, *names("b", 3))
-    for name in names("a", 20):
-        line.end(name)
-    line.add(LYON, "a21")
-    assert line.begin_all() == ["b1", "a21", "b2", "b3"]
-
-
-def test_submissions_go_before_ad_hoc_jobs(line):
-    line.add("anonymous:192.0.2.1", *names("j", 3), kind="job")
-    line.add(LYON, "a1")
-    line.add(LYON, "v1", kind="validation")
-    assert line.begin_all() == ["a1", "v1", "j1", "j2", "j3"]
-
-
-def test_queues_are_apart(line):
-    line.add("benchmark:fr", "brd_1", kind="board", queue="bulk")
-    line.add(LYON, "a1")
-    assert line.begin_all() == ["a1"]
-
-
 def test_all_anonymous_work_together_keeps_to_its_share(line):
     line.add("anonymous:192.0.2.1", "j1", "j2", kind="job")
     line.add("anonymous", "j3", kind="job")
@@ -131,11 +121,6 @@ def test_all_anonymous_work_together_keeps_to_its_share(line):
     assert [line.begin(anonymous=1) for _ in range(4)] == ["j1", "t1", "t2", None]
     line.end("j1")
     assert [line.begin(anonymous=1) for _ in range(2)] == ["j3", None]
-
-
-def test_with_room_for_it_anonymous_work_takes_its_turn(line):
-    line.add("anonymous:192.0.2.1", "j1", "j2", "j3", kind="job")
-    assert [line.begin(anonymous=2) for _ in range(3)] == ["j1", "j2", None]
 
 
 def test_a_run_begins_once_however_many_workers_ask(line):
@@ -150,12 +135,6 @@ def test_a_run_begins_once_however_many_workers_ask(line):
     assert len(begun) == len(set(begun))
     # nothing ended, so only so many of the anonymous ones may be under way
     assert sorted(begun) == sorted([*names("a", 30), *names("j", 8)])
-
-
-def test_cancelled_runs_do_not_begin(line):
-    line.add(LYON, "a1", "a2")
-    line.end("a1")
-    assert line.begin_all() == ["a2"]
 
 
 def test_a_run_that_is_being_cancelled_delays_no_other(line):
@@ -175,17 +154,10 @@ def test_a_run_given_back_begins_first_and_counts_its_attempts(line):
         assert runs.release(db, "a1")
         assert not runs.release(db, "a1")
     assert line.begin() == "a1"
-    with line.store.read() as db:
-        assert runs.get(db, "a1").attempts == 2
-
-
-def test_an_ended_run_is_not_given_back(line):
-    line.add(LYON, "a1")
-    line.begin()
-    line.end("a1")
     with line.store.write() as db:
+        assert runs.get(db, "a1").attempts == 2
+        runs.finish(db, "a1", runs.SUCCEEDED, NOW)
         assert not runs.release(db, "a1")
-    assert line.begin() is None
 
 
 def test_a_run_that_continues_later_goes_behind_the_others(line):

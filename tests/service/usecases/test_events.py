@@ -11,21 +11,20 @@ import service
 from service.caller import Caller
 from service.errors import Forbidden, NotFound
 from service.requests import EVENT_KINDS, EventsQuery, TokenRequest
-from service.schemas.benchmarks import RevisionRequest
-from service.schemas.submissions import ComparisonRequest
 from service.usecases.benchmarks import teams
-from service.usecases.benchmarks.revisions import create_revision
-from service.usecases.comparisons import ask
 from service.usecases.events import list_events, record_event
 from service.usecases.submissions import submissions
 from service.usecases.tokens import create_token, revoke_token
 from tests.fixtures.contexts import ORGANISER, SCORER, give_up
-from tests.fixtures.requests import loaded
 from tests.fixtures.tasks import OTHER_WORDS, RIGHT, SLUG, WRONG
 
 
-def kinds(context, caller, **more):
-    return [event["type"] for event in list_events(context, caller, EventsQuery(limit=100, **more)).items]
+def listed(context, caller=ORGANISER, **more):
+    return list_events(context, caller, EventsQuery(**{"limit": 100, **more})).items
+
+
+def kinds(context, caller=ORGANISER, **more):
+    return [event["type"] for event in listed(context, caller, **more)]
 
 
 KIND = re.compile(r'"((?:benchmark|revision|team|invite|submission|comparison|webhook|token)\.(?!html")[a-z_]+)"')
@@ -37,32 +36,12 @@ def test_every_kind_that_is_noted_can_be_asked_for():
     assert noted == set(EVENT_KINDS)
 
 
-def test_a_story_is_told_in_order(task, context):
-    task.make()
-    lyon = task.team()
-    submission = task.scored(lyon)
-    found = list_events(context, ORGANISER, EventsQuery(limit=100)).items
-    assert [event["type"] for event in found] == [
-        "benchmark.created",
-        "revision.active",
-        "team.created",
-        "submission.created",
-        "submission.scored",
-    ]
-    last = found[-1]
-    assert (last["benchmark"], last["team"], last["subject"]) == (SLUG, "lyon", submission)
-    assert found[0]["actor"] == ORGANISER.owner
-
-
 def test_a_revision_that_is_only_tried_is_told_to_organisers_alone(task, context):
     task.make()
     lyon = task.team()
     before = kinds(context, lyon)
     for gold in (RIGHT, "no treebank\n"):
-        create_revision(
-            context, ORGANISER, SLUG, loaded(RevisionRequest, {"parts": {"en": {"gold": gold}}, "dry_run": True})
-        )
-        task.work()
+        task.revise(gold, dry_run=True)
     assert kinds(context, ORGANISER)[-4:] == [
         "revision.created", "revision.ready", "revision.created", "revision.failed",
     ]  # fmt: skip
@@ -72,27 +51,24 @@ def test_a_revision_that_is_only_tried_is_told_to_organisers_alone(task, context
 def test_a_team_reads_its_own_and_what_is_public(task, context):
     task.make()
     lyon, oslo = task.team(), task.team("oslo")
-    task.scored(lyon)
-    assert kinds(context, lyon) == [
-        "benchmark.created", "revision.active", "team.created", "submission.created", "submission.scored",
-    ]  # fmt: skip
+    submission = task.scored(lyon)
+    story = ["benchmark.created", "revision.active", "team.created", "submission.created", "submission.scored"]
+    assert kinds(context, lyon) == story
+    assert kinds(context) == [*story[:3], "team.created", *story[3:]]
+    found = listed(context)
+    assert (found[-1]["benchmark"], found[-1]["team"], found[-1]["subject"]) == (SLUG, "lyon", submission)
+    # nobody else is named as who did it
+    assert {event["actor"] for event in listed(context, lyon)} == {None, lyon.token_id}
+    assert found[0]["actor"] == ORGANISER.owner
     assert kinds(context, oslo) == ["benchmark.created", "revision.active", "team.created"]
-    assert all(event["team"] in (None, "oslo") for event in list_events(context, oslo, EventsQuery(limit=100)).items)
+    assert all(event["team"] in (None, "oslo") for event in listed(context, oslo))
     stranger = Caller("tok_reader", frozenset({"read"}))
     assert kinds(context, stranger) == ["benchmark.created", "revision.active"]
 
 
-def test_nobody_else_is_named_as_who_did_it(task, context):
-    task.make()
-    lyon = task.team()
-    task.submit(lyon)
-    actors = {event["actor"] for event in list_events(context, lyon, EventsQuery(limit=100)).items}
-    assert actors == {None, lyon.token_id}
-
-
 def compared(context):
     """Kind and team of the events of comparisons."""
-    events = list_events(context, ORGANISER, EventsQuery(limit=100)).items
+    events = listed(context)
     return [(event["type"], event["team"]) for event in events if event["type"].startswith("comparison.")]
 
 
@@ -102,18 +78,18 @@ def test_a_comparison_is_the_event_of_the_team_that_has_all_its_submissions(task
     own = [task.scored(lyon), task.scored(lyon, WRONG)]
     other = task.scored(oslo)
     task.settle()
-    asked = ask(context, lyon, SLUG, loaded(ComparisonRequest, {"submissions": own}))
+    asked = task.ask(lyon, submissions=own)
     task.settle()
     story = ["comparison.created", "comparison.done"]
     assert compared(context) == [(kind, "lyon") for kind in story]
-    events = list_events(context, lyon, EventsQuery(limit=100)).items[-2:]
+    events = listed(context, lyon)[-2:]
     assert [(event["type"], event["subject"], event["actor"]) for event in events] == [
         ("comparison.created", asked, lyon.token_id), ("comparison.done", asked, None),
     ]  # fmt: skip
-    ask(context, lyon, SLUG, loaded(ComparisonRequest, {"submissions": [own[0], other]}))
+    task.ask(lyon, submissions=[own[0], other])
     task.settle()
     assert compared(context)[2:] == [(kind, "lyon") for kind in story]
-    ask(context, ORGANISER, SLUG, loaded(ComparisonRequest, {"submissions": [own[0], other], "level": 0.9}))
+    task.ask(submissions=[own[0], other], level=0.9)
     task.settle()
     assert compared(context)[4:] == [(kind, None) for kind in story]
     for team in (lyon, oslo):
@@ -127,13 +103,13 @@ def test_a_comparison_that_failed_says_so_and_one_that_is_asked_again_ends_again
     lyon = task.team()
     pair = [task.scored(lyon), task.scored(lyon, WRONG)]
     task.settle()
-    asked = ask(context, lyon, SLUG, loaded(ComparisonRequest, {"submissions": pair}))
+    asked = task.ask(lyon, submissions=pair)
     give_up(context, asked)
-    assert ask(context, lyon, SLUG, loaded(ComparisonRequest, {"submissions": pair})) == asked
+    assert task.ask(lyon, submissions=pair) == asked
     task.settle()
     assert [kind for kind, _ in compared(context)] == ["comparison.created", "comparison.failed", "comparison.done"]
     no_tokens = {"score": "attachment.exact_match", "test": "mcnemar", "unit": "token"}
-    ask(context, ORGANISER, SLUG, loaded(ComparisonRequest, {"submissions": pair, **no_tokens}))
+    task.ask(submissions=pair, **no_tokens)
     task.settle()
     assert [kind for kind, _ in compared(context)][3:] == ["comparison.created", "comparison.failed"]
 
@@ -143,22 +119,24 @@ def test_a_comparison_that_a_board_has_answered_already_is_done_at_once(task, co
     for team, text in ((task.team(), RIGHT), (task.team("oslo"), WRONG)):
         task.scored(team, text)
     task.settle()
-    ask(context, ORGANISER, SLUG, loaded(ComparisonRequest, {"submissions": "leaderboard"}))
+    task.ask()
     assert compared(context) == [("comparison.created", None), ("comparison.done", None)]
-    ask(context, ORGANISER, SLUG, loaded(ComparisonRequest, {"submissions": "leaderboard"}))
+    task.ask()
     assert len(compared(context)) == 2
 
 
-def test_scoring_tokens_read_no_events(context):
+def test_scoring_tokens_read_no_events_and_an_unknown_place_is_refused(context):
     with pytest.raises(Forbidden):
         list_events(context, SCORER, EventsQuery(limit=10))
+    with pytest.raises(NotFound):
+        listed(context, after="evt_unknown")
 
 
 def test_pages_go_on_where_the_last_ended_and_the_feed_goes_on_after_its_end(task, context):
     task.make()
     lyon = task.team()
     task.scored(lyon)
-    whole = [event["id"] for event in list_events(context, ORGANISER, EventsQuery(limit=100)).items]
+    whole = [event["id"] for event in listed(context)]
     seen, after = [], None
     while True:
         page = list_events(context, ORGANISER, EventsQuery(after=after, limit=2))
@@ -167,26 +145,9 @@ def test_pages_go_on_where_the_last_ended_and_the_feed_goes_on_after_its_end(tas
             break
         after = page.next
     assert seen == whole
-    assert list_events(context, ORGANISER, EventsQuery(after=whole[-1], limit=10)).items == []
+    assert listed(context, after=whole[-1]) == []
     task.scored(lyon, OTHER_WORDS)
-    assert [
-        event["type"] for event in list_events(context, ORGANISER, EventsQuery(after=whole[-1], limit=10)).items
-    ] == ["submission.created", "submission.failed"]
-
-
-def test_a_long_run_of_others_events_hides_nothing(task, context, monkeypatch):
-    monkeypatch.setattr("service.usecases.events.BATCH", 2)
-    task.make(feedback="none")
-    lyon = task.team()
-    for _ in range(3):
-        task.scored(lyon)
-    assert kinds(context, lyon).count("submission.created") == 3
-    assert "submission.scored" not in kinds(context, lyon)
-
-
-def test_an_unknown_place_is_refused(context):
-    with pytest.raises(NotFound):
-        list_events(context, ORGANISER, EventsQuery(after="evt_unknown", limit=10))
+    assert kinds(context, after=whole[-1]) == ["submission.created", "submission.failed"]
 
 
 def test_one_benchmark_can_be_picked(task, context):
@@ -195,10 +156,13 @@ def test_one_benchmark_can_be_picked(task, context):
     assert kinds(context, ORGANISER, benchmark="other") == ["benchmark.created", "revision.active"]
 
 
-def test_a_level_that_opens_later_tells_then_what_happened_before(task, context):
+def test_a_level_that_opens_later_tells_then_what_happened_before(task, context, monkeypatch):
+    monkeypatch.setattr("service.usecases.events.BATCH", 2)  # a long run of others' events hides nothing
     task.make(feedback="none")
     lyon = task.team()
-    task.scored(lyon)
+    for _ in range(3):
+        task.scored(lyon)
+    assert kinds(context, lyon).count("submission.created") == 3
     assert "submission.scored" not in kinds(context, lyon)
     task.patch(feedback="status")
     assert "submission.scored" in kinds(context, lyon)

@@ -16,27 +16,21 @@ from service.caller import Caller, token_hash
 from service.config import Config, load_config
 from service.context import Context
 from service.requests import LeaderboardQuery
-from service.schemas.submissions import ComparisonRequest, JobRequest
+from service.schemas.submissions import JobRequest
 from service.store import archive, runs, tokens
 from service.store.archive import ArchiveError, migrate
 from service.store.tokens import Token
 from service.usecases.boards.leaderboard import leaderboard
 from service.usecases.comparison_views import view_comparison
-from service.usecases.comparisons import ask
 from service.usecases.jobs import submit_job, view_job
 from service.usecases.retention import back_up, back_up_first, restore
 from service.usecases.submissions.submissions import view_submission
 from tests.fixtures.contexts import NOON, ORGANISER, SCORER, later, opened, work_of
-from tests.fixtures.requests import GOLD_CONLLU, ONE_WRONG, loaded
+from tests.fixtures.requests import DEPENDENCIES, loaded
 from tests.fixtures.schemas import LATER, later_program
 from tests.fixtures.tasks import LONG, SLUG, Task, spoilt
 
-JOB = {
-    "format": "conllu",
-    "gold": GOLD_CONLLU,
-    "metrics": ["attachment"],
-    "systems": [{"name": "a", "output": ONE_WRONG}],
-}
+JOB = loaded(JobRequest, DEPENDENCIES)
 
 
 class Filled:
@@ -49,9 +43,8 @@ class Filled:
         self.teams = [task.team(name) for name in ("lyon", "prague")]
         self.submissions = [task.submit(team, spoilt(wrong)) for team, wrong in zip(self.teams, (9, 2), strict=True)]
         task.settle()
-        request = loaded(ComparisonRequest, {"submissions": self.submissions})
-        self.comparison = ask(context, ORGANISER, SLUG, request)
-        self.job = submit_job(context, SCORER, loaded(JobRequest, JOB))[0]
+        self.comparison = task.ask(submissions=self.submissions)
+        self.job = submit_job(context, SCORER, JOB)[0]
         task.settle()
         self.open = task.submit(self.teams[0], spoilt(5))
         with context.store.write() as db:
@@ -122,21 +115,21 @@ def test_a_restored_backup_answers_the_same_bytes_and_ends_open_work_once(reques
         with context.store.read() as db:
             assert runs.get(db, filled.open).attempts == 1
         # what counts upwards continues behind what was restored
-        later_job = submit_job(later(context, hours=1), SCORER, loaded(JobRequest, JOB))[0]
+        later_job = submit_job(later(context, hours=1), SCORER, JOB)[0]
         task.settle()
         assert view_job(context, SCORER, later_job).state == "succeeded"
         task.team("oslo")
         rows = [filled.open, filled.submissions[1]]
-        ask(context, filled.teams[0], SLUG, loaded(ComparisonRequest, {"submissions": rows}))
+        task.ask(filled.teams[0], submissions=rows)
 
 
-def test_a_backup_under_load_holds_everything_that_was_acknowledged_before_it(either_context, config, tmp_path):
+def test_a_backup_under_load_holds_everything_that_was_acknowledged_before_it(either_context, config, new, tmp_path):
     acknowledged: list[str] = []
     begun, stop = threading.Event(), threading.Event()
 
     def send() -> None:
         while not stop.is_set():
-            acknowledged.append(submit_job(either_context, ORGANISER, loaded(JobRequest, JOB))[0])
+            acknowledged.append(submit_job(either_context, ORGANISER, JOB)[0])
             if len(acknowledged) >= 10:
                 begun.set()
 
@@ -149,9 +142,8 @@ def test_a_backup_under_load_holds_everything_that_was_acknowledged_before_it(ei
     stop.set()
     for thread in threads:
         thread.join()
-    second = replace(config, data_dir=tmp_path / "new", database_url=f"sqlite:///{tmp_path}/new/treescore.db")
-    restored = restore(second, tmp_path / "one.backup")
-    with opened(second) as context:
+    restored = restore(new, tmp_path / "one.backup")
+    with opened(new) as context:
         with context.store.read() as db:
             kept = set(db.scalars(text("SELECT id FROM jobs")))
             whole = db.scalars(text("SELECT owner FROM owned_texts"))
@@ -178,6 +170,12 @@ def made(kept, tmp_path):
     return Path(shutil.copy(kept, tmp_path / "one.backup"))
 
 
+@pytest.fixture
+def new(config, tmp_path):
+    """Another place, with nothing in it."""
+    return replace(config, data_dir=tmp_path / "new", database_url=f"sqlite:///{tmp_path}/new/treescore.db")
+
+
 def test_a_backup_replaces_no_file_and_leaves_none_behind(context, config, tmp_path):
     file = tmp_path / "one.backup"
     file.write_text("precious")
@@ -189,25 +187,24 @@ def test_a_backup_replaces_no_file_and_leaves_none_behind(context, config, tmp_p
     assert not list(tmp_path.glob(".*partial*"))
 
 
-@pytest.mark.parametrize(
-    "damage",
-    [
-        "UPDATE texts SET body = zeroblob(length(body)) WHERE digest = (SELECT min(digest) FROM texts)",
-        "DELETE FROM scores WHERE submission_id = (SELECT min(submission_id) FROM scores)",
-        "UPDATE scores SET main = main + 1e-9",
-        "DROP TABLE deliveries",
-        "UPDATE treescore_backup SET body = CAST(replace(CAST(body AS TEXT), 'sqlite', 'sqlitf') AS BLOB)",
-        "DROP TABLE treescore_backup",
-    ],
-)
-def test_a_damaged_backup_is_refused_before_anything_is_written(made, config, tmp_path, damage):
+DAMAGES = [
+    "UPDATE texts SET body = zeroblob(length(body)) WHERE digest = (SELECT min(digest) FROM texts)",
+    "DELETE FROM scores WHERE submission_id = (SELECT min(submission_id) FROM scores)",
+    "UPDATE scores SET main = main + 1e-9",
+    "DROP TABLE deliveries",
+    "UPDATE treescore_backup SET body = CAST(replace(CAST(body AS TEXT), 'sqlite', 'sqlitf') AS BLOB)",
+    "DROP TABLE treescore_backup",
+]
+
+
+@pytest.mark.parametrize("damage", DAMAGES)
+def test_a_damaged_backup_is_refused_before_anything_is_written(made, new, damage):
     with sqlite3.connect(made) as db:
         db.execute(damage)
     db.close()
-    second = replace(config, data_dir=tmp_path / "new", database_url=f"sqlite:///{tmp_path}/new/treescore.db")
     with pytest.raises(ArchiveError, match=r"damaged|not a backup"):
-        restore(second, made)
-    assert not (tmp_path / "new").exists()
+        restore(new, made)
+    assert not new.data_dir.exists()
 
 
 def test_a_flipped_byte_of_a_backup_is_noticed(made, config, tmp_path):
@@ -219,11 +216,11 @@ def test_a_flipped_byte_of_a_backup_is_noticed(made, config, tmp_path):
         archive.verified(made)
 
 
-@pytest.mark.parametrize("body", [b"", b"text", b"SQLite format 3\0" + bytes(5000)])
-def test_another_file_is_refused_as_a_backup(tmp_path, body):
-    (tmp_path / "file").write_bytes(body)
-    with pytest.raises(ArchiveError):
-        archive.verified(tmp_path / "file")
+def test_another_file_is_refused_as_a_backup(tmp_path):
+    for body in (b"", b"text", b"SQLite format 3\0" + bytes(5000)):
+        (tmp_path / "file").write_bytes(body)
+        with pytest.raises(ArchiveError):
+            archive.verified(tmp_path / "file")
 
 
 def test_a_backup_goes_into_an_empty_place_only(made, config, tmp_path):
@@ -249,7 +246,7 @@ def test_a_server_with_rows_is_no_empty_place(made, config, empty_postgres_url, 
         restore(server, made)
 
 
-def test_a_backup_of_a_newer_schema_is_refused_by_both_versions(made, config, tmp_path):
+def test_a_backup_of_a_newer_schema_is_refused_by_both_versions(made, new):
     with archive.opened(made, "rw") as copy:
         manifest = archive.verified(made)
         copy.execute("UPDATE alembic_version SET version_num = '0999'")
@@ -257,12 +254,11 @@ def test_a_backup_of_a_newer_schema_is_refused_by_both_versions(made, config, tm
         copy.commit()
         tables = archive.contents(copy)
     archive.add_manifest(made, replace(manifest, schema="0999", tables=tables))
-    second = replace(config, data_dir=tmp_path / "new", database_url=f"sqlite:///{tmp_path}/new/treescore.db")
     with pytest.raises(ArchiveError, match="schema 0999, which is newer than this program's 0"):
-        restore(second, made)
+        restore(new, made)
 
 
-def test_a_store_of_an_older_schema_is_backed_up_before_its_migration(tmp_path, config):
+def test_a_store_of_an_older_schema_is_backed_up_before_its_migration(tmp_path, config, new):
     url = f"sqlite:///{tmp_path}/old/treescore.db"
     old = replace(config, data_dir=tmp_path / "old", database_url=url)
     store = archive.Store(url)
@@ -277,7 +273,6 @@ def test_a_store_of_an_older_schema_is_backed_up_before_its_migration(tmp_path, 
         migrate(store)
         assert back_up_first(old, store, NOON) is None  # it is current
         store.close()
-        new = replace(config, data_dir=tmp_path / "new", database_url=f"sqlite:///{tmp_path}/new/treescore.db")
         assert restore(new, made.file).migrated_to == LATER
 
 

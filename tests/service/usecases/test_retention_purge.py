@@ -3,23 +3,23 @@
 from __future__ import annotations
 
 from datetime import UTC, datetime
+from functools import partial
 from pathlib import Path
 
 import pytest
 from sqlalchemy import text
 
 from service.errors import Gone, NotFound
-from service.schemas.submissions import ComparisonRequest, JobRequest, SubmissionRequest
+from service.schemas.submissions import JobRequest, SubmissionRequest
 from service.store import comparisons, jobs, runs, score_records, submissions
 from service.store.database import Store
 from service.usecases.checks import Level, check
-from service.usecases.comparisons import ask
 from service.usecases.jobs import submit_job
 from service.usecases.retention import Scope, listed, purge
 from service.usecases.submissions.validation import validate
-from tests.fixtures.contexts import ORGANISER, SCORER, later, work_of
+from tests.fixtures.contexts import SCORER, later, work_of
 from tests.fixtures.requests import GOLD_CONLLU, ONE_WRONG, loaded
-from tests.fixtures.tasks import LONG, SLUG, Task, column, spoilt
+from tests.fixtures.tasks import LONG, SLUG, Task, column, once, spoilt
 
 MARKERS = (b"zweimarker", b"Zweiname", b"Zweinote", b"Zweititel", b"Zweilink", b"Zweirules")
 OF_BENCHMARK = {b"Zweititel", b"Zweirules"}
@@ -35,23 +35,22 @@ def marked(output: str) -> str:
 class Filled:
     """Two teams and a comparison between them; the second team's texts and names carry markers."""
 
-    def __init__(self, context) -> None:
-        self.context = context
-        self.task = Task(context, work_of(context))
+    def __init__(self, task) -> None:
+        self.context = task.context
+        self.task = task
         self.task.make(parts={"en": {"gold": LONG}}, title="Zweititel", about={"rules": "Zweirules"})
         lyon, prague = (self.task.team(name) for name in ("lyon", "prague"))
         self.kept = self.task.submit(lyon, spoilt(9))
         self.gone = self.task.submit(prague, marked(spoilt(2)), name="Zweiname", notes="Zweinote", links=LINKS)
         self.bad = self.task.submit(prague, marked(spoilt(2)).replace("stars", "zweimarker"), name="Zweiname")
         self.task.settle()
-        asked = loaded(ComparisonRequest, {"submissions": [self.kept, self.gone]})
-        self.comparison = ask(context, ORGANISER, SLUG, asked)
+        self.comparison = self.task.ask(submissions=[self.kept, self.gone])
         self.task.settle()
 
 
-@pytest.fixture
-def filled(either_context):
-    return Filled(either_context)
+@partial(once, either=True)
+def filled(task):
+    return Filled(task)
 
 
 def found(context) -> set[bytes]:
@@ -114,8 +113,7 @@ def test_validations_go_with_their_team_and_benchmark_also_unfinished_ones(fille
 
 def test_a_purged_comparison_can_be_asked_again(filled):
     purge(filled.context, Scope(before=datetime(2027, 1, 1, tzinfo=UTC)))
-    asked = loaded(ComparisonRequest, {"submissions": [filled.kept, filled.gone]})
-    assert ask(filled.context, ORGANISER, SLUG, asked) == filled.comparison
+    assert filled.task.ask(submissions=[filled.kept, filled.gone]) == filled.comparison
     filled.task.settle()
     assert wrong(filled.context) == []
 
@@ -154,9 +152,9 @@ def test_a_purge_by_time_keeps_scores_and_what_is_younger(filled):
     assert purge(filled.context, Scope(before=OLD))[0]["submissions"] == 0
 
 
-def test_a_reader_of_an_older_state_is_waited_for_and_named(context, monkeypatch):
+def test_a_reader_of_an_older_state_is_waited_for_and_named(task, context, monkeypatch):
     monkeypatch.setattr("service.store.purging.PATIENCE_MS", 1)
-    filled = Filled(context)
+    filled = Filled(task)
     other = Store(context.config.database_url)
     with other.read() as db:
         db.execute(text("SELECT count(*) FROM texts"))
@@ -166,7 +164,7 @@ def test_a_reader_of_an_older_state_is_waited_for_and_named(context, monkeypatch
     assert found(filled.context) <= OF_BENCHMARK
 
 
-@pytest.mark.parametrize("scope", [Scope(benchmark="nowhere"), Scope(team=(SLUG, "nowhere")), Scope(team=("x", "y"))])
-def test_what_is_unknown_is_refused(filled, scope):
-    with pytest.raises(NotFound):
-        purge(filled.context, scope)
+def test_what_is_unknown_is_refused(context):
+    for scope in (Scope(benchmark="nowhere"), Scope(team=(SLUG, "nowhere")), Scope(team=("x", "y"))):
+        with pytest.raises(NotFound):
+            purge(context, scope)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from functools import partial
+
 import pytest
 
 from service.errors import BadRequest, NotFound, Unprocessable
@@ -20,41 +22,41 @@ from tests.fixtures.tasks import BENCHMARK, RIGHT, SLUG, Task
 STRANGE = ["\x00", "a\x00b", "\ud800", "\u202e", "x\n"]
 
 
-@pytest.mark.parametrize("name", STRANGE)
-def test_they_are_not_found(either_context, name):
+def test_they_are_not_found(either_context):
     task = Task(either_context, work_of(either_context))
     task.make()
     lyon = task.team()
     submission = task.submit(lyon)
-    for look in (
-        lambda: view_benchmark(either_context, lyon, name),
-        lambda: view_revision(either_context, lyon, name, 1),
-        lambda: part_input(either_context, ORGANISER, SLUG, name),
-        lambda: view_submission(either_context, lyon, name),
-        lambda: submission_output(either_context, lyon, submission, name),
-        lambda: rotate_token(either_context, ORGANISER, SLUG, name),
-    ):
-        with pytest.raises(NotFound):
-            look()
-    with pytest.raises(Unprocessable):
-        submit(either_context, lyon, SLUG, SubmissionRequest(outputs={name: RIGHT}))
-    with pytest.raises(Unprocessable):
-        create_benchmark(
-            either_context,
-            ORGANISER,
-            loaded(BenchmarkRequest, {**BENCHMARK, "id": "b", "parts": {name: {"gold": "x"}}}),
-        )
+    for name in STRANGE:
+        for look in (
+            partial(view_benchmark, either_context, lyon, name),
+            partial(view_revision, either_context, lyon, name, 1),
+            partial(part_input, either_context, ORGANISER, SLUG, name),
+            partial(view_submission, either_context, lyon, name),
+            partial(submission_output, either_context, lyon, submission, name),
+            partial(rotate_token, either_context, ORGANISER, SLUG, name),
+        ):
+            with pytest.raises(NotFound):
+                look()
+        with pytest.raises(Unprocessable):
+            submit(either_context, lyon, SLUG, SubmissionRequest(outputs={name: RIGHT}))
+        with pytest.raises(Unprocessable):
+            create_benchmark(
+                either_context,
+                ORGANISER,
+                loaded(BenchmarkRequest, {**BENCHMARK, "id": "b", "parts": {name: {"gold": "x"}}}),
+            )
 
 
 HOSTILE = ["\x1b[31mred", "a\rb", "\u202eevil", "x" * 100_000, "\ud800", "", " "]
 """Control characters, overrides of the direction, what is very long, half a pair, nothing."""
 
 
-@pytest.mark.parametrize("name", HOSTILE, ids=range(len(HOSTILE)))
-def test_hostile_names_of_submissions_are_refused_before_anything_is_counted(task, name):
+def test_hostile_names_of_submissions_are_refused_before_anything_is_counted(task):
     task.make(quota={"attempts_per_day": 1})
     lyon = task.team()
-    for outputs, more in (({"en": RIGHT}, {"name": name}), ({name: RIGHT}, {})):
+    requests = [each for name in HOSTILE for each in (({"en": RIGHT}, {"name": name}), ({name: RIGHT}, {}))]
+    for outputs, more in requests:
         for send in (submit, validate):
             with pytest.raises((Unprocessable, BadRequest)) as error:
                 send(task.context, lyon, SLUG, loaded(SubmissionSchema, {"outputs": outputs, **more}))

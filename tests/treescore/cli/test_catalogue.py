@@ -77,7 +77,7 @@ def test_an_unknown_name_is_a_usage_error_that_names_a_similar_one(kind: str, ty
     assert f"Did you mean {meant!r}?" in " ".join(shown(kind, typed, status=2).split())
 
 
-@pytest.mark.parametrize("arguments", [("metrics",), ("metrics", "ud", "--json"), ("formats", "conllu")])
+@pytest.mark.parametrize("arguments", [("metrics",), ("formats", "conllu", "--json")])
 def test_lists_load_neither_the_compiler_nor_what_tests_differences(arguments: tuple[str, ...]) -> None:
     answer = json.loads(printed_by(PROGRAM, *arguments))
     assert answer["exit"] == 0
@@ -122,10 +122,7 @@ def completed(line: str) -> list[str]:
     ("line", "expected"),
     [
         ("treescore comp", ["compare", "completion"]),
-        ("treescore metrics p", ["parallel_treebank", "parseval"]),
-        ("treescore score --metric a", ["alignment", "attachment"]),
         ("treescore compare x --format conll", ["conll08", "conll09", "conllu", "conllx"]),
-        ("treescore score --transform drop-t", ["drop-traces"]),
         ("treescore errors --dep", ["--deprel"]),
         ("treescore completion ", ["bash", "zsh", "fish"]),
     ],

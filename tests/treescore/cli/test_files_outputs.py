@@ -118,7 +118,7 @@ def test_each_output_can_have_its_format(tmp_path: Path) -> None:
     assert found == ["conllx", "conllu"]
 
 
-@pytest.mark.parametrize("form", ["text", "csv", "markdown", "latex", "html", "json"])
+@pytest.mark.parametrize("form", ["text", "csv", "html"])
 def test_one_output_as_two_runs_is_warned_of_in_every_form(runs: Path, form: str) -> None:
     options = [part for name in "AB" for part in ("--runs", f"{name}={runs}/{name.lower()}/*.conllu")]
     shown = run("compare", "--metric", "attachment", f"--{form}", GOLD, *options).stdout

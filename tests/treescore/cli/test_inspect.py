@@ -5,7 +5,6 @@ from __future__ import annotations
 import csv
 import io
 import json
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -24,14 +23,6 @@ def documents(*arguments: str) -> list[dict[str, Any]]:
     return found
 
 
-def test_errors_are_those_that_cost_the_main_score() -> None:
-    scores = json.loads(run("score", "--metric", "attachment", GOLD, RULES).stdout)["results"]["systems"][0]
-    counts = scores["metrics"]["attachment"]["counts"]
-    wrong = rows_of("errors", "--metric", "attachment", GOLD, RULES)
-    assert len(wrong) == counts["tokens"] - counts["correct_both"]
-    assert {row["system"] for row in wrong} == {"rules"}
-
-
 def test_filters_hold_together_and_one_repeated_holds_once() -> None:
     obl = rows_of("errors", *FILES, "--deprel", "obl")
     both = rows_of("errors", *FILES, "--deprel", "obl", "--deprel", "nmod")
@@ -47,16 +38,6 @@ def test_sentences_are_named_by_number_or_name() -> None:
     assert by_number == rows_of("errors", *FILES, "--sentence", "harbour-3")
     done = run("errors", *FILES, "--sentence", "nowhere", status=2)
     assert "Unknown sentence 'nowhere'" in done.stderr
-
-
-def test_a_filter_that_finds_nothing_says_what_there_is() -> None:
-    printed = run("errors", *FILES, "--deprel", "nothing").stdout
-    assert "No error has deprel nothing. Errors have: " in printed
-
-
-def test_a_filter_that_the_metric_does_not_know_is_an_error() -> None:
-    done = run("errors", *FILES, "--label", "NP", status=2)
-    assert "Unknown filter 'label' of ud" in done.stderr
 
 
 def test_a_limit_is_of_each_report() -> None:
@@ -80,20 +61,6 @@ def test_groupings_are_listed_without_a_name() -> None:
     assert printed == f"ud: {', '.join(known)}\n"
     for name in known[:3]:
         assert documents("slices", *FILES, "--by", name)[0]["rows"]
-
-
-def test_an_unknown_grouping_names_the_known_ones() -> None:
-    done = run("slices", *FILES, "--by", "deprels", status=2)
-    assert "Unknown grouping 'deprels'" in done.stderr
-    assert "deprel" in done.stderr
-
-
-def test_attributes_of_sentences_are_groupings(tmp_path: Path) -> None:
-    gold = tmp_path / "gold.conllu"
-    gold.write_text("1\ta\t_\tX\tX\t_\t0\troot\t_\t_\n\n" * 2, encoding="utf-8")
-    items = '{"attributes": {"genre": ["news", "blog"]}}'
-    (found,) = documents("slices", str(gold), str(gold), "--items", items, "--by", "genre")
-    assert sorted(row["value"] for row in found["rows"]) == ["blog", "news"]
 
 
 def test_a_difference_is_of_sentences_that_one_has_right() -> None:

@@ -171,15 +171,6 @@ def test_an_answer_is_asked_for_with_its_validator_and_kept():
         assert len(seen) == 2
 
 
-def test_a_validator_that_was_not_sent_cannot_hold():
-    with (
-        stand_in({("GET", "/v1/benchmarks/x"): [(304, {}, b"")]}) as (url, _),
-        Client(url, backoff=FAST) as client,
-        pytest.raises(answers.ClientError, match="304"),
-    ):
-        client.benchmark("x").get()
-
-
 def test_texts_of_every_kind_are_sent_and_counted(tmp_path):
     path = tmp_path / "a.conllu"
     path.write_bytes(b"from a path\n")

@@ -22,14 +22,6 @@ def asked(script, call, headers=None, **options):
         return call(client), seen
 
 
-def test_documents_are_read_and_sent():
-    document, _ = asked({JOB: [(200, {}, {"id": "job_1"})]}, lambda client: client.get(JOB[1]))
-    assert document == {"id": "job_1"}
-    answer, seen = asked({POST: [(201, {}, {"id": "job_2"})]}, lambda client: client.post(POST[1], {"metrics": ["ud"]}))
-    assert answer == {"id": "job_2"}
-    assert seen == [POST]
-
-
 def test_the_key_of_a_job_is_kept_and_sent_to_change_it_alone():
     def change(client):
         job = client.post("/v1/jobs", {})
@@ -83,12 +75,6 @@ def test_a_wait_that_is_not_granted_becomes_a_poll(monkeypatch):
     monkeypatch.setattr(BlockingDriver, "pause", lambda _, seconds: pauses.append(seconds))
     asked({JOB: [granted, running, (200, {}, {"state": "succeeded"})]}, lambda client: client.wait(JOB[1]))
     assert pauses == [5.0]
-
-
-def test_a_wait_beyond_the_time_of_the_client_is_an_error_at_once():
-    late = (429, {"Retry-After": "3600"}, {"detail": "Used up until midnight."})
-    with pytest.raises(RefusedError, match="Used up until midnight"):
-        asked({POST: [late]}, lambda client: client.post(POST[1], {}), seconds=5)
 
 
 def test_what_is_not_json_is_an_error_of_the_service():
@@ -157,13 +143,3 @@ def test_waiting_polls_with_the_validator_until_the_end():
 def test_waiting_ends_with_the_time_of_the_client():
     with pytest.raises(UnavailableError, match="job_1 was not finished within"):
         asked({JOB: [(200, {}, {"state": "running"})]}, lambda client: client.wait(JOB[1]), seconds=0.2)
-
-
-def test_files_are_sent_as_a_form(tmp_path):
-    path = tmp_path / "gold.conllu"
-    path.write_text("text", encoding="utf-8")
-    response, seen = asked(
-        {POST: [(202, {}, {"id": "job_1"})]}, lambda client: client.send(*POST, json={"x": 1}, form={"gold": path})
-    )
-    assert response.status == 202
-    assert seen == [POST]

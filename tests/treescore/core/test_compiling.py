@@ -272,3 +272,18 @@ def test_narrow_integers_are_computed_in_64_bits_and_written_where_they_stood(tm
     values, sums = np.array([250, 255], np.uint8), np.zeros(2, np.int16)
     assert module.shifted(values, sums) == 2516
     assert (values.tolist(), sums.tolist()) == ([251, 0], [6, 56])
+
+
+def test_work_that_arrays_do_not_show_is_tried_within_small_bounds_until_compiling_pays(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(jit, "FIRST_ATTEMPT", 10)
+    function, few = load(tmp_path).total, np.zeros(1)
+    bounds = []
+    for bound in jit.attempts(function, 1000):
+        function(few)
+        bounds.append((bound, compiled_in_all(function)))
+    assert bounds == [(10, 0), (40, 0), (160, 0), (640, 1), (1000, 1)]
+    assert list(jit.attempts(function, 1000)) == [1000]
+    with jit.forced("never"):
+        assert list(jit.attempts(function, 1000)) == [1000]

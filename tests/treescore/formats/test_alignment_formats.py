@@ -57,15 +57,6 @@ def test_a_link_given_twice_is_one_sure_if_either_is() -> None:
     assert links(read("pharaoh", "0p0 0-0 0p0 1p1 1p1\n")) == [[(1, 1, True), (2, 2, False)]]
 
 
-def test_line_ends_byte_order_mark_and_a_missing_last_line_end_make_no_difference() -> None:
-    for name, text in (("pharaoh", "0-0 1-1\n\n2-2\n"), ("naacl", "1 1 1\n\n2 1 2 P\n")):
-        plain = links(read(name, text))
-        assert links(read(name, text.replace("\n", "\r\n"))) == plain
-        assert links(read(name, text.replace("\n", "\r"))) == plain
-        assert links(read(name, b"\xef\xbb\xbf" + text.encode())) == plain
-        assert links(read(name, text.removesuffix("\n"))) == plain
-
-
 def test_aligners_own_prefixes_are_passed_over() -> None:
     assert links(read("pharaoh", "das haus ||| the house ||| 0-0 1-1\nça ||| it |||\n")) == [
         [(1, 1, True), (2, 2, True)],

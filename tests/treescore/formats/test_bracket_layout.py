@@ -130,16 +130,6 @@ def test_what_the_format_writes_is_in_lines(trees: list[str]) -> None:
 
 
 @pytest.mark.slow
-def test_real_trees_spread_over_lines(real_data: Path) -> None:
-    trees = (real_data / "gum" / "gold.mrg").read_text(encoding="utf-8").splitlines()
-    for start in range(0, len(trees), 40):
-        lines = "".join(tree + "\n" for tree in trees[start : start + 40])
-        assert layout_of(lines.encode()) == "lines"
-        text = "(FRAG (UH Oh))\n\n" + "\n".join(spread(tree, "  ", 60) for tree in trees[start : start + 40])
-        assert layout_of(text.encode()) == "free"
-
-
-@pytest.mark.slow
 def test_few_broken_files_of_lines_are_taken_for_spread(real_data: Path) -> None:
     """Brackets lost or added at random: only where those of the first line and of the rest cancel out."""
     chance = np.random.default_rng(1)

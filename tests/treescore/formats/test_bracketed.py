@@ -10,7 +10,6 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from tests.treescore.building import tree_strings
 from treescore.core.registry import make_format
 from treescore.core.text import DEFAULT_LIMITS, Limits
 from treescore.core.trees import NO_TAG, ConstituentTreebank, Vocabulary
@@ -118,13 +117,6 @@ def test_without_a_layout_the_margin_decides() -> None:
     assert len(read("(S (X x))\n(S\n (X x))\n")) == 2
 
 
-@pytest.mark.parametrize("end", ["\n", "\r\n", ""])
-def test_line_ends_and_a_byte_order_mark(end: str) -> None:
-    tree = read("\ufeff(S (X x))\r\n(S (X x))" + end, layout="lines")
-    assert [words(tree, 0), words(tree, 1)] == [[("x", "X")]] * 2
-    assert len(tree) == 2
-
-
 def test_bare_carriage_returns_are_one_line_and_a_warning() -> None:
     tree = read("(S (X x))\r(S (X x))\r")
     assert len(tree) == 1
@@ -220,16 +212,6 @@ def test_a_huge_sentence_is_scored(text: str) -> None:
     spec = parse_spec({"format": "bracketed", "metrics": ["parseval"]})
     outcome = Evaluation(spec, text.encode()).score(text.encode())[0]["parseval"]
     assert outcome.totals[0] == outcome.totals[1] == outcome.totals[2] >= 20_000
-
-
-@given(lines=st.lists(tree_strings(), min_size=1, max_size=5))
-def test_what_is_written_reads_back(lines: list[str]) -> None:
-    first = read("\n".join(lines), layout="lines")
-    again = read(write(first), layout="lines")
-    assert write(again) == write(first)
-    for sentence in range(len(first)):
-        assert nodes(again, sentence) == nodes(first, sentence)
-        assert words(again, sentence) == words(first, sentence)
 
 
 @given(

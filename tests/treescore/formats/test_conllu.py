@@ -8,13 +8,10 @@ from typing import Any
 import numpy as np
 import pytest
 
-from treescore.core.arrays import IntArray
-from treescore.core.jit import forced
 from treescore.core.registry import make_format
 from treescore.core.text import DEFAULT_LIMITS, Limits
 from treescore.core.trees import NO_HEAD, ODD_HEAD, DependencyTreebank, Vocabulary
 from treescore.errors import InputError, LimitError
-from treescore.formats.shared.lines import _numbered_by_dict, numbered_fields
 
 GOOD = (
     "# newdoc id = d1\n# sent_id = s1\n# text = He's in.\n"
@@ -71,12 +68,7 @@ def test_columns_ranges_and_names() -> None:
 @pytest.mark.parametrize(
     "change",
     [
-        lambda text: text,
-        lambda text: "\ufeff" + text,
-        lambda text: text.replace("\n", "\r\n"),
-        lambda text: text.replace("\n", "\r"),
         lambda text: text.rstrip("\n") + "\n",
-        lambda text: text.rstrip("\n"),
         lambda text: "\n\n" + text.replace("\n\n", "\n\n\n"),
         lambda text: text + "# bye\n\n",
     ],
@@ -219,18 +211,3 @@ def test_conllx_counts_words_by_position() -> None:
     treebank = read("7\ta\tl\tN\tNN\tf\t0\tr\n7\tb\tl\tN\tNN\tf\t1\tx\n", "conllx")
     assert len(treebank.forms) == 2
     assert {warning.code for warning in treebank.sentences.warnings} == {"conllx-id-not-position"}
-
-
-def test_fields_are_numbered_alike_with_and_without_compiled_code() -> None:
-    text = GOOD.encode().replace(b"\n\n", b"\n")
-    rows = [line for line in text.split(b"\n") if line and not line.startswith(b"#")]
-    text = b"".join(row + b"\n" for row in rows)
-    ends: IntArray = np.cumsum([len(row) + 1 for row in rows]) - 1
-    starts: IntArray = ends - [len(row) for row in rows]
-    first, second = Vocabulary(), Vocabulary()
-    with forced("always"):
-        compiled = numbered_fields(text, starts, ends, 10, first)
-    plain = _numbered_by_dict(text, starts, ends, 10, second)
-    assert compiled is not None
-    for column in range(10):
-        assert [first.strings[n] for n in compiled[column]] == [second.strings[n] for n in plain[column]]

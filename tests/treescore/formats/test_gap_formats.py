@@ -323,7 +323,7 @@ def interleaved(size: int) -> str:
     return f"(ROOT {chain(list(range(0, size, 2)))} {chain(list(range(1, size, 2)))})\n"
 
 
-@pytest.mark.parametrize("setting", ["never", "always"])
+@pytest.mark.parametrize("setting", ["never", pytest.param("always", marks=pytest.mark.slow)])
 def test_indices_beyond_a_byte_are_read_interpreted_and_compiled(setting: str) -> None:
     with forced(setting):
         found = read("discbracket", interleaved(300))

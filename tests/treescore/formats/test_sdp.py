@@ -93,12 +93,6 @@ def test_names_are_given_once() -> None:
     assert list(read(WIDE + WIDE.replace("#7", "#8")).sentences.sent_ids) == ["7", "8"]
 
 
-def test_line_ends_and_a_missing_last_blank_line_change_nothing() -> None:
-    expected = edges(read(WIDE))
-    for text in (WIDE.replace("\n", "\r\n"), "\ufeff" + WIDE, WIDE.rstrip("\n")):
-        assert edges(read(text)) == expected
-
-
 CELLS = st.lists(st.lists(st.sampled_from(["_", "_", "A", "B"]), min_size=3, max_size=3), min_size=3, max_size=3)
 FLAGS = st.lists(st.booleans(), min_size=3, max_size=3)
 

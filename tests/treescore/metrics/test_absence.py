@@ -2,18 +2,14 @@
 
 from __future__ import annotations
 
-import itertools
-from contextlib import suppress
 from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 import pytest
 
-from treescore.core.registry import METRICS, ItemInfo, Outcome, Text
+from treescore.core.registry import METRICS, Outcome, Text
 from treescore.core.scores import ScoreTable, charged, ratio_score
-from treescore.core.text import DEFAULT_LIMITS
-from treescore.errors import InputError
 from treescore.evaluation.evaluate import Evaluation
 from treescore.evaluation.spec import parse_spec
 
@@ -240,28 +236,6 @@ def test_a_missing_part_has_the_worst_value_of_every_score(name, example):
             assert np.isnan(value) or value == score.worst
 
 
-@pytest.mark.parametrize(("name", "example"), EXAMPLES)
-def test_no_blank_in_the_examples_improves_a_score(name, example):
-    """Blank lines and `()` in place of sentences; formats that cannot hold them refuse the output as a whole."""
-    zero = replace(
-        example, params={**example.params, **({"errors": "zero"} if "errors" in METRICS[name].params else {})}
-    )
-    if example.format == "bracketed":
-        evaluation = Evaluation(parse_spec({**zero.request(name), "format": LENIENT}), example.gold())
-    else:
-        evaluation = Evaluation(parse_spec(zero.request(name)), example.gold())
-    table = evaluation.spec.entries[0].metric.table
-    before = losses(table, evaluation.score(example.output())[0][name].totals)
-    outputs = [output for _, output in example.sentences]
-    for index, blank in itertools.product(range(len(outputs)), ("\n", "()\n")):
-        changed: list[Any] = [*outputs[:index], blank, *outputs[index + 1 :]]
-        if isinstance(outputs[0], dict):
-            changed[index] = {**outputs[index], "alignment": blank}
-        with suppress(InputError):
-            after = losses(table, evaluation.score(joined(changed))[0][name].totals)
-            assert not [score for score, loss in after.items() if loss < before[score] - 1e-12]
-
-
 def test_counts_are_right_or_wrong_by_the_scores_that_use_them():
     table = ScoreTable(
         ("right", "wrong", "units", "other"),
@@ -279,10 +253,3 @@ def test_gold_without_words_asks_for_nothing():
     outcome = case.score([gold for gold, _ in case.sentences])
     assert outcome.answered.all()
     assert losses(case.evaluation().spec.entries[0].metric.table, outcome.totals)["exact_match"] == -1.0
-
-
-def test_leaf_ancestor_costs_nothing_to_leave_out_a_part_of():
-    evaluation = CASES["leaf_ancestor"].evaluation()
-    metric = evaluation.spec.entries[0].metric
-    rows = metric.absent(evaluation.gold, ItemInfo(), DEFAULT_LIMITS)
-    assert rows.sum(axis=0).tolist() == [11, 0, 3, 0, 0, 3]

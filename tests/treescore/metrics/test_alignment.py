@@ -7,7 +7,6 @@ import math
 from pathlib import Path
 from typing import Any
 
-import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -200,7 +199,8 @@ LINKS, SHIFTED = "0-0 1-1 2-3 3-2\n0-1 1-2 2-0\n", "1-1 2-2 3-4 4-3\n1-2 2-3 3-1
 LENGTHS = {"lengths": [[4, 4], [3, 3]]}
 
 
-@pytest.mark.parametrize(("form", "items"), [("pharaoh", None), ({"name": "pharaoh", "base": 0}, LENGTHS)])
+@pytest.mark.parametrize("form", ["pharaoh", {"name": "pharaoh", "base": 0}])
+@pytest.mark.parametrize("items", [None, LENGTHS])
 def test_a_wrong_base_is_scored_with_a_warning_that_mends_it(form, items) -> None:
     shifted = scored(LINKS, SHIFTED, {"name": "pharaoh", "base": 0}, form, items)
     assert scores(shifted)["aer"] > 0.5
@@ -239,12 +239,6 @@ def test_links_beyond_the_sentence_are_an_error_with_the_base_to_state() -> None
     assert "other side's word first" in turned.detail
     stated = {"name": "pharaoh", "base": 0}
     assert {p.code for p in problems(SHIFTED, LINKS, stated, items=LENGTHS)} == {"alignment-link-out-of-range"}
-
-
-def test_links_beyond_the_sentence_of_few_pairs_are_warned_of_where_another_reading_explains_them() -> None:
-    (warning,) = scored(LINKS, SHIFTED, "pharaoh", items=LENGTHS).warnings
-    assert warning.code == "alignment-suspicious-indices"
-    assert '"talp" or {"name": "pharaoh", "base": 1}' in warning.detail
 
 
 def test_the_report_is_wa_evals_own_layout() -> None:
@@ -298,25 +292,10 @@ def text_of(pairs: list[list[tuple[int, int, bool]]]) -> str:
     return "".join(" ".join(f"{a}{'-' if sure else 'p'}{b}" for a, b, sure in pair) + "\n" for pair in pairs)
 
 
-@given(PAIRS, PAIRS, st.randoms(use_true_random=False))
-def test_properties(gold: list[Any], output: list[Any], random: Any) -> None:
-    """Gold against itself, range, order of sentences and links, sums, and one more right link."""
+@given(PAIRS, PAIRS)
+def test_one_more_right_link_lowers_no_recall(gold: list[Any], output: list[Any]) -> None:
     output = (output + [[] for _ in gold])[: len(gold)]
-    itself = scored(text_of(gold), text_of(gold), "talp")
-    links = itself.totals[0]
-    assert scores(itself)["possible_f1"] == 1.0 if links else math.isnan(scores(itself)["possible_f1"])
     outcome = scored(text_of(gold), text_of(output), "talp")
-    aer = scores(outcome)["aer"]
-    assert math.isnan(aer) or 0.0 <= aer <= 1.0
-
-    order = random.sample(range(len(gold)), len(gold))
-    shuffled = [random.sample(output[i], len(output[i])) for i in order]
-    again = scored(text_of([gold[i] for i in order]), text_of(shuffled), "talp")
-    assert np.array_equal(again.rows, outcome.rows[order])
-
-    doubled = scored(text_of(gold + gold), text_of(output + output), "talp")
-    assert np.array_equal(doubled.totals, 2 * outcome.totals)
-
     for row, pair in enumerate(gold):
         for link in pair[:2]:
             more = [[*links, link] if i == row else links for i, links in enumerate(output)]

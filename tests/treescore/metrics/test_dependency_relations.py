@@ -140,10 +140,6 @@ def test_11_a_selected_dependency_is_right_where_its_label_is_the_keys(example: 
     assert objects.totals.tolist() == [2, 3, 1, 1]
 
 
-def test_18_there_is_no_error_rate() -> None:
-    assert [score.name for score in TABLE.scores] == ["f1", "precision", "recall"]
-
-
 def test_9_punctuation_is_nothing_special() -> None:
     key = tuples("(a X)", "(. Punct > a p)")
     assert scored(key, tuples("(a X)", "(. Punct)")).totals.tolist() == [0, 1, 0, 0]
@@ -260,15 +256,10 @@ PARENTS = st.lists(st.lists(st.integers(0, 50), max_size=7), min_size=1, max_siz
 
 @given(PARENTS, st.randoms(use_true_random=False))
 def test_properties(parents: list[list[int]], random: Any) -> None:
-    """Gold against itself, order of sentences, sums, and the two sides' numerators agree where nothing is selected."""
+    """The two sides' numerators agree where nothing is selected, and change places with the sides."""
     key = [tree(one) for one in parents]
     answer = [tree([random.randrange(50) for _ in one]) for one in parents]
-    itself = scored("".join(key), "".join(key), labelled=True)
-    assert itself.totals.tolist() == [sum(map(len, parents))] * 4
     outcome = scored("".join(key), "".join(answer))
     assert outcome.totals[2] == outcome.totals[3]
-    order = random.sample(range(len(key)), len(key))
-    again = scored("".join(key[k] for k in order), "".join(answer[k] for k in order))
-    assert again.rows.tolist() == outcome.rows[order].tolist()
     swapped = scored("".join(answer), "".join(key))
     assert swapped.totals[[1, 0, 3, 2]].tolist() == outcome.totals.tolist()

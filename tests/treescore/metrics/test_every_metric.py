@@ -124,7 +124,8 @@ def test_the_example_has_an_error(name, example):
 @every_example
 def test_the_order_of_sentences_does_not_change_totals(name, example):
     expected = scored(name, example, example.gold(), example.output())
-    for order in itertools.permutations(range(len(example.sentences))):
+    forth = [*range(len(example.sentences))]
+    for order in (forth[::-1], [*forth[1:], 0]):
         outcome = scored(name, example, example.gold(order), example.output(order))
         np.testing.assert_allclose(outcome.totals, expected.totals, rtol=1e-12)
         assert outcome.rows.tolist() == expected.rows[list(order)].tolist()
@@ -181,19 +182,10 @@ def test_texts_of_no_word_or_one_are_scored_or_refused(name, example):
     scores = 0
     for gold, output in itertools.product(texts, repeat=2):
         with suppress(InputError):
-            look(name, example, gold, output)
-            scores += 1
-    assert scores
-
-
-@every_example
-def test_only_sentences_whose_status_is_not_ok_have_problems(name, example):
-    kind = Evaluation(parse_spec(example.request(name)), example.gold()).gold
-    texts: list[Text] = [*SHORT[type(kind)], example.output()]
-    for gold, output in itertools.product(texts, repeat=2):
-        with suppress(InputError):
             outcome = look(name, example, gold, output)
             assert all(outcome.status[sentence] != OK for sentence in outcome.problems)
+            scores += 1
+    assert scores
 
 
 @every_example

@@ -6,7 +6,6 @@ import json
 import random
 from typing import Any
 
-import numpy as np
 import pytest
 
 from tests.conftest import ROOT
@@ -116,13 +115,6 @@ def test_every_count_and_subset_is_that_of_a_plain_count(seed):
     assert outcome.totals.tolist()[6:] == [*halves[0], *halves[1]]
 
 
-def test_with_a_training_text_unseen_expressions_have_scores():
-    gold, system = spaced("a/1:X b/2:Y"), spaced("a/1:X b")
-    entry, outcome = scored(gold, system, train=spaced("a/1:X"))
-    values = entry.metric.table.values(outcome.totals)
-    assert (values["seen.f1"], values["unseen.f1"], values["unseen.recall"]) == (1, 0, 0)
-
-
 def test_without_a_training_text_there_is_no_slice_by_it_and_no_score():
     entry, outcome = scored(spaced("a/1:X"), spaced("a/1:X"))
     assert [score.name for score in entry.metric.table.scores][::3] == ["f1", "token_f1"]
@@ -135,14 +127,6 @@ def test_an_attribute_of_sentences_does_not_stand_for_a_subset_in_the_report():
     entry, outcome = scored(gold, gold)
     assert "seen" in outcome.slices()
     assert "in train" not in entry.metric.report("parseme", outcome)
-
-
-def test_a_missing_lemma_is_the_form_unless_compat():
-    gold = text([[("go", "_", "1:X"), ("on", "on", "1")]])
-    train = text([[("go", "_", "1:X"), ("on", "on", "1")]])
-    for compat, row in ((False, "seen"), (True, "unseen")):
-        _, outcome = scored(gold, gold, train=train, compat=compat)
-        assert slices(outcome, "seen")["seen", row] == [1, 1, 1, 2, 2, 2]
 
 
 def test_codes_at_multiword_tokens_of_the_training_text_count_unless_compat():
@@ -189,13 +173,6 @@ def test_items_show_what_differs_and_its_partner():
     assert outcome.tokens["recall"].offsets.tolist() == [0, 2, 3]
 
 
-def test_undefined_scores_are_null_and_a_missed_text_is_zero():
-    entry, outcome = scored(spaced("a/1:X b/1"), spaced("a b"))
-    values = entry.metric.table.values(outcome.totals)
-    assert (values["f1"], values["recall"], values["token_f1"]) == (0, 0, 0)
-    assert np.isnan(values["precision"])
-
-
 def test_the_training_text_is_named_by_its_digest_and_bounded():
     train = spaced("a/1:X b/1")
     entry, _ = scored(train, train, train=train)
@@ -237,8 +214,8 @@ def chain(size: int, step: int) -> str:
     return spaced(" ".join(f"w/{';'.join(own)}" if own else "w" for own in codes))
 
 
-def test_ten_thousand_overlapping_expressions_are_paired():
-    size = 10_000
+def test_thousands_of_overlapping_expressions_are_paired():
+    size = 3_000
     gold, system = chain(size, 2), chain(size, 3).replace(f"\n{size + 3}\tw\tw", "\n#")
     system = "\n".join(line for line in system.split("\n") if not line.startswith("#") or "global" in line)
     _, outcome = scored(gold, system)

@@ -199,13 +199,6 @@ def test_gaps_everywhere_take_linear_time() -> None:
     assert outcome.totals[0] == size // 2 - 1  # the innermost is the tag of its word
 
 
-def test_a_function_is_as_many_tags_as_hyphens_separate() -> None:
-    """A word with SB-X against SB: two of gold's three tags, and both of the output's."""
-    gold = "#BOS 1\ndogs\t--\tNN\t--\tSB-X\t500\nbark\t--\tVV\t--\tHD\t500\n#500\t--\tS\t--\t--\t0\n#EOS 1\n"
-    table, outcome = scored(gold, gold.replace("SB-X", "SB"), "export")
-    assert table.values(outcome.totals)["function_tags_f1"] == pytest.approx(2 * 2 / (3 + 2))
-
-
 @pytest.mark.parametrize("pairs", [[["S", "VP"]], [["S", "NP"], ["NP", "VP"]], [["NP", "S"], ["NP", "VP"]]])
 def test_labels_are_equal_through_one_that_no_text_has(pairs: list[list[str]]) -> None:
     gold = "#BOS 1\nbark\t--\tVV\t--\tHD\t500\n#500\t--\tS\t--\t--\t0\n#EOS 1\n"

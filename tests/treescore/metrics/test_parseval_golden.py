@@ -139,7 +139,9 @@ def _real_cases() -> dict[str, tuple[str, str, str]]:
     return cases
 
 
-@pytest.mark.parametrize("name", _real_cases())
+@pytest.mark.parametrize(
+    "name", [pytest.param(name, marks=pytest.mark.slow if "gum" in name else ()) for name in _real_cases()]
+)
 def test_real_outputs_have_evalbs_summary(name: str, real_data: Path, golden: Any) -> None:
     expected = golden("evalb_real")
     gold, system, prm = _real_cases()[name]

@@ -142,27 +142,6 @@ def test_slices_count_each_side_under_its_own_keys() -> None:
     ]
 
 
-def test_the_scripts_table() -> None:
-    gold, system = tree(("ab", 0), ("c", 1)), tree(("a", 2), ("b", 0), ("c", 2))
-    assert METRIC.report("conll18", evaluate(gold, system)) == (
-        "Metric     | Precision |    Recall |  F1 Score | AligndAcc\n"
-        "-----------+-----------+-----------+-----------+-----------\n"
-        "Tokens     |     33.33 |     50.00 |     40.00 |\n"
-        "Sentences  |    100.00 |    100.00 |    100.00 |\n"
-        "Words      |     33.33 |     50.00 |     40.00 |\n"
-        "UPOS       |     33.33 |     50.00 |     40.00 |    100.00\n"
-        "XPOS       |     33.33 |     50.00 |     40.00 |    100.00\n"
-        "UFeats     |     33.33 |     50.00 |     40.00 |    100.00\n"
-        "AllTags    |     33.33 |     50.00 |     40.00 |    100.00\n"
-        "Lemmas     |     33.33 |     50.00 |     40.00 |    100.00\n"
-        "UAS        |      0.00 |      0.00 |      0.00 |      0.00\n"
-        "LAS        |      0.00 |      0.00 |      0.00 |      0.00\n"
-        "CLAS       |      0.00 |      0.00 |      0.00 |      0.00\n"
-        "MLAS       |      0.00 |      0.00 |      0.00 |      0.00\n"
-        "BLEX       |      0.00 |      0.00 |      0.00 |      0.00\n"
-    )
-
-
 def test_tokens_have_no_aligned_accuracy() -> None:
     gold = tree(("a", 0))
     values = METRIC.table.values(evaluate(gold, gold).totals)

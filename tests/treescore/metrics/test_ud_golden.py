@@ -66,7 +66,9 @@ def test_shared_task_outputs_have_the_scripts_figures(golden: Any, real_data: An
         outcome = evaluation.score((folder / f"{name}.conllu").read_bytes())[0]["ud"]
         found = counts_of(outcome)
         scores = table.values(outcome.totals)
-        report = SPEC.entries[0].metric.report("conll18", outcome).splitlines()
+        head, rule, *report = SPEC.entries[0].metric.report("conll18", outcome).splitlines()
+        assert head == "Metric     | Precision |    Recall |  F1 Score | AligndAcc"
+        assert rule == "-----------+-----------+-----------+-----------+-----------"
         for row, expected in figures.items():
             totals = [expected[key] for key in ("correct", "gold_total", "system_total", "aligned_total")]
             assert found[row.lower()] == totals, (name, row)

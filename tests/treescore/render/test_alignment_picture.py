@@ -43,15 +43,6 @@ def test_nothing_is_outside_and_no_words_overlap(sentence):
     assert len(alignment_facts(sentence, every_link=True).rows) == len(shown)
 
 
-def test_marks_are_classes_and_possible_links_are_dashed():
-    drawn = check_sound(alignment_svg(pair()))
-    assert sorted(kind for kind, _ in drawn.paths) == [
-        "arc bad", "arc bad", "arc gold", "arc gold lab", "arc ok", "arc ok", "arc ok", "arc ok lab",
-    ]  # fmt: skip
-    assert drawn.svg.count("dasharray") == 2
-    assert [text.words for text in drawn.of("rel")] == ["\u2205", "\u2205"]
-
-
 def test_the_table_and_the_description_have_the_same_facts():
     table = alignment_facts(pair())
     assert table.header == ("No.", "Source", "No.", "Target", "Link", "Wrong")

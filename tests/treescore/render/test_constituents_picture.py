@@ -132,19 +132,6 @@ def test_long_sentences_are_wrapped_and_nothing_is_lost(drawn):
     assert seen == {word for span in spans for word in range(span.start, span.end)}
 
 
-def test_marks_are_classes_dashes_and_crosses():
-    drawn = check_sound(constituents_svg(committee()))
-    labels = {(text.kind, text.words) for text in drawn.texts if text.kind.startswith("rel")}
-    assert ("rel bad", "VP \u00d7") in labels
-    assert {("rel gold lab", "NP"), ("rel bad lab", "ADVP"), ("rel gold", "SBAR"), ("rel ok", "S")} <= labels
-    assert drawn.svg.count("stroke-dasharray") == 2
-    [form] = {text.box.top for text in drawn.of("form")}
-    ups = [box for kind, box in drawn.paths if "gold" in kind]
-    downs = [box for kind, box in drawn.paths if "bad" in kind]
-    assert all(box.bottom <= form for box in ups)
-    assert all(box.top >= form for box in downs)
-
-
 def test_the_table_and_the_description_have_the_same_facts():
     table = constituent_facts(committee())
     assert table.header == ("Label", "Words", "From-to", "Only in", "Wrong")

@@ -6,7 +6,6 @@ import csv
 import io
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any
-from xml.etree import ElementTree as ET
 
 import numpy as np
 import orjson
@@ -18,7 +17,6 @@ from treescore.significance import Candidate, Settings, compare
 
 NAMES = ("matched", "gold", "system")
 F1 = f1_score("f1", "F1", "matched", "gold", "system", "nothing")
-SVG = "{http://www.w3.org/2000/svg}"
 
 
 def document(*names: str, **asked: Any) -> dict[str, Any]:
@@ -115,21 +113,3 @@ def test_csv_reads_back_and_is_no_formula() -> None:
 def test_json_is_the_document_itself() -> None:
     found = document("a", "b")
     assert orjson.loads(rendered("json", found)) == [found]
-
-
-def test_svg_is_well_formed_titled_and_says_its_figures() -> None:
-    words = rendered("svg", document("a<b>&", "$x^2$", "\u7cfb\u7edf\x01"))
-    root = ET.fromstring(words)  # noqa: S314 - our own text
-    assert root.get("role") == "img"
-    title, described = root.find(f"{SVG}title"), root.find(f"{SVG}desc")
-    assert title is not None and title.text == "Significance of differences: parseval.labelled_f1"  # noqa: PT018
-    assert described is not None and described.text is not None  # noqa: PT018
-    assert "a<b>& over $x^2$ by" in described.text
-    shown = " ".join(element.text or "" for element in root.iter(f"{SVG}text"))
-    assert "$x^2$" in shown
-    assert "style" not in words
-
-
-def test_svg_of_many_systems_stays_small() -> None:
-    found = document(*(f"system {number}" for number in range(45)), interval="none")
-    assert len(render_comparisons([found], "svg").content) < 1_500_000

@@ -9,7 +9,7 @@ import pytest
 from tests.fixtures.pictures import HOSTILE, check_golden, check_picture
 from tests.fixtures.svg_boxes import SVG, parsed, words_of
 from treescore.render.drawing import BY_GAP, BY_SCORE, SHADES, shade_of, shade_of_p
-from treescore.render.heat_maps import OVERALL, key_of, matrix_svg, points_of
+from treescore.render.heat_maps import key_of, matrix_svg, points_of
 
 
 def matrix(teams: int, parts: int, **more: Any) -> dict[str, Any]:
@@ -59,16 +59,6 @@ def test_a_matrix_without_any_value_is_dashes() -> None:
     check_picture(matrix_svg(document))
     assert words_of(parsed(matrix_svg(document))).count("–") == 4
     assert "4 values missing" in matrix_svg(document)
-
-
-def test_the_best_of_each_row_is_bold_and_what_is_missing_is_a_dash() -> None:
-    root = parsed(matrix_svg(SMALL))
-    (bold,) = [group for group in root.iter(f"{SVG}g") if group.get("font-weight") == "700"]
-    assert [text.text for text in bold] == ["90.00", "90.00", "89.00", "88.00"]
-    words = words_of(root)
-    assert words.count("–") == 1
-    assert OVERALL in words
-    assert "part_2: best Team 0 88.00" in (root.findtext(f"{SVG}desc") or "")
 
 
 def test_columns_are_named_by_team_by_submission_where_a_team_has_several_and_as_baselines() -> None:

@@ -92,6 +92,6 @@ def test_multiples_of_one_number_have_an_exact_law() -> None:
     e = np.repeat([0.1, 0.3], [60, 50])
     found = sum_tail(e, 4.0)
     assert found.error is None
-    signs = np.random.default_rng(0).integers(0, 2, (400_000, 110), np.int8)
+    signs = np.random.default_rng(0).integers(0, 2, (100_000, 110), np.int8)
     share = float(((2.0 * signs - 1.0).astype(np.float32) @ e.astype(np.float32) >= 3.999).mean())
-    assert found.p == pytest.approx(share, rel=0.02)
+    assert found.p == pytest.approx(share, rel=0.05)

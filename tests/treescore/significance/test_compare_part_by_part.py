@@ -44,7 +44,7 @@ def p_of_parts(score: Score, rows: list[np.ndarray], sizes: list[int] = SIZES, *
     }
 
 
-@pytest.mark.parametrize("gap", [0.0, 0.02, 0.1, 0.4])
+@pytest.mark.parametrize("gap", [0.02, 0.4])
 @pytest.mark.parametrize("alone", [False, True], ids=["together", "alone"])
 @pytest.mark.parametrize("score", [F1, ERRORS], ids=["f1", "errors"])
 def test_each_p_is_within_five_percent_of_the_exact_law(score: Score, gap: float, alone: bool) -> None:  # noqa: FBT001
@@ -66,7 +66,7 @@ def test_each_p_is_within_five_percent_of_the_exact_law(score: Score, gap: float
     assert (inverted > 0) is alone
 
 
-@pytest.mark.parametrize("seed", range(12))
+@pytest.mark.parametrize("seed", range(4))
 def test_so_is_that_of_real_counts_in_few_units_which_are_drawn(seed: int) -> None:
     generator = np.random.default_rng(seed)
     units = 18
@@ -84,6 +84,7 @@ def test_so_is_that_of_real_counts_in_few_units_which_are_drawn(seed: int) -> No
     assert pair["parts"]["b_better"]["p"] == [pytest.approx((sums <= differences.sum() + 1e-9).mean(), rel=0.05)]
 
 
+@pytest.mark.slow
 def test_a_score_of_several_ratios_is_shuffled() -> None:
     sizes = [0, 35, 130]
     found = p_of_parts(HARMONIC, counts(3, 0.1, sizes), sizes, seed_of=lambda _: 7)

@@ -8,8 +8,6 @@ from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 
 from treescore.core.scores import f1_score, ratio_score
 from treescore.significance import exact_ratios, exact_sums
@@ -33,20 +31,6 @@ def counted(values: list[int], top: int) -> int:
 
 def log_of(number: int, units: int) -> float:
     return math.log(number) - units * math.log(2)
-
-
-@given(st.lists(st.integers(-9, 9), min_size=1, max_size=14))
-def test_linear_p_is_the_share_of_swaps(signed: list[int]) -> None:
-    d = np.array(signed, np.int64)
-    found = exact_sums.differences_of(d)
-    moved = np.array(
-        [d.sum() - 2 * d[[(swap >> at) & 1 == 1 for at in range(len(d))]].sum() for swap in range(2 ** len(d))]
-    )
-    shares = {"two-sided": np.abs(moved) >= abs(d.sum()), "greater": moved >= d.sum(), "less": moved <= d.sum()}
-    for alternative in ALTERNATIVES:
-        p, log_p = exact_sums.exact_p(found, alternative)
-        assert p == pytest.approx(shares[alternative].mean(), rel=1e-12)
-        assert math.exp(log_p) == pytest.approx(p, rel=1e-12)
 
 
 @pytest.mark.parametrize(
@@ -97,7 +81,7 @@ def brackets(generator: np.random.Generator, units: int, better: float = 0.0) ->
     return sample_of(F1, NAMES, rows, None, None)
 
 
-@pytest.mark.parametrize("seed", range(12))
+@pytest.mark.parametrize("seed", range(0, 12, 2))
 def test_ratio_p_by_counting_and_by_transform_is_the_share_of_swaps(seed: int) -> None:
     generator = np.random.default_rng(seed)
     sample = brackets(generator, 14, 0.03 * seed / 2)
@@ -110,7 +94,7 @@ def test_ratio_p_by_counting_and_by_transform_is_the_share_of_swaps(seed: int) -
         assert by_plane[0] == pytest.approx(expected, rel=1e-9)
 
 
-@pytest.mark.parametrize(("units", "better"), [(60, 0.0), (250, 0.02), (250, 0.06), (400, 0.12), (120, 0.2)])
+@pytest.mark.parametrize(("units", "better"), [(60, 0.0), (120, 0.2), pytest.param(400, 0.12, marks=pytest.mark.slow)])
 @pytest.mark.parametrize("score", ["f1", "precision", "error"])
 def test_the_transform_agrees_with_counting_at_any_p(units: int, better: float, score: str) -> None:
     made = brackets(np.random.default_rng(units), units, better)
@@ -145,7 +129,7 @@ def test_no_difference_at_all_is_p_1_two_sided_and_more_than_half_one_sided() ->
     assert exact_ratios.law_p(pair, "two-sided") == pytest.approx((1.0, 0.0), abs=1e-9)
 
 
-@pytest.mark.parametrize(("units", "largest"), [(40, 60), (100, 400), (300, 60)])
+@pytest.mark.parametrize(("units", "largest"), [(40, 60), pytest.param(100, 400, marks=pytest.mark.slow)])
 def test_a_system_that_is_better_in_every_unit_is_compared_like_any_other(units: int, largest: int) -> None:
     generator = np.random.default_rng(units)
     gold = generator.integers(20, largest, units)

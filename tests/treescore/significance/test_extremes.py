@@ -30,7 +30,7 @@ def asked(score: Score, *counts: np.ndarray, parts: Any = None, **given: Any) ->
 
 
 @pytest.mark.parametrize("alternative", ["two-sided", "greater", "less"])
-@pytest.mark.parametrize("units", [30, 120])
+@pytest.mark.parametrize("units", [30, pytest.param(120, marks=pytest.mark.slow)])
 def test_a_mean_over_parts_of_outputs_of_very_different_size_has_a_p(alternative: str, units: int) -> None:
     for seed in range(3):
         generator = np.random.default_rng(seed)
@@ -69,17 +69,17 @@ def test_margins_of_many_pairs_are_inverted_within_a_budget(monkeypatch: pytest.
 
 def test_shuffles_beyond_the_budget_are_lowered_and_said_so(monkeypatch: pytest.MonkeyPatch) -> None:
     generator = np.random.default_rng(1)
-    gold = generator.integers(3, 9, 60)
-    rows = [np.array([generator.binomial(gold, 0.8), gold, gold + generator.integers(0, 2, 60)]).T for _ in range(3)]
-    parts = np.repeat(np.arange(3), 20)
-    document = asked(HARMONIC, *rows, parts=parts, shuffles=5_000)
-    assert {pair["shuffles"] for pair in document["pairs"]} == {5_000}
+    gold = generator.integers(3, 9, 30)
+    rows = [np.array([generator.binomial(gold, 0.8), gold, gold + generator.integers(0, 2, 30)]).T for _ in range(3)]
+    parts = np.repeat(np.arange(3), 10)
+    document = asked(HARMONIC, *rows, parts=parts, shuffles=1_500)
+    assert {pair["shuffles"] for pair in document["pairs"]} == {1_500}
     assert not any("lowered" in note for note in document["notes"])
     monkeypatch.setattr(montecarlo, "ASKED_WORK", 1.0)
     monkeypatch.setattr(montecarlo, "MOST_WORK", 1.0)
-    document = asked(HARMONIC, *rows, parts=parts, shuffles=5_000)
+    document = asked(HARMONIC, *rows, parts=parts, shuffles=1_500)
     assert {pair["shuffles"] for pair in document["pairs"]} == {montecarlo.FEWEST_SHUFFLES}
-    assert any(note.startswith("Shuffles lowered from 5000 to 1000") for note in document["notes"])
+    assert any(note.startswith("Shuffles lowered from 1500 to 1000") for note in document["notes"])
 
 
 def test_resamples_of_many_systems_on_many_sentences_are_lowered() -> None:

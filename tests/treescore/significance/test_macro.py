@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import itertools
-import math
 from collections.abc import Callable
 from dataclasses import replace
 from typing import Any
@@ -160,35 +159,7 @@ def test_a_part_that_both_lack_changes_nothing() -> None:
     assert one(empty).p == one(replace(empty, missing=None)).p
 
 
-def by_random_swaps(sample: Sample, shuffles: int, x: float) -> float:
-    """Estimate the two-sided p by shuffles, batch by batch."""
-    generator = np.random.default_rng(9)
-    (top,), (bottom,) = sample.tops, sample.bottoms
-    starts = np.searchsorted(sample.parts, np.arange(sample.part_count))
-    hits = 0
-    for _ in range(shuffles // 2_000):
-        swap = generator.random((2_000, sample.units)) < 0.5
-        scores = []
-        for a, b in ((0, 1), (1, 0)):
-            sums = [np.add.reduceat(np.where(swap, t[b], t[a]), starts, axis=1) for t in (top, bottom)]
-            scores.append((sums[0] / sums[1]).mean(axis=1))
-        hits += int((np.abs(scores[0] - scores[1]) >= abs(x) * (1 - 1e-12)).sum())
-    return hits / shuffles
-
-
-@pytest.mark.parametrize("gap", [0.0, 0.02, 0.03])
-@pytest.mark.parametrize("sizes", [[60, 50, 70], [30] * 10])
-def test_inversion_and_draws_agree_with_many_shuffles(sizes: list[int], gap: float) -> None:
-    sample = random_sample(4, sizes, gap=gap)
-    pair = macro_pair(parts_of(sample), 0, 1)
-    share = by_random_swaps(sample, 60_000, pair.difference)
-    noise = 4 * math.sqrt(share / 60_000)
-    for found in (inverted_p(pair, "two-sided"), sampled_p(pair, "two-sided", 1, 20_000)):
-        assert found.error is not None
-        assert abs(found.p - share) <= noise + 4 * found.error * share
-
-
-@pytest.mark.parametrize("seed", range(6))
+@pytest.mark.parametrize("seed", range(2))
 def test_tilted_draws_agree_with_listing(seed: int) -> None:
     sample = random_sample(seed, [6, 5, 6], sure=0.05)
     pair = macro_pair(parts_of(sample), 0, 1)

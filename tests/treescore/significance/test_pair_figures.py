@@ -94,12 +94,6 @@ def test_no_intervals_together_where_none_are_asked_for() -> None:
     assert "hold together at 95 %; Holm" not in document["assumed"]
 
 
-def test_all_intervals_have_the_seed_of_no_names() -> None:
-    document = asked(F1, rows(1), rows(2), rows(3), seed_of=of_names)
-    drawn = [pair[name] for pair in document["pairs"] for name in ("ci", "ci_simultaneous")]
-    assert {each["seed"] for each in [*drawn, *(system["ci"] for system in document["systems"])]} == {of_names([])}
-
-
 def test_a_margin_is_tested_both_ways_and_corrected_over_ordered_pairs() -> None:
     document = asked(F1, rows(1), rows(2), margin=0.05)
     found = document["pairs"][0]["noninferiority"]

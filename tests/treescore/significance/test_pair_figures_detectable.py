@@ -41,14 +41,6 @@ def test_it_solves_its_equation() -> None:
     assert x == pytest.approx(-ndtri(0.025) * law + ndtri(0.9) * s)
 
 
-def test_more_power_and_a_stricter_level_need_a_larger_difference() -> None:
-    c = of([5, 3, 6, 9, 4, 4, 7, 9, 1] * 3, [4, 4, 5, 5, 4, 2, 8, 7, 1] * 3, [9] * 27)
-    asked = [(0.05, 0.5), (0.05, 0.8), (0.05, 0.95), (0.005, 0.95)]
-    found = [detectable(c, alpha, power) for alpha, power in asked]
-    assert None not in found
-    assert found == sorted(found)
-
-
 @pytest.mark.parametrize(
     ("a", "b", "n"),
     [

@@ -63,20 +63,6 @@ def test_only_the_picking_of_the_row_ahead_counts() -> None:
     assert found["p"] == pair(Candidate("behind", (every[worst],)), ahead)["p"]
 
 
-def test_where_lower_is_better_the_row_ahead_is_the_lower_one() -> None:
-    case = GOLDEN["selection"]["cases"][0]
-    wrong = [[n - m for m, n in zip(right, case["total"], strict=True)] for right in case["submissions"]]
-    every = [rows(right, case["total"]) for right in wrong]
-    best = min(range(len(every)), key=lambda at: mean(wrong[at]))
-    opponent = [n - m for m, n in zip(case["opponent"], case["total"], strict=True)]
-    found = pair(
-        Candidate("opponent", (rows(opponent, case["total"]),)),
-        Candidate("best", (every[best],), considered=tuple(every)),
-        names=("wrong", "all"),
-    )
-    assert found["p"] == pytest.approx(case["expected"]["p"], rel=1e-12)
-
-
 def test_a_submission_without_counts_has_the_tail_of_the_row_ahead() -> None:
     case = GOLDEN["selection"]["cases"][1]
     opponent = Candidate("opponent", (rows(case["opponent"], case["total"]),))

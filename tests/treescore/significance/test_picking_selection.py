@@ -74,16 +74,6 @@ def brute_force(sample: Sample, ahead: int) -> float:
     return min(1.0, 2.0 * float(np.mean(reached)))
 
 
-def test_the_reference_figures(golden: Any) -> None:
-    for case in golden("inference")["selection"]["cases"]:
-        total = case["total"]
-        counts = [np.array([row, total, total]).T for row in (case["opponent"], *case["submissions"])]
-        found, unselected, _ = asked(sample_of(RECALL, NAMES, counts, None, None))
-        assert found.p == pytest.approx(case["expected"]["p"], rel=1e-12)
-        assert unselected == pytest.approx(case["expected"]["p_unselected"], rel=1e-12)
-        assert (found.kind, found.error) == ("exact", None)
-
-
 @pytest.mark.parametrize("score", [RECALL, ERROR, F1, JOINED])
 @pytest.mark.parametrize("macro", [False, True])
 def test_all_swaps_are_listed_for_any_score(score: Score, macro: bool) -> None:  # noqa: FBT001
@@ -135,8 +125,8 @@ def test_a_missing_part_is_one_unit_of_the_pairs_that_lack_it(lacking: dict[int,
 @pytest.mark.parametrize("score", [RECALL, F1, JOINED])
 @pytest.mark.parametrize("macro", [False, True])
 def test_draws_agree_with_the_list(score: Score, macro: bool, monkeypatch: Any) -> None:  # noqa: FBT001
-    parts = np.arange(14) % 3 if macro else None
-    sample = sample_of(score, NAMES, submissions(4, 14), None, parts)
+    parts = np.arange(10) % 3 if macro else None
+    sample = sample_of(score, NAMES, submissions(4, 10), None, parts)
     listed, *_ = asked(sample)
     monkeypatch.setattr(exact_ratios, "LISTED_UNITS", 0)
     drawn, *_ = asked(sample)
@@ -171,19 +161,19 @@ def test_few_hits_give_the_bound_of_exact_tails(score: Score, monkeypatch: Any) 
 @pytest.mark.parametrize("score", [RECALL, F1])
 @pytest.mark.parametrize("macro", [False, True])
 def test_inverted_tails_are_those_of_the_draws(score: Score, macro: bool) -> None:  # noqa: FBT001
-    units = 300
-    parts = np.arange(units) % 5 if macro else None
+    units = 60
+    parts = np.arange(units) % 3 if macro else None
     counts = submissions(3, units)
     sample = sample_of(score, NAMES, [rows(99, units, 0.77), *counts[1:]], None, parts)
-    observed = 0.01
-    sums = list(picking.shuffled_sums(sample, 40_000, 1))
+    observed = 0.02
+    sums = list(picking.shuffled_sums(sample, 10_000, 1))
     for row in (1, 2, 3):
         drawn = np.concatenate([next(iter(picking.swapped_differences(sample, [(row, 0)], each))) for each in sums])
         share = float((drawn >= observed).mean())
         found = picking._inverted_tail(sample, row, 0, observed)
         assert found is not None
         assert found.error is not None
-        error = 4 * np.sqrt(share * (1 - share) / 40_000)
+        error = 4 * np.sqrt(share * (1 - share) / 10_000)
         # inversion does not see the steps of whole words
         assert found.p == pytest.approx(share, abs=error + share * (found.error + 0.04))
         exact = picking._tail(sample, row, 0, observed, 2e9)
@@ -198,13 +188,6 @@ def test_a_mean_of_parts_has_small_p_too(score: Score) -> None:
     found, unselected, _ = asked(sample)
     assert found.kind == "inversion"
     assert 0 < unselected <= found.p < 1e-6
-
-
-def test_one_submission_has_the_unselected_p() -> None:
-    sample = sample_of(F1, NAMES, submissions(1, 200), None, None)
-    found, unselected, _ = asked(sample)
-    assert found.p == unselected
-    assert found.kind == "exact"
 
 
 def test_equal_submissions_and_those_equal_to_the_opponent_add_nothing() -> None:
@@ -230,15 +213,6 @@ def test_p_is_never_below_the_unselected_one() -> None:
         counts = [rows(seed, 12), *(rows(10 * seed + each, 12) for each in range(1, 5))]
         found, unselected, _ = asked(sample_of(F1, NAMES, counts, None, None))
         assert unselected <= found.p <= 1.0
-
-
-def test_unknown_submissions_count_with_the_tail_of_the_row_ahead() -> None:
-    sample = sample_of(RECALL, NAMES, submissions(2, 12, 0.9), None, None)
-    known, unselected, _ = asked(sample)
-    found, *_ = asked(sample, unknown=3)
-    assert found.p == pytest.approx(min(1.0, known.p + 3 * unselected))
-    assert "3 submissions without counts" in found.how
-    assert found.kind == "inversion"
 
 
 def test_draws_stop_where_plenty_reached_it() -> None:

@@ -12,6 +12,7 @@ from treescore.core.scores import ratio_score
 from treescore.significance import Candidate, Settings, compare
 
 
+@pytest.mark.slow
 def test_the_published_example_on_real_alignments(real_data: Path, golden: Any) -> None:
     expected = golden("comparison_example")
     folder = real_data / "alignment_enfr"

@@ -49,16 +49,16 @@ def test_the_ends_are_exact() -> None:
 
 
 @pytest.mark.parametrize("deviations", [-2.0, -0.1, 0.02, 0.7, 2.0, 4.0])
-@pytest.mark.parametrize("units", [21, 60, 150])
+@pytest.mark.parametrize("units", [21, 150])
 def test_a_sum_agrees_with_random_signs(units: int, deviations: float) -> None:
     generator = np.random.default_rng(units)
     e = generator.normal(size=units)
     observed = deviations * math.sqrt(float(e @ e))
-    signs = generator.integers(0, 2, (400_000, units), np.int8)
+    signs = generator.integers(0, 2, (100_000, units), np.int8)
     share = float((2.0 * (signs.astype(np.float32) @ e.astype(np.float32)) - e.sum() >= observed).mean())
     found = sum_tail(e, observed)
     assert found.error is not None
-    noise = math.sqrt(max(share, found.p) / 400_000)
+    noise = math.sqrt(max(share, found.p) / 100_000)
     assert abs(found.p - share) <= 4 * noise + 4 * found.error * found.p
 
 
@@ -92,13 +92,13 @@ def test_p_is_valid_at_any_number_of_draws() -> None:
     generator = np.random.default_rng(0)
     copies = np.ones(40, np.int64)
     found = []
-    for seed in range(2_000):
+    for seed in range(500):
         d = generator.normal(size=40)
         e, x = np.abs(d), abs(float(d.sum()))
         sampled = sampled_tail(linear_kinds(e, copies), x, x, saddle_at(e, copies, x).t, seed=seed, draws=5)
         found.append(2.0 * math.exp(sampled.log_p))
     share = float((np.array(found) <= 0.05).mean())
-    assert share <= 0.05 + 3 * math.sqrt(0.05 * 0.95 / 2_000)
+    assert share <= 0.05 + 3 * math.sqrt(0.05 * 0.95 / 500)
 
 
 @pytest.mark.parametrize("units", [21, 60, 300])

@@ -127,15 +127,6 @@ def test_an_error_rate_has_its_own_sign_and_the_same_p() -> None:
     assert greater + less == pytest.approx(1)
 
 
-def test_turning_the_pair_round_turns_the_interval() -> None:
-    a, b = runs_of(1, 2), runs_of(2, 4)
-    forth, back = outcome(F1, a, b), outcome(F1, b, a)
-    assert forth.test.p == pytest.approx(back.test.p)
-    assert forth.test.ci is not None
-    assert back.test.ci is not None
-    assert forth.test.ci.low == pytest.approx(-back.test.ci.high)
-
-
 def test_p_is_not_below_that_of_the_units_that_differ() -> None:
     """Two methods whose runs never differ, and one unit that does: the runs say nothing of other texts."""
     a = recall_rows([[5, 5, 5, 5]] * 4, [10] * 4)

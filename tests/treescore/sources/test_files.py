@@ -12,7 +12,7 @@ from pathlib import Path
 
 import pytest
 
-from treescore import InputError, compare, score
+from treescore import InputError, score
 from treescore.cli.files import ended
 from treescore.errors import FilePath, TreescoreWarning
 from treescore.sources import StandardInput, format_of, read_source, texts
@@ -153,15 +153,6 @@ def test_each_text_of_a_parallel_treebank_may_be_a_folder(tmp_path: Path) -> Non
     with pytest.raises(InputError) as caught:
         score(gold, {"A": {**gold, "alignment": bad}}, format="parallel")
     assert (caught.value.problems[0].pointer, caught.value.problems[0].line) == (str(bad / "b.pharaoh"), 1)
-
-
-def test_an_absolute_path_keeps_its_slash(tmp_path: Path, capsys) -> None:
-    (tmp_path / "bad.conllu").write_text(BAD, encoding="utf-8")
-    (tmp_path / "gold.conllu").write_text(SECOND, encoding="utf-8")
-    with pytest.raises(InputError) as caught:
-        score(tmp_path / "gold.conllu", [tmp_path / "bad.conllu"])
-    ended(caught.value)
-    assert capsys.readouterr().err.startswith(f"{tmp_path}/bad.conllu, line 1")
 
 
 @pytest.mark.parametrize(
@@ -324,10 +315,3 @@ def test_bytes_of_any_kind_and_any_path_are_texts(tmp_path: Path) -> None:
     (tmp_path / "x").write_text(FIRST, encoding="utf-8")
     with os.scandir(tmp_path) as entries:
         assert read_source(next(entries), CONLLU, "").text == FIRST.encode()
-
-
-def test_two_parsers_in_two_folders_are_two_systems(tmp_path: Path) -> None:
-    (tmp_path / "gold.conllu").write_text(FIRST, encoding="utf-8")
-    outputs = [folder(tmp_path / name, out_conllu=FIRST) / "out.conllu" for name in ("a", "b")]
-    result = compare(tmp_path / "gold.conllu", outputs)
-    assert len(result.comparisons[0]["pairs"]) == 1

@@ -281,6 +281,7 @@ def test_flattening_is_idempotent_and_keeps_the_words(trees: list[str], rules: l
     assert words_of(once) == words_of(given)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", sorted(RULE_SETS))
 def test_shipped_rules_hold_on_real_trees(real_data: Path, name: str) -> None:
     reader = make_format("bracketed", {"layout": None, "unreadable": "job"})

@@ -148,30 +148,6 @@ def test_a_bracket_parser_and_a_dependency_parser_in_one_job() -> None:
         assert outcomes["attachment"].totals[:4].tolist() == [9, 9, 9, 9]
 
 
-def test_a_sentence_without_a_parse_costs_recall_and_no_more() -> None:
-    """A blank line in brackets, first, between, and last."""
-    spec = parse_spec({"format": "bracketed", "metrics": ["dependency_relations"], "transforms": ["heads"]})
-    evaluation = Evaluation(spec, (SENTENCE * 3).encode())
-    for missing in range(3):
-        lines = [SENTENCE] * 3
-        lines[missing] = "\n"
-        outcome = evaluation.score("".join(lines).encode(), parse_format({"name": "bracketed", "layout": "lines"}))[0]
-        expected = [[8, 8, 8, 8]] * 3
-        expected[missing] = [0, 8, 0, 0]
-        found = outcome["dependency_relations"]
-        assert found.rows.tolist() == expected
-        assert [(warning.code, warning.sentence) for warning in found.warnings] == [
-            ("sentence-without-parse", missing + 1)
-        ]
-
-
-def test_words_where_gold_has_none_are_refused() -> None:
-    spec = parse_spec({"format": "bracketed", "metrics": ["dependency_relations"], "transforms": ["heads"]})
-    with pytest.raises(InputError) as caught:
-        Evaluation(spec, b"\n(S (NN a))\n").score(b"(S (NN a))\n\n")
-    assert caught.value.problems[0].code == "text-mismatch"
-
-
 def test_phrase_boundaries_and_dependencies_of_one_pair_side_by_side() -> None:
     """One wrong attachment of a coordination: many brackets, two dependencies (what Lin 1995 holds against brackets).
 
@@ -203,6 +179,7 @@ def test_phrase_boundaries_and_dependencies_of_one_pair_side_by_side() -> None:
     assert outcomes["dependency_relations"].totals.tolist() == [9, 9, 7, 7]
 
 
+@pytest.mark.slow
 def test_real_trees_become_trees(real_data: Path) -> None:
     for path in sorted((real_data / "gum").glob("*.mrg")):
         treebank = make_format("bracketed", {}).read(path.read_bytes(), Vocabulary(), Limits())

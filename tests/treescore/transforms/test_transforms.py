@@ -10,9 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tests.treescore.building import brackets, tree_strings, treebank
-from treescore.core.registry import make_format, make_transform
-from treescore.core.text import DEFAULT_LIMITS
-from treescore.core.trees import Vocabulary
+from treescore.core.registry import make_transform
 from treescore.errors import InputError
 from treescore.evaluation.evaluate import Evaluation
 from treescore.evaluation.spec import parse_spec
@@ -174,24 +172,6 @@ def test_a_word_that_holds_the_place_of_an_emptied_phrase_stays_under_their_step
     assert found.ends.tolist() == [2, 1, 2, 2]
 
 
-def test_tables_of_kikas_and_treumuth(golden: Any) -> None:
-    """Table 1 and table 2 of their paper: spans from 1, ends exclusive, preterminals are constituents."""
-    tables = golden("parseval_preprocessing")
-    clean = ["strip-functions", {"name": "drop-traces", "params": {"emptied": "word"}}]
-    assert constituents(tables["table1"]["tree"], []) == sorted(map(tuple, tables["table1"]["constituents"]))
-    second = tables["table2"]
-    expected = sorted(map(tuple, second["clean_labels_only"]["gold_spans"]))
-    assert constituents(second["gold"], clean) == expected
-    for steps, name in ((clean, "clean_labels_only"), ([*clean, "drop-empty"], "clean_labels_and_empty_phrases")):
-        for outer in (False, True):
-            params = {"preset": "kikas-treumuth", "outer_bracket": outer}
-            counts = parseval(second["gold"], second["system"], steps, params)
-            assert counts == {
-                **{key: second[name][key] for key in ("matched", "system")},
-                "gold": second[name]["gold"] + outer,
-            }
-
-
 @pytest.mark.parametrize("name", [*STEPS, "delete-labels"])
 @pytest.mark.parametrize("sentences", [1, 3])
 def test_unequal_numbers_of_sentences_are_told_after_any_transform(name: str, sentences: int) -> None:
@@ -200,27 +180,6 @@ def test_unequal_numbers_of_sentences_are_told_after_any_transform(name: str, se
     with pytest.raises(InputError) as error:
         Evaluation(spec, tree * 2).score(tree * sentences)
     assert error.value.problems[0].code == "sentence-count-mismatch"
-
-
-def parseval(gold: str, system: str, steps: list[Any], params: dict[str, Any]) -> dict[str, int]:
-    spec = parse_spec({"format": "bracketed", "transforms": steps, "metrics": [{"name": "parseval", "params": params}]})
-    outcome = Evaluation(spec, gold.encode() + b"\n").score(system.encode() + b"\n")[0]["parseval"]
-    totals = dict(zip(spec.entry("parseval").metric.table.count_names, outcome.totals.tolist(), strict=True))
-    return {name: totals[name] for name in ("matched", "gold", "system")}
-
-
-def constituents(tree: str, steps: list[Any]) -> list[tuple[str, int, int]]:
-    spec = parse_spec({"format": "bracketed", "transforms": steps, "metrics": ["leaf_ancestor"]})
-    trees: Any = make_format("bracketed", {"layout": None, "unreadable": "job"}).read(
-        tree.encode() + b"\n", Vocabulary(), DEFAULT_LIMITS
-    )
-    for step in spec.entries[0].steps:
-        trees = step.transform.apply(trees, trees)
-    strings = trees.vocabulary.strings
-    nodes = zip(trees.labels.tolist(), trees.starts.tolist(), trees.ends.tolist(), strict=True)
-    phrases = [(strings[label], start + 1, end + 1) for label, start, end in nodes if label]
-    words = [(strings[tag], place + 1, place + 2) for place, tag in enumerate(trees.tags.tolist()) if tag >= 0]
-    return sorted(phrases + words)
 
 
 @given(st.lists(tree_strings(), min_size=1, max_size=3), st.data())
@@ -234,23 +193,6 @@ def test_edited_treebanks_stay_well_formed(trees: list[str], data: Any) -> None:
     assert len(edited.labels) == len(nodes) - sum(nodes)
     assert (edited.starts <= edited.ends).all()
     assert treebank(*brackets(edited)).ends.tolist() == edited.ends.tolist()
-
-
-@given(st.lists(tree_strings(), min_size=2, max_size=4), st.sampled_from(STEPS))
-def test_transforms_work_sentence_by_sentence(trees: list[str], name: str) -> None:
-    whole = treebank(*trees)
-    step = make_transform(name, {})
-    alone = [brackets(step.apply(tree, tree))[0] for tree in map(treebank, trees)]
-    assert brackets(step.apply(whole, whole)) == alone
-
-
-@given(tree_strings(), st.sampled_from(STEPS))
-def test_transforms_are_idempotent(tree: str, name: str) -> None:
-    """Without its step `unary`, in the case of `black`; the next test shows why."""
-    given = treebank(tree)
-    step = make_transform(name, {"unary": False} if name == "black" else {})
-    once = step.apply(given, given)
-    assert brackets(step.apply(once, once)) == brackets(once)
 
 
 def test_black_deletes_words_by_the_phrases_of_its_input() -> None:

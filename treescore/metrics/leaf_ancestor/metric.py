@@ -12,6 +12,7 @@ import numpy as np
 from treescore.core import columns, registry
 from treescore.core.arrays import BoolArray, FloatArray, IntArray, grouped, largest_first
 from treescore.core.discontinuity import with_gaps
+from treescore.core.jit import attempts
 from treescore.core.params import BOOLEAN, Json, Param
 from treescore.core.scores import ZERO, ScoreTable, errors_param, ratio_score
 from treescore.core.structure import NONE
@@ -112,6 +113,8 @@ COUNT_NAMES = ("words", "word_score_sum", "sentences", "sentence_score_sum", "er
 NOTHING_SCORED = "no sentence could be compared"
 TABLES, WHOLE_TEXT = 10, 50
 """The limits on a sentence's distance tables and on a whole text, as multiples of that on depth times words."""
+CELL = 2
+"""How many elements cost what a cell of a distance table does."""
 
 SHOWN_IN_ITEMS, SHOWN_IN_EXAMPLES = 1_000_000, 100
 """Most symbols of all lineages of an item, and of one in an example: hostile trees have very long lineages."""
@@ -205,8 +208,11 @@ class LeafAncestor(registry.Metric):
         _check_bound(chains, usable, limits)
         costs = self._cost.over(gold.vocabulary, *(side.labels for side in chains))
         bound = limits.max_lineage_cells
-        result = kernel.word_scores(*chains, usable, costs, kernel.Bounds(TABLES * bound, WHOLE_TEXT * bound))
-        if result.failed >= 0:
+        for allowed in attempts(kernel.word_scores, WHOLE_TEXT * bound, CELL):
+            result = kernel.word_scores(*chains, usable, costs, kernel.Bounds(TABLES * bound, allowed))
+            if result.failed < 0:
+                break
+        else:
             raise _too_costly(result.failed, bound)
         rows = self._rows(gold, check, result.scores)
         scored = _Scored(gold, system, *chains, result.scores, result.lineages, self._regularity)

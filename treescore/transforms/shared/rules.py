@@ -19,7 +19,7 @@ from typing import NamedTuple
 import numpy as np
 
 from treescore.core.arrays import BoolArray, IntArray, offsets_of
-from treescore.core.jit import compiled
+from treescore.core.jit import attempts, compiled
 from treescore.core.params import Json
 from treescore.core.structure import NONE, Structure, structure_of
 from treescore.core.trees import ConstituentTreebank, Vocabulary
@@ -324,14 +324,17 @@ def dropped_by(rules: Sequence[Rule], treebank: ConstituentTreebank) -> BoolArra
     list_children(treebank.starts, treebank.node_offsets, treebank.word_offsets, links, items)
     order = _post_order(links)
     budget = STEPS_ALWAYS + STEPS_EACH * (nodes + words)
-    failed = apply_rules(grammar, items, treebank.node_offsets, order, budget)
-    if failed >= 0:
-        detail = (
-            f"The rules exceed {budget} child visits, reached in sentence {failed + 1}. "
-            "Use fewer rules, or none that can raise thousands of children one by one."
-        )
-        raise LimitError(Problem("rule-limit", detail, sentence=failed + 1))
-    return items.dropped
+    failed = -1
+    for allowed in attempts(apply_rules, budget):
+        applied = Items._make(values.copy() for values in items)
+        failed = apply_rules(grammar, applied, treebank.node_offsets, order, allowed)
+        if failed < 0:
+            return applied.dropped
+    detail = (
+        f"The rules exceed {budget} child visits, reached in sentence {failed + 1}. "
+        "Use fewer rules, or none that can raise thousands of children one by one."
+    )
+    raise LimitError(Problem("rule-limit", detail, sentence=failed + 1))
 
 
 def _grammar(rules: Sequence[Rule], vocabulary: Vocabulary) -> tuple[Grammar, IntArray]:

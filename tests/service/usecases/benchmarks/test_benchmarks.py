@@ -37,10 +37,6 @@ from tests.fixtures.tasks import ANYONE, BENCHMARK, SLUG, TWO_PARTS
 SEVERAL = {"source": "x", "target": "x", "alignment": "1-1"}
 
 
-def codes(error):
-    return {(problem.code, problem.pointer) for problem in error.value.problems}
-
-
 def test_gold_is_checked_by_a_worker_and_the_first_revision_becomes_active(task, context):
     create_benchmark(context, ORGANISER, loaded(BenchmarkRequest, BENCHMARK))
     before = task.benchmark()
@@ -81,34 +77,25 @@ def test_digests_of_gold_are_keyed_and_the_key_is_this_stores(task, context):
     assert plain
     assert all(digest.removeprefix("sha256:") not in shown for digest in plain)
     assert "hmac-sha256:" in shown
+    assert [task.benchmark(ANYONE)["parts"]["en"][size] for size in ("words", "sentences")] == [None, None]
 
 
-def test_who_may_not_read_gold_learns_no_size_of_it(task):
-    task.make()
-    assert task.benchmark(ANYONE)["parts"]["en"]["words"] is None
-    assert task.benchmark(ANYONE)["parts"]["en"]["sentences"] is None
-
-
-@pytest.mark.parametrize(
-    ("changes", "code", "pointer"),
-    [
+def test_a_request_that_makes_no_sense_is_refused_with_a_pointer(context):
+    opens = "2027-01-01T00:00:00Z"
+    for changes, code, pointer in (
         ({"parts": {}}, "no-parts", "/parts"),
         ({"parts": {"..": {"gold": "x"}}}, "bad-part-name", "/parts"),
         ({"parts": {"pooled": {"gold": "x"}}}, "bad-part-name", "/parts"),
         ({"parts": {"en": {"gold": SEVERAL}}}, "wrong-text-shape", "/parts/en"),
-        ({"opens_at": "2027-01-01T00:00:00Z", "closes_at": "2026-01-01T00:00:00Z"},
-         "closes-before-opening", "/closes_at"),
-        ({"opens_at": "2027-01-01T00:00:00Z", "closes_at": "2027-01-01T11:00:00+11:00"},
-         "closes-before-opening", "/closes_at"),
+        ({"opens_at": opens, "closes_at": "2026-01-01T00:00:00Z"}, "closes-before-opening", "/closes_at"),
+        ({"opens_at": opens, "closes_at": "2027-01-01T11:00:00+11:00"}, "closes-before-opening", "/closes_at"),
         ({"metrics": ["no-such-metric"]}, "unknown-metric", "/metrics/0"),
         ({"main_score": "attachment.nothing"}, "unknown-score", "/main_score"),
         ({"format": "bracketed"}, "metric-format-mismatch", "/metrics/0"),
-    ],
-)  # fmt: skip
-def test_a_request_that_makes_no_sense_is_refused_with_a_pointer(context, changes, code, pointer):
-    with pytest.raises(Unprocessable) as error:
-        create_benchmark(context, ORGANISER, loaded(BenchmarkRequest, {**BENCHMARK, **changes}))
-    assert (code, pointer) in codes(error)
+    ):
+        with pytest.raises(Unprocessable) as error:
+            create_benchmark(context, ORGANISER, loaded(BenchmarkRequest, {**BENCHMARK, **changes}))
+        assert (code, pointer) in {(problem.code, problem.pointer) for problem in error.value.problems}
 
 
 def test_a_slug_is_taken_once_and_for_ever(task, context):
@@ -120,7 +107,10 @@ def test_a_slug_is_taken_once_and_for_ever(task, context):
         create_benchmark(context, ORGANISER, loaded(BenchmarkRequest, BENCHMARK))
 
 
-def test_a_repeated_request_finds_its_benchmark(context):
+def test_only_organisers_make_benchmarks_and_a_repeated_request_finds_its_own(context):
+    for caller, error in ((SCORER, Forbidden), (ANYONE, Unauthorized)):
+        with pytest.raises(error):
+            create_benchmark(context, caller, loaded(BenchmarkRequest, BENCHMARK))
     repeat = IdempotencyKey("key-1", "digest-1")
     assert create_benchmark(context, ORGANISER, loaded(BenchmarkRequest, BENCHMARK), repeat) == (SLUG, True)
     assert create_benchmark(context, ORGANISER, loaded(BenchmarkRequest, BENCHMARK), repeat) == (SLUG, False)
@@ -133,38 +123,20 @@ def test_a_repeated_request_finds_its_benchmark(context):
         )
 
 
-def test_only_organisers_make_benchmarks(context):
-    with pytest.raises(Forbidden):
-        create_benchmark(context, SCORER, loaded(BenchmarkRequest, BENCHMARK))
-    with pytest.raises(Unauthorized):
-        create_benchmark(context, ANYONE, loaded(BenchmarkRequest, BENCHMARK))
+LATE = GOLD_CONLLU + GOLD_CONLLU.replace("# sent_id = s1", "# newdoc id = two\n# sent_id = s3")
 
 
-def blocks_of(context):
+@pytest.mark.parametrize(("part", "blocks"), [
+    ({"gold": GOLD_CONLLU, "items": {"blocks": ["one", "two"]}}, ["one", "two"]),
+    ({"gold": "# newdoc id = one\n" + GOLD_CONLLU}, ["one", "one"]),
+    ({"gold": LATE}, [None, None, "two", "two"]),
+    ({"gold": GOLD_CONLLU}, []),
+], ids=["named with it", "marked in it", "marked late", "unmarked"])  # fmt: skip
+def test_documents_of_gold_are_its_blocks(task, context, part, blocks):
+    task.make(parts={"en": part})
     with context.store.read() as db:
         body = artifacts.get(db, revisions.get(db, SLUG, 1).id, blocks_name(0))
-    return None if body is None else artifacts.unpack_json(body)
-
-
-def test_what_is_said_of_the_sentences_of_gold_goes_with_it(task, context):
-    task.make(parts={"en": {"gold": GOLD_CONLLU, "items": {"blocks": ["one", "two"]}}})
-    assert blocks_of(context) == ["one", "two"]
-
-
-def test_documents_of_gold_are_its_blocks(task, context):
-    task.make(parts={"en": {"gold": "# newdoc id = one\n" + GOLD_CONLLU}})
-    assert blocks_of(context) == ["one", "one"]
-
-
-def test_sentences_before_the_first_mark_have_no_document_and_gold_without_marks_has_none(task, context):
-    late = GOLD_CONLLU + GOLD_CONLLU.replace("# sent_id = s1", "# newdoc id = two\n# sent_id = s3")
-    task.make(parts={"en": {"gold": late}})
-    assert blocks_of(context) == [None, None, "two", "two"]
-
-
-def test_that_gold_marks_no_document_is_stored_too(task, context):
-    task.make()
-    assert blocks_of(context) == []
+    assert artifacts.unpack_json(body) == blocks
 
 
 def test_items_that_do_not_fit_gold_fail_its_check(task):
@@ -177,69 +149,37 @@ def test_items_that_do_not_fit_gold_fail_its_check(task):
 class TestPatch:
     """PATCH goes from one known state to the next."""
 
-    def test_it_needs_the_state_it_goes_from(self, task, context):
-        task.make()
-        with pytest.raises(PreconditionRequired):
-            patch_benchmark(context, ORGANISER, SLUG, loaded(BenchmarkChanges, {"title": "New"}), None)
-        with pytest.raises(PreconditionFailed):
-            patch_benchmark(context, ORGANISER, SLUG, loaded(BenchmarkChanges, {"title": "New"}), '"0123"')
-
-    def test_of_two_at_once_one_is_refused(self, task, context):
+    def test_it_needs_the_state_it_goes_from_and_of_two_at_once_one_is_refused(self, task, context):
         task.make()
         etag = f'"{view_benchmark(context, ORGANISER, SLUG).etag}"'
+        new = loaded(BenchmarkChanges, {"title": "New"})
+        with pytest.raises(PreconditionRequired):
+            patch_benchmark(context, ORGANISER, SLUG, new, None)
         patched = patch_benchmark(context, ORGANISER, SLUG, loaded(BenchmarkChanges, {"title": "First"}), etag)
-        with pytest.raises(PreconditionFailed):
-            patch_benchmark(context, ORGANISER, SLUG, loaded(BenchmarkChanges, {"title": "Second"}), etag)
+        for known in (etag, '"0123"'):
+            with pytest.raises(PreconditionFailed):
+                patch_benchmark(context, ORGANISER, SLUG, new, known)
         assert task.benchmark()["title"] == "First"
         assert patched.etag == view_benchmark(context, ORGANISER, SLUG).etag
 
-    def test_members_of_quota_and_leaderboard_change_one_by_one(self, task, context):
-        task.make(quota={"scored_per_day": 5}, leaderboard={"anonymous": True})
-        patch_benchmark(
-            context,
-            ORGANISER,
-            SLUG,
-            loaded(
-                BenchmarkChanges,
-                {
-                    "quota": {"scored_total": 9},
-                    "leaderboard": {"pick": "last"},
-                    "closes_at": "2027-11-01T23:59:59-12:00",
-                },
-            ),
-            "*",
-        )
+    def test_members_of_quota_and_leaderboard_change_one_by_one(self, task):
+        task.make(quota={"scored_per_day": 5}, leaderboard={"anonymous": True}, opens_at="2026-01-01T00:00:00Z")
+        before = task.benchmark()
+        task.patch(quota={"scored_total": 9}, leaderboard={"pick": "last"}, closes_at="2027-11-01T23:59:59-12:00")
         document = task.benchmark()
         assert document["quota"] == {
-            "scored_per_day": 5,
-            "scored_total": 9,
-            "attempts_per_day": 20,
-            "comparisons_per_day": 20,
-        }
-        assert document["leaderboard"] == {
-            "public": True,
-            "anonymous": True,
-            "pick": "last",
-            "frozen_at": None,
-            "ladder": False,
-            "split": None,
-            "scores": None,
-            "margin": None,
-            "unit": "auto",
-        }
+            "scored_per_day": 5, "scored_total": 9, "attempts_per_day": 20, "comparisons_per_day": 20
+        }  # fmt: skip
+        assert document["leaderboard"] == {**before["leaderboard"], "pick": "last"}
+        assert before["leaderboard"] == {
+            "public": True, "anonymous": True, "pick": "best", "frozen_at": None, "ladder": False, "split": None,
+            "scores": None, "margin": None, "unit": "auto",
+        }  # fmt: skip
         assert document["closes_at"] == "2027-11-02T11:59:59.000Z"
-
-    def test_a_change_that_makes_no_sense_changes_nothing(self, task, context):
-        task.make(opens_at="2026-01-01T00:00:00Z")
+        # what makes no sense changes nothing
         with pytest.raises(Unprocessable):
-            patch_benchmark(
-                context,
-                ORGANISER,
-                SLUG,
-                loaded(BenchmarkChanges, {"title": "New", "closes_at": "2025-01-01T00:00:00Z"}),
-                "*",
-            )
-        assert task.benchmark()["title"] == BENCHMARK["title"]
+            task.patch(title="New", closes_at="2025-01-01T00:00:00Z")
+        assert task.benchmark() == document
 
 
 class TestDelete:
@@ -266,47 +206,39 @@ class TestDelete:
 class TestInput:
     """The words of gold, where organisers give them out."""
 
-    def test_it_is_given_out_only_where_organisers_say_so(self, task, context):
+    def test_it_is_given_out_only_where_organisers_say_so_and_once_it_is_open(self, task, context):
         task.make()
         with pytest.raises(NotFound):
             part_input(context, ANYONE, SLUG, "en")
-        patch_benchmark(context, ORGANISER, SLUG, loaded(BenchmarkChanges, {"publish_input": True}), "*")
+        task.patch(publish_input=True)
         body = part_input(context, ANYONE, SLUG, "en").body.decode()
         assert body.splitlines()[0] == "1\tShe" + "\t_" * 8
         for annotation in ("nsubj", "PRON", "see", "s1"):
             assert annotation not in body
-
-    def test_not_before_the_benchmark_opens(self, task, context):
-        task.make(publish_input=True, opens_at="2999-01-01T00:00:00Z")
+        with pytest.raises(NotFound):
+            part_input(context, ANYONE, SLUG, "fr")
+        task.patch(opens_at="2999-01-01T00:00:00Z")
         with pytest.raises(NotFound, match="opens"):
             part_input(context, ANYONE, SLUG, "en")
         assert part_input(context, ORGANISER, SLUG, "en").body.startswith(b"1\tShe\t")
 
-    def test_words_are_not_given_out_where_tokenization_is_scored(self, task, context):
-        task.make({**BENCHMARK, "metrics": ["ud"], "main_score": None}, publish_input=True)
-        assert part_input(context, ANYONE, SLUG, "en").body == b"She saw stars . Go home\n"
-
-    def test_of_trees_their_words(self, task, context):
-        task.make(
-            format="bracketed", metrics=["parseval"], main_score=None, parts={"a": {"gold": GOLD_TREE}},
-            publish_input="words",
-        )  # fmt: skip
-        assert part_input(context, ANYONE, SLUG, "a").body == b"the dog saw it\n"
-
-    def test_an_unknown_part_is_not_found(self, task, context):
-        task.make(publish_input=True)
-        with pytest.raises(NotFound):
-            part_input(context, ANYONE, SLUG, "fr")
+    @pytest.mark.parametrize(("changes", "shown"), [
+        ({"metrics": ["ud"], "publish_input": True}, b"She saw stars . Go home\n"),
+        ({"format": "bracketed", "metrics": ["parseval"], "parts": {"en": {"gold": GOLD_TREE}},
+          "publish_input": "words"}, b"the dog saw it\n"),
+    ], ids=["where tokenization is scored", "of trees"])  # fmt: skip
+    def test_it_is_words_alone(self, task, context, changes, shown):
+        task.make({**BENCHMARK, "main_score": None, **changes})
+        assert part_input(context, ANYONE, SLUG, "en").body == shown
 
 
 def test_lists_are_paged_by_slug_and_filtered_by_series(task, context):
     for slug, series in (("b", "x"), ("a", "x"), ("c", "y")):
         create_benchmark(context, ORGANISER, loaded(BenchmarkRequest, {**BENCHMARK, "id": slug, "series": series}))
+
+    def listed(**query):
+        return [item["id"] for item in list_benchmarks(context, ANYONE, BenchmarksQuery(**query)).items]
+
     page = list_benchmarks(context, ANYONE, BenchmarksQuery(limit=2))
     assert [item["id"] for item in page.items] == ["a", "b"]
-    assert [
-        item["id"] for item in list_benchmarks(context, ANYONE, BenchmarksQuery(cursor=page.next, limit=2)).items
-    ] == ["c"]
-    assert [item["id"] for item in list_benchmarks(context, ANYONE, BenchmarksQuery(limit=9, series="y")).items] == [
-        "c"
-    ]
+    assert listed(cursor=page.next, limit=2) == listed(limit=9, series="y") == ["c"]

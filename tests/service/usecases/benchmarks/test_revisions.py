@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from typing import Any
 
 import orjson
 import pytest
@@ -13,19 +14,18 @@ from service.context import Context
 from service.errors import Conflict, Forbidden, NotFound, Unprocessable
 from service.queue import BULK
 from service.requests import PageQuery
-from service.schemas.benchmarks import BenchmarkChanges, RevisionRequest
+from service.schemas.benchmarks import RevisionRequest
 from service.store import boards, runs, submissions, texts
 from service.store import revisions as stored
 from service.store.submissions import BoardEntry
 from service.store.tables import scores
 from service.usecases.access import IdempotencyKey
 from service.usecases.benchmarks import work as revision_work
-from service.usecases.benchmarks.benchmarks import patch_benchmark
 from service.usecases.benchmarks.revisions import create_revision, list_revisions, view_revision, wait_for_revision
 from service.usecases.boards.work import Side, rank_changes, rows_by_team
 from tests.fixtures.contexts import ORGANISER, work_of
 from tests.fixtures.requests import loaded
-from tests.fixtures.tasks import ANYONE, ONE_SENTENCE, RIGHT, SECOND_PART, SLUG, TWO_PARTS, WRONG, Task
+from tests.fixtures.tasks import ANYONE, ONE_SENTENCE, RIGHT, SECOND_PART, SLUG, TWO_PARTS, WRONG, Task, once
 from workers import entry, worker
 from workers.entry import do
 
@@ -33,13 +33,17 @@ FIXED = {"reason": "a wrong head", "parts": {"en": {"gold": WRONG}}}
 """Gold that makes the wrong output the right one."""
 
 
-@pytest.fixture
-def board(task):
+@once
+def board(task: Task):
     """Two teams: lyon is right under revision 1, oslo would be under FIXED."""
     task.make()
     task.lyon, task.oslo = task.team("lyon"), task.team("oslo")
     task.right, task.wrong = task.scored(task.lyon, RIGHT), task.scored(task.oslo, WRONG)
     return task
+
+
+def revise(task: Task, request: Any = FIXED) -> tuple[int, bool]:
+    return create_revision(task.context, ORGANISER, SLUG, loaded(RevisionRequest, request))
 
 
 def shown(context: Context, number: int, caller: Caller = ORGANISER):
@@ -54,7 +58,11 @@ def test_everything_is_scored_again_then_the_board_switches(board, context):
     assert create_revision(context, ORGANISER, SLUG, loaded(RevisionRequest, FIXED)) == (2, True)
     assert shown(context, 2)["state"] == "checking"
     assert main(board, board.right) == 1.0
+    with context.store.read() as db:
+        assert runs.get(db, stored.get(db, SLUG, 2).id).queue == BULK
+    assert not view_revision(context, ORGANISER, SLUG, 2).final
     board.work()
+    assert wait_for_revision(context, ORGANISER, SLUG, 2, 1).final
     after = shown(context, 2)
     assert (after["state"], after["active"], after["reason"]) == ("active", True, "a wrong head")
     assert shown(context, 1)["state"] == "superseded"
@@ -70,19 +78,13 @@ def task_scores(context, number):
 
 
 def test_it_says_who_moved_and_by_how_much(board, context):
-    create_revision(context, ORGANISER, SLUG, loaded(RevisionRequest, FIXED))
+    revise(board)
     board.work()
     rows = {row["team"]: row for row in shown(context, 2)["moved"]}
     assert rows["lyon"] == {
-        "team": "lyon",
-        "submission": board.right,
-        "submission_before": board.right,
-        "rank_before": 1,
-        "rank_after": 2,
-        "score_before": 1.0,
-        "score_after": pytest.approx(5 / 6),
-        "difference": pytest.approx(-1 / 6),
-    }
+        "team": "lyon", "submission": board.right, "submission_before": board.right, "rank_before": 1, "rank_after": 2,
+        "score_before": 1.0, "score_after": pytest.approx(5 / 6), "difference": pytest.approx(-1 / 6),
+    }  # fmt: skip
     assert (rows["oslo"]["rank_before"], rows["oslo"]["rank_after"]) == (2, 1)
     assert shown(context, 2, ANYONE)["moved"] is None  # gold differs in one sentence
     board.patch(feedback="items")
@@ -92,29 +94,22 @@ def test_it_says_who_moved_and_by_how_much(board, context):
     assert shown(context, 2, ANYONE)["moved"] == shown(context, 2)["moved"]
 
 
-@pytest.mark.parametrize("hidden", [{"feedback": "rounded"}, {"leaderboard": {"anonymous": True}},
-                                    {"leaderboard": {"public": False}},
-                                    {"leaderboard": {"frozen_at": "2026-01-01T00:00:00Z"}}])  # fmt: skip
-def test_who_moved_is_told_where_the_whole_board_is(board, context, hidden):
-    patch_benchmark(context, ORGANISER, SLUG, loaded(BenchmarkChanges, {"feedback": "items", **hidden}), "*")
-    create_revision(context, ORGANISER, SLUG, loaded(RevisionRequest, FIXED))
+def test_who_moved_is_told_where_the_whole_board_is(board, context):
+    board.patch(feedback="items")
+    revise(board)
     board.work()
+    assert shown(context, 2, board.lyon)["moved"]
+    frozen = "2026-01-01T00:00:00Z"
+    for hidden in ({"anonymous": True}, {"public": False}, {"frozen_at": frozen}):
+        board.patch(leaderboard={"anonymous": False, "public": True, "frozen_at": None, **hidden})
+        assert shown(context, 2, board.lyon)["moved"] is None
+    board.patch(feedback="rounded", leaderboard={"frozen_at": None})
     assert shown(context, 2, board.lyon)["moved"] is None
     assert shown(context, 2)["moved"]
 
 
-def test_the_work_is_bulk_work_and_tells_how_far_it_is(board, context):
-    create_revision(context, ORGANISER, SLUG, loaded(RevisionRequest, FIXED))
-    with context.store.read() as db:
-        revision = stored.get(db, SLUG, 2)
-        assert runs.get(db, revision.id).queue == BULK
-    assert not view_revision(context, ORGANISER, SLUG, 2).final
-    board.work()
-    assert wait_for_revision(context, ORGANISER, SLUG, 2, 1).final
-
-
 def test_a_dry_run_tells_the_same_and_switches_nothing(board, context):
-    create_revision(context, ORGANISER, SLUG, loaded(RevisionRequest, {**FIXED, "dry_run": True}))
+    revise(board, {**FIXED, "dry_run": True})
     assert (board.benchmark()["pending_revision"], board.benchmark(ANYONE)["pending_revision"]) == (2, None)
     board.work()
     tried = shown(context, 2)
@@ -124,7 +119,7 @@ def test_a_dry_run_tells_the_same_and_switches_nothing(board, context):
     with pytest.raises(NotFound):
         view_revision(context, ANYONE, SLUG, 2)
     assert [item["number"] for item in list_revisions(context, ANYONE, SLUG, PageQuery(limit=5)).items] == [1]
-    create_revision(context, ORGANISER, SLUG, loaded(RevisionRequest, FIXED))
+    revise(board)
     board.work()
     assert shown(context, 3)["moved"] == tried["moved"] != []
     with context.store.read() as db:
@@ -132,9 +127,7 @@ def test_a_dry_run_tells_the_same_and_switches_nothing(board, context):
 
 
 def test_other_metrics_measure_the_same_gold(board, context):
-    create_revision(
-        context, ORGANISER, SLUG, loaded(RevisionRequest, {"metrics": ["ud", "attachment"], "main_score": "ud.uas_f1"})
-    )
+    revise(board, {"metrics": ["ud", "attachment"], "main_score": "ud.uas_f1"})
     board.work()
     document = shown(context, 2)
     assert (document["state"], document["main_score"], document["metrics"]) == (
@@ -147,7 +140,7 @@ def test_other_metrics_measure_the_same_gold(board, context):
 
 
 def test_faulty_gold_leaves_the_old_revision_in_force(board, context):
-    create_revision(context, ORGANISER, SLUG, loaded(RevisionRequest, {"parts": {"en": {"gold": "no treebank\n"}}}))
+    revise(board, {"parts": {"en": {"gold": "no treebank\n"}}})
     board.work()
     document = shown(context, 2)
     assert (document["state"], document["active"]) == ("failed", False)
@@ -158,7 +151,7 @@ def test_faulty_gold_leaves_the_old_revision_in_force(board, context):
 
 
 def test_a_failure_half_way_leaves_the_old_revision_in_force(board, context, monkeypatch):
-    create_revision(context, ORGANISER, SLUG, loaded(RevisionRequest, FIXED))
+    revise(board)
     with context.store.read() as db:
         revision = stored.get(db, SLUG, 2)
     scored = []
@@ -185,7 +178,7 @@ def test_a_failure_half_way_leaves_the_old_revision_in_force(board, context, mon
 
 
 def test_begun_again_it_goes_on_where_it_was(board, context, monkeypatch):
-    create_revision(context, ORGANISER, SLUG, loaded(RevisionRequest, FIXED))
+    revise(board)
     monkeypatch.setattr(revision_work, "STEP_SECONDS", 0.0)
     scored = []
     original = revision_work.Scorer.score
@@ -205,7 +198,7 @@ def test_begun_again_it_goes_on_where_it_was(board, context, monkeypatch):
 
 
 def test_a_submission_that_lands_meanwhile_is_on_the_new_board_too(board, context, monkeypatch):
-    create_revision(context, ORGANISER, SLUG, loaded(RevisionRequest, FIXED))
+    revise(board)
     original = revision_work.Scorer.score
     landed = []
 
@@ -225,7 +218,7 @@ def test_a_submission_that_lands_meanwhile_is_on_the_new_board_too(board, contex
 
 
 def test_a_submission_that_lands_just_before_the_switch_is_scored_first(board, context, monkeypatch):
-    create_revision(context, ORGANISER, SLUG, loaded(RevisionRequest, FIXED))
+    revise(board)
     unscored, asked = revision_work.score_records.unscored, []
 
     def overlooked(*given):
@@ -266,18 +259,18 @@ def test_parts_that_are_not_named_stay_and_one_that_is_null_goes(task, context):
     task.make(TWO_PARTS)
     lyon = task.team()
     submission = task.scored(lyon, {"en": RIGHT, "de": SECOND_PART})
-    create_revision(context, ORGANISER, SLUG, loaded(RevisionRequest, {"parts": {"en": {"gold": WRONG}}}))
+    revise(task, {"parts": {"en": {"gold": WRONG}}})
     task.work()
     assert list(task.benchmark()["parts"]) == ["en", "de"]
     assert main(task, submission) == pytest.approx((5 / 6 + 1) / 2)
-    create_revision(context, ORGANISER, SLUG, loaded(RevisionRequest, {"parts": {"en": None}}))
+    revise(task, {"parts": {"en": None}})
     task.work()
     assert list(task.benchmark()["parts"]) == ["de"]
     assert main(task, submission) == 1.0
 
 
 def test_an_output_that_does_not_fit_the_new_gold_keeps_its_row_with_the_worst_value(board, context):
-    create_revision(context, ORGANISER, SLUG, loaded(RevisionRequest, {"parts": {"en": {"gold": ONE_SENTENCE}}}))
+    revise(board, {"parts": {"en": {"gold": ONE_SENTENCE}}})
     board.work()
     assert shown(context, 2)["state"] == "active"
     document = board.shown(board.lyon, board.right)
@@ -289,7 +282,7 @@ def test_an_output_that_does_not_fit_the_new_gold_keeps_its_row_with_the_worst_v
 def test_outputs_that_are_not_kept_cannot_be_scored_again(board, context):
     with context.store.write() as db:
         submissions.drop_outputs(db, [board.right], context.now())
-    create_revision(context, ORGANISER, SLUG, loaded(RevisionRequest, FIXED))
+    revise(board)
     board.work()
     assert shown(context, 2)["state"] == "active"
     assert set(task_scores(context, 2)) == {board.wrong}
@@ -297,20 +290,17 @@ def test_outputs_that_are_not_kept_cannot_be_scored_again(board, context):
     assert next(row for row in shown(context, 2)["moved"] if row["team"] == "lyon")["rank_after"] is None
 
 
-@pytest.mark.parametrize(
-    ("request_", "code"),
-    [
+def test_a_request_that_makes_no_sense_is_refused(board, context):
+    for request, code in (
         ({"parts": {"fr": {"gold": RIGHT}}}, "unknown-part"),
         ({"parts": {"fr": None}}, "unknown-part"),
         ({"parts": {"en": None}}, "no-parts"),
         ({"format": "conllx"}, "format-changed"),
         ({"metrics": ["no-such"]}, "unknown-metric"),
-    ],
-)
-def test_a_request_that_makes_no_sense_is_refused(board, context, request_, code):
-    with pytest.raises(Unprocessable) as error:
-        create_revision(context, ORGANISER, SLUG, loaded(RevisionRequest, request_))
-    assert [problem.code for problem in error.value.problems] == [code]
+    ):
+        with pytest.raises(Unprocessable) as error:
+            revise(board, request)
+        assert [problem.code for problem in error.value.problems] == [code]
     assert shown(context, 1)["active"]
     with pytest.raises(NotFound):
         view_revision(context, ORGANISER, SLUG, 2)
@@ -321,7 +311,7 @@ def test_one_revision_at_a_time(board, context):
     assert create_revision(context, ORGANISER, SLUG, loaded(RevisionRequest, FIXED), repeat) == (2, True)
     assert create_revision(context, ORGANISER, SLUG, loaded(RevisionRequest, FIXED), repeat) == (2, False)
     with pytest.raises(Conflict):
-        create_revision(context, ORGANISER, SLUG, loaded(RevisionRequest, FIXED))
+        revise(board)
 
 
 def test_teams_revise_nothing_and_see_revisions_without_gold(board, context):
@@ -337,10 +327,8 @@ def test_mending_gold_that_failed_its_check_opens_the_benchmark(task, context):
     task.make(parts={"en": {"gold": "no treebank\n"}})
     assert task.benchmark()["state"] == "failed"
     with pytest.raises(Conflict):
-        create_revision(
-            context, ORGANISER, SLUG, loaded(RevisionRequest, {"parts": {"en": {"gold": RIGHT}}, "dry_run": True})
-        )
-    create_revision(context, ORGANISER, SLUG, loaded(RevisionRequest, {"parts": {"en": {"gold": RIGHT}}}))
+        revise(task, {"parts": {"en": {"gold": RIGHT}}, "dry_run": True})
+    revise(task, {"parts": {"en": {"gold": RIGHT}}})
     task.work()
     assert (task.benchmark()["state"], task.benchmark()["active_revision"]) == ("active", 2)
     assert shown(context, 2)["moved"] == []
@@ -350,7 +338,7 @@ def test_the_switch_on_either_store(either_context):
     task = Task(either_context, work_of(either_context))
     task.make()
     submission = task.scored(task.team(), WRONG)
-    create_revision(either_context, ORGANISER, SLUG, loaded(RevisionRequest, FIXED))
+    revise(task)
     task.work()
     assert main(task, submission) == 1.0
     with either_context.store.read() as db:
@@ -367,7 +355,7 @@ def test_through_the_queue_a_long_re_scoring_lets_others_in_between(board, conte
         entry.run(of, run)
 
     monkeypatch.setattr(worker, "run", note)
-    create_revision(context, ORGANISER, SLUG, loaded(RevisionRequest, FIXED))
+    revise(board)
     with context.store.write() as db:
         for name in ("brd_1", "brd_2"):
             runs.add(db, name, "board", BULK, context.now(), "benchmark:another")

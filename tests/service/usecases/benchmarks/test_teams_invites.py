@@ -16,14 +16,14 @@ from service.usecases.benchmarks.benchmarks import delete_benchmark
 from service.usecases.benchmarks.teams import create_invite, delete_invite, join, list_invites, list_teams, view_invite
 from service.usecases.events import list_events
 from tests.fixtures.contexts import ORGANISER, later, with_config, work_of
-from tests.fixtures.tasks import ANYONE, SLUG, Task
+from tests.fixtures.tasks import ANYONE, SLUG, Task, once
 
 PAGE = PageQuery(limit=100)
 STRANGER = Caller(None, frozenset(), address="192.0.2.7")
 
 
-@pytest.fixture
-def made(task):
+@once
+def made(task: Task):
     task.make()
     return task
 
@@ -68,6 +68,9 @@ def test_the_secret_is_shown_once_and_stored_as_a_hash(made, context):
 def test_no_more_teams_are_made_than_it_allows(made, context):
     new = invite(context, teams=2)
     enter(context, new["secret"], "metz")
+    with pytest.raises(Conflict) as error:  # which uses up nothing
+        enter(context, new["secret"], "metz")
+    assert slug_of(error) == "id-taken"
     assert view_invite(context, STRANGER, new["secret"])["teams_left"] == 1
     enter(context, new["secret"], "oslo")
     for look in (lambda: enter(context, new["secret"], "lyon"), lambda: view_invite(context, ANYONE, new["secret"])):
@@ -93,25 +96,11 @@ def test_who_joins_at_the_same_time_does_not_pass_the_limit(either_context):
     assert len(list_teams(either_context, ORGANISER, SLUG, PAGE).items) == 3
 
 
-def test_a_taken_id_uses_up_nothing(made, context):
-    made.team("metz")
-    secret = invite(context, teams=1)["secret"]
-    with pytest.raises(Conflict) as error:
-        enter(context, secret, "metz")
-    assert slug_of(error) == "id-taken"
-    assert enter(context, secret, "oslo")["id"] == "oslo"
-
-
-def test_it_ends_with_its_time(made, context):
-    secret = invite(context)["secret"]
-    with pytest.raises(Gone) as error:
-        enter(later(context, days=2), secret)
-    assert slug_of(error) == "invite-expired"
-    assert list_teams(context, ORGANISER, SLUG, PAGE).items == []
-
-
-def test_it_ends_when_it_is_withdrawn_and_its_teams_stay(made, context):
+def test_it_ends_with_its_time_or_when_it_is_withdrawn_and_its_teams_stay(made, context):
     new = invite(context)
+    with pytest.raises(Gone) as error:
+        enter(later(context, days=2), new["secret"])
+    assert slug_of(error) == "invite-expired"
     enter(context, new["secret"], "metz")
     delete_invite(context, ORGANISER, SLUG, new["id"])
     with pytest.raises(Gone) as error:
@@ -119,6 +108,11 @@ def test_it_ends_when_it_is_withdrawn_and_its_teams_stay(made, context):
     assert slug_of(error) == "invite-withdrawn"
     assert list_invites(context, ORGANISER, SLUG, PAGE).items == []
     assert len(list_teams(context, ORGANISER, SLUG, PAGE).items) == 1
+    made.make(id="other")
+    other = invite(context)
+    with pytest.raises(NotFound):
+        delete_invite(context, ORGANISER, "other", other["id"])
+    assert enter(context, other["secret"], "oslo")["id"] == "oslo"
     for unknown in (new["id"], "inv_0", "\x00"):
         with pytest.raises(NotFound):
             delete_invite(context, ORGANISER, SLUG, unknown)
@@ -126,18 +120,15 @@ def test_it_ends_when_it_is_withdrawn_and_its_teams_stay(made, context):
 
 def test_nobody_joins_a_closed_or_deleted_benchmark(made, context):
     secret = invite(context)["secret"]
-    made.patch(closes_at="2020-01-01T00:00:00Z")
+    made.patch(opens_at="2099-01-01T00:00:00Z")
+    assert enter(context, secret, "early")["token"]
+    made.patch(opens_at=None, closes_at="2020-01-01T00:00:00Z")
     with pytest.raises(Forbidden) as error:
         enter(context, secret)
     assert slug_of(error) == "joining-closed"
     delete_benchmark(context, ORGANISER, SLUG)
     with pytest.raises(Gone):
         enter(context, secret)
-
-
-def test_who_joins_before_the_opening_is_in_time(task, context):
-    task.make(opens_at="2099-01-01T00:00:00Z")
-    assert enter(context, invite(context)["secret"])["token"]
 
 
 def test_unknown_invites_count_as_failed_authentications(made, context):
@@ -153,21 +144,18 @@ def test_unknown_invites_count_as_failed_authentications(made, context):
     assert enter(context, secret, caller=guesser)["id"] == "metz"
 
 
-def test_teams_make_see_and_withdraw_no_invites(made, context):
-    new = invite(context)
-    lyon = made.team("lyon")
-    with pytest.raises(Forbidden):
-        create_invite(context, lyon, SLUG, InviteRequest(expires_at=context.now(), teams_at_most=1))
-    with pytest.raises(Forbidden):
-        list_invites(context, lyon, SLUG, PAGE)
-    with pytest.raises(Forbidden):
-        delete_invite(context, lyon, SLUG, new["id"])
-
-
-def test_an_invite_does_not_begin_in_the_past(made, context):
-    past = datetime(2020, 1, 1, tzinfo=UTC)
+def test_teams_make_see_and_withdraw_no_invites_and_none_begins_in_the_past(made, context):
+    new, lyon = invite(context), made.team("lyon")
+    past = InviteRequest(expires_at=datetime(2020, 1, 1, tzinfo=UTC), teams_at_most=1)
+    for refused in (
+        lambda: create_invite(context, lyon, SLUG, past),
+        lambda: list_invites(context, lyon, SLUG, PAGE),
+        lambda: delete_invite(context, lyon, SLUG, new["id"]),
+    ):
+        with pytest.raises(Forbidden):
+            refused()
     with pytest.raises(Unprocessable) as error:
-        create_invite(context, ORGANISER, SLUG, InviteRequest(expires_at=past, teams_at_most=1))
+        create_invite(context, ORGANISER, SLUG, past)
     assert [each.pointer for each in error.value.problems] == ["/expires_at"]
 
 
@@ -199,11 +187,3 @@ def test_events_tell_organisers_which_invite_a_team_came_with_and_teams_nothing(
 
 def events_of(context, caller):
     return list_events(context, caller, EventsQuery(limit=100)).items
-
-
-def test_an_invite_of_another_benchmark_is_not_withdrawn_here(made, task, context):
-    task.make(id="other")
-    new = invite(context)
-    with pytest.raises(NotFound):
-        delete_invite(context, ORGANISER, "other", new["id"])
-    assert enter(context, new["secret"])["id"] == "metz"

@@ -7,23 +7,19 @@ from pathlib import Path
 from statistics import fmean, stdev
 from typing import Any
 
-import orjson
 import pytest
 
 from service.caller import Caller
 from service.errors import Unprocessable
 from service.policy.figures import rounded_score
-from service.requests import SubmissionChanges, SubmissionsQuery
-from service.schemas.submissions import ComparisonRequest
+from service.requests import SubmissionsQuery
 from service.store.boards import SystemMember
 from service.store.submissions import SYSTEM, BoardEntry
 from service.usecases.boards.board import systems_together
-from service.usecases.comparison_views import view_comparison
-from service.usecases.comparisons import ask
-from service.usecases.submissions.submissions import delete_submission, list_submissions, patch_submission
+from service.usecases.submissions.submissions import delete_submission, list_submissions
 from tests.fixtures.contexts import ORGANISER
-from tests.fixtures.requests import loaded
-from tests.fixtures.tasks import ANYONE, LONG, SLUG, TWO_PARTS, Task, column, spoilt
+from tests.fixtures.tasks import ANYONE, LONG, SLUG, TWO_PARTS, Task, column, once, spoilt
+from tests.service.usecases.boards.test_compare_considered import words
 from treescore.evaluation.benchmark import lacked_by_all_runs
 
 GOLDEN = json.loads((Path(__file__).parents[3] / "golden" / "inference.json").read_text())["runs"]["cases"]
@@ -41,18 +37,8 @@ def runs(task: Task, team: Caller, name: str, *wrong: int) -> list[str]:
     return sent
 
 
-def answered(task: Task, caller: Caller, **asked: Any) -> dict[str, Any]:
-    name = ask(task.context, caller, SLUG, loaded(ComparisonRequest, asked))
-    task.settle()
-    return shown(task, caller, name)
-
-
-def shown(task: Task, caller: Caller, name: str) -> dict[str, Any]:
-    return orjson.loads(view_comparison(task.context, caller, name).body)
-
-
 def behind(task: Task, caller: Caller = ORGANISER) -> dict[str, Any]:
-    return shown(task, caller, task.leaderboard()["significance"]["comparison"])
+    return task.comparison(caller=caller)
 
 
 def entry(name: str, value: float | None, *, chosen: bool = False) -> BoardEntry:
@@ -94,24 +80,16 @@ def test_pick_is_among_systems_and_only_others_are_considered(board: Task) -> No
     assert column(all_of_them, "submission")[:2] == [good[0], mixed[0]]
 
 
-def test_two_systems_of_several_runs_are_tested_with_both(board: Task) -> None:
-    a = runs(board, board.team("lyon"), "a", 3, 5)
-    b = runs(board, board.team("prague"), "b", 9, 10)
-    document = behind(board)
-    assert {system["name"]: system["runs"]["count"] for system in document["systems"]} == {a[0]: 2, b[0]: 2}
-    assert "Runs and test units both vary." in document["assumed"]
-
-
 def test_withdrawing_bad_runs_does_not_lift_the_mean(board: Task) -> None:
     lyon = board.team("lyon")
     sent = runs(board, lyon, "biaffine", 9, 1, 2)
     runs(board, board.team("prague"), "arc", 8)
-    patch_submission(board.context, lyon, sent[0], SubmissionChanges(withdrawn=True))
+    board.change(lyon, sent[0], withdrawn=True)
     board.settle()
     row = board.leaderboard()["rows"][0]
     assert (row["submission"], row["score"], row["runs"]["count"]) == (sent[1], rounded_score(las(9, 1, 2)), 3)
     for each in sent[1:]:
-        patch_submission(board.context, lyon, each, SubmissionChanges(withdrawn=True))
+        board.change(lyon, each, withdrawn=True)
     board.settle()
     assert column(board.leaderboard(), "team") == ["prague"]
 
@@ -138,14 +116,6 @@ def test_tries_that_are_called_runs_of_one_system_are_considered_for_the_next(bo
     assert (document["rows"][0]["name"], document["rows"][0]["considered"]) == ("found", 5)
 
 
-def test_a_run_that_failed_is_no_run(board: Task) -> None:
-    lyon = board.team("lyon")
-    runs(board, lyon, "biaffine", 4, 2)
-    board.submit(lyon, "no treebank\n", name="broken", run_of="biaffine")
-    board.settle()
-    assert board.leaderboard()["rows"][0]["runs"]["count"] == 2
-
-
 def test_a_new_run_is_a_new_question(board: Task) -> None:
     lyon = board.team("lyon")
     runs(board, lyon, "biaffine", 4, 2)
@@ -161,75 +131,67 @@ def test_a_new_run_is_a_new_question(board: Task) -> None:
     }  # fmt: skip
 
 
-def test_each_run_uses_quota(board: Task) -> None:
-    board.patch(quota={"scored_per_day": 2})
+def test_a_submission_says_of_which_it_is_a_run_and_uses_quota(board: Task) -> None:
+    board.patch(quota={"scored_per_day": 3})
     lyon = board.team("lyon")
     sent = runs(board, lyon, "biaffine", 4, 2)
-    assert board.shown(lyon, sent[1])["quota"]["scored_per_day"]["left"] == 0
-
-
-def test_baselines_have_runs_too(board: Task) -> None:
-    runs(board, ORGANISER, "udpipe", 4, 2)
-    row = board.leaderboard()["rows"][0]
-    assert (row["role"], row["score"], row["runs"]["count"]) == ("baseline", rounded_score(las(4, 2)), 2)
-
-
-def test_a_submission_says_of_which_it_is_a_run(board: Task) -> None:
-    lyon = board.team("lyon")
-    sent = runs(board, lyon, "biaffine", 4, 2)
-    patch_submission(board.context, lyon, sent[0], SubmissionChanges(name="deep biaffine"))
+    assert board.shown(lyon, sent[1])["quota"]["scored_per_day"]["left"] == 1
+    board.submit(lyon, "no treebank\n", name="broken", run_of="biaffine")
+    runs(board, ORGANISER, "udpipe", 7, 5)
+    # one that failed is none, and baselines have them too
+    assert column(board.leaderboard(), "role") == ["system", "baseline"]
+    assert [row["runs"]["count"] for row in board.leaderboard()["rows"]] == [2, 2]
+    assert column(board.leaderboard(), "score") == [rounded_score(las(4, 2)), rounded_score(las(7, 5))]
+    board.change(lyon, sent[0], name="deep biaffine")
     assert [board.shown(lyon, each)["run_of"] for each in sent] == [None, "deep biaffine"]
     listed = list_submissions(board.context, lyon, SLUG, SubmissionsQuery()).items
-    assert [each["run_of"] for each in listed] == ["deep biaffine", None]
+    assert [each["run_of"] for each in listed] == ["deep biaffine", "deep biaffine", None]
 
 
-@pytest.mark.parametrize(
-    ("name", "wrong", "code", "pointer"),
-    [
-        ("unknown", 1, "unknown-system", "/run_of"),
-        ("rival", 1, "unknown-system", "/run_of"),
-        ("biaffine-2", 1, "run-of-a-run", "/run_of"),
-        ("twice", 1, "ambiguous-system", "/run_of"),
-        ("biaffine", 2, "equal-run", "/outputs"),
-        ("biaffine", 4, "equal-run", "/outputs"),
-    ],
-)
-def test_what_is_no_run_is_refused_and_costs_nothing(
-    board: Task, name: str, wrong: int, code: str, pointer: str
-) -> None:
+def test_what_is_no_run_is_refused_and_costs_nothing(board: Task) -> None:
     lyon = board.team("lyon")
     sent = runs(board, lyon, "biaffine", 4, 2)
     for each in (7, 8):
         board.submit(lyon, spoilt(each), name="twice")
     board.submit(board.team("prague"), spoilt(6), name="rival")
     before = board.shown(lyon, sent[0])["quota"]["scored_total"]["used"]
-    with pytest.raises(Unprocessable) as refused:
-        board.submit(lyon, spoilt(wrong), name="new", run_of=name)
-    (problem,) = refused.value.problems
-    assert (problem.code, problem.pointer) == (code, pointer)
+    for name, wrong, code, pointer in (
+        ("unknown", 1, "unknown-system", "/run_of"),
+        ("rival", 1, "unknown-system", "/run_of"),
+        ("biaffine-2", 1, "run-of-a-run", "/run_of"),
+        ("twice", 1, "ambiguous-system", "/run_of"),
+        ("biaffine", 2, "equal-run", "/outputs"),
+        ("biaffine", 4, "equal-run", "/outputs"),
+    ):
+        with pytest.raises(Unprocessable) as refused:
+            board.submit(lyon, spoilt(wrong), name="new", run_of=name)
+        assert [(each.code, each.pointer) for each in refused.value.problems] == [(code, pointer)]
     assert board.shown(lyon, sent[0])["quota"]["scored_total"]["used"] == before
 
 
-def test_listed_runs_of_two_systems_are_two_candidates(board: Task) -> None:
-    a, b = runs(board, board.team("lyon"), "a", 3, 5), runs(board, board.team("prague"), "b", 9, 10)
-    document = answered(board, ORGANISER, submissions=[*a, *b], alpha=0.1)
-    assert {each["name"]: each["runs"]["count"] for each in document["systems"]} == {a[0]: 2, b[0]: 2}
-    asked = answered(board, ORGANISER, submissions=[*a, *b], runs="fixed")
-    assert len(asked["pairs"]) == 1
+@once
+def both(task: Task) -> tuple[Caller, list[str], list[str]]:
+    """Two systems of two teams, of two training runs each."""
+    task.make(parts={"en": {"gold": LONG}})
+    lyon = task.team("lyon")
+    return lyon, runs(task, lyon, "a", 3, 5), runs(task, task.team("prague"), "b", 9, 10)
 
 
-def test_runs_of_one_system_are_compared_one_by_one(board: Task) -> None:
-    lyon = board.team("lyon")
-    a = runs(board, lyon, "a", 3, 9)
-    document = answered(board, lyon, submissions=a)
-    assert [each["name"] for each in document["systems"]] == a
+def test_two_systems_of_several_runs_are_tested_with_both_on_the_board_and_where_they_are_listed(task, both) -> None:
+    lyon, a, b = both
+    for document in (behind(task), task.compared(submissions=[*a, *b], alpha=0.1)):
+        assert {system["name"]: system["runs"]["count"] for system in document["systems"]} == {a[0]: 2, b[0]: 2}
+        assert "Runs and test units both vary." in document["assumed"]
+    assert len(task.compared(submissions=[*a, *b], runs="fixed")["pairs"]) == 1
+    # those of one system are compared one by one
+    assert [each["name"] for each in task.compared(lyon, submissions=a)["systems"]] == a
 
 
 def test_random_runs_where_nobody_has_two_are_refused(board: Task) -> None:
     for team, wrong in (("lyon", 3), ("prague", 5)):
         runs(board, board.team(team), "a", wrong)
     with pytest.raises(Unprocessable) as refused:
-        answered(board, ORGANISER, submissions="leaderboard", runs="random")
+        board.compared(runs="random")
     assert [(each.code, each.pointer) for each in refused.value.problems] == [("no-training-runs", "/runs")]
 
 
@@ -286,10 +248,8 @@ def test_what_is_not_scored_under_the_revision_is_no_run() -> None:
     assert (found.value, found.runs) == (0.5, ())
 
 
-@pytest.mark.parametrize("case", GOLDEN)
-def test_golden_runs_are_tested_by_their_figures(task: Task, case: dict[str, Any]) -> None:
-    from tests.service.usecases.boards.test_compare_considered import words  # noqa: PLC0415 - its outputs
-
+def test_golden_runs_are_tested_by_their_figures(task: Task) -> None:
+    case = GOLDEN[0]
     task.make(parts={"en": {"gold": words(case["total"], case["total"])}}, feedback="gold")
     for side in ("a", "b"):
         team = task.team(side)

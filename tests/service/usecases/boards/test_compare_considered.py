@@ -8,25 +8,20 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-import orjson
 import pytest
 
 from service.caller import Caller
 from service.policy.figures import rounded_p
-from service.requests import SubmissionChanges
-from service.schemas.submissions import ComparisonRequest
 from service.store import comparisons
 from service.usecases.boards.compare import most_others
 from service.usecases.comparison_views import view_comparison
-from service.usecases.comparisons import ask
-from service.usecases.submissions.submissions import delete_submission, patch_submission
+from service.usecases.submissions.submissions import delete_submission
 from tests.fixtures.contexts import ORGANISER
-from tests.fixtures.requests import loaded
-from tests.fixtures.tasks import ANYONE, LONG, SLUG, Task, column, spoilt
+from tests.fixtures.tasks import ANYONE, LONG, Task, column, once, spoilt
 from treescore.evaluation.benchmark import UNSELECTED
 from treescore.significance.permutation import permutation
 
-CASES = json.loads((Path(__file__).parents[3] / "golden" / "inference.json").read_text())["selection"]["cases"]
+CASE = json.loads((Path(__file__).parents[3] / "golden" / "inference.json").read_text())["selection"]["cases"][0]
 
 
 def words(right: Sequence[int], of: Sequence[int]) -> str:
@@ -49,8 +44,8 @@ def gold(case: dict[str, Any]) -> str:
 class Case:
     """A board of the golden case: `ahead` has sent several submissions, `behind` one."""
 
-    def __init__(self, task: Task, number: int = 0) -> None:
-        self.task, self.case = task, CASES[number]
+    def __init__(self, task: Task) -> None:
+        self.task, self.case = task, CASE
         task.make(parts={"en": {"gold": gold(self.case)}}, feedback="scores")
         self.ahead, self.behind = task.team("ahead"), task.team("behind")
         self.sent = [self.send(self.ahead, right) for right in self.case["submissions"]]
@@ -64,31 +59,19 @@ class Case:
 
     def compared(self, caller: Caller = ORGANISER) -> dict[str, Any]:
         """The comparison behind the board."""
-        return shown(self.task, caller, self.task.leaderboard()["significance"]["comparison"])
+        return self.task.comparison(caller=caller)
 
     def pair(self) -> dict[str, Any]:
         return self.compared()["pairs"][0]
 
 
-@pytest.fixture
+@once
 def case(task: Task) -> Case:
     return Case(task)
 
 
-def shown(task: Task, caller: Caller, name: str) -> dict[str, Any]:
-    return orjson.loads(view_comparison(task.context, caller, name).body)
-
-
-def answered(task: Task, caller: Caller, **asked: Any) -> dict[str, Any]:
-    name = ask(task.context, caller, SLUG, loaded(ComparisonRequest, asked))
-    task.settle()
-    return shown(task, caller, name)
-
-
-@pytest.mark.parametrize("number", range(len(CASES)))
-def test_p_of_a_board_allows_for_the_picking(task: Task, number: int) -> None:
-    case = Case(task, number)
-    expected = case.case["expected"]
+def test_p_of_a_board_allows_for_the_picking(case: Case) -> None:
+    task, expected = case.task, case.case["expected"]
     pair = case.pair()
     assert pair["p"] == pytest.approx(expected["p"], rel=1e-12)
     assert pair["p_unselected"] == pytest.approx(expected["p_unselected"], rel=1e-12)
@@ -103,7 +86,7 @@ def test_withdrawn_and_deleted_submissions_count_as_before(case: Case) -> None:
     before = case.pair()
     board = case.task.leaderboard()["significance"]["comparison"]
     unpicked = [each for each in case.sent if each != case.best]
-    patch_submission(case.task.context, case.ahead, unpicked[0], SubmissionChanges(withdrawn=True))
+    case.task.change(case.ahead, unpicked[0], withdrawn=True)
     case.task.settle()
     assert case.task.leaderboard()["significance"]["comparison"] == board
     delete_submission(case.task.context, case.ahead, unpicked[1])
@@ -116,10 +99,10 @@ def test_withdrawn_and_deleted_submissions_count_as_before(case: Case) -> None:
 
 
 def test_deleting_what_was_not_picked_ends_no_comparison_of_others(case: Case) -> None:
-    asked = answered(case.task, case.behind, submissions=[case.best, case.opponent])
+    asked = case.task.compared(case.behind, submissions=[case.best, case.opponent])
     delete_submission(case.task.context, case.ahead, next(each for each in case.sent if each != case.best))
     case.task.settle()
-    assert shown(case.task, case.behind, asked["id"]) == asked
+    assert case.task.comparison(asked["id"], case.behind) == asked
 
 
 def test_p_tells_nothing_of_what_a_ladder_holds(task: Task) -> None:
@@ -133,14 +116,8 @@ def test_p_tells_nothing_of_what_a_ladder_holds(task: Task) -> None:
     assert task.shown(lyon, held)["released"] is False
     board = task.leaderboard()
     assert column(board, "considered") == [2, 1]
-    pair = shown(task, ORGANISER, board["significance"]["comparison"])["pairs"][0]
+    pair = task.comparison()["pairs"][0]
     assert pair["p"] == pytest.approx(2 * pair["p_unselected"], rel=1e-12)
-
-
-def test_failed_and_cancelled_submissions_do_not_count(case: Case) -> None:
-    case.task.submit(case.ahead, "not a treebank\n")
-    case.task.settle()
-    assert column(case.task.leaderboard(), "considered") == [5, 1]
 
 
 def test_a_new_submission_that_is_not_picked_is_a_new_question(case: Case) -> None:
@@ -155,8 +132,9 @@ def test_a_new_submission_that_is_not_picked_is_a_new_question(case: Case) -> No
     assert case.pair()["p"] > before["p"]
 
 
-def test_what_the_last_row_was_picked_from_changes_nothing(case: Case) -> None:
+def test_what_failed_or_the_last_row_was_picked_from_changes_nothing(case: Case) -> None:
     name = case.task.leaderboard()["significance"]["comparison"]
+    case.task.submit(case.ahead, "not a treebank\n")
     case.send(case.behind, [1] * 11)
     case.task.settle()
     assert case.task.leaderboard()["significance"]["comparison"] == name
@@ -182,12 +160,12 @@ def test_only_pairs_of_the_team_that_sent_something_are_tested_again(case: Case,
 
 def test_last_and_all_are_not_picked_by_scores(case: Case) -> None:
     for pick in ("last", "all"):
-        document = answered(case.task, ORGANISER, submissions="leaderboard", pick=pick)
+        document = case.task.compared(pick=pick)
         assert all(pair["p_unselected"] is None for pair in document["pairs"])
         assert UNSELECTED in document["assumed"]
         assert case.task.leaderboard(ORGANISER, pick=pick)["significance"]["selection"] == "none"
     case.task.patch(leaderboard={"pick": "chosen"})
-    patch_submission(case.task.context, case.ahead, case.best, SubmissionChanges(chosen=True))
+    case.task.change(case.ahead, case.best, chosen=True)
     case.task.settle()
     assert case.task.leaderboard()["significance"]["selection"] == "adjusted"
     assert case.pair()["p"] == pytest.approx(case.case["expected"]["p"], rel=1e-12)
@@ -195,44 +173,38 @@ def test_last_and_all_are_not_picked_by_scores(case: Case) -> None:
 
 def test_two_of_a_teams_own_are_compared_as_they_are(case: Case) -> None:
     own = [case.best, next(each for each in case.sent if each != case.best)]
-    document = answered(case.task, case.ahead, submissions=own)
+    document = case.task.compared(case.ahead, submissions=own)
     assert document["pairs"][0]["p_unselected"] is None
     assert UNSELECTED in document["assumed"]
 
 
 def test_rows_that_are_listed_are_tested_as_on_the_board_and_an_organisers_settings_as_they_are(case: Case) -> None:
     rows = [case.best, case.opponent]
-    asked = answered(case.task, case.behind, submissions=rows)
+    asked = case.task.compared(case.behind, submissions=rows)
     assert asked["id"] == case.task.leaderboard()["significance"]["comparison"]
-    chosen = answered(case.task, ORGANISER, submissions=rows, alpha=0.1)
+    chosen = case.task.compared(submissions=rows, alpha=0.1)
     assert chosen["pairs"][0]["p"] == pytest.approx(case.case["expected"]["p_unselected"], rel=1e-12)
     assert UNSELECTED in chosen["assumed"]
-    whole = answered(case.task, ORGANISER, submissions="leaderboard", alpha=0.1)
+    whole = case.task.compared(alpha=0.1)
     assert whole["pairs"][0]["p"] == pytest.approx(case.case["expected"]["p"], rel=1e-12)
 
 
-@pytest.mark.parametrize(
-    "form", ["json", "csv", *(pytest.param(form, marks=pytest.mark.slow) for form in ("markdown", "latex"))]
-)
-def test_rivals_learn_how_many_were_considered_and_which_from_nothing(case: Case, form: str) -> None:
+def test_rivals_learn_how_many_were_considered_and_which_from_nothing(case: Case) -> None:
     context = case.task.context
-    name = ask(context, case.behind, SLUG, loaded(ComparisonRequest, {"submissions": [case.best, case.opponent]}))
+    name = case.task.ask(case.behind, submissions=[case.best, case.opponent])
     case.task.settle()
     unpicked = [each for each in case.sent if each != case.best]
     for caller in (case.behind, ANYONE):
-        body = view_comparison(context, caller, name, form).body.decode()
-        board = json.dumps(case.task.leaderboard(caller))
-        assert not [each for each in unpicked if each in body or each in board]
+        bodies = [view_comparison(context, caller, name, form).body for form in ("json", "csv", "markdown", "latex")]
+        shown = b"".join(bodies).decode() + json.dumps(case.task.leaderboard(caller))
+        assert not [each for each in unpicked if each in shown]
 
 
-def test_what_p_tells_of_a_picked_row_is_rounded(case: Case) -> None:
+def test_p_is_rounded_for_rivals_who_below_the_level_scores_do_not_learn_how_many_were_considered(case: Case) -> None:
     pair = case.compared(case.behind)["pairs"][0]
     assert pair["p"] == rounded_p(case.case["expected"]["p"])
     assert pair["p_unselected"] == rounded_p(case.case["expected"]["p_unselected"])
     assert "how" not in pair
-
-
-def test_below_the_level_scores_nobody_learns_how_many_were_considered(case: Case) -> None:
     case.task.patch(feedback="rounded")
     board = case.task.leaderboard()
     assert column(board, "considered") == [None, None]
@@ -253,7 +225,7 @@ def test_a_frozen_board_considers_what_was_scored_by_then(case: Case) -> None:
 
 
 def test_the_stored_question_names_what_was_considered(case: Case) -> None:
-    name = ask(case.task.context, ORGANISER, SLUG, loaded(ComparisonRequest, {"submissions": "leaderboard"}))
+    name = case.task.ask()
     with case.task.context.store.read() as db:
         considered = comparisons.get(db, name).question["considered"]
     assert list(considered) == [case.best]
@@ -287,7 +259,7 @@ def test_time_and_memory_of_what_was_considered_are_bounded_before_it_is_read(
 def test_what_is_beyond_the_budget_counts_with_the_tail_of_the_row_ahead(case: Case, monkeypatch: Any) -> None:
     monkeypatch.setattr("service.usecases.boards.compare.MOST_CONSIDERED", 0)
     case.task.patch(leaderboard={"pick": "chosen"})
-    patch_submission(case.task.context, case.ahead, case.best, SubmissionChanges(chosen=True))
+    case.task.change(case.ahead, case.best, chosen=True)
     case.send(case.ahead, [2] * 11)
     case.task.settle()
     pair = case.pair()

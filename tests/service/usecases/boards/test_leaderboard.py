@@ -13,90 +13,62 @@ from service.context import Context
 from service.errors import NotFound, Unprocessable
 from service.policy.figures import rounded_p, rounded_score
 from service.queue import BULK
-from service.requests import LeaderboardQuery, SubmissionChanges
+from service.requests import LeaderboardQuery
 from service.schemas import queries
-from service.schemas.submissions import ComparisonRequest
 from service.store import benchmarks, boards, runs
 from service.usecases.boards.board import board_of, question_of
 from service.usecases.boards.compare import compare_submissions
 from service.usecases.boards.leaderboard import leaderboard
 from service.usecases.boards.viewing import BoardCache
 from service.usecases.boards.work import BOARD_KIND, board_changed
-from service.usecases.comparisons import ask
 from service.usecases.runs import View
-from service.usecases.submissions.submissions import patch_submission
-from tests.fixtures.contexts import ORGANISER, give_up
+from tests.fixtures.contexts import ORGANISER, give_up, work_of
 from tests.fixtures.requests import GOLD_CONLLU, loaded
-from tests.fixtures.tasks import ANYONE, BENCHMARK, SLUG, TWO_PARTS, Task, column, spoilt
+from tests.fixtures.tasks import ANYONE, BENCHMARK, SECOND_PART, SLUG, TWO_PARTS, Task, column, spoilt
 from workers.entry import do
 
 
-def test_rows_do_not_wait_for_significance_and_say_that_it_is_coming(board):
-    lyon, prague = board.team("lyon"), board.team("prague")
-    board.submit(lyon, spoilt(10))
-    board.submit(prague, spoilt(1))
+def test_rows_do_not_wait_for_significance_and_say_that_it_is_coming(board, context):
+    for number, wrong in enumerate((10, 1, 3)):
+        board.submit(board.team(f"t{number}"), spoilt(wrong))
     board.work()
     early = board.leaderboard()
-    assert column(early, "team") == ["prague", "lyon"]
-    assert column(early, "rank") == [1, 2]
+    assert column(early, "team") == ["t1", "t2", "t0"]
+    assert column(early, "rank") == [1, 2, 3]
     assert early["significance"]["pending"] is True
-    assert leaderboard(board.context, ANYONE, SLUG, LeaderboardQuery()).final is False
+    assert board.board().final is False
     assert (early["significance"]["test"], early["significance"]["pairs"]) == ("permutation", None)
-    assert column(early, "p_next") == [None, None]
-    assert column(early, "rank_interval") == column(early, "cluster") == [None, None]
-    board.settle()
-    late = board.leaderboard()
-    assert late["significance"]["pending"] is False
-    assert leaderboard(board.context, ANYONE, SLUG, LeaderboardQuery()).final is True
-    assert (late["significance"]["test"], late["significance"]["correction"]) == ("permutation", "holm")
-    assert column(late, "rank_interval") == [[1, 1], [2, 2]]
-    assert column(late, "cluster") == [1, 2]
-    # nine sentences differ, all in the same direction: 2 / 2^9
-    assert late["rows"][0]["p_next"] == rounded_p(2 / 2**9)
-    assert late["rows"][1]["p_next"] is None
-
-
-def test_every_row_has_its_scores_and_interval(board):
-    board.scored(board.team(), spoilt(3))
-    row = board.leaderboard()["rows"][0]
-    assert row["score"] == row["scores"]["attachment.las"] == rounded_score(69 / 72)
-    assert row["scores"]["attachment.uas"] == rounded_score(69 / 72)
-    assert row["ci95"]["low"] < row["score"] <= row["ci95"]["high"]
-    assert (row["team"], row["team_name"], row["name"]) == ("lyon", "lyon Parsing Group", "biaffine-7")
-    assert (row["rank_interval"], row["cluster"], row["p_next"]) == ([1, 1], 1, None)
-
-
-def test_many_submissions_at_once_queue_one_comparison(board, context):
-    for number in range(6):
-        board.submit(board.team(f"t{number}"), spoilt(number))
-    board.work()
+    assert column(early, "p_next") == column(early, "rank_interval") == column(early, "cluster") == [None] * 3
     with context.store.read() as db:
         waiting = [run for run in runs.unfinished(db, context.now() + timedelta(days=1)) if run.kind == BOARD_KIND]
     assert len(waiting) == 1
     board.settle()
-    assert board.leaderboard()["significance"]["pairs"] == 15
+    late = board.leaderboard()
+    assert (late["significance"]["pending"], late["significance"]["pairs"]) == (False, 3)
+    assert board.board().final is True
+    assert (late["significance"]["test"], late["significance"]["correction"]) == ("permutation", "holm")
+    assert column(late, "rank_interval") == [[1, 2], [1, 2], [3, 3]]
+    assert column(late, "cluster") == [1, 1, 2]
+    # two and seven sentences differ, all in the same direction: 2 / 2^n, of which three are corrected
+    assert column(late, "p_next") == [rounded_p(2 / 2**2), rounded_p(2 * 2 / 2**7), None]
+    row = late["rows"][1]
+    assert row["score"] == row["scores"]["attachment.las"] == row["scores"]["attachment.uas"] == rounded_score(69 / 72)
+    assert row["ci95"]["low"] < row["score"] <= row["ci95"]["high"]
+    assert (row["team"], row["team_name"], row["name"]) == ("t2", "t2 Parsing Group", "biaffine-7")
 
 
 def test_either_store_holds_a_board(either_context):
-    def work() -> int:
-        with either_context.store.read() as db:
-            waiting = runs.unfinished(db, either_context.now() + timedelta(days=1))
-        for run in waiting:
-            do(either_context, run.id)
-        return len(waiting)
-
-    task = Task(either_context, work)
+    task = Task(either_context, work_of(either_context))
     task.make(TWO_PARTS, feedback="gold")
-    second = TWO_PARTS["parts"]["de"]["gold"]
-    task.submit(task.team("lyon"), {"en": GOLD_CONLLU.replace("2\tobj", "1\tnmod"), "de": second})
-    task.submit(task.team("prague"), {"en": GOLD_CONLLU, "de": second})
+    task.submit(task.team("lyon"), {"en": GOLD_CONLLU.replace("2\tobj", "1\tnmod"), "de": SECOND_PART})
+    task.submit(task.team("prague"), {"en": GOLD_CONLLU, "de": SECOND_PART})
     task.settle()
     macro = task.leaderboard()
     assert column(macro, "team") == ["prague", "lyon"]
     assert macro["significance"]["pairs"] == 1
     assert column(task.leaderboard(score="attachment.uas", part="en"), "score") == [1.0, pytest.approx(5 / 6)]
     assert column(task.leaderboard(ORGANISER, part="pooled", pick="all"), "score") == [1.0, pytest.approx(11 / 12)]
-    ask(either_context, ORGANISER, SLUG, loaded(ComparisonRequest, {"submissions": "leaderboard", "part": "en"}))
+    task.ask(part="en")
     task.settle()
     assert task.leaderboard(part="en")["rows"][0]["p_next"] == 1.0
 
@@ -117,32 +89,25 @@ def test_what_changes_while_a_comparison_is_made_is_seen_at_its_end(board, conte
     assert board.leaderboard()["significance"]["pairs"] == 1
 
 
-def test_where_the_tested_rows_stay_nothing_is_computed_again(board, context, monkeypatch):
-    lyon, prague = board.team("lyon"), board.team("prague")
-    board.submit(lyon, spoilt(5))
-    board.submit(prague, spoilt(1))
-    board.settle()
+def test_where_the_tested_rows_stay_nothing_is_computed_again(two_teams, monkeypatch):
+    task, lyon, _ = two_teams
     monkeypatch.setattr("service.usecases.boards.work.compare_submissions", None)
-    board.submit(lyon, spoilt(9))
-    board.settle()
-    assert board.leaderboard()["significance"]["pending"] is False
+    task.submit(lyon, spoilt(9))
+    task.settle()
+    assert task.leaderboard()["significance"]["pending"] is False
 
 
-def test_the_board_as_it_was_frozen_begins_with_the_pairs_of_the_live_one(board, monkeypatch):
-    given = []
+def test_the_board_as_it_was_frozen_begins_with_the_pairs_of_the_live_one(two_teams, monkeypatch):
+    task, given = two_teams[0], []
 
     def noted(context, question, earlier):
         given.append([len(answer["pairs"]) for answer in earlier])
         return compare_submissions(context, question, earlier)
 
     monkeypatch.setattr("service.usecases.boards.work.compare_submissions", noted)
-    board.submit(board.team("lyon"), spoilt(5))
-    board.submit(board.team("prague"), spoilt(1))
-    board.settle()
-    assert given == [[]]
-    board.patch(leaderboard={"frozen_at": board.context.now().isoformat()})
-    board.settle()
-    assert given == [[], [1]]
+    task.patch(leaderboard={"frozen_at": task.context.now().isoformat()})
+    task.settle()
+    assert given == [[1]]
 
 
 def test_best_last_chosen_and_all(board):
@@ -154,36 +119,29 @@ def test_best_last_chosen_and_all(board):
     assert column(board.leaderboard(ORGANISER, pick="last"), "submission") == [last]
     assert column(board.leaderboard(ORGANISER, pick="chosen"), "submission") == [last]
     assert column(board.leaderboard(ORGANISER, pick="all"), "submission") == [best, last, first]
-    patch_submission(board.context, lyon, first, SubmissionChanges(chosen=True))
+    board.change(lyon, first, chosen=True)
     assert column(board.leaderboard(ORGANISER, pick="chosen"), "submission") == [first]
 
 
-def test_ties_share_a_rank(board):
-    for number, wrong in enumerate((1, 2, 2, 4)):
-        board.scored(board.team(f"t{number}"), spoilt(wrong))
-    assert column(board.leaderboard(), "rank") == [1, 2, 2, 4]
-
-
-def test_baselines_stand_between_the_rows_and_have_no_rank(board):
-    board.submit(board.team("lyon"), spoilt(1))
-    board.submit(board.team("prague"), spoilt(11))
-    board.submit(ORGANISER, spoilt(6), role="baseline")
-    board.settle()
-    document = board.leaderboard()
-    assert column(document, "role") == ["system", "baseline", "system"]
-    assert column(document, "rank") == [1, None, 2]
-    assert column(document, "rank_interval") == [[1, 1], None, [2, 2]]
-    assert document["significance"]["pairs"] == 3
+def test_ties_share_a_rank_and_baselines_stand_between_the_rows_and_have_none(two_teams):
+    task = two_teams[0]
+    task.submit(task.team("oslo"), spoilt(5))
+    task.submit(ORGANISER, spoilt(3), role="baseline")
+    task.submit(task.team("turku"), spoilt(11))
+    task.settle()
+    document = task.leaderboard()
+    assert column(document, "role") == ["system", "baseline", "system", "system", "system"]
+    assert column(document, "rank") == [1, None, 2, 2, 4]
+    assert document["rows"][1]["rank_interval"] is None
+    assert document["significance"]["pairs"] == 10
     assert document["rows"][1]["p_next"] is not None
 
 
 def test_by_part_pooled_and_as_the_mean_of_parts(task):
     task.make(TWO_PARTS, feedback="gold")
     lyon, prague = task.team("lyon"), task.team("prague")
-    wrong = {"en": GOLD_CONLLU.replace("2\tobj", "1\tnmod"), "de": TWO_PARTS["parts"]["de"]["gold"]}
-    other = {"en": GOLD_CONLLU}
-    task.submit(lyon, wrong)
-    task.submit(prague, other)
+    task.submit(lyon, {"en": GOLD_CONLLU.replace("2\tobj", "1\tnmod"), "de": SECOND_PART})
+    task.submit(prague, {"en": GOLD_CONLLU})
     task.settle()
     macro = task.leaderboard()
     assert macro["part"] == "macro"
@@ -216,34 +174,26 @@ def test_the_settings_of_a_board_depend_neither_on_its_rows_nor_on_its_parts(tas
     assert "seed" not in first["settings"]
 
 
-def test_of_the_only_part_there_is_one_board(board):
-    board.scored(board.team(), spoilt(1))
-    boards_of_it = [board.leaderboard(part=part) for part in (None, "en", "pooled", "macro")]
+def test_of_the_only_part_there_is_one_board(two_teams):
+    boards_of_it = [two_teams[0].leaderboard(part=part) for part in (None, "en", "pooled", "macro")]
     assert all(each == boards_of_it[0] for each in boards_of_it)
     assert boards_of_it[0]["part"] is None
 
 
-def test_by_any_score_and_tested_on_request(board):
-    board.submit(board.team("lyon"), spoilt(5))
-    board.submit(board.team("prague"), spoilt(1))
-    board.settle()
-    other = board.leaderboard(score="attachment.uas")
+def test_by_any_score_and_tested_on_request(two_teams):
+    task = two_teams[0]
+    other = task.leaderboard(score="attachment.uas")
     assert other["score"] == "attachment.uas"
     assert (other["significance"]["pending"], other["significance"]["test"]) == (False, None)
     assert "were not tested" in other["significance"]["reason"]
-    ask(
-        board.context,
-        ORGANISER,
-        SLUG,
-        loaded(ComparisonRequest, {"score": "attachment.uas", "submissions": "leaderboard"}),
-    )
-    assert board.leaderboard(score="attachment.uas")["significance"]["pending"] is True
-    board.settle()
-    assert board.leaderboard(score="attachment.uas")["rows"][0]["p_next"] == rounded_p(2 / 2**4)
+    task.ask(score="attachment.uas")
+    assert task.leaderboard(score="attachment.uas")["significance"]["pending"] is True
+    task.settle()
+    assert task.leaderboard(score="attachment.uas")["rows"][0]["p_next"] == rounded_p(2 / 2**4)
     # and it is kept up to date from now on
-    board.submit(board.team("turku"), spoilt(9))
-    board.settle()
-    assert board.leaderboard(score="attachment.uas")["significance"]["pairs"] == 3
+    task.submit(task.team("turku"), spoilt(9))
+    task.settle()
+    assert task.leaderboard(score="attachment.uas")["significance"]["pairs"] == 3
 
 
 def test_unknown_scores_picks_revisions_and_forms_are_refused(board):
@@ -259,53 +209,40 @@ def test_unknown_scores_picks_revisions_and_forms_are_refused(board):
         leaderboard(board.context, ANYONE, "none", LeaderboardQuery())
 
 
-def test_the_validator_holds_until_something_changes(board):
-    lyon = board.team()
-    board.scored(lyon, spoilt(1))
-    board.settle()
-    before = leaderboard(board.context, ANYONE, SLUG, LeaderboardQuery())
-    assert leaderboard(board.context, ANYONE, SLUG, LeaderboardQuery(), etag=before.etag).body == b""
-    assert leaderboard(board.context, lyon, SLUG, LeaderboardQuery()).etag == before.etag
-    assert leaderboard(board.context, ANYONE, SLUG, LeaderboardQuery(format="csv")).etag != before.etag
-    board.scored(lyon, spoilt(0))
-    after = leaderboard(board.context, ANYONE, SLUG, LeaderboardQuery(), etag=before.etag)
+def test_the_validator_holds_until_something_changes_and_in_every_process(two_teams, context):
+    task, lyon, _ = two_teams
+    before = task.board()
+    assert task.board(etag=before.etag).body == b""
+    assert task.board(lyon).etag == before.etag
+    assert task.board(format="csv").etag != before.etag
+    other = Context(context.config, type(context.store)(context.config.database_url), context.queue, context.now)
+    there = leaderboard(other, ANYONE, SLUG, LeaderboardQuery())
+    other.store.close()
+    assert (there.etag, there.body) == (before.etag, before.body)
+    task.scored(lyon, spoilt(0))
+    after = task.board(etag=before.etag)
     assert after.etag != before.etag
     assert after.body != b""
 
 
-def test_another_process_makes_the_same_bytes(board, context):
-    board.scored(board.team(), spoilt(1))
-    board.settle()
-    here = leaderboard(context, ANYONE, SLUG, LeaderboardQuery())
-    other = Context(context.config, type(context.store)(context.config.database_url), context.queue, context.now)
-    there = leaderboard(other, ANYONE, SLUG, LeaderboardQuery())
-    assert (here.etag, here.body) == (there.etag, there.body)
-    other.store.close()
-
-
-def test_csv_has_a_line_for_each_row(board):
-    board.submit(board.team("lyon"), spoilt(5))
-    board.submit(board.team("prague"), spoilt(1))
-    board.settle()
-    view = leaderboard(board.context, ANYONE, SLUG, LeaderboardQuery(format="csv"))
+def test_csv_has_a_line_for_each_row(two_teams):
+    view = two_teams[0].board(format="csv")
     rows = list(csv.DictReader(io.StringIO(view.body.decode())))
     assert view.content_type.startswith("text/csv")
     assert [(row["rank"], row["team"]) for row in rows] == [("1", "prague"), ("2", "lyon")]
     assert float(rows[0]["attachment.las"]) == rounded_score(71 / 72)
 
 
-def test_a_large_board_comes_in_pages_with_one_ranking(board, monkeypatch):
-    monkeypatch.setattr("service.usecases.boards.leaderboard.MOST_ROWS", 2)
-    for number in range(3):
-        board.submit(board.team(f"t{number}"), spoilt(number))
-    board.settle()
-    first = board.leaderboard()
-    second = board.leaderboard(cursor=first["next"])
-    assert [*column(first, "rank"), *column(second, "rank")] == [1, 2, 3]
-    assert (first["total_rows"], first["next"], second["next"]) == (3, "2", None)
-    assert "2 of 3 rows" in leaderboard(board.context, ANYONE, SLUG, LeaderboardQuery(format="markdown")).body.decode()
+def test_a_large_board_comes_in_pages_with_one_ranking(two_teams, monkeypatch):
+    task = two_teams[0]
+    monkeypatch.setattr("service.usecases.boards.leaderboard.MOST_ROWS", 1)
+    first = task.leaderboard()
+    second = task.leaderboard(cursor=first["next"])
+    assert [*column(first, "rank"), *column(second, "rank")] == [1, 2]
+    assert (first["total_rows"], first["next"], second["next"]) == (2, "1", None)
+    assert "1 of 2 rows" in task.board(format="markdown").body.decode()
     with pytest.raises(Unprocessable):
-        board.leaderboard(cursor="two")
+        task.leaderboard(cursor="two")
 
 
 def test_the_cache_forgets_what_was_longest_unused():
@@ -331,7 +268,7 @@ def test_asking_while_a_board_is_compared_is_not_forgotten(board, context):
     run = run_of_two(board, context)
     with context.store.read() as db:
         known = boards.keys(db, SLUG, 1)
-    ask(context, ORGANISER, SLUG, loaded(ComparisonRequest, {"submissions": "leaderboard", "score": "attachment.uas"}))
+    board.ask(score="attachment.uas")
     do(context, run.id)
     with context.store.read() as db:
         assert len(boards.keys(db, SLUG, 1)) == len(known) + 2

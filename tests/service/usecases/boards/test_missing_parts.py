@@ -12,13 +12,8 @@ import orjson
 import pytest
 from sqlalchemy import delete
 
-from service.context import Context
-from service.schemas.submissions import ComparisonRequest
 from service.store.tables import artifacts
-from service.usecases.comparison_views import view_comparison
-from service.usecases.comparisons import ask
 from tests.fixtures.contexts import ORGANISER
-from tests.fixtures.requests import loaded
 from tests.fixtures.tasks import SLUG, UNLIMITED, Task, column
 
 GOLDEN = orjson.loads((Path(__file__).parents[3] / "golden" / "inference.json").read_bytes())
@@ -54,23 +49,15 @@ def made(task: Task, parts: Sequence[dict[str, Any]], **changes: Any) -> None:
     task.settle()
 
 
-def asked(task: Task, context: Context, ids: Sequence[str] | str = "leaderboard", **more: Any) -> dict[str, Any]:
-    """The answer to an organiser's comparison."""
-    name = ask(context, ORGANISER, SLUG, loaded(ComparisonRequest, {"submissions": ids, **more}))
-    task.settle()
-    document: dict[str, Any] = orjson.loads(view_comparison(context, ORGANISER, name).body)
-    return document
-
-
-@pytest.mark.parametrize("case", GOLDEN["missing_part"]["cases"])
-def test_a_missing_part_is_tested_as_one_unit(task: Task, context: Context, case: dict[str, Any]) -> None:
+def test_a_missing_part_is_tested_as_one_unit(task: Task) -> None:
+    case = GOLDEN["missing_part"]["cases"][0]
     made(task, case["parts"])
     board = task.leaderboard(ORGANISER)
     assert column(board, "tested") == [True, True]
     assert column(board, "reason") == [None, None]
     assert board["rows"][0]["p_next"] == pytest.approx(case["expected"]["p"], rel=1e-9)
     assert "A missing part counts as the worst value and as one unit." in board["significance"]["assumed"]
-    document = asked(task, context)
+    document = task.compared()
     assert document["pairs"][0]["difference"] == pytest.approx(case["expected"]["difference"], rel=1e-12)
     assert document["pairs"][0]["p"] == pytest.approx(case["expected"]["p"], rel=1e-9)
     assert {system["name"]: system["score"] for system in document["systems"]} == {
@@ -82,7 +69,7 @@ def pooled_f1(tops: Any, bottoms: Any) -> float:
     return float(tops.sum() / bottoms.sum())
 
 
-def test_pooled_a_missing_part_is_one_unit_of_its_pairs(task: Task, context: Context) -> None:
+def test_pooled_a_missing_part_is_one_unit_of_its_pairs(task: Task) -> None:
     parts = GOLDEN["missing_part"]["cases"][0]["parts"]
     made(task, parts)
     terms: dict[str, list[tuple[float, float]]] = {"a": [], "b": []}
@@ -100,7 +87,7 @@ def test_pooled_a_missing_part_is_one_unit_of_its_pairs(task: Task, context: Con
         swapped = np.array(signs)[:, None]
         first, second = np.where(swapped, b, a), np.where(swapped, a, b)
         reached.append(abs(pooled_f1(*first.T) - pooled_f1(*second.T)) >= observed * (1 - 1e-12))
-    document = asked(task, context, part="pooled")
+    document = task.compared(part="pooled")
     assert document["pairs"][0]["difference"] == pytest.approx(pooled_f1(*a.T) - pooled_f1(*b.T), rel=1e-12)
     assert document["pairs"][0]["p"] == pytest.approx(np.mean(reached), rel=1e-12)
     assert document["unit_count"] == sum(len(part["gold"]) for part in parts)
@@ -111,14 +98,14 @@ def test_pooled_a_missing_part_is_one_unit_of_its_pairs(task: Task, context: Con
 
 
 @pytest.mark.parametrize("part", ["macro", "pooled"])
-def test_pairs_that_both_have_or_both_lack_a_part_are_as_without_the_others(task, context, part):
+def test_pairs_that_both_have_or_both_lack_a_part_are_as_without_the_others(task, part):
     parts = GOLDEN["missing_part"]["cases"][0]["parts"]
     made(task, parts)
-    alone = asked(task, context, part=part, seed=7)["pairs"]
+    alone = task.compared(part=part, seed=7)["pairs"]
     task.submit(task.team("c"), outputs_of(parts, "b"))
     task.submit(task.team("d"), outputs_of(parts, "a"))
     task.settle()
-    together = asked(task, context, part=part, seed=7)["pairs"]
+    together = task.compared(part=part, seed=7)["pairs"]
     known = {frozenset((pair["a"], pair["b"])): pair["p"] for pair in together}
     assert known[frozenset((alone[0]["a"], alone[0]["b"]))] == alone[0]["p"]
     assert [pair["p"] for pair in together if pair["difference"] == 0] == [1.0, 1.0]
@@ -126,27 +113,29 @@ def test_pairs_that_both_have_or_both_lack_a_part_are_as_without_the_others(task
     assert column(board, "rank") == [1, 1, 3, 3]
 
 
-def test_the_part_itself_tests_only_those_who_have_it(task, context):
+def test_the_part_itself_tests_only_those_who_have_it(task):
     parts = GOLDEN["missing_part"]["cases"][0]["parts"]
     made(task, parts)
     board = task.leaderboard(part="p2")
     assert column(board, "score")[1] is None
     assert column(board, "rank") == [1, None]
     ids = column(board, "submission")
-    document = asked(task, context, ids, part="p2")
+    document = task.compared(submissions=ids, part="p2")
     assert [system["name"] for system in document["systems"]] == ids[:1]
     assert document["untested"] == [{"name": ids[1], "reason": "without a scored output for: p2"}]
 
 
-def test_every_score_that_has_a_worst_value_is_tested_as_the_board_shows_it(task, context):
+@pytest.mark.parametrize("scores", [["alignment.sure_f1", "alignment.aer", "alignment.source_coverage"],
+                                    pytest.param(None, marks=pytest.mark.slow)])  # fmt: skip
+def test_every_score_that_has_a_worst_value_is_tested_as_the_board_shows_it(task, scores):
     made(task, GOLDEN["missing_part"]["cases"][1]["parts"], metrics=["alignment"])
-    for address in task.leaderboard(ORGANISER)["scores"]:
+    for address in scores or task.leaderboard(ORGANISER)["scores"]:
         for part in ("macro", "pooled"):
             board = task.leaderboard(ORGANISER, score=address, part=part)
             if address.endswith("_coverage"):  # null, since the numbers of words are not stated
                 assert column(board, "score") == [None, None]
                 continue
-            document = asked(task, context, score=address, part=part)
+            document = task.compared(score=address, part=part)
             shown = {row["submission"]: row["score"] for row in board["rows"]}
             assert len(document["systems"]) == 2
             for system in document["systems"]:
@@ -159,5 +148,5 @@ def test_a_missing_part_whose_cost_is_not_stored_counts_nothing(task, context):
     with context.store.write() as db:
         (lacking,) = (row["submission"] for row in task.leaderboard()["rows"] if row["team"] == "b")
         db.execute(delete(artifacts).where(artifacts.c.owner == lacking, artifacts.c.name == "r1/counts/2/0"))
-    pair = asked(task, context, seed=4)["pairs"][0]
+    pair = task.compared(seed=4)["pairs"][0]
     assert pair["p"] == pytest.approx(case["expected"]["p"], rel=1e-9)

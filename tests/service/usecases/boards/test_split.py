@@ -15,12 +15,11 @@ from sqlalchemy import update
 
 from service.errors import Forbidden, NotFound, Unprocessable
 from service.policy.figures import rounded_score
-from service.requests import PRIVATE, PUBLIC, DifferingQuery, LeaderboardQuery, PageQuery, SubmissionChanges
-from service.schemas.benchmarks import RevisionRequest
+from service.requests import PRIVATE, PUBLIC, DifferingQuery, LeaderboardQuery, PageQuery
 from service.schemas.submissions import ComparisonRequest
 from service.store import benchmarks, boards, revisions, score_records
 from service.store.tables import scores
-from service.usecases.benchmarks.revisions import create_revision, view_revision
+from service.usecases.benchmarks.revisions import view_revision
 from service.usecases.boards import board as board_module
 from service.usecases.boards.board import board_of, comparison_id, question_of, rows_of
 from service.usecases.boards.leaderboard import leaderboard
@@ -30,10 +29,10 @@ from service.usecases.comparison_views import list_comparisons, view_comparison
 from service.usecases.comparisons import ask, comparison_items
 from service.usecases.scoring.shares import share_rows, split_of
 from service.usecases.submissions.fitting import report
-from service.usecases.submissions.submissions import cancel_submission, patch_submission
+from service.usecases.submissions.submissions import cancel_submission
 from tests.fixtures.contexts import NOON, ORGANISER, work_of
 from tests.fixtures.requests import loaded
-from tests.fixtures.tasks import ANYONE, BENCHMARK, LONG, SLUG, Task, column, spoilt
+from tests.fixtures.tasks import ANYONE, BENCHMARK, LONG, SLUG, Task, column, once, spoilt
 
 CLOSES = NOON + timedelta(days=7)
 LATER = CLOSES + timedelta(hours=1)
@@ -86,16 +85,17 @@ def closed(task, at=LATER):
     return task
 
 
-@pytest.fixture
-def split(task):
+@once
+def split(task: Task):
     """A benchmark of 96 sentences, half of them private."""
     task.make(parts={"en": {"gold": LONGER}}, **HALVES)
     return task
 
 
-@pytest.fixture
+@once
 def sent(split):
     """Three teams with a submission each; lyon's is good on the public share and bad on the private one."""
+    split.make(parts={"en": {"gold": LONGER}}, **HALVES)
     public, private = share_of(split, PUBLIC), share_of(split, PRIVATE)
     wrong = {"lyon": [*public[:2], *private[:30]], "oslo": [*public[:12], *private[:2]], "prague": public[:30]}
     callers = {name: split.team(name) for name in TEAMS}
@@ -140,34 +140,38 @@ def named(board):
     ]
 
 
+@pytest.mark.parametrize(("share", "time", "teams"), [
+    (PUBLIC, NOON, ["lyon", "oslo", "prague"]), (PRIVATE, LATER, ["prague", "oslo", "lyon"])
+])  # fmt: skip
+def test_figures_of_the_share_that_is_shown_are_those_of_a_benchmark_of_it_alone(sent, share, time, teams):
+    task, callers, ids, outputs = sent
+    closed(task, time)
+    board = task.leaderboard()
+    shown = {name: task.shown(callers[name], ids[name])["scores"] for name in TEAMS}
+    alone, board_alone = of_one_share(task, share, outputs)
+    assert {name: figures(each) for name, each in shown.items()} == {
+        name: figures(each) for name, each in alone.items()
+    }
+    assert {each["split"] for each in shown.values()} == {share}
+    assert {each["metrics"]["attachment"]["signature"]["split"] for each in shown.values()} == {share}
+    assert {each["covered"] for each in shown.values()} == {"96/96"}  # of the whole text
+    assert column(board, "team") == teams
+    assert named(board) == named(board_alone)
+    assert (board["split"], board_alone["split"]) == (share, None)
+    assert task.leaderboard(split=share) == board
+    assert column(task.leaderboard(split=PUBLIC), "team") == ["lyon", "oslo", "prague"]
+
+
 class TestBeforeClosing:
     """Everything is of the public share."""
 
-    def test_scores_are_those_of_a_benchmark_of_the_public_share_alone(self, sent):
-        task, callers, ids, outputs = sent
-        shown = {name: task.shown(callers[name], ids[name])["scores"] for name in TEAMS}
-        board = task.leaderboard()
-        alone, board_alone = of_one_share(task, PUBLIC, outputs)
-        assert {name: figures(each) for name, each in shown.items()} == {
-            name: figures(each) for name, each in alone.items()
-        }
-        assert {each["split"] for each in shown.values()} == {PUBLIC}
-        assert {each["metrics"]["attachment"]["signature"]["split"] for each in shown.values()} == {PUBLIC}
-        assert column(board, "team") == ["lyon", "oslo", "prague"]
-        assert named(board) == named(board_alone)
-        assert (board["split"], board_alone["split"]) == (PUBLIC, None)
-
-    def test_organisers_see_the_same_share_and_the_private_one_on_request(self, sent):
-        task, _, ids, _ = sent
+    def test_organisers_see_the_same_share_and_the_private_one_on_request_which_others_are_refused(self, sent):
+        task, callers, ids, _ = sent
         assert task.shown(ORGANISER, ids["lyon"])["scores"]["split"] == PUBLIC
         assert task.leaderboard(ORGANISER)["split"] == PUBLIC
         private = task.leaderboard(ORGANISER, split=PRIVATE)
         assert (private["split"], column(private, "team")) == (PRIVATE, ["prague", "oslo", "lyon"])
         assert private["significance"]["pending"] is False
-        assert column(task.leaderboard(ORGANISER, split=PUBLIC), "team") == ["lyon", "oslo", "prague"]
-
-    def test_others_are_refused_the_private_board(self, sent):
-        task, callers, _, _ = sent
         for caller in (ANYONE, callers["lyon"]):
             for form in ("json", "csv", "tsv", "markdown", "latex", "svg"):
                 with pytest.raises(Forbidden, match="private share"):
@@ -181,15 +185,6 @@ class TestBeforeClosing:
         shown = [figures(task.shown(callers["oslo"], each)["scores"]) for each in (ids["oslo"], other)]
         assert shown[0] == shown[1]
 
-    def test_what_is_covered_and_every_state_are_of_the_whole_text(self, split):
-        lyon = split.team()
-        for share in (PUBLIC, PRIVATE):
-            output = pieces(LONGER)
-            at = share_of(split, share)[0]
-            output[at] = output[at].replace("\tnsubj", "\tnsubj")
-            shown = split.shown(lyon, split.scored(lyon, "".join(output)))
-            assert shown["scores"]["covered"] == "96/96"
-
     def test_what_metrics_warn_of_is_not_shown(self, sent):
         task, callers, ids, _ = sent
         with task.context.store.write() as db:
@@ -202,15 +197,15 @@ class TestBeforeClosing:
     def test_comparisons_are_of_the_public_share_and_private_ones_are_unknown(self, sent):
         task, callers, _, _ = sent
         name = task.leaderboard()["significance"]["comparison"]
-        shown = orjson.loads(view_comparison(task.context, callers["lyon"], name).body)
+        shown = task.comparison(name, callers["lyon"])
         assert (shown["split"], shown["pairs"][0]["score_a"]) == (PUBLIC, task.leaderboard()["rows"][0]["score"])
         secret = task.leaderboard(ORGANISER, split=PRIVATE)["significance"]["comparison"]
         assert secret != name
-        assert orjson.loads(view_comparison(task.context, ORGANISER, secret).body)["split"] == PRIVATE
+        assert task.comparison(secret)["split"] == PRIVATE
         for caller in (ANYONE, callers["lyon"]):
             with pytest.raises(NotFound, match=f"Unknown comparison {secret}"):
                 view_comparison(task.context, caller, secret)
-        asked = ask(task.context, callers["lyon"], SLUG, loaded(ComparisonRequest, {"submissions": "leaderboard"}))
+        asked = task.ask(callers["lyon"])
         assert asked == name
         listed = list_comparisons(task.context, ORGANISER, SLUG, PageQuery()).items
         assert [each["split"] for each in listed] == [PUBLIC]
@@ -221,7 +216,7 @@ class TestBeforeClosing:
         early = ask(task.context, ORGANISER, SLUG, request)
         late = ask(closed(task).context, ORGANISER, SLUG, request)
         task.settle()
-        documents = [orjson.loads(view_comparison(task.context, ORGANISER, each).body) for each in (early, late)]
+        documents = [task.comparison(each) for each in (early, late)]
         assert [each["split"] for each in documents] == [PUBLIC, PRIVATE]
         assert [each["systems"][0]["name"] for each in documents] == [ids["lyon"], ids["prague"]]
         assert [each["unit_count"] for each in documents] == [48, 48]
@@ -272,20 +267,6 @@ class TestParts:
 class TestAfterClosing:
     """The private share is the board; rows are picked by public score."""
 
-    def test_the_board_and_the_submissions_are_of_the_private_share_alone(self, sent):
-        task, callers, ids, outputs = sent
-        closed(task)
-        board = task.leaderboard()
-        shown = {name: task.shown(callers[name], ids[name])["scores"] for name in TEAMS}
-        alone, board_alone = of_one_share(task, PRIVATE, outputs)
-        assert {name: figures(each) for name, each in shown.items()} == {
-            name: figures(each) for name, each in alone.items()
-        }
-        assert (board["split"], column(board, "team")) == (PRIVATE, ["prague", "oslo", "lyon"])
-        assert named(board) == named(board_alone)
-        assert task.leaderboard(split=PRIVATE) == board
-        assert column(task.leaderboard(split=PUBLIC), "team") == ["lyon", "oslo", "prague"]
-
     def test_nobody_needs_to_do_anything(self, sent):
         task, _, _, _ = sent
         closed(task, CLOSES)
@@ -295,23 +276,29 @@ class TestAfterClosing:
         assert (board["split"], board["significance"]["pending"], board["significance"]["pairs"]) == (PRIVATE, False, 3)
         assert task.work() == 0
 
-    def test_rows_are_picked_by_their_public_score(self, split):
+    def test_rows_are_picked_by_their_public_score_and_withdrawing_after_closing_leaves_none(self, split):
         public, private = share_of(split, PUBLIC), share_of(split, PRIVATE)
         lyon, oslo = split.team(), split.team("oslo")
         worse_in_public = split.scored(lyon, wrong_in(LONGER, public[:5]))
         better_in_public = split.scored(lyon, wrong_in(LONGER, [*public[:1], *private[:20]]))
         other = split.scored(oslo, wrong_in(LONGER, private[:10]))
-        split.settle()
-        closed(split)
-        board = split.leaderboard()
-        assert column(board, "submission") == [other, better_in_public]
-        assert worse_in_public not in column(board, "submission")
+        now, then = split.context, closed(split).context
+        assert column(split.leaderboard(), "submission") == [other, better_in_public]
+        split.change(lyon, better_in_public, withdrawn=True)
+        assert column(split.leaderboard(), "submission") == [other]
+        # before closing the next takes the row, and keeps it
+        split.context = now
+        split.change(lyon, better_in_public, withdrawn=False)
+        split.change(lyon, better_in_public, withdrawn=True)
+        assert set(column(split.leaderboard(), "submission")) == {other, worse_in_public}
+        split.context = then
+        assert set(column(split.leaderboard(), "submission")) == {other, worse_in_public}
 
     def test_the_validator_changes_at_closing(self, sent):
         task, _, _, _ = sent
         for form in ("json", "csv", "svg"):
-            before = leaderboard(task.context, ANYONE, SLUG, LeaderboardQuery(format=form))
-            again = leaderboard(task.context, ANYONE, SLUG, LeaderboardQuery(format=form), before.etag)
+            before = task.board(format=form)
+            again = task.board(etag=before.etag, format=form)
             assert again.body == b""
             late = replace(task.context, now=lambda: LATER)
             after = leaderboard(late, ANYONE, SLUG, LeaderboardQuery(format=form), before.etag)
@@ -325,14 +312,15 @@ class TestAfterClosing:
         found = [task.leaderboard(ORGANISER, split=share)["significance"] for share in (PUBLIC, PRIVATE)]
         assert [each["selection"] for each in found] == ["adjusted", "private"]
         assert "private share" in found[1]["assumed"]
-        asked = [orjson.loads(view_comparison(task.context, ORGANISER, each["comparison"]).body) for each in found]
+        asked = [task.comparison(each["comparison"]) for each in found]
         assert [any(pair["p_unselected"] is not None for pair in each["pairs"]) for each in asked] == [True, False]
 
-    def test_a_system_of_several_runs_has_the_mean_of_each_share(self, split):
+    def test_a_system_of_several_runs_has_the_mean_of_each_share_and_keeps_it(self, split):
         public, private = share_of(split, PUBLIC), share_of(split, PRIVATE)
         lyon = split.team()
         first = split.scored(lyon, wrong_in(LONGER, [*public[:4], *private[:8]]), name="parser")
-        split.scored(lyon, wrong_in(LONGER, [*public[:8], *private[:20]]), name="parser 2", run_of="parser")
+        second = [*public[:8], *private[:20]]
+        second = split.scored(lyon, wrong_in(LONGER, second), name="parser 2", run_of="parser")
         other = split.scored(split.team("oslo"), wrong_in(LONGER, [*public[:5], *private[:10]]))
         split.settle()
         rows = {share: split.leaderboard(ORGANISER, split=share)["rows"] for share in (PUBLIC, PRIVATE)}
@@ -345,27 +333,11 @@ class TestAfterClosing:
         row = next(row for row in rows[PRIVATE] if row["submission"] == first)
         assert row["score"] == row["scores"]["attachment.las"] == sum(mains) / 2
         assert row["runs"]["sd"] == pytest.approx(abs(mains[0] - mains[1]) / 2**0.5)
-
-    def test_withdrawing_one_run_after_closing_changes_nothing(self, split):
-        lyon = split.team()
-        first = split.scored(lyon, wrong_in(LONGER, range(10)), name="parser")
-        second = split.scored(lyon, wrong_in(LONGER, range(30)), name="parser 2", run_of="parser")
-        split.settle()
-        before = closed(split).leaderboard()["rows"]
-        patch_submission(split.context, lyon, first, SubmissionChanges(withdrawn=True))
-        after = split.leaderboard()["rows"]
-        assert [(row["score"], row["submission"]) for row in before] == [(after[0]["score"], first)]
-        assert column(split.leaderboard(), "submission") == [second]
-
-    def test_withdrawing_after_closing_leaves_the_team_without_a_row(self, split):
-        public, private = share_of(split, PUBLIC), share_of(split, PRIVATE)
-        lyon, oslo = split.team(), split.team("oslo")
-        split.scored(lyon, wrong_in(LONGER, public[:5]))
-        picked = split.scored(lyon, wrong_in(LONGER, [*public[:1], *private[:20]]))
-        other = split.scored(oslo, wrong_in(LONGER, private[:10]))
-        closed(split)
-        patch_submission(split.context, lyon, picked, SubmissionChanges(withdrawn=True))
-        assert column(split.leaderboard(), "submission") == [other]
+        # withdrawing one run after closing changes nothing but whose row it is
+        before = {row["submission"]: row["score"] for row in closed(split).leaderboard()["rows"]}
+        split.change(lyon, first, withdrawn=True)
+        after = {row["submission"]: row["score"] for row in split.leaderboard()["rows"]}
+        assert after == {second: before[first], other: before[other]}
 
     def test_what_waits_at_closing_is_not_cancelled_by_what_others_scored(self, split):
         lyon = split.team()
@@ -375,15 +347,6 @@ class TestAfterClosing:
         with pytest.raises(Forbidden, match="only organisers may cancel"):
             cancel_submission(split.context, lyon, waiting)
         assert json_of(cancel_submission(split.context, ORGANISER, waiting))["state"] == "cancelled"
-
-    def test_withdrawing_before_closing_gives_the_row_to_the_next(self, split):
-        public = share_of(split, PUBLIC)
-        lyon = split.team()
-        next_ = split.scored(lyon, wrong_in(LONGER, public[:5]))
-        picked = split.scored(lyon, wrong_in(LONGER, public[:1]))
-        patch_submission(split.context, lyon, picked, SubmissionChanges(withdrawn=True))
-        assert column(split.leaderboard(), "submission") == [next_]
-        assert column(closed(split).leaderboard(), "submission") == [next_]
 
     def test_what_an_organiser_sends_late_is_picked_like_any_other(self, sent):
         task, _, _, _ = sent
@@ -411,7 +374,7 @@ class TestAfterClosing:
         request = loaded(ComparisonRequest, {"submissions": [ids["lyon"], ids["oslo"]]})
         name = ask(task.context, callers["lyon"], SLUG, request)
         task.settle()
-        assert orjson.loads(view_comparison(task.context, callers["lyon"], name).body)["split"] == PRIVATE
+        assert task.comparison(name, callers["lyon"])["split"] == PRIVATE
 
     def test_a_requested_board_is_there_in_both_shares(self, sent):
         task, callers, _, _ = sent
@@ -435,20 +398,19 @@ class TestEarlyBoard:
             board = board_of(db, benchmark, share=PRIVATE)
             boards.remove(db, SLUG, 1, [board.key])
             schedule_board_comparison(db, task.context, SLUG)
-        before = leaderboard(task.context, ANYONE, SLUG, LeaderboardQuery())
+        before = task.board()
         assert task.leaderboard(ORGANISER, split=PRIVATE)["significance"]["pending"] is True
         task.settle()
-        after = leaderboard(task.context, ANYONE, SLUG, LeaderboardQuery())
+        after = task.board()
         assert (before.body, before.etag) == (after.body, after.etag)
         assert task.leaderboard(ORGANISER, split=PRIVATE)["significance"]["pending"] is False
 
-    @pytest.mark.parametrize("form", ["json", "csv", "svg"])
-    def test_its_validator_is_of_its_bytes(self, sent, form):
+    def test_its_validator_is_of_its_bytes(self, sent):
         task, _, _, _ = sent
-        query = LeaderboardQuery(split=PRIVATE, format=form)
-        first, second = (leaderboard(task.context, ORGANISER, SLUG, query) for _ in range(2))
-        assert (first.etag, first.body) == (second.etag, second.body)
-        assert first.etag != leaderboard(task.context, ORGANISER, SLUG, LeaderboardQuery(format=form)).etag
+        for form in ("json", "csv", "svg"):
+            first, second = (task.board(ORGANISER, split=PRIVATE, format=form) for _ in range(2))
+            assert (first.etag, first.body) == (second.etag, second.body)
+            assert first.etag != task.board(ORGANISER, format=form).etag
 
     def test_a_guessed_id_of_the_private_comparison_answers_as_an_unknown_one(self, sent):
         task, callers, _, _ = sent
@@ -464,31 +426,35 @@ class TestEarlyBoard:
 class TestSettings:
     """What does not fit a split is refused."""
 
-    def test_it_needs_a_time_of_closing(self, task):
-        with pytest.raises(Unprocessable) as refusal:
-            task.make(parts={"en": {"gold": LONG}}, leaderboard={"split": {"private": 0.5}})
-        assert [problem.code for problem in refusal.value.problems] == ["split-without-closing"]
+    def test_it_needs_a_time_of_closing_and_levels_that_show_sentences_are_for_after_it(self, task):
+        for code, wrong in (
+            ("split-without-closing", {"leaderboard": {"split": {"private": 0.5}}}),
+            ("split-level", {"feedback": "items", **HALVES}),
+            ("split-level", {"feedback": "gold", **HALVES}),
+        ):
+            with pytest.raises(Unprocessable) as refusal:
+                task.make(parts={"en": {"gold": LONG}}, **wrong)
+            assert [problem.code for problem in refusal.value.problems] == [code]
+        task.make(parts={"en": {"gold": LONG}}, feedback_after_closing="gold", **HALVES)
+        for feedback in ("items", "gold"):
+            with refused(feedback):
+                task.patch(feedback=feedback)
 
-    @pytest.mark.parametrize("feedback", ["items", "gold"])
-    def test_levels_that_show_sentences_are_for_after_closing(self, task, feedback):
-        with pytest.raises(Unprocessable) as refusal:
-            task.make(parts={"en": {"gold": LONG}}, feedback=feedback, **HALVES)
-        assert [problem.code for problem in refusal.value.problems] == ["split-level"]
-        task.make(parts={"en": {"gold": LONG}}, feedback_after_closing=feedback, **HALVES)
-        with refused(feedback):
-            task.patch(feedback=feedback)
-
-    @pytest.mark.parametrize("change", [None, {"private": 0.4}])
-    def test_it_does_not_change_after_the_first_submission(self, sent, change):
+    def test_it_does_not_change_after_the_first_submission(self, sent):
         task = sent[0]
-        with refused("first submission"):
-            task.patch(leaderboard={"split": change})
+        for change in (None, {"private": 0.4}):
+            with refused("first submission"):
+                task.patch(leaderboard={"split": change})
         task.patch(leaderboard={"split": {"private": 0.5}}, title="The same split")
 
-    def test_a_benchmark_with_submissions_is_not_split(self, board):
+    def test_a_benchmark_with_submissions_is_not_split_and_has_no_shares(self, board):
         board.submit(board.team())
         with refused("first submission"):
             board.patch(**HALVES)
+        for share in (PUBLIC, PRIVATE):
+            with refused("not split"):
+                board.leaderboard(split=share)
+        assert board.leaderboard()["split"] is None
 
     def test_before_the_first_submission_it_may_be_set_changed_and_removed(self, either_context):
         task = Task(either_context, work_of(either_context))
@@ -514,21 +480,14 @@ class TestSettings:
                 task.patch(closes_at=moved.isoformat())
         task.patch(title="Closed")
 
-    def test_shares_of_what_is_not_split_are_refused(self, board):
-        for share in (PUBLIC, PRIVATE):
-            with refused("not split"):
-                board.leaderboard(split=share)
-        assert board.leaderboard()["split"] is None
-
-    def test_a_part_of_one_sentence_cannot_be_split(self, task):
-        task.make(parts={"en": {"gold": LONG}, "de": {"gold": pieces(LONG)[0]}}, **HALVES)
+    def test_a_part_of_one_sentence_cannot_be_split_nor_by_a_later_change(self, task):
+        parts = {"en": {"gold": LONG}, "de": {"gold": pieces(LONG)[0]}}
+        task.make(id="later", parts=parts)
+        with refused("one share would have none"):
+            task.patch("later", **HALVES)
+        task.make(parts=parts, **HALVES)
         document = task.benchmark()
         assert (document["state"], document["failure"]["errors"][0]["code"]) == ("failed", "part-not-split")
-
-    def test_nor_by_a_later_change(self, task):
-        task.make(parts={"en": {"gold": LONG}, "de": {"gold": pieces(LONG)[0]}})
-        with refused("one share would have none"):
-            task.patch(**HALVES)
 
     def test_a_part_with_a_small_share_warns_and_is_hidden(self, task):
         parts = {name: {"gold": LONGER} for name in ("a", "b", "c", "d")}
@@ -543,14 +502,10 @@ class TestSettings:
 class TestRevisions:
     """Shares and revisions."""
 
-    def revised(self, task, gold):
-        create_revision(task.context, ORGANISER, SLUG, loaded(RevisionRequest, {"parts": {"en": {"gold": gold}}}))
-        task.settle()
-
     def test_a_revision_keeps_the_draw_and_has_figures_of_both_shares(self, sent):
         task, _, _, _ = sent
         before = share_of(task, PRIVATE)
-        self.revised(task, wrong_in(LONGER, range(40)))
+        task.revise(wrong_in(LONGER, range(40)))
         assert share_of(task, PRIVATE, number=2) == before
         board = task.leaderboard()
         assert (board["revision"], board["split"], board["significance"]["pending"]) == (2, PUBLIC, False)
@@ -560,30 +515,26 @@ class TestRevisions:
     def test_revisions_that_differ_in_few_sentences_of_the_shown_share_are_not_both_shown(self, sent):
         task, _, _, _ = sent
         public, private = share_of(task, PUBLIC), share_of(task, PRIVATE)
-        self.revised(task, wrong_in(LONGER, [*public[:5], *private[:15]]))
+        task.revise(wrong_in(LONGER, [*public[:5], *private[:15]]))
         with pytest.raises(Forbidden, match="fewer than 10"):
             task.leaderboard(revision=1)
-        assert closed(task).leaderboard(revision=1)["split"] == PRIVATE
+        # changes of public ranks stay hidden after closing
+        for _ in range(2):
+            assert json_of(view_revision(task.context, ANYONE, SLUG, 2))["moved"] is None
+            assert json_of(view_revision(task.context, ORGANISER, SLUG, 2))["moved"]
+            closed(task)
+        assert task.leaderboard(revision=1)["split"] == PRIVATE
 
     def test_changes_of_ranks_are_of_the_share_that_was_shown(self, sent):
         task, _, ids, _ = sent
         closed(task)
         before = {row["submission"]: row["score"] for row in task.leaderboard()["rows"]}
-        self.revised(task, wrong_in(LONGER, range(40)))
+        task.revise(wrong_in(LONGER, range(40)))
         after = {row["submission"]: row["score"] for row in task.leaderboard()["rows"]}
-        moved = orjson.loads(view_revision(task.context, ANYONE, SLUG, 2).body)["moved"]
+        moved = json_of(view_revision(task.context, ANYONE, SLUG, 2))["moved"]
         assert {each["submission"]: (each["score_before"], each["score_after"]) for each in moved} == {
             each: (before[each], after[each]) for each in ids.values() if before[each] != after[each]
         }
-
-    def test_changes_of_public_ranks_stay_hidden_after_closing_where_few_public_sentences_differ(self, sent):
-        task, _, _, _ = sent
-        public, private = share_of(task, PUBLIC), share_of(task, PRIVATE)
-        self.revised(task, wrong_in(LONGER, [*public[:5], *private[:15]]))
-        for _ in range(2):
-            assert json_of(view_revision(task.context, ANYONE, SLUG, 2))["moved"] is None
-            assert json_of(view_revision(task.context, ORGANISER, SLUG, 2))["moved"]
-            closed(task)
 
 
 class TestRecords:
@@ -644,7 +595,7 @@ def test_a_document_is_in_one_share_and_documents_stay_the_units(task):
     request = loaded(ComparisonRequest, {"submissions": ids, "unit": "block"})
     name = ask(task.context, ORGANISER, SLUG, request)
     task.settle()
-    shown = orjson.loads(view_comparison(task.context, ORGANISER, name).body)
+    shown = task.comparison(name)
     assert (shown["state"], shown["split"], shown["unit_count"]) == ("succeeded", PUBLIC, 6)
 
 

@@ -2,24 +2,17 @@
 
 from __future__ import annotations
 
-from typing import Any
+from functools import partial
 
-import orjson
 import pytest
 
 from service.errors import Forbidden, NotFound, Unprocessable
 from service.policy import figures
 from service.requests import MatrixQuery
-from service.schemas.benchmarks import RevisionRequest
-from service.schemas.submissions import ComparisonRequest
 from service.store import boards
-from service.usecases.benchmarks.revisions import create_revision
 from service.usecases.boards.leaderboard import matrix
-from service.usecases.comparison_views import view_comparison
-from service.usecases.comparisons import ask
 from tests.fixtures.contexts import ORGANISER
-from tests.fixtures.requests import loaded
-from tests.fixtures.tasks import ANYONE, LONG, SECOND_PART, SLUG, Task, column, spoilt
+from tests.fixtures.tasks import ANYONE, LONG, SECOND_PART, SLUG, Task, column, once, spoilt
 
 THREE = {"en": {"gold": LONG}, "de": {"gold": LONG}, "fr": {"gold": LONG}}
 TWO = {"en": {"gold": LONG}, "de": {"gold": LONG}}
@@ -31,7 +24,7 @@ def sent(task: Task, name: str, slug: str = SLUG, **wrong: int) -> str:
     return task.submit(task.team(name, slug), {part: spoilt(number) for part, number in wrong.items()}, slug)
 
 
-@pytest.fixture
+@once
 def tracks(task: Task) -> Task:
     """Three parts, two of them a track, and three teams, one of which lacks a part of the track."""
     task.make(parts=THREE, tracks=PUD, feedback="gold")
@@ -42,13 +35,6 @@ def tracks(task: Task) -> Task:
     return task
 
 
-def answer(task: Task, slug: str = SLUG, **asked: Any) -> dict[str, Any]:
-    name = ask(task.context, ORGANISER, slug, loaded(ComparisonRequest, {"submissions": "leaderboard", **asked}))
-    task.settle()
-    document: dict[str, Any] = orjson.loads(view_comparison(task.context, ORGANISER, name).body)
-    return document
-
-
 def test_a_track_is_the_mean_of_its_parts_and_a_missing_part_is_the_worst_value(tracks):
     shown = tracks.leaderboard(part="pud")
     assert (shown["part"], shown["parts"]) == ("pud", ["en", "de"])
@@ -57,10 +43,16 @@ def test_a_track_is_the_mean_of_its_parts_and_a_missing_part_is_the_worst_value(
     assert column(shown, "missing_parts") == [[], [], ["de"]]
     assert column(shown, "scored_parts") == [2, 2, 1]
     assert shown["rows"][0]["scores"]["attachment.uas"] == pytest.approx(71 / 72)
+    # its differences are tested unasked
+    assert (shown["significance"]["pending"], shown["significance"]["pairs"]) == (False, 3)
+    assert shown["rows"][0]["p_next"] is not None
+    assert all(row["ci95"] for row in shown["rows"] if row["tested"])
 
 
-@pytest.mark.parametrize("pick", ["best", "last", "all"])
+@pytest.mark.parametrize("pick", ["best", *(pytest.param(pick, marks=pytest.mark.slow) for pick in ("last", "all"))])
 def test_a_track_of_all_parts_says_what_macro_says(tracks, pick):
+    tracks.patch(title="Other")
+    assert tracks.benchmark()["tracks"] == PUD  # which a patch of something else leaves
     tracks.patch(tracks={"every": ["fr", "de", "en"]}, leaderboard={"pick": pick})
     tracks.settle()
     one, other = tracks.leaderboard(part="every"), tracks.leaderboard(part="macro")
@@ -78,7 +70,7 @@ def test_a_track_is_tested_as_the_same_parts_without_the_others(tracks):
     for name, wrong in (("lyon", {"en": 2, "de": 9}), ("oslo", {"en": 1, "de": 1}), ("prague", {"en": 0})):
         sent(tracks, name, "other", **wrong)
     tracks.settle()
-    one, other = answer(tracks, part="pud", seed=3), answer(tracks, "other", part="macro", seed=3)
+    one, other = tracks.compared(part="pud", seed=3), tracks.compared(slug="other", part="macro", seed=3)
     assert one["part_names"] == other["part_names"] == ["en", "de"]
     fair = ("score_a", "score_b", "difference", "p", "p_adjusted", "significant", "ci", "detectable")
 
@@ -91,15 +83,7 @@ def test_a_track_is_tested_as_the_same_parts_without_the_others(tracks):
     assert in_order(one) == in_order(other)
 
 
-def test_its_differences_are_tested_unasked(tracks):
-    shown = tracks.leaderboard(part="pud")
-    assert shown["significance"]["pending"] is False
-    assert shown["significance"]["pairs"] == 3
-    assert shown["rows"][0]["p_next"] is not None
-    assert all(row["ci95"] for row in shown["rows"] if row["tested"])
-
-
-def test_other_parts_of_a_track_are_another_question(tracks, context):
+def test_other_parts_of_a_track_are_another_question(tracks):
     before = tracks.leaderboard(part="pud")["significance"]["comparison"]
     tracks.patch(tracks={"pud": ["en", "fr"]})
     tracks.settle()
@@ -107,26 +91,20 @@ def test_other_parts_of_a_track_are_another_question(tracks, context):
     assert shown["significance"]["comparison"] != before
     assert column(shown, "team") == ["prague", "lyon", "oslo"]
     assert shown["rows"][0]["score"] == 1.0
-    compared = orjson.loads(view_comparison(context, ORGANISER, shown["significance"]["comparison"]).body)
+    compared = tracks.comparison(shown["significance"]["comparison"])
     assert max(system["score"] for system in compared["systems"]) == 1.0
 
 
 def test_an_asked_comparison_of_a_track_outlives_the_track(tracks, context):
-    document = answer(tracks, part="pud", score="attachment.uas")
+    document = tracks.compared(part="pud", score="attachment.uas")
     tracks.patch(tracks={})
     tracks.settle()
-    kept = orjson.loads(view_comparison(context, ORGANISER, document["id"]).body)
+    kept = tracks.comparison(document["id"])
     assert kept["pairs"] == document["pairs"]
     with pytest.raises(NotFound, match="Unknown part 'pud'"):
         tracks.leaderboard(part="pud")
     with context.store.read() as db:
         assert not any("pud" in key for key in boards.keys(db, SLUG, 1))
-
-
-def test_a_matrix_of_a_track_has_its_parts_alone(tracks):
-    shown = orjson.loads(matrix(tracks.context, ANYONE, SLUG, MatrixQuery(part="pud")).body)
-    assert [part["name"] for part in shown["parts"]] == ["en", "de"]
-    assert column(shown, "team") == ["oslo", "lyon", "prague"]
 
 
 def test_training_runs_and_private_shares_have_tracks_too(task):
@@ -145,36 +123,30 @@ def test_training_runs_and_private_shares_have_tracks_too(task):
         assert row["runs"]["count"] == 2
 
 
-@pytest.mark.parametrize(
-    ("given", "code", "pointer"),
-    [
-        ({"en": ["de"]}, "part-and-track", "/tracks/en"),
-        ({"macro": ["de"]}, "bad-part-name", "/tracks/macro"),
-        ({"a b": ["de"]}, "bad-part-name", "/tracks/a b"),
-        ({"pud": ["de", "it"]}, "unknown-part", "/tracks/pud/1"),
-        ({"pud": []}, "bad-track", "/tracks/pud"),
-        ({"pud": ["de", "de"]}, "bad-track", "/tracks/pud"),
-        ({"pud": "de"}, "wrong-type", "/tracks/pud"),
-        ({f"t{at}": ["de"] for at in range(101)}, "bad-track", "/tracks"),
-    ],
-)
-def test_tracks_that_cannot_be_used_are_refused(task, given, code, pointer):
+BAD_TRACKS = [
+    ({"en": ["de"]}, "part-and-track", "/tracks/en"),
+    ({"macro": ["de"]}, "bad-part-name", "/tracks/macro"),
+    ({"a b": ["de"]}, "bad-part-name", "/tracks/a b"),
+    ({"pud": ["de", "it"]}, "unknown-part", "/tracks/pud/1"),
+    ({"pud": []}, "bad-track", "/tracks/pud"),
+    ({"pud": ["de", "de"]}, "bad-track", "/tracks/pud"),
+    ({"pud": "de"}, "wrong-type", "/tracks/pud"),
+    ({f"t{at}": ["de"] for at in range(101)}, "bad-track", "/tracks"),
+]
+
+
+def test_tracks_that_cannot_be_used_are_refused(task):
     task.make(parts=TWO)
-    for refused in (lambda: task.patch(tracks=given), lambda: task.make(parts=TWO, id="other", tracks=given)):
-        with pytest.raises(Unprocessable) as raised:
-            refused()
-        assert [(each.code, each.pointer) for each in raised.value.problems] == [(code, pointer)]
+    for given, code, pointer in BAD_TRACKS:
+        for refused in (task.patch, partial(task.make, parts=TWO, id="other")):
+            with pytest.raises(Unprocessable) as raised:
+                refused(tracks=given)
+            assert [(each.code, each.pointer) for each in raised.value.problems] == [(code, pointer)]
     assert task.benchmark()["tracks"] == {}
 
 
-def test_a_patch_of_something_else_leaves_tracks_and_none_are_the_default(tracks):
-    tracks.patch(title="Other")
-    assert tracks.benchmark()["tracks"] == PUD
-
-
-def test_parts_that_a_revision_drops_are_reported_and_left_out(tracks, context):
-    create_revision(context, ORGANISER, SLUG, loaded(RevisionRequest, {"parts": {"de": None}}))
-    tracks.settle()
+def test_parts_that_a_revision_drops_are_reported_and_left_out(tracks):
+    tracks.revise({"de": None})
     assert tracks.benchmark()["tracks"] == PUD
     found = [each for each in tracks.benchmark()["warnings"] if each["code"] == "track-lacks-part"]
     assert [each["pointer"] for each in found] == ["/tracks/pud"]
@@ -215,7 +187,7 @@ def test_a_hidden_track_is_refused_on_boards_matrices_and_in_comparisons(task, c
     with pytest.raises(Forbidden, match="'some'"):
         matrix(context, ANYONE, SLUG, MatrixQuery(part="some"))
     with pytest.raises(Forbidden, match="'some'"):
-        ask(context, task.team("metz"), SLUG, loaded(ComparisonRequest, {"submissions": "leaderboard", "part": "some"}))
+        task.ask(task.team("metz"), part="some")
     assert task.leaderboard(part="every")["rows"]
     assert task.leaderboard(part="large")["rows"]
     assert task.leaderboard(ORGANISER, part="some")["rows"]

@@ -13,19 +13,16 @@ from sqlalchemy import select, update
 from service.context import Context
 from service.errors import Forbidden, Unprocessable
 from service.render import LEADERBOARD_FORMATS
-from service.requests import LeaderboardQuery, PageQuery, SubmissionItemsQuery, SubmissionSlicesQuery
-from service.schemas.benchmarks import RevisionRequest
+from service.requests import PageQuery, SubmissionItemsQuery, SubmissionSlicesQuery
 from service.store import artifacts
 from service.store import submissions as stored
 from service.store.score_records import numbers
 from service.store.tables import parts, scores
-from service.usecases.benchmarks.revisions import create_revision, list_revisions, view_revision
-from service.usecases.boards.leaderboard import leaderboard
+from service.usecases.benchmarks.revisions import list_revisions, view_revision
 from service.usecases.submissions import submissions
 from service.usecases.submissions.results import submission_items, submission_slices
 from tests.fixtures.contexts import ORGANISER
-from tests.fixtures.requests import loaded
-from tests.fixtures.tasks import ANYONE, LONG, RIGHT, SECOND_PART, SLUG, Task, column, spoilt
+from tests.fixtures.tasks import ANYONE, LONG, RIGHT, SECOND_PART, SLUG, Task, column, once, spoilt
 
 SMALL = {"en": {"gold": LONG}, "de": {"gold": LONG}, "fr": {"gold": LONG}, "nl": {"gold": SECOND_PART}}
 """Three parts of 24 sentences and one of two."""
@@ -35,14 +32,9 @@ def spoilt_parts(first: int) -> dict[str, str]:
     return {"en": spoilt(first), "de": spoilt(2), "fr": LONG, "nl": SECOND_PART}
 
 
-def revise(task: Task, gold: str, **more: Any) -> None:
-    create_revision(task.context, ORGANISER, SLUG, loaded(RevisionRequest, {"parts": {"en": {"gold": gold}}, **more}))
-    task.settle()
-
-
 def in_every_form(task: Task, **asked: Any) -> Iterator[bytes]:
     for form in LEADERBOARD_FORMATS:
-        yield leaderboard(task.context, ANYONE, SLUG, LeaderboardQuery(format=form, **asked)).body
+        yield task.board(format=form, **asked).body
 
 
 def perturb(context: Context, by: float) -> None:
@@ -64,21 +56,29 @@ def _moved(value: Any, by: float) -> Any:
     return value + by if isinstance(value, float) else value
 
 
-def told(task: Task, caller: Any, sent: list[str]) -> list[Any]:
-    documents = [submissions.view_submission(task.context, caller, each) for each in sent]
-    return [*in_every_form(task), *((view.body, view.etag) for view in documents)]
+@once
+def two(task):
+    """Two teams with a scored submission each, which were compared."""
+    task.make(parts={"en": {"gold": LONG}})
+    task.lyon = task.team()
+    task.sent = task.scored(task.lyon, spoilt(3))
+    task.scored(task.team("prague"), spoilt(9))
+    task.settle()
+    return task
 
 
-def test_digits_beyond_the_fourth_are_in_no_document_and_no_export(board, context, monkeypatch):
-    lyon = board.team()
-    sent = [board.scored(lyon, spoilt(3)), board.scored(board.team("prague"), spoilt(9))]
-    board.settle()
+def test_digits_beyond_the_fourth_are_in_no_document_and_no_export(two, context, monkeypatch):
     # the cache would answer: what it depends on has not changed
     monkeypatch.setattr("service.usecases.boards.viewing.BoardCache.get", lambda *_: None)
-    before, exact = told(board, lyon, sent[:1]), board.shown(ORGANISER, sent[0])
+
+    def told():
+        document = submissions.view_submission(context, two.lyon, two.sent)
+        return [*in_every_form(two), document.body, document.etag]
+
+    before, exact = told(), two.shown(ORGANISER, two.sent)
     perturb(context, 1e-7)
-    assert told(board, lyon, sent[:1]) == before
-    assert board.shown(ORGANISER, sent[0]) != exact
+    assert told() == before
+    assert two.shown(ORGANISER, two.sent) != exact
 
 
 def test_scores_that_are_shown_equal_share_a_rank_and_the_first_is_picked(board, context):
@@ -94,23 +94,20 @@ def test_scores_that_are_shown_equal_share_a_rank_and_the_first_is_picked(board,
         assert column(shown, "rank") == [1, 1]
 
 
-def test_an_unlisted_score_is_shown_nowhere(board, context):
-    lyon = board.team()
-    sent = board.scored(lyon, spoilt(3))
-    board.settle()
-    board.patch(leaderboard={"scores": ["attachment.las"]})
-    assert board.benchmark()["leaderboard"]["scores"] == ["attachment.las"]
-    assert board.leaderboard()["scores"] == ["attachment.las"]
-    assert not [body for body in in_every_form(board) if b"uas" in body]
+def test_an_unlisted_score_is_shown_nowhere(two, context):
+    two.patch(leaderboard={"scores": ["attachment.las"]})
+    assert two.benchmark()["leaderboard"]["scores"] == ["attachment.las"]
+    assert two.leaderboard()["scores"] == ["attachment.las"]
+    assert not [body for body in in_every_form(two) if b"uas" in body]
     with pytest.raises(Forbidden, match=r"leaderboard\.scores"):
-        board.leaderboard(score="attachment.uas")
-    document = submissions.view_submission(context, lyon, sent).body
+        two.leaderboard(score="attachment.uas")
+    document = submissions.view_submission(context, two.lyon, two.sent).body
     assert b'"las"' in document
     assert b"uas" not in document
-    assert "attachment.uas" in board.leaderboard(ORGANISER)["scores"]
-    board.patch(feedback="items")
-    slices = submission_slices(context, lyon, sent, SubmissionSlicesQuery(by="deprel")).body
-    items = orjson.dumps(submission_items(context, lyon, sent, SubmissionItemsQuery()).items)
+    assert "attachment.uas" in two.leaderboard(ORGANISER)["scores"]
+    two.patch(feedback="items")
+    slices = submission_slices(context, two.lyon, two.sent, SubmissionSlicesQuery(by="deprel")).body
+    items = orjson.dumps(submission_items(context, two.lyon, two.sent, SubmissionItemsQuery()).items)
     assert b'"las"' in items
     assert b'"uas"' not in items + slices
 
@@ -125,14 +122,12 @@ def test_a_metric_without_a_listed_score_has_neither_items_nor_slices(task, cont
             ask(context, lyon, sent, query(metric="ud"))
 
 
-def test_at_rounded_the_main_score_alone_is_shown_unless_others_are_listed(board):
-    lyon = board.team()
-    sent = board.scored(lyon, spoilt(3))
-    board.patch(feedback="rounded")
-    assert list(board.shown(lyon, sent)["scores"]["metrics"]["attachment"]["scores"]) == ["las"]
-    assert board.leaderboard()["scores"] == ["attachment.las"]
-    board.patch(leaderboard={"scores": ["attachment.uas"]})
-    assert board.leaderboard()["scores"] == ["attachment.las", "attachment.uas"]
+def test_at_rounded_the_main_score_alone_is_shown_unless_others_are_listed(two):
+    two.patch(feedback="rounded")
+    assert list(two.shown(two.lyon, two.sent)["scores"]["metrics"]["attachment"]["scores"]) == ["las"]
+    assert two.leaderboard()["scores"] == ["attachment.las"]
+    two.patch(leaderboard={"scores": ["attachment.uas"]})
+    assert two.leaderboard()["scores"] == ["attachment.las", "attachment.uas"]
 
 
 def test_a_benchmark_lists_only_scores_that_it_has(task):
@@ -146,8 +141,8 @@ def test_a_benchmark_lists_only_scores_that_it_has(task):
     assert task.benchmark()["leaderboard"]["scores"] == ["attachment.las"]
 
 
-@pytest.fixture
-def small(task):
+@once
+def small(task: Task):
     """A benchmark with a part of two sentences, and a submission."""
     task.make(parts=SMALL)
     task.lyon = task.team()
@@ -163,7 +158,7 @@ def test_a_small_part_and_those_that_would_give_it_are_shown_nowhere(small):
     for part in ("nl", "en", "de"):
         for form in LEADERBOARD_FORMATS:
             with pytest.raises(Forbidden, match="fewer than 10 sentences"):
-                leaderboard(small.context, ANYONE, SLUG, LeaderboardQuery(part=part, format=form))
+                small.board(part=part, format=form)
     assert small.leaderboard(part="fr")["rows"][0]["score"] == 1.0
     assert small.leaderboard(ORGANISER, part="nl")["rows"][0]["score"] == 1.0
     small.patch(feedback="items")
@@ -183,15 +178,12 @@ def test_of_two_parts_neither_the_small_one_nor_its_difference_from_the_whole_is
     assert task.leaderboard()["rows"][0]["score"] == 0.9792
 
 
-def test_small_parts_are_warned_of_when_a_benchmark_is_made(small):
+def test_small_parts_are_warned_of_and_slices_are_not_shown_below_items_however_large(small):
+    with pytest.raises(Forbidden):
+        submission_slices(small.context, small.lyon, small.sent, SubmissionSlicesQuery(part="fr", by="deprel"))
     (warning,) = small.benchmark()["warnings"]
     assert (warning["code"], warning["part"], warning["pointer"]) == ("small-part", "nl", "/parts/nl")
     assert small.benchmark(ANYONE)["warnings"] == []
-
-
-def test_slices_are_not_shown_below_items_however_large(small, context):
-    with pytest.raises(Forbidden):
-        submission_slices(context, small.lyon, small.sent, SubmissionSlicesQuery(part="fr", by="deprel"))
 
 
 def test_two_revisions_that_differ_in_one_sentence_are_not_both_shown(board, context):
@@ -199,13 +191,13 @@ def test_two_revisions_that_differ_in_one_sentence_are_not_both_shown(board, con
     kept = board.scored(lyon, spoilt(3))
     with context.store.write() as db:
         stored.drop_outputs(db, [kept], context.now())
-    revise(board, spoilt(1), reason="Sentence 1 was wrong", public_reason="A correction")
+    board.revise(spoilt(1), reason="Sentence 1 was wrong", public_reason="A correction")
     late = board.scored(lyon, spoilt(2))
     board.settle()
     assert board.leaderboard()["revision"] == 2
     for form in LEADERBOARD_FORMATS:
         with pytest.raises(Forbidden, match="revision 1"):
-            leaderboard(context, ANYONE, SLUG, LeaderboardQuery(revision=1, format=form))
+            board.board(revision=1, format=form)
     # its scores stand under revision 1, since its outputs are gone
     assert board.shown(lyon, kept)["scores"] is None
     assert board.shown(lyon, late)["scores"] is not None
@@ -220,48 +212,44 @@ def test_two_revisions_that_differ_in_one_sentence_are_not_both_shown(board, con
 def test_leaving_a_part_out_does_not_give_the_small_one(small):
     """Without `de` the mean and the sum of three parts are left: with `fr` of the first revision they give `nl`."""
     assert small.leaderboard(part="fr", revision=1)["rows"]
-    create_revision(small.context, ORGANISER, SLUG, loaded(RevisionRequest, {"parts": {"de": None}}))
-    small.settle()
+    small.revise({"de": None})
     assert small.leaderboard()["revision"] == 2
     for asked in ({}, {"part": "fr"}, {"part": "pooled"}):
         with pytest.raises(Forbidden, match="revision 1"):
             small.leaderboard(revision=1, **asked)
 
 
-def test_a_revision_whose_gold_differs_in_ten_sentences_hides_nothing(board, context):
-    board.scored(board.team(), spoilt(3))
-    revise(board, spoilt(10))
-    assert board.leaderboard(revision=1)["rows"]
+def test_a_revision_whose_gold_differs_in_ten_sentences_hides_nothing(two, context):
+    two.revise(spoilt(10))
+    assert two.leaderboard(revision=1)["rows"]
     assert orjson.loads(view_revision(context, ANYONE, SLUG, 2).body)["moved"]
-    revise(board, spoilt(11))
+    two.revise(spoilt(11))
     # near to revision 3, and what it moved names scores under it
     for number in (2, 3):
         assert orjson.loads(view_revision(context, ANYONE, SLUG, number).body)["moved"] is None
-    assert board.leaderboard(revision=1)["rows"]
+    assert two.leaderboard(revision=1)["rows"]
     with pytest.raises(Forbidden):
-        board.leaderboard(revision=2)
+        two.leaderboard(revision=2)
 
 
-def test_a_revision_back_to_what_was_before_is_no_small_difference(board):
-    board.scored(board.team(), spoilt(3))
-    revise(board, spoilt(1))
-    revise(board, LONG)
-    assert board.leaderboard(revision=1)["rows"]
+def test_a_revision_back_to_what_was_before_is_no_small_difference(two):
+    two.revise(spoilt(1))
+    two.revise(LONG)
+    assert two.leaderboard(revision=1)["rows"]
     with pytest.raises(Forbidden):
-        board.leaderboard(revision=2)
+        two.leaderboard(revision=2)
 
 
-def test_old_gold_without_digests_of_sentences_is_taken_for_near(board, context):
-    board.scored(board.team(), spoilt(3))
+def test_old_gold_without_digests_of_sentences_is_taken_for_near(two, context):
     with context.store.write() as db:
         db.execute(update(parts).values(sentence_keys=None))
-    revise(board, spoilt(10))
+    two.revise(spoilt(10))
     with pytest.raises(Forbidden):
-        board.leaderboard(revision=1)
+        two.leaderboard(revision=1)
 
 
 def test_the_reason_of_a_revision_is_told_at_gold_and_the_public_one_to_all(board, context):
-    revise(board, spoilt(1), reason="Sentence 17 had two roots", public_reason="Corrected")
+    board.revise(spoilt(1), reason="Sentence 17 had two roots", public_reason="Corrected")
     bodies = [view_revision(context, ANYONE, SLUG, 2).body, orjson.dumps(board.benchmark(ANYONE))]
     bodies.append(orjson.dumps(list_revisions(context, ANYONE, SLUG, PageQuery()).items))
     assert not [body for body in bodies if b"two roots" in body]

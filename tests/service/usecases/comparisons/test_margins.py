@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from typing import Any
 
-import orjson
 import pytest
 from marshmallow import ValidationError
 
@@ -14,30 +13,28 @@ from service.policy import gate
 from service.policy.figures import rounded_p
 from service.policy.gate import Level
 from service.schemas.benchmarks import BenchmarkChanges
-from service.schemas.submissions import ComparisonRequest
 from service.usecases.comparison_views import view_comparison
-from service.usecases.comparisons import ask
 from tests.fixtures.contexts import ORGANISER
-from tests.fixtures.requests import loaded
-from tests.fixtures.tasks import SLUG, Task, spoilt
+from tests.fixtures.tasks import LONG, Task, once, spoilt
 
 MARGIN = 0.25
 
 
-@pytest.fixture
-def three(board: Task) -> tuple[Caller, list[str]]:
+@once
+def three(task: Task) -> tuple[Caller, list[str]]:
     """Three scored submissions of one team, of which the second is its row."""
-    lyon = board.team()
-    found = [board.submit(lyon, spoilt(number)) for number in (6, 0, 3)]
-    board.submit(board.team("oslo"), spoilt(2))
-    board.settle()
+    task.make(parts={"en": {"gold": LONG}})
+    lyon = task.team()
+    found = [task.submit(lyon, spoilt(number)) for number in (6, 0, 3)]
+    task.submit(task.team("oslo"), spoilt(2))
+    task.settle()
     return lyon, found
 
 
 def asked(task: Task, caller: Caller, **question: Any) -> dict[str, Any]:
-    name = ask(task.context, caller, SLUG, loaded(ComparisonRequest, question))
+    name = task.ask(caller, **question)
     task.settle()
-    return dict(orjson.loads(view_comparison(task.context, caller, name).body))
+    return dict(task.comparison(name, caller))
 
 
 @pytest.mark.parametrize("margin", [0, -0.1, True, "0.1", 1e9, 10**400])
@@ -47,60 +44,58 @@ def test_a_margin_is_a_number_above_0(margin: object) -> None:
     assert "above 0" in str(refused.value.messages)
 
 
-def test_a_benchmark_has_no_margin_until_one_is_set(board: Task) -> None:
-    assert board.benchmark()["leaderboard"]["margin"] is None
-    board.patch(leaderboard={"margin": MARGIN})
-    assert board.benchmark()["leaderboard"]["margin"] == MARGIN
-    assert board.leaderboard()["pick"] == "best"
-    board.patch(leaderboard={"margin": None})
-    assert board.benchmark()["leaderboard"]["margin"] is None
+def test_a_benchmark_has_no_margin_until_one_is_set(task: Task, three) -> None:
+    assert task.benchmark()["leaderboard"]["margin"] is None
+    task.patch(leaderboard={"margin": MARGIN})
+    assert task.benchmark()["leaderboard"]["margin"] == MARGIN
+    assert task.leaderboard()["pick"] == "best"
+    task.patch(leaderboard={"margin": None})
+    assert task.benchmark()["leaderboard"]["margin"] is None
 
 
-def test_with_another_margin_the_board_asks_another_question(board: Task, three) -> None:
-    before = board.leaderboard()["significance"]
+def test_with_another_margin_the_board_asks_another_question(task: Task, three) -> None:
+    before = task.leaderboard()["significance"]
     assert not before["pending"]
-    board.patch(leaderboard={"margin": MARGIN})
-    assert board.leaderboard()["significance"]["pending"]
-    board.settle()
-    after = board.leaderboard()["significance"]
+    task.patch(leaderboard={"margin": MARGIN})
+    assert task.leaderboard()["significance"]["pending"]
+    task.settle()
+    after = task.leaderboard()["significance"]
     assert (after["pending"], after["comparison"] == before["comparison"]) == (False, False)
-    document = orjson.loads(view_comparison(board.context, ORGANISER, after["comparison"]).body)
+    document = task.comparison(after["comparison"])
     assert document["signature"]["margin"] == MARGIN
 
 
-def test_teams_do_not_choose_a_margin_and_organisers_do(board: Task, three) -> None:
+def test_teams_do_not_choose_a_margin_and_organisers_do(task: Task, three) -> None:
     lyon, (worse, row, _) = three
     with pytest.raises(Forbidden, match=r"Only organisers choose `margin`\. .* has `margin` null\."):
-        asked(board, lyon, submissions=[worse, row], margin=0.1)
-    board.patch(leaderboard={"margin": MARGIN})
+        asked(task, lyon, submissions=[worse, row], margin=0.1)
+    task.patch(leaderboard={"margin": MARGIN})
     with pytest.raises(Forbidden, match=r"has `margin` 0\.25"):
-        asked(board, lyon, submissions=[worse, row], margin=0.1)
-    own = asked(board, lyon, submissions=[worse, row], margin=MARGIN)
-    assert own["id"] == asked(board, lyon, submissions=[worse, row])["id"]
+        asked(task, lyon, submissions=[worse, row], margin=0.1)
+    own = asked(task, lyon, submissions=[worse, row], margin=MARGIN)
+    assert own["id"] == asked(task, lyon, submissions=[worse, row])["id"]
     assert own["settings"]["margin"] == MARGIN
-    assert asked(board, ORGANISER, submissions=[worse, row], margin=0.1)["settings"]["margin"] == 0.1
+    assert asked(task, ORGANISER, submissions=[worse, row], margin=0.1)["settings"]["margin"] == 0.1
 
 
-def test_with_a_margin_a_team_compares_own_submissions_that_are_not_picked(board: Task, three) -> None:
+def test_with_a_margin_a_team_compares_own_submissions_that_are_not_picked(task: Task, three) -> None:
     lyon, (worse, _, middle) = three
     with pytest.raises(Forbidden, match="one of which is its row"):
-        asked(board, lyon, submissions=[worse, middle])
-    board.patch(leaderboard={"margin": MARGIN})
-    found = asked(board, lyon, submissions=[worse, middle])
+        asked(task, lyon, submissions=[worse, middle])
+    task.patch(leaderboard={"margin": MARGIN})
+    found = asked(task, lyon, submissions=[worse, middle])
     assert found["state"] == "succeeded"
-    others = next(row["submission"] for row in board.leaderboard()["rows"] if row["team"] == "oslo")
+    others = next(row["submission"] for row in task.leaderboard()["rows"] if row["team"] == "oslo")
     with pytest.raises(Forbidden, match="one of which is its row"):
-        asked(board, lyon, submissions=[worse, others])
+        asked(task, lyon, submissions=[worse, others])
 
 
-def test_every_pair_of_the_board_is_tested_against_the_margin_and_rounded_for_teams(board: Task, three) -> None:
+def test_every_pair_of_the_board_is_tested_against_the_margin_and_rounded_for_teams(task: Task, three) -> None:
     lyon, _ = three
-    board.patch(leaderboard={"margin": MARGIN})
-    board.settle()
-    name = board.leaderboard()["significance"]["comparison"]
-    exact, seen = (
-        orjson.loads(view_comparison(board.context, caller, name).body)["pairs"][0] for caller in (ORGANISER, lyon)
-    )
+    task.patch(leaderboard={"margin": MARGIN})
+    task.settle()
+    name = task.leaderboard()["significance"]["comparison"]
+    exact, seen = (task.comparison(name, caller)["pairs"][0] for caller in (ORGANISER, lyon))
     assert exact["noninferiority"].keys() == {"margin", exact["a"], exact["b"]}
     for side in (exact["a"], exact["b"]):
         whole, rounded = exact["noninferiority"][side], seen["noninferiority"][side]
@@ -108,7 +103,7 @@ def test_every_pair_of_the_board_is_tested_against_the_margin_and_rounded_for_te
             "established": whole["established"],
             **{each: rounded_p(whole[each]) for each in ("p", "p_adjusted")},
         }
-    words = view_comparison(board.context, lyon, name, "text").body.decode()
+    words = view_comparison(task.context, lyon, name, "text").body.decode()
     assert "lyon Parsing Group: biaffine-7 not worse than oslo Parsing Group: biaffine-7 by more than 0.25" in words
 
 
@@ -126,22 +121,22 @@ def test_below_gold_p_are_rounded_and_nothing_else_is_shown() -> None:
     assert without["noninferiority"] is None
 
 
-def test_tables_name_who_is_not_worse_as_they_name_the_pair(board: Task, three, monkeypatch) -> None:
+def test_tables_name_who_is_not_worse_as_they_name_the_pair(task: Task, three, monkeypatch) -> None:
     lyon, (worse, row, _) = three
-    found = asked(board, lyon, submissions=[worse, row])
+    found = asked(task, lyon, submissions=[worse, row])
     with_test(monkeypatch)
-    words = view_comparison(board.context, lyon, found["id"], "text").body.decode()
+    words = view_comparison(task.context, lyon, found["id"], "text").body.decode()
     names = f"lyon Parsing Group: biaffine-7 ({row})", f"lyon Parsing Group: biaffine-7 ({worse})"
     assert f"{names[0]} not worse than {names[1]} by more than 0.25: shown (p 0.0120)." in words
 
 
-def test_a_baseline_of_the_name_margin_is_told_apart(board: Task, three, monkeypatch) -> None:
+def test_a_baseline_of_the_name_margin_is_told_apart(task: Task, three, monkeypatch) -> None:
     _, (_, row, _) = three
-    baseline = board.submit(ORGANISER, spoilt(4), name="margin")
-    board.settle()
-    found = asked(board, ORGANISER, submissions=[baseline, row])
+    baseline = task.submit(ORGANISER, spoilt(4), name="margin")
+    task.settle()
+    found = asked(task, ORGANISER, submissions=[baseline, row])
     with_test(monkeypatch)
-    words = view_comparison(board.context, ORGANISER, found["id"], "text").body.decode()
+    words = view_comparison(task.context, ORGANISER, found["id"], "text").body.decode()
     assert f"margin ({baseline}) not worse than" in words
 
 

@@ -12,10 +12,9 @@ from service.errors import NotFound, Unprocessable
 from service.requests import SeriesQuery
 from service.usecases import comparisons
 from service.usecases.benchmarks.teams import erase_team
-from service.usecases.comparison_views import view_comparison
 from service.usecases.comparisons import compare_in_series
 from tests.fixtures.contexts import ORGANISER
-from tests.fixtures.tasks import ANYONE, BENCHMARK, LONG, Task, spoilt
+from tests.fixtures.tasks import ANYONE, BENCHMARK, LONG, Task, once, spoilt
 from treescore.significance.families import adjusted
 
 SERIES = "demo-2026"
@@ -33,7 +32,7 @@ def make(task: Task, slug: str, wrong: dict[str, int], **changes: Any) -> dict[s
     return callers
 
 
-@pytest.fixture
+@once
 def three(task: Task) -> Task:
     for slug, wrong in WRONG.items():
         make(task, slug, wrong)
@@ -55,24 +54,22 @@ def test_the_tests_of_the_boards_are_one_family(three: Task) -> None:
     assert [test["benchmark"] for test in pair["tests"]] == ["first", "second", "third"]
     assert [test["better"] for test in pair["tests"]] == ["a", "b", "a"]
     for test in pair["tests"]:
-        (stored,) = orjson.loads(view_comparison(three.context, ORGANISER, test["comparison"]).body)["pairs"]
+        (stored,) = three.comparison(test["comparison"])["pairs"]
         assert (test["p"], abs(test["difference"])) == (stored["p"], abs(stored["difference"]))
     p = [test["p"] for test in pair["tests"]]
     assert [test["p_adjusted"] for test in pair["tests"]] == adjusted(p, "holm").tolist()
     assert pair["a_better"]["k_bonferroni"] == 2
     assert pair["a_better"]["p"] == [p[0] / 2, 1.0, p[2] / 2]
-
-
-def test_teams_in_the_other_order_are_the_same_pair_the_other_way_round(three: Task) -> None:
-    one, other = found(three)["pairs"][0], found(three, a="oslo", b="lyon")["pairs"][0]
-    assert one["a_better"] == other["b_better"]
-    assert [test["difference"] for test in one["tests"]] == [-test["difference"] for test in other["tests"]]
+    # in the other order they are the same pair the other way round
+    (other,) = found(three, ORGANISER, a="oslo", b="lyon")["pairs"]
+    assert pair["a_better"] == other["b_better"]
+    assert [test["difference"] for test in pair["tests"]] == [-test["difference"] for test in other["tests"]]
 
 
 def test_below_gold_its_figures_are_those_that_the_board_shows(three: Task) -> None:
     document = found(three)
     for test in document["pairs"][0]["tests"]:
-        (shown,) = orjson.loads(view_comparison(three.context, ANYONE, test["comparison"]).body)["pairs"]
+        (shown,) = three.comparison(test["comparison"], ANYONE)["pairs"]
         assert (test["p"], abs(test["difference"])) == (shown["p"], abs(shown["difference"]))
     assert "p_kind" not in str(document)
 
@@ -87,11 +84,11 @@ def test_a_benchmark_without_both_teams_is_listed_with_the_reason(three: Task) -
     assert nobody["pairs"][0]["a_better"]["k_bonferroni"] == 0
 
 
-@pytest.mark.parametrize("level", ["none", "status", "rounded"])
-def test_below_scores_a_benchmark_shows_no_test(three: Task, level: str) -> None:
-    three.patch("second", feedback=level)
-    assert reasons(found(three)) == {"second": "The feedback level of this benchmark shows no comparisons."}
-    assert reasons(found(three, ORGANISER)) == {}
+def test_below_scores_a_benchmark_shows_no_test(three: Task) -> None:
+    for level in ("none", "status", "rounded"):
+        three.patch("second", feedback=level)
+        assert reasons(found(three)) == {"second": "The feedback level of this benchmark shows no comparisons."}
+        assert reasons(found(three, ORGANISER)) == {}
 
 
 def test_an_anonymous_board_does_not_tell_whether_it_has_a_team(three: Task) -> None:
@@ -143,13 +140,9 @@ def test_a_benchmark_whose_gold_is_not_checked_has_no_board(three: Task) -> None
     assert "no active revision" in reasons(found(three))["broken"]
 
 
-def test_so_many_benchmarks_are_compared(three: Task, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_so_many_benchmarks_are_compared_and_a_team_not_with_itself(three: Task, monkeypatch) -> None:
     monkeypatch.setattr(comparisons, "MOST_BENCHMARKS", 2)
     assert reasons(found(three)) == {"third": "It is not among the first 2 benchmarks of the series."}
-
-
-def test_a_team_is_not_compared_with_itself(three: Task) -> None:
     with pytest.raises(Unprocessable) as refused:
         found(three, b="lyon")
-    (problem,) = refused.value.problems
-    assert (problem.code, problem.pointer) == ("repeated-team", "/b")
+    assert [(each.code, each.pointer) for each in refused.value.problems] == [("repeated-team", "/b")]

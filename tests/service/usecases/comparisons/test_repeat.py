@@ -13,16 +13,12 @@ from click.testing import CliRunner
 from sqlalchemy import select
 
 from service.caller import Caller
-from service.requests import SubmissionChanges
-from service.schemas.submissions import ComparisonRequest
 from service.store.packing import unpack
 from service.store.tables import owned_texts, texts
 from service.usecases.comparison_views import view_comparison
-from service.usecases.comparisons import ask
-from service.usecases.submissions.submissions import delete_submission, patch_submission
+from service.usecases.submissions.submissions import delete_submission
 from tests.fixtures.contexts import NOON, ORGANISER
-from tests.fixtures.requests import loaded
-from tests.fixtures.tasks import ANYONE, BENCHMARK, LONG, SLUG, TWO_PARTS, Task, column, spoilt
+from tests.fixtures.tasks import ANYONE, BENCHMARK, LONG, TWO_PARTS, Task, column, once, spoilt
 from treescore.cli.main import main
 from treescore.core.registry import FORMATS
 from treescore.evaluation.benchmark import COMMAND, UNSELECTED
@@ -76,8 +72,7 @@ class Files:
 
     def asked(self, submissions: Any = "leaderboard", **more: Any) -> dict[str, Any]:
         """The answer to an organiser's question, which the command prints too."""
-        request = loaded(ComparisonRequest, {"submissions": submissions, **more})
-        name = ask(self.task.context, ORGANISER, SLUG, request)
+        name = self.task.ask(submissions=submissions, **more)
         self.task.settle()
         return self.same(name)
 
@@ -91,8 +86,8 @@ def files(task: Task, tmp_path: Path) -> Files:
     return Files(task, tmp_path)
 
 
-@pytest.fixture
-def two(task: Task, files: Files) -> Files:
+@once
+def scored(task: Task) -> None:
     """Two parts, three teams: one lacks a part, of one a part cannot be scored."""
     task.make({**TWO_PARTS, "feedback": "gold"}, parts=BOTH)
     task.submit(task.team("lyon"), {"en": spoilt(2), "de": other(3)})
@@ -100,6 +95,11 @@ def two(task: Task, files: Files) -> Files:
     task.submit(task.team("bergen"), {"en": spoilt(5), "de": "no treebank\n"})
     task.submit(task.team("prague"), {"en": spoilt(12), "de": other(8)})
     task.settle()
+
+
+@pytest.fixture
+def two(scored: None, files: Files) -> Files:
+    """The files of a benchmark with two parts."""
     return files
 
 
@@ -112,7 +112,7 @@ def test_the_command_prints_the_bytes_of_a_board_whose_rows_were_picked(task: Ta
     task.settle()
     before = files.board()
     assert [row["unknown"] for row in before["question"]["systems"]].count(0) == 3
-    patch_submission(task.context, lyon, sent[0], SubmissionChanges(withdrawn=True))
+    task.change(lyon, sent[0], withdrawn=True)
     delete_submission(task.context, lyon, sent[2])
     task.settle()
     after = files.board()
@@ -153,24 +153,19 @@ def test_the_command_prints_the_bytes_of_every_kind_of_board(two: Files, part: s
     two.board(part=part)
 
 
-@pytest.mark.parametrize(
-    "settings",
-    [
+def test_the_command_prints_the_bytes_of_an_organisers_settings(two: Files) -> None:
+    for settings in (
         {"seed": 7},
         {"test": "mcnemar", "unit": "token", "part": "en"},
         {"test": "compare_pl", "seed": 3, "part": "de"},
         {"test": "bootstrap", "interval": "bca", "score": "attachment.uas"},
         {"alternative": "greater", "correction": "bh", "shuffles": 50},
-    ],
-)
-def test_the_command_prints_the_bytes_of_an_organisers_settings(two: Files, settings: dict[str, Any]) -> None:
-    answer = two.asked(**settings)
-    assert "seed_root" not in answer
+    ):
+        assert "seed_root" not in two.asked(**settings)
 
 
-def test_listed_submissions_are_taken_as_they_are(task: Task, two: Files) -> None:
-    ids = column(task.leaderboard(ORGANISER), "submission")[:2]
-    answer = two.asked(ids, seed=5)
+def test_listed_submissions_are_taken_as_they_are(two: Files) -> None:
+    answer = two.asked(column(two.task.leaderboard(ORGANISER), "submission")[:2], seed=5)
     assert UNSELECTED in answer["assumed"]
     assert {row["considered"] for row in answer["question"]["systems"]} == {None}
 
@@ -232,8 +227,7 @@ def test_the_command_reads_formats_of_several_texts(task: Task, files: Files) ->
     files.board()
 
 
-@pytest.mark.parametrize("share", ["public", "private"])
-def test_the_command_prints_the_bytes_of_a_share(task: Task, files: Files, share: str) -> None:
+def test_the_command_prints_the_bytes_of_each_share(task: Task, files: Files) -> None:
     closes = NOON + timedelta(days=7)
     halves = {"closes_at": closes.isoformat(), "leaderboard": {"split": {"private": 0.5}}}
     task.make({**TWO_PARTS, "feedback": "scores", "feedback_after_closing": "gold"}, parts=BOTH, **halves)
@@ -242,8 +236,9 @@ def test_the_command_prints_the_bytes_of_a_share(task: Task, files: Files, share
         task.submit(caller, {"en": spoilt(3 * at + 4), "de": other(4 * at + 2)})
         task.submit(caller, {"en": spoilt(3 * at + 1), "de": other(3 * at)} if at else {"en": spoilt(1)})
     task.settle()
-    assert sum(part["sentences"] for part in files.board(split=share)["question"]["parts"]) == 24
-    name = task.leaderboard(ORGANISER, split=share)["significance"]["comparison"]
+    for share in ("public", "private"):
+        assert sum(part["sentences"] for part in files.board(split=share)["question"]["parts"]) == 24
+    name = task.leaderboard(ORGANISER, split="private")["significance"]["comparison"]
     task.context = replace(task.context, now=lambda: closes + timedelta(hours=1))
     assert files.download(name, ANYONE)["command"] == COMMAND
     assert files.repeated().stdout_bytes == files.answer.read_bytes()

@@ -11,7 +11,6 @@ import pytest
 from structlog.testing import capture_logs
 
 from service.context import Context
-from service.schemas.benchmarks import RevisionRequest
 from service.schemas.submissions import JobRequest
 from service.store import benchmarks, revisions, submissions, texts
 from service.store.archive import migrate
@@ -19,7 +18,6 @@ from service.store.database import Store
 from service.store.gold_files import GoldFiles
 from service.usecases import checks
 from service.usecases.benchmarks.benchmarks import delete_benchmark
-from service.usecases.benchmarks.revisions import create_revision
 from service.usecases.jobs import submit_job
 from service.usecases.retention import Scope, purge
 from service.usecases.scoring import gold, part_scorer
@@ -33,13 +31,14 @@ from treescore.core.trees import Vocabulary
 from treescore.evaluation.evaluate import ReadGold
 from workers.sweeper import Sweeper
 
+Forget = Callable[[], None]
 ITEMS = {"attributes": {"genre": ["news", "blog"]}, "blocks": ["one", "two"]}
 PARTS = {"en": {"gold": GOLD_CONLLU, "items": ITEMS}, "de": {"gold": SECOND_PART}}
 OUTPUTS = {"en": ONE_WRONG, "de": SECOND_PART.replace("nsubj", "obj")}
 
 
 @pytest.fixture
-def forget(monkeypatch: pytest.MonkeyPatch) -> Callable[[], None]:
+def forget(monkeypatch: pytest.MonkeyPatch) -> Forget:
     """Makes this process keep no gold, as one that has just begun."""
 
     def begin() -> None:
@@ -64,7 +63,7 @@ def read(monkeypatch: pytest.MonkeyPatch) -> list[str]:
 
 
 @pytest.fixture
-def scored(task: Task, forget: Callable[[], None], read: list[str]) -> str:
+def scored(task: Task, forget: Forget, read: list[str]) -> str:
     """A submission with two parts, whose gold was read and kept."""
     task.make(parts=PARTS, metrics=["attachment", "ud"])
     submission = task.scored(task.team(), OUTPUTS)
@@ -97,7 +96,7 @@ def kept_revisions(context: Context) -> list[str]:
 
 
 def test_another_process_loads_gold_and_finds_the_same(
-    context: Context, scored: str, forget: Callable[[], None], read: list[str]
+    context: Context, scored: str, forget: Forget, read: list[str]
 ) -> None:
     fresh = result(replace(context, config=replace(context.config, gold_cache_bytes=0)), scored)
     forget()
@@ -108,7 +107,7 @@ def test_another_process_loads_gold_and_finds_the_same(
 
 
 def test_the_documents_of_gold_are_numbered_once_in_a_process(
-    context: Context, scored: str, forget: Callable[[], None], monkeypatch: pytest.MonkeyPatch
+    context: Context, scored: str, forget: Forget, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     numbered: list[str] = []
     stored_documents = part_scorer.stored_documents
@@ -124,7 +123,7 @@ def test_the_documents_of_gold_are_numbered_once_in_a_process(
 
 
 def test_where_no_files_are_kept_gold_is_read_once_in_a_process(
-    context: Context, task: Task, forget: Callable[[], None], read: list[str]
+    context: Context, task: Task, forget: Forget, read: list[str]
 ) -> None:
     context = replace(context, config=replace(context.config, gold_cache_bytes=0))
     task.make(parts=PARTS)
@@ -137,19 +136,16 @@ def test_where_no_files_are_kept_gold_is_read_once_in_a_process(
     assert kept_files(context) == []
 
 
-@pytest.mark.parametrize("damage", [b"", b"half", None])
-def test_a_damaged_file_is_made_again(
-    context: Context, scored: str, forget: Callable[[], None], read: list[str], damage: bytes | None
-) -> None:
+def test_a_damaged_file_is_made_again(context: Context, scored: str, forget: Forget, read: list[str]) -> None:
     expected = result(context, scored)
     first, second = kept_files(context)
     whole = first.read_bytes()
-    # a file of another part is of another text
-    first.write_bytes(second.read_bytes() if damage is None else damage)
-    forget()
-    assert result(context, scored) == expected
-    assert read == ["en"]
-    assert first.read_bytes() == whole
+    for damage in (b"", b"half", second.read_bytes()):  # a file of another part is of another text
+        first.write_bytes(damage)
+        forget()
+        assert result(context, scored) == expected
+        assert first.read_bytes() == whole
+    assert read == ["en"] * 3
 
 
 @pytest.mark.parametrize("change", ["reader", "limits", "items", "metrics"])
@@ -186,19 +182,16 @@ def test_words_of_outputs_do_not_stay_in_what_is_kept(context: Context, scored: 
     assert strings() == before
 
 
-def test_deleting_a_benchmark_deletes_its_files(context: Context, task: Task, scored: str) -> None:
-    assert len(kept_files(context)) == 2
-    purge(context, Scope(benchmark=SLUG))
-    assert kept_files(context) == []
-
-
-def test_deleting_a_benchmark_without_submissions_deletes_its_files(
-    context: Context, task: Task, forget: Callable[[], None]
-) -> None:
-    task.make()
+@pytest.mark.parametrize("outputs", [OUTPUTS, None], ids=["with submissions", "without"])
+def test_deleting_a_benchmark_deletes_its_files(context: Context, task: Task, forget: Forget, outputs: Any) -> None:
+    task.make(parts=PARTS)
     Scorer(context, active(context)).check({"en": GOLD_CONLLU.encode()}, lambda *_: None)
     assert len(kept_files(context)) == 1
-    delete_benchmark(context, ORGANISER, SLUG)
+    if outputs is None:
+        delete_benchmark(context, ORGANISER, SLUG)
+    else:
+        task.scored(task.team(), outputs)
+        purge(context, Scope(benchmark=SLUG))
     assert kept_files(context) == []
 
 
@@ -210,9 +203,7 @@ def test_files_of_gold_that_was_deleted_elsewhere_are_swept(context: Context, sc
     assert kept_revisions(context) == []
 
 
-def test_a_process_sweeps_before_its_first_use_of_gold(
-    context: Context, scored: str, forget: Callable[[], None]
-) -> None:
+def test_a_process_sweeps_before_its_first_use_of_gold(context: Context, scored: str, forget: Forget) -> None:
     unknown = gold.gold_files_of(context).folder / "rev_unknown"
     unknown.mkdir()
     (unknown / "0.gold").touch()
@@ -222,7 +213,7 @@ def test_a_process_sweeps_before_its_first_use_of_gold(
 
 
 def test_a_worker_that_cannot_write_says_so_once_for_the_processes_that_it_forks(
-    context: Context, scored: str, forget: Callable[[], None], read: list[str]
+    context: Context, scored: str, forget: Forget, read: list[str]
 ) -> None:
     context.config.data_dir.joinpath("file").touch()
     context = replace(context, config=replace(context.config, gold_cache_dir=str(context.config.data_dir / "file")))
@@ -235,20 +226,15 @@ def test_a_worker_that_cannot_write_says_so_once_for_the_processes_that_it_forks
     assert read == ["en", "de"] * 2
 
 
-def test_where_files_are_no_longer_kept_those_that_are_there_are_swept(context: Context, scored: str) -> None:
-    gold.sweep_gold_files(replace(context, config=replace(context.config, gold_cache_bytes=0)))
-    assert kept_files(context) == []
-
-
 def test_files_of_a_superseded_revision_are_swept(context: Context, task: Task, scored: str) -> None:
     before = active(context).id
-    request = {"parts": {"en": {"gold": GOLD_CONLLU}, "de": {"gold": SECOND_PART}}, "reason": "Corrected gold."}
-    create_revision(context, ORGANISER, SLUG, loaded(RevisionRequest, request))
-    task.settle()
+    task.revise({"en": {"gold": GOLD_CONLLU}, "de": {"gold": SECOND_PART}})
     after = active(context).id
     gold.sweep_gold_files(context)
     assert before != after
     assert kept_revisions(context) == [after]
+    gold.sweep_gold_files(replace(context, config=replace(context.config, gold_cache_bytes=0)))
+    assert kept_files(context) == []  # as where files are no longer kept
 
 
 def test_two_stores_with_one_folder_leave_each_others_files_alone(
@@ -271,7 +257,7 @@ def test_two_stores_with_one_folder_leave_each_others_files_alone(
 
 
 def test_a_file_that_is_written_after_its_gold_was_deleted_does_not_stay(
-    context: Context, scored: str, forget: Callable[[], None], monkeypatch: pytest.MonkeyPatch
+    context: Context, scored: str, forget: Forget, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     revision = active(context)
     scorer = Scorer(context, revision)
@@ -288,7 +274,7 @@ def test_a_file_that_is_written_after_its_gold_was_deleted_does_not_stay(
     assert kept_files(context) == []
 
 
-def test_gold_of_jobs_is_not_kept(context: Context, work: Callable[[], int], forget: Callable[[], None]) -> None:
+def test_gold_of_jobs_is_not_kept(context: Context, work: Callable[[], int], forget: Forget) -> None:
     request = {"format": "conllu", "gold": GOLD_CONLLU, "metrics": ["attachment"]}
     submit_job(context, SCORER, loaded(JobRequest, {**request, "systems": [{"name": "a", "output": ONE_WRONG}]}))
     work()
@@ -297,7 +283,7 @@ def test_gold_of_jobs_is_not_kept(context: Context, work: Callable[[], int], for
 
 
 def test_a_folder_that_others_can_use_is_found_and_not_used(
-    context: Context, scored: str, forget: Callable[[], None], read: list[str]
+    context: Context, scored: str, forget: Forget, read: list[str]
 ) -> None:
     for folder in (context.config.gold_folder, gold.gold_files_of(context).folder):
         folder.chmod(0o755)

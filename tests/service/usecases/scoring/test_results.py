@@ -66,16 +66,6 @@ def test_they_are_those_of_a_job(task, context, metric):
             assert found == expected[start:stop]
 
 
-def test_items_are_stored_without_what_their_counts_say(context, work):
-    request = {"format": "conllu", "gold": MANY, "systems": [{"name": "A", "output": SYSTEM}], "metrics": ["ud"]}
-    job, *_ = submit_job(context, SCORER, loaded(JobRequest, request))
-    work()
-    with context.store.read() as db:
-        stored = unpack_columns(artifacts.get(db, job, ArtifactKey(0, 0).name("columns")))
-    assert len(stored) == 120
-    assert [*stored.members] == ["item", "sent_id", "status", "words"]
-
-
 def test_pages_hold_so_many_items_and_no_more_than_their_size_allows(monkeypatch):
     monkeypatch.setattr(results, "ITEMS_PER_PAGE", 3)
     monkeypatch.setattr(results, "VALUES_PER_PAGE", 10)
@@ -86,7 +76,7 @@ def test_pages_hold_so_many_items_and_no_more_than_their_size_allows(monkeypatch
     assert [*pages(Outcome(rows=np.zeros((0, 1), np.int64), status=all_ok(0)))] == []
 
 
-def test_a_request_reads_the_pages_of_its_items_only(context, work, monkeypatch):
+def test_a_request_reads_the_pages_of_its_items_only_which_hold_nothing_that_counts_say(context, work, monkeypatch):
     monkeypatch.setattr(results, "ITEMS_PER_PAGE", 50)
     request = {"format": "conllu", "gold": MANY, "systems": [{"name": "A", "output": SYSTEM}], "metrics": ["ud"]}
     job, *_ = submit_job(context, SCORER, loaded(JobRequest, request))
@@ -94,6 +84,8 @@ def test_a_request_reads_the_pages_of_its_items_only(context, work, monkeypatch)
     table = parse_spec(request).entries[0].metric.table
     with context.store.read() as db:
         stored = StoredItems(db, job, ArtifactKey(0, 0), table)
+        columns = unpack_columns(artifacts.get(db, job, ArtifactKey(0, 0).name("columns")))
+        assert [*columns.members] == ["item", "sent_id", "status", "words"]
         whole = stored.read(0, 200)
         assert [item["item"] for item in whole] == [*range(1, 121)]
         read = spied(monkeypatch, results, "unpack_columns")
@@ -134,7 +126,13 @@ def test_a_team_sees_its_own_brackets(task, context):
     assert "XP" in first["system_tree"]
 
 
-@pytest.mark.parametrize("transform", ["drop-punctuation", "black", "drop-traces", "delete-labels", "flatten"])
+@pytest.mark.parametrize(
+    "transform",
+    [
+        "drop-punctuation", *(pytest.param(each, marks=pytest.mark.slow) for each in ("drop-traces", "flatten")),
+        "black", "delete-labels",
+    ],
+)  # fmt: skip
 def test_a_team_sees_no_brackets_where_gold_decides_which_words_go(task, context, transform):
     params = {"labels": ["."], "words": True} if transform == "delete-labels" else {}
     lyon, submission = bracketed(task, transforms=[{"name": transform, "params": params, "on": "both"}])

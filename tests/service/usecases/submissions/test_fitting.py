@@ -8,18 +8,17 @@ import pytest
 
 from service.errors import Forbidden
 from service.requests import PageQuery
-from service.schemas.submissions import ComparisonRequest, SubmissionRequest
-from service.usecases.comparisons import ask
+from service.schemas.submissions import SubmissionRequest
 from service.usecases.submissions.fitting import report
 from service.usecases.submissions.submissions import delete_submission
 from service.usecases.submissions.validation import validate
 from tests.fixtures.contexts import ORGANISER, SCORER
 from tests.fixtures.requests import loaded
-from tests.fixtures.tasks import LONG, ONE_SENTENCE, SLUG, spoilt
+from tests.fixtures.tasks import LONG, ONE_SENTENCE, SLUG, Task, once, spoilt
 
 
-@pytest.fixture
-def lyon(task):
+@once
+def lyon(task: Task):
     task.make(parts={"en": {"gold": LONG}})
     return task.team("lyon")
 
@@ -74,16 +73,16 @@ def test_validations_are_counted(task, context, lyon):
     assert (shown["validations"], shown["bits_released"]) == (3, 3.0)
 
 
-@pytest.mark.parametrize(
-    ("feedback", "bits"),
-    [("none", 0.0), ("status", 1.0), ("rounded", math.log2(100)), ("scores", 33.0), ("items", 72.0), ("gold", None)],
-)
-def test_bits_follow_the_budget_of_the_level(task, context, feedback, bits):
-    task.make(parts={"en": {"gold": LONG}}, feedback=feedback)
-    lyon = task.team()
+def test_bits_follow_the_budget_of_the_level(task, context, lyon):
     task.scored(lyon, spoilt(2))
-    addresses = len(task.leaderboard(ORGANISER)["scores"]) if feedback == "scores" else 1
-    assert about(context)["bits_released"] == (None if bits is None else pytest.approx(bits * addresses, abs=0.05))
+    scores = len(task.leaderboard(ORGANISER)["scores"])
+    for feedback, bits in (
+        ("none", 0.0), ("status", 1.0), ("rounded", math.log2(100)), ("scores", 33.0 * scores), ("items", 72.0),
+        ("gold", None),
+    ):  # fmt: skip
+        task.patch(feedback=feedback)
+        assert about(context)["bits_released"] == (None if bits is None else pytest.approx(bits, abs=0.05 * scores))
+    assert about(context)["public_less_private"] is None
 
 
 def test_a_held_score_is_one_bit(task, context):
@@ -98,14 +97,10 @@ def test_a_held_score_is_one_bit(task, context):
 def test_a_comparison_costs_bits(task, context, lyon):
     sent = [task.scored(lyon, spoilt(wrong)) for wrong in (2, 9)]
     before = about(context)["bits_released"]
-    ask(context, ORGANISER, SLUG, loaded(ComparisonRequest, {"submissions": sent}))
+    task.ask(submissions=sent)
     # five p of 361 values, four bounds of 3 digits and 4 decimals from -1 to 1, a difference of 4 decimals
     most = 5 * math.log2(361) + 4 * math.log2(3801) + math.log2(10_001)
     assert before + most <= about(context)["bits_released"] <= before + most + 1
-
-
-def test_the_private_share_has_its_place(context, lyon):
-    assert about(context)["public_less_private"] is None
 
 
 def test_pages_go_on_from_team_to_team(task, context, lyon):
@@ -114,9 +109,6 @@ def test_pages_go_on_from_team_to_team(task, context, lyon):
     rest = report(context, ORGANISER, SLUG, PageQuery(limit=1, cursor=first.next))
     assert [page.items[0]["team"] for page in (first, rest)] == ["lyon", "oslo"]
     assert rest.next is None
-
-
-def test_only_organisers_read_it(context, lyon):
     for caller in (lyon, SCORER):
         with pytest.raises(Forbidden):
             report(context, caller, SLUG, PageQuery())

@@ -2,16 +2,13 @@
 
 from __future__ import annotations
 
-from datetime import timedelta
-
 import numpy as np
 import orjson
 import pytest
 
 from service.caller import Caller
-from service.context import Context
 from service.errors import Conflict, Forbidden, Gone, NotFound, Unprocessable
-from service.requests import POOLED, SubmissionChanges, SubmissionsQuery
+from service.requests import POOLED, SubmissionsQuery
 from service.schemas.benchmarks import BenchmarkRequest
 from service.schemas.submissions import SubmissionRequest
 from service.store import score_records
@@ -22,14 +19,13 @@ from service.usecases.submissions.submissions import (
     cancel_submission,
     delete_submission,
     list_submissions,
-    patch_submission,
     retry_submission,
     submission_output,
     submit,
     view_submission,
     wait_for_submission,
 )
-from tests.fixtures.contexts import ORGANISER, at, give_up, with_config
+from tests.fixtures.contexts import ORGANISER, at, give_up, later, with_config
 from tests.fixtures.requests import loaded
 from tests.fixtures.tasks import BENCHMARK, ONE_SENTENCE, OTHER_WORDS, RIGHT, SECOND_PART, SLUG, WRONG
 from workers.sweeper import Sweeper
@@ -119,18 +115,12 @@ def test_an_output_that_does_not_fit_fails_and_quotes_no_gold(task, lyon, output
     assert b"stars" not in orjson.dumps(failure)
 
 
-@pytest.mark.parametrize(
-    ("request_", "code"),
-    [
-        ({"outputs": {}}, "no-outputs"),
-        ({"outputs": {"fr": RIGHT}}, "unknown-part"),
-        ({"outputs": {"en": {"source": "x", "target": "x", "alignment": "1-1"}}}, "wrong-text-shape"),
-    ],
-)
-def test_a_request_that_makes_no_sense_is_refused_before_it_is_stored(lyon, context, request_, code):
-    with pytest.raises(Unprocessable) as error:
-        submit(context, lyon, SLUG, loaded(SubmissionRequest, request_))
-    assert [problem.code for problem in error.value.problems] == [code]
+def test_a_request_that_makes_no_sense_is_refused_before_it_is_stored(lyon, context):
+    several = {"source": "x", "target": "x", "alignment": "1-1"}
+    for outputs, code in (({}, "no-outputs"), ({"fr": RIGHT}, "unknown-part"), ({"en": several}, "wrong-text-shape")):
+        with pytest.raises(Unprocessable) as error:
+            submit(context, lyon, SLUG, loaded(SubmissionRequest, {"outputs": outputs}))
+        assert [problem.code for problem in error.value.problems] == [code]
     assert list_submissions(context, lyon, SLUG, SubmissionsQuery(limit=10)).items == []
 
 
@@ -141,30 +131,17 @@ def test_without_an_active_revision_nothing_is_taken(task, context):
     assert error.value.type_slug == "no-active-revision"
 
 
-class TestTimes:
-    """A benchmark takes submissions from its opening to the last moment of its closing second."""
-
-    @pytest.fixture
-    def timed(self, task):
-        task.make(opens_at="2026-10-01T00:00:00Z", closes_at="2026-11-01T23:59:59-12:00")
-        return task.team()
-
-    @pytest.mark.parametrize("moment", ["2026-10-01T00:00:00Z", "2026-11-02T11:59:59.999Z"])
-    def test_open(self, timed, context, moment):
-        assert submit(at(context, moment), timed, SLUG, loaded(SubmissionRequest, {"outputs": {"en": RIGHT}}))[1]
-
-    @pytest.mark.parametrize(
-        ("moment", "slug"), [("2026-09-30T23:59:59.999Z", "not-open"), ("2026-11-02T12:00:00Z", "closed")]
-    )
-    def test_not_open(self, timed, context, moment, slug):
+def test_it_takes_submissions_from_its_opening_to_the_last_moment_of_its_closing_second(task, context):
+    task.make(opens_at="2026-10-01T00:00:00Z", closes_at="2026-11-01T23:59:59-12:00")
+    lyon, request = task.team(), loaded(SubmissionRequest, {"outputs": {"en": RIGHT}})
+    for moment in ("2026-10-01T00:00:00Z", "2026-11-02T11:59:59.999Z"):
+        assert submit(at(context, moment), lyon, SLUG, request)[1]
+    for moment, slug in (("2026-09-30T23:59:59.999Z", "not-open"), ("2026-11-02T12:00:00Z", "closed")):
         with pytest.raises(Conflict) as error:
-            submit(at(context, moment), timed, SLUG, loaded(SubmissionRequest, {"outputs": {"en": RIGHT}}))
+            submit(at(context, moment), lyon, SLUG, request)
         assert error.value.type_slug == slug
-
-    @pytest.mark.usefixtures("timed")
-    def test_organisers_add_baselines_at_any_time(self, context):
-        late = at(context, "2027-01-01T00:00:00Z")
-        assert submit(late, ORGANISER, SLUG, loaded(SubmissionRequest, {"outputs": {"en": RIGHT}}))[1]
+    # organisers add baselines at any time
+    assert submit(at(context, "2027-01-01T00:00:00Z"), ORGANISER, SLUG, request)[1]
 
 
 class TestWhose:
@@ -177,7 +154,7 @@ class TestWhose:
             with pytest.raises(NotFound):
                 look(context, oslo, submission)
         with pytest.raises(NotFound):
-            patch_submission(context, oslo, submission, SubmissionChanges(name="mine"))
+            task.change(oslo, submission, name="mine")
         with pytest.raises(NotFound):
             submission_output(context, oslo, submission, "en")
         assert list_submissions(context, oslo, SLUG, SubmissionsQuery(limit=10)).items == []
@@ -270,16 +247,14 @@ def test_work_done_twice_changes_nothing(task, lyon, context):
     assert view_submission(context, lyon, submission).etag == before.etag
 
 
-@pytest.mark.parametrize(("days", "kept"), [(0, True), (1, False), (3, True)])
-def test_outputs_go_after_their_time_and_scores_stay(task, lyon, context, days, kept):
+def test_outputs_go_after_their_time_and_scores_stay(task, lyon, context):
     submission = task.scored(lyon)
-    config = with_config(context, retain_outputs_days=days)
-    later = Context(config.config, context.store, context.queue, lambda: context.now() + timedelta(days=2))
-    Sweeper(later).clean_up()
-    assert task.shown(lyon, submission)["scores"] is not None
-    assert (task.shown(lyon, submission)["output_deleted_at"] is None) == kept
-    if kept:
-        assert submission_output(context, lyon, submission, "en").body == RIGHT.encode()
-    else:
-        with pytest.raises(Gone):
-            submission_output(context, lyon, submission, "en")
+    then = later(context, days=2)
+    for days, kept in ((0, True), (3, True), (1, False)):
+        Sweeper(with_config(then, retain_outputs_days=days)).clean_up()
+        assert task.shown(lyon, submission)["scores"] is not None
+        assert (task.shown(lyon, submission)["output_deleted_at"] is None) == kept
+        if kept:
+            assert submission_output(context, lyon, submission, "en").body == RIGHT.encode()
+    with pytest.raises(Gone):
+        submission_output(context, lyon, submission, "en")

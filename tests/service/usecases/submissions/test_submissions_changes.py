@@ -8,23 +8,19 @@ import pytest
 
 from service.api.answers import CodedBodies
 from service.errors import Conflict, Gone, NotFound
-from service.requests import SubmissionChanges, SubmissionsQuery
-from service.schemas.benchmarks import BenchmarkChanges
+from service.requests import SubmissionsQuery
 from service.store import runs, score_records, texts
 from service.store.packing import unpack
 from service.store.texts import packed_apart
-from service.usecases.benchmarks.benchmarks import patch_benchmark
 from service.usecases.submissions.submissions import (
     cancel_submission,
     delete_submission,
     list_submissions,
-    patch_submission,
     retry_submission,
     submission_output,
     view_submission,
 )
-from tests.fixtures.contexts import ORGANISER, give_up
-from tests.fixtures.requests import loaded
+from tests.fixtures.contexts import give_up
 from tests.fixtures.tasks import ONE_SENTENCE, RIGHT, SLUG, WRONG
 from treescore.core.jit import forced
 
@@ -32,32 +28,33 @@ from treescore.core.jit import forced
 class TestChanges:
     """What a team does with a submission that is there."""
 
-    def test_names_notes_choice_and_withdrawal_change(self, task, lyon, context):
+    def test_names_notes_choice_and_withdrawal_change(self, task, lyon):
         first, second = task.scored(lyon, WRONG), task.scored(lyon, RIGHT)
-        patch_submission(context, lyon, first, SubmissionChanges(chosen=True, name="new", notes="why"))
-        patch_submission(context, lyon, second, SubmissionChanges(chosen=True))
+        task.change(lyon, first, chosen=True, name="new", notes="why")
+        task.change(lyon, second, chosen=True)
         assert task.shown(lyon, first)["chosen"] is False
         assert task.shown(lyon, first)["name"] == "new"
-        patch_submission(context, lyon, second, SubmissionChanges(withdrawn=True))
+        task.change(lyon, second, withdrawn=True)
         assert task.shown(lyon, second)["withdrawn_at"] is not None
-        patch_submission(context, lyon, second, SubmissionChanges(withdrawn=False))
+        task.change(lyon, second, withdrawn=False)
         assert task.shown(lyon, second)["withdrawn_at"] is None
 
-    def test_what_has_no_scores_cannot_be_chosen(self, task, lyon, context):
+    def test_nothing_is_chosen_without_scores_or_after_closing(self, task, lyon):
         with pytest.raises(Conflict):
-            patch_submission(context, lyon, task.submit(lyon), SubmissionChanges(chosen=True))
-
-    def test_nothing_is_chosen_after_closing(self, task, lyon, context):
+            task.change(lyon, task.submit(lyon, WRONG), chosen=True)
         submission = task.scored(lyon)
-        patch_benchmark(context, ORGANISER, SLUG, loaded(BenchmarkChanges, {"closes_at": "2026-01-01T00:00:00Z"}), "*")
+        task.patch(closes_at="2026-01-01T00:00:00Z")
         with pytest.raises(Conflict):
-            patch_submission(context, lyon, submission, SubmissionChanges(chosen=True))
-        patch_submission(context, lyon, submission, SubmissionChanges(withdrawn=True))
+            task.change(lyon, submission, chosen=True)
+        task.change(lyon, submission, withdrawn=True)
         with pytest.raises(Conflict):
-            patch_submission(context, lyon, submission, SubmissionChanges(withdrawn=False))
+            task.change(lyon, submission, withdrawn=False)
 
-    def test_a_cancelled_one_is_never_scored(self, task, lyon, context):
-        submission = task.submit(lyon)
+    def test_the_output_of_a_cancelled_one_comes_back_byte_for_byte_and_is_never_scored(self, task, lyon, context):
+        submission = task.submit(lyon, WRONG)
+        assert submission_output(context, lyon, submission, "en").body == WRONG.encode()
+        with pytest.raises(NotFound):
+            submission_output(context, lyon, submission, "fr")
         view = cancel_submission(context, lyon, submission)
         assert (view.state, view.final) == ("cancelled", True)
         task.work()
@@ -75,14 +72,8 @@ class TestChanges:
             assert score_records.get(db, submission, 1) is None
         assert list_submissions(context, lyon, SLUG, SubmissionsQuery(limit=10)).items == []
 
-    def test_the_output_comes_back_byte_for_byte(self, task, lyon, context):
-        submission = task.submit(lyon, WRONG)
-        assert submission_output(context, lyon, submission, "en").body == WRONG.encode()
-        with pytest.raises(NotFound):
-            submission_output(context, lyon, submission, "fr")
-
     @pytest.mark.slow
-    def test_so_does_one_that_is_stored_field_by_field(self, task, lyon, context):
+    def test_so_does_that_of_one_that_is_stored_field_by_field(self, task, lyon, context):
         submission = task.scored(lyon)
         before = submission_output(context, lyon, submission, "en")
         with context.store.write() as db, forced("always"):

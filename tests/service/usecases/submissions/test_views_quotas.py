@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from threading import Barrier
+from typing import Any
 
 import pytest
 
+from service.caller import Caller
 from service.errors import Conflict, TooManyRequests
 from service.schemas.submissions import SubmissionRequest
 from service.store import runs
@@ -18,221 +21,152 @@ from service.usecases.submissions.submissions import (
     retry_submission,
     submit,
 )
+from service.usecases.submissions.validation import validate
 from tests.fixtures.contexts import ORGANISER, at, give_up, work_of
 from tests.fixtures.requests import loaded
 from tests.fixtures.tasks import ONE_SENTENCE, RIGHT, SLUG, UNLIMITED, Task
 
+REQUEST = loaded(SubmissionRequest, {"outputs": {"en": RIGHT}})
+TWICE = IdempotencyKey("again", "digest")
 
-def refused(error) -> str:
-    return error.value.detail.split()[2]
+
+def claimed(task: Task, run_id: str) -> str:
+    with task.context.store.write() as db:
+        assert runs.claim(db, run_id, task.context.now()) is not None
+    return run_id
 
 
-def test_of_fifty_at_once_five_are_taken(either_context):
-    task = Task(either_context, work_of(either_context))
-    task.make(quota={"scored_per_day": 5})
+def cancelled(task: Task, team: Caller) -> str:
+    submission = task.submit(team)
+    cancel_submission(task.context, team, submission)
+    return submission
+
+
+STEPS: dict[str, Callable[[Task, Caller], Any]] = {
+    "sends": lambda task, team: task.submit(team),
+    "sends again": lambda task, team: submit(task.context, team, SLUG, REQUEST, TWICE),
+    "scores": lambda task, team: task.scored(team),
+    "fails": lambda task, team: task.scored(team, ONE_SENTENCE),
+    "cancels": cancelled,
+    "breaks": lambda task, team: give_up(task.context, task.submit(team)),
+    "deletes what waits": lambda task, team: delete_submission(task.context, team, task.submit(team)),
+    "deletes what was scored": lambda task, team: delete_submission(task.context, team, task.scored(team)),
+    "deletes what was cancelled": lambda task, team: delete_submission(task.context, team, cancelled(task, team)),
+    "cancels what began": lambda task, team: cancel_submission(task.context, team, claimed(task, task.submit(team))),
+    "deletes what began": lambda task, team: delete_submission(task.context, team, claimed(task, task.submit(team))),
+    "validates": lambda task, team: validate(task.context, team, SLUG, REQUEST),
+    "another sends": lambda task, _: task.submit(task.team("oslo")),
+    "an organiser sends": lambda task, _: task.submit(ORGANISER),
+}
+SCORED, TOTAL, ATTEMPTS = "scored_per_day", "scored_total", "attempts_per_day"
+
+
+@pytest.mark.parametrize(
+    ("quota", "steps", "refused"),
+    [
+        ({SCORED: 1, ATTEMPTS: 3}, ["fails", "fails", "scores"], SCORED),
+        ({ATTEMPTS: 2}, ["fails", "fails"], ATTEMPTS),
+        ({TOTAL: 1}, ["sends"], TOTAL),
+        ({SCORED: 1, ATTEMPTS: 1}, ["cancels", "breaks"], None),
+        (None, ["sends"] * 5, SCORED),
+        ({SCORED: 1}, ["cancels what began"], SCORED),
+        ({SCORED: 1}, ["deletes what began"], SCORED),
+        ({SCORED: 1}, ["deletes what waits"], SCORED),
+        ({SCORED: 1}, ["deletes what was cancelled"], None),
+        ({TOTAL: 1}, ["deletes what was scored"], TOTAL),
+        ({SCORED: 2}, ["sends again"] * 4, None),
+        ({SCORED: 0}, [], SCORED),
+        ({ATTEMPTS: 1}, ["another sends", *["an organiser sends"] * 3], None),
+        ({ATTEMPTS: 1}, ["validates"], ATTEMPTS),
+    ],
+    ids=lambda value: ", ".join(value) if isinstance(value, list) else None,
+)
+def test_what_counts(task, quota, steps, refused):
+    task.make(quota=quota)
     lyon = task.team()
+    for step in steps:
+        STEPS[step](task, lyon)
+    if refused is None:
+        assert task.submit(lyon)
+        return
+    with pytest.raises(TooManyRequests) as error:
+        task.submit(lyon)
+    assert error.value.detail.split()[2] == refused
+    wait = error.value.headers.get("Retry-After")
+    assert wait is None if refused == TOTAL else 1 <= int(wait) <= 86_400
 
-    def post(number: int) -> bool:
+
+@pytest.mark.parametrize(("quota", "steps"), [(SCORED, ["sends"]), (ATTEMPTS, ["sends", "validates"])])
+def test_of_many_at_once_as_many_as_are_left_are_taken(either_context, quota, steps):
+    task = Task(either_context, work_of(either_context))
+    task.make(quota={quota: 6})
+    lyon = task.team()
+    task.submit(lyon)
+    begin = Barrier(16)
+
+    def taken(number: int) -> bool:
+        begin.wait()
         try:
-            submit(
-                either_context,
-                lyon,
-                SLUG,
-                loaded(SubmissionRequest, {"name": f"run {number}", "outputs": {"en": RIGHT}}),
-            )
+            STEPS[steps[number % len(steps)]](task, lyon)
         except TooManyRequests:
             return False
         return True
 
-    with ThreadPoolExecutor(50) as pool:
-        assert sum(pool.map(post, range(50))) == 5
-    assert task.work() == 5
-
-
-def test_what_fails_by_its_own_fault_costs_an_attempt_and_no_score(task):
-    task.make(quota={"scored_per_day": 1, "attempts_per_day": 3})
-    lyon = task.team()
-    for _ in range(2):
-        task.scored(lyon, ONE_SENTENCE)
-    submission = task.scored(lyon)
-    assert task.shown(lyon, submission)["quota"]["attempts_per_day"] == {"limit": 3, "used": 3, "left": 0}
-    with pytest.raises(TooManyRequests) as error:
-        task.submit(lyon)
-    assert refused(error) == "scored_per_day"
+    with ThreadPoolExecutor(16) as pool:
+        assert sum(pool.map(taken, range(16))) == 5
+    assert task.work() == 6
 
 
 def test_a_blind_benchmarks_quota_does_not_tell_what_failed(task):
-    task.make(feedback="none", quota={"scored_per_day": 2})
+    task.make(feedback="none", quota={SCORED: 2, ATTEMPTS: 3})
     lyon, oslo = task.team("lyon"), task.team("oslo")
     fits = task.shown(lyon, task.scored(lyon))["quota"]
     fails = task.shown(oslo, task.scored(oslo, ONE_SENTENCE))["quota"]
     assert fits == fails
-    assert fits["scored_per_day"]["left"] == 1
+    assert (fits[SCORED]["left"], fits[ATTEMPTS]) == (1, {"limit": 3, "used": 1, "left": 2})
 
 
-def test_attempts_are_bounded_by_themselves(task):
-    task.make(quota={"attempts_per_day": 2})
+@pytest.mark.parametrize(
+    ("first", "second", "quota", "error"),
+    [("breaks", "scores", {TOTAL: 1}, TooManyRequests), ("fails", None, {ATTEMPTS: 2}, Conflict)],
+)
+def test_a_retry_is_of_our_own_faults_and_needs_quota_as_it_would_have_before(task, first, second, quota, error):
+    task.make(quota=quota)
     lyon = task.team()
-    for _ in range(2):
-        task.scored(lyon, ONE_SENTENCE)
-    with pytest.raises(TooManyRequests) as error:
-        task.submit(lyon)
-    assert refused(error) == "attempts_per_day"
-    assert 1 <= int(error.value.headers["Retry-After"]) <= 86_400
+    submission = task.submit(lyon, ONE_SENTENCE if first == "fails" else RIGHT)
+    if first == "breaks":
+        give_up(task.context, submission)
+    task.work()
+    if second:
+        STEPS[second](task, lyon)
+    with pytest.raises(error):
+        retry_submission(task.context, lyon, submission)
 
 
-def test_a_waiting_submission_counts_as_if_it_was_going_to_be_scored(task):
-    task.make(quota={"scored_total": 1})
-    lyon = task.team()
-    task.submit(lyon)
-    with pytest.raises(TooManyRequests) as error:
-        task.submit(lyon)
-    assert refused(error) == "scored_total"
-    assert "Retry-After" not in error.value.headers
-
-
-def test_cancelled_ones_and_our_own_faults_are_free(task, context):
-    task.make(quota={"scored_per_day": 1, "attempts_per_day": 1})
-    lyon = task.team()
-    cancel_submission(context, lyon, task.submit(lyon))
-    broken = task.submit(lyon)
-    give_up(context, broken)
-    assert task.submit(lyon)
-
-
-def test_a_retry_of_our_own_fault_needs_quota_as_it_would_have_before(task, context):
-    task.make(quota={"scored_total": 1})
-    lyon = task.team()
-    broken = task.submit(lyon)
-    give_up(context, broken)
-    task.scored(lyon)
-    with pytest.raises(TooManyRequests):
-        retry_submission(context, lyon, broken)
-
-
-def test_a_new_benchmark_takes_five_a_day(task):
+def test_quotas_have_defaults_and_null_is_no_limit(task):
     task.make(quota=None)
-    submitting = {"scored_per_day": 5, "scored_total": 100, "attempts_per_day": 20}
-    assert task.benchmark()["quota"] == {**submitting, "comparisons_per_day": 20}
-    lyon = task.team()
-    for _ in range(5):
-        task.submit(lyon)
-    with pytest.raises(TooManyRequests) as error:
-        task.submit(lyon)
-    assert refused(error) == "scored_per_day"
-
-
-def test_null_is_no_limit(task):
-    task.make(quota=UNLIMITED)
+    defaults = {SCORED: 5, TOTAL: 100, ATTEMPTS: 20, "comparisons_per_day": 20}
+    assert task.benchmark()["quota"] == defaults
+    task.patch(quota=UNLIMITED)
     assert task.benchmark()["quota"] == {**UNLIMITED, "comparisons_per_day": 20}
     lyon = task.team()
-    # scored as they come: the limit on queued runs is another one
-    assert len({task.scored(lyon) for _ in range(21)}) == 21
-
-
-def test_of_two_at_the_last_place_one_is_taken(either_context):
-    task = Task(either_context, work_of(either_context))
-    task.make(quota={"scored_per_day": 3})
-    lyon = task.team()
-    for _ in range(2):
-        task.submit(lyon)
-    begin = Barrier(2)
-
-    def post(_: int) -> bool:
-        begin.wait()
-        try:
-            task.submit(lyon)
-        except TooManyRequests:
-            return False
-        return True
-
-    with ThreadPoolExecutor(2) as pool:
-        assert sorted(pool.map(post, range(2))) == [False, True]
-
-
-@pytest.mark.parametrize("end", [cancel_submission, delete_submission])
-def test_ending_what_a_worker_has_claimed_gives_nothing_back(task, context, end):
-    task.make(quota={"scored_per_day": 1})
-    lyon = task.team()
-    submission = task.submit(lyon)
-    with context.store.write() as db:
-        assert runs.claim(db, submission, context.now()) is not None
-    end(context, lyon, submission)
-    with pytest.raises(TooManyRequests) as error:
-        task.submit(lyon)
-    assert refused(error) == "scored_per_day"
-
-
-def test_deleting_what_waits_gives_nothing_back(task, context):
-    task.make(quota={"scored_per_day": 1})
-    lyon = task.team()
-    delete_submission(context, lyon, task.submit(lyon))
-    with pytest.raises(TooManyRequests):
-        task.submit(lyon)
-
-
-def test_deleting_what_was_cancelled_in_time_costs_nothing(task, context):
-    task.make(quota={"scored_per_day": 1})
-    lyon = task.team()
-    submission = task.submit(lyon)
-    cancel_submission(context, lyon, submission)
-    delete_submission(context, lyon, submission)
+    # deleted as they come: the limit on queued runs is another one
+    for _ in range(21):
+        STEPS["deletes what waits"](task, lyon)
     assert task.submit(lyon)
-
-
-def test_bad_input_cannot_be_retried_and_stays_an_attempt(task, context):
-    task.make(quota={"attempts_per_day": 1})
-    lyon = task.team()
-    submission = task.scored(lyon, ONE_SENTENCE)
-    with pytest.raises(Conflict):
-        retry_submission(context, lyon, submission)
-    with pytest.raises(TooManyRequests):
-        task.submit(lyon)
-
-
-def test_a_repeated_request_counts_once(task, context):
-    task.make(quota={"scored_per_day": 2})
-    lyon = task.team()
-    request = loaded(SubmissionRequest, {"outputs": {"en": RIGHT}})
-    sent = {submit(context, lyon, SLUG, request, IdempotencyKey("again", "digest")) for _ in range(4)}
-    assert {new for _, new in sent} == {True, False}
-    assert len({each for each, _ in sent}) == 1
-    assert task.submit(lyon)
-
-
-def test_deleting_gives_nothing_back(task, context):
-    task.make(quota={"scored_total": 1})
-    lyon = task.team()
-    delete_submission(context, lyon, task.scored(lyon))
-    with pytest.raises(TooManyRequests):
-        task.submit(lyon)
 
 
 def test_a_day_ends_at_midnight_utc(task, context):
-    task.make(quota={"attempts_per_day": 1})
+    task.make(quota={ATTEMPTS: 1})
     lyon = task.team()
-    outputs = {"outputs": {"en": RIGHT}}
-    submit(at(context, "2026-11-01T23:59:59.9+00:00"), lyon, SLUG, loaded(SubmissionRequest, outputs))
+    submit(at(context, "2026-11-01T23:59:59.9+00:00"), lyon, SLUG, REQUEST)
     with pytest.raises(TooManyRequests):
-        submit(at(context, "2026-11-02T00:59:59+01:00"), lyon, SLUG, loaded(SubmissionRequest, outputs))
-    assert submit(at(context, "2026-11-02T00:00:00+00:00"), lyon, SLUG, loaded(SubmissionRequest, outputs))
-
-
-def test_a_quota_of_nought_takes_nothing(task):
-    task.make(quota={"scored_per_day": 0})
-    with pytest.raises(TooManyRequests):
-        task.submit(task.team())
-
-
-def test_teams_have_quotas_of_their_own_and_organisers_none(task):
-    task.make(quota={"attempts_per_day": 1})
-    sent = {task.submit(task.team("lyon")), task.submit(task.team("oslo"))}
-    sent |= {task.submit(ORGANISER) for _ in range(3)}
-    assert len(sent) == 5
+        submit(at(context, "2026-11-02T00:59:59+01:00"), lyon, SLUG, REQUEST)
+    assert submit(at(context, "2026-11-02T00:00:00+00:00"), lyon, SLUG, REQUEST)
 
 
 def test_headers_say_what_is_left(task, context):
-    task.make(quota={"scored_per_day": 5, "scored_total": 50, "attempts_per_day": None, "comparisons_per_day": 2})
+    task.make(quota={SCORED: 5, TOTAL: 50, ATTEMPTS: None, "comparisons_per_day": 2})
     lyon = task.team()
     task.submit(lyon)
     noon = at(context, f"{context.now().date()}T12:00:00+00:00")

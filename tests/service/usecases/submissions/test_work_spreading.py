@@ -11,7 +11,6 @@ from sqlalchemy import func, select
 
 from service.context import Context
 from service.queue import LIVE, Queue
-from service.requests import SubmissionChanges
 from service.schemas.benchmarks import RevisionRequest
 from service.schemas.submissions import JobRequest
 from service.store import revisions, runs, score_records, tables, texts
@@ -26,12 +25,12 @@ from service.usecases.retention import Scope, purge
 from service.usecases.runs import Cancelled
 from service.usecases.scoring.part_scorer import Scorer
 from service.usecases.submissions import work
-from service.usecases.submissions.submissions import cancel_submission, delete_submission, patch_submission
+from service.usecases.submissions.submissions import cancel_submission, delete_submission
 from service.usecases.submissions.work import score_piece, spans_of
 from tests.fixtures.contexts import ORGANISER, SCORER, with_config, work_of
 from tests.fixtures.requests import DEPENDENCIES, loaded
 from tests.fixtures.service_process import free_port
-from tests.fixtures.tasks import OTHER_WORDS, RIGHT, SLUG, WRONG, Task
+from tests.fixtures.tasks import OTHER_WORDS, RIGHT, SLUG, WRONG, Task, once
 from treescore.core.jit import forced
 from treescore.core.version import __version__
 from workers.entry import TimeLimitReached, WorkFailed, do, give_back, next_work, peek, run
@@ -60,18 +59,32 @@ def large(context: Context) -> Context:
     return with_config(context, spread_bytes=LARGE)
 
 
-@pytest.fixture
-def spread(large: Context) -> Task:
-    """A benchmark of five parts."""
-    task = Task(large, work_of(large))
+@once
+def begun(task: Task) -> tuple[str, tuple[object, ...]]:
+    """A large submission to five parts that no worker has begun, and its result where one worker scores all of it."""
     task.make(parts=PARTS)
-    return task
+    first = task.scored(task.team("alone"), OUTPUTS)
+    expected = result(task.context, first)
+    delete_submission(task.context, ORGANISER, first)
+    return task.submit(task.team(), OUTPUTS), expected
 
 
 @pytest.fixture
-def waiting(spread: Task) -> str:
+def waiting(begun: tuple[str, tuple[object, ...]]) -> str:
     """A large submission that no worker has begun."""
-    return spread.submit(spread.team(), OUTPUTS)
+    return begun[0]
+
+
+@pytest.fixture
+def alone(begun: tuple[str, tuple[object, ...]]) -> tuple[object, ...]:
+    """The result of the same outputs where one worker scores all of them."""
+    return begun[1]
+
+
+@pytest.fixture
+def spread(large: Context, begun: object) -> Task:
+    """The benchmark of five parts."""
+    return Task(large, work_of(large))
 
 
 def rows(context: Context, table: Any = tables.pieces) -> int:
@@ -115,14 +128,6 @@ def result(context: Context, submission: str, revision: int = 1) -> tuple[object
 
 
 @pytest.fixture
-def alone(spread: Task) -> tuple[object, ...]:
-    """The result of the same outputs where one worker scores all of them."""
-    submission = spread.submit(spread.team("alone"), OUTPUTS)
-    do(with_config(spread.context, spread_bytes=0), submission)
-    return result(spread.context, submission)
-
-
-@pytest.fixture
 def scored_parts(monkeypatch) -> list[str]:
     """The names of the parts in the order in which anybody scores them."""
     seen: list[str] = []
@@ -143,9 +148,10 @@ def impatient(monkeypatch) -> None:
     monkeypatch.setattr(ending, "PROGRESS_INTERVAL", 0.0)
 
 
-@pytest.mark.parametrize("others", [(), (0,), (1, 2), (0, 1, 2, 3)])
-def test_who_scores_which_piece_makes_no_difference(large, alone, waiting, scored_parts, others):
+@pytest.mark.parametrize("others", [(), (1, 2), (0, 1, 2, 3)])
+def test_who_scores_which_piece_makes_no_difference(large, spread, alone, waiting, scored_parts, others):
     claimed = planned(large, waiting)
+    spread.change(ORGANISER, waiting, withdrawn=True)  # which leaves its scoring alone
     taken_pieces = [taken(large) for _ in range(PIECES)]
     for number, piece in enumerate(taken_pieces):
         if number in others:
@@ -167,12 +173,13 @@ def test_its_own_worker_wakes_as_many_as_could_help_in_one_round_trip(large, wai
     assert all(runs.piece_of(name, waiting) for name in sent[0])
 
 
-@pytest.mark.parametrize(("threshold", "workers"), [(0, 2), (10_000, 2), (LARGE, 1), (LARGE, 0)])
-def test_small_submissions_and_single_workers_have_no_pieces(spread, waiting, monkeypatch, threshold, workers):
-    monkeypatch.setattr(Queue, "workers", lambda *_: workers)
+def test_small_submissions_and_single_workers_have_no_pieces(spread, waiting, monkeypatch):
     monkeypatch.setattr(runs, "plan_pieces", lambda *_: pytest.fail("the submission was divided"))
-    do(with_config(spread.context, spread_bytes=threshold), waiting)
-    assert state(spread.context, waiting) == runs.SUCCEEDED
+    for team, (threshold, workers) in enumerate([(0, 2), (10_000, 2), (LARGE, 1), (LARGE, 0)]):
+        monkeypatch.setattr(Queue, "workers", lambda *_, workers=workers: workers)
+        submission = spread.submit(spread.team(f"t{team}"), {"a": own(RIGHT, "a"), "b": own(WRONG, "b")})
+        do(with_config(spread.context, spread_bytes=threshold), submission)
+        assert state(spread.context, submission) == runs.SUCCEEDED
 
 
 def test_pieces_are_parts_in_a_row_of_a_least_size():
@@ -189,8 +196,9 @@ def test_runs_that_wait_come_before_pieces(large, waiting):
     assert peek(large, LIVE, runs.NO_LIMIT) == taken(large).id
 
 
-def test_principals_with_fewer_pieces_at_work_come_first(spread):
-    first, second = (spread.submit(spread.team(name), {"a": own(RIGHT, "a"), "b": name}) for name in ("lyon", "oslo"))
+def test_principals_with_fewer_pieces_at_work_come_first(spread, waiting):
+    cancel_submission(spread.context, ORGANISER, waiting)
+    first, second = (spread.submit(spread.team(name), {"a": own(RIGHT, "a"), "b": name}) for name in ("metz", "oslo"))
     for each in (first, second):
         planned(spread.context, each)
     owners = [taken(spread.context).run_id for _ in range(2 * PIECES)]
@@ -227,6 +235,7 @@ def test_a_piece_that_went_to_another_is_not_given_back_by_who_lost_it(large, wa
         score_piece(large, lost)
 
 
+@pytest.mark.usefixtures("impatient")
 def test_a_piece_of_a_killed_work_horse_is_done_by_another_once(large, alone, waiting, scored_parts):
     claimed = planned(large, waiting)
     lost = taken(large)
@@ -234,15 +243,7 @@ def test_a_piece_of_a_killed_work_horse_is_done_by_another_once(large, alone, wa
     again = taken(large)
     assert (again.id, again.attempts) == (lost.id, 2)
     run(large, again)
-    run(large, claimed)
-    assert sorted(scored_parts) == list(NAMES)
-    assert result(large, waiting) == alone
-
-
-@pytest.mark.usefixtures("impatient")
-def test_a_piece_of_a_worker_without_sign_of_life_goes_to_the_runs_own(large, alone, waiting, scored_parts):
-    claimed = planned(large, waiting)
-    taken(large)
+    taken(large)  # by a worker without sign of life: it goes to the run's own
     run(large, claimed)
     assert sorted(scored_parts) == list(NAMES)
     assert result(large, waiting) == alone
@@ -349,26 +350,18 @@ def test_the_time_limit_of_its_own_worker_is_that_of_the_whole(large, spread, wa
 
     with monkeypatch.context() as patch:
         patch.setattr(Scorer, "score_parts", reach_limit)
+        # a piece that reaches it in another worker is given back
+        with pytest.raises(WorkFailed):
+            run(large, piece)
+        assert give_back(large, piece.id) == LIVE
+        assert state(large, waiting) == runs.RUNNING
+        piece = taken(large)
         run(large, claimed)
     shown = spread.shown(ORGANISER, waiting)
     assert (shown["state"], shown["failure"]["kind"]) == (runs.FAILED, "limit")
     with pytest.raises(Cancelled):
         score_piece(large, piece)
     assert rows(large) == 0
-
-
-def test_a_piece_that_reaches_the_limit_in_another_worker_is_given_back(large, waiting, monkeypatch):
-    planned(large, waiting)
-    piece = taken(large)
-
-    def reach_limit(*_) -> None:
-        raise TimeLimitReached
-
-    monkeypatch.setattr(Scorer, "score_parts", reach_limit)
-    with pytest.raises(WorkFailed):
-        run(large, piece)
-    assert give_back(large, piece.id) == LIVE
-    assert state(large, waiting) == runs.RUNNING
 
 
 def test_cancelling_ends_the_work_horses_of_all_its_pieces(large, waiting, monkeypatch):
@@ -382,13 +375,6 @@ def test_cancelling_ends_the_work_horses_of_all_its_pieces(large, waiting, monke
     monkeypatch.setattr("service.queue.end_work", lambda _redis, _worker, current: ended.append(current))
     cancel_submission(large, ORGANISER, waiting)
     assert sorted(ended) == [waiting, piece.id]
-
-
-def test_withdrawing_leaves_its_scoring_alone(large, waiting):
-    claimed = planned(large, waiting)
-    patch_submission(large, ORGANISER, waiting, SubmissionChanges(withdrawn=True))
-    run(large, claimed)
-    assert state(large, waiting) == runs.SUCCEEDED
 
 
 def test_a_revision_that_becomes_active_meanwhile_starts_it_again(large, waiting, spread):
@@ -452,11 +438,7 @@ def test_progress_of_another_worker_is_shown_too(large, spread, waiting, monkeyp
     assert shown["state"] == "running"
     assert shown["progress"] == {"done": 2, "total": 5, "step": "scoring c"}
     assert shown["queue"]["ahead"] == 0
-
-
-def test_pieces_take_no_place_in_the_queue(large, spread, waiting):
-    planned(large, waiting)
-    taken(large)
+    # pieces take no place in the queue
     behind = spread.submit(spread.team("oslo"), {"a": own(RIGHT, "a")})
     assert spread.shown(ORGANISER, behind)["queue"]["ahead"] == 1
 
@@ -487,6 +469,7 @@ def compiled():
         yield
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("compiled")
 def test_each_piece_stores_its_texts_in_fewer_bytes(large):
     task = Task(large, work_of(large))

@@ -4,19 +4,22 @@ from __future__ import annotations
 
 import random
 from collections.abc import Callable, Iterator
+from functools import partial
 from typing import Any
 
 import pytest
 
+from service.config import load_config
 from service.context import Context
 from service.errors import NotFound, Unprocessable
 from service.requests import JobTreesQuery
 from service.schemas.submissions import JobRequest
 from service.usecases.jobs import job_trees, submit_job
 from service.usecases.trees import choosing, stored
-from tests.fixtures.contexts import ORGANISER
+from tests.fixtures.contexts import ORGANISER, opened, work_of
 from tests.fixtures.gap_metric import NAME
 from tests.fixtures.requests import loaded
+from tests.fixtures.servers import Valkey
 from tests.treescore.core.test_discontinuity import random_text
 from treescore.metrics.shared.examples import sdp
 
@@ -99,36 +102,37 @@ def graphs(rng: random.Random) -> tuple[str, str, list[str]]:
 MADE = {"sdp": graphs, "conllu": dependencies, "bracketed": constituents, "discbracket": discontinuous}
 
 
-@pytest.fixture
-def small_pages(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Pages of three sentences, or of one long one."""
-    monkeypatch.setattr(stored, "SENTENCES_PER_PAGE", 3)
-    monkeypatch.setattr(stored, "UNITS_PER_PAGE", 10)
-
-
-@pytest.fixture(params=sorted(MADE))
+@pytest.fixture(scope="module", params=sorted(MADE))
 def trees(
-    request: pytest.FixtureRequest, context: Context, work: Callable[[], int], small_pages: None, gap_metric: str
-) -> Callable[..., list[Tree]]:
-    """The trees of a job over two systems, asked page by page."""
+    request: pytest.FixtureRequest, valkey: Valkey, tmp_path_factory: pytest.TempPathFactory, gap_metric: str
+) -> Iterator[Callable[..., list[Tree]]]:
+    """The trees of a job over two systems, stored in pages of three sentences or a long one, and asked page by page."""
     gold, output, metrics = MADE[request.param](random.Random(7))  # noqa: S311 - chooses test data
     systems = [{"name": "A", "output": output}, {"name": "gold", "output": gold}]
     job = {"format": request.param, "gold": gold, "systems": systems, "metrics": metrics}
-    job_id = submit_job(context, ORGANISER, loaded(JobRequest, job))[0]
-    work()
+    config = load_config(
+        {"TREESCORE_DATA_DIR": str(tmp_path_factory.mktemp("trees")), "TREESCORE_REDIS_URL": valkey.url}
+    )
+    with pytest.MonkeyPatch.context() as patch, opened(config) as context:
+        patch.setattr(stored, "SENTENCES_PER_PAGE", 3)
+        patch.setattr(stored, "UNITS_PER_PAGE", 10)
+        job_id = submit_job(context, ORGANISER, loaded(JobRequest, job))[0]
+        work_of(context)()
+        yield partial(asked_by_page, context, job_id)
 
-    def ask(limit: int = 7, **asked: Any) -> list[Tree]:
-        found: list[Tree] = []
-        cursor = None
-        while True:
-            query = JobTreesQuery(**{"system": "A", "limit": limit, "cursor": cursor, **asked})
-            page = job_trees(context, ORGANISER, job_id, query)
-            found += [dict(item) for item in page.items]
-            cursor = page.next
-            if cursor is None:
-                return found
 
-    return ask
+def asked_by_page(context: Context, job_id: str, limit: int = 7, **asked: Any) -> list[Tree]:
+    """The trees of a job."""
+    found: list[Tree] = []
+    cursor = None
+    while True:
+        page = job_trees(
+            context, ORGANISER, job_id, JobTreesQuery(**{"system": "A", "limit": limit, "cursor": cursor, **asked})
+        )
+        found += [dict(item) for item in page.items]
+        cursor = page.next
+        if cursor is None:
+            return found
 
 
 def errors(tree: Tree) -> int:
@@ -169,13 +173,11 @@ def test_words_of_the_output_are_each_shown_once(trees: Callable[..., list[Tree]
     assert forms == "".join(word["form"] for tree in trees(system="gold") for word in tree["words"])
 
 
-@pytest.mark.parametrize(
-    ("kind", "shown"), [("head", {"head", "both"}), ("label", {"label", "both"}), ("span", {"span", "crossing"})]
-)
-def test_sentences_are_chosen_by_kinds_of_errors(trees: Callable[..., list[Tree]], kind: str, shown: set[str]) -> None:
+def test_sentences_are_chosen_by_kinds_of_errors(trees: Callable[..., list[Tree]]) -> None:
     found = trees(limit=1000)
     assert trees(wrong="any") == [tree for tree in found if errors(tree)]
-    assert trees(wrong=kind) == [tree for tree in found if marks(tree) & shown]
+    for kind, other in (("head", "both"), ("label", "both"), ("span", "crossing")):
+        assert trees(wrong=kind) == [tree for tree in found if marks(tree) & {kind, other}]
 
 
 def test_sentences_are_chosen_by_labels(trees: Callable[..., list[Tree]]) -> None:

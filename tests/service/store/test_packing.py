@@ -1,4 +1,4 @@
-"""Columns are read back as they were written, and make the documents of any range of them."""
+"""Columns and named arrays are read back as they were written; columns make the documents of any range of them."""
 
 from __future__ import annotations
 
@@ -9,6 +9,7 @@ from unittest.mock import patch
 import numpy as np
 import orjson
 import pytest
+import zstandard
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -16,14 +17,19 @@ from service.store import packing
 from service.store.packing import (
     ArrayWriter,
     DamagedError,
+    NamedArrays,
     pack,
     pack_array,
     pack_columns,
+    pack_named,
     pack_values,
     read_arrays,
     unpack,
+    unpack_array,
     unpack_columns,
+    unpack_named,
     unpack_values,
+    with_own_strings,
 )
 from treescore.core.arrays import offsets_of
 from treescore.core.columns import (
@@ -200,10 +206,15 @@ def test_whole_numbers_like_the_bits_of_real_ones_are_read_back():
     assert read[number].tolist() == [half]
 
 
-@pytest.mark.parametrize("dtype", [np.int64, np.float64, np.bool_])
-def test_values_are_read_back(dtype):
-    values = array([1, 0, 1, 1], dtype)
-    assert unpack_values(pack_values(values)).tolist() == values.tolist()
+def test_values_and_arrays_are_read_back():
+    for dtype in (np.int64, np.float64, np.bool_):
+        values = array([1, 0, 1, 1], dtype)
+        assert unpack_values(pack_values(values)).tolist() == values.tolist()
+    small, wide, real = np.arange(12).reshape(4, 3), np.array([[-1, 300], [2**40, 0]]), np.array([[0.25, 1e-300]])
+    for rows in (small, wide, real, np.zeros((0, 5), np.int64)):
+        back = unpack_array(pack_array(rows))
+        assert back.dtype == rows.dtype
+        assert np.array_equal(back, rows)
 
 
 @given(st.data())
@@ -218,22 +229,37 @@ def test_columns_that_were_changed_under_a_right_checksum_are_read_or_an_error(d
         unpack_values(pack(bytes(raw[8:])))
 
 
-@pytest.mark.parametrize(
-    "head",
-    [
-        ["plain", 1, "O"],
-        ["plain", 1, "<f8"],
-        ["plain", 1, "V1"],
-        ["plain", 9, "<i8"],
-        ["bits", 1 << 40],
-        ["floats", -5],
-        ["chosen", 3, 4],
-        ["listed", [(1 << 64) - 1]],
-        ["from", 8, "u1", 5, None],
+def test_an_array_that_cannot_be_is_an_error():
+    for head in (
+        ["plain", 1, "O"], ["plain", 1, "<f8"], ["plain", 1, "V1"], ["plain", 9, "<i8"], ["bits", 1 << 40],
+        ["floats", -5], ["chosen", 3, 4], ["listed", [(1 << 64) - 1]], ["from", 8, "u1", 5, None],
         ["of another version"],
-    ],
-    ids=str,
-)
-def test_an_array_that_cannot_be_is_an_error(head):
-    with pytest.raises(DamagedError):
-        unpack_values(pack(orjson.dumps([head]) + b"\n" + bytes(8)))
+    ):  # fmt: skip
+        with pytest.raises(DamagedError):
+            unpack_values(pack(orjson.dumps([head]) + b"\n" + bytes(8)))
+
+
+def test_arrays_strings_and_what_belongs_to_them_come_back() -> None:
+    arrays = {"long": np.arange(100), "short": np.array([3, -1]), "none": np.zeros(0, np.int64)}
+    named = unpack_named(pack_named(NamedArrays(arrays, ["a", "ö"], {"kind": "x", "names": [None, "s"]})))
+    assert {name: values.tolist() for name, values in named.arrays.items()} == {
+        name: values.tolist() for name, values in arrays.items()
+    }
+    assert named.strings == ["a", "ö"]
+    assert named.about == {"kind": "x", "names": [None, "s"]}
+
+
+def test_only_strings_that_are_used_are_kept_and_none_stays_none() -> None:
+    arrays = {"forms": np.array([7, 2, 7]), "tags": np.array([-1, 2, 5]), "heads": np.array([7, 0, 1])}
+    named = with_own_strings(arrays, ("forms", "tags"), list("abcdefgh"))
+    strings = [*named.strings, None]
+    assert [strings[number] for number in named.arrays["forms"].tolist()] == ["h", "c", "h"]
+    assert [strings[number] for number in named.arrays["tags"].tolist()] == [None, "c", "f"]
+    assert named.arrays["heads"].tolist() == [7, 0, 1]
+    assert sorted(named.strings) == ["c", "f", "h"]
+
+
+def test_damage_is_told() -> None:
+    for body in (b"not packed", pack(b"\x02\x00\x00\x00[]"), pack(b"")):
+        with pytest.raises(zstandard.ZstdError):
+            unpack_named(body)
