@@ -81,7 +81,7 @@ def test_punctuation_goes_by_golds_tags() -> None:
     assert applied("drop-punctuation", system, gold) == "(S (NN a) (X (: b)))"
     assert applied("drop-punctuation", system, "(S (NN a))") == "(S (NN a) (NN ,) (X))"
     assert applied("drop-punctuation", system, gold, by="characters") == "(S (NN a) (X (: b)))"
-    assert applied("drop-punctuation", "[S a , b ... ]") == "(S a b)"
+    assert applied("drop-punctuation", "[S a , b ... ]") == "[S a b]"
 
 
 @pytest.mark.parametrize(
