@@ -18,12 +18,3 @@ def stage(tmp_path_factory: pytest.TempPathFactory, valkey: Valkey) -> Iterator[
     opened = open_stage(folder, valkey.url, TREESCORE_MAX_BODY_BYTES="200000", TREESCORE_MAX_SYSTEMS="5")
     yield opened
     close_stage(opened)
-
-
-@pytest.fixture(scope="module")
-def locked_stage(tmp_path_factory: pytest.TempPathFactory, valkey: Valkey) -> Iterator[Stage]:
-    """The service, nobody allowed anything without a token."""
-    folder: Path = tmp_path_factory.mktemp("locked")
-    opened = open_stage(folder, valkey.url, TREESCORE_ANONYMOUS_JOBS="false")
-    yield opened
-    close_stage(opened)

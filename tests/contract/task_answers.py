@@ -324,10 +324,6 @@ def _joined_at_random(stage: Stage) -> TestResponse:
     return _join(stage, "guess", address="10.8.0.2")
 
 
-def _fresh(_: SharedTask) -> str:
-    return "/v1/benchmarks"
-
-
 def _make_again(stage: Stage) -> TestResponse:
     task = SharedTask(stage)
     return stage.client().post("/v1/benchmarks", json={**VALID, "id": task.slug})

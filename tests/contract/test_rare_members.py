@@ -67,11 +67,6 @@ def test_a_failure_names_the_sentence(stage: Stage) -> None:
     assert stage.client().get(at).json["failure"]["errors"][0]["sent_id"] == "s1"
 
 
-@pytest.mark.parametrize("by", ["label", "length", "sentence_length"])
-def test_slices(by: str, stage: Stage) -> None:
-    assert stage.client().get(f"{stage.job()}/slices?system=A&metric=parseval&by={by}").json["slices"]
-
-
 def test_a_comparison_of_means_of_parts(stage: Stage) -> None:
     metric = {"name": "attachment", "key": "words", "params": {"punctuation": False}, "transforms": []}
     task = SharedTask(stage, parts={part: {"gold": GOLD_CONLLU} for part in ("en", "de")}, metrics=[metric])

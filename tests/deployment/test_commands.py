@@ -14,17 +14,12 @@ import httpx
 import pytest
 
 from tests.deployment.container_files import ROOT, SECRETS, compose_services, health_command
+from tests.fixtures.requests import TREES
 from tests.fixtures.servers import Valkey
 from tests.fixtures.service_process import PATIENCE, free_port, until
 
 pytestmark = [pytest.mark.e2e, pytest.mark.slow]
 
-JOB = {
-    "format": "bracketed",
-    "gold": "(TOP (S (NP (DT the) (NN dog)) (VP (VBD saw) (NP (PRP it)))))\n",
-    "systems": [{"name": "A", "output": "(TOP (S (NP (DT the)) (VP (NN dog) (VBD saw) (NP (PRP it)))))\n"}],
-    "metrics": ["parseval"],
-}
 RUNNING = ("api", "worker", "bulk-worker", "sweeper")
 
 
@@ -93,9 +88,9 @@ def test_the_containers_commands_make_a_service(containers: Containers) -> None:
         containers.start(name)
     until(containers.healthy, "all containers are healthy")
     with httpx.Client(base_url=f"http://127.0.0.1:{containers.port}", timeout=PATIENCE) as client:
-        assert client.post("/v1/jobs", json=JOB).status_code == 401
+        assert client.post("/v1/jobs", json=TREES).status_code == 401
         headers = {"Authorization": f"Bearer {SECRETS['TREESCORE_ADMIN_TOKEN']}", "Prefer": "wait=60"}
-        answer = client.post("/v1/jobs", json=JOB, headers=headers)
+        answer = client.post("/v1/jobs", json=TREES, headers=headers)
     assert answer.status_code == 201, answer.text
     assert answer.json()["state"] == "succeeded"
     for name in RUNNING:

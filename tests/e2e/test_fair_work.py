@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from tests.fixtures.floods import BENCHMARK, Flood, flood_of
-from tests.fixtures.requests import GOLD_CONLLU, ONE_WRONG
+from tests.fixtures.requests import DEPENDENCIES, ONE_WRONG
 from tests.fixtures.service_process import ServiceProcess, until
 
 pytestmark = [pytest.mark.e2e, pytest.mark.faults]
@@ -17,12 +17,6 @@ pytestmark = [pytest.mark.e2e, pytest.mark.faults]
 JOBS = 1000
 SENTENCES = 4_000
 """Of each job of the flood: it takes longer than the service takes to store a submission."""
-JOB = {
-    "format": "conllu",
-    "gold": GOLD_CONLLU,
-    "systems": [{"name": "one", "output": ONE_WRONG}],
-    "metrics": ["attachment"],
-}
 WAIT = {"Prefer": "wait=60"}
 
 
@@ -64,7 +58,7 @@ def test_a_submission_is_done_before_the_second_next_job_of_the_flood(service, t
 
 def test_an_ad_hoc_job_of_another_principal_is_too(service, flood):
     with service.client() as client:
-        answer = client.post("/v1/jobs", json=JOB, headers=WAIT)
+        answer = client.post("/v1/jobs", json=DEPENDENCIES, headers=WAIT)
     assert answer.status_code == 201
     assert flood.begun_between(flood.run(answer.json()["id"])) <= 1
     assert flood.begun() < JOBS

@@ -8,17 +8,10 @@ import httpx
 import psutil
 import pytest
 
-from tests.fixtures.requests import GOLD_CONLLU, ONE_WRONG, compared
+from tests.fixtures.requests import DEPENDENCIES, compared
 from tests.fixtures.service_process import ServiceProcess, gone, until
 
 pytestmark = [pytest.mark.e2e, pytest.mark.faults]
-
-TINY = {
-    "format": "conllu",
-    "gold": GOLD_CONLLU,
-    "systems": [{"name": "one", "output": ONE_WRONG}],
-    "metrics": ["attachment"],
-}
 
 
 @pytest.fixture(scope="module")
@@ -62,7 +55,7 @@ def work_all(service: ServiceProcess) -> list[psutil.Process]:
     """Post jobs until each worker has a work-horse, which has done a job and waits for the next; those."""
     with service.client() as client:
         while len(horses := service.work_horses()) < service.workers:
-            assert client.post("/v1/jobs", json=TINY, headers={"Prefer": "wait=20"}).status_code == 201
+            assert client.post("/v1/jobs", json=DEPENDENCIES, headers={"Prefer": "wait=20"}).status_code == 201
     return horses
 
 
@@ -114,7 +107,7 @@ def test_a_later_job_of_a_work_horse_is_cancelled_where_it_is(breakable, long_jo
         ended = "the work-horse of the cancelled job has ended"
         until(lambda: any(gone([horse]) for horse in warm_horses), ended)
         assert client.get(f"/v1/jobs/{job}").json()["state"] == "cancelled"
-        assert client.post("/v1/jobs", json=TINY, headers={"Prefer": "wait=20"}).status_code == 201
+        assert client.post("/v1/jobs", json=DEPENDENCIES, headers={"Prefer": "wait=20"}).status_code == 201
 
 
 def test_a_killed_worker(breakable, long_job):

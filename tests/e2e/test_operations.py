@@ -10,17 +10,10 @@ from pathlib import Path
 
 import pytest
 
-from tests.fixtures.requests import GOLD_CONLLU, ONE_WRONG
+from tests.fixtures.requests import DEPENDENCIES
 from tests.fixtures.service_process import ROOT, ServiceProcess, until
 
 pytestmark = [pytest.mark.e2e, pytest.mark.slow]
-
-TINY = {
-    "format": "conllu",
-    "gold": GOLD_CONLLU,
-    "systems": [{"name": "one", "output": ONE_WRONG}],
-    "metrics": ["attachment"],
-}
 
 
 def treescore(*arguments) -> str:
@@ -38,12 +31,12 @@ def test_a_backup_of_a_busy_service_restores_all_that_was_acknowledged(served):
     def send() -> None:
         with served.client() as client:
             while not stop.is_set():
-                sent.append(client.post("/v1/jobs", json=TINY).json()["id"])
+                sent.append(client.post("/v1/jobs", json=DEPENDENCIES).json()["id"])
 
     with tempfile.TemporaryDirectory(prefix="ts-e2e-") as name:
         folder = Path(name)
         with served.client() as client:
-            done = client.post("/v1/jobs", json=TINY, headers={"Prefer": "wait=60"})
+            done = client.post("/v1/jobs", json=DEPENDENCIES, headers={"Prefer": "wait=60"})
         sender = threading.Thread(target=send)
         sender.start()
         until(lambda: len(sent) >= 20, "20 jobs are accepted")

@@ -5,7 +5,6 @@ from __future__ import annotations
 import shlex
 import subprocess
 import sys
-from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
@@ -14,7 +13,7 @@ import pytest
 
 from tests.fixtures.requests import GOLD_CONLLU, ONE_WRONG
 from tests.fixtures.service_process import ROOT, ServiceProcess, until
-from tests.fixtures.tasks import LONG, UNLIMITED, spoilt
+from tests.fixtures.tasks import BENCHMARK, LONG, spoilt
 
 pytestmark = pytest.mark.e2e
 
@@ -23,15 +22,7 @@ WAIT = {"Prefer": "wait=60"}
 
 def make(client: httpx.Client, slug: str, **changes: Any) -> str:
     """The address of a new benchmark whose gold is checked."""
-    request = {
-        "id": slug,
-        "title": "Tiny English dependencies, test",
-        "format": "conllu",
-        "metrics": ["attachment"],
-        "parts": {"en": {"gold": GOLD_CONLLU}},
-        "quota": UNLIMITED,
-        **changes,
-    }
+    request = {**BENCHMARK, "id": slug, **changes}
     made = client.post("/v1/benchmarks", json=request, headers=WAIT)
     assert made.status_code == 201, made.text
     assert made.json()["state"] == "active"
@@ -124,22 +115,3 @@ def test_the_comparison_behind_a_board_is_repeated_from_downloads(served: Servic
         cwd=tmp_path, env={"PYTHONPATH": str(ROOT)}, capture_output=True, check=True,
     ).stdout  # fmt: skip
     assert printed == answer.content
-
-
-def test_of_fifty_at_once_a_quota_of_five_takes_five(served: ServiceProcess) -> None:
-    with served.client(limits=httpx.Limits(max_connections=50)) as client:
-        benchmark = make(client, "crowd-en", quota={**UNLIMITED, "scored_total": 5})
-        team = join(client, benchmark, "lyon")
-        body = {"outputs": {"en": GOLD_CONLLU}}
-
-        def send(_: int) -> httpx.Response:
-            return client.post(f"{benchmark}/submissions", json=body, headers=team)
-
-        with ThreadPoolExecutor(50) as crowd:
-            answers = list(crowd.map(send, range(50)))
-        taken = [answer for answer in answers if answer.status_code in (201, 202)]
-        refused = [answer for answer in answers if answer.status_code == 429]
-        assert (len(taken), len(refused)) == (5, 45), sorted(answer.status_code for answer in answers)
-        assert {answer.headers["RateLimit-Remaining"] for answer in refused} == {"0"}
-        listed = client.get(f"{benchmark}/submissions", headers=team).json()["items"]
-        assert len(listed) == 5

@@ -15,16 +15,10 @@ from service.app import create_app
 from service.queue import BULK, LIVE, Queue
 from service.store.database import FULL_BELOW, LOW_BELOW
 from tests.fixtures.contexts import ADMIN_TOKEN
-from tests.fixtures.requests import GOLD_CONLLU, ONE_WRONG
+from tests.fixtures.requests import DEPENDENCIES, GOLD_CONLLU
 from tests.fixtures.schemas import later_program
 from workers.worker import Worker
 
-JOB = {
-    "format": "conllu",
-    "gold": GOLD_CONLLU,
-    "metrics": ["attachment"],
-    "systems": [{"name": "a", "output": ONE_WRONG}],
-}
 HEADERS = {"Authorization": f"Bearer {ADMIN_TOKEN}"}
 
 
@@ -83,7 +77,7 @@ def test_a_queue_that_refuses_to_write_is_away_and_work_is_accepted(client, cont
         status, found = checks(client)
         assert (status, found["queue"], found["workers"], found["store"]) == (200, "away", "unknown", "ok")
         assert client.get("/readyz").json["workers"] == {"ready": None, "kernels": None}
-        answer = client.post("/v1/jobs", json=JOB, headers=HEADERS)
+        answer = client.post("/v1/jobs", json=DEPENDENCIES, headers=HEADERS)
         assert answer.status_code == 202
         assert client.get(f"/v1/jobs/{answer.json['id']}", headers=HEADERS).json["state"] == "queued"
         assert client.get("/metrics").status_code == 200
@@ -106,7 +100,7 @@ def test_a_store_that_cannot_be_written_is_503_and_reads_go_on(client, context, 
     event.listen(context.store.engine, "connect", lambda connection, _: connection.execute(f"PRAGMA {pragma}"))
     # large, and of no use to compression
     gold = f"# note = {random.Random(1).randbytes(60_000).hex()}\n{GOLD_CONLLU}"  # noqa: S311
-    answer = client.post("/v1/jobs", json={**JOB, "gold": gold}, headers=HEADERS)
+    answer = client.post("/v1/jobs", json={**DEPENDENCIES, "gold": gold}, headers=HEADERS)
     assert (answer.status_code, answer.json["type"]) == (503, f"/problems/{kind}")
     assert title in answer.json["title"]
     assert answer.headers["Retry-After"]

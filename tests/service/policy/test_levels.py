@@ -67,8 +67,11 @@ TABLE: dict[str, tuple[View, dict[Level, Any]]] = {
         ),
     ),
     "a submission": (
-        lambda level: gate.submission_view(level, {**SUBMISSION, "state": "succeeded", **SECRET}, release(level)),
-        levels({**SUBMISSION, "state": "received"}, status={"state": "succeeded"}, gold=SECRET),
+        lambda level: gate.submission_view(level, {**SUBMISSION, "state": "succeeded", "released": 1, **SECRET}),
+        levels(
+            {**SUBMISSION, "state": "received", "released": None},
+            status={"state": "succeeded"}, rounded={"released": 1}, gold=SECRET,
+        ),
     ),
     "a cancelled submission": (
         lambda level: gate.submission_view(level, {**SUBMISSION, "state": "cancelled"}),
@@ -150,6 +153,10 @@ TABLE: dict[str, tuple[View, dict[Level, Any]]] = {
     "an event of one's own": (
         lambda level: gate.event_view(level, TEAM, {**SCORED, "actor": "tok_1", "data": {"attempt": 1}}),
         levels(none=None, status={**SCORED, "actor": "tok_1", "data": {"attempt": 1}}),
+    ),
+    "an event of the organisers": (
+        lambda level: gate.event_view(level, TEAM, {**EVENT, "type": "token.created", "actor": "tok_2", "data": {}}),
+        levels(none=None),
     ),
     "an event of a rival": (
         lambda level: gate.event_view(level, TEAM, {**SCORED, "team": "oslo", "actor": "tok_2", "data": {}}),

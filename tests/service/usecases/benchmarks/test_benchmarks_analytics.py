@@ -18,7 +18,7 @@ from service.usecases.submissions.submissions import cancel_submission, delete_s
 from service.usecases.submissions.validation import validate
 from tests.fixtures.contexts import ORGANISER, give_up
 from tests.fixtures.requests import loaded
-from tests.fixtures.tasks import OTHER_WORDS, RIGHT, SLUG, WRONG, Task
+from tests.fixtures.tasks import OTHER_WORDS, RIGHT, SLUG, WRONG, Task, once
 
 TODAY = "2026-11-02"
 
@@ -33,11 +33,11 @@ def counted(day: Any) -> dict[str, int]:
     return {name: number for name, number in day.items() if name != "day" and number}
 
 
-@pytest.fixture
-def busy(task: Task, context) -> Task:
+@once
+def busy(task: Task) -> Task:
     """Two scored submissions, one deleted later, one that does not fit, one retried, one cancelled, one waiting."""
     task.make()
-    lyon = task.team("lyon")
+    context, lyon = task.context, task.team("lyon")
     task.scored(lyon, RIGHT)
     deleted = task.scored(lyon, WRONG)
     delete_submission(context, ORGANISER, deleted)

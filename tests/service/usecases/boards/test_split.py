@@ -211,7 +211,7 @@ class TestBeforeClosing:
         assert [each["split"] for each in listed] == [PUBLIC]
 
     def test_an_organisers_comparison_has_its_own_id_and_figures_in_each_share(self, sent):
-        task, _, ids, _ = sent
+        task, callers, ids, _ = sent
         request = loaded(ComparisonRequest, {"submissions": list(ids.values()), "alpha": 0.01})
         early = ask(task.context, ORGANISER, SLUG, request)
         late = ask(closed(task).context, ORGANISER, SLUG, request)
@@ -220,6 +220,8 @@ class TestBeforeClosing:
         assert [each["split"] for each in documents] == [PUBLIC, PRIVATE]
         assert [each["systems"][0]["name"] for each in documents] == [ids["lyon"], ids["prague"]]
         assert [each["unit_count"] for each in documents] == [48, 48]
+        # after closing teams may ask about the private share too
+        assert task.compared(callers["lyon"], submissions=[ids["lyon"], ids["oslo"]])["split"] == PRIVATE
 
     def test_items_of_a_comparison_are_of_its_share(self, sent):
         task, _, ids, _ = sent
@@ -275,6 +277,10 @@ class TestAfterClosing:
         board = task.leaderboard()
         assert (board["split"], board["significance"]["pending"], board["significance"]["pairs"]) == (PRIVATE, False, 3)
         assert task.work() == 0
+        # what an organiser sends late is picked like any other
+        late = task.scored(ORGANISER, LONGER, team="lyon")
+        task.settle()
+        assert column(task.leaderboard(), "submission")[1] == late  # prague is right in all of the private share too
 
     def test_rows_are_picked_by_their_public_score_and_withdrawing_after_closing_leaves_none(self, split):
         public, private = share_of(split, PUBLIC), share_of(split, PRIVATE)
@@ -348,13 +354,6 @@ class TestAfterClosing:
             cancel_submission(split.context, lyon, waiting)
         assert json_of(cancel_submission(split.context, ORGANISER, waiting))["state"] == "cancelled"
 
-    def test_what_an_organiser_sends_late_is_picked_like_any_other(self, sent):
-        task, _, _, _ = sent
-        closed(task)
-        late = task.scored(ORGANISER, LONGER, team="lyon")
-        task.settle()
-        assert column(task.leaderboard(), "submission")[1] == late  # prague is right in all of the private share too
-
     def test_a_board_frozen_before_closing_goes_on_showing_the_public_share(self, sent):
         task, callers, _, _ = sent
         task.patch(leaderboard={"frozen_at": task.context.now().isoformat()})
@@ -367,14 +366,6 @@ class TestAfterClosing:
         assert task.leaderboard(ORGANISER)["split"] == PRIVATE
         task.patch(leaderboard={"frozen_at": None})
         assert task.leaderboard()["split"] == PRIVATE
-
-    def test_teams_may_ask_about_the_private_share(self, sent):
-        task, callers, ids, _ = sent
-        closed(task)
-        request = loaded(ComparisonRequest, {"submissions": [ids["lyon"], ids["oslo"]]})
-        name = ask(task.context, callers["lyon"], SLUG, request)
-        task.settle()
-        assert task.comparison(name, callers["lyon"])["split"] == PRIVATE
 
     def test_a_requested_board_is_there_in_both_shares(self, sent):
         task, callers, _, _ = sent
@@ -540,22 +531,17 @@ class TestRevisions:
 class TestRecords:
     """What is stored."""
 
-    def test_equal_outputs_have_the_figures_of_both_shares(self, sent):
+    def test_equal_outputs_have_the_figures_of_both_shares_and_a_check_finds_damage_in_either(self, sent):
         task, callers, ids, outputs = sent
         copy = task.scored(callers["lyon"], outputs["lyon"])
         with task.context.store.read() as db:
             first, second = (score_records.get(db, each, 1) for each in (ids["lyon"], copy))
+            assert list(wrong_scores(db, every=True)) == []
         assert first.private is not None
         assert first.private == second.private
-
-    def test_a_check_finds_nothing_and_damage_in_either_share(self, sent):
-        task, _, ids, _ = sent
-        with task.context.store.read() as db:
-            assert list(wrong_scores(db, every=True)) == []
         with task.context.store.write() as db:
-            record = score_records.get(db, ids["lyon"], 1)
             of_lyon = scores.c.submission_id == ids["lyon"]
-            db.execute(update(scores).where(of_lyon).values(private_figures=record.figures))
+            db.execute(update(scores).where(of_lyon).values(private_figures=first.figures))
         with task.context.store.read() as db:
             assert [flaw.code for flaw in wrong_scores(db, every=True)] == ["scores-damaged"]
 

@@ -68,10 +68,6 @@ def drawn_in(task, number=1):
 class TestOfGold:
     """The units of a benchmark's gold."""
 
-    def test_sentences_without_documents(self, task):
-        task.make(parts={"en": {"gold": LONG}}, **SPLIT)
-        assert drawn_in(task).private["en"].sum() == 12
-
     def test_blocks_of_the_request_are_documents(self, task):
         blocks = [name for name in "abcdef" for _ in range(4)]
         task.make(parts={"en": {"gold": LONG, "items": {"blocks": blocks}}}, **SPLIT)
@@ -87,11 +83,10 @@ class TestOfGold:
         task.make(parts={"en": {"gold": LONG}, "de": {"gold": LONG}}, **SPLIT)
         private = drawn_in(task).private
         assert private["en"].sum() == private["de"].sum() == 12
-        assert (private["en"] != private["de"]).any()
-
-    def test_an_unsplit_benchmark_has_no_draw(self, task):
-        task.make(parts={"en": {"gold": LONG}})
+        task.patch(leaderboard={"split": None})
         assert drawn_in(task) is None
+        task.patch(leaderboard=SPLIT["leaderboard"])
+        assert (private["en"] != private["de"]).any()
 
     def test_two_stores_draw_otherwise(self, task, monkeypatch):
         task.make(parts={"en": {"gold": LONG}}, **SPLIT)
