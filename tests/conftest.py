@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import json
 from pathlib import Path
 from typing import Any
@@ -26,6 +27,9 @@ settings.register_profile(
 settings.register_profile("suite", settings.get_profile("search"), derandomize=True)
 settings.register_profile("quick", settings.get_profile("suite"), max_examples=20)
 settings.load_profile("quick")
+
+# to look for garbage is to look at all that thousands of tests hold: rarely, it costs a tenth less of the whole
+gc.set_threshold(100_000, 20, 50)
 
 ROOT = Path(__file__).parent.parent
 GOLDEN = ROOT / "tests" / "golden"

@@ -76,10 +76,15 @@ print(json.dumps([str(one.plain) for one in compiled if "_dispatcher" not in var
 """
 
 
-def said(program: str, *arguments: str) -> list[str]:
-    """What a fresh process prints as JSON."""
+def said(program: str, *arguments: str, setting: str = "auto") -> list[str]:
+    """What a fresh process prints as JSON, which compiles as the setting says."""
     done = subprocess.run(
-        [sys.executable, "-c", program, *arguments], cwd=ROOT, capture_output=True, text=True, check=True
+        [sys.executable, "-c", program, *arguments],
+        cwd=ROOT,
+        env={**os.environ, "TREESCORE_COMPILE": setting},
+        capture_output=True,
+        text=True,
+        check=True,
     )
     names: list[str] = json.loads(done.stdout)
     return names
@@ -99,7 +104,7 @@ all_compiled = pytest.mark.skipif(
 
 @all_compiled
 def test_warming_reaches_every_compiled_function() -> None:
-    assert said(NOT_WARMED) == []
+    assert said(NOT_WARMED, setting="always") == []
 
 
 @all_compiled
@@ -111,4 +116,4 @@ def test_after_warming_no_job_loads_a_module_or_compiles_a_function_for_other_ty
         ("bracketed", ["parseval", "leaf_ancestor", "conformance"], trees, trees.replace("NP", "NX")),
         ("pharaoh", ["alignment"], "0-0 1-1\n", "0-0 1-0\n"),
     ]
-    assert said(AFTER_WARMING, json.dumps(jobs)) == []
+    assert said(AFTER_WARMING, json.dumps(jobs), setting="always") == []
