@@ -67,7 +67,7 @@ types: dev
 	$(BIN)/mypy
 
 unit: dev
-	$(BIN)/python -m pytest -m "$(CHOSEN)" -n auto --dist worksteal $(MORE)
+	$(BIN)/python -m pytest -m "$(CHOSEN)" -n auto --dist worksteal --ignore tests/browser $(MORE)
 
 # tracing lines costs more than half of the time of the tests
 test-all: MORE := --hypothesis-profile suite --cov --cov-report=term

@@ -24,7 +24,12 @@ def banned() -> list[tuple[re.Pattern[str], str]]:
     """The expressions, and what to write instead."""
     lines = [line for line in WORDS.read_text(encoding="utf-8").splitlines() if line and not line.startswith("#")]
     pairs = [line.split("\t") for line in lines]
-    return [(re.compile(expression, re.IGNORECASE), better) for expression, better in pairs]
+    return [(_from_edge(expression), better) for expression, better in pairs]
+
+
+def _from_edge(*expressions: str) -> re.Pattern[str]:
+    """What any of these matches from the edge of a word on."""
+    return re.compile(rf"\b(?:{'|'.join(expressions)})", re.IGNORECASE)
 
 
 def files(paths: list[str]) -> Iterator[Path]:
@@ -43,8 +48,10 @@ def main(paths: list[str]) -> int:
     """Print every place; return 1 where there is one."""
     found = 0
     expressions = banned()
+    any_of = _from_edge(*(expression.pattern.removeprefix(r"\b") for expression, _ in expressions))
     for path in files(paths or list(CHECKED)):
-        for number, line in enumerate(path.read_text(encoding="utf-8").splitlines(), 1):
+        lines = path.read_text(encoding="utf-8").splitlines()
+        for number, line in ((number, line) for number, line in enumerate(lines, 1) if any_of.search(line)):
             for expression, better in expressions:
                 match = expression.search(line)
                 if match is not None:

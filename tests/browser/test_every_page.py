@@ -13,15 +13,15 @@ from typing import Any
 import pytest
 
 from tests.browser.conftest import Visit
-from tests.fixtures.site import BENCHMARKS, ORGANISER, PRINCIPALS, Site
+from tests.fixtures.site import ORGANISER, PRINCIPALS, Site
 from tests.fixtures.site_pages import PAGES, PROBLEMS, Shown
 
 pytestmark = pytest.mark.browser
 
 WHOLE = ("deps-scores", "deps-none", "empty", "hostile")
 """Benchmarks of which every page is looked at; of the others the board."""
-QUICK = ("deps-scores", "hostile")
-"""Benchmarks whose pages are looked at in `make browser`, beside the pages of no benchmark."""
+QUICK = re.compile(r"/b/hostile|/b/deps-scores(/\w+)?(\?a=\w+&b=\w+)?|/docs/search\?\S+|(?!/b/)[^?]*")
+"""Pages that are looked at in `make browser`: each kind of page once, of one benchmark."""
 LOOKS = ((1280, "light"), (390, "dark"), (390, "light"), (1280, "dark"))
 """Widths and colours. Organisers see the most of each page, so that theirs are looked at in all four ways; what is
 refused is one page, which is looked at by its own addresses."""
@@ -36,11 +36,10 @@ SHOWN = [
 def cases() -> Iterator[Any]:
     """Each page as each principal, with the ways in which it is looked at there in one visit."""
     for shown in SHOWN:
-        place = re.match(r"/b/([^/?]+)", shown.path)
-        slug = place[1] if place and place[1] in BENCHMARKS else shown.benchmark if "{" in shown.path else QUICK[0]
+        kind = shown.benchmark in ("deps-scores", "hostile") and QUICK.fullmatch(shown.path)
         for principal in PRINCIPALS:
             name = f"{shown.path}-{principal}"
-            quick = principal == ORGANISER and slug in QUICK
+            quick = kind and principal == ORGANISER
             first = LOOKS[:1] if shown.status(principal) >= 400 else LOOKS[:2]
             yield pytest.param(shown, principal, first, id=name, marks=() if quick else pytest.mark.slow)
             if principal == ORGANISER and len(first) > 1:

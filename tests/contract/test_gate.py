@@ -233,7 +233,8 @@ def test_nobody_can_tell_apart_what_a_level_hides(level, phase, walkers, tmp_pat
     require_alike(tmp_path, valkey.url, PAIRS[level], lambda: settings_of(level, phase), walkers)
 
 
-@pytest.mark.parametrize("level", [pytest.param("rounded", marks=pytest.mark.slow), "scores"])
+@pytest.mark.slow
+@pytest.mark.parametrize("level", ["rounded", "scores"])
 def test_nobody_can_tell_apart_what_is_in_the_private_share_before_closing(level, tmp_path, valkey):
     golds = (TEN, in_private_share(TEN, "2\tnsubj", "2\tcsubj"))
     assert golds[0] != golds[1]
