@@ -139,7 +139,7 @@ class RqWorker(rq.Worker):  # type: ignore[misc]
         """Deal in the worker with what its work-horse has noted as its work and left unfinished."""
         raise NotImplementedError
 
-    def state(self) -> str:
+    def kernels(self) -> str:
         """Return what is to be known of this worker beside that it lives."""
         return "alive"
 
@@ -176,7 +176,7 @@ class RqWorker(rq.Worker):  # type: ignore[misc]
     def register_birth(self) -> None:
         """Register this worker, and send its first heartbeat. Relies on: it is called before the first job is taken."""
         super().register_birth()
-        note_heartbeat(self, self.state())
+        note_heartbeat(self, self.kernels())
 
     def heartbeat(self, timeout: int | None = None, pipeline: redis.client.Pipeline | None = None) -> None:
         """Send a heartbeat, in the time of Redis too.
@@ -185,7 +185,7 @@ class RqWorker(rq.Worker):  # type: ignore[misc]
         less 15 seconds ends, and neither after its death is registered.
         """
         super().heartbeat(timeout, pipeline)
-        note_heartbeat(self, self.state())
+        note_heartbeat(self, self.kernels())
 
     def work(self, *, burst: bool = False, **options: Any) -> bool:
         """Work until a signal, and keep a work-horse that stands by; with `burst` until nothing is left."""
@@ -310,13 +310,13 @@ class Worker(RqWorker):
         self.linger = linger
         self._reported = 0.0
         self._met_large = mmap.mmap(-1, 1)  # shared with the work-horses
-        self._state = ""
+        self._kernels = ""
 
-    def state(self) -> str:
+    def kernels(self) -> str:
         """Return whether machine code of what scores is kept: `interpreted`, `partly` or `compiled`."""
-        if self._state != "compiled":
-            self._state = jit.state()
-        return self._state
+        if self._kernels != "compiled":
+            self._kernels = jit.state()
+        return self._kernels
 
     def get_ready(self) -> None:
         """Perform a job that is not stored, which touches what jobs need."""
@@ -357,7 +357,7 @@ class Worker(RqWorker):
 
     def _stand_by(self) -> None:
         """Let a work-horse stand by; where those before met what is large, with the machine code if that is kept."""
-        if self._met_large[0] and not jit.compiler_loaded() and self.state() == "compiled":
+        if self._met_large[0] and not jit.compiler_loaded() and self.kernels() == "compiled":
             warm()
         super()._stand_by()
 

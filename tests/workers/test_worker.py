@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import signal
 from itertools import chain, repeat
 
 import pytest
+import rq
 
 from service.queue import LIVE
 from service.schemas.submissions import JobRequest
@@ -153,3 +155,15 @@ def test_no_statement_is_left_to_compile_for_a_job_and_nothing_is_stored(context
     assert set(known) == before
     with context.store.read() as db:
         assert runs.get(db, "job_later").state == "succeeded"
+
+
+def test_a_heartbeat_leaves_a_busy_worker_busy_so_that_a_signal_waits_for_its_work(context, monkeypatch):
+    """RQ keeps its state in an attribute, and asks it in the handler of the signal."""
+    monkeypatch.setattr(signal, "signal", lambda *_: None)  # of this process, which goes on
+    busy = worker_on(context, LIVE)
+    busy.register_birth()
+    busy.set_state(rq.worker.WorkerStatus.BUSY)
+    busy.heartbeat()
+    assert busy.get_state() == rq.worker.WorkerStatus.BUSY
+    busy.request_stop(signal.SIGTERM, None)
+    assert busy.asked_to_stop()
