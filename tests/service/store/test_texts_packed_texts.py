@@ -18,6 +18,7 @@ from service.store.texts import is_apart, packed_apart, unpack_text
 from tests.fixtures.tasks import WRONG
 from treescore.core.jit import forced
 
+pytestmark = pytest.mark.slow
 RNG = random.Random(7)  # noqa: S311 - no secret
 
 
