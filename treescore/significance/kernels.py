@@ -128,7 +128,14 @@ class GridTerms(NamedTuple):
     step_v: float
 
 
+def _swapped_sums(signs: Bits, planes: Bits, columns: IntArray, weights: IntArray, out: FloatArray) -> None:
+    """Do what `swapped_sums` does, a plane at a time."""
+    for plane, column, weight in zip(planes, columns, weights, strict=True):
+        out[column] += np.bitwise_count(signs & plane).sum(axis=1, dtype=np.int64) * weight
+
+
 @compiled
+@plainly(_swapped_sums)
 def swapped_sums(signs: Bits, planes: Bits, columns: IntArray, weights: IntArray, out: FloatArray) -> None:
     """Compute sums of integer columns over the units that each shuffle swaps.
 

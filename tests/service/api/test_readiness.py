@@ -45,13 +45,13 @@ def test_the_least_of_the_machine_code_of_all_workers_is_told(client, context):
         worker.register_birth()
     told = []
     for live, bulk in [("compiled", "interpreted"), ("partly", "compiled"), ("interpreted", "compiled")]:
-        workers[LIVE].state, workers[BULK].state = (lambda state=state: state for state in (live, bulk))
+        workers[LIVE].kernels, workers[BULK].kernels = (lambda state=state: state for state in (live, bulk))
         for worker in workers.values():
             worker.heartbeat()
         told.append(client.get("/readyz").json["workers"])
     assert told == [{"ready": 1, "kernels": state} for state in ("compiled", "partly", "interpreted")]
     other = Worker(context, LIVE)
-    other.state = lambda: "compiled"
+    other.kernels = lambda: "compiled"
     other.register_birth()
     assert client.get("/readyz").json["workers"] == {"ready": 2, "kernels": "interpreted"}
     assert checks(client)[1]["workers"] == "ok"
