@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from typing import Any
 
+import yaml
 from flask import Flask
 from openapi_spec_validator import validate
 
@@ -82,5 +83,6 @@ def test_every_get_may_answer_304_and_every_answer_with_a_body_is_typed() -> Non
 
 def test_it_is_served_as_written(stage: Stage) -> None:
     client = stage.client(None)
-    assert client.get("/openapi.yaml").data == (ROOT / "openapi.yaml").read_bytes()
-    assert client.get("/openapi.json").json == contract()
+    served = client.get("/openapi.yaml").data
+    assert served == (ROOT / "openapi.yaml").read_bytes()
+    assert client.get("/openapi.json").json == yaml.load(served, yaml.CSafeLoader)
