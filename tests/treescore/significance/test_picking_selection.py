@@ -231,3 +231,9 @@ def test_once_the_budget_is_spent_no_differences_are_counted(monkeypatch: Any) -
     assert picking._exact_tail(sample, 1, 0, 0.01, 2e7) is not None
     monkeypatch.setattr(exact_ratios, "pair_of", None)
     assert picking._exact_tail(sample, 1, 0, 0.01, exact_ratios.LEAST_COST - 1) is None
+
+
+def test_a_tail_beyond_floats_allows_for_the_picking_as_p_does() -> None:
+    found = picking._bonferroni(tests.Test(1e-9, "inversion", log10_p=-9.0), 1e-9, 100)
+    assert found.p == pytest.approx(1e-7)
+    assert found.log10_p == pytest.approx(-7.0)
