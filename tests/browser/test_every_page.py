@@ -20,8 +20,8 @@ pytestmark = pytest.mark.browser
 
 WHOLE = ("deps-scores", "deps-none", "empty", "hostile")
 """Benchmarks of which every page is looked at; of the others the board."""
-QUICK = re.compile(r"/b/hostile|/b/deps-scores(/\w+)?(\?a=\w+&b=\w+)?|/docs/search\?\S+|(?!/b/)[^?]*")
-"""Pages that are looked at in `make browser`: each kind of page once, of one benchmark."""
+QUICK = re.compile(r"/b/hostile|/b/deps-scores(/\w+)?(\?a=\w+&b=\w+)?|/docs/search\?\S+|(?!/b/|/docs/)[^?]*")
+"""Pages that are looked at in `make browser`: each kind once, of one benchmark, and of those of the API a short one."""
 LOOKS = ((1280, "light"), (390, "dark"), (390, "light"), (1280, "dark"))
 """Widths and colours. Organisers see the most of each page, so that theirs are looked at in all four ways; what is
 refused is one page, which is looked at by its own addresses."""
