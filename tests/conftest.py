@@ -10,8 +10,6 @@ from typing import Any
 import pytest
 from hypothesis import HealthCheck, settings
 
-from treescore.core import jit
-
 pytest_plugins = [
     "tests.fixtures.servers",
     "tests.fixtures.contexts",
@@ -36,13 +34,6 @@ gc.set_threshold(100_000, 20, 50)
 ROOT = Path(__file__).parent.parent
 GOLDEN = ROOT / "tests" / "golden"
 DATA = ROOT.parent / "shared" / "data"
-
-
-@pytest.fixture(autouse=True)
-def _work_of_one_test() -> None:
-    """What tests before it have done makes no test compile."""
-    for function in jit._ALL:
-        function._work = 0
 
 
 @pytest.fixture(scope="session")
