@@ -1,4 +1,4 @@
-"""A service of each test's own, and a watch on memory."""
+"""A service of each test's own or of a file of tests, and a watch on memory."""
 
 from __future__ import annotations
 
@@ -14,6 +14,7 @@ from tests.contract.stage import Stage, close_stage, open_stage
 from tests.fixtures.servers import Valkey
 
 SMALL = {"TREESCORE_MAX_BODY_BYTES": "100000", "TREESCORE_MAX_UPLOAD_BYTES": "300000"}
+"""So that large bodies are quickly sent."""
 
 
 @pytest.fixture
