@@ -261,8 +261,8 @@ def test_random_runs_are_refused_where_nobody_has_two() -> None:
 
 def test_a_pair_with_a_run_without_a_score_is_not_tested_and_says_why() -> None:
     precision = ratio_score("precision", "precision", "matched", "system", undefined="nothing in system")
-    silent = np.array([[0, 5, 0]] * 40)
-    a, b, c = runs_of(1, 2), [runs_of(2, 1)[0], silent], runs_of(3, 1)
+    silent = np.array([[0, 5, 0]] * 12)
+    a, b, c = runs_of(1, 2, units=12), [runs_of(2, 1, units=12)[0], silent], runs_of(3, 1, units=12)
     document = compared(precision, a, b, c)
     with_a, _, with_c = document["pairs"]
     assert (with_a["p"], with_a["p_adjusted"]) == (None, None)
