@@ -218,7 +218,7 @@ def _place_constituents(
         The width of the line, and the middle of each word.
     """
     gaps = [0.0] * len(forms)
-    for _ in range(max((tree.rounds for tree in trees), default=0)):
+    for number in range(max((tree.rounds for tree in trees), default=0)):
         xs = _word_places(forms, gaps)
         more = [0.0] * len(forms)
         for tree, nodes in zip(trees, sides, strict=True):
@@ -226,7 +226,8 @@ def _place_constituents(
                 more[word] = max(more[word], lacking)
         if not any(more):
             break
-        gaps = [gap + wider for gap, wider in zip(gaps, more, strict=True)]
+        times = 2 ** max(0, number - _EVEN_ROUNDS + 1)
+        gaps = [gap + times * wider for gap, wider in zip(gaps, more, strict=True)]
     xs = _word_places(forms, gaps)
     for tree, nodes in zip(trees, sides, strict=True):
         deque(tree.placed(nodes, xs), maxlen=0)
@@ -323,8 +324,10 @@ def _too_near(nodes: Sequence[Node], xs: Sequence[float]) -> Iterator[tuple[int,
                 yield start, lacking
 
 
-_ROUNDS = 8
+_ROUNDS = 16
 """How often words are moved apart for labels that find no room between lines; the paper around them is left free."""
+_EVEN_ROUNDS = 8
+"""By what is lacking so often, then by twice that, four times, ...: long labels may move one another on and on."""
 _BRANCH_STEP = 8.0
 """By how much more than what is lacking: what is above moves by a part of it only."""
 

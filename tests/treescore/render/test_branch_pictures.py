@@ -5,7 +5,7 @@ from __future__ import annotations
 import random
 
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from tests.treescore.render.drawn import check_sound
@@ -47,7 +47,17 @@ def sentences(draw) -> ConstituentSentence:
     return ConstituentSentence("A sentence", words, gold, system)
 
 
+LONG = "x" * 400
+FAR_APART = (
+    Branch(LONG, None, ()), Branch("", 0, ()), Branch("", 1, ()), Branch(LONG, 2, ()), Branch(LONG, 3, (4,)),
+    Branch("NP", 3, ()), Branch("", 5, (1, 2)), Branch("S", 1, (8,)), Branch("", 7, (6,)), Branch("NP", 8, (0,)),
+    Branch("", 9, (7,)), Branch(LONG, 8, (3,)), Branch("S", 11, (5,)),
+)  # fmt: skip
+"""Labels that push one another to the right more often than words are moved by what is lacking."""
+
+
 @given(sentences())
+@example(ConstituentSentence("A sentence", (*"aaa", "committee", *"aaaaa"), None, FAR_APART))
 def test_nothing_collides_and_nothing_is_outside(sentence):
     svg = constituents_svg(sentence)
     drawn = check_sound(svg)
