@@ -32,8 +32,11 @@ TABLE = ScoreTable(
         Score("deep.mean", "", (Ratio({"a": 1}, {"c": 1}),), weighted_mean([0.3])),
     ),
 )
-REAL = ScoreTable(("a", "b", "c"), (*TABLE.scores, ratio_score("real", "", THREE, {"a": 1, "b": 1, "c": 1})))
-TABLES = [TABLE, *(make_metric(name, {}).table for name in sorted(METRICS))]
+ALL = {"a": 1, "b": 1, "c": 1}
+REAL = ScoreTable(("a", "b", "c"), (*TABLE.scores, ratio_score("real", "", THREE, ALL)))
+WHOLE = ScoreTable(("a", "b", "c"), (ratio_score("of three", "", "a", ALL),))
+TWO = ScoreTable(("a", "b", "c"), (ratio_score("of two", "", {"a": 0.3, "b": 0.7}, "c"),))
+TABLES = [TABLE, WHOLE, *(make_metric(name, {}).table for name in sorted(METRICS))]
 
 
 def each(table, totals):
@@ -45,7 +48,7 @@ def same_bits(first, second):
 
 
 @pytest.mark.parametrize("table", TABLES)
-@pytest.mark.parametrize("kind", ["whole", "zeros", "real", "whole as floats", "beyond float64"])
+@pytest.mark.parametrize("kind", ["whole", "zeros", "real", "whole as floats", "at the limit", "beyond float64"])
 def test_all_scores_at_once_have_the_bits_of_each(table, kind):
     generator = np.random.default_rng(3)
     shape = (40, len(table.count_names))
@@ -54,6 +57,7 @@ def test_all_scores_at_once_have_the_bits_of_each(table, kind):
         "zeros": np.zeros(shape, np.int64),
         "real": generator.random(shape) * generator.integers(0, 2, shape),
         "whole as floats": generator.integers(0, 9, shape).astype(np.float64),
+        "at the limit": generator.integers(2**52, 2**54 // 3, shape),
         "beyond float64": generator.integers(2**53, 2**60, shape),
     }[kind]
     assert same_bits(table.of(counts), each(table, counts))
@@ -67,8 +71,9 @@ def test_terms_that_round_more_than_once_are_summed_one_by_one(monkeypatch):
     assert np.allclose(REAL.of(counts), each(REAL, counts), rtol=1e-14, equal_nan=True)
     monkeypatch.setattr(Ratio, "terms", None)
     assert TABLE.of(counts).shape == (40, 5)
-    with pytest.raises(TypeError):
-        REAL.of(counts)
+    for table in (REAL, WHOLE, TWO):
+        with pytest.raises(TypeError):
+            table.of(counts)
 
 
 def test_whole_terms_stay_whole_beyond_what_floats_hold():
@@ -86,6 +91,10 @@ def test_documents_of_many_rows_are_those_of_each(table):
         assert scores == [score_values(table, row)[0] for row in totals]
         assert counts == [count_values(table.count_names, row) for row in totals]
     assert [nested(columns).documents(0, 0) for columns in counts_and_scores(table, totals[:0])] == [[], []]
+
+
+def test_whole_numbers_are_written_without_a_fraction():
+    assert repr(count_values(("a", "b", "c"), np.array([2.0, 0.5, 2.0**60]))) == repr({"a": 2, "b": 0.5, "c": 2**60})
 
 
 def test_members_keep_the_order_of_their_names():

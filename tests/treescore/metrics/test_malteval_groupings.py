@@ -256,7 +256,7 @@ def test_a_bad_grouping_is_an_error_of_the_request(name: str, code: str) -> None
 
 def test_what_there_is_is_told() -> None:
     ((_, _, detail),) = problems_of(groupings="Wordfrom@0")
-    assert all(name in detail for name in (*MALTEVAL, "upos", "Cpostag@-1#Wordform@0"))
+    assert all(name in detail for name in (*MALTEVAL, "upos", "Cpostag@-1#Wordform@0", "(in 'Wordfrom@0')"))
     ((code, pointer, detail),) = problems_of(slice_metrics=["LAS", "LAs"])
     assert (code, pointer) == ("unknown-slice-metric", "/metrics/0/params/slice_metrics/1")
     assert all(name in detail for name in METRICS)

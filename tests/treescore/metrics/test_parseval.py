@@ -45,6 +45,8 @@ def test_labelled_and_unlabelled_stand_side_by_side() -> None:
     assert scores["labelled_f1"] == pytest.approx(3 / 4)
     assert scores["unlabelled_f1"] == 1.0
     assert scores["exact_match"] == 0.0
+    scores = scores_of("(S (A (B (N a))) (N b))\n", "(S (A (N a)) (N b))\n")
+    assert scores["labelled_f1"] == scores["unlabelled_f1"] == pytest.approx(4 / 5)
 
 
 def test_relative_and_mean_crossing() -> None:

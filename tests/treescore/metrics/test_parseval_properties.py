@@ -102,13 +102,17 @@ def test_every_row_is_what_evalb_counts(params: dict[str, Any], sentences: list[
 def test_many_brackets_of_one_span_are_matched_as_evalb_matches_them() -> None:
     """More pairs of them than are compared one by one; below, brackets that cross whole blocks of words."""
     chains = [labels * 25 for labels in (("A", "S", "NP"), ("B", "C", "S"))]
-    leaves = ["(N a)"] * 90
-    below = [f"(A{''.join(leaves[:at])})(B{''.join(leaves[at:])})" for at in (30, 70)]
-    gold, system = (
-        "".join(f"({each}" for each in chain) + tree + ")" * 75 for chain, tree in zip(chains, below, strict=True)
+    leaves = ["(NP(N a)(N a))"] * 75
+    golds, systems = (
+        [
+            "".join(f"({each}" for each in chain) + f"(A{''.join(leaves[:at])})(B{''.join(leaves[at:])})" + ")" * 75
+            for at in places
+        ]
+        for chain, places in zip(chains, ((15, 50, 64), (35, 70, 70)), strict=True)
     )
-    table, outcome = outcome_of([gold], [system], **PAIRED)
-    assert evalb_rows(table, outcome) == [row(gold, system, oracle_settings(PAIRED))]
+    table, outcome = outcome_of(golds, systems, **PAIRED)
+    settings = oracle_settings(PAIRED)
+    assert evalb_rows(table, outcome) == [row(*pair, settings) for pair in zip(golds, systems, strict=True)]
 
 
 @given(sentences=st.lists(pairs(), min_size=1, max_size=6))
