@@ -26,7 +26,7 @@ from tests.fixtures.tasks import SLUG, Task
 
 
 @pytest.fixture
-def run(config, monkeypatch):
+def run(config, monkeypatch, process_settings):
     """Runs a command on the test's store: exit status, standard output, standard error."""
     for name in ("DATA_DIR", "REDIS_URL", "DATABASE_URL"):
         monkeypatch.setenv(f"TREESCORE_{name}", str(getattr(config, name.lower())))
@@ -81,10 +81,11 @@ def test_a_newer_store_is_refused_with_both_versions(run, context, command):
 
 
 @pytest.mark.parametrize("command", [*NEWER, ["restore"]], ids=" ".join)
-def test_a_file_that_is_no_database_is_refused_in_one_line(run, config, tmp_path, command):
+def test_a_file_that_is_no_database_is_refused_in_one_line(run, config, private, command):
     Path(config.database_url.removeprefix("sqlite:///")).write_bytes(b"no database " * 1000)
+    close_files(private)
     if command == ["restore"]:
-        command = ["restore", tmp_path / "treescore.db", "--data-dir", tmp_path / "new"]
+        command = ["restore", private / "treescore.db", "--data-dir", private / "new"]
     if command[0] in ("api", "worker", "sweeper"):
         return  # they wait for a store that may come back, as the next test shows
     status, out, err = run(*command)
@@ -117,19 +118,18 @@ def test_migrate_backs_up_first_and_says_where(run, context, tmp_path):
 @pytest.mark.parametrize(
     ("command", "version"), [*((each, "0020") for each in NEWER), *((["check"], each) for each in UNRELEASED)]
 )
-def test_a_store_of_a_checkout_before_the_first_release_is_refused_in_one_line(
-    run, context, tmp_path, command, version
-):
+def test_a_store_of_a_checkout_before_the_first_release_is_refused_in_one_line(run, context, private, command, version):
     make_unreleased(context.store, version)
+    close_files(private)  # of open ones the log warns
     status, out, err = run(*command)
     assert status == 1
     said = [line for line in (out + err).splitlines() if "development checkout before 0.1.0" in line]
     assert len(said) == 1
-    assert f"{tmp_path}/treescore.db was made by" in said[0]
+    assert f"{private}/treescore.db was made by" in said[0]
     assert "TREESCORE_DATA_DIR" in said[0]
     if command[0] not in ("check", "doctor", "migrate", "api"):
         assert (out, err.splitlines()) == ("", said)
-    assert not list(tmp_path.glob("*.backup"))
+    assert not list(private.glob("*.backup"))
 
 
 def test_a_backup_of_a_checkout_before_the_first_release_is_refused_in_one_line(run, context, tmp_path):
