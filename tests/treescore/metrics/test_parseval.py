@@ -11,6 +11,7 @@ from treescore.core.scores import score_values
 from treescore.errors import InputError
 from treescore.evaluation.evaluate import Evaluation
 from treescore.evaluation.spec import Spec, parse_spec
+from treescore.metrics.parseval.details import brackets_beside
 
 TREE = "(S (NP (DT the) (NN dog)) (VP (VBD saw) (NP (PRP it))))"
 
@@ -174,3 +175,17 @@ def test_wrong_parameters_are_named() -> None:
         "/metrics/0/params/preset",
         "/metrics/0/params/equal_labels",
     }
+
+
+def test_brackets_stand_under_the_sides_that_have_them() -> None:
+    errors = [
+        {"kind": kind, "label": label, "start": start, "end": end}
+        for kind, label, start, end in (("missed", "NP", 1, 3), ("wrong", "VP", 0, 2))
+    ]
+    rows = brackets_beside({"gold_spans": [["S", 0, 3], ["NP", 1, 3], ["NP", 1, 3]]}, errors)
+    assert [tuple(row.values()) for row in rows] == [
+        ("S", 0, 3, "x", "x", ""),
+        ("VP", 0, 2, "", "x", "wrong"),
+        ("NP", 1, 3, "x", "", "missed"),
+        ("NP", 1, 3, "x", "x", ""),
+    ]
