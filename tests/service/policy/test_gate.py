@@ -235,3 +235,24 @@ def test_the_rest_of_a_long_table_and_what_the_output_lacks_are_not_shown(metric
         size = METRICS[metric].disclosure.slices[by].counts[0]
         lacking = [{**row, "counts": {**row["counts"], size: 0}} for row in slices[by]]
         assert gate.slices_view(Level.ITEMS, metric, by, [*rest, *lacking, *slices[by]]) == shown
+
+
+def test_below_gold_the_larger_move_is_shown_first_and_what_a_move_lacks_counts_as_none():
+    def move(name: str, before: int | None, after: int | None, difference: float | None) -> dict[str, object]:
+        ranks = {"rank_before": before, "rank_after": after}
+        scores = {"score_before": None if difference is None else 0.2, "score_after": 0.2 + (difference or 0.0)}
+        whose = {"team": name, "submission": name, "submission_before": name}
+        return {**whose, **ranks, **scores, "difference": difference}
+
+    moves = [
+        move("new", None, 9, None),
+        move("same", 4, 4, 0.0),
+        move("one", 1, 2, 0.1),
+        move("down", 2, 1, -0.3),
+        move("two", 6, 4, 0.0),
+        move("another", 3, 4, 0.1),
+        move("higher", 5, 5, 0.5),
+    ]
+    shown = gate.moves_view(gate.Release(Level.SCORES, 0.01, ()), moves)
+    assert [each["team"] for each in shown] == ["two", "down", "another", "one", "new", "higher"]
+    assert gate.moves_view(gate.Release(Level.GOLD, 0.01, ()), moves) == moves
