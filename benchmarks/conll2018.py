@@ -169,7 +169,7 @@ def through_the_api(task: SharedTask, folder: Path, workers: int, together: int)
             found = [client.submission(each).wait(check=False) for each in sent]
             scored = perf_counter()
             benchmark = client.benchmark(SLUG)
-            until(lambda: not benchmark.board()["significance"]["pending"], PATIENCE)
+            until(lambda: not benchmark.board()["significance"]["pending"], "the significance of the board", PATIENCE)
             run.seconds, run.board_seconds = perf_counter() - begun, perf_counter() - scored
             run.client_cpu, run.service_cpu = cpu_seconds() - own, service_cpu(service) - before
             run.rows = len(benchmark.board()["rows"])
@@ -207,7 +207,8 @@ def _submit(service: ServiceProcess, outputs: Mapping[str, Path], team: str, tok
 
 def alone(task: SharedTask) -> tuple[float, int, dict[str, dict[str, float]]]:
     """Read and compare all outputs in this process, gold read once: CPU seconds, words, and LAS by team and part."""
-    words, scores, used = 0, {team: {} for team in task.teams}, 0.0
+    words, used = 0, 0.0
+    scores: dict[str, dict[str, float]] = {team: {} for team in task.teams}
     for treebank, path in task.gold.items():
         spec = parse_spec(SPEC)
         table = spec.entries[0].metric.table

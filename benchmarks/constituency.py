@@ -25,6 +25,7 @@ import sys
 import tempfile
 from collections import Counter
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 
 from dependency import peak
@@ -170,13 +171,17 @@ def beside_evalb(gold: list[str], system: list[str], folder: Path, repeats: int)
         not_measured("`parseval`", READ, "EVALB", reason, Goal(1.0))
         return
     from treescore.evaluation.evaluate import Evaluation  # noqa: PLC0415 - not where a process measures a peer
-    from treescore.evaluation.spec import parse_spec  # noqa: PLC0415
+    from treescore.evaluation.spec import Spec, parse_spec  # noqa: PLC0415
     from treescore.warm import warm  # noqa: PLC0415
 
     warm()
     layout = {"name": "bracketed", "layout": "lines", "unreadable": "sentence"}
     parameters, *paths = (folder / f"evalb.{kind}" for kind in ("prm", "gold", "system"))
     command = [program, "-p", *map(str, (parameters, *paths))]
+
+    def mine(spec: Spec) -> None:
+        Evaluation(spec, paths[0].read_bytes()).score(paths[1].read_bytes())
+
     for copies in (1, 4, 16):
         for path, lines in zip(paths, (gold, system), strict=True):
             path.write_text("".join(varied(lines, copies)), encoding="utf-8")
@@ -185,7 +190,7 @@ def beside_evalb(gold: list[str], system: list[str], folder: Path, repeats: int)
             spec = parse_spec({"format": layout, "metrics": [{"name": "parseval", "params": {"prm": text}}]})
             taken = interleaved(
                 {
-                    "mine": lambda spec=spec: Evaluation(spec, paths[0].read_bytes()).score(paths[1].read_bytes()),
+                    "mine": partial(mine, spec),
                     "evalb": lambda: subprocess.run(command, check=True, capture_output=True),
                 },
                 2 * repeats + 1,

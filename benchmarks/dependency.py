@@ -129,7 +129,8 @@ def files(arguments: argparse.Namespace) -> tuple[str, bytes, bytes]:
         return gold.name, gold.read_bytes(), system.read_bytes()
     folder = DATA / "ud_en_ewt" / "gold_tokens"
     if folder.is_dir():
-        return "English EWT, gold tokens", *((folder / f"{n}.conllu").read_bytes() for n in ("gold", "dev-swap-it3"))
+        own, other = ((folder / f"{name}.conllu").read_bytes() for name in ("gold", "dev-swap-it3"))
+        return "English EWT, gold tokens", own, other
     gold_text, system_text = generated(2000)
     return "generated", gold_text.encode(), system_text.encode()
 
@@ -160,7 +161,8 @@ def once(name: str, gold: Path, system: Path) -> Once:
     command = [sys.executable, __file__, "--child", name, str(gold), str(system)]
     start = time.perf_counter()
     done = subprocess.run(command, check=True, capture_output=True, text=True)
-    return Once(*json.loads(done.stdout), time.perf_counter() - start)
+    before, peak = json.loads(done.stdout)
+    return Once(before, peak, time.perf_counter() - start)
 
 
 def child(name: str, gold: Path, system: Path) -> None:

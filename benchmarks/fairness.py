@@ -76,7 +76,7 @@ def measure(jobs: int, sentences: int, submissions: int) -> None:
     with served() as service, flood_of(service.folder / "data") as flood, service.client() as client:
         team = new_team(client)
         flood.pour(jobs, sentences)
-        until(lambda: flood.begun() >= 5)
+        until(lambda: flood.begun() >= 5, "five jobs of the flood begun")
         sent = [flood.run(submit(client, team, number)) for number in range(submissions)]
         begun = starts(flood)
     unit = statistics.median((b - a).total_seconds() for a, b in pairwise(begun))

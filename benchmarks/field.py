@@ -161,8 +161,8 @@ def graphs(sentences: int) -> tuple[str, str]:
     for number, length in enumerate(lengths(sentences, rng), 1):
         predicates = [word for word in range(length) if rng.random() < 0.5]
         top = rng.randrange(length)
-        for side in sides:
-            side.append(f"#{number}\n")
+        for lines in sides:
+            lines.append(f"#{number}\n")
         for word in range(length):
             near = {rng.choice(predicates) for _ in range(rng.choice((0, 1, 1, 2)))} if predicates else set()
             roles = [rng.choice(ROLES) if each in near else "_" for each in predicates]
@@ -171,8 +171,8 @@ def graphs(sentences: int) -> tuple[str, str]:
             for side, lines in enumerate(sides):
                 own = [rng.choice(ROLES) if role != "_" and side and rng.random() < 0.1 else role for role in roles]
                 lines.append("\t".join([row, *own]) + "\n")
-        for side in sides:
-            side.append("\n")
+        for lines in sides:
+            lines.append("\n")
     return "".join(sides[0]), "".join(sides[1])
 
 

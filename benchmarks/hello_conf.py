@@ -3,5 +3,5 @@
 from service.gunicorn_conf import *  # noqa: F403 - its settings
 
 
-def post_worker_init(_worker: object) -> None:
+def post_worker_init(_worker: object) -> None:  # type: ignore[no-redef]
     """Begin nothing."""

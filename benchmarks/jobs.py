@@ -10,9 +10,10 @@ from __future__ import annotations
 
 import statistics
 import tempfile
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from datetime import timedelta
+from functools import partial
 from pathlib import Path
 
 from reading import LINES, NO_SCRIPT, by_script, conll18, trees
@@ -51,6 +52,11 @@ def context_here() -> Iterator[Context]:
             server.kill()
 
 
+def _all_scored(evaluations: Iterable[Evaluation], text: bytes) -> None:
+    for each in evaluations:
+        each.score(text)
+
+
 def worked(context: Context) -> Iterator[tuple[str, float]]:
     """Do all queued work; yield the kind and the CPU seconds of each run."""
     while True:
@@ -59,7 +65,7 @@ def worked(context: Context) -> Iterator[tuple[str, float]]:
         if not waiting:
             return
         for run in waiting:
-            yield run.kind, cpu_of(lambda run=run: do(context, run.id))
+            yield run.kind, cpu_of(partial(do, context, run.id))
 
 
 def outputs(teams: int) -> tuple[str, bytes, dict[str, bytes]]:
@@ -101,7 +107,7 @@ def submissions(parts: int, teams: int) -> None:
                 continue
             text = list(systems.values())[len(live)]
             live.append(seconds)
-            references.append(cpu_of(lambda text=text: [each.score(text) for each in evaluations.values()]))
+            references.append(cpu_of(partial(_all_scored, evaluations.values(), text)))
             if script is not None:
                 slow += cpu_of(by_script(script, Path(folder), Pair(name, gold, text)))
         stored = stored_bytes(context.store, sent)

@@ -17,6 +17,7 @@ import tempfile
 import threading
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
+from functools import partial
 from pathlib import Path
 from time import perf_counter
 from typing import NamedTuple
@@ -127,17 +128,23 @@ def _first(pages: Pages, data: Path) -> Taken:
     return pages.taken(lambda _: pages.visitor.get(BOARD), 1)
 
 
+def _again(pages: Pages, path: str, _number: int) -> httpx.Response:
+    return pages.visitor.get(path)
+
+
+def _sentence_after(pages: Pages, path: str, number: int) -> httpx.Response:
+    return pages.organiser.get(f"{path}{number + 2}")
+
+
 def measure_pages(pages: Pages, sentences: dict[str, str], reads: int) -> None:
     """Measure the pages that stand beside the board, and those of sentences."""
     for name, path in (("matrix", f"{BOARD}/matrix"), ("list of benchmarks", "/")):
         size = len(warmed(pages, path).content) / 1000
-        show(
-            f"{name}", pages.taken(lambda _, path=path: pages.visitor.get(path), reads), None, f", {size:,.0f} kB plain"
-        )
+        show(f"{name}", pages.taken(partial(_again, pages, path), reads), None, f", {size:,.0f} kB plain")
     for name, submission in sentences.items():
         path = f"/s/{submission}/sentences?n="
         warmed(pages, f"{path}1", pages.organiser)
-        taken = pages.taken(lambda number, path=path: pages.organiser.get(f"{path}{number + 2}"), reads)
+        taken = pages.taken(partial(_sentence_after, pages, path), reads)
         show(f"page of a sentence, {name}", taken, SENTENCE_MS)
 
 

@@ -18,6 +18,7 @@ import sys
 import tarfile
 import tempfile
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 from types import ModuleType
 from typing import Any
@@ -46,7 +47,7 @@ from treescore.core.text import DEFAULT_LIMITS
 from treescore.core.trees import Vocabulary
 from treescore.errors import LimitError
 from treescore.evaluation.evaluate import Evaluation
-from treescore.evaluation.spec import parse_format, parse_spec
+from treescore.evaluation.spec import Spec, parse_format, parse_spec
 from treescore.warm import warm
 
 BEFORE = "288d532"
@@ -175,9 +176,13 @@ def read_here(name: str) -> None:
     _, choice, make = TEXTS[name]
     text = make().gold
     reader = parse_format(choice).format
-    treebank = reader.read(text, Vocabulary(), DEFAULT_LIMITS)
+    treebank: Any = reader.read(text, Vocabulary(), DEFAULT_LIMITS)
     taken = [cpu_of(lambda: reader.read(text, Vocabulary(), DEFAULT_LIMITS)) for _ in range(5)]
     print(min(taken), int(treebank.word_offsets[-1]))
+
+
+def _scored(spec: Spec, gold: bytes, system: bytes) -> None:
+    Evaluation(spec, gold).score(system)
 
 
 def long_sentences(words: int) -> None:
@@ -188,7 +193,7 @@ def long_sentences(words: int) -> None:
         spec = parse_spec(example.request(metric))
         what, goal = f"`{metric}`, one sentence of {words:,} words", Goal(2.0)
         try:
-            seconds = cpu_of(lambda spec=spec, gold=gold, system=system: Evaluation(spec, gold).score(system))
+            seconds = cpu_of(partial(_scored, spec, gold, system))
         except LimitError as refused:
             not_measured(what, READ, "-", f"refused: {refused}", goal)
         else:

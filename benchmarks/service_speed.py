@@ -132,7 +132,7 @@ def noops_per_second(connection: redis.Redis, queue: rq.Queue, jobs: int) -> flo
     connection.delete(done)
     queue.enqueue_many([rq.Queue.prepare_data("os.getpid") for _ in range(jobs)])
     start = perf_counter()
-    until(lambda: queue.count == 0 and connection.zcard(done) >= jobs)
+    until(lambda: queue.count == 0 and connection.zcard(done) >= jobs, "the end of the empty jobs")
     return jobs / (perf_counter() - start)
 
 
@@ -151,7 +151,7 @@ def jobs_per_second(client: httpx.Client, jobs: int) -> float:
 
 def settle(client: httpx.Client) -> None:
     """Wait until no job waits or runs."""
-    until(lambda: unfinished(client) == 0)
+    until(lambda: unfinished(client) == 0, "the end of all jobs")
 
 
 def unfinished(client: httpx.Client) -> int:
@@ -240,12 +240,11 @@ def posting(client: httpx.Client, jobs: int) -> None:
 def serving(workers: int) -> Iterator[tuple[ServiceProcess, httpx.Client]]:
     """Run a service whose workers are warm; yield it and an organiser's client."""
     with tempfile.TemporaryDirectory(prefix="ts-bench-") as folder:
-        environment = {"TREESCORE_BULK_WORKERS": "0", "TREESCORE_MAX_QUEUED": "0"}
-        service = ServiceProcess(Path(folder), workers=workers, **environment)
+        service = ServiceProcess(Path(folder), workers=workers, TREESCORE_BULK_WORKERS="0", TREESCORE_MAX_QUEUED="0")
         service.start()
         try:
             with service.client() as client:
-                until(lambda: client.get("/readyz").json()["workers"]["ready"] == workers)
+                until(lambda: client.get("/readyz").json()["workers"]["ready"] == workers, "warm workers")
                 yield service, client
         finally:
             service.stop()
@@ -288,7 +287,7 @@ def main() -> None:
         noop = subprocess.Popen([sys.executable, __file__, "--noop-worker", url], **quiet)
         greeter = subprocess.Popen(hello, **quiet)
         try:
-            until(lambda: answers(hello_port))
+            until(lambda: answers(hello_port), "hello world")
             connection = redis.Redis.from_url(url, socket_timeout=120)
             queue = rq.Queue(NOOP_QUEUE, connection=connection, serializer=JSONSerializer)
             latency(client, queue, min(100, chosen.jobs))

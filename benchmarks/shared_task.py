@@ -40,7 +40,7 @@ from service.store.score_records import Figures, Layout, ScoreRecord, artifact_n
 from service.store.submissions import Submission
 from service.usecases.scoring.config import ScoringConfig, scoring_config
 from tests.fixtures.service_process import ServiceProcess
-from treescore.core.arrays import Counts, FloatArray
+from treescore.core.arrays import Counts, FloatArray, IntArray
 from treescore.core.scores import ScoreTable
 from treescore.evaluation.parts import PartScores, macro_mean
 
@@ -99,7 +99,7 @@ def written(sentences: list[list[list[str]]]) -> str:
 def finished(client: httpx.Client, path: str) -> dict[str, Any]:
     """Wait for a document to become final and return it."""
     while True:
-        document = client.get(path, headers={"Prefer": "wait=30"}).json()
+        document: dict[str, Any] = client.get(path, headers={"Prefer": "wait=30"}).json()
         if document["state"] not in ("queued", "running", "checking"):
             return document
 
@@ -158,7 +158,8 @@ class Filler:
         if len(known) < parts:
             sys.exit("a part has no counts")
         self.slug, self.pattern, self.record = slug, found, record
-        self.counts, self.offsets = np.concatenate(known), np.cumsum([len(part) for part in known])[:-1]
+        self.counts: IntArray = np.concatenate(known).astype(np.int64)
+        self.offsets = np.cumsum([len(part) for part in known])[:-1]
         self.scoring: ScoringConfig = scoring_config(orjson.loads(str(scoring)))
         self.table: ScoreTable = self.scoring.spec.entries[0].metric.table
         self.began = datetime.now(UTC) - timedelta(days=30)
@@ -204,7 +205,7 @@ class Filler:
         return np.stack([score.of(self.table.count_names, totals) for score in self.table.scores], axis=-1)
 
 
-def drawn(rng: np.random.Generator, counts: Counts, names: tuple[str, ...], quality: float) -> Counts:
+def drawn(rng: np.random.Generator, counts: IntArray, names: tuple[str, ...], quality: float) -> IntArray:
     """Draw the right counts again, with a word more in some sentences, as from a tokenizer of its own."""
     found = counts.copy()
     more = (rng.random(len(counts)) < 0.05).astype(np.int64)

@@ -18,6 +18,7 @@ import zlib
 from collections import Counter
 from collections.abc import Callable, Sequence
 from concurrent.futures import ProcessPoolExecutor
+from functools import partial
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -119,9 +120,9 @@ def one_pair(repeats: int) -> None:
         data = (np.zeros(SENTENCES), np.ones(SENTENCES))
         return permutation_test(data, statistic, permutation_type="samples", n_resamples=SHUFFLES, batch=500, rng=1)
 
-    tests = {"exact, one denominator (LAS)": (LAS, {}, scipy_linear), "exact, ratio (F1)": (F1, {}, scipy_ratio)}
-    for name, (score, given, peer) in tests.items():
-        quick = median(repeats, lambda score=score, given=given: asked(score, systems, interval="none", **given))
+    tests = {"exact, one denominator (LAS)": (LAS, scipy_linear), "exact, ratio (F1)": (F1, scipy_ratio)}
+    for name, (score, peer) in tests.items():
+        quick = median(repeats, partial(asked, score, systems, interval="none"))
         slow = median(1, peer)
         p, theirs = asked(score, systems, interval="none")["pairs"][0]["p"], float(peer().pvalue)
         figures = f"{quick * 1e3:.2f} and {slow * 1e3:,.0f} ms; p {p:.4g} and {theirs:.4g}"
@@ -130,7 +131,7 @@ def one_pair(repeats: int) -> None:
     # one pair of whole counts gets an exact p; the inner function measures the cost of its Monte Carlo p
     sample = sample_of(F1, NAMES, [a, b], None, None)
     shuffled = median(repeats, lambda: extreme_counts(sample, [(0, 1)], SHUFFLES, 1, "two-sided"))
-    tenths = [Candidate(each.name, (each.runs[0] * 0.1,)) for each in systems]
+    tenths = [Candidate(each.name, (np.asarray(each.runs[0] * 0.1, np.float64),)) for each in systems]
     real = median(repeats, lambda: asked(F1, tenths, interval="none", shuffles=SHUFFLES))
     several = candidates(20)
     many = median(repeats, lambda: asked(F1, several, interval="none", shuffles=SHUFFLES, correction="none")) / 190
@@ -161,7 +162,7 @@ def all_pairs(count: int, repeats: int) -> None:
         ("F1, 100,000 shuffles", F1, {"interval": "none", "shuffles": 100_000}),
         ("bootstrap intervals, 10,000 resamples", F1, {"test": "bootstrap"}),
     ):
-        seconds = median(repeats, lambda score=score, given=given: asked(score, systems, **given))
+        seconds = median(repeats, partial(asked, score, systems, **given))
         shuffles = asked(score, systems, **given)["signature"]["shuffles"]
         print(f"  {name}: {seconds:.3f} s" + (f" ({shuffles} shuffles)" if shuffles else ""))
     if count <= MOST_ALONE:

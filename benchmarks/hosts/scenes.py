@@ -7,6 +7,7 @@ import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
+from functools import partial
 from time import perf_counter
 
 from hosts.load import Account, Load, settled, stored_jobs
@@ -164,7 +165,7 @@ def rolling_restart(topology: Topology) -> Outcome:
         for host in APIS:
             topology.stop(host, "api")
             topology.run(host, "api")
-            until(lambda host=host: topology.answers(host), f"the API of {host}")
+            until(partial(topology.answers, host), f"the API of {host}")
         for host, service in topology.placed():
             topology.stop(host, service)
             topology.run(host, service)

@@ -218,7 +218,7 @@ class Topology:
             secret = self.folder / "password"
             secret.write_text(SECRETS["POSTGRES_PASSWORD"])
             secret.chmod(0o644)
-            made = [
+            made: list[str | Path] = [
                 *drop,
                 programs / "initdb",
                 "-D",
@@ -232,18 +232,18 @@ class Topology:
             subprocess.run(host.command(made), check=True, capture_output=True, cwd=self.folder)
             with (data / "pg_hba.conf").open("a") as rules:
                 rules.write("host all all all scram-sha-256\n")
-        command = [*drop, programs / "postgres", "-D", data, "-h", "*", "-k", data]
+        command: list[str | Path] = [*drop, programs / "postgres", "-D", data, "-h", "*", "-k", data]
         self._running[POSTGRES, POSTGRES] = host.start(command, os.environ, self.log(POSTGRES), cwd=self.folder)
         until(self._postgres_answers, "PostgreSQL")
 
     def database(self) -> psycopg.Connection[Any]:
         """Connect to the database `treescore`, which is made if there is none."""
-        where = {"host": self.network[POSTGRES].address, "user": "treescore", "connect_timeout": 3}
-        secret = {"password": SECRETS["POSTGRES_PASSWORD"]}
-        with psycopg.connect(dbname="postgres", autocommit=True, **where, **secret) as connection:
+        where: dict[str, Any] = {"host": self.network[POSTGRES].address, "user": "treescore", "connect_timeout": 3}
+        where["password"] = SECRETS["POSTGRES_PASSWORD"]
+        with psycopg.connect(dbname="postgres", autocommit=True, **where) as connection:
             if not connection.execute("SELECT 1 FROM pg_database WHERE datname = 'treescore'").fetchone():
                 connection.execute("CREATE DATABASE treescore")
-        return psycopg.connect(dbname="treescore", autocommit=True, **where, **secret)
+        return psycopg.connect(dbname="treescore", autocommit=True, **where)
 
     def _postgres_answers(self) -> bool:
         try:
@@ -263,8 +263,9 @@ class Topology:
             if written not in text:
                 raise RuntimeError(f"{NGINX.name} lacks {written}")
             text = text.replace(written, here)
-        (folder / "nginx.conf").write_text(text)
-        command = ["nginx", "-p", folder, "-c", folder / "nginx.conf", "-g", "daemon off;", "-e", "stderr"]
+        config = folder / "nginx.conf"
+        config.write_text(text)
+        command: list[str | Path] = ["nginx", "-p", folder, "-c", config, "-g", "daemon off;", "-e", "stderr"]
         self._running[PROXY, PROXY] = self.network[PROXY].start(command, os.environ, self.log(PROXY))
 
     def client(self, **options: Any) -> httpx.Client:

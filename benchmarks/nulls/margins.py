@@ -46,8 +46,8 @@ def rare_failures(sentences: int) -> Experiment:
         lengths = generator.integers(5, 25, sentences) * 3
         right = np.rint(0.9 * lengths).astype(np.int64)
         lost = (generator.random(sentences) < FAILURES) * (lengths // 3)
-        counts = [np.stack([each, lengths], axis=1) for each in (right - lost, right)]
-        return not_worse(*counts, FAILURES * LOSS, generator)
+        first, second = (np.stack([each, lengths], axis=1) for each in (right - lost, right))
+        return not_worse(first, second, FAILURES * LOSS, generator)
 
     return experiment
 

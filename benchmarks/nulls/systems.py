@@ -94,7 +94,8 @@ def outcome(candidates: Sequence[Candidate], score: Score = LAS, **asked: Any) -
 
 def pair(candidates: Sequence[Candidate], score: Score = LAS, **asked: Any) -> dict[str, Any]:
     """Return the document of the pair of the first two."""
-    return outcome(candidates, score, **asked)["pairs"][0]
+    first: dict[str, Any] = outcome(candidates, score, **asked)["pairs"][0]
+    return first
 
 
 def significant(candidates: Sequence[Candidate], score: Score = LAS, **asked: Any) -> bool:

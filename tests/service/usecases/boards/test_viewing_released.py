@@ -240,7 +240,7 @@ def test_a_revision_back_to_what_was_before_is_no_small_difference(two):
         two.leaderboard(revision=2)
 
 
-def test_old_gold_without_digests_of_sentences_is_taken_for_near(two, context):
+def test_gold_whose_digests_were_purged_is_taken_for_near(two, context):
     with context.store.write() as db:
         db.execute(update(parts).values(sentence_keys=None))
     two.revise(spoilt(10))
