@@ -1,21 +1,17 @@
 """Measure reading and comparing: the readers, each metric's kernel, evaluation beside other programs, long sentences.
 
-    python benchmarks/reading.py [--repeats 5] [--before COMMIT]
+    python benchmarks/reading.py [--repeats 5]
 
-CPU seconds (user and system), medians of turns in one process that is warm as a worker is. The readers are measured
-beside those of an earlier version, taken from the history of this checkout, each in processes of its own.
+CPU seconds (user and system), medians of turns in one process that is warm as a worker is. The readers stand
+beside cutting the same text into its columns or tokens with Python alone.
 TREESCORE_CONLL18 names the file conll18_ud_eval.py of the CoNLL 2018 shared task, which `make bench` fetches.
 """
 
 from __future__ import annotations
 
 import importlib.util
-import io
 import os
-import statistics
-import subprocess
-import sys
-import tarfile
+import re
 import tempfile
 from collections.abc import Callable
 from functools import partial
@@ -25,21 +21,7 @@ from typing import Any
 
 from constituency import tree_lines
 from field import COLUMNS
-from table import (
-    KERNEL,
-    READ,
-    READING,
-    ROOT,
-    Goal,
-    Measure,
-    at_least,
-    cpu_of,
-    interleaved,
-    machine,
-    not_measured,
-    options,
-    report,
-)
+from table import KERNEL, READ, READING, Goal, Measure, cpu_of, interleaved, machine, not_measured, options, report
 from texts import Pair, english, raw_text
 
 from treescore.core.registry import METRICS
@@ -50,8 +32,6 @@ from treescore.evaluation.evaluate import Evaluation
 from treescore.evaluation.spec import Spec, parse_format, parse_spec
 from treescore.warm import warm
 
-BEFORE = "288d532"
-"""The last version whose readers go word by word through Python's objects."""
 NO_SCRIPT = "TREESCORE_CONLL18 names no conll18_ud_eval.py"
 LONG = 100_000
 LINES = {"name": "bracketed", "layout": "lines", "unreadable": "sentence"}
@@ -124,61 +104,33 @@ def _kernel(metric: str, pair: Pair, taken: dict[str, float]) -> Measure:
     return Measure(f"`{metric}` compares, {pair.name}", KERNEL, beside, taken["kernel"] / taken["whole"], None, figures)
 
 
-def readers(before: str, repeats: int) -> None:
-    """Measure the readers beside those of an earlier version."""
-    goal = at_least(1.5)
-    with tempfile.TemporaryDirectory(prefix="ts-bench-") as folder:
-        done = subprocess.run(["git", "archive", before, "treescore"], cwd=ROOT, capture_output=True, check=False)
-        if done.returncode:
-            for name in TEXTS:
-                not_measured(
-                    f"reader `{name}`",
-                    READING,
-                    f"version {before}",
-                    "the commit is not in the history of this checkout",
-                    goal,
-                )
-            return
-        with tarfile.open(fileobj=io.BytesIO(done.stdout)) as archive:
-            archive.extractall(folder, filter="data")
-        for name in TEXTS:
-            times: dict[str, list[float]] = {folder: [], str(ROOT): []}
-            for turn in range(repeats + 1):
-                for checkout, taken in times.items():
-                    seconds, words = _child(name, checkout)
-                    if turn:
-                        taken.append(seconds)
-            old, new = (words / statistics.median(taken) for taken in times.values())
-            figures = f"{new:,.0f} and {old:,.0f} words a CPU second"
-            report(
-                Measure(f"reader `{name}`, {TEXTS[name][0]}", READING, f"version {before}", new / old, goal, figures)
-            )
+def readers(repeats: int) -> None:
+    """Measure the readers beside cutting the same text into its columns or tokens with Python alone."""
+    for name, (what, choice, make, cut) in TEXTS.items():
+        text = make().gold
+        reader = parse_format(choice).format
+        treebank: Any = reader.read(text, Vocabulary(), DEFAULT_LIMITS)
+        taken = interleaved(
+            {"read": partial(reader.read, text, Vocabulary(), DEFAULT_LIMITS), "cut": partial(_cut, cut, text)}, repeats
+        )
+        figures = f"{int(treebank.word_offsets[-1]) / taken['read']:,.0f} words a CPU second"
+        ratio = taken["cut"] / taken["read"]
+        report(Measure(f"reader `{name}`, {what}", READING, "cutting the text in Python", ratio, None, figures))
 
 
-def _child(name: str, checkout: str) -> tuple[float, int]:
-    command = [sys.executable, __file__, "--child", name]
-    done = subprocess.run(
-        command, env={**os.environ, "PYTHONPATH": checkout}, check=True, capture_output=True, text=True, cwd=checkout
-    )
-    seconds, words = done.stdout.split()
-    return float(seconds), int(words)
+def _cut(cut: Callable[[str], Any], text: bytes) -> None:
+    cut(text.decode())
 
 
-TEXTS: dict[str, tuple[str, Any, Callable[[], Pair]]] = {
-    "conllu": ("gold tokens", "conllu", english),
-    "conllu, ranges": ("raw text with multiword tokens", "conllu", raw_text),
-    "bracketed": ("12,000 trees", LINES, lambda: trees(12_000)),
+def _columns(text: str) -> list[list[str]]:
+    return [line.split("\t") for line in text.splitlines()]
+
+
+TEXTS: dict[str, tuple[str, Any, Callable[[], Pair], Callable[[str], Any]]] = {
+    "conllu": ("gold tokens", "conllu", english, _columns),
+    "conllu, ranges": ("raw text with multiword tokens", "conllu", raw_text, _columns),
+    "bracketed": ("12,000 trees", LINES, lambda: trees(12_000), re.compile(r"[()]|[^\s()]+").findall),
 }
-
-
-def read_here(name: str) -> None:
-    """Print the CPU seconds of reading one text, and its words, for a measuring process."""
-    _, choice, make = TEXTS[name]
-    text = make().gold
-    reader = parse_format(choice).format
-    treebank: Any = reader.read(text, Vocabulary(), DEFAULT_LIMITS)
-    taken = [cpu_of(lambda: reader.read(text, Vocabulary(), DEFAULT_LIMITS)) for _ in range(5)]
-    print(min(taken), int(treebank.word_offsets[-1]))
 
 
 def _scored(spec: Spec, gold: bytes, system: bytes) -> None:
@@ -284,14 +236,11 @@ LONG_TEXTS: dict[str, Callable[[int], tuple[Any, Any]]] = {
 
 def main() -> None:
     """Measure."""
-    if sys.argv[1:2] == ["--child"]:
-        read_here(sys.argv[2])
-        return
     given = options(__doc__, repeats=(5, 1, "turns of each measurement"), long=(LONG, 10_000, "words of one sentence"))
     print(machine("numpy", "numba", "udtools", "udapi"))
     warm()
     evaluations(given.repeats)
-    readers(BEFORE, min(3, given.repeats))
+    readers(given.repeats)
     long_sentences(given.long)
 
 
