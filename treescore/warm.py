@@ -53,6 +53,7 @@ def warm_kernels() -> None:
     one = np.ones(1, np.int64)
     kernels.draw_weights(one.astype(np.uint64), np.zeros((1, 1), np.float32))
     kernels.draw_weights(one.astype(np.uint64), np.zeros((1, 1), np.float64))
+    exact_sums.subset_tail(one, 1)
     exact_sums.tilted_tail(one, one, 0, 0.5, 2, 1)
     difference_intervals(parts, [(0, 1)], 0.95)
     sum_tail(np.ones(SAMPLED_BELOW), 2.0)

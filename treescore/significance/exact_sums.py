@@ -15,8 +15,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from treescore.core.arrays import IntArray
-from treescore.core.jit import compiled
+from treescore.core.arrays import FloatArray, IntArray
+from treescore.core.jit import compiled, inlined, plainly
 from treescore.significance.settings import LN2
 
 SHIFT = 400
@@ -25,8 +25,16 @@ double, so that from 2^400 they stay below 2^1024."""
 HIGH = 2.0**SHIFT
 
 
-def subset_tail(values: IntArray, top: int) -> tuple[float, int]:
-    """Count the subsets of `values` that have a sum of at most `top`, by a dynamic programme of positive terms.
+@inlined
+@plainly(np.add)
+def _add(first: FloatArray, second: FloatArray, into: FloatArray) -> None:
+    for cell in range(len(into)):
+        into[cell] = first[cell] + second[cell]
+
+
+@compiled
+def subset_tail(values: IntArray, top: int) -> tuple[FloatArray, int]:
+    """Count the subsets of `values` for each sum of at most `top`, by a dynamic programme of positive terms.
 
     Sums above `top` never come back, so that only `top` + 1 cells are kept.
 
@@ -35,7 +43,7 @@ def subset_tail(values: IntArray, top: int) -> tuple[float, int]:
         top: the largest sum that counts, at least 0.
 
     Returns:
-        A number and a power of two to multiply it by.
+        Numbers, float64 (top + 1,), and a power of two to multiply them by.
     """
     cells, other = np.zeros(top + 1), np.zeros(top + 1)  # two, so that a processor can add several cells at once
     cells[0] = 1.0
@@ -47,7 +55,7 @@ def subset_tail(values: IntArray, top: int) -> tuple[float, int]:
             break  # ascending: no larger one fits either
         used = min(top, used + value)
         other[:value] = cells[:value]
-        np.add(cells[value : used + 1], cells[: used + 1 - value], other[value : used + 1])
+        _add(cells[value : used + 1], cells[: used + 1 - value], other[value : used + 1])
         cells, other = other, cells
         steps += 1
         if steps == SHIFT:
@@ -55,7 +63,7 @@ def subset_tail(values: IntArray, top: int) -> tuple[float, int]:
             if cells.max() > HIGH:
                 cells *= 2.0**-SHIFT
                 exponent += SHIFT
-    return cells.sum(), exponent
+    return cells, exponent  # compiled and not, a sum of them would differ in its last bits
 
 
 @compiled
@@ -254,8 +262,8 @@ def _spread(differences: Differences) -> int:
 
 
 def _by_subsets(differences: Differences, top: int) -> tuple[float, float]:
-    number, exponent = subset_tail(np.repeat(differences.values, differences.copies), top)
-    power = exponent - differences.units
+    cells, exponent = subset_tail(np.repeat(differences.values, differences.copies), top)
+    number, power = float(cells.sum()), exponent - differences.units
     return math.ldexp(number, power), math.log(number) + power * LN2
 
 

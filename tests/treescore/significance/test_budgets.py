@@ -42,7 +42,7 @@ def test_additions_are_no_more_than_reckoned(
     done = []
     subsets, transform = exact_sums.subset_tail, exact_sums.tilted_tail
 
-    def counted_subsets(values: np.ndarray, top: int) -> tuple[float, int]:
+    def counted_subsets(values: np.ndarray, top: int) -> tuple[np.ndarray, int]:
         done.append(len(values) * (top + 1.0))
         return subsets(values, top)
 
