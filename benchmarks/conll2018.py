@@ -26,10 +26,11 @@ from time import perf_counter
 from typing import Any
 
 import psutil
+from services import Service
 from table import DATA, PROCESS, Goal, Measure, cpu_seconds, machine, not_measured, report
 from texts import numbered, words_of
 
-from tests.fixtures.service_process import ServiceProcess, until
+from tests.fixtures.service_process import until
 from treescore.client import Client
 from treescore.errors import ScoringError
 from treescore.evaluation.evaluate import Evaluation
@@ -157,7 +158,7 @@ def through_the_api(task: SharedTask, folder: Path, workers: int, together: int)
     Raises:
         RuntimeError: a submission has no score.
     """
-    service = ServiceProcess(folder, workers=workers, TREESCORE_MAX_QUEUED="0")
+    service = Service(folder, workers=workers, TREESCORE_MAX_QUEUED="0")
     service.start()
     run = Run()
     try:
@@ -182,7 +183,7 @@ def through_the_api(task: SharedTask, folder: Path, workers: int, together: int)
     return run
 
 
-def service_cpu(service: ServiceProcess) -> float:
+def service_cpu(service: Service) -> float:
     """Return the CPU seconds of the service's processes, with those of their ended children."""
     used = 0.0
     for process in service.family():
@@ -199,7 +200,7 @@ def _benchmark(client: Client, task: SharedTask) -> dict[str, str]:
     return {team: benchmark.add_team(team.lower(), team).token for team in task.teams}
 
 
-def _submit(service: ServiceProcess, outputs: Mapping[str, Path], team: str, token: str) -> str:
+def _submit(service: Service, outputs: Mapping[str, Path], team: str, token: str) -> str:
     """Send all outputs of a team; return the submission's id."""
     with Client(service.address, token, PATIENCE) as client:
         return client.benchmark(SLUG).submit(outputs, name=team).id

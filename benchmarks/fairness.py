@@ -21,6 +21,7 @@ from time import perf_counter
 from typing import Any
 
 import httpx
+from services import Service
 from sqlalchemy import select
 from table import KERNEL, PROCESS, Goal, Measure, machine, report
 
@@ -30,17 +31,17 @@ from service.store.archive import migrate
 from service.store.database import Store
 from tests.fixtures.floods import BENCHMARK, Flood, flood_of
 from tests.fixtures.requests import ONE_WRONG
-from tests.fixtures.service_process import ServiceProcess, until
+from tests.fixtures.service_process import until
 
 QUEUED = 10_000
 WAIT = {"Prefer": "wait=60"}
 
 
 @contextmanager
-def served() -> Iterator[ServiceProcess]:
+def served() -> Iterator[Service]:
     """Run a service with one live worker and none for bulk work."""
     with tempfile.TemporaryDirectory(prefix="ts-bench-") as folder:
-        service = ServiceProcess(Path(folder), workers=1, TREESCORE_BULK_WORKERS="0")
+        service = Service(Path(folder), workers=1, TREESCORE_BULK_WORKERS="0")
         service.start()
         try:
             yield service

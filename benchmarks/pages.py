@@ -26,10 +26,9 @@ import httpx
 from browser_pages import measure_browser
 from page_data import WIDE, constituents, dependencies, touched, wide_board
 from service_speed import server_microseconds
+from services import Service
 from shared_task import board_settled
 from table import PROCESS, Goal, Measure, machine, options, report
-
-from tests.fixtures.service_process import ServiceProcess
 
 BOARD = f"/b/{WIDE}"
 BOARD_MS, SENTENCE_MS = Goal(40), Goal(30)
@@ -60,7 +59,7 @@ class Taken(NamedTuple):
 class Pages:
     """The service that is measured, as a browser asks it."""
 
-    def __init__(self, served: ServiceProcess) -> None:
+    def __init__(self, served: Service) -> None:
         self.pid = served.family()[0].pid
         self.visitor = httpx.Client(base_url=served.address, headers=CODINGS, timeout=120)
         self.organiser = httpx.Client(
@@ -148,7 +147,7 @@ def measure_pages(pages: Pages, sentences: dict[str, str], reads: int) -> None:
         show(f"page of a sentence, {name}", taken, SENTENCE_MS)
 
 
-def measure_viewers(pages: Pages, served: ServiceProcess, data: Path, seconds: int) -> None:
+def measure_viewers(pages: Pages, served: Service, data: Path, seconds: int) -> None:
     """Measure what 300 viewers cost while nothing changes, and when something does."""
     address = _live(warmed(pages, BOARD).text)
     headers = {**CODINGS, "HX-Request": "true", "Connection": "close"}
@@ -200,7 +199,7 @@ def main() -> None:
     )  # fmt: skip
     print(machine("flask", "jinja2", "gunicorn"))
     with tempfile.TemporaryDirectory(prefix="ts-bench-") as name:
-        served, data = ServiceProcess(Path(name)), Path(name) / "data"
+        served, data = Service(Path(name)), Path(name) / "data"
         served.start()
         pages = Pages(served)
         try:

@@ -26,10 +26,11 @@ import httpx
 import redis
 import rq
 from rq.serializers import JSONSerializer
+from services import Service
 from table import PROCESS, ROOT, Goal, Measure, at_least, machine, options, report
 
 from service.commands.serve import socket_path
-from tests.fixtures.service_process import ServiceProcess, free_port, until
+from tests.fixtures.service_process import free_port, until
 from treescore.warm import warm
 
 SENTENCE = (
@@ -237,10 +238,10 @@ def posting(client: httpx.Client, jobs: int) -> None:
 
 
 @contextmanager
-def serving(workers: int) -> Iterator[tuple[ServiceProcess, httpx.Client]]:
+def serving(workers: int) -> Iterator[tuple[Service, httpx.Client]]:
     """Run a service whose workers are warm; yield it and an organiser's client."""
     with tempfile.TemporaryDirectory(prefix="ts-bench-") as folder:
-        service = ServiceProcess(Path(folder), workers=workers, TREESCORE_BULK_WORKERS="0", TREESCORE_MAX_QUEUED="0")
+        service = Service(Path(folder), workers=workers, TREESCORE_BULK_WORKERS="0", TREESCORE_MAX_QUEUED="0")
         service.start()
         try:
             with service.client() as client:

@@ -26,6 +26,7 @@ import httpx
 import numpy as np
 import orjson
 import psutil
+from services import Service
 from sqlalchemy import func, select
 from table import PROCESS, Measure, machine, report
 
@@ -39,7 +40,6 @@ from service.store.packing import pack_array
 from service.store.score_records import Figures, Layout, ScoreRecord, artifact_name
 from service.store.submissions import Submission
 from service.usecases.scoring.config import ScoringConfig, scoring_config
-from tests.fixtures.service_process import ServiceProcess
 from treescore.core.arrays import Counts, FloatArray, IntArray
 from treescore.core.scores import ScoreTable
 from treescore.evaluation.parts import PartScores, macro_mean
@@ -53,7 +53,7 @@ CONNECTIONS = 8
 @contextmanager
 def service(folder: Path) -> Iterator[tuple[httpx.Client, int]]:
     """Run the service with its defaults; yield an organiser's client and the supervisor's process."""
-    server = ServiceProcess(folder)
+    server = Service(folder)
     server.start()
     try:
         with server.client() as client:

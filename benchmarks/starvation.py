@@ -23,9 +23,9 @@ from typing import Any
 import httpx
 import psutil
 from service_speed import SENTENCE, TINY, get, reads_per_second
+from services import Service
 from table import PROCESS, ROOT, Measure, machine, report
 
-from tests.fixtures.service_process import ServiceProcess
 from tests.fixtures.slow_clients import MANNERS, SlowClients, waits
 
 READ = "/v1/scorers"
@@ -142,7 +142,7 @@ def main() -> None:
     given = parser.parse_args()
     print(machine("gunicorn", "flask"), given.checkout)
     with tempfile.TemporaryDirectory(prefix="ts-starve-") as folder, ExitStack() as held:
-        service = ServiceProcess(Path(folder), checkout=given.checkout)
+        service = Service(Path(folder), checkout=given.checkout)
         service.start()
         held.callback(service.stop)
         port, token = service.port, service.token
