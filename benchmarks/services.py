@@ -21,9 +21,13 @@ class Service(ServiceProcess):
     def start(self) -> None:
         """Start it and wait until all that it compiles is kept."""
         super().start()
-        with self.client() as client:
-            until(
-                lambda: client.get("/readyz").json()["workers"]["kernels"] == "compiled",
-                "the machine code of all workers",
-                COMPILED,
-            )
+        try:
+            with self.client() as client:
+                until(
+                    lambda: client.get("/readyz").json()["workers"]["kernels"] == "compiled",
+                    "the machine code of all workers",
+                    COMPILED,
+                )
+        except BaseException:
+            self.stop()
+            raise
