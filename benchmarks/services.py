@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from table import ROOT
-
 from tests.fixtures.service_process import ServiceProcess, until
 
 COMPILED = 600.0
@@ -15,8 +13,8 @@ COMPILED = 600.0
 class Service(ServiceProcess):
     """`treescore serve` whose machine code is kept, where the tests' service has none."""
 
-    def __init__(self, folder: Path, workers: int = 2, checkout: Path = ROOT, **environment: str) -> None:
-        super().__init__(folder, workers, checkout, None, **{"TREESCORE_COMPILE": "auto", **environment})
+    def __init__(self, folder: Path, workers: int = 2, **environment: str) -> None:
+        super().__init__(folder, workers, port=None, **{"TREESCORE_COMPILE": "auto", **environment})
 
     def start(self) -> None:
         """Start it and wait until all that it compiles is kept."""

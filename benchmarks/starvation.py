@@ -1,10 +1,10 @@
 """Measure plain requests of a quiet service, and reads while slow clients and long polls hold its connections.
 
-    .venv/bin/python benchmarks/starvation.py [--checkout DIRECTORY] [--connections 500] [--seconds 20]
+    .venv/bin/python benchmarks/starvation.py [--connections 500] [--seconds 20]
 
-Starts a service of its own with the default configuration: of this checkout, or of another, to compare with. The slow
-clients drip headers, bodies and chunks, or read their answers byte by byte, from many addresses of loopback; as many
-connections poll an unfinished job with `Prefer: wait=60`. Prints medians and ratios; asserts nothing.
+Starts a service of its own with the default configuration. The slow clients drip headers, bodies and
+chunks, or read their answers byte by byte, from many addresses of loopback; as many connections poll an unfinished job
+with `Prefer: wait=60`. Prints medians and ratios; asserts nothing.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ import httpx
 import psutil
 from service_speed import SENTENCE, TINY, get, reads_per_second
 from services import Service
-from table import PROCESS, ROOT, Measure, machine, report
+from table import PROCESS, Measure, machine, report
 
 from tests.fixtures.slow_clients import MANNERS, SlowClients, waits
 
@@ -135,14 +135,13 @@ def work_survives(port: int, token: str) -> None:
 def main() -> None:
     """Measure a service that is quiet, then one that is held."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--checkout", type=Path, default=ROOT)
     parser.add_argument("--connections", type=int, default=500)
     parser.add_argument("--seconds", type=float, default=20)
     parser.add_argument("--reads", type=int, default=400)
     given = parser.parse_args()
-    print(machine("gunicorn", "flask"), given.checkout)
+    print(machine("gunicorn", "flask"))
     with tempfile.TemporaryDirectory(prefix="ts-starve-") as folder, ExitStack() as held:
-        service = Service(Path(folder), checkout=given.checkout)
+        service = Service(Path(folder))
         service.start()
         held.callback(service.stop)
         port, token = service.port, service.token
