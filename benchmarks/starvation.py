@@ -2,9 +2,9 @@
 
     .venv/bin/python benchmarks/starvation.py [--connections 500] [--seconds 20]
 
-Starts a service of its own with the default configuration. The slow clients drip headers, bodies and
-chunks, or read their answers byte by byte, from many addresses of loopback; as many connections poll an unfinished job
-with `Prefer: wait=60`. Prints medians and ratios; asserts nothing.
+Starts a service of its own with the default configuration. The slow clients drip headers, bodies and chunks, or read
+their answers byte by byte, from many addresses of loopback; as many connections poll an unfinished job with
+`Prefer: wait=60`. Prints medians and ratios; asserts nothing.
 """
 
 from __future__ import annotations

@@ -74,8 +74,7 @@ class Child:
 
     def due(self, now: float) -> bool:
         """Return whether it has ended and its pause is over."""
-        running = self.process is not None and self.process.poll() is None  # asked for all: one that ended is a zombie
-        if running or (self.once and self.process is not None):
+        if self.process is not None and (self.process.poll() is None or self.once):  # poll first: it ends a zombie
             return False
         pause = min(0.1 * 2**self.failures, LONGEST_PAUSE) if self.failures else 0.0
         return now - self.started >= pause
