@@ -2,8 +2,8 @@
 
     python benchmarks/reading.py [--repeats 5]
 
-CPU seconds (user and system), medians of turns in one process that is warm as a worker is. The readers stand
-beside cutting the same text into its columns or tokens with Python alone.
+CPU seconds (user and system), medians of turns in one process that is warm as a worker is. The readers stand beside
+cutting the same text into its columns or tokens with Python alone.
 TREESCORE_CONLL18 names the file conll18_ud_eval.py of the CoNLL 2018 shared task, which `make bench` fetches.
 """
 
@@ -113,7 +113,8 @@ def readers(repeats: int) -> None:
         taken = interleaved(
             {"read": partial(reader.read, text, Vocabulary(), DEFAULT_LIMITS), "cut": partial(_cut, cut, text)}, repeats
         )
-        figures = f"{int(treebank.word_offsets[-1]) / taken['read']:,.0f} words a CPU second"
+        words = int(treebank.word_offsets[-1])
+        figures = f"{words / taken['read']:,.0f} and {words / taken['cut']:,.0f} words a CPU second"
         ratio = taken["cut"] / taken["read"]
         report(Measure(f"reader `{name}`, {what}", READING, "cutting the text in Python", ratio, None, figures))
 
