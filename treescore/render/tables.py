@@ -241,7 +241,7 @@ def _scores_table(entry: Entry, systems: Sequence[Document], warnings: Sequence[
     named = entry.key if entry.key == entry.name else f"{entry.key} ({entry.name})"
     signatures = {system["name"]: system["metrics"][entry.key]["signature"] for system in systems}
     return Table(
-        caption=f"{named}, scores in percent" if unit == PERCENT else named,
+        caption=f"{named}, scores in percent" if unit == PERCENT and any(s.is_share for s in shown.values()) else named,
         columns=[Column("system"), *(Column(head, numeric=True) for head in shown)],
         rows=rows,
         warnings=warning_lines(warnings_of_metric(warnings, entry.key)),
