@@ -36,10 +36,10 @@ class PartItems(Strict[dict[str, object]]):
 
     into = dict[str, object]
 
-    lengths = base.Lengths()
-    words = base.Words()
-    blocks = base.Strings()
-    attributes = base.Columns(base.Strings())
+    class Meta(Strict.Meta):
+        """Those that the library takes, but for what is known of systems."""
+
+        include: ClassVar = {name: column for name, column in base.item_columns().items() if name != "seconds"}
 
 
 class PartGold(Strict[requests.PartGold]):
