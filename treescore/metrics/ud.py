@@ -48,6 +48,14 @@ ALIGNED = ("upos", "xpos", "ufeats", "alltags", "lemmas", "uas", "las", "clas", 
 ROWS = SPANS + ALIGNED
 TITLES = ("Tokens", "Sentences", "Words", "UPOS", "XPOS", "UFeats", "AllTags", "Lemmas", "UAS", "LAS", "CLAS", "MLAS",
            "BLEX")  # fmt: skip
+_MEANINGS = {
+    "las": "words with the right head and relation; subtypes of relations are ignored",
+    "uas": "words with the right head",
+    "clas": "LAS of content words: without function words (aux, case, cc, clf, cop, det, mark) and punctuation",
+    "mlas": "CLAS where tag, universal features and the function words below the word must be right too",
+    "blex": "CLAS where the lemma must be right too",
+}
+"""What the rows mean, after Zeman et al. 2018, section 5."""
 
 
 def _table() -> ScoreTable:
@@ -59,7 +67,14 @@ def _table() -> ScoreTable:
         aligned: Any = f"{row}.aligned" if row in ALIGNED else {correct: 0}
         why = "no words are aligned" if row in ALIGNED else f"{title} have no alignment"
         scores += [
-            f1_score(f"{row}_f1", f"{title}: F1.", correct, gold, system, "both sides have none"),
+            f1_score(
+                f"{row}_f1",
+                f"{title}: F1, {_MEANINGS[row]}." if row in _MEANINGS else f"{title}: F1.",
+                correct,
+                gold,
+                system,
+                "both sides have none",
+            ),
             ratio_score(f"{row}_precision", f"{title}: precision.", correct, system, undefined="the output has none"),
             ratio_score(f"{row}_recall", f"{title}: recall.", correct, gold, undefined="gold has none"),
             ratio_score(
@@ -243,6 +258,10 @@ class Ud(registry.Metric):
         ),
     )
     headline: ClassVar[Mapping[str, str]] = {f"{row}_f1": row.upper() for row in ("las", "uas", "clas", "mlas", "blex")}
+    extra_notes: ClassVar[Mapping[str, str]] = {
+        "subtypes": "Relations are compared without their subtypes (nsubj:pass as nsubj); the metric attachment "
+        "compares them whole."
+    }
     headline_below_best: ClassVar[Mapping[str, str]] = {
         f"{row}_f1": row.capitalize() for row in ("tokens", "words", "sentences")
     }
@@ -329,6 +348,7 @@ class Ud(registry.Metric):
             tokens={name: registry.TokenBits(values, gold.word_offsets) for name, values in bits.items()},
             details=lambda start, stop: Records({"words": _wrong_words(alignment, bits["las_f1"], start, stop)}),
             slices=lambda: ud_slices(WordAttributes(gold), WordAttributes(system, shape), bits["las_f1"], system_right),
+            extra=lambda: _subtypes((gold, system), sides),
             marks=lambda: _marks(alignment, *sides, right["uas"]),
         )
 
@@ -424,6 +444,12 @@ def _right(alignment: Alignment, gold: _Side, system: _Side) -> dict[str, BoolAr
         "mlas": las & tagged & _same_function_words(alignment, gold, system, las & tagged),
         "blex": las & lemmas,
     }
+
+
+def _subtypes(treebanks: tuple[DependencyTreebank, DependencyTreebank], sides: tuple[_Side, _Side]) -> dict[str, Json]:
+    """Return how many words of gold and of the output have a relation with a subtype; nothing where none has."""
+    counts = [int((whole.deprels != cut.deprels).sum()) for whole, cut in zip(treebanks, sides, strict=True)]
+    return {"subtypes": dict(zip(("gold", "system"), counts, strict=True))} if any(counts) else {}
 
 
 def _marks(alignment: Alignment, gold: _Side, system: _Side, heads: BoolArray) -> registry.Marks:
