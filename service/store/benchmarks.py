@@ -13,7 +13,7 @@ from typing import Any, TypedDict
 import orjson
 from sqlalchemy import Connection, insert, select, update
 
-from service.store.tables import AnyRow, benchmarks, columns_of, invites, json_text, one, record_of, teams
+from service.store.tables import AnyRow, benchmarks, columns_of, invites, json_text, one, record_of, submissions, teams
 
 
 class LeaderboardSettings(TypedDict):
@@ -258,6 +258,16 @@ def team_names(db: Connection, benchmark_id: str, team_ids: Iterable[str]) -> di
         teams.c.benchmark_id == benchmark_id, teams.c.id.in_(list(team_ids)), teams.c.erased_at.is_(None)
     )
     return {row.id: row.name for row in db.execute(query)}
+
+
+def shown_names(db: Connection, benchmark_id: str, but: str) -> list[str]:
+    """Return ids and names of teams that are not erased, but for the team `but`, and names of baselines."""
+    query = select(teams.c.id, teams.c.name).where(teams.c.benchmark_id == benchmark_id, teams.c.erased_at.is_(None))
+    baselines = select(submissions.c.name).where(
+        submissions.c.benchmark_id == benchmark_id, submissions.c.role == "baseline", submissions.c.deleted_at.is_(None)
+    )
+    of_teams = [name for row in db.execute(query) if row.id != but for name in (row.id, row.name)]
+    return [*of_teams, *db.scalars(baselines)]
 
 
 def erase_team(db: Connection, benchmark_id: str, team_id: str, now: datetime) -> None:
