@@ -28,6 +28,7 @@ class LeaderboardSettings(TypedDict):
     margin: float | None
     unit: str
     split: dict[str, float] | None
+    accept_one_sided: bool
 
 
 @dataclass(frozen=True, slots=True)

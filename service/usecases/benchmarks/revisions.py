@@ -23,7 +23,7 @@ from service.store.benchmarks import Benchmark
 from service.store.revisions import Digests, Revision
 from service.usecases.access import IdempotencyKey, active_revision, benchmark_of, claim_key, cursor_number
 from service.usecases.benchmarks.benchmarks import REVISION_KIND, part_document, parts_texts, shown_revision
-from service.usecases.benchmarks.settings import moves_shown, revision_warnings
+from service.usecases.benchmarks.settings import moves_shown, require_two_sides, revision_warnings
 from service.usecases.boards.viewing import release_of_revision
 from service.usecases.events import record_event
 from service.usecases.runs import Page, View, json_view, moment, wait_for
@@ -57,6 +57,7 @@ def create_revision(
         _require_settled(db, slug)
         base = shown_revision(db, benchmark)
         scoring = _scoring(base, request)
+        require_two_sides(scoring, benchmark.leaderboard)
         gold, carried = _new_and_kept_gold(db, benchmark, base, request)
         problems = ProblemList()
         named = parts_texts(problems, gold, scoring)
