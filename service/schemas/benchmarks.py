@@ -98,6 +98,7 @@ class LeaderboardSettings(Strict[requests.LeaderboardChanges]):
     margin = base.Margin(allow_none=True)
     unit = base.choice(UNITS)
     split = base.Nested(SplitSettings, allow_none=True)
+    accept_one_sided = base.Flag()
 
 
 class PartNames(base.Checked):

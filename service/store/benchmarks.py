@@ -28,12 +28,7 @@ class LeaderboardSettings(TypedDict):
     margin: float | None
     unit: str
     split: dict[str, float] | None
-
-
-ROWS_STEP = 256
-"""Of `board_version`: a change of rows sets it to the next multiple, and a change of comparisons counts in between. So
-32 bits hold 8 million changes of rows. A step that is used up by comparisons counts as one more change of rows."""
-_ROWS_CHANGED = benchmarks.c.board_version + ROWS_STEP - benchmarks.c.board_version % ROWS_STEP
+    accept_one_sided: bool
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,7 +42,7 @@ class Benchmark:
         settings: everything else that PATCH may change, checked and complete (see usecases.benchmarks.settings).
         created_at, updated_at: when the benchmark itself was created and last changed.
         version: counts its changes.
-        board_version: counts changes of everything that its leaderboard shows (see `rows_version`).
+        board_version: counts changes of everything that its leaderboard shows.
         active_revision: number of the active revision; None before the first.
         deleted_at: when it was deleted.
     """
@@ -62,11 +57,6 @@ class Benchmark:
     board_version: int
     active_revision: int | None
     deleted_at: datetime | None
-
-    @property
-    def rows_version(self) -> int:
-        """Return what counts changes of the rows alone: comparisons tell which of two rounded scores is the better."""
-        return self.board_version // ROWS_STEP
 
     @property
     def opens_at(self) -> datetime | None:
@@ -159,28 +149,21 @@ def change(db: Connection, benchmark: Benchmark) -> None:
             settings=json_text(benchmark.settings),
             updated_at=benchmark.updated_at,
             version=benchmarks.c.version + 1,
-            board_version=_ROWS_CHANGED,
+            board_version=benchmarks.c.board_version + 1,
         )
     )
 
 
 def touch_board(db: Connection, slug: str) -> None:
-    """Count a change of the board's rows."""
-    db.execute(update(benchmarks).where(benchmarks.c.id == slug).values(board_version=_ROWS_CHANGED))
-
-
-def touch_comparisons(db: Connection, slug: str) -> None:
-    """Count a change of the comparisons behind the board."""
+    """Count a change of the board's rows, or of the comparisons behind it."""
     db.execute(update(benchmarks).where(benchmarks.c.id == slug).values(board_version=benchmarks.c.board_version + 1))
 
 
 def activate(db: Connection, slug: str, number: int, now: datetime) -> None:
     """Make a revision the active one."""
-    db.execute(
-        update(benchmarks)
-        .where(benchmarks.c.id == slug)
-        .values(active_revision=number, updated_at=now, version=benchmarks.c.version + 1, board_version=_ROWS_CHANGED)
-    )
+    c = benchmarks.c
+    changed = {"version": c.version + 1, "board_version": c.board_version + 1}
+    db.execute(update(benchmarks).where(c.id == slug).values(active_revision=number, updated_at=now, **changed))
 
 
 def mark_deleted(db: Connection, slug: str, now: datetime) -> None:

@@ -600,6 +600,7 @@ class Metric(Component):
                 "doc": score.doc,
                 "higher_is_better": score.higher_is_better,
                 "range": [score.low, score.high],
+                "one_sided": score.one_sided,
             }
             for score in table.scores
         ]

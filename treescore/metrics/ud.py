@@ -46,6 +46,8 @@ from treescore.metrics.shared.words import universal_relation, universal_relatio
 SPANS = ("tokens", "sentences", "words")
 ALIGNED = ("upos", "xpos", "ufeats", "alltags", "lemmas", "uas", "las", "clas", "mlas", "blex")
 ROWS = SPANS + ALIGNED
+_OF_CONTENT = ("clas", "mlas", "blex")
+"""Rows of the words that their side says are content words: an output may call all but the sure ones functional."""
 TITLES = ("Tokens", "Sentences", "Words", "UPOS", "XPOS", "UFeats", "AllTags", "Lemmas", "UAS", "LAS", "CLAS", "MLAS",
            "BLEX")  # fmt: skip
 _MEANINGS = {
@@ -65,22 +67,20 @@ def _table() -> ScoreTable:
     for row, title in zip(ROWS, TITLES, strict=True):
         correct, gold, system = f"{row}.correct", f"{row}.gold", f"{row}.system"
         aligned: Any = f"{row}.aligned" if row in ALIGNED else {correct: 0}
+        meaning = f", {_MEANINGS[row]}" if row in _MEANINGS else ""
         why = "no words are aligned" if row in ALIGNED else f"{title} have no alignment"
         scores += [
-            f1_score(
-                f"{row}_f1",
-                f"{title}: F1, {_MEANINGS[row]}." if row in _MEANINGS else f"{title}: F1.",
-                correct,
-                gold,
-                system,
-                "both sides have none",
+            f1_score(f"{row}_f1", f"{title}: F1{meaning}.", correct, gold, system, "both sides have none"),
+            ratio_score(
+                f"{row}_precision", f"{title}: precision.", correct, system, undefined="the output has none",
+                one_sided=row in _OF_CONTENT,
             ),
-            ratio_score(f"{row}_precision", f"{title}: precision.", correct, system, undefined="the output has none"),
             ratio_score(f"{row}_recall", f"{title}: recall.", correct, gold, undefined="gold has none"),
             ratio_score(
-                f"{row}_aligned_accuracy", f"{title}: accuracy on aligned words.", correct, aligned, undefined=why
+                f"{row}_aligned_accuracy", f"{title}: accuracy on aligned words.", correct, aligned, undefined=why,
+                one_sided=row in ALIGNED,
             ),
-        ]
+        ]  # fmt: skip
     scores.sort(key=lambda score: score.name != "las_f1")
     return ScoreTable(tuple(names), tuple(scores))
 
@@ -521,7 +521,7 @@ def _count_rows(alignment: Alignment, sides: tuple[_Side, _Side], right: dict[st
         sums_by(pair_owners[pair_content], sentences),
     ]
     for row in ALIGNED:
-        if row in ("clas", "mlas", "blex"):
+        if row in _OF_CONTENT:
             columns += [sums_by(pair_owners[right[row] & pair_content], sentences), *content_totals]
         else:
             columns += [sums_by(pair_owners[right[row]], sentences), all_gold, all_system, all_aligned]
