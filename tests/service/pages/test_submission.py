@@ -123,7 +123,7 @@ def test_the_live_part_ends_when_it_is_scored(stage: Stage) -> None:
 
 
 def test_withdraw_choose_rename_and_their_ways_back(stage: Stage) -> None:
-    task = SharedTask(stage)
+    task = SharedTask(stage, leaderboard={"pick": "chosen"})
     team = task.team()
     address = task.submit(team)
     client, page = browser(stage, token_of(team)), page_of(address)
@@ -141,6 +141,39 @@ def test_withdraw_choose_rename_and_their_ways_back(stage: Stage) -> None:
     assert "&lt;i&gt;neu&lt;/i&gt;" in client.get(page).text
     assert change(client, page, "edit", name="neu", notes=" ").status_code == 303
     assert team.get(address).json["notes"] is None
+
+
+@pytest.mark.parametrize("pick", ["best", "chosen"])
+def test_what_a_page_offers_and_says_is_so(stage: Stage, pick: str) -> None:
+    task = SharedTask(stage, leaderboard={"pick": pick})
+    team = task.team()
+    address = team.post(f"{task.address}/submissions", json={"outputs": {"en": ONE_WRONG}}).headers["Location"]
+    client, page = browser(stage, token_of(team)), page_of(address)
+    assert team.patch(address, json={"chosen": True}).status_code == 200
+    own, said = {"withdraw", "unchoose"} if pick == "chosen" else {"withdraw"}, "the team has chosen for the board"
+    number = address.rpartition("/")[2]
+
+    def offered(who: CheckedClient) -> set[str]:
+        return set(re.findall(r'name="do" value="(\w+)"', who.get(page).text)) - {"edit"}
+
+    shown = client.get(page)
+    assert (offered(client), "Left:" in words_of(shown)) == (own, True)
+    assert (said in words_of(shown)) == (", chosen" in words_of(client.get("/submit"))) == (pick == "chosen")
+    assert '<h1 dir="auto">Submission of 20' in shown.text
+    assert f">{number}<" not in client.get("/submit").text
+    # before it opens and after it closes
+    for times in (
+        {"opens_at": "2027-10-01T00:00:00Z"}, {"opens_at": None, "closes_at": "2026-11-01T00:00:00Z"},
+    ):  # fmt: skip
+        assert task.organiser.patch(task.address, json=times, headers={"If-Match": "*"}).status_code == 200
+        words = words_of(client.get(page))
+        assert (offered(client), offered(browser(stage))) == ({"withdraw"}, own)
+        assert [word for word in ("Withdraw", "Left:", "Delete") if word in words] == []
+        assert "Take back for good" in words
+        assert 'type="file"' not in client.get("/submit").text
+    assert change(client, page, "withdraw").status_code == 303
+    assert offered(client) == set()
+    assert said not in words_of(client.get(page))
 
 
 def test_a_name_that_is_refused_is_kept_in_the_form(stage: Stage) -> None:
