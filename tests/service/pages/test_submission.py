@@ -143,6 +143,17 @@ def test_withdraw_choose_rename_and_their_ways_back(stage: Stage) -> None:
     assert team.get(address).json["notes"] is None
 
 
+def test_the_report_on_fitting_names_what_it_counts(stage: Stage) -> None:
+    task = SharedTask(stage)
+    own, other = (task.submit(task.team(name), GOLD_CONLLU).rpartition("/")[2] for name in ("lyon", "oslo"))
+    page = browser(stage).get(f"/admin/{task.slug}")
+    names = {each["id"]: each["name"] for each in task.organiser.get(f"{task.address}/teams").json["items"]}
+    for one, another, team in ((own, other, "oslo"), (other, own, "lyon")):
+        assert f'1: <a href="/s/{one}">en</a> as <a href="/s/{another}">{names[team]}</a>' in page.text
+        assert f'<td><a href="/s/{one}">100.00</a></td>' in page.text
+        assert f"/submit?benchmark={task.slug}&amp;team={team}" in page.text
+
+
 @pytest.mark.parametrize("pick", ["best", "chosen"])
 def test_what_a_page_offers_and_says_is_so(stage: Stage, pick: str) -> None:
     task = SharedTask(stage, leaderboard={"pick": pick})
