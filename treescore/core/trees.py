@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import orjson
 
-from treescore.core.arrays import BoolArray, IntArray
+from treescore.core.arrays import BoolArray, Int32Array, IntArray
 
 if TYPE_CHECKING:
     from treescore.errors import Problem
@@ -448,23 +448,23 @@ class Alignments:
     """Word alignments of n sentence pairs, l links. Position 0 is NULL, words count from 1.
 
     Attributes:
-        source, target: positions of each link's ends, int64 (l,); no link stands twice in a pair.
+        source, target: positions of each link's ends, int32 (l,); no link stands twice in a pair.
         sure: whether a link is sure (else it is possible), bool (l,).
         offsets: int64 (n + 1,).
         pair_ids: identifier of each sentence pair, normalised (`0001` is `1`); the line numbers, from 1, where the
             format names no sentences.
-        lines, columns: where each link stands in its text, int64 (l,); empty where it stands in none.
+        lines, columns: where each link stands in its text, int32 (l,); empty where it stands in none.
         sentences: names (empty where the format has none), what could not be read.
         form: how the numbers of the text were read; None if it was not read from a text.
     """
 
-    source: IntArray
-    target: IntArray
+    source: Int32Array
+    target: Int32Array
     sure: BoolArray
     offsets: IntArray
     pair_ids: Sequence[str]
-    lines: IntArray = field(default_factory=lambda: np.zeros(0, np.int64))
-    columns: IntArray = field(default_factory=lambda: np.zeros(0, np.int64))
+    lines: Int32Array = field(default_factory=lambda: np.zeros(0, np.int32))
+    columns: Int32Array = field(default_factory=lambda: np.zeros(0, np.int32))
     sentences: Sentences = field(default_factory=Sentences)
     form: LinkForm | None = None
 
