@@ -111,7 +111,7 @@ def submit_job(
     """
     caller.require("score")
     _check(request)
-    packed = texts.pack_texts(_texts(request))
+    packed = texts.pack_texts(_texts(request, context.config.max_run_bytes))
     now = context.now()
     job_id = new_id(KIND, now)
     key = new_job_key() if caller.anonymous else None
@@ -278,18 +278,19 @@ def _check_scores(request: JobRequest) -> None:
                 find_score(spec, address)
 
 
-def _texts(request: JobRequest) -> dict[str, bytes]:
+def _texts(request: JobRequest, memory: int) -> dict[str, bytes]:
     """Return the texts under their names (`gold`, `systems/0`, `gold/source`).
 
     Raises:
-        Unprocessable: a text does not have the shape of its format.
+        Unprocessable: a text does not have the shape of its format, or is too large for the `memory` of a run.
     """
     problems = ProblemList()
     gold_format = parse_format(request.format)
-    named = named_texts(problems, "gold", request.gold, gold_format, "/gold")
+    named = named_texts(problems, "gold", request.gold, gold_format, "/gold", memory=memory)
     for index, system in enumerate(request.systems):
         choice = gold_format if system.format is None else parse_format(system.format)
-        named |= named_texts(problems, f"systems/{index}", system.output, choice, f"/systems/{index}/output")
+        pointer = f"/systems/{index}/output"
+        named |= named_texts(problems, f"systems/{index}", system.output, choice, pointer, memory=memory)
     refuse(problems)
     return named
 

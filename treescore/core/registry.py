@@ -275,6 +275,8 @@ class Format(Component):
     """Parameters of that metric then."""
     blank_line_between: ClassVar[bool] = False
     """Whether a blank line must stand between two texts that are joined to one."""
+    memory: ClassVar[int] = 100
+    """Bytes of memory that a byte of a text may take to be read and scored against an equal gold, at most."""
     example: ClassVar[Text]
     """A small valid text. The tests over all formats read, write and damage it."""
 

@@ -65,6 +65,7 @@ class Naacl(Format):
     yields = Alignments
     suffixes = (".naacl",)
     usual_metric = "alignment"
+    memory = 25
     example = b"0001 1 1 S 0.9\n0001 2 3 P\n0001 3 0\n0002 1 2\n"
     usual_base = 1
     params: ClassVar[Mapping[str, Param]] = {
@@ -218,6 +219,7 @@ class Pharaoh(LineFormat):
     source = "Koehn et al. 2007 (Moses); Dyer, Chahuneau & Smith 2013 (fast_align)"
     suffixes = (".pharaoh",)
     usual_metric = "alignment"
+    memory = 25
     example = b"0-0 1-2 2p1\n\n0-1 10?3\n"
     usual_base = 0
     params: ClassVar[Mapping[str, Param]] = {"base": base_param(usual_base), "reversed": REVERSED}
@@ -232,6 +234,7 @@ class Talp(LineFormat):
     source = "Lambert & Castell 2004 (AlignmentSet)"
     suffixes = (".talp",)
     usual_metric = "alignment"
+    memory = 25
     example = b"1-1 2-3 3p4\n\n0-2 11P3\n"
     usual_base = 1
     params: ClassVar[Mapping[str, Param]] = {"base": base_param(usual_base), "reversed": REVERSED}

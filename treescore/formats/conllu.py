@@ -55,6 +55,7 @@ class ConllU(Format):
     suffixes = (".conllu",)
     blank_line_between = True
     usual_metric = "ud"
+    memory = 40
     params: ClassVar[Mapping[str, Param]] = {"unreadable": UNREADABLE}
     example = (
         "# newdoc id = d1\n"

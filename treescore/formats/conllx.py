@@ -48,6 +48,7 @@ class ConllX(Format):
     suffixes: ClassVar[tuple[str, ...]] = (".conllx", ".conll")
     blank_line_between = True
     usual_metric = "attachment"
+    memory = 40
     params: ClassVar[Mapping[str, Param]] = {"unreadable": UNREADABLE}
     example = (
         "1\tLe\tle\tD\tDET\tnum=s\t2\tdet\t_\t_\n"

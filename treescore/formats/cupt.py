@@ -283,6 +283,7 @@ class Cupt(Format):
     suffixes = (".cupt",)
     blank_line_between = True
     usual_metric = "mwe"
+    memory = 40
     params: ClassVar[Mapping[str, Param]] = {"unreadable": UNREADABLE}
     example = (
         f"{HEADER}\n"

@@ -64,6 +64,7 @@ class GizaA3(Format):
     yields = Alignments
     suffixes = (".a3", ".a3.final")
     usual_metric = "alignment"
+    memory = 25
     example = (
         "# Sentence pair (1) source length 2 target length 3 alignment score : 1e-05\n"
         "le café noir \nNULL ({ 1 }) black ({ 3 }) coffee ({ 2 }) \n"

@@ -59,7 +59,7 @@ def create_revision(
         scoring = _scoring(base, request)
         gold, carried = _new_and_kept_gold(db, benchmark, base, request)
         problems = ProblemList()
-        named = parts_texts(problems, gold, scoring)
+        named = parts_texts(problems, gold, scoring, context.config.max_run_bytes)
         refuse(problems)
         revision_id = new_id("rev", now)
         queue = LIVE if benchmark.active_revision is None else BULK

@@ -72,7 +72,7 @@ def submit(
         benchmark = access.benchmark_of(db, slug, caller)
         revision = access.active_revision(db, benchmark)
         team_id, role = team_and_role(db, caller, slug, request)
-        checked = check_outputs(db, revision, request)
+        checked = check_outputs(db, revision, request, context.config.max_run_bytes)
     outputs = pack_outputs(checked)
     fresh = Submission(
         id=submission_id,
@@ -213,11 +213,14 @@ def team_and_role(db: Connection, caller: Caller, slug: str, request: Submission
     return (None if role == BASELINE else named), role
 
 
-def check_outputs(db: Connection, revision: Revision, request: SubmissionRequest) -> dict[str, dict[str, bytes]]:
+def check_outputs(
+    db: Connection, revision: Revision, request: SubmissionRequest, memory: int
+) -> dict[str, dict[str, bytes]]:
     """Return the outputs of a request, unread: part -> its texts under the names by which they are kept.
 
     Raises:
-        Unprocessable: a part is unknown, or a text does not have the shape of its format.
+        Unprocessable: a part is unknown, or a text does not have the shape of its format, or is too large for the
+            `memory` of a run.
     """
     choice = scoring_config(revision.scoring).spec.format
     known = [part.name for part in revisions.parts_of(db, revision.id)]
@@ -233,7 +236,7 @@ def check_outputs(db: Connection, revision: Revision, request: SubmissionRequest
             detail = f"Unknown part {part[:LONGEST_SHOWN]!r}. The benchmark has: {', '.join(known[:20])}.{suggestion}"
             problems.add(Problem(code="unknown-part", pointer=pointer, detail=detail))
             continue
-        checked[part] = named_texts(problems, f"{OUTPUTS}/{part}", value, choice, pointer, part)
+        checked[part] = named_texts(problems, f"{OUTPUTS}/{part}", value, choice, pointer, part, memory=memory)
     refuse(problems)
     return checked
 

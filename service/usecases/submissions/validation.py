@@ -64,7 +64,7 @@ def validate(
             require_open(benchmark, caller, now)
             revision = active_revision(db, benchmark)
             team_id, _ = team_and_role(db, caller, slug, request)
-            checked = check_outputs(db, revision, request)
+            checked = check_outputs(db, revision, request, context.config.max_run_bytes)
             earlier = claim_key(db, caller, _own(idempotency_key), job_id, now)
             if earlier is not None:
                 return earlier, False
