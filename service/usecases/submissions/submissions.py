@@ -24,7 +24,7 @@ from service.store.submissions import BASELINE, SYSTEM, Submission
 from service.store.texts import is_apart, unpack_text
 from service.usecases import access
 from service.usecases.boards.work import board_changed, let_board_begin
-from service.usecases.events import record_event
+from service.usecases.events import record_event, require_changes_left
 from service.usecases.runs import TEXT_TYPE, Page, View, add_run, json_view, page_of, queue_runs, wait_for
 from service.usecases.scoring.config import scoring_config
 from service.usecases.scoring.gold import OUTPUTS, named_texts
@@ -260,11 +260,13 @@ def patch_submission(context: Context, caller: Caller, submission_id: str, chang
 
     Raises:
         Conflict: the benchmark is not open, or the submission has no scores of a team.
+        TooManyRequests: the caller has made too many changes.
     """
     caller.require("submit")
     now = context.now()
     with context.store.write() as db:
         submission, benchmark = access.locked_submission(db, caller, submission_id)
+        require_changes_left(db, context, caller)
         given = changes.given()
         # at level `none`, teams may choose any submission: only what has scores is on the board
         blind = gate.blind(benchmark, now) and not caller.organiser
@@ -282,7 +284,8 @@ def patch_submission(context: Context, caller: Caller, submission_id: str, chang
             submissions.change(db, submission_id, **values)
         if changes.chosen is True and submission.team_id is not None:
             submissions.unchoose_others(db, submission.benchmark_id, submission.team_id, submission_id)
-        scheduled = board_changed(db, context, submission.benchmark_id)
+        on_board = {name for name, value in values.items() if name != "notes" and getattr(submission, name) != value}
+        scheduled = board_changed(db, context, submission.benchmark_id) if on_board else ()
         _record(context, db, caller, "submission.changed", submission, {"members": sorted(given)})
         view = view_of(db, context, caller, benchmark, access.submission_of(db, caller, submission_id))
     queue_runs(context, scheduled, submission.benchmark_id)
