@@ -437,7 +437,7 @@ class Message:
 
 
 class Postman:
-    """Delivers to webhooks in turns, to several at once and to each one after the other; nobody waits for a slow one.
+    """Delivers to webhooks in turns, to several at once and to each one after the other; none waits for a slow one.
 
     Args:
         context: of this process.

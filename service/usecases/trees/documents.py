@@ -18,6 +18,7 @@ from service.usecases.trees import stored
 from treescore.core.arrays import offsets_of
 from treescore.core.params import Json
 from treescore.core.registry import MarkState
+from treescore.core.structure import crossing_spans
 
 Document = dict[str, Json]
 WORDS = {
@@ -260,17 +261,13 @@ def with_crossing(
     wrong: Sequence[str | None], spans: Sequence[Document], golds: Sequence[Document]
 ) -> list[str | None]:
     """Return the marks of spans, where one that gold lacks is a crossing one if it crosses one of gold's."""
-    starts, ends = (np.array([span[name] for span in golds], np.int64) for name in ("start", "end"))
-
-    def crosses(span: Document) -> bool:
-        start, end = span["start"], span["end"]
-        before = (starts < start) & (start < ends) & (ends < end)
-        after = (start < starts) & (starts < end) & (end < ends)
-        return bool((before | after).any())
-
+    starts, ends, *others = (
+        np.array([span[name] for span in side], np.int64) for side in (spans, golds) for name in ("start", "end")
+    )
+    crosses = crossing_spans(starts, ends, np.stack(others, axis=1)).tolist()
     return [
-        CROSSING if each == WORDS[MarkState.SPAN] and crosses(span) else each
-        for each, span in zip(wrong, spans, strict=True)
+        CROSSING if each == WORDS[MarkState.SPAN] and crossing else each
+        for each, crossing in zip(wrong, crosses, strict=True)
     ]
 
 

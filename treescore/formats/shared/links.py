@@ -233,7 +233,7 @@ class Links:
 
     @classmethod
     def joined(cls, pieces: list[Links]) -> Links:
-        """Return the links of all pieces, whose list is emptied meanwhile: no more than one column stands twice."""
+        """Return the links of all pieces, taken out of their list: no more than one column stands twice."""
         kinds = (np.int32, np.int32, np.int32, np.bool_, np.int32, np.int32)
         columns = [list(column) for column in zip(*(piece._columns() for piece in pieces), strict=True)]  # noqa: SLF001
         pieces.clear()
