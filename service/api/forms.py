@@ -23,7 +23,7 @@ from flask import Request
 from multipart import MultipartError, MultipartSegment, ParserLimitReached, PushMultipartParser
 
 from service.api import bodies
-from service.api.bodies import CHUNK, Body, unpacked
+from service.api.bodies import CHUNK, Body, room_of, unpacked
 from service.config import Config
 from service.errors import BadRequest, PayloadTooLarge, Unprocessable, invalid, problems_counted, unprocessable
 from treescore.core.params import Json, escape
@@ -158,7 +158,7 @@ def _texts_of(part: FormPart, left: int) -> list[tuple[str, bytes]]:
     if suffix != ARCHIVE:
         return [(part.name, part.data)]
     try:
-        files = files_of_zip(part.data, part.filename or "", pointer, left)
+        files = files_of_zip(part.data, part.filename or "", pointer, min(left, room_of(len(part.data))))
     except InputError as error:
         if error.problems[0].code == TOO_LARGE:
             raise PayloadTooLarge(error.problems[0].detail) from error

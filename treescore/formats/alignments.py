@@ -17,7 +17,7 @@ from treescore.core.registry import Format, Text, register
 from treescore.core.text import Head, Limits, Signs
 from treescore.core.trees import Alignments, LinkForm, Sentences, Vocabulary
 from treescore.core.wording import counted
-from treescore.errors import InputError, Problem, ProblemList
+from treescore.errors import InputError, LimitError, Problem, ProblemList
 from treescore.formats.shared.links import (
     REVERSED,
     Fault,
@@ -31,6 +31,7 @@ from treescore.formats.shared.links import (
     directed,
     form_of,
     is_number,
+    lines_in,
     naacl_signs,
     number_of,
     numbers_of_links,
@@ -45,6 +46,8 @@ _SENTENCES = Param(
     default=None,
     doc="Number of sentence pairs, named 1 to this number; without it, the pairs are those that have a link.",
 )
+FEW_PAIRS, TIMES_LINES = 100_000, 10
+"""Sentence pairs that may be stated for any text, and for each line of one."""
 SURE, POSSIBLE, NUMBER, OTHER = range(4)
 _LINK_FORM = "A line is: sentence, source word, target word, then optionally S or P and a confidence."
 
@@ -92,6 +95,7 @@ class Naacl(Format):
         total = self.values["sentences"]
         if total is not None:
             checked_sentences(total, limits)
+            _check_stated(total, text)
         spelled = {str(number): str(number) for number in range(1, 1 + (total or 0))}
         links = sorted_links(self._pieces(unified(text) if text else b"\n", spelled, limits))
         found = alignments_of(links, list(spelled), Sentences(sent_ids=list(spelled.values())), self.form)
@@ -159,6 +163,14 @@ class Naacl(Format):
         flags = ["S" if sure else "P" for sure in treebank.sure.tolist()]
         lines = [f"{name} {a} {b} {flag}\n" for name, a, b, flag in zip(names, first, second, flags, strict=True)]
         return "".join(lines) or "\n"
+
+
+def _check_stated(total: int, text: Text) -> None:
+    """Refuse to make pairs of a number alone: few of them may lack a link."""
+    most = max(FEW_PAIRS, TIMES_LINES * lines_in(text)) if isinstance(text, bytes) else FEW_PAIRS
+    if total > most:
+        detail = f"The format option `sentences` is {total}; for a text of so few lines at most {most}. Correct it."
+        raise LimitError(Problem("too-many-sentences", detail))
 
 
 def _check_link_fields(tokens: Tokens, starts: IntArray, fields: IntArray, problems: ProblemList) -> None:

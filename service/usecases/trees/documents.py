@@ -65,6 +65,10 @@ class Half:
     more: Mapping[str, object]
 
 
+LISTED = 60
+"""Words that are listed of a sentence, at most."""
+
+
 @dataclass(frozen=True, slots=True)
 class Outline:
     """What a list of sentences shows of one.
@@ -72,7 +76,7 @@ class Outline:
     Attributes:
         item: its number, from 1.
         kind: of its trees.
-        forms: words of the output; none of an alignment without words.
+        forms: the first words of the output; none of an alignment without words.
         units: words, constituents, edges or links of the output.
         marks: what is wrong with each; None where that is not shown.
     """
@@ -85,7 +89,7 @@ class Outline:
 
     @property
     def text(self) -> str:
-        """Its words in a line."""
+        """Its first words in a line."""
         return " ".join(form or "" for form in self.forms)
 
     @property
@@ -354,7 +358,7 @@ class OutputTrees:
             return Outline(sentence + 1, self.gold.page(sentence).kind, (), 0, () if marks else None)
         page = self.text.page(cut.sentence)
         if _is_whole(cut, page):
-            forms = page.strings("forms", "words", cut.sentence) if page.has("forms") else []
+            forms = page.strings("forms", "words", cut.sentence, LISTED) if page.has("forms") else []
             bounds = page.bounds(_MAIN[page.kind], cut.sentence)
             units = bounds.stop - bounds.start
             states = self.states(page, cut.sentence) if marks else []

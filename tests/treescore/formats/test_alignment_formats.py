@@ -191,6 +191,8 @@ def test_a_limit_on_sentence_pairs() -> None:
     for name, text in (("pharaoh", "\n\n\n"), ("naacl", "1 1 1\n2 1 1\n3 1 1\n")):
         with pytest.raises(LimitError):
             read(name, text, few)
+    with pytest.raises(LimitError, match="at most 100000"):
+        read("naacl", "1 1 1\n", sentences=100_001)
 
 
 def test_a_link_to_null_cannot_be_written_from_0() -> None:
