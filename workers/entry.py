@@ -100,7 +100,7 @@ def end_killed(context: Context, name: str) -> bool:
     if run is None or run.final or run.attempts == 1:
         return False
     detail = "The process that did this was killed twice, most likely for its memory. Send fewer or shorter texts."
-    _end_at_limit(context, run, "job-memory", detail)
+    _end_at_limit(context, run, Problem(code="job-memory", detail=detail))
     return True
 
 
@@ -165,7 +165,7 @@ def _perform(context: Context, claimed_run: runs.Run) -> None:
         return
     except TimeLimitReached:
         detail = f"Scoring exceeds the limit of {config.max_job_seconds} s for one job. Send fewer or shorter texts."
-        _end_at_limit(context, claimed_run, "job-timeout", detail)
+        _end_at_limit(context, claimed_run, Problem(code="job-timeout", detail=detail))
     except MemoryError:
         _end_out_of_memory(context, claimed_run)
 
@@ -173,9 +173,8 @@ def _perform(context: Context, claimed_run: runs.Run) -> None:
 def _end_out_of_memory(context: Context, run: runs.Run) -> None:
     most = context.config.max_run_bytes
     detail = f"Scoring takes more than the {most:,} bytes of memory of one job. Send fewer or shorter texts."
-    _end_at_limit(context, run, "job-memory", detail)
+    _end_at_limit(context, run, Problem(code="job-memory", detail=detail))
 
 
-def _end_at_limit(context: Context, run: runs.Run, code: str, detail: str) -> None:
-    failure = Failure("limit", [Problem(code=code, detail=detail)], 1)
-    finish(context, run, KINDS[run.kind].fail(context, run, failure))
+def _end_at_limit(context: Context, run: runs.Run, problem: Problem) -> None:
+    finish(context, run, KINDS[run.kind].fail(context, run, Failure("limit", [problem], 1)))

@@ -42,6 +42,7 @@ from treescore.render.sentence_shapes import (
     Arc,
     ArcMark,
     Branch,
+    Constituents,
     ConstituentSentence,
     DependencyHalf,
     DependencySentence,
@@ -169,12 +170,17 @@ def _constituent_picture(
     tree: Tree, title: str, words: tuple[str, ...], sides: tuple[_Side | None, _Side | None], name: str
 ) -> Picture:
     note = ""
+    made: list[Constituents | None]
     if tree["kind"] == "constituents":
         parts = [None if side is None else _part(side[0], len(words)) for side in sides]
         note = constituents_picture.note_of_parts(len(words), [part for part in parts if part is not None])
-        gold, own = (None if part is None else _spans(*side, part) for side, part in zip(sides, parts, strict=True))
+        made = [
+            None if side is None or part is None else _spans(side[0], side[1], part)
+            for side, part in zip(sides, parts, strict=True)
+        ]
     else:
-        gold, own = (None if side is None else _branches(*side) for side in sides)
+        made = [None if side is None else _branches(*side) for side in sides]
+    gold, own = made
     sentence = constituents_picture.drawn_constituents(ConstituentSentence(title, words, gold, own, note=note))
     marked = tree["wrong"] is not None
     facts = constituents_picture.constituent_facts(sentence, every_span=not marked)

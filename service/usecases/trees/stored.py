@@ -45,7 +45,7 @@ class _Columns(NamedTuple):
 
     kind: str
     offsets: Mapping[str, IntArray]
-    columns: Mapping[str, tuple[str, IntArray]]
+    columns: Mapping[str, tuple[str, Array]]
     numbered: tuple[str, ...]
     main: str
 
@@ -180,7 +180,7 @@ def _graphs(treebank: trees.SemanticTreebank) -> _Columns:
 
 def _link_columns(links: trees.Alignments, sides: trees.ParallelTreebank | None) -> _Columns:
     offsets = {"links": links.offsets}
-    columns = {
+    columns: dict[str, tuple[str, Array]] = {
         "sources": ("links", links.source),
         "targets": ("links", links.target),
         "sure": ("links", links.sure.astype(np.int64)),

@@ -229,7 +229,7 @@ class Links:
 
     def at(self, chosen: IntArray | BoolArray) -> Links:
         """Return the chosen links."""
-        return Links(*(column[chosen] for column in self._columns()))
+        return Links(*(column[chosen] for column in self._columns()))  # type: ignore[arg-type]
 
     @classmethod
     def joined(cls, pieces: list[Links]) -> Links:
@@ -501,8 +501,8 @@ def _parsed(tokens: Tokens, limits: Limits, problems: ProblemList) -> Int32Array
         shown = faulty[: problems.cap - len(problems.problems)]
         for index in shown:
             token = tokens.strings[index]
-            code, what = faults[token]
-            problems.add(tokens.problem(index, code, f"{quoted(token)} {what}. {_FORM}"))
+            fault = faults[token]
+            problems.add(tokens.problem(index, fault.code, f"{quoted(token)} {fault.what}. {_FORM}"))
         problems.total += len(faulty) - len(shown)
     if problems.total:
         return None

@@ -260,7 +260,8 @@ def _listed_links(links: link_sets.Links, order: Int32Array, offsets: IntArray, 
     bounds = offsets[start : stop + 1]
     chosen = order[bounds[0] : bounds[-1]]
     kinds = Strings(links.sure[chosen].astype(np.int64), _KINDS)
-    return Lists(bounds - bounds[0], Rows([Numbers(links.source[chosen]), Numbers(links.target[chosen]), kinds]))
+    ends = (Numbers(end[chosen].astype(np.int64)) for end in (links.source, links.target))
+    return Lists(bounds - bounds[0], Rows([*ends, kinds]))
 
 
 def link_errors(links: Mapping[str, Json]) -> Iterator[dict[str, Json]]:

@@ -426,8 +426,8 @@ class Groups(NamedTuple):
     """
 
     starts: IntArray
-    rows: IntArray
-    words: IntArray
+    rows: Int32Array
+    words: Int32Array
     links: IntArray
 
 
@@ -489,7 +489,7 @@ def _between_words(links: Links) -> Links:
     return without_null(links.only(links.in_gold))
 
 
-def _groups(rows: IntArray, own: IntArray, other: IntArray) -> Groups:
+def _groups(rows: Int32Array, own: Int32Array, other: Int32Array) -> Groups:
     """Group links by the word of one side; no link stands twice."""
     order = np.lexsort((other, own, rows))
     rows, own = rows[order], own[order]
@@ -499,7 +499,7 @@ def _groups(rows: IntArray, own: IntArray, other: IntArray) -> Groups:
     return Groups(starts, rows[starts], own[starts], np.diff(starts, append=len(order)))
 
 
-def _external(groups: Groups, sources: IntArray, first: IntArray) -> IntArray:
+def _external(groups: Groups, sources: Int32Array, first: Int32Array) -> IntArray:
     """Find the linked target words after which the source words do not go on: indices of all groups but the last.
 
     Args:
