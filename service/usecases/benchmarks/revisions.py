@@ -199,7 +199,7 @@ def _revision_document(
         "created_at": moment(revision.created_at),
         "activated_at": moment(revision.activated_at),
         # progress counts the scored submissions
-        "progress": None if run is None or level < Level.STATUS else run.progress,
+        "progress": None if run is None or level < Level.ROUNDED else run.progress,
         "moved": moves_of(db, benchmark, revision, level, context.now()),
         "warnings": revision_warnings(db, benchmark, revision) if level >= Level.GOLD else [],
         # the failure of gold quotes gold
