@@ -53,7 +53,7 @@ _EVENT = ("id", "type", "at", "benchmark", "team", "subject")
 _EVENT_DATA = ("members", "revision", "dry_run", "attempt")
 _PUBLIC_EVENTS = ("benchmark", "revision")
 """Events of these resources that belong to no team are visible to all callers."""
-OUTCOME_EVENTS: Mapping[str, Level] = {
+_OUTCOME_EVENTS: Mapping[str, Level] = {
     "submission.scored": Level.STATUS,
     "submission.failed": Level.STATUS,
     "comparison.created": Level.SCORES,
@@ -284,9 +284,7 @@ def comparison_view(level: Level, document: Document, *, by_part: bool = True) -
         Forbidden: comparisons are not shown at this level.
     """
     require(level, Level.SCORES, "comparisons")
-    if level is Level.GOLD:
-        return dict(document)
-    return policy_documents.shown_comparison(times_view(level, document), by_part=by_part)
+    return dict(document) if level is Level.GOLD else policy_documents.shown_comparison(document, by_part=by_part)
 
 
 def items_view(level: Level, metric: str, documents: Sequence[Document]) -> list[dict[str, object]]:
@@ -373,7 +371,7 @@ def event_view(level: Level | None, caller: Caller, event: Document) -> dict[str
         return None
     own = caller.team is not None and (caller.benchmark, caller.team) == (event["benchmark"], event["team"])
     public = event["team"] is None and kind.partition(".")[0] in _PUBLIC_EVENTS
-    if level is None or not (own or public) or level < OUTCOME_EVENTS.get(kind, Level.NONE):
+    if level is None or not (own or public) or level < _OUTCOME_EVENTS.get(kind, Level.NONE):
         return None
     actor = event["actor"] if event["actor"] == caller.token_id else None
     return {**chosen(event, _EVENT), "actor": actor, "data": chosen(data, _EVENT_DATA)}

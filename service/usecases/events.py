@@ -64,7 +64,7 @@ def record_event(
         only: the webhook that it is sent to; None for all that take it.
     """
     now = context.now()
-    at = gate.whole_second(now) if kind in gate.OUTCOME_EVENTS else now
+    at = gate.whole_second(now) if actor is None else now  # how long work takes depends on gold
     event = Event(0, new_id("evt", at), benchmark_id, kind, at, actor, team_id, subject, dict(data or {}))
     hooks = events.subscribed(db, event) if only is None else [only]
     seq = events.add(db, event)
