@@ -36,11 +36,13 @@ class World:
     Attributes:
         gold: its text.
         rival: the outputs that another team sends before.
+        elsewhere: the outputs that are sent before to another benchmark, where they are right.
         step: milliseconds of each step of work.
     """
 
     gold: str
     rival: Sequence[str] = ()
+    elsewhere: Sequence[str] = ()
     step: int = 1
 
 
@@ -67,9 +69,10 @@ class Row:
     bounds: dict[str, str] = field(default_factory=dict)
 
 
-def conllu(words: int, head: str = "0", form: str = "w") -> str:
-    """Sentences of one word each."""
-    return "".join(f"1\t{form}{number}\t_\tX\t_\t_\t{head}\troot\t_\t_\n\n" for number in range(words))
+def varied(form: str, relation: str) -> str:
+    """Sentences of two words, all different and so many that it matters how they are packed."""
+    rows = "1\t{0}{1}\t_\tX\t_\t_\t2\t{3}\t_\t_\n2\t{0}{2}\t_\tX\t_\t_\t0\troot\t_\t_\n\n"
+    return "".join(rows.format(form, at * 7919 % 1000, at * 104_729 % 997, relation) for at in range(4000))
 
 
 def chain(words: int, *, deep: bool) -> str:
@@ -84,10 +87,10 @@ def multiword(words: int) -> str:
     return f"1-{words}\tword\t_\t_\t_\t_\t_\t_\t_\t_\n{rows}\n"
 
 
-def star(expressions: int) -> str:
-    """A sentence of ten words in which so many expressions have the first word, and each another one."""
+def star(expressions: int, before: int) -> str:
+    """A sentence of 16 words in which so many expressions have the first word, and each one of those after others."""
     codes = [";".join(f"{number}:X" for number in range(1, expressions + 1))]
-    codes += [str(number) if number <= expressions else "*" for number in range(1, 10)]
+    codes += [str(at - before) if before < at <= before + expressions else "*" for at in range(1, 16)]
     rows = "".join(f"{at}\tw\tw\tX\t_\t_\t{at - 1}\tdep\t_\t_\t{code}\n" for at, code in enumerate(codes, 1))
     columns = "ID FORM LEMMA UPOS XPOS FEATS HEAD DEPREL DEPS MISC PARSEME:MWE"
     return f"# global.columns = {columns}\n{rows}\n"
@@ -99,15 +102,14 @@ def tree(depth: int, label: str = "X") -> str:
     return f"(S {' '.join([word] * 20)})\n"
 
 
-LONG = "".join(chain(9, deep=bool(number % 2)) for number in range(40))
-PAIRS = {"gold": {"items": {"lengths": [[4, 4], [3, 3]]}}}
+SENT = varied("w", "obj")
 SHIFTED = "1-1 2-2 3-3 4-4\n1-1 2-2 3-3\n"
 ROWS = {
     "D1, whether an output was scored": Row(
-        "none", (World(LONG), World(LONG.replace("w", "v"))), LONG.replace("dep", "obj")
+        "none", (World(varied("w", "obl")), World(varied("v", "obl"))), SENT
     ),
-    "D1, whether a rival sent the same": Row(
-        "none", (World(LONG, [LONG]), World(LONG, [LONG.replace("dep", "obj")])), LONG.replace("dep", "obj")
+    "D1, whether anybody sent the same": Row(
+        "none", (World(varied("v", "x"), elsewhere=[SENT]), World(varied("v", "x"), elsewhere=[varied("w", "x")])), SENT
     ),
     **{
         f"D2, how long work takes, at {level}": Row(
@@ -120,10 +122,10 @@ ROWS = {
         bounds={"TREESCORE_MAX_LINEAGE_CELLS": "63000"},
     ),
     "D3, lengths of lineages": Row(
-        "status", (World(tree(0)), World(tree(8))), tree(19, "Y"), "leaf_ancestor", "bracketed",
-        bounds={"TREESCORE_MAX_LINEAGE_CELLS": "401"},
+        "status", (World(tree(0)), World(tree(10))), tree(24, "Y"), "leaf_ancestor", "bracketed",
+        bounds={"TREESCORE_MAX_LINEAGE_CELLS": "500"},
     ),
-    "D3, expressions that overlap": Row("status", (World(star(1)), World(star(4))), star(6), "mwe", "cupt"),
+    "D3, expressions that overlap": Row("status", (World(star(1, 8)), World(star(4, 8))), star(6, 0), "mwe", "cupt"),
     "D3, words of a multiword token": Row("status", (World(multiword(2)), World(multiword(40))), multiword(30), "ud"),
     "D3, how well another reading of links fits": Row(
         "status", (World("0-0 1-1 2-2 3-3\n0-0 1-1 2-2\n"), World("0-3 1-2 2-1 3-0\n0-2 1-1 2-0\n")), SHIFTED,
@@ -150,8 +152,13 @@ def told(stage: Stage, world: World, row: Row) -> tuple[list[Any], list[Any]]:
 
     benchmark = {"id": "b", "title": "B", "format": row.form, "metrics": [row.metric], "feedback": row.level}
     benchmark |= {"parts": {"en": {"gold": world.gold, **row.part}}}
-    made = send("POST", "/v1/benchmarks", benchmark)
-    assert made.status_code == 201, made.text
+    assert send("POST", "/v1/benchmarks", benchmark).status_code == 201
+    for output in world.elsewhere:
+        assert (
+            send("POST", "/v1/benchmarks", {**benchmark, "id": "c", "parts": {"en": {"gold": output}}}).status_code
+            == 201
+        )
+        assert send("POST", "/v1/benchmarks/c/submissions", {"outputs": {"en": output}}).json["state"] == "succeeded"
     teams = [send("POST", "/v1/benchmarks/b/teams", {"id": name, "name": name}).json["token"] for name in ("a", "b")]
     for output in world.rival:
         assert send("POST", "/v1/benchmarks/b/submissions", {"outputs": {"en": output}}, teams[1]).status_code < 300

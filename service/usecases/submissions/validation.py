@@ -109,7 +109,7 @@ def work(context: Context, run: runs.Run, progress: Progress) -> Ending | None:
     outputs = {name: text for name, text in texts_of_parts.items() if text is not None}
     level = _level(benchmark, request)
     # the time of a check that shows nothing would tell of gold
-    checked = {part: {} for part in texts_of_parts}
+    checked: dict[str, dict[str, object]] = {part: {} for part in texts_of_parts}
     if level is not gate.Level.NONE:
         checked = scorer.check(outputs, progress.note)
     valid = all(part.get("state") != FAILED for part in checked.values())
