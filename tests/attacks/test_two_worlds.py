@@ -23,7 +23,7 @@ from treescore.metrics.shared import segmentation
 CODINGS = ("identity", "gzip", "zstd")
 ASKED = (
     *("/v1/submissions/{sent}", "/v1/submissions/{sent}/output", "/v1/benchmarks/b/submissions", "/v1/jobs", "{job}"),
-    *("/v1/events", "/v1/benchmarks", "/v1/benchmarks/b", "/v1/benchmarks/b/revisions/1", "/v1/benchmarks/b/inputs/en"),
+    *("/v1/events", "/v1/benchmarks", "/v1/benchmarks/b", "/v1/benchmarks/b/revisions", "/v1/benchmarks/b/inputs/en"),
     *("/v1/benchmarks/b/leaderboard", "/v1/benchmarks/b/leaderboard?pick=all", "/v1/benchmarks/b/leaderboard/matrix"),
     *("/v1/benchmarks/b/comparisons", "/metrics"),
 )
@@ -57,6 +57,8 @@ class Row:
         metric: of the benchmark.
         form: its format.
         part: further members of its part.
+        board: settings of the leaderboard.
+        revised: gold of a revision after all was sent; none where it is empty.
         bounds: limits of the service, by the names of its settings.
     """
 
@@ -66,6 +68,8 @@ class Row:
     metric: str = "attachment"
     form: Any = "conllu"
     part: dict[str, Any] = field(default_factory=dict)
+    board: dict[str, Any] = field(default_factory=dict)
+    revised: str = ""
     bounds: dict[str, str] = field(default_factory=dict)
 
 
@@ -103,6 +107,7 @@ def tree(depth: int, label: str = "X") -> str:
 
 
 SENT = varied("w", "obj")
+FLAT, DEEP = chain(30, deep=False), chain(30, deep=True)
 SHIFTED = "1-1 2-2 3-3 4-4\n1-1 2-2 3-3\n"
 ROWS = {
     "D1, whether an output was scored": Row(
@@ -113,7 +118,7 @@ ROWS = {
     ),
     **{
         f"D2, how long work takes, at {level}": Row(
-            level, (World(chain(30, deep=False), step=3), World(chain(30, deep=True), step=20)), chain(30, deep=True)
+            level, (World(FLAT, step=3), World(DEEP, step=20)), DEEP
         )
         for level in ("none", "status")
     },
@@ -130,6 +135,13 @@ ROWS = {
     "D3, how well another reading of links fits": Row(
         "status", (World("0-0 1-1 2-2 3-3\n0-0 1-1 2-2\n"), World("0-3 1-2 2-1 3-0\n0-2 1-1 2-0\n")), SHIFTED,
         "alignment", {"name": "pharaoh", "base": 0}, {"items": {"lengths": [[4, 4], [3, 3]]}},
+    ),
+    "D4, who moved on a frozen board": Row(
+        "gold", (World(FLAT, [FLAT, DEEP]), World(FLAT, [FLAT, tree(0)])), DEEP,
+        board={"frozen_at": "2026-11-20T12:00:45Z"}, revised=DEEP,
+    ),
+    "D5, whether a rival's other attempt was scored": Row(
+        "rounded", (World(FLAT, [FLAT, DEEP]), World(FLAT, [FLAT, tree(0)])), DEEP
     ),
 }  # fmt: skip
 """By attack: its letter and number in the list of faults, and what it asks."""
@@ -151,7 +163,7 @@ def told(stage: Stage, world: World, row: Row) -> tuple[list[Any], list[Any]]:
         return answers
 
     benchmark = {"id": "b", "title": "B", "format": row.form, "metrics": [row.metric], "feedback": row.level}
-    benchmark |= {"parts": {"en": {"gold": world.gold, **row.part}}}
+    benchmark |= {"leaderboard": row.board, "parts": {"en": {"gold": world.gold, **row.part}}}
     assert send("POST", "/v1/benchmarks", benchmark).status_code == 201
     for output in world.elsewhere:
         assert (
@@ -164,6 +176,9 @@ def told(stage: Stage, world: World, row: Row) -> tuple[list[Any], list[Any]]:
         assert send("POST", "/v1/benchmarks/b/submissions", {"outputs": {"en": output}}, teams[1]).status_code < 300
     sent = send("POST", "/v1/benchmarks/b/submissions", {"outputs": {"en": row.output}}, teams[0])
     checked = send("POST", "/v1/benchmarks/b/submissions?validate_only=true", {"outputs": {"en": row.output}}, teams[0])
+    if row.revised:
+        revision = {"reason": "an error", "parts": {"en": {"gold": row.revised}}}
+        assert send("POST", "/v1/benchmarks/b/revisions", revision).json["state"] == "active"
     places = {"sent": sent.json["id"], "job": checked.headers["Location"]}
     made = [(dict(each.headers), each.data) for each in (sent, checked)]
     return made + heard(teams[0], places), heard(ADMIN, places)
