@@ -66,7 +66,8 @@ def record_event(
         only: the webhook that it is sent to; None for all that take it.
     """
     now = context.now()
-    event = Event(0, new_id("evt", now), benchmark_id, kind, now, actor, team_id, subject, dict(data or {}))
+    at = gate.whole_second(now) if actor is None else now  # how long work takes depends on gold
+    event = Event(0, new_id("evt", at), benchmark_id, kind, at, actor, team_id, subject, dict(data or {}))
     hooks = events.subscribed(db, event) if only is None else [only]
     seq = events.add(db, event)
     made = [new_id("del", now) for _ in hooks]

@@ -223,7 +223,7 @@ class _Waits(Collector):
             for seconds in waited:
                 counts[bisect_left(_BOUNDS, seconds)] += 1
             bounds = [*map(str, _BOUNDS), "+Inf"]
-            family.add_metric([kind], list(zip(bounds, accumulate(counts), strict=True)), sum(waited))
+            family.add_metric([kind], list(zip(bounds, accumulate(counts), strict=True)), float(round(sum(waited))))
         yield family
 
 

@@ -317,7 +317,6 @@ class Ud(registry.Metric):
 
         Raises:
             InputError: the texts differ, or a sentence of the output is not a tree, unless the parameters allow it.
-            LimitError: as `alignment_of`.
         """
         del items
         _check_readable(system, limits.max_problems)

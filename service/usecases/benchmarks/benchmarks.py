@@ -316,7 +316,7 @@ def _benchmark_document(db: Connection, context: Context, caller: Caller, benchm
         "pending_revision": None if pending is None else pending.number,
         **benchmark.settings,
         "created_at": moment(benchmark.created_at),
-        "updated_at": moment(benchmark.updated_at),
+        "updated_at": moment(gate.whole_second(benchmark.updated_at)),
         # the failure of gold quotes gold
         "failure": gate.failure_view(level, shown.failure) if shown.failure and level >= Level.GOLD else None,
         "warnings": revision_warnings(db, benchmark, shown) if level >= Level.GOLD else [],

@@ -20,7 +20,6 @@ from service.requests import MISSING, SubmissionChanges, SubmissionRequest, Subm
 from service.store import benchmarks, boards, comparisons, revisions, runs, submissions, texts
 from service.store.revisions import Revision
 from service.store.submissions import BASELINE, SYSTEM, Submission
-from service.store.texts import is_apart, unpack_text
 from service.usecases import access
 from service.usecases.boards.work import board_changed, let_board_begin
 from service.usecases.events import record_event, require_changes_left
@@ -295,7 +294,7 @@ def cancel_submission(context: Context, caller: Caller, submission_id: str) -> V
     """Cancel an unfinished submission; before a worker claims it, this returns its quota.
 
     Raises:
-        Conflict: it has finished.
+        Conflict: it has finished; or, where the level does not tell, it has begun.
         Forbidden: the benchmark has closed, and the caller is a team: scores could tell it which ones to cancel.
     """
     caller.require("submit")
@@ -304,6 +303,12 @@ def cancel_submission(context: Context, caller: Caller, submission_id: str) -> V
         submission, benchmark = access.locked_submission(db, caller, submission_id)
         if benchmark.closed(now) and not caller.organiser:
             raise Forbidden("The benchmark has closed, so only organisers may cancel. You may still withdraw.")
+        run = runs.get(db, submission.run_id, lock=True)
+        if gate.level_of(benchmark, caller, now) is gate.Level.NONE and (run is None or run.state != runs.QUEUED):
+            raise Conflict(
+                f"The submission {submission_id} does not wait for a worker. At feedback level none only those that do "
+                "can be cancelled. You may still withdraw it."
+            )
         if not runs.finish(db, submission.run_id, runs.CANCELLED, now):
             raise Conflict(f"The submission {submission_id} has finished. Only unfinished ones can be cancelled.")
         submissions.change(db, submission_id, state=runs.CANCELLED, finished_at=now)
@@ -398,11 +403,9 @@ def submission_output(context: Context, caller: Caller, submission_id: str, part
             sent = list(submission.outputs)
             raise NotFound(f"{reason} Parts with outputs: {', '.join(sent[:20])}{' ...' if len(sent) > 20 else ''}.")
         prefix = f"{OUTPUTS}/{part}"
-        alone = texts.packed(db, submission_id, prefix)
-        if alone is not None:
-            digest, body = alone
-            apart = is_apart(body)
-            return View(unpack_text(body) if apart else body, digest, content_type=TEXT_TYPE, packed=not apart)
+        for digest, text in texts.read_texts(db, submission_id, [prefix]).values():
+            # not as it is stored, which tells what became of it, and of equal ones
+            return View(text, digest, content_type=TEXT_TYPE)
         wanted = [name for name in texts.names(db, submission_id) if name.startswith(prefix + "/")]
         stored = texts.read_texts(db, submission_id, wanted)
     sides = {name.removeprefix(prefix + "/"): text.decode("utf-8", "replace") for name, (_, text) in stored.items()}

@@ -58,8 +58,8 @@ def test_a_fragment_is_rendered_once_for_all_who_ask(stage: Stage, monkeypatch: 
     assert visitor.get(address).status_code == 204
     task.submit(task.team("oslo"), GOLD_CONLLU)
     rendered = []
-    usual = answers.render
-    monkeypatch.setattr(answers, "render", lambda name, **values: rendered.append(name) or usual(name, **values))
+    usual = answers._rendered
+    monkeypatch.setattr(answers, "_rendered", lambda name, **values: rendered.append(name) or usual(name, **values))
     one = visitor.get(address)
     two = visitor.get(re.sub("version=[0-9a-f]+", "version=older", address))
     assert one.status_code == two.status_code == 200

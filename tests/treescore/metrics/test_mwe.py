@@ -244,29 +244,20 @@ def star(size: int, shift: int) -> str:
 @pytest.mark.slow
 def test_ten_thousand_expressions_that_all_overlap_are_refused_with_their_place():
     size = 10_000
-    with pytest.raises(LimitError) as caught:
-        scored(star(size, 0), star(size, size))
-    assert [(each.code, each.sentence) for each in caught.value.problems] == [("too-many-overlaps", 2)]
+    for gold, system in ((size, 1), (1, size)):
+        with pytest.raises(LimitError) as caught:
+            scored(star(gold, 0), star(system, gold))
+        assert [(each.code, each.sentence) for each in caught.value.problems] == [("too-many-overlaps", 2)]
     assert scored(star(1000, 0), star(1000, 1000))[1].totals.tolist()[3] == 1000
-    assert scored(star(size, 0), star(size, 0))[1].totals.tolist()[0] == size
 
 
-def test_a_search_that_takes_too_long_is_refused_with_its_place(monkeypatch):
-    monkeypatch.setattr(kernel, "MAX_STEPS", 3)
-    with pytest.raises(LimitError) as caught:
-        scored(spaced("x", "a/1:X b/1 c/1;2:X d/2 e/2"), spaced("x", "a/1:X b/1;2:X c/2 d/1 e/2"))
-    assert [(each.code, each.sentence) for each in caught.value.problems] == [("too-many-overlaps", 2)]
-
-
-def test_subsets_that_overlap_too_much_are_refused_when_the_text_is_scored():
-    def categories(even: str, odd: str) -> str:
-        codes = [f"{number}:{odd if number % 2 else even}" for number in range(1, 6001)]
-        words = [f"w/{number}" for number in range(1, 6001)]
-        return spaced(" ".join([f"w/{';'.join(codes)}", *words]))
-
-    assert scored(categories("A", "B"), categories("A", "B"))[1].totals.tolist()[:3] == [6000] * 3
-    with pytest.raises(LimitError):
-        scored(categories("A", "B"), categories("B", "A"))
+def test_a_search_that_takes_too_long_leaves_the_rest_alone(monkeypatch):
+    # an error would tell of gold's expressions
+    sides = spaced("x", "a/1:X b/1 c/1;2:X d/2 e/2"), spaced("x", "a/1:X b/1;2:X c/2 d/1 e/2")
+    found = [scored(*sides)[1].totals.tolist()]
+    monkeypatch.setattr(kernel, "MAX_STEPS", 1)
+    found.append(scored(*sides)[1].totals.tolist())
+    assert [each[3:] for each in found] == [[4, 6, 6], [2, 6, 6]]
 
 
 def test_expressions_that_stretch_over_too_many_words_are_refused(monkeypatch):

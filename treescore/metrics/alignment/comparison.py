@@ -18,7 +18,7 @@ from treescore.core.registry import NO_PARTNER, SKIP, Marks, MarkState, Outcome,
 from treescore.core.scores import Joined, Ratio, Score, ScoreTable, errors_param, f1_score, harmonic, ratio_score
 from treescore.core.text import Limits
 from treescore.core.trees import IN_A_BENCHMARK, Alignments, LinkForm
-from treescore.errors import Problem
+from treescore.errors import InputError, Problem
 from treescore.formats.shared.links import FEWEST_PAIRS
 from treescore.metrics.alignment import link_sets
 
@@ -310,20 +310,28 @@ def readings_checked(
     limits: Limits,
     forms: tuple[LinkForm | None, LinkForm | None],
 ) -> list[Problem]:
-    """Return a warning if an output fits gold far better under another reading of its indices.
+    """Return a warning if an output fits gold far better under another reading of its indices, or is out of range.
 
     `forms` are how gold and the output were read.
 
     Raises:
-        InputError: as `check_range`, unless another reading explains the links and the base is stated or the text is
-            too small to be judged.
+        InputError: as `check_range`, unless under another reading all links are in range, and the base is stated or
+            the text is too small to be judged.
     """
     form = forms[1]
     believed = form is None or form.stated or len(np.unique(system.rows)) < FEWEST_PAIRS
     reading, fall = better_reading(gold, system, pairs, lengths)
-    if lengths is not None and not (believed and reading is not None):
+    warnings = [] if reading is None else [misread_warning(reading, fall, *forms)]
+    if lengths is None:
+        return warnings
+    try:
         link_sets.check_range(system, lengths, (), limits.max_problems, form)
-    return [] if reading is None else [misread_warning(reading, fall, *forms)]
+    except InputError as outside:
+        # whether it is refused must not tell how well the output fits gold
+        if not believed or all(link_sets.out_of_range(links, lengths).any() for _, links in link_sets.readings(system)):
+            raise
+        return warnings or list(outside.problems)
+    return warnings
 
 
 def better_reading(

@@ -97,6 +97,23 @@ class TestChanges:
         with pytest.raises(Conflict):
             cancel_submission(context, lyon, submission)
 
+    def test_at_none_only_what_waits_is_cancelled(self, task, lyon, context):
+        task.patch(feedback="none")
+        begun = task.submit(lyon)
+        with context.store.write() as db:
+            assert runs.claim(db, begun, context.now()) is not None
+        refused = []
+        for _ in range(2):
+            with pytest.raises(Conflict) as error:
+                cancel_submission(context, lyon, begun)
+            refused.append(error.value.detail)
+            task.work()
+        assert task.shown(ORGANISER, begun)["state"] == "succeeded"
+        assert refused[0] == refused[1]
+        waiting = cancel_submission(context, lyon, task.submit(lyon))
+        assert waiting.state == "cancelled"
+        assert b'"finished_at":null' in waiting.body
+
     def test_a_deleted_one_is_gone_with_its_texts(self, task, lyon, context):
         submission = task.scored(lyon)
         delete_submission(context, lyon, submission)
