@@ -13,7 +13,7 @@ from treescore.core.columns import trees_of
 from treescore.core.jit import compiled
 from treescore.core.params import Param
 from treescore.core.registry import Format, Text, register
-from treescore.core.text import BOM, Head, Limits, Signs, checked_bytes, place
+from treescore.core.text import BOM, Head, Limits, Signs, checked_bytes, place, refuse_packed
 from treescore.core.trees import NO_TAG, ConstituentTreebank, Sentences, Vocabulary
 from treescore.errors import InputError, LimitError, Problem
 from treescore.formats.shared import bracket_reader
@@ -73,6 +73,7 @@ class Bracketed(Format):
         """
         assert isinstance(text, bytes)  # noqa: S101 - a format of one text is given one
         lenient = self.values["unreadable"] == "sentence"
+        refuse_packed(text)
         if lenient and b"\0" in text:
             text = _C_STRING_TAIL.sub(b"", text)
         if not text or b"\0" in text:
