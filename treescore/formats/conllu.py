@@ -16,18 +16,8 @@ from treescore.core.text import Head, Limits, Signs
 from treescore.core.trees import DependencyTreebank, Vocabulary
 from treescore.core.wording import counted
 from treescore.errors import Problem
-from treescore.formats.shared.findings import Findings, Role, check_comments, other_columns
-from treescore.formats.shared.lines import (
-    COLUMNS,
-    Fields,
-    Outline,
-    columns_of,
-    fields_per_line,
-    is_blank,
-    outline_of,
-    passes,
-    short,
-)
+from treescore.formats.shared.findings import Findings, Role, check_layout
+from treescore.formats.shared.lines import COLUMNS, Fields, Outline, columns_of, is_blank, outline_of, passes, short
 from treescore.formats.shared.rows import BAD, EMPTY, RANGE, WORD, Ids, conllu_signs, write_rows
 from treescore.formats.shared.tolerance import SENTENCE, UNREADABLE, RowFormat, Rows, lines_of
 
@@ -81,7 +71,10 @@ class ConllU(Format):
         def check(outline: Outline, fields: Fields, findings: Findings, warnings: Findings) -> Ids:
             return ids_of(outline, fields, vocabulary, findings, warnings, heads_outside=self.keeps_heads_outside)
 
-        reader = RowFormat(lambda outline: columns_of(outline, vocabulary), _bad_conllu_layout, check)
+        def layout(outline: Outline) -> Findings:
+            return check_layout(outline, COLUMNS, "conllu-column-count", f"not {COLUMNS}")
+
+        reader = RowFormat(lambda outline: columns_of(outline, vocabulary), layout, check)
         lines, cap = lines_of(text, lenient=lenient), limits.max_problems
         rows = reader.read(outline_of(lines.text, limits), cap, lenient=lenient, faults=lines.faults)
         return treebank_of(rows, rows.checked, rows.fields, vocabulary, cap)
@@ -106,20 +99,6 @@ class Columns(Protocol):
     def __getitem__(self, column: int) -> IntArray:
         """Return the strings of a column by number, int64 (r,)."""
         ...
-
-
-def _bad_conllu_layout(outline: Outline) -> Findings:
-    """Describe lines that have not ten columns, and comments inside sentences."""
-    findings = Findings(outline.sentences)
-    found = fields_per_line(outline)
-
-    def columns(row: int) -> Problem:
-        what = f"The line has {counted(int(found[row]), 'tab-separated column')}, not {COLUMNS}."
-        return outline.problem(row, None, "conllu-column-count", f"{what} {other_columns(outline, row, COLUMNS)}")
-
-    findings.add(np.flatnonzero(found != COLUMNS), columns)
-    check_comments(outline, findings)
-    return findings
 
 
 def ids_of(
@@ -264,13 +243,18 @@ def _check_forms(
     findings.add(
         np.flatnonzero(empty & ~inner),
         lambda row: outline.problem(
-            row, FORM + 1, "conllu-empty-form", "FORM is empty. Write the word, or _ where there is none."
+            row,
+            FORM + 1,
+            "conllu-empty-form",
+            "FORM holds only spaces. Write the word, or leave such tokens out (spaCy's, of the tag SPACE)."
+            if vocabulary.strings[forms[row]]
+            else "FORM is empty. Write the word, or _ where there is none.",
         ),
     )
     warnings.add(
         np.flatnonzero(inner),
         lambda row: outline.problem(
-            row, FORM + 1, "conllu-empty-form", "FORM of a word in a multiword token is empty. It aligns with no word."
+            row, FORM + 1, "conllu-empty-form", "FORM of a word in a multiword token is blank. It aligns with no word."
         ),
     )
 

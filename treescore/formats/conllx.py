@@ -78,7 +78,9 @@ class ConllX(Format):
     def _read(self, lines: Lines, vocabulary: Vocabulary, limits: Limits) -> DependencyTreebank:
         """Read lines, some of which may have faults. Raises InputError and LimitError."""
         outline = outline_of(lines.text, limits)
-        regular = not any(space in lines.text for space in _SPACE_BYTES) and not len(outline.misplaced)
+        regular = not any(space in lines.text for space in _SPACE_BYTES) and not (
+            len(outline.misplaced) or outline.hollow.any()
+        )
         fields = columns_of(outline, vocabulary) if regular else None
         faults = self._found(limits)
         if fields is None:
@@ -135,7 +137,7 @@ def _too_few(line: int, sentence: int, fields: int) -> Problem:
 def _empty_field(outline: Outline, column: int) -> Callable[[int], Problem]:
     def problem(row: int) -> Problem:
         return outline.problem(
-            row, column + 1, "conllx-empty-field", f"Column {column + 1} is empty. Write _ where it has no value."
+            row, column + 1, "conllx-empty-field", f"Column {column + 1} is blank. Write _ where it has no value."
         )
 
     return problem

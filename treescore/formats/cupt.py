@@ -18,11 +18,10 @@ from treescore.core.params import Param
 from treescore.core.registry import Format, Text, register
 from treescore.core.text import Head, Limits, Signs
 from treescore.core.trees import NO_CATEGORY, DependencyTreebank, ExpressionTreebank, Vocabulary
-from treescore.core.wording import counted
 from treescore.errors import InputError, LimitError, Problem
 from treescore.formats.conllu import ids_of, treebank_of
-from treescore.formats.shared.findings import Findings, check_comments, other_columns
-from treescore.formats.shared.lines import COLUMNS, Fields, Outline, fields_per_line, numbered_fields, outline_of, short
+from treescore.formats.shared.findings import Findings, check_layout
+from treescore.formats.shared.lines import COLUMNS, Fields, Outline, numbered_fields, outline_of, short
 from treescore.formats.shared.rows import EMPTY, RANGE, WORD, Ids, cupt_signs, write_rows
 from treescore.formats.shared.tolerance import SENTENCE, UNREADABLE, RowFormat, lines_of
 
@@ -360,7 +359,11 @@ def read_cupt(
         codes = rows[COLUMN - 1]
         return rows, ids, expressions_of(outline, ids, codes, vocabulary, findings, warnings, ranges=ranges)
 
-    reader = RowFormat(fields_of, lambda outline: _bad_cupt_layout(outline, columns), check)
+    def layout(outline: Outline) -> Findings:
+        wanted = f"the first line names {len(columns)}"
+        return check_layout(outline, len(columns), "cupt-column-count", wanted)
+
+    reader = RowFormat(fields_of, layout, check)
     outline = replace(outline_of(lines.text, limits), places=places)
     rows = reader.read(outline, limits.max_problems, lenient=lenient, faults=lines.faults)
     named, ids, expressions = rows.checked
@@ -438,20 +441,6 @@ def _check_headers(outline: Outline, columns: list[str], findings: Findings) -> 
         return outline.problem(row, None, "cupt-no-columns", detail)
 
     findings.add(firsts, problem)
-
-
-def _bad_cupt_layout(outline: Outline, columns: list[str]) -> Findings:
-    """Describe lines that have other columns than the first line names, and comments inside sentences."""
-    findings = Findings(outline.sentences)
-    found = fields_per_line(outline)
-
-    def problem(row: int) -> Problem:
-        has = f"The line has {counted(int(found[row]), 'tab-separated column')}, the first line names {len(columns)}."
-        return outline.problem(row, None, "cupt-column-count", f"{has} {other_columns(outline, row, len(columns))}")
-
-    findings.add(np.flatnonzero(found != len(columns)), problem)
-    check_comments(outline, findings)
-    return findings
 
 
 def _codes_of(treebank: ExpressionTreebank) -> list[str]:

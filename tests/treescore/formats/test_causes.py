@@ -94,6 +94,8 @@ def test_of_a_sentence_that_cannot_be_read_the_cause_is_kept_and_a_head_comes_la
         (word(1, 0).replace("\tX", ""), "has 9 tab-separated columns, not 10. Write _ where a column has no value."),
         (word(1, 0).replace("\t", " "), "Separate the columns by tabs, not by spaces."),
         ("   \n", "It holds only spaces."),
+        ("\t" * 9 + "\n# comment\n", "It holds only tabs. End a sentence with an empty line."),
+        (" \t\t\n", "has 3 tab-separated columns, not 10. It holds only spaces."),
         (word(1, 0).rstrip("\n") + "\t" + "x" * 100_000 + "\n", "The 11th column is 'xxx"),
     ],
 )

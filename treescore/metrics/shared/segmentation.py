@@ -481,7 +481,13 @@ def _place(side: Segmentation, position: int) -> tuple[str, int, int | None]:
     token = int(np.searchsorted(side.token_starts, position, "right")) - 1
     word = int(side.token_words[token])
     sentence = int(np.searchsorted(side.treebank.word_offsets, word, "right"))
-    line = int(side.treebank.lines[word]) or None
+    line = int(side.treebank.lines[word])
+    if line and side.multiword[word]:  # the line of the range, which holds the characters, stands before
+        line -= 1
+        nodes = side.treebank.empty_lines
+        while (nodes == line).any():
+            line -= 1
+    line = line or None
     return f"sentence {sentence}" + (f", line {line}" if line else ""), sentence, line
 
 
