@@ -395,7 +395,7 @@ class Evaluation:
         reader = reader_for(choice.format, [entry.metric for entry in self.spec.entries])
         with placed(pointer, self.part):
             system = reader.read(output, self._vocabulary, self.limits)
-            return in_order_of_gold(self.gold, system, fill=fill)
+            return in_order_of_gold(self.gold, trees.without_blank_end(system, self.gold), fill=fill)
 
     def compare(
         self, system: trees.Treebank, choice: FormatChoice, pointer: str = "", name: str = ""

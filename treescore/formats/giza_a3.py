@@ -153,7 +153,7 @@ def _repeated(pairs: Sequence[_Pair]) -> Problem:
 
 def _pairs(text: bytes, limits: Limits, problems: ProblemList) -> Iterator[_Pair]:
     """Yield the pairs of a text; those that cannot be read are problems."""
-    lines = text.rstrip(b"\n").split(b"\n")
+    lines = text.rstrip().split(b"\n")
     for start in range(0, len(lines), _LINES):
         heading = _HEADING.match(lines[start])
         if heading is None or start + 2 >= len(lines):
