@@ -75,6 +75,10 @@ def test_other_text_is_shown_with_both_places_and_without_gold() -> None:
     assert "of gold, which" not in problem.detail
     assert "sentence 2, line 3 of gold" in (problem.gold_detail or "")
     assert "ecret" not in problem.detail
+    with pytest.raises(InputError) as caught:
+        evaluate(tree(("caf\u00e9", 0)), tree(("cafe\u0301", 0)))
+    assert "U+" not in caught.value.problems[0].detail
+    assert "gold U+00E9" in (caught.value.problems[0].gold_detail or "")
     ranged = "1-3\tabc" + 8 * "\t_" + "\n0.1" + 9 * "\t_" + "\n" + tree(("a", 0), ("b", 1), ("c", 1))
     with pytest.raises(InputError) as caught:
         evaluate(ranged, tree(("ab", 0), ("x", 1)))

@@ -19,6 +19,7 @@ from treescore.core.arrays import BoolArray, IntArray, offsets_of, ones_in
 from treescore.core.jit import compiled, interpreted, unless_interpreted, weighing
 from treescore.core.registry import Fields
 from treescore.core.trees import DependencyTreebank
+from treescore.core.wording import told_apart
 from treescore.errors import InputError, LimitError, Problem
 from treescore.formats.shared.lines import short, without_spaces
 
@@ -464,6 +465,7 @@ def _difference(gold: Segmentation, system: Segmentation) -> Problem:
         f"(without spaces): {system_place} of the output, which {system_text}"
     )
     gold_text = f"has {short(gold.text[position:], 20)!r}" if position < len(gold.text) else "ends there"
+    apart = told_apart(*(side.text[position : position + 20] for side in (system, gold)))
     detail = f"{beginning}. Keep every character of the text when tokenizing."
     return Problem(
         "text-mismatch",
@@ -471,7 +473,7 @@ def _difference(gold: Segmentation, system: Segmentation) -> Problem:
         line=line,
         column=2 if line else None,
         sentence=sentence,
-        gold_detail=f"{beginning}, and {gold_place} of gold, which {gold_text}.",
+        gold_detail=f"{beginning}, and {gold_place} of gold, which {gold_text}.{apart}",
     )
 
 
