@@ -86,7 +86,7 @@ def load_teams(body: bytes, cap: int) -> Teams:
     Raises:
         Unprocessable: with line and column (number of the field) of each fault.
     """
-    problems = ProblemList(cap)
+    problems = ProblemList(cap, apart=True)  # an organiser corrects each row
     rows = _team_rows(body.removeprefix(_MARK), problems)
     header = _header(rows[0] if rows else Row(1, ()), problems)
     if problems.total:

@@ -15,7 +15,7 @@ from treescore.core.params import Param
 from treescore.core.registry import Format, Text, register
 from treescore.core.text import BOM, Head, Limits, Signs, checked_bytes, place, refuse_packed
 from treescore.core.trees import NO_TAG, ConstituentTreebank, Sentences, Vocabulary
-from treescore.errors import InputError, LimitError, Problem
+from treescore.errors import InputError, LimitError, Problem, first_of
 from treescore.formats.shared import bracket_reader
 from treescore.formats.shared.interning import strings_of
 from treescore.formats.shared.tree_signs import bracket_signs
@@ -87,12 +87,13 @@ class Bracketed(Format):
         faults = np.flatnonzero(scanned.sentences.fault != bracket_reader.READABLE).tolist()
         reported = faults if lenient else faults[: limits.max_problems]
         problems = bracket_reader.problems_of(text, scanned, reported)
-        # Of a list one says it; a sentence's problem is read by itself.
-        said = len(problems) if lenient else 1
-        problems[:said] = [bracket_reader.advised(problem, advice) for problem in problems[:said]]
-        unreadable = dict(zip(reported, problems, strict=True))
         if faults and not lenient:
-            raise InputError(list(unreadable.values()), len(faults))
+            found = first_of([(problems, len(faults))], limits.max_problems)
+            # Of a list one says it; a sentence's problem is read by itself.
+            first, *others = found.problems
+            raise InputError([bracket_reader.advised(first, advice), *others], found.total)
+        problems = [bracket_reader.advised(problem, advice) for problem in problems]
+        unreadable = dict(zip(reported, problems, strict=True))
         warnings = _bare_carriage_return(text) if by_line else []
         sentences = Sentences(unreadable=unreadable, warnings=warnings, advice=advice)
         return _bracketed_treebank(scanned, vocabulary, strings, _lines(text, scanned, by_line=by_line), sentences)

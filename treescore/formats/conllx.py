@@ -72,8 +72,8 @@ class ConllX(Format):
         return bool(self.values["unreadable"] == SENTENCE)
 
     def _found(self, limits: Limits) -> ProblemList:
-        """Return a list for problems of lines: of all of them where each costs its sentence."""
-        return ProblemList(sys.maxsize if self._lenient else limits.max_problems)
+        """Return a list for problems of lines: of each of them where it costs its sentence."""
+        return ProblemList(sys.maxsize, apart=True) if self._lenient else ProblemList(limits.max_problems)
 
     def _read(self, lines: Lines, vocabulary: Vocabulary, limits: Limits) -> DependencyTreebank:
         """Read lines, some of which may have faults. Raises InputError and LimitError."""

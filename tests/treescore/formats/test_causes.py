@@ -106,6 +106,18 @@ def test_other_columns_are_named(line: str, said: str) -> None:
     assert len(problem.detail) < 250
 
 
+@pytest.mark.parametrize(
+    ("name", "line"),
+    [("conllu", "1 a\n\n"), ("conllx", "a\tb\n\n"), ("bracketed", "(S (X a)\n"), ("discbracket", "(S\n")],
+)
+def test_one_fault_of_every_line_is_one_problem(name: str, line: str) -> None:
+    with pytest.raises(InputError) as caught:
+        make_format(name, {}).read(line.encode() * 30, Vocabulary(), DEFAULT_LIMITS)
+    [problem] = caught.value.problems
+    assert problem.line == caught.value.total == 1
+    assert "(and 29 more lines like it)" in problem.detail
+
+
 def test_a_block_of_comments_between_words_is_one_problem() -> None:
     text = word(1, 0) + "# a\n# b\n" + word(2, 1) + "# c\n" + word(3, 1) + "\n"
     problems, total = refused(text)

@@ -14,7 +14,7 @@ import numpy as np
 
 from treescore.core.arrays import IntArray
 from treescore.core.wording import counted
-from treescore.errors import InputError, Problem
+from treescore.errors import Problem, first_of
 from treescore.formats.shared.lines import Outline, fields_per_line, short
 
 
@@ -82,9 +82,10 @@ class Findings:
         return problems[:cap], total
 
     def raise_if_any(self, cap: int) -> None:
-        """Raise InputError where something was added."""
-        if self.parts:
-            raise InputError(*self.first(cap))
+        """Raise InputError where something was added; problems of one kind are one."""
+        causes = self._causes()
+        made = [[causes.described(part, row) for row in np.sort(part.rows)[:cap].tolist()] for part in causes.parts]
+        first_of(zip(made, (len(part.rows) for part in causes.parts), strict=True), cap).raise_if_any()
 
     def by_sentence(self) -> BadSentences:
         """Return the sentences in which something was found."""
