@@ -33,6 +33,12 @@ def reader_for(format_: Format, metrics: Sequence[Metric]) -> Format:
     return format_.keeping_heads_outside() if all(metric.scores_wrong_heads for metric in metrics) else format_
 
 
+def _gold_reader(spec: Spec) -> Format:
+    """Return the format as it reads gold: wrong heads are kept if no metric reads heads."""
+    reads_heads = any(entry.metric.reads_heads for entry in spec.entries)
+    return spec.format.format if reads_heads else spec.format.format.keeping_heads_outside()
+
+
 def check_gold_read(gold: trees.Treebank, cap: int) -> None:
     """Check that all dependency trees of gold could be read, though an output's need not. Raises InputError.
 
@@ -356,7 +362,7 @@ class Evaluation:
                 entry.metric.check_params(limits)
         self._vocabulary = trees.Vocabulary()
         with placed(pointer, part):
-            self.gold = spec.format.format.read(gold, self._vocabulary, limits)
+            self.gold = _gold_reader(spec).read(gold, self._vocabulary, limits)
             check_gold_read(self.gold, limits.max_problems)
         _check_items(self.items, len(self.gold))
         for entry in spec.entries:

@@ -109,6 +109,7 @@ def ids_of(
     warnings: Findings,
     *,
     heads_outside: bool = False,
+    wrong_heads: Findings | None = None,
 ) -> Ids:
     """Read the IDs of the rows, and check them, the words and their heads.
 
@@ -119,14 +120,16 @@ def ids_of(
         findings: what is wrong is added.
         warnings: what is unusual is added.
         heads_outside: whether heads may lie outside their sentences.
+        wrong_heads: to which wrong heads are added, if not to `findings`.
     """
+    wrong_heads = findings if wrong_heads is None else wrong_heads
     ids = _parsed_ids(outline, fields[ID], vocabulary, findings)
     _check_ranges(outline, ids, findings)
     _check_words(outline, ids, findings)
     _check_forms(outline, ids, fields[FORM], vocabulary, findings, warnings)
-    _check_heads(outline, ids, fields[HEAD], vocabulary, findings)
+    _check_heads(outline, ids, fields[HEAD], vocabulary, wrong_heads)
     if not heads_outside:
-        _check_bounds(outline, ids, fields[HEAD], vocabulary, findings)
+        _check_bounds(outline, ids, fields[HEAD], vocabulary, wrong_heads)
     _check_empty_nodes(outline, ids, warnings)
     warnings.add(
         outline.spare,
