@@ -59,6 +59,15 @@ def test_blank_lines_after_the_last_sentence_are_ignored_with_a_warning(name: st
     assert problem_of(caught)[0] == "sentence-count-mismatch"
 
 
+@pytest.mark.parametrize(
+    ("name", "gold"), [("bracketed", "(S (X (a)))\n"), ("bracketed", "\n\n"), ("discbracket", "\n\n")]
+)
+def test_gold_without_words_is_an_error(name: str, gold: str) -> None:
+    with pytest.raises(InputError, match="Gold has no word") as caught:
+        score(gold, {"A": gold}, format=name)
+    assert problem_of(caught) == ("gold-without-words", "/gold")
+
+
 def test_a_mapping_of_texts_is_one_parallel_treebank(tmp_path: Path) -> None:
     texts = {"source": SENTENCE, "target": SENTENCE.encode(), "alignment": tmp_path / "links.pharaoh"}
     (tmp_path / "links.pharaoh").write_text("0-0 1-1\n", encoding="utf-8")

@@ -370,6 +370,17 @@ class Evaluation:
             with placed(pointer, part):
                 entry.metric.check_gold(after, self.items, limits)
 
+    def check_gold_words(self) -> None:
+        """Check that gold has words. Raises InputError."""
+        lengths = sentence_lengths(self.gold, ItemInfo())
+        if lengths is None or lengths.any():
+            return
+        detail = "Gold has no word, so nothing can be scored. Write each word of the text, as the format has them."
+        warnings = self.gold.sentences.warnings
+        found = next((each for each in warnings if each.code == "bracket-without-words"), Problem("", ""))
+        problem = replace(found, code="gold-without-words", detail=f"{detail} {found.detail}".rstrip())
+        raise InputError(problem.at(self._pointer, self.part))
+
     @property
     def read_gold(self) -> ReadGold:
         """Return gold for further evaluations of an equal request; ask before the first system is read."""

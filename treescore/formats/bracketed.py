@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from itertools import islice
 from typing import ClassVar
 
 import numpy as np
@@ -18,10 +19,16 @@ from treescore.core.trees import NO_TAG, ConstituentTreebank, Sentences, Vocabul
 from treescore.errors import InputError, LimitError, Problem, first_of
 from treescore.formats.shared import bracket_reader
 from treescore.formats.shared.interning import strings_of
+from treescore.formats.shared.lines import short
 from treescore.formats.shared.tree_signs import bracket_signs
 
 # EVALB, a C program, reads a word with a NUL in it up to the NUL.
 _BARE_CR = re.compile(rb"\r(?!\n)")
+_WORDLESS = {
+    bracket_reader.ROUND: re.compile(rb"(?:\(([^\s()]+)\s*)?\(([^\s()]+)\)"),
+    bracket_reader.SQUARE: re.compile(rb"()\[([^\s\[\]]+)\]"),
+}
+"""A bracket that holds nothing but its label, and the label of one that holds nothing before it."""
 _C_STRING_TAIL = re.compile(rb"\0[^ \t\n\v\f\r()]*")
 
 
@@ -95,8 +102,11 @@ class Bracketed(Format):
         problems = [bracket_reader.advised(problem, advice) for problem in problems]
         unreadable = dict(zip(reported, problems, strict=True))
         warnings = _bare_carriage_return(text) if by_line else []
+        lines = _lines(text, scanned, by_line=by_line)
+        if (scanned.starts == scanned.ends).any():
+            warnings += islice(_brackets_without_words(text, scanned, lines), limits.max_problems)
         sentences = Sentences(unreadable=unreadable, warnings=warnings, advice=advice)
-        return _bracketed_treebank(scanned, vocabulary, strings, _lines(text, scanned, by_line=by_line), sentences)
+        return _bracketed_treebank(scanned, vocabulary, strings, lines, sentences)
 
     def joinable(self, texts: Mapping[str, bytes]) -> list[bytes]:
         """Return the texts so that they can follow each other.
@@ -155,6 +165,30 @@ def _bare_carriage_return(text: bytes) -> list[Problem]:
         "so the trees before and after it are one sentence. End lines with LF."
     )
     return [Problem("bare-carriage-return", detail, line=line, column=column)]
+
+
+def _brackets_without_words(text: bytes, scanned: bracket_reader.Scan, lines: IntArray) -> Iterator[Problem]:
+    """Warn of the brackets of readable sentences that hold nothing but a label."""
+    brackets = bracket_reader.brackets_of(text)
+    for found in _WORDLESS[brackets].finditer(text):
+        at = found.start(2) - 1
+        sentence = int(np.searchsorted(scanned.sentences.first_byte, at, "right")) - 1
+        if scanned.sentences.fault[sentence] != bracket_reader.READABLE:
+            continue
+        begin = int(scanned.sentences.first_byte[sentence])
+        tag, label = (short((each or b"TAG").decode()) for each in found.groups())
+        shown, word = (f"({label})", f"({tag} {label})") if brackets == bracket_reader.ROUND else (f"[{label}]", label)
+        detail = (
+            f"{shown} is a bracket without words and is dropped, unless empty constituents are counted; if it is a "
+            f"word, write {word}."
+        )
+        yield Problem(
+            "bracket-without-words",
+            detail,
+            sentence=sentence + 1,
+            line=int(lines[sentence]) + text.count(b"\n", begin, at),
+            column=len(text[text.rfind(b"\n", 0, at) + 1 : at].decode()) + 1,
+        )
 
 
 def _strings(text: bytes, scanned: bracket_reader.Scan) -> list[str]:
