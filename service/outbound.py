@@ -15,8 +15,21 @@ MAX_URL = 1000
 TIMEOUT = 10.0
 """Seconds from connecting to the headers of the answer."""
 LOCAL_NAMES = ("localhost", "local", "internal", "home.arpa")
-_NAT64 = ipaddress.ip_network("64:ff9b::/96")
-IpAddress = ipaddress.IPv4Address | ipaddress.IPv6Address
+_OF_IPV4 = tuple(map(ipaddress.IPv6Network, ("::ffff:0:0/96", "64:ff9b::/96")))
+"""IPv6 networks whose last 32 bits are the IPv4 address that is reached: mapped ones, and NAT64 (RFC 6052)."""
+_SPECIAL = tuple(
+    ipaddress.ip_network(network)
+    for network in (
+        # IPv4: IANA's special-purpose registry, and multicast
+        "0.0.0.0/8", "10.0.0.0/8", "100.64.0.0/10", "127.0.0.0/8", "169.254.0.0/16", "172.16.0.0/12", "192.0.0.0/24",
+        "192.0.2.0/24", "192.31.196.0/24", "192.52.193.0/24", "192.88.99.0/24", "192.168.0.0/16", "192.175.48.0/24",
+        "198.18.0.0/15", "198.51.100.0/24", "203.0.113.0/24", "224.0.0.0/4", "240.0.0.0/4",
+        # IPv6: all but global unicast (2000::/3), of it the special-purpose registry, and the 6bone of old
+        "::/3", "4000::/2", "8000::/1", "2001::/23", "2001:db8::/32", "2002::/16", "2620:4f:8000::/48", "3ffe::/16",
+        "3fff::/20",
+    )
+)  # fmt: skip
+"""Networks that hold no host of the public internet; Python's own list varies by version and leaves some out."""
 
 
 class BadAddress(ValueError):
@@ -58,9 +71,11 @@ def check_url(url: str, *, private: bool) -> SplitResult:
 
 
 def public(address: str) -> bool:
-    """Return whether an address is public: not private, loopback, link-local, multicast or reserved, inside too."""
+    """Return whether an address is one of the public internet."""
     ip = ipaddress.ip_address(address.partition("%")[0])
-    return all(each.is_global and not each.is_multicast and not each.is_reserved for each in (ip, *_inside(ip)))
+    if any(ip in network for network in _OF_IPV4):
+        ip = ipaddress.IPv4Address(ip.packed[12:])
+    return not any(ip in network for network in _SPECIAL)
 
 
 def post(url: str, body: bytes, headers: Mapping[str, str], *, private: bool, timeout: float = TIMEOUT) -> int:
@@ -126,13 +141,3 @@ class _Pinned(http.client.HTTPConnection):
 def _resolved(host: str, port: int, flags: int) -> list[str]:
     entries = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM, flags=flags)
     return [str(entry[4][0]) for entry in entries]
-
-
-def _inside(ip: IpAddress) -> list[IpAddress]:
-    """Return the IPv4 addresses inside an IPv6 address."""
-    if isinstance(ip, ipaddress.IPv4Address):
-        return []
-    inside: list[IpAddress | None] = [ip.ipv4_mapped, ip.sixtofour, *(ip.teredo or ())]
-    if ip in _NAT64 or ip.packed[:12] == bytes(12):
-        inside.append(ipaddress.IPv4Address(ip.packed[12:]))
-    return [each for each in inside if each is not None]

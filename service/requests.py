@@ -150,6 +150,7 @@ class LeaderboardChanges(Request):
     margin: float | Missing | None = MISSING
     unit: str | Missing = MISSING
     split: Mapping[str, float] | Missing | None = MISSING
+    accept_one_sided: bool | Missing = MISSING
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

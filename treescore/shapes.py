@@ -1,18 +1,24 @@
-"""Check the JSON shape of a scoring request that no HTTP schema has checked: from a command line or a program."""
+"""Check the JSON shape of a scoring request that no HTTP schema has checked: from a command line or a program.
+
+The members that a request may have are stated here, also for the schemas.
+"""
 
 from __future__ import annotations
 
 import math
 import re
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
 
 from treescore.core.params import escape
-from treescore.core.wording import did_you_mean
+from treescore.core.wording import NAME_RULE, did_you_mean, is_name
 from treescore.errors import Problem, ProblemList
 from treescore.evaluation.spec import SIDES
 
 _PARAMS = '{"punctuation": false}'
-_KEY = re.compile(r"[A-Za-z0-9_-]{1,100}")
+METRIC_KEY = re.compile(r"[A-Za-z0-9_-]{1,100}")
+METRIC = ("name", "params", "key", "transforms")
+TRANSFORM = ("name", "params", "on")
 _SETTINGS = '{"test": "permutation", "seed": 7}'
 
 
@@ -90,10 +96,10 @@ def _check_metric(problems: ProblemList, value: object, pointer: str) -> None:
     """A name, or an object with a name and perhaps `params`, `key` and `transforms`."""
     if not _check_choice(problems, value, pointer) or not isinstance(value, Mapping):
         return
-    _check_members(problems, value, pointer, ("name", "params", "key", "transforms"))
+    _check_members(problems, value, pointer, METRIC)
     _check_object(problems, value.get("params", {}), f"{pointer}/params", _PARAMS)
     key = value.get("key", "ud")
-    if not isinstance(key, str) or not _KEY.fullmatch(key):
+    if not isinstance(key, str) or not METRIC_KEY.fullmatch(key):
         _add(problems, f"{pointer}/key", "a string of 1 to 100 letters, digits, `_` and `-`")
     _check_transforms(problems, value.get("transforms", ()), f"{pointer}/transforms")
 
@@ -103,7 +109,7 @@ def _check_transforms(problems: ProblemList, values: object, pointer: str) -> No
     for place, value in _listed(problems, values, pointer, '["flatten"]'):
         if not _check_choice(problems, value, place) or not isinstance(value, Mapping):
             continue
-        _check_members(problems, value, place, ("name", "params", "on"))
+        _check_members(problems, value, place, TRANSFORM)
         _check_object(problems, value.get("params", {}), f"{place}/params", _PARAMS)
         if value.get("on", SIDES[0]) not in SIDES:
             _add(problems, f"{place}/on", f"one of: {', '.join(SIDES)}")
@@ -121,49 +127,84 @@ def _check_members(
 
 
 def _check_items(problems: ProblemList, items: object) -> None:
-    """`blocks` and `lengths` are lists; `attributes` and `seconds` hold lists by name."""
     if items is None:
         return
     if not isinstance(items, Mapping):
         _add(problems, "/items", 'an object, as in {"blocks": ["d1", "d1", "d2"]}')
         return
-    _check_members(problems, items, "/items", [*_LISTS, *_TABLES], " of items")
-    for name, (fits, wanted) in _LISTS.items():
-        if name in items:
-            _check_list(problems, items[name], f"/items/{name}", fits, wanted)
-    for name, (fits, wanted) in _TABLES.items():
-        lists = items.get(name, {})
+    _check_members(problems, items, "/items", tuple(ITEMS), " of items")
+    for name, value in items.items():
+        if name not in ITEMS:
+            continue
+        lists = value if name in BY_NAME else {"": value}
         if not isinstance(lists, Mapping):
             _add(problems, f"/items/{name}", 'an object of lists, as in {"genre": ["news", "fiction"]}')
             continue
         for key, values in lists.items():
-            _check_list(problems, values, f"/items/{name}/{escape(str(key))}", fits, wanted)
+            pointer = f"/items/{name}/{escape(str(key))}" if name in BY_NAME else f"/items/{name}"
+            if name in BY_NAME and not (isinstance(key, str) and is_name(key)):
+                problems.add(Problem("bad-name", NAME_RULE, pointer=pointer))
+            elif not isinstance(values, (list, tuple)):
+                _add(problems, pointer, "a list, one entry for each sentence of gold")
+            elif (wrong := ITEMS[name].first_wrong(values)) is not None:
+                _add(problems, f"{pointer}/{wrong}", ITEMS[name].expected)
 
 
-def _check_list(
-    problems: ProblemList, values: object, pointer: str, fits: Callable[[object], bool], wanted: str
-) -> None:
-    if not isinstance(values, (list, tuple)) or not all(map(fits, values)):
-        _add(problems, pointer, f"a list of {wanted}, one for each sentence")
+def _is_string(entry: object) -> bool:
+    return isinstance(entry, str)
 
 
-def _is_string(value: object) -> bool:
-    return isinstance(value, str)
+def _is_seconds(entry: object) -> bool:
+    return isinstance(entry, (int, float)) and not isinstance(entry, bool) and 0 <= entry < math.inf
 
 
-def _is_seconds(value: object) -> bool:
-    return isinstance(value, (int, float)) and not isinstance(value, bool) and 0 <= value < math.inf
+def _is_lengths(entry: object) -> bool:
+    return _is_pair(entry, lambda number: type(number) is int and 0 <= number < 2**31)
 
 
-def _is_pair(value: object) -> bool:
-    return isinstance(value, (list, tuple)) and len(value) == 2 and all(type(number) is int for number in value)
+def _is_words(entry: object) -> bool:
+    return _is_pair(entry, _is_string)
 
 
-_LISTS: Mapping[str, tuple[Callable[[object], bool], str]] = {
-    "blocks": (_is_string, "strings"),
-    "lengths": (_is_pair, "pairs of whole numbers, as [7, 8]"),
+def _is_pair(entry: object, accepts: Callable[[object], bool]) -> bool:
+    return isinstance(entry, (list, tuple)) and len(entry) == 2 and all(map(accepts, entry))
+
+
+@dataclass(frozen=True, slots=True)
+class Entries:
+    """What the entries of a list of `items` are.
+
+    Attributes:
+        accepts: whether it takes an entry.
+        expected: what the entry must be, in words.
+        shape: its JSON Schema.
+    """
+
+    accepts: Callable[[object], bool]
+    expected: str
+    shape: Mapping[str, object]
+
+    def first_wrong(self, values: Sequence[object]) -> int | None:
+        """Return the place of the first entry that is not taken."""
+        return next((index for index, entry in enumerate(values) if not self.accepts(entry)), None)
+
+
+def _pairs(of: Mapping[str, object]) -> Mapping[str, object]:
+    return {"type": "array", "minItems": 2, "maxItems": 2, "items": of}
+
+
+_STRINGS = Entries(_is_string, "a string", {"type": "string"})
+ITEMS: Mapping[str, Entries] = {
+    "lengths": Entries(
+        _is_lengths,
+        "two whole numbers: words of the source and of the target sentence",
+        _pairs({"type": "integer", "minimum": 0, "maximum": 2**31 - 1}),
+    ),
+    "words": Entries(_is_words, "two strings: the source and the target sentence", _pairs({"type": "string"})),
+    "blocks": _STRINGS,
+    "attributes": _STRINGS,
+    "seconds": Entries(_is_seconds, "a number of seconds, 0 or more", {"type": "number", "minimum": 0}),
 }
-_TABLES: Mapping[str, tuple[Callable[[object], bool], str]] = {
-    "attributes": (_is_string, "strings"),
-    "seconds": (_is_seconds, "numbers, 0 or more"),
-}
+"""The members of `items`, for every way in: each is a list parallel to gold's sentences, or such lists by name."""
+BY_NAME = ("attributes", "seconds")
+"""The members of `items` that hold lists by name."""

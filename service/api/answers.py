@@ -97,17 +97,6 @@ def known_tag(header: str | None, codings: tuple[str, ...], etag: str) -> str | 
     return next((tag for tag in tags if named.contains_weak(tag)), None)
 
 
-def only_known(header: str | None, codings: tuple[str, ...]) -> str | None:
-    """Return the validator of the plain body that a client has a copy of, if it names just one that it accepts."""
-    named = parse_etags(header).as_set(include_weak=True) if header is not None else set()
-    tag = named.pop() if len(named) == 1 else None
-    if tag is None:  # also of `""`, whose tag is None
-        return None
-    etag, _, coding = tag.partition("-")
-    # a view without a body must be one that `known_tag` knows: `"etag-"` names no coding
-    return etag if coding in (codings or (PLAIN,)) and tag == tag_of(etag, coding) else None
-
-
 def _coded(body: bytes, coding: str) -> bytes:
     if coding == ZSTD:
         return pack(body)

@@ -4,21 +4,18 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from flask import Blueprint, Response, request
+from flask import Blueprint, Response
 
 from service.api import answers, calls
-from service.api.answers import Asked, only_known
 from service.api.calls import item_page
 from service.caller import Caller
-from service.context import Context
 from service.render import LEADERBOARD_FORMATS, MATRIX_FORMATS
-from service.requests import BoardQuery, LeaderboardQuery
+from service.requests import BoardQuery
 from service.schemas import queries
 from service.schemas.submissions import ComparisonRequest
 from service.usecases import comparison_views, comparisons
 from service.usecases.boards import leaderboard
 from service.usecases.boards.viewing import Sheet, sheet_view, wait_for_sheet
-from service.usecases.runs import View
 from treescore.render.forms import FORMATS
 
 blueprint = Blueprint("leaderboard", __name__, url_prefix="/v1/benchmarks/<benchmark>/leaderboard")
@@ -36,19 +33,12 @@ def get_leaderboard(benchmark: str) -> Response:
 def sheet_response(caller: Caller, benchmark: str, sheet: Sheet, query: BoardQuery) -> Response:
     """Return a board as a sheet shows it; with a wait, once it has changed."""
     context = calls.context()
-    asked = answers.asked_of(request.environ)
-    known = only_known(asked.known, asked.codings)
     return calls.polled(
-        lambda: sheet_view(context, caller, benchmark, sheet, query, known),
+        lambda: sheet_view(context, caller, benchmark, sheet, query),
         lambda seconds, etag: wait_for_sheet(context, caller, benchmark, sheet, query, seconds, etag),
         answers.Kind.PUBLIC,
         ends=False,
     )
-
-
-def board_view(context: Context, caller: Caller, benchmark: str, query: LeaderboardQuery, asked: Asked) -> View:
-    """Return the board, without a body where the client has it."""
-    return leaderboard.leaderboard(context, caller, benchmark, query, only_known(asked.known, asked.codings))
 
 
 matrix_blueprint = Blueprint("matrix", __name__, url_prefix="/v1/benchmarks/<benchmark>")

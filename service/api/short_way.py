@@ -13,8 +13,7 @@ from typing import Any, NamedTuple
 
 from service.api import jobs as jobs_api
 from service.api import submissions as submissions_api
-from service.api.answers import Answer, Asked, CodedBodies, Kind, answer_of, asked_of
-from service.api.boards import board_view
+from service.api.answers import Answer, CodedBodies, Kind, answer_of, asked_of
 from service.api.calls import caller_of
 from service.api.middleware import Doors, Environ, Wsgi, note_of
 from service.caller import Caller
@@ -23,6 +22,7 @@ from service.render import LEADERBOARD_FORMATS
 from service.requests import LeaderboardQuery
 from service.server.connection import ServerState
 from service.usecases import comparison_views, jobs
+from service.usecases.boards.leaderboard import leaderboard
 from service.usecases.runs import View
 from service.usecases.submissions import submissions
 
@@ -46,27 +46,26 @@ class _Route(NamedTuple):
     rule: str
     scopes: tuple[str, ...]
     kind: Kind
-    view: Callable[[Context, Caller, str, str | None, Asked], View]
-
-
-def _board(context: Context, caller: Caller, slug: str, form: str | None, asked: Asked) -> View:
-    return board_view(context, caller, slug, LeaderboardQuery(format=form or "json"), asked)
+    view: Callable[[Context, Caller, str, str | None], View]
 
 
 _ROUTES = {
     "jobs": _Route(
         "/v1/jobs/<job_id>", jobs_api.JOB_READERS, Kind.OWN,
-        lambda context, caller, name, _form, _asked: jobs.view_job(context, caller, name),
+        lambda context, caller, name, _form: jobs.view_job(context, caller, name),
     ),
     "submissions": _Route(
         "/v1/submissions/<submission>", submissions_api.SUBMISSION_READERS, Kind.OWN,
-        lambda context, caller, name, _form, _asked: submissions.view_submission(context, caller, name),
+        lambda context, caller, name, _form: submissions.view_submission(context, caller, name),
     ),
     "comparisons": _Route(
         "/v1/comparisons/<comparison>", (), Kind.PUBLIC,
-        lambda context, caller, name, _form, _asked: comparison_views.view_comparison(context, caller, name),
+        lambda context, caller, name, _form: comparison_views.view_comparison(context, caller, name),
     ),
-    "benchmarks": _Route("/v1/benchmarks/<benchmark>/leaderboard", (), Kind.PUBLIC, _board),
+    "benchmarks": _Route(
+        "/v1/benchmarks/<benchmark>/leaderboard", (), Kind.PUBLIC,
+        lambda context, caller, slug, form: leaderboard(context, caller, slug, LeaderboardQuery(format=form or "json")),
+    ),
 }  # fmt: skip
 _QUERIES = {"": None, **{f"format={form}": form for form in LEADERBOARD_FORMATS}}
 """Queries of a board that are answered here, and the format that each asks for."""
@@ -111,11 +110,10 @@ class Finished:
             caller = caller_of(context, self._state, environ)
             if route.scopes:
                 caller.require(*route.scopes)
-            asked = asked_of(environ)
-            view = route.view(context, caller, match[2] or match[4], _QUERIES[query], asked)
+            view = route.view(context, caller, match[2] or match[4], _QUERIES[query])
         except Exception:  # noqa: BLE001 - also of a fault: no one but the framework's handlers could answer 500 here
             return None
         if view.next is not None:
             return None
         note_of(environ).route = route.rule
-        return answer_of(self._coded, view, asked, route.kind)
+        return answer_of(self._coded, view, asked_of(environ), route.kind)

@@ -5,9 +5,10 @@ Scores are printed as the field prints them, differences with their sign.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
+from typing import Any
 
 from markupsafe import Markup, escape
 
@@ -20,6 +21,7 @@ from treescore.errors import InputError
 from treescore.evaluation.report import find_score
 from treescore.evaluation.spec import Entry
 from treescore.render.drawing import MISSING, interval_words, p_words, signed_words, stepped, value_words
+from treescore.render.tables import extra_notes
 
 TOGETHER: Mapping[str, str] = {MACRO: "mean of all parts", POOLED: "all sentences together"}
 """What stands for all parts, and what it is called."""
@@ -178,6 +180,13 @@ class ScoreNames:
 
         others = sorted((address for address in listed if address != ranking), key=order)
         return [self(address) for address in others[:MOST_COLUMNS]]
+
+    def notes(self, systems: Iterable[Mapping[str, Any]]) -> list[str]:
+        """Return what stands under the table of these systems of a job."""
+        found = [system["metrics"] for system in systems]
+        return [
+            note for entry in self._spec.entries for note in extra_notes(entry, [each[entry.key] for each in found])
+        ]
 
     @staticmethod
     def _headline(entry: Entry | None) -> Mapping[str, str]:

@@ -144,7 +144,7 @@ def _job_values(caller: Caller, view: View, *, live: bool = False) -> dict[str, 
     values: dict[str, Any] = {
         "job": document, "version": view.etag, "final": view.final, "problem": None, "exports": EXPORTS,
         "may_change": not caller.anonymous or KEY_COOKIE in request.cookies, "most_items": MOST_ITEMS,
-        "unsigned": caller.anonymous, "columns": (), "rows": (), "left": 0, "every": every, "compared": (),
+        "unsigned": caller.anonymous, "columns": (), "rows": (), "notes": (), "left": 0, "every": every, "compared": (),
         "errors": _placed(document.get("failure")), "metrics": (),
     }  # fmt: skip
     found = document["results"]
@@ -155,7 +155,7 @@ def _job_values(caller: Caller, view: View, *, live: bool = False) -> dict[str, 
     columns, left = _columns(systems, comparisons, names, every=every)
     return values | {
         "columns": columns, "left": left, "rows": [_system_row(system, columns, comparisons) for system in systems],
-        "compared": [_job_comparison(comparison, names) for comparison in comparisons],
+        "notes": names.notes(systems), "compared": [_job_comparison(comparison, names) for comparison in comparisons],
         "metrics": list(systems[0]["metrics"]), "item_total": _sentences(systems[0]["metrics"]),
     }  # fmt: skip
 

@@ -104,7 +104,7 @@ class MatrixRowDocument(TypedDict):
     scored_parts: int | None
 
 
-class _SheetDocument(TypedDict):
+class SheetDocument(TypedDict):
     """What a leaderboard and a matrix have in common."""
 
     benchmark: str
@@ -113,6 +113,7 @@ class _SheetDocument(TypedDict):
     active: bool
     score: str
     higher_is_better: bool
+    one_sided: bool
     part: str | None
     pick: str
     split: str | None
@@ -125,7 +126,7 @@ class _SheetDocument(TypedDict):
     next: str | None
 
 
-class MatrixDocument(_SheetDocument):
+class MatrixDocument(SheetDocument):
     """The scores of a board's rows by part."""
 
     parts: list[MatrixPartDocument]
@@ -133,7 +134,7 @@ class MatrixDocument(_SheetDocument):
     rows: list[MatrixRowDocument]
 
 
-class BoardDocument(_SheetDocument):
+class BoardDocument(SheetDocument):
     """A leaderboard."""
 
     parts: list[str]

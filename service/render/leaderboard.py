@@ -14,7 +14,7 @@ from itertools import groupby
 from typing import Any, Protocol
 
 import treescore.metrics  # noqa: F401 - importing the package fills the registry
-from service.render.documents import BoardDocument, RowDocument, SignificanceDocument, flat_writers
+from service.render.documents import BoardDocument, RowDocument, SheetDocument, SignificanceDocument, flat_writers
 from treescore.core.registry import METRICS, make_metric
 from treescore.core.wording import IN_FRACTIONS, PERCENT, Figures, counted, figures_of, one_line
 from treescore.render.crosstable import p_text
@@ -136,13 +136,16 @@ def shown_columns(rows: Sequence[Row]) -> list[int]:
     return [at for at in range(len(HEADS)) if not rows or any(row.cells[at] for row in rows)]
 
 
+def direction_of(document: SheetDocument) -> str:
+    """Say which values of the score that ranks are better, and whether an output without an analysis has the best."""
+    better = "higher is better" if document["higher_is_better"] else "lower is better"
+    return f"{better}; one-sided, won without an analysis" if document["one_sided"] else better
+
+
 def board_headline(document: BoardDocument) -> str:
     """Describe the board in one line."""
-    better = "higher" if document["higher_is_better"] else "lower"
-    parts = [
-        f"{one_line(document['title'])}: {document['score']} ({better} is better)",
-        f"revision {document['revision']}",
-    ]
+    better = direction_of(document)
+    parts = [f"{one_line(document['title'])}: {document['score']} ({better})", f"revision {document['revision']}"]
     if document["part"] is not None:
         parts.append(_part(document["part"], len(document["parts"])))
     if document["split"] is not None:

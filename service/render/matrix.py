@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping, Sequence
 
 from service.render.documents import MatrixDocument, MatrixRowDocument, flat_writers
-from service.render.leaderboard import missing_note, parts_words, shown_as, stepped, team_words
+from service.render.leaderboard import direction_of, missing_note, parts_words, shown_as, stepped, team_words
 from treescore.core.wording import one_line
 from treescore.render.forms import Rendered, safe_value
 from treescore.render.heat_maps import matrix_svg
@@ -33,8 +33,8 @@ def _flat_matrix_rows(document: MatrixDocument) -> Iterator[Sequence[object]]:
 
 def matrix_headline(document: MatrixDocument) -> str:
     """Describe the matrix in one line."""
-    better = "higher" if document["higher_is_better"] else "lower"
-    said = [f"{one_line(document['title'])}: {document['score']} by part ({better} is better)"]
+    better = direction_of(document)
+    said = [f"{one_line(document['title'])}: {document['score']} by part ({better})"]
     said.append(f"revision {document['revision']}")
     if document["split"] is not None:
         said.append(f"{document['split']} share")

@@ -9,7 +9,7 @@ anything.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from datetime import datetime
 from typing import Any, ClassVar, Generic, Self, TypedDict, TypeVar, Unpack
 
@@ -20,6 +20,7 @@ from service.requests import MAX_ABOUT, MAX_ADDRESS, MAX_NOTES
 from treescore.core.params import escape
 from treescore.core.wording import MAX_NAME, NAME_RULE, did_you_mean, is_name
 from treescore.errors import Problem, ProblemList
+from treescore.shapes import BY_NAME, ITEMS, Entries
 
 Messages = dict[str, str | list[Any] | dict[Any, Any]]
 """Messages of a field by the name of the fault, as marshmallow declares them."""
@@ -471,76 +472,22 @@ class Parameters(Checked):
 class Column(Checked):
     """A list parallel to gold's sentences, checked in one pass: it may have a million entries."""
 
-    def __init__(self, expected: str, accepts: Callable[[object], bool], **options: Unpack[FieldOptions]) -> None:
+    def __init__(self, entries: Entries, **options: Unpack[FieldOptions]) -> None:
         super().__init__(**options)
-        self.expected = expected
-        self.accepts = accepts
+        self.entries = entries
 
     def check(self, value: object) -> object:
         """A list of accepted entries; the error names the first other one."""
         if not isinstance(value, list):
             raise wrong_type("a list, one entry for each sentence of gold")
-        for index, entry in enumerate(value):
-            if not self.accepts(entry):
-                raise ValidationError({index: [Fault("wrong-type", f"This must be {self.expected}.")]})
+        wrong = self.entries.first_wrong(value)
+        if wrong is not None:
+            raise ValidationError({wrong: [Fault("wrong-type", f"This must be {self.entries.expected}.")]})
         return value
 
-
-class Strings(Column):
-    """Strings."""
-
-    shape: ClassVar[Shape] = {"type": "array", "items": {"type": "string"}}
-
-    def __init__(self, **options: Unpack[FieldOptions]) -> None:
-        super().__init__("a string", lambda entry: isinstance(entry, str), **options)
-
-
-class Seconds(Column):
-    """Times, 0 or more."""
-
-    shape: ClassVar[Shape] = {"type": "array", "items": {"type": "number", "minimum": 0}}
-
-    def __init__(self, **options: Unpack[FieldOptions]) -> None:
-        super().__init__("a number of seconds, 0 or more", _is_seconds, **options)
-
-
-_WORDS: dict[str, object] = {"type": "integer", "minimum": 0, "maximum": 2**31 - 1}
-
-
-class Lengths(Column):
-    """Pairs of word numbers: source and target."""
-
-    shape: ClassVar[Shape] = {
-        "type": "array",
-        "items": {"type": "array", "minItems": 2, "maxItems": 2, "items": _WORDS},
-    }
-
-    def __init__(self, **options: Unpack[FieldOptions]) -> None:
-        super().__init__("two whole numbers: words of the source and of the target sentence", _is_lengths, **options)
-
-
-class Words(Column):
-    """Pairs of sentences: source and target."""
-
-    shape: ClassVar[Shape] = {
-        "type": "array",
-        "items": {"type": "array", "minItems": 2, "maxItems": 2, "items": {"type": "string"}},
-    }
-
-    def __init__(self, **options: Unpack[FieldOptions]) -> None:
-        super().__init__("two strings: the source and the target sentence", _is_words, **options)
-
-
-def _is_seconds(entry: object) -> bool:
-    return isinstance(entry, int | float) and not isinstance(entry, bool) and entry >= 0
-
-
-def _is_lengths(entry: object) -> bool:
-    return isinstance(entry, list) and len(entry) == 2 and all(type(n) is int and 0 <= n < 2**31 for n in entry)
-
-
-def _is_words(entry: object) -> bool:
-    return isinstance(entry, list) and len(entry) == 2 and all(isinstance(side, str) for side in entry)
+    def json_schema(self) -> dict[str, object]:
+        """Return the JSON Schema of what `check` accepts."""
+        return {"type": "array", "items": dict(self.entries.shape)}
 
 
 class Columns(Checked):
@@ -572,6 +519,12 @@ class Columns(Checked):
             "propertyNames": Name().json_schema(),
             "additionalProperties": self.column.json_schema(),
         }
+
+
+def item_columns() -> dict[str, Checked]:
+    """Return the fields of the members of `items`."""
+    columns = {name: Column(entries) for name, entries in ITEMS.items()}
+    return {name: Columns(column) if name in BY_NAME else column for name, column in columns.items()}
 
 
 _LINES = re.compile(r"[\t\r\n]")

@@ -36,10 +36,10 @@ class PartItems(Strict[dict[str, object]]):
 
     into = dict[str, object]
 
-    lengths = base.Lengths()
-    words = base.Words()
-    blocks = base.Strings()
-    attributes = base.Columns(base.Strings())
+    class Meta(Strict.Meta):
+        """Those that the library takes, but for what is known of systems."""
+
+        include: ClassVar = {name: column for name, column in base.item_columns().items() if name != "seconds"}
 
 
 class PartGold(Strict[requests.PartGold]):
@@ -98,6 +98,7 @@ class LeaderboardSettings(Strict[requests.LeaderboardChanges]):
     margin = base.Margin(allow_none=True)
     unit = base.choice(UNITS)
     split = base.Nested(SplitSettings, allow_none=True)
+    accept_one_sided = base.Flag()
 
 
 class PartNames(base.Checked):

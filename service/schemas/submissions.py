@@ -11,11 +11,12 @@ from service import requests
 from service.requests import LEADERBOARD, MAX_COMPARED, PICKS
 from service.schemas import base
 from service.schemas.base import Fault, Strict, wrong_type
+from treescore.evaluation.spec import SIDES
+from treescore.shapes import METRIC_KEY
 from treescore.significance import PARAMS
 
 STATES = ("queued", "running", "succeeded", "failed", "cancelled")
-SIDES = ("both", "gold", "system")
-KEY = r"\A[A-Za-z0-9_-]{1,100}\Z"
+KEY = rf"\A{METRIC_KEY.pattern}\Z"
 MAX_METRICS = 50
 MAX_TRANSFORMS = 50
 MAX_AGREEMENTS = 50
@@ -88,11 +89,10 @@ class Items(Strict[dict[str, object]]):
 
     into = dict[str, object]
 
-    lengths = base.Lengths()
-    words = base.Words()
-    blocks = base.Strings()
-    attributes = base.Columns(base.Strings())
-    seconds = base.Columns(base.Seconds())
+    class Meta(Strict.Meta):
+        """Those that the library takes."""
+
+        include = base.item_columns()
 
 
 class JobRequest(Strict[requests.JobRequest]):

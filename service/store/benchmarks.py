@@ -13,7 +13,7 @@ from typing import Any, TypedDict
 import orjson
 from sqlalchemy import Connection, insert, select, update
 
-from service.store.tables import AnyRow, benchmarks, columns_of, invites, json_text, one, record_of, teams
+from service.store.tables import AnyRow, benchmarks, columns_of, invites, json_text, one, record_of, submissions, teams
 
 
 class LeaderboardSettings(TypedDict):
@@ -28,12 +28,7 @@ class LeaderboardSettings(TypedDict):
     margin: float | None
     unit: str
     split: dict[str, float] | None
-
-
-ROWS_STEP = 256
-"""Of `board_version`: a change of rows sets it to the next multiple, and a change of comparisons counts in between. So
-32 bits hold 8 million changes of rows. A step that is used up by comparisons counts as one more change of rows."""
-_ROWS_CHANGED = benchmarks.c.board_version + ROWS_STEP - benchmarks.c.board_version % ROWS_STEP
+    accept_one_sided: bool
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,7 +42,7 @@ class Benchmark:
         settings: everything else that PATCH may change, checked and complete (see usecases.benchmarks.settings).
         created_at, updated_at: when the benchmark itself was created and last changed.
         version: counts its changes.
-        board_version: counts changes of everything that its leaderboard shows (see `rows_version`).
+        board_version: counts changes of everything that its leaderboard shows.
         active_revision: number of the active revision; None before the first.
         deleted_at: when it was deleted.
     """
@@ -62,11 +57,6 @@ class Benchmark:
     board_version: int
     active_revision: int | None
     deleted_at: datetime | None
-
-    @property
-    def rows_version(self) -> int:
-        """Return what counts changes of the rows alone: comparisons tell which of two rounded scores is the better."""
-        return self.board_version // ROWS_STEP
 
     @property
     def opens_at(self) -> datetime | None:
@@ -159,28 +149,21 @@ def change(db: Connection, benchmark: Benchmark) -> None:
             settings=json_text(benchmark.settings),
             updated_at=benchmark.updated_at,
             version=benchmarks.c.version + 1,
-            board_version=_ROWS_CHANGED,
+            board_version=benchmarks.c.board_version + 1,
         )
     )
 
 
 def touch_board(db: Connection, slug: str) -> None:
-    """Count a change of the board's rows."""
-    db.execute(update(benchmarks).where(benchmarks.c.id == slug).values(board_version=_ROWS_CHANGED))
-
-
-def touch_comparisons(db: Connection, slug: str) -> None:
-    """Count a change of the comparisons behind the board."""
+    """Count a change of the board's rows, or of the comparisons behind it."""
     db.execute(update(benchmarks).where(benchmarks.c.id == slug).values(board_version=benchmarks.c.board_version + 1))
 
 
 def activate(db: Connection, slug: str, number: int, now: datetime) -> None:
     """Make a revision the active one."""
-    db.execute(
-        update(benchmarks)
-        .where(benchmarks.c.id == slug)
-        .values(active_revision=number, updated_at=now, version=benchmarks.c.version + 1, board_version=_ROWS_CHANGED)
-    )
+    c = benchmarks.c
+    changed = {"version": c.version + 1, "board_version": c.board_version + 1}
+    db.execute(update(benchmarks).where(c.id == slug).values(active_revision=number, updated_at=now, **changed))
 
 
 def mark_deleted(db: Connection, slug: str, now: datetime) -> None:
@@ -258,6 +241,16 @@ def team_names(db: Connection, benchmark_id: str, team_ids: Iterable[str]) -> di
         teams.c.benchmark_id == benchmark_id, teams.c.id.in_(list(team_ids)), teams.c.erased_at.is_(None)
     )
     return {row.id: row.name for row in db.execute(query)}
+
+
+def shown_names(db: Connection, benchmark_id: str, but: str) -> list[str]:
+    """Return ids and names of teams that are not erased, but for the team `but`, and names of baselines."""
+    query = select(teams.c.id, teams.c.name).where(teams.c.benchmark_id == benchmark_id, teams.c.erased_at.is_(None))
+    baselines = select(submissions.c.name).where(
+        submissions.c.benchmark_id == benchmark_id, submissions.c.role == "baseline", submissions.c.deleted_at.is_(None)
+    )
+    of_teams = [name for row in db.execute(query) if row.id != but for name in (row.id, row.name)]
+    return [*of_teams, *db.scalars(baselines)]
 
 
 def erase_team(db: Connection, benchmark_id: str, team_id: str, now: datetime) -> None:

@@ -32,6 +32,7 @@ class Attempt(NamedTuple):
         team_id: of its team.
         run_of: the submission of whose system it is another training run.
         deleted: whether its counts are gone.
+        taken_back: whether it was withdrawn or deleted.
         held: whether a ladder holds its scores.
     """
 
@@ -39,6 +40,7 @@ class Attempt(NamedTuple):
     team_id: str
     run_of: str | None
     deleted: bool
+    taken_back: bool = False
     held: bool = False
 
 
@@ -56,25 +58,35 @@ def attempts_of_teams(
     """
     c = submissions.c
     query = (
-        select(c.id, c.team_id, c.run_of, c.deleted_at, scores.c.rung)
+        select(c.id, c.team_id, c.run_of, c.deleted_at, c.withdrawn_at, scores.c.rung)
         .join(scores, _attempt_record(revision), isouter=True)
         .where(_scored_attempt(benchmark_id, until), c.team_id.in_(list(team_ids)))
         .order_by(c.id)
     )
     return [
-        Attempt(row.id, row.team_id, row.run_of, row.deleted_at is not None, held=row.rung == HELD)
+        Attempt(
+            row.id,
+            row.team_id,
+            row.run_of,
+            row.deleted_at is not None,
+            taken_back=row.withdrawn_at is not None or row.deleted_at is not None,
+            held=row.rung == HELD,
+        )
         for row in db.execute(query)
     ]
 
 
-def attempt_counts(db: Connection, benchmark_id: str, revision: int, until: datetime | None = None) -> dict[str, int]:
-    """Count for each team what `attempts_of_teams` lists."""
-    team = submissions.c.team_id
+def attempt_counts(
+    db: Connection, benchmark_id: str, revision: int, until: datetime | None = None, *, taken_back: bool = False
+) -> dict[str, int]:
+    """Count for each team what `attempts_of_teams` lists; with `taken_back`, for teams that took one back alone."""
+    c = submissions.c
     query = (
-        select(team, func.count().label("number"))
+        select(c.team_id, func.count().label("number"))
         .join(scores, _attempt_record(revision), isouter=True)
-        .where(_scored_attempt(benchmark_id, until), team.is_not(None))
-        .group_by(team)
+        .where(_scored_attempt(benchmark_id, until), c.team_id.is_not(None))
+        .group_by(c.team_id)
+        .having(func.count(c.withdrawn_at) + func.count(c.deleted_at) > 0 if taken_back else true())
     )
     return {row.team_id: row.number for row in db.execute(query)}
 
@@ -189,11 +201,14 @@ def standings(
     value = value_at(span)
     c = submissions.c
     query = (
-        select(c.id, c.team_id, c.role, c.chosen, c.withdrawn_at, scores.c.covered, scores.c.rung, value.label("value"))
+        select(
+            c.id, c.team_id, c.role, c.chosen, c.finished_at, c.withdrawn_at, scores.c.covered, scores.c.rung,
+            value.label("value"),
+        )
         .join(scores, (scores.c.submission_id == c.id) & (scores.c.revision == revision), isouter=not scored_only)
         .where(on_board(benchmark_id, until, withdrawn_from))
         .order_by(c.id)
-    )
+    )  # fmt: skip
     return [
         BoardEntry(
             row.id,
@@ -203,6 +218,7 @@ def standings(
             number_of(row.value),
             coverage_of(row.covered),
             rung=row.rung,
+            finished_at=row.finished_at,
             withdrawn=row.withdrawn_at is not None,
         )
         for row in db.execute(query)
@@ -228,14 +244,6 @@ def private_scores(
         )
         found |= {row.submission_id: number_of(row.value) for row in db.execute(query)}
     return found
-
-
-def last_change(db: Connection, benchmark_id: str, until: datetime | None) -> datetime | None:
-    """Return when the newest submission on the board was scored."""
-    newest: datetime | None = db.scalar(
-        select(func.max(submissions.c.finished_at)).where(on_board(benchmark_id, until))
-    )
-    return newest
 
 
 def details(

@@ -125,7 +125,8 @@ class BoardEntry:
         rung: of its team's ladder; 0 where the ladder holds its scores, None without a place on one.
         runs: the training runs of its system, itself included, whose mean the value is; empty for a single one.
         spread: standard deviation of their values.
-        withdrawn: whether it was withdrawn since the private share is shown: it can be picked, and has then no row.
+        finished_at: when it was scored; of a system, when its newest run on the board was.
+        withdrawn: whether it was withdrawn after closing: it can be picked, and its team has then no row.
     """
 
     id: str
@@ -138,6 +139,7 @@ class BoardEntry:
     rung: int | None = None
     runs: tuple[str, ...] = ()
     spread: float | None = None
+    finished_at: datetime | None = None
     withdrawn: bool = False
 
 

@@ -95,7 +95,7 @@ def _answer(context: Context, comparison: Comparison, state: str, answer: dict[s
     def save(db: Connection, _now: datetime) -> Sequence[QueuedRun]:
         comparisons.save_answer(db, comparison.id, answer)
         # a board may show this comparison as pending
-        benchmarks.touch_comparisons(db, comparison.benchmark_id)
+        benchmarks.touch_board(db, comparison.benchmark_id)
         kind = "comparison.done" if state == runs.SUCCEEDED else "comparison.failed"
         record_comparison(db, context, kind, comparison)
         return ()
@@ -134,7 +134,7 @@ def ask(context: Context, caller: Caller, slug: str, request: ComparisonRequest)
         run_id = _stored_question(db, context, caller, board, name, asked)
         if whole and run_id is not None:
             # the board now shows that it waits
-            benchmarks.touch_comparisons(db, slug)
+            benchmarks.touch_board(db, slug)
     if run_id is not None:
         context.queue.put(run_id, _queue(asked))
     return name

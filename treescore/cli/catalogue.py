@@ -170,6 +170,7 @@ def _describe_metric(formatter: click.HelpFormatter, metric: type[registry.Metri
         for score in registry.make_metric(metric.name, {}).table.scores:
             notes = [f"{heads[score.name]} in tables"] if score.name in heads else []
             notes += [] if score.higher_is_better else ["lower is better"]
+            notes += ["one-sided"] if score.one_sided else []
             notes += [] if (score.low, score.high) == (0, 1) else [_range_words(score.low, score.high)]
             rows.append((score.name, f"{score.doc} [{'; '.join(notes)}]" if notes else score.doc))
         formatter.write_dl(rows)

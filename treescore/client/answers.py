@@ -210,6 +210,10 @@ class IdTaken(Conflict, slug="id-taken"):
     """The id belongs to another benchmark or team."""
 
 
+class NameTaken(Conflict, slug="name-taken"):
+    """The name looks like that of another team."""
+
+
 class LadderBegun(Conflict, slug="ladder-begun"):
     """A setting that the ladder depends on cannot be changed any more."""
 

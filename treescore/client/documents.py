@@ -411,6 +411,7 @@ class Leaderboard(Document):
     revision: int
     score: str
     higher_is_better: bool
+    one_sided: bool
     parts: tuple[str, ...]
     feedback: str
     frozen: bool
@@ -442,6 +443,7 @@ class Matrix(Document):
     revision: int
     score: str
     higher_is_better: bool
+    one_sided: bool
     feedback: str
     frozen: bool
     as_of: str | None

@@ -199,7 +199,7 @@ class JobsPlans(Resource):
             transforms: applied before all metrics.
             significance: settings of the comparisons; False for none.
             agreement: pairs of scores whose agreement is wanted.
-            items: blocks, attributes and lengths of the sentences.
+            items: what is known of gold's sentences, as for `treescore.score`.
             wait: whether to return the finished job.
             check: whether a failed job is an error, where it is waited for.
             progress: called with the bytes sent, and the job's progress.

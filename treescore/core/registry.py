@@ -506,6 +506,8 @@ class Metric(Component):
     """The scores that a table shows, in order: name -> the head of its column, as the field writes it."""
     headline_below_best: ClassVar[Mapping[str, str]] = {}
     """Further scores with their heads, shown only where some system has less than the best value."""
+    extra_notes: ClassVar[Mapping[str, str]] = {}
+    """Member of `extra` -> what stands under a table of scores where a system has it."""
     error_filters: ClassVar[Mapping[str, ErrorValues]] = {}
     """Filter of errors (`deprel`, `upos`, `label`) -> what it looks at in a row of `errors_of`."""
     own_segmentation: ClassVar[bool] = False
@@ -600,6 +602,7 @@ class Metric(Component):
                 "doc": score.doc,
                 "higher_is_better": score.higher_is_better,
                 "range": [score.low, score.high],
+                "one_sided": score.one_sided,
             }
             for score in table.scores
         ]

@@ -91,6 +91,8 @@ class Score:
         higher_is_better: False for error rates.
         low, high: the range; None where unbounded.
         undefined: the reason to give where the score has no value.
+        one_sided: whether an output that says next to nothing, or everything that can be said, gets its best value: a
+            precision, a recall where nothing limits what an output has, what looks at crossings or coverage alone.
     """
 
     name: str
@@ -101,6 +103,7 @@ class Score:
     low: float = 0.0
     high: float | None = 1.0
     undefined: str = "its denominator is 0"
+    one_sided: bool = False
 
     @property
     def best(self) -> float | None:
@@ -142,6 +145,7 @@ def ratio_score(
     higher_is_better: bool = True,
     high: float | None = 1.0,
     undefined: str = "its denominator is 0",
+    one_sided: bool = False,
 ) -> Score:
     """Make a score of one ratio; a plain count name stands for that count with weight 1."""
     return Score(
@@ -151,6 +155,7 @@ def ratio_score(
         higher_is_better=higher_is_better,
         high=high,
         undefined=undefined,
+        one_sided=one_sided,
     )
 
 

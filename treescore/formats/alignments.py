@@ -30,6 +30,7 @@ from treescore.formats.shared.links import (
     checked_sentences,
     directed,
     form_of,
+    is_number,
     naacl_signs,
     number_of,
     numbers_of_links,
@@ -195,11 +196,7 @@ def _flags(tokens: Tokens, starts: IntArray, fields: IntArray, problems: Problem
 def _kind(field: bytes) -> int:
     if field.upper() in (b"S", b"P"):
         return SURE if field.upper() == b"S" else POSSIBLE
-    try:
-        float(field)
-    except ValueError:
-        return OTHER
-    return NUMBER
+    return NUMBER if is_number(field) else OTHER
 
 
 def _normalised(name: bytes) -> str:
@@ -208,7 +205,7 @@ def _normalised(name: bytes) -> str:
 
 @register
 class Pharaoh(LineFormat):
-    """The output of fast_align, eflomal and awesome-align; `1p2` (or `1?2`) is a possible link."""
+    """The output of fast_align, eflomal, SimAlign and awesome-align; `1p2` (or `1?2`) is a possible link."""
 
     name = "pharaoh"
     doc = "Word alignments, one line a sentence pair: 0-0 1-2 (sure), 1p2 (possible); words count from 0."

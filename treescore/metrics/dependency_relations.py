@@ -45,6 +45,7 @@ TABLE = ScoreTable(
             "answer_correct",
             "answer",
             undefined=_NO_ANSWER,
+            one_sided=True,
         ),
         ratio_score(
             "recall", "Share of the key's dependencies that the answer has.", "key_found", "key", undefined=_NO_KEY

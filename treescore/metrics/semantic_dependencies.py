@@ -270,9 +270,15 @@ def _table() -> ScoreTable:
         correct, gold, system = (f"{row}.{count}" for count in _COUNTS)
         scores += [
             f1_score(f"{row}_f1", f"{doc}: F1.", correct, gold, system, "no side has edges or tops"),
-            ratio_score(f"{row}_precision", f"{doc}: precision.", correct, system, undefined="the output has none"),
-            ratio_score(f"{row}_recall", f"{doc}: recall.", correct, gold, undefined="gold has none"),
-        ]
+            ratio_score(
+                f"{row}_precision", f"{doc}: precision.", correct, system, undefined="the output has none",
+                one_sided=True,
+            ),
+            ratio_score(
+                f"{row}_recall", f"{doc}: recall.", correct, gold, undefined="gold has none",
+                one_sided=row == "unlabelled",
+            ),
+        ]  # fmt: skip
         what = "edges, tops and roles" if row == "labelled" else "edges and tops"
         exact.append(ratio_score(f"{row}_exact_match", f"Graphs whose {what} are all right.", f"exact.{row}", "graphs"))
     names = tuple(f"{row}.{count}" for row in _ROWS for count in _COUNTS)

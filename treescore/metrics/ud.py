@@ -47,8 +47,18 @@ from treescore.metrics.shared.words import universal_relation, universal_relatio
 SPANS = ("tokens", "sentences", "words")
 ALIGNED = ("upos", "xpos", "ufeats", "alltags", "lemmas", "uas", "las", "clas", "mlas", "blex")
 ROWS = SPANS + ALIGNED
+_OF_CONTENT = ("clas", "mlas", "blex")
+"""Rows of the words that their side says are content words: an output may call all but the sure ones functional."""
 TITLES = ("Tokens", "Sentences", "Words", "UPOS", "XPOS", "UFeats", "AllTags", "Lemmas", "UAS", "LAS", "CLAS", "MLAS",
            "BLEX")  # fmt: skip
+_MEANINGS = {
+    "las": "words with the right head and relation; subtypes of relations are ignored",
+    "uas": "words with the right head",
+    "clas": "LAS of content words: without function words (aux, case, cc, clf, cop, det, mark) and punctuation",
+    "mlas": "CLAS where tag, universal features and the function words below the word must be right too",
+    "blex": "CLAS where the lemma must be right too",
+}
+"""What the rows mean, after Zeman et al. 2018, section 5."""
 
 
 def _table() -> ScoreTable:
@@ -58,15 +68,20 @@ def _table() -> ScoreTable:
     for row, title in zip(ROWS, TITLES, strict=True):
         correct, gold, system = f"{row}.correct", f"{row}.gold", f"{row}.system"
         aligned: Any = f"{row}.aligned" if row in ALIGNED else {correct: 0}
+        meaning = f", {_MEANINGS[row]}" if row in _MEANINGS else ""
         why = "no words are aligned" if row in ALIGNED else f"{title} have no alignment"
         scores += [
-            f1_score(f"{row}_f1", f"{title}: F1.", correct, gold, system, "both sides have none"),
-            ratio_score(f"{row}_precision", f"{title}: precision.", correct, system, undefined="the output has none"),
+            f1_score(f"{row}_f1", f"{title}: F1{meaning}.", correct, gold, system, "both sides have none"),
+            ratio_score(
+                f"{row}_precision", f"{title}: precision.", correct, system, undefined="the output has none",
+                one_sided=row in _OF_CONTENT,
+            ),
             ratio_score(f"{row}_recall", f"{title}: recall.", correct, gold, undefined="gold has none"),
             ratio_score(
-                f"{row}_aligned_accuracy", f"{title}: accuracy on aligned words.", correct, aligned, undefined=why
+                f"{row}_aligned_accuracy", f"{title}: accuracy on aligned words.", correct, aligned, undefined=why,
+                one_sided=row in ALIGNED,
             ),
-        ]
+        ]  # fmt: skip
     scores.sort(key=lambda score: score.name != "las_f1")
     return ScoreTable(tuple(names), tuple(scores))
 
@@ -251,6 +266,10 @@ class Ud(registry.Metric):
         ),
     )
     headline: ClassVar[Mapping[str, str]] = {f"{row}_f1": row.upper() for row in ("las", "uas", "clas", "mlas", "blex")}
+    extra_notes: ClassVar[Mapping[str, str]] = {
+        "subtypes": "Relations are compared without their subtypes (nsubj:pass as nsubj); the metric attachment "
+        "compares them whole."
+    }
     headline_below_best: ClassVar[Mapping[str, str]] = {
         f"{row}_f1": row.capitalize() for row in ("tokens", "words", "sentences")
     }
@@ -337,6 +356,7 @@ class Ud(registry.Metric):
             tokens={name: registry.TokenBits(values, gold.word_offsets) for name, values in bits.items()},
             details=lambda start, stop: Records({"words": _wrong_words(alignment, bits["las_f1"], start, stop)}),
             slices=lambda: ud_slices(WordAttributes(gold), WordAttributes(system, shape), bits["las_f1"], system_right),
+            extra=lambda: _subtypes((gold, system), sides),
             marks=lambda: _marks(alignment, *sides, right["uas"]),
         )
 
@@ -443,6 +463,12 @@ def _right(alignment: Alignment, gold: _Side, system: _Side) -> dict[str, BoolAr
     }
 
 
+def _subtypes(treebanks: tuple[DependencyTreebank, DependencyTreebank], sides: tuple[_Side, _Side]) -> dict[str, Json]:
+    """Return how many words of gold and of the output have a relation with a subtype; nothing where none has."""
+    counts = [int((whole.deprels != cut.deprels).sum()) for whole, cut in zip(treebanks, sides, strict=True)]
+    return {"subtypes": dict(zip(("gold", "system"), counts, strict=True))} if any(counts) else {}
+
+
 def _marks(alignment: Alignment, gold: _Side, system: _Side, heads: BoolArray) -> registry.Marks:
     """Return the marks of aligned words; others stand alone. A word belongs to the sentence of its first character."""
     golds, systems = alignment.gold_words, alignment.system_words
@@ -512,7 +538,7 @@ def _count_rows(alignment: Alignment, sides: tuple[_Side, _Side], right: dict[st
         sums_by(pair_owners[pair_content], sentences),
     ]
     for row in ALIGNED:
-        if row in ("clas", "mlas", "blex"):
+        if row in _OF_CONTENT:
             columns += [sums_by(pair_owners[right[row] & pair_content], sentences), *content_totals]
         else:
             columns += [sums_by(pair_owners[right[row]], sentences), all_gold, all_system, all_aligned]

@@ -7,7 +7,7 @@ benchmarks as one family are lines. Scores are a table for each metric: those th
 from __future__ import annotations
 
 import html
-from collections.abc import Callable, Container, Iterator, Mapping, Sequence
+from collections.abc import Callable, Container, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -241,13 +241,14 @@ def _scores_table(entry: Entry, systems: Sequence[Document], warnings: Sequence[
     named = entry.key if entry.key == entry.name else f"{entry.key} ({entry.name})"
     signatures = {system["name"]: system["metrics"][entry.key]["signature"] for system in systems}
     return Table(
-        caption=f"{named}, scores in percent" if unit == PERCENT else named,
+        caption=f"{named}, scores in percent" if unit == PERCENT and any(s.is_share for s in shown.values()) else named,
         columns=[Column("system"), *(Column(head, numeric=True) for head in shown)],
         rows=rows,
         warnings=warning_lines(warnings_of_metric(warnings, entry.key)),
         notes=[
             *_undefined(entry, shown, systems),
             *_unscored(entry, systems),
+            *extra_notes(entry, [system["metrics"][entry.key] for system in systems]),
             crosstable.signature_of_scores(entry, signatures) if signatures else "",
         ],
     )
@@ -272,6 +273,12 @@ def _unscored(entry: Entry, systems: Sequence[Document]) -> Iterator[str]:
         found = [f"{sentences[name]} {words}" for name, words in _STATES if sentences[name]]
         if found:
             yield f"{one_line(system['name'])}: of {sentences['total']} sentences {' and '.join(found)}."
+
+
+def extra_notes(entry: Entry, found: Iterable[Document]) -> list[str]:
+    """Return what is said of members of `extra` that documents of the metric have."""
+    members = {member for document in found for member in document.get("extra", ())}
+    return [note for member, note in entry.metric.extra_notes.items() if member in members]
 
 
 _STATES = (("error", "in error"), ("skip", "skipped"))

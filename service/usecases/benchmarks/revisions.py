@@ -23,7 +23,7 @@ from service.store.benchmarks import Benchmark
 from service.store.revisions import Digests, Revision
 from service.usecases.access import IdempotencyKey, active_revision, benchmark_of, claim_key, cursor_number
 from service.usecases.benchmarks.benchmarks import REVISION_KIND, part_document, parts_texts, shown_revision
-from service.usecases.benchmarks.settings import moves_shown, revision_warnings
+from service.usecases.benchmarks.settings import moves_shown, require_two_sides, revision_warnings
 from service.usecases.boards.viewing import release_of_revision
 from service.usecases.events import record_event
 from service.usecases.runs import Page, View, json_view, moment, wait_for
@@ -57,6 +57,7 @@ def create_revision(
         _require_settled(db, slug)
         base = shown_revision(db, benchmark)
         scoring = _scoring(base, request)
+        require_two_sides(scoring, benchmark.leaderboard)
         gold, carried = _new_and_kept_gold(db, benchmark, base, request)
         problems = ProblemList()
         named = parts_texts(problems, gold, scoring)
@@ -198,9 +199,9 @@ def _revision_document(
         "parts": {part.name: part_document(part, counts=counts) for part in revisions.parts_of(db, revision.id)},
         "created_at": moment(revision.created_at),
         "activated_at": moment(revision.activated_at),
-        # progress counts the scored submissions
-        "progress": None if run is None or level < Level.STATUS else run.progress,
-        "moved": moves_of(db, benchmark, revision, level, context.now()),
+        # progress counts the scored submissions, as boards do from level scores on
+        "progress": None if run is None or level < Level.SCORES else run.progress,
+        "moved": moves_of(db, benchmark, revision, caller, context.now()),
         "warnings": revision_warnings(db, benchmark, revision) if level >= Level.GOLD else [],
         # the failure of gold quotes gold
         "failure": gate.failure_view(level, revision.failure) if revision.failure and level >= Level.GOLD else None,
@@ -208,14 +209,14 @@ def _revision_document(
 
 
 def moves_of(
-    db: Connection, benchmark: Benchmark, revision: Revision, level: Level, now: datetime
+    db: Connection, benchmark: Benchmark, revision: Revision, caller: Caller, now: datetime
 ) -> list[dict[str, object]] | None:
     """Return the changes of ranks as the caller may see them: others than organisers if the board shows them such."""
+    level = gate.level_of(benchmark, caller, now)
     if revision.moved is None or level < Level.SCORES:
         return None
-    share = shown_share(benchmark, now)
-    release = release_of_revision(db, benchmark, revision, level, share).on_board()
-    if release.level is Level.GOLD:
+    release = release_of_revision(db, benchmark, revision, level, shown_share(benchmark, now)).on_board()
+    if caller.organiser:
         return gate.moves_view(release, revision.moved)
     frozen = benchmark.frozen_at is not None and benchmark.frozen_at <= now
     if benchmark.leaderboard["anonymous"] or not benchmark.leaderboard["public"] or frozen:
@@ -249,7 +250,7 @@ def difference(context: Context, caller: Caller, slug: str, number: int) -> View
             "dry_run": revision.dry_run,
             "parts": _changed_parts(db, before, revision, level),
             "settings": _changed_settings(before, revision),
-            "moved": moves_of(db, benchmark, revision, level, context.now()),
+            "moved": moves_of(db, benchmark, revision, caller, context.now()),
         }
     return json_view(document, final=revision.state in revisions.FINAL_STATES, state=revision.state)
 

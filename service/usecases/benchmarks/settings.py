@@ -46,6 +46,7 @@ DEFAULTS: Mapping[str, Json] = {
         "margin": None,
         "unit": "auto",
         "split": None,
+        "accept_one_sided": False,
     },
     "about": {"description": None, "rules": None, "citation": None, "licence": None, "contact": None, "links": []},
 }
@@ -69,7 +70,8 @@ def complete_settings(
 
     Raises:
         Unprocessable: the benchmark would close before it opens, its ladder or its split does not fit the other
-            settings, it lists a score or a part that it does not have, or says too much of itself.
+            settings, it ranks by a one-sided score, it lists a score or a part that it does not have, or says too much
+            of itself.
     """
     settings = _merged({**DEFAULTS, **before}, changes)
     if isinstance(changes.leaderboard, Request) and changes.leaderboard.given().get("scores") is not None:
@@ -80,6 +82,7 @@ def complete_settings(
     if opens is not None and closes is not None and closes <= opens:
         detail = f"`closes_at` ({closes}) must be later than `opens_at` ({opens}), both in UTC."
         raise invalid("closes-before-opening", "/closes_at", detail)
+    require_two_sides(scoring, settings["leaderboard"])
     _check_ladder(settings)
     _check_split_levels(settings)
     settings["about"] = {**settings["about"], "links": settings["about"]["links"] or []}
@@ -103,6 +106,24 @@ def _addresses(scoring: Mapping[str, Json], listed: Sequence[str]) -> list[str]:
             problems.extend(error.at(f"/leaderboard/scores/{number}").problems)
     refuse(problems)
     return list(dict.fromkeys(addresses))
+
+
+def require_two_sides(scoring: Mapping[str, Json], leaderboard: Mapping[str, Json]) -> None:
+    """Refuse a main score that an output without an analysis wins, unless the organiser accepts it.
+
+    Raises:
+        Unprocessable: the main score is one-sided.
+    """
+    entry, score = scoring_config(scoring).main
+    if not score.one_sided or leaderboard["accept_one_sided"]:
+        return
+    others = [each.name for each in entry.metric.table.scores if not each.one_sided]
+    detail = (
+        f"{full_address(entry, score)} is one-sided: an output that says next to nothing, or everything that can be "
+        f"said, gets its best value, so that parsing does not win the board. Rank by {' or '.join(others[:2])}, or "
+        'write "accept_one_sided": true in `leaderboard`.'
+    )
+    raise invalid("one-sided-score", "/main_score", detail)
 
 
 def check_part_name(problems: ProblemList, value: str, pointer: str, what: str = "part") -> None:

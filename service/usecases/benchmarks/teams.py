@@ -15,6 +15,7 @@ from service.store import benchmarks, runs, submissions, tokens
 from service.store.benchmarks import Benchmark, Invite, Team
 from service.store.tokens import Token
 from service.usecases.access import benchmark_of, count_failure, storable, unknown_team
+from service.usecases.benchmarks.team_names import check_names
 from service.usecases.boards.work import board_changed
 from service.usecases.events import record_event
 from service.usecases.runs import Page, moment, page_of, queue_runs
@@ -245,7 +246,8 @@ def join(context: Context, caller: Caller, request: JoinRequest) -> dict[str, ob
     Raises:
         Forbidden: the secret is unknown, or the benchmark is closed.
         Gone: the invite expired, was withdrawn or is used up, or the benchmark was deleted.
-        Conflict: the id is taken.
+        Unprocessable: name or id are reserved.
+        Conflict: the id is taken, or name or id look like those of another team.
         TooManyRequests: too many unknown secrets came from this address.
     """
     known = _known(context, caller, request.invite)
@@ -254,6 +256,8 @@ def join(context: Context, caller: Caller, request: JoinRequest) -> dict[str, ob
         benchmark_of(db, slug, lock=True)
         invite = benchmarks.invite_by_hash(db, known.hash) or known
         _open_benchmark(db, invite, context.now())
+        others = benchmarks.shown_names(db, slug, but=request.id)
+        check_names([("/name", request.name), ("/id", request.id)], others)
         if not benchmarks.use_invite(db, invite.id):
             raise _used_up(invite)
         team = TeamRequest(request.id, request.name, request.contact)

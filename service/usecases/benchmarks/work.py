@@ -230,8 +230,7 @@ def _rank_changes(
     for each in (active, revision):
         scoring = scoring_config(each.scoring)
         entry, score = scoring.main
-        withdrawn_from = benchmark.closed_from if share == PRIVATE else None
-        entries = boards.standings(db, benchmark.id, each.number, withdrawn_from=withdrawn_from)
+        entries = boards.standings(db, benchmark.id, each.number, withdrawn_from=benchmark.closed_from)
         if not benchmark.leaderboard["ladder"]:
             entries = systems_together(entries, boards.system_members(db, benchmark.id, each.number))
         if not scoring.charges(entry):

@@ -283,6 +283,7 @@ def _joined_runs(shown: Sequence[BoardEntry], runs: Sequence[SystemMember]) -> B
     return replace(
         there[0],
         chosen=any(entry.chosen for entry in shown),
+        finished_at=max((entry.finished_at for entry in shown if entry.finished_at is not None), default=None),
         value=_mean([run.value for run in runs]),
         covered=[min(part) for part in zip(*covered, strict=True)] if len(covered) == len(runs) else None,
         runs=tuple(run.id for run in runs),
@@ -495,10 +496,9 @@ def rows_of(db: Connection, board: Board, see: See = rank_value) -> list[BoardRo
     """Return the rows of a board from best to worst, picked and ranked by scores as `see` shows them.
 
     Picks and ranks go by no more digits than the level `scores` shows, for all viewers: which of two submissions comes
-    first would tell the rest of the digits. The board of the private share picks by the scores over the public one:
-    what was withdrawn when the private ones could be known is picked as before, and its team has no row.
+    first would tell the rest of the digits. What was withdrawn after closing, when scores could be known, is picked as
+    before, and its team has no row. The board of the private share picks by the scores over the public one.
     """
-    private = board.share == PRIVATE
     entries = _entries(db, board)
     entry, score = board.scored_by
     if not board.scoring.charges(entry):
@@ -507,9 +507,8 @@ def rows_of(db: Connection, board: Board, see: See = rank_value) -> list[BoardRo
         entries = top_rungs(entries) if board.pick == "best" else released(entries)
     seen = (replace(each, value=see(each.value)) for each in entries)
     higher = score.higher_is_better
-    rows = picked(seen, board.pick, higher_is_better=higher)
-    if private:
-        rows = [each for each in rows if not each.withdrawn]
+    rows = [each for each in picked(seen, board.pick, higher_is_better=higher) if not each.withdrawn]
+    if board.share == PRIVATE:
         ids = [run for each in rows for run in {each.id, *each.runs}]
         known = _private_scores(db, board, ids)
         shown = (entry_with_values(each, known) for each in rows)
@@ -528,7 +527,7 @@ def _entries(db: Connection, board: Board) -> list[BoardEntry]:
     number, span = board.revision.number, _span(board)
     entries = boards.standings(
         db, board.benchmark_id, number, span, until=board.until, scored_only=not board.active,
-        withdrawn_from=board.closed_from if board.share == PRIVATE else None,
+        withdrawn_from=board.closed_from,
     )  # fmt: skip
     members = [] if board.ladder else boards.system_members(db, board.benchmark_id, number, span, until=board.until)
     if board.track is not None:

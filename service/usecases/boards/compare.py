@@ -7,7 +7,8 @@ root and the two ids: another row on the board changes neither p nor interval of
 
 The p of a pair allows for what a team picked its row from. The row ahead of a pair is the best of k submissions of its
 team. So k counts what the team has had scored, withdrawn and deleted submissions included: nothing that a team does
-afterwards makes its row look less picked.
+afterwards makes its row look less picked. Where the last submission counts, taking others back picks: a team that has
+withdrawn or deleted any has picked by score.
 """
 
 from __future__ import annotations
@@ -86,8 +87,9 @@ def seeds_of(context: Context, question: Question) -> Seeds | None:
     return Seeds(hmac.digest(key, orjson.dumps(about), hashlib.sha256))
 
 
-PICKED = ("best", "chosen")
-"""Picks that may look at scores; `last` and `all` do not."""
+LAST = "last"
+PICKED = ("best", "chosen", LAST)
+"""Picks that may look at scores; `all` does not."""
 ADJUSTED, NONE = "adjusted", "none"
 PAIR = 2
 MOST_CONSIDERED = 64
@@ -100,15 +102,15 @@ SWAPPED = 10**8
 _COUNT_BYTES = 8
 
 
-def selection_of(board: Board) -> str:
-    """Return how p allows for the picking: `adjusted`, or `none` where rows are not picked by their scores.
+def selection_of(board: Board, question: Question) -> str:
+    """Return how p of a question allows for the picking: `adjusted`, or `none` where no row was picked by its score.
 
     On the board of a private share it is `private`: rows are picked by scores over the public one, which tell nothing
     of the sentences that are tested.
     """
     if board.share == PRIVATE:
         return PRIVATE
-    return ADJUSTED if board.pick in PICKED else NONE
+    return ADJUSTED if "considered" in question else NONE
 
 
 def board_question(
@@ -127,8 +129,10 @@ def board_question(
     runs = {row.entry.id: list(row.entry.runs) for row in rows if row.entry.id in set(ids) and row.entry.runs}
     if runs:
         question["runs"] = runs
-    if selection_of(board) == ADJUSTED and (chosen is None or allows(chosen)):
-        question["considered"] = considered_of(db, board, _ahead([row for row in rows if row.entry.id in set(ids)]))
+    if board.share != PRIVATE and board.pick in PICKED and (chosen is None or allows(chosen)):
+        found = considered_of(db, board, _ahead([row for row in rows if row.entry.id in set(ids)]))
+        if found or board.pick != LAST:
+            question["considered"] = found
     return question
 
 
@@ -170,13 +174,18 @@ def allows(settings: Settings) -> bool:
 
 
 def considered_of(db: Connection, board: Board, rows: Sequence[BoardRow]) -> dict[str, Considered]:
-    """Return what the teams of rows picked them from, beside the rows; nothing for a team's only submission."""
+    """Return what the teams of rows picked them from, beside the rows; nothing for a team's only submission.
+
+    The last submission of a team that has taken nothing back was not picked.
+    """
     row_of = {row.entry.team_id: row.entry.id for row in rows if row.entry.team_id is not None}
     own = {each for row in rows for each in (row.entry.id, *row.entry.runs)}
     found: dict[str, Considered] = {}
     number = board.revision.number
-    for attempt in boards.attempts_of_teams(db, board.benchmark_id, number, list(row_of), board.until):
-        if attempt.id in own:
+    attempts = boards.attempts_of_teams(db, board.benchmark_id, number, list(row_of), board.until)
+    picking = {each.team_id for each in attempts if board.pick != LAST or each.taken_back}
+    for attempt in attempts:
+        if attempt.id in own or attempt.team_id not in picking:
             continue
         row = row_of[attempt.team_id]
         beside = found.setdefault(row, {"others": [], "deleted": 0})
@@ -192,8 +201,11 @@ def numbers_considered(db: Connection, board: Board, rows: Sequence[BoardRow]) -
     """Return k for each row: how many scored submissions its team has, its training runs being one; 1 for baselines.
 
     Runs of the team's other systems count one by one: the team saw the score of each, and may send the best again.
+    Where the last submission counts, k is 1 for a team that has taken nothing back.
     """
-    of_team = boards.attempt_counts(db, board.benchmark_id, board.revision.number, board.until)
+    of_team = boards.attempt_counts(
+        db, board.benchmark_id, board.revision.number, board.until, taken_back=board.pick == LAST
+    )
     runs_beside = {row.entry.id: max(0, len(row.entry.runs) - 1) for row in rows}
     return {row.entry.id: max(1, of_team.get(row.entry.team_id or "", 0) - runs_beside[row.entry.id]) for row in rows}
 
@@ -426,14 +438,15 @@ def significance_of(
         reason = "The feedback level of this benchmark shows no significance."
         return Finding(_untested_document(None, None, reason), rows)
     ids, untested = tested_of(db, board, rows)
-    name = comparison_id(board_question(db, board, rows, ids))
+    question = board_question(db, board, rows, ids)
+    name, selection = comparison_id(question), selection_of(board, question)
     comparison = _comparison(db, board, name, ids)
     if comparison is None:
         pending = _pending(db, benchmark, board, name)
-        document = _tested_document(name, board) if pending else _untested_document(name, board, NOT_TESTED)
+        document = _tested_document(name, selection) if pending else _untested_document(name, selection, NOT_TESTED)
         return Finding(document, rows, untested)
     counts = _counts_shown(benchmark, board, level)
-    document = _answered_document(name, board, comparison, counts=counts)
+    document = _answered_document(name, selection, comparison, counts=counts)
     untested |= {each["name"]: each["reason"] for each in comparison["untested"]}
     rows = with_significance(rows, comparison)
     for row in rows:
@@ -455,36 +468,36 @@ def _counts_shown(benchmark: Benchmark, board: Board, level: Level) -> bool:
     return counts_shown(benchmark, board.revision, level) and (board.share is None or level is Level.GOLD)
 
 
-def _untested_document(name: str | None, board: Board | None, reason: str) -> SignificanceDocument:
+def _untested_document(name: str | None, selection: str | None, reason: str) -> SignificanceDocument:
     return SignificanceDocument(
         pending=False, test=None, alternative=None, unit=None, unit_count=None, assumed=None, correction=None,
         alpha=None, shuffles=None, seed=None, pairs=None, first_rows=TESTED, comparison=name,
-        selection=None if board is None else selection_of(board), reason=reason,
+        selection=selection, reason=reason,
     )  # fmt: skip
 
 
-def _tested_document(name: str, board: Board) -> SignificanceDocument:
+def _tested_document(name: str, selection: str) -> SignificanceDocument:
     """Return how every board is tested; its units and pairs are not known yet, and its seeds are secret."""
     how = BOARD_SETTINGS
     return SignificanceDocument(
         pending=True, test="permutation", alternative=how.alternative, unit=None, unit_count=None, assumed=None,
         correction=how.correction, alpha=how.alpha, shuffles=how.shuffles, seed=None, pairs=None, first_rows=TESTED,
-        comparison=name, selection=selection_of(board), reason=None,
+        comparison=name, selection=selection, reason=None,
     )  # fmt: skip
 
 
 def _answered_document(
-    name: str, board: Board, comparison: Mapping[str, Json], *, counts: bool
+    name: str, selection: str, comparison: Mapping[str, Json], *, counts: bool
 ) -> SignificanceDocument:
     """Return how a board was tested. A board of fewer than two tested rows has no units and assumes nothing.
 
     Args:
         name: of the comparison.
-        board: whose rows were tested.
+        selection: how p allows for the picking.
         comparison: behind the board.
         counts: whether the number of gold's sentences, or of its documents, may be shown.
     """
-    document = _tested_document(name, board)
+    document = _tested_document(name, selection)
     document["pending"] = False
     document["pairs"] = len(comparison["pairs"])
     document["unit"] = comparison.get("units")

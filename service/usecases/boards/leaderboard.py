@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
-from datetime import datetime
 from typing import cast
 
 import numpy as np
@@ -52,15 +51,13 @@ from service.usecases.scoring.config import counts_shown
 from service.usecases.scoring.results import coverage_of
 from treescore.core.arrays import FloatArray
 
-BOARD_VERSION = 6
-"""Version of the document; part of its ETag."""
 MOST_ROWS = 2000
 """Maximum number of rows in one answer."""
 
 
-def leaderboard(context: Context, caller: Caller, slug: str, query: LeaderboardQuery, etag: str | None = None) -> View:
+def leaderboard(context: Context, caller: Caller, slug: str, query: LeaderboardQuery) -> View:
     """Return the board, ready to send; see `sheet_view`."""
-    return viewing.sheet_view(context, caller, slug, BOARD_SHEET, query, etag)
+    return viewing.sheet_view(context, caller, slug, BOARD_SHEET, query)
 
 
 def board_document(
@@ -71,7 +68,7 @@ def board_document(
     Raises:
         Forbidden: the viewer's level does not show the score, the part or the revision.
     """
-    release, rows, changed = _shown(db, benchmark, board, viewer)
+    release, rows = _shown(db, benchmark, board, viewer)
     finding = significance_of(db, benchmark, board, rows, release.level)
     stop = start + MOST_ROWS
     return BoardDocument(
@@ -81,6 +78,7 @@ def board_document(
         active=board.active,
         score=board.score,
         higher_is_better=board.scored_by[1].higher_is_better,
+        one_sided=board.scored_by[1].one_sided,
         part=board.part,
         parts=board.chosen_names,
         pick=board.pick,
@@ -89,7 +87,7 @@ def board_document(
         rounding=viewer.step,
         anonymous=not viewer.named,
         frozen=viewer.until is not None,
-        as_of=moment(viewer.until or changed),
+        as_of=_as_of(viewer, rows),
         significance=finding.document,
         scores=[address for address in board.scoring.addresses if address in release.listed],
         total_rows=len(rows),
@@ -100,14 +98,19 @@ def board_document(
 
 def _shown(
     db: Connection, benchmark: Benchmark, board: Board, viewer: viewing.Viewer
-) -> tuple[Release, Sequence[BoardRow], datetime | None]:
-    """Return what of a board is released to a viewer, its rows, and when it last changed."""
+) -> tuple[Release, Sequence[BoardRow]]:
+    """Return what of a board is released to a viewer, and its rows."""
     release = viewing.release_of_board(db, benchmark, board, viewer.level)
     if viewer.level < Level.ROUNDED:
-        return release, [], None
+        return release, []
     viewing.require_board(db, benchmark, board, viewer.level)
-    rows = rows_of(db, board, release.ranking)
-    return release, rows, boards.last_change(db, benchmark.id, viewer.until)
+    return release, rows_of(db, board, release.ranking)
+
+
+def _as_of(viewer: viewing.Viewer, rows: Sequence[BoardRow]) -> str | None:
+    """Return when the board was frozen, else when the newest of its rows was scored: not what is unpicked."""
+    scored = (row.entry.finished_at for row in rows)
+    return moment(viewer.until or max((each for each in scored if each is not None), default=None))
 
 
 def _board_rows(
@@ -164,16 +167,12 @@ def _interval(details: RowDetails) -> IntervalDocument | None:
     return IntervalDocument(low=details.interval.low, high=details.interval.high)
 
 
-BOARD_SHEET = viewing.Sheet("leaderboard", BOARD_VERSION, LEADERBOARD_FORMATS, board_document, render_leaderboard)
+BOARD_SHEET = viewing.Sheet("leaderboard", LEADERBOARD_FORMATS, board_document, render_leaderboard)
 
 
-MATRIX_VERSION = 1
-"""Version of the document; part of its ETag."""
-
-
-def matrix(context: Context, caller: Caller, slug: str, query: MatrixQuery, etag: str | None = None) -> View:
+def matrix(context: Context, caller: Caller, slug: str, query: MatrixQuery) -> View:
     """Return the matrix of a board, ready to send; see `sheet_view`."""
-    return viewing.sheet_view(context, caller, slug, MATRIX_SHEET, query, etag)
+    return viewing.sheet_view(context, caller, slug, MATRIX_SHEET, query)
 
 
 def matrix_document(
@@ -184,7 +183,7 @@ def matrix_document(
     Raises:
         Forbidden: the viewer's level does not show the score, the part or the revision.
     """
-    release, rows, changed = _shown(db, benchmark, board, viewer)
+    release, rows = _shown(db, benchmark, board, viewer)
     stop = start + MOST_ROWS
     return MatrixDocument(
         benchmark=benchmark.id,
@@ -193,6 +192,7 @@ def matrix_document(
         active=board.active,
         score=board.score,
         higher_is_better=board.scored_by[1].higher_is_better,
+        one_sided=board.scored_by[1].one_sided,
         part=board.part,
         pick=board.pick,
         split=board.share,
@@ -200,7 +200,7 @@ def matrix_document(
         rounding=viewer.step,
         anonymous=not viewer.named,
         frozen=viewer.until is not None,
-        as_of=moment(viewer.until or changed),
+        as_of=_as_of(viewer, rows),
         parts=_matrix_parts(benchmark, board, viewer.level),
         hidden=[name for name in board.chosen_names if name in release.hidden],
         total_rows=len(rows),
@@ -261,7 +261,7 @@ def _means(of_runs: Sequence[FloatArray], parts: int) -> list[float | None]:
     return [finite(value) for value in np.mean(of_runs, axis=0).tolist()]
 
 
-MATRIX_SHEET = viewing.Sheet("matrix", MATRIX_VERSION, MATRIX_FORMATS, matrix_document, render_matrix)
+MATRIX_SHEET = viewing.Sheet("matrix", MATRIX_FORMATS, matrix_document, render_matrix)
 
 
 MOST_SCORE_LINES = 50_000

@@ -1,4 +1,4 @@
-"""Boards as views: how a caller sees one, and its bytes by validators that are known before they are made.
+"""Boards as views: how a caller sees one, and its bytes, kept under what they depend on.
 
 What of a board's figures is shown depends on its revision: one with gold too near to that of another one is not. Boards
 that are ready to send stand in a cache, bounded in memory.
@@ -6,7 +6,6 @@ that are ready to send stand in a cache, bounded in memory.
 
 from __future__ import annotations
 
-import hashlib
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
@@ -33,10 +32,9 @@ from service.store.score_records import finite
 from service.store.submissions import BoardEntry
 from service.usecases.access import benchmark_of, item_number
 from service.usecases.boards.board import Board, board_of, track_means
-from service.usecases.runs import View, board_name, changed, etag_of, moment, wait_for
+from service.usecases.runs import View, board_name, changed, etag_of, wait_for
 from service.usecases.scoring.config import scoring_config
 from service.usecases.scoring.shares import golds_of, sizes_of
-from treescore.core.version import __version__
 from treescore.render.forms import Rendered
 
 
@@ -81,41 +79,14 @@ def require_board(db: Connection, benchmark: Benchmark, board: Board, level: Lev
 
 
 MOST_BYTES = 64 * 2**20
-_STRIPES = 16
-
-
-class BoardCache:
-    """Views by their validator."""
-
-    def __init__(self, most_bytes: int = MOST_BYTES) -> None:
-        self._views = LruCache[View](most_bytes, lambda view: len(view.content))
-        self._building = [Lock() for _ in range(_STRIPES)]
-
-    def get(self, etag: str) -> View | None:
-        """Return a cached view, or None."""
-        return self._views.get(etag)
-
-    def get_or_build(self, etag: str, build: Callable[[], View]) -> View:
-        """Return a view, built where it is not cached. Other threads that need the same view wait for it."""
-        view = self.get(etag)
-        if view is not None:
-            return view
-        with self._building[hash(etag) % _STRIPES]:
-            view = self.get(etag)
-            if view is None:
-                view = build()
-                self._views.put(view.etag, view)
-            return view
-
-
-_CACHES: WeakKeyDictionary[Store, BoardCache] = WeakKeyDictionary()
+_CACHES: WeakKeyDictionary[Store, LruCache[View]] = WeakKeyDictionary()
 _LOCK = Lock()
 
 
-def cache_of(store: Store) -> BoardCache:
-    """Return the cache of a store."""
+def cache_of(store: Store) -> LruCache[View]:
+    """Return the views of a store's boards, by what their bytes depend on."""
     with _LOCK:
-        return _CACHES.setdefault(store, BoardCache())
+        return _CACHES.setdefault(store, LruCache[View](MOST_BYTES, lambda view: len(view.content)))
 
 
 def row_details(db: Connection, board: Board, ids: Sequence[str]) -> dict[str, RowDetails]:
@@ -217,23 +188,23 @@ class Sheet:
     """One way to look at boards.
 
     Attributes:
-        name, version: of its documents; part of their ETags.
+        name: of its documents.
         formats: name -> media type, `json` among them.
         document: makes it of a board, for a viewer, with rows after the first so many.
         render: writes it in a format other than JSON.
     """
 
     name: str
-    version: int
     formats: Mapping[str, str]
     document: Callable[[Connection, Benchmark, Board, Viewer, int], Document]
     render: Callable[[Any, str], Rendered]
 
 
-def sheet_view(
-    context: Context, caller: Caller, slug: str, sheet: Sheet, query: BoardQuery, etag: str | None = None
-) -> View:
+def sheet_view(context: Context, caller: Caller, slug: str, sheet: Sheet, query: BoardQuery) -> View:
     """Return a board as a sheet shows it, ready to send.
+
+    Its validator is the digest of its bytes: one that counted what they depend on would tell of attempts that are not
+    picked, of what is scored after freezing, and of which of two rounded scores is the better one.
 
     Args:
         context: store, queue and configuration.
@@ -241,7 +212,6 @@ def sheet_view(
         slug: of the benchmark.
         sheet: how it is shown.
         query: which board: by default the active revision, its main score, the benchmark's own pick, JSON.
-        etag: of the caller's copy; where it is current, the view has no body.
 
     Raises:
         NotFound: unknown benchmark, revision or part.
@@ -254,25 +224,23 @@ def sheet_view(
     require_own_pick(benchmark, caller, query.pick)
     viewer = viewer_of(benchmark, caller, context.now())
     share = chosen_share(benchmark, query.split, viewer.share, organiser=caller.organiser)
-    if share == PRIVATE and viewer.share != PRIVATE:
-        return _early(context, sheet, benchmark, replace(viewer, share=share), query, form)
+    early = share == PRIVATE and viewer.share != PRIVATE
     viewer = replace(viewer, share=share)
-    tag = _tag(sheet, benchmark, viewer, query, form)
     cache = cache_of(context.store)
-    if etag == tag and viewer.until is None:
-        known = cache.get(tag)
-        return View(b"", tag, final=known is None or known.final, content_type=sheet.formats[form])
-    if form == "json":
-        return cache.get_or_build(tag, lambda: _built(context, sheet, benchmark, viewer, query, tag))
-    source = _tag(sheet, benchmark, viewer, query, "json")
-    json = cache.get_or_build(source, lambda: _built(context, sheet, benchmark, viewer, query, source))
+
+    def build() -> View:
+        return _built(context, sheet, benchmark, viewer, query)
 
     def render() -> View:
         shown = sheet.render(orjson.loads(json.body), form)
-        name = tag if json.etag == source else etag_of(shown.content)
-        return View(shown.content, name, json.final, content_type=shown.media_type, next=json.next)
+        return json._replace(content=shown.content, etag=etag_of(shown.content), content_type=shown.media_type)
 
-    return cache.get_or_build(tag, render)
+    if early:  # no version counts it: that of the board would tell of the private share
+        json = build()
+        return json if form == "json" else render()
+    versions = benchmark.created_at, benchmark.version, benchmark.board_version
+    json = cache.get_or_make(repr((sheet.name, benchmark.id, versions, viewer, replace(query, format=None))), build)
+    return json if form == "json" else cache.get_or_make(f"{json.etag}.{form}", render)
 
 
 def wait_for_sheet(
@@ -280,34 +248,11 @@ def wait_for_sheet(
 ) -> View:
     """Return a board once it differs from the caller's copy, without one once its significance is there; or late."""
     name = board_name(slug)
-    return wait_for(
-        context, name, lambda: sheet_view(context, caller, slug, sheet, query, etag), seconds, etag, changed
-    )
+    return wait_for(context, name, lambda: sheet_view(context, caller, slug, sheet, query), seconds, etag, changed)
 
 
-def _early(context: Context, sheet: Sheet, benchmark: Benchmark, viewer: Viewer, query: BoardQuery, form: str) -> View:
-    """Return the private share's board before it is shown, which no version counts: that of the board would tell."""
-    view = _built(context, sheet, benchmark, viewer, query, "")
-    body = view.body if form == "json" else sheet.render(orjson.loads(view.body), form).content
-    return view._replace(content=body, etag=etag_of(body), content_type=sheet.formats[form])
-
-
-def _tag(sheet: Sheet, benchmark: Benchmark, viewer: Viewer, query: BoardQuery, form: str) -> str:
-    """Return a validator of the bytes without reading them: versions count every change that they depend on."""
-    # the validator of a board without rows must not reveal when something was scored, nor that of rounded scores which
-    # rows were compared again
-    versions = {Level.NONE: 0, Level.STATUS: 0, Level.ROUNDED: benchmark.rows_version}
-    board_version = versions.get(viewer.level, benchmark.board_version)
-    depends = (
-        sheet.name, sheet.version, __version__, benchmark.id, moment(benchmark.created_at), benchmark.version,
-        board_version, int(viewer.level), viewer.step, moment(viewer.until), viewer.named,
-        viewer.held, viewer.share, replace(query, format=form),
-    )  # fmt: skip
-    return hashlib.blake2b(repr(depends).encode(), digest_size=16).hexdigest()
-
-
-def _built(context: Context, sheet: Sheet, benchmark: Benchmark, viewer: Viewer, query: BoardQuery, tag: str) -> View:
-    """Read the board from one state of the store. Bytes read while it kept changing get a validator of their own."""
+def _built(context: Context, sheet: Sheet, benchmark: Benchmark, viewer: Viewer, query: BoardQuery) -> View:
+    """Read the board, from one state of the store unless it keeps changing."""
     for _ in range(ONE_STATE):
         with context.store.read() as db:
             board = board_of(
@@ -316,11 +261,8 @@ def _built(context: Context, sheet: Sheet, benchmark: Benchmark, viewer: Viewer,
             )  # fmt: skip
             document = sheet.document(db, benchmark, board, viewer, item_number(query.cursor))
             after = benchmarks.get(db, benchmark.id)
-        body = orjson.dumps(document)
-        settled = not document.get("significance", {}).get("pending")
         if after is None or (after.version, after.board_version) == (benchmark.version, benchmark.board_version):
-            # versions count what is scored after freezing too, which the viewer may not know of
-            name = tag if viewer.until is None else etag_of(body)
-            return View(body, name, settled, next=document["next"])
+            break
         benchmark = after
-    return View(body, etag_of(body), settled, next=document["next"])
+    body = orjson.dumps(document)
+    return View(body, etag_of(body), not document.get("significance", {}).get("pending"), next=document["next"])

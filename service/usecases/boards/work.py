@@ -161,7 +161,7 @@ def fail(context: Context, run: runs.Run, _failure: Failure) -> Ending:
         return Ending(runs.FAILED)
 
     def save(db: Connection, _now: datetime) -> Sequence[QueuedRun]:
-        benchmarks.touch_comparisons(db, board_run.benchmark_id)
+        benchmarks.touch_board(db, board_run.benchmark_id)
         return ()
 
     return Ending(runs.FAILED, save, lock=board_run.benchmark_id)
@@ -250,7 +250,7 @@ def _ending(
         # counting the private share's comparisons early would tell that its rows differ
         counted = shown_share(current, now)
         if any(each.fresh and each.board.share in (PUBLIC, counted) for each in compared):
-            benchmarks.touch_comparisons(db, seen.id)
+            benchmarks.touch_board(db, seen.id)
         if current.board_version == seen.board_version:
             return ()
         return schedule_board_comparison(db, context, seen.id)

@@ -14,10 +14,9 @@ from service.caller import Caller, new_id
 from service.context import Context
 from service.errors import LONGEST_SHOWN, SOON, Conflict, Forbidden, Gone, NotFound, invalid, refuse
 from service.policy import gate
-from service.policy.figures import shown_share
 from service.policy.gate import Level
 from service.queue import LIVE
-from service.requests import MISSING, PRIVATE, SubmissionChanges, SubmissionRequest, SubmissionsQuery
+from service.requests import MISSING, SubmissionChanges, SubmissionRequest, SubmissionsQuery
 from service.store import benchmarks, boards, comparisons, revisions, runs, submissions, texts
 from service.store.revisions import Revision
 from service.store.submissions import BASELINE, SYSTEM, Submission
@@ -291,18 +290,14 @@ def cancel_submission(context: Context, caller: Caller, submission_id: str) -> V
 
     Raises:
         Conflict: it has finished.
-        Forbidden: the private share is shown, and the caller is a team: the scores of its others could tell it which
-            ones to cancel.
+        Forbidden: the benchmark has closed, and the caller is a team: scores could tell it which ones to cancel.
     """
     caller.require("submit")
     now = context.now()
     with context.store.write() as db:
         submission, benchmark = access.locked_submission(db, caller, submission_id)
-        if shown_share(benchmark, now) == PRIVATE and not caller.organiser:
-            raise Forbidden(
-                "The benchmark has closed and shows its private share, so only organisers may cancel. You may still "
-                "withdraw."
-            )
+        if benchmark.closed(now) and not caller.organiser:
+            raise Forbidden("The benchmark has closed, so only organisers may cancel. You may still withdraw.")
         if not runs.finish(db, submission.run_id, runs.CANCELLED, now):
             raise Conflict(f"The submission {submission_id} has finished. Only unfinished ones can be cancelled.")
         submissions.change(db, submission_id, state=runs.CANCELLED, finished_at=now)

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from werkzeug.test import EnvironBuilder, TestResponse
 
 from service.api import answers
-from service.api.answers import SHARED, CodedBodies, accepted_codings, known_tag, only_known, plain_tags, tag_of
+from service.api.answers import SHARED, CodedBodies, accepted_codings, known_tag, plain_tags, tag_of
 from service.store.packing import pack
 from service.usecases.runs import View
 from tests.contract.shared_task import SharedTask
@@ -56,14 +56,6 @@ def test_a_copy_counts_in_a_coding_that_the_request_accepts() -> None:
     assert known_tag("*", ("gzip", ""), "abc") == "abc-gzip"
     assert known_tag(None, ("",), "abc") is None
     assert known_tag('"abcd"', ("",), "abc") is None
-
-
-def test_a_board_is_left_out_only_where_the_answer_will_be_304() -> None:
-    tags = ("", '""', 'W/"", ""', "*", '"abc"', '"abc-gzip"', '"abc-br"', '"abc-"', '"abc-gzip-zstd"', '"a", "b"')
-    for header in (None, *tags, 'W/"abc"', '"abc-gzip", "abc"', "junk"):
-        for taken in (("",), ("gzip", ""), ("zstd",), ()):
-            etag = only_known(header, taken)
-            assert etag is None or known_tag(header, taken, etag) is not None
 
 
 def test_who_changes_a_resource_may_have_read_it_in_any_coding() -> None:

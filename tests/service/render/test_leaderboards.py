@@ -58,6 +58,7 @@ def board(*rows: dict[str, Any], **more: Any) -> dict[str, Any]:
         "title": "Demo",
         "score": "ud.las_f1",
         "higher_is_better": True,
+        "one_sided": False,
         "revision": 1,
         "part": "macro",
         "parts": ["en", "de"],

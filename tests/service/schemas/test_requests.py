@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from dataclasses import fields
 from datetime import UTC, datetime
 
+import click
 import orjson
 import pytest
 
@@ -16,6 +18,10 @@ from service.schemas import submissions as schemas
 from service.schemas.base import Strict, load
 from tests.fixtures.requests import DEPENDENCIES, loaded
 from tests.fixtures.tasks import BENCHMARK
+from treescore import score, shapes
+from treescore.cli.options import input_options
+from treescore.core.registry import ItemInfo
+from treescore.errors import InputError
 
 TEAM = {"id": "lyon", "name": "Lyon"}
 OUTPUTS = {"outputs": {"en": "x"}}
@@ -164,3 +170,50 @@ def test_a_stored_job_request_is_read_back_without_its_texts():
         assert again.significance == request.significance
         assert again.gold == ""
         assert [system.output for system in again.systems] == [""] * len(request.systems)
+
+
+@pytest.mark.parametrize(
+    ("schema", "members"),
+    [
+        (schemas.MetricEntry, shapes.METRIC),
+        (schemas.TransformEntry, shapes.TRANSFORM),
+        (schemas.Items, shapes.ITEMS),
+        (benchmarks.PartItems, set(shapes.ITEMS) - {"seconds"}),
+        (None, {field.name for field in fields(ItemInfo)} - {"system"}),
+    ],
+)
+def test_the_service_takes_the_members_that_the_library_takes(schema, members):
+    """The last row is what metrics may ask for."""
+    assert set(schema().fields if schema else shapes.ITEMS) == set(members)
+
+
+def test_what_says_what_items_may_be_names_each_member():
+    (option,) = (each for each in input_options(click.Command("x")).params if each.name == "items")
+    assert all(name in option.help and f"`{name}`" in score.__doc__ for name in shapes.ITEMS)
+
+
+@pytest.mark.parametrize(
+    ("items", "wrong"),
+    [
+        ({"lengths": [[1, 2], [3, 0]], "words": [["a ,", ""], ["", "b"]]}, set()),
+        ({"blocks": ["a", ""], "attributes": {"genre": ["news", "web"]}, "seconds": {"A": [0, 0.5]}}, set()),
+        ({"lengths": [[1, 2], [3]], "words": [["a", "b"], ["a", 1]]}, {"/items/lengths/1", "/items/words/1"}),
+        ({"lengths": [[1, True]], "words": ["ab"]}, {"/items/lengths/0", "/items/words/0"}),
+        ({"lengths": [[1, 2**31]], "blocks": "ab"}, {"/items/lengths/0", "/items/blocks"}),
+        ({"blocks": None, "attributes": ["a"]}, {"/items/blocks", "/items/attributes"}),
+        ({"attributes": {"": ["a"], "a/b": [1]}}, {"/items/attributes/", "/items/attributes/a~1b/0"}),
+        ({"seconds": {"A": [-1], "B": [float("inf")]}}, {"/items/seconds/A/0", "/items/seconds/B/0"}),
+        ({"colour": []}, {"/items/colour"}),
+    ],
+)
+def test_items_are_taken_and_refused_alike_by_the_library_and_the_service(items, wrong):
+    found: list[set[str]] = [set(), set()]
+    try:
+        shapes.check_request({**DEPENDENCIES, "items": items})
+    except InputError as error:
+        found[0] = {problem.pointer for problem in error.problems}
+    try:
+        loaded(submissions.JobRequest, {**DEPENDENCIES, "items": items})
+    except Unprocessable as error:
+        found[1] = {problem.pointer for problem in error.problems}
+    assert found == [wrong, wrong]

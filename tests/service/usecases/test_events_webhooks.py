@@ -282,7 +282,7 @@ PRIVATE = [
     "127.0.0.1", "127.1", "2130706433", "0x7f.1", "0", "localhost:8000", "a.localhost", "10.1.2.3", "192.168.0.1",
     "172.16.0.1", "169.254.169.254", "[::1]", "[fe80::1]", "[fd00::1]", "[::ffff:127.0.0.1]", "[::127.0.0.1]",
     "[64:ff9b::7f00:1]", "[2002:7f00:1::]", "100.64.0.1", "224.0.0.1", "0.0.0.0", "255.255.255.255",  # noqa: S104
-    "metadata.google.internal", "printer.local", "redis:6379",
+    "192.0.0.192", "[fec0::1]", "metadata.google.internal", "printer.local", "redis:6379",
 ]  # fmt: skip
 NO_URLS = [
     "ftp://example.org/", "https:///path", "https://user@example.org/", "https://example.org/#a",
@@ -303,9 +303,32 @@ def test_private_ones_are_taken_where_the_configuration_says_so(context):
     assert create_webhook(free, ORGANISER, WebhookRequest(url="http://127.0.0.1:9/"))["url"] == "http://127.0.0.1:9/"
 
 
-def test_the_parts_of_a_good_url_are_read_and_public_addresses_are_public():
+def test_the_parts_of_a_good_url_are_read():
     assert check_url("https://example.org:8443/a?b", private=False).port == 8443
-    assert all(map(public, ("93.184.216.34", "2606:2800:220:1:248:1893:25c8:1946")))
+
+
+SPECIAL = """
+0.0.0.0 0.255.255.255 10.0.0.0 10.255.255.255 100.64.0.0 100.127.255.255 127.0.0.1 127.255.255.255 169.254.0.0
+169.254.255.255 172.16.0.0 172.31.255.255 192.0.0.0 192.0.0.8 192.0.0.9 192.0.0.170 192.0.0.192 192.0.0.255 192.0.2.1
+192.31.196.1 192.52.193.1 192.88.99.1 192.168.0.0 192.168.255.255 192.175.48.1 198.18.0.0 198.19.255.255 198.51.100.1
+203.0.113.1 224.0.0.0 239.255.255.255 240.0.0.0 255.255.255.255
+:: ::1 ::8.8.8.8 ::ffff:10.0.0.1 ::ffff:192.0.0.192 ::ffff:0:8.8.8.8 64:ff9b::10.0.0.1 64:ff9b::192.0.0.192
+64:ff9b:1::8.8.8.8 64:ff9b:1:ffff::1 100::1 100:0:0:1::1 2001::1 2001:0:808:808::1 2001:1::1 2001:2::1 2001:3::1
+2001:4:112::1 2001:10::1 2001:20::1 2001:30::1 2001:1ff:ffff::1 2001:db8::1 2001:db8:ffff::1 2002:7f00:1::
+2002:808:808::1 2620:4f:8000::1 3ffe::1 3fff::1 3fff:fff::1 4000::1 5f00::1 8000::1 fc00::1 fdff::1 fe00::1 fe80::1
+fe80::1%eth0 febf::1 fec0::1 feff::1 ff02::1
+"""
+PUBLIC = """
+1.0.0.0 9.255.255.255 11.0.0.0 100.63.255.255 100.128.0.0 126.255.255.255 128.0.0.0 169.253.255.255 172.15.255.255
+172.32.0.0 191.255.255.255 192.0.1.0 192.0.3.0 192.167.255.255 192.169.0.0 198.17.255.255 198.20.0.0 223.255.255.255
+93.184.216.34 ::ffff:8.8.8.8 64:ff9b::8.8.8.8 2000::1 2001:200::1 2001:db7::1 2001:db9::1 2003::1
+2606:2800:220:1:248:1893:25c8:1946 2620:4f:8001::1 3ffd::1 3fff:1000::1
+"""
+
+
+def test_addresses_of_special_ranges_are_not_public():
+    assert [address for address in SPECIAL.split() if public(address)] == []
+    assert [address for address in PUBLIC.split() if not public(address)] == []
 
 
 def names(monkeypatch, *addresses):

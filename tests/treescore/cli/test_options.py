@@ -34,7 +34,7 @@ def run(*arguments, status=0):
         (("--metric", '{"x": 1}'), "metrics/1/name: This must be a string. [wrong-type]"),
         (("--format", '{"name": "conllu", "x": 1}'), "format/x: Unknown parameter 'x' of format conllu"),
         (("--system-format", "[]"), "system_format: This must be a name"),
-        (("--items", '{"blocks": 5}'), "items/blocks: This must be a list of strings, one for each sentence."),
+        (("--items", '{"blocks": 5}'), "items/blocks: This must be a list, one entry for each sentence of gold."),
         (("--metric", "{bad"), "'{bad' is not valid JSON"),
     ],
 )

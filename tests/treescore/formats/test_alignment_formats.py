@@ -15,6 +15,7 @@ from treescore.core.registry import make_format
 from treescore.core.text import Limits
 from treescore.core.trees import Alignments, Vocabulary
 from treescore.errors import InputError, LimitError, Problem
+from treescore.evaluation.spec import suggestions
 
 LIMITS = Limits()
 
@@ -55,6 +56,20 @@ def test_base_and_direction_are_options() -> None:
 
 def test_a_link_given_twice_is_one_sure_if_either_is() -> None:
     assert links(read("pharaoh", "0p0 0-0 0p0 1p1 1p1\n")) == [[(1, 1, True), (2, 2, False)]]
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "0-0 1p1 ||| -12.5\n ||| -1\n0-0 ||| -inf",
+        "a b ||| c d ||| 0-0 1p1 ||| -12.5\na ||| b ||| ||| -1e-05\na ||| 1 |||0-0|||0",
+        "0-0-0.93 1p1-.8\n\n0-0-1",
+        "0-0:0.93 1?1:-2\n\n0-0--0.07 ||| 3",
+    ],
+)
+def test_scores_and_confidences_of_aligners_are_passed_over(text: str) -> None:
+    assert links(read("pharaoh", text)) == [[(1, 1, True), (2, 2, False)], [], [(1, 1, True)]]
+    assert suggestions(text.encode())[0].name == "pharaoh"
 
 
 def test_aligners_own_prefixes_are_passed_over() -> None:
@@ -98,6 +113,8 @@ def test_naacl_can_be_told_how_many_pairs_there_are() -> None:
         ("pharaoh", "-0\n", "alignment-bad-link", 1, 1),
         ("pharaoh", "0-1-2\n", "alignment-bad-link", 1, 1),
         ("pharaoh", "0-1.5\n", "alignment-bad-link", 1, 1),
+        ("pharaoh", "0-0-0.9x 1-1:\n", "alignment-bad-link", 1, 1),
+        ("pharaoh", "a ||| 5\n", "alignment-bad-link", 1, 1),
         ("talp", "1-1 ٣-٣\n", "alignment-bad-link", 1, 5),
         ("talp", "é 1-1\n", "alignment-bad-link", 1, 1),
         ("talp", "1-1 é é\n", "alignment-bad-link", 1, 5),

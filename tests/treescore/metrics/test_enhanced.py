@@ -70,9 +70,31 @@ def test_paths_that_look_the_same_once_collapsed_are_one_edge() -> None:
         assert totals(collapsed, gold, counting=counting) == ([3, 3, 3], [3, 3, 3])
 
 
-def test_empty_nodes_on_a_cycle_lead_nowhere() -> None:
-    gold = sentence(("1", "0:root|1.1:dep"), ("1.1", "1.2:a"), ("1.2", "1.1:b"), ("2", "1.2:obj"))
-    assert totals(gold, gold) == ([1, 1, 1], [1, 1, 1])
+@pytest.mark.parametrize(
+    ("rows", "collapsed"),
+    [
+        # No word leads into the circle.
+        ((("1", "0:root|1.1:dep"), ("1.1", "1.2:a"), ("1.2", "1.1:b"), ("2", "1.2:obj")), ("0:root", "_")),
+        (
+            (("1", "0:root"), ("1.1", "1:conj|1.2:dep"), ("1.2", "1.1:obj"), ("2", "1.1:nsubj")),
+            ("0:root", "1:conj>nsubj|1:conj>obj>dep>nsubj"),
+        ),
+        # The word stands before the circle: the way from word 2 is not made when it is needed.
+        ((("1", "1.2:a"), ("1.2", "1.3:b"), ("1.3", "1.2:c|2:d"), ("2", "0:root")), ("2:d>b>a", "0:root")),
+        # A node that heads itself is not walked round; lines of empty nodes may stand in any order.
+        (
+            (("1", "0:root"), ("1.2", "1.1:y|1.2:z"), ("1.1", "1:conj|1.2:x"), ("2", "1.1:obj|1.2:obl")),
+            ("0:root", "1:conj>obj|1:conj>y>obl|1:conj>y>x>obj"),
+        ),
+    ],
+)
+def test_circles_of_empty_nodes_collapse_as_by_the_treebank_tools(
+    rows: tuple[tuple[str, str], ...], collapsed: tuple[str, ...]
+) -> None:
+    """The right column is what enhanced_collapse_empty_nodes.pl writes."""
+    gold, system = sentence(*rows), sentence(*((str(number), deps) for number, deps in enumerate(collapsed, 1)))
+    count = sum(deps.count("|") + 1 for deps in collapsed if deps != "_")
+    assert totals(gold, system) == totals(system, gold) == ([count] * 3, [count] * 3)
 
 
 def test_paths_that_double_with_every_empty_node_are_a_limit() -> None:

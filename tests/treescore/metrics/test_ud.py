@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 
+from treescore import score
 from treescore.core.registry import Outcome
 from treescore.errors import InputError, LimitError
 from treescore.evaluation.evaluate import Evaluation
@@ -179,3 +180,14 @@ def test_trees_without_words_on_one_side_only_are_an_error(metric: str, gold: st
     with pytest.raises(InputError) as caught:
         Evaluation(spec, gold.encode()).score(output.encode())
     assert caught.value.problems[0].code == "text-mismatch"
+
+
+def test_what_is_said_where_subtypes_are_left_out() -> None:
+    plain = tree(("a", 0), ("b", 1), ("c", 1))
+    typed = plain.replace("\tdep", "\tdep:x", 1)
+    assert evaluate(typed, plain).extra() == {"subtypes": {"gold": 1, "system": 0}}
+    line = "Relations are compared without their subtypes"
+    for gold, output, said in ((typed, plain, 1), (plain, typed, 1), (plain, plain, 0)):
+        result = score(gold, {"A": output, "B": output}, "ud", format="conllu")
+        assert result["A"].las_f1 == 1
+        assert str(result).count(line) == said

@@ -117,14 +117,16 @@ def _expected(pairs: IntArray, side: IntArray) -> float:
 
 
 _LEAST = 0.8
-_LINK = re.compile(r"([0-9]+)[-pP?]([0-9]+)")
+_LINK = re.compile(rb"([0-9]+)[-pP?]([0-9]+)")
+_CONFIDENCE = re.compile(rb"([0-9]+[-pP?][0-9]+)(?::|-(?![0-9]{2,}$|[2-9]$))(.+)")
+"""A link and what may be its confidence; behind `-` a whole number above 1 is none."""
 _NUMBER = re.compile(r"[0-9]+")
 
 
 def line_signs(head: Head, base: int) -> Signs | None:
     """Return the signs of a format with links like `0-0` on a line, for words counted from `base`: 0 or 1."""
-    lines = [line.rpartition("||| ")[2].split() for line in head.filled]
-    links = [[match for token in tokens if (match := _LINK.fullmatch(token))] for tokens in lines]
+    lines = [line.encode()[slice(*_place_of_links(line.encode()))].split() for line in head.filled]
+    links = [[match for token in tokens if (match := _LINK.fullmatch(_plain_link(token)))] for tokens in lines]
     found = sum(len(made) == len(tokens) for made, tokens in zip(links, lines, strict=True))
     if share_of_lines(found, len(lines)) < _LEAST:
         return None
@@ -132,7 +134,7 @@ def line_signs(head: Head, base: int) -> Signs | None:
     numbers = {int(number) for made in links for match in made for number in match.groups()}
     if not numbers:
         return Signs(POSSIBLE, why)
-    if any(match[1] == match[2] == "0" for made in links for match in made):
+    if any(match[1] == match[2] == b"0" for made in links for match in made):
         # Counted from 1, it would link NULL with NULL.
         return Signs(LIKELY, [*why, "0-0 occurs: words are counted from 0."]) if base == 0 else None
     if 0 in numbers:
@@ -170,7 +172,9 @@ def naacl_signs(head: Head) -> Signs | None:
 
 REVERSED = Param(BOOLEAN, default=False, doc="The text writes the target word first.")
 MAX_DIGITS = 9
-_FORM = "Join two word numbers by - (sure) or p (possible), as in 3-4 or 3p4."
+_FORM = (
+    "Join two word numbers by - (sure) or p (possible), as in 3-4 or 3p4; a confidence may follow (3-4-0.9, 3-4:0.9)."
+)
 _SPACE = np.zeros(256, np.bool_)
 _SPACE[list(b" \t\n\r\x0b\x0c")] = True
 
@@ -415,7 +419,23 @@ def _parsed(tokens: Tokens, limits: Limits) -> tuple[IntArray, BoolArray]:
     return values[:, :2], values[:, 2] != 0
 
 
+def is_number(field: bytes) -> bool:
+    """Tell whether a field is a confidence or a score."""
+    try:
+        float(field)
+    except ValueError:
+        return False
+    return True
+
+
+def _plain_link(token: bytes) -> bytes:
+    """Cut a confidence behind a link."""
+    match = _CONFIDENCE.fullmatch(token)
+    return match[1] if match and is_number(match[2]) else token
+
+
 def _link(token: bytes, limits: Limits) -> tuple[int, int, bool] | Fault:
+    token = _plain_link(token)
     for separator, sure in ((b"-", True), (b"p", False), (b"P", False), (b"?", False)):
         position = token.find(separator, 1)
         if position < 0:
@@ -429,22 +449,31 @@ def _link(token: bytes, limits: Limits) -> tuple[int, int, bool] | Fault:
     return Fault("alignment-bad-link", "is not a link")
 
 
+def _place_of_links(line: bytes) -> tuple[int, int]:
+    """Return where the links of a line begin and end: in its last field, or in the one before if that is a score."""
+    *before, last = line.split(b"|||")
+    if not before or not is_number(last):
+        return len(line) - len(last), len(line)
+    end = len(line) - len(last) - 3
+    return end - len(before[-1]), end
+
+
 def _without_prefixes(text: bytes) -> bytes:
-    """Blank out what some aligners print before the links: the sentences and `|||`, or a running number and a tab."""
+    """Blank out what some aligners print beside the links: the sentences and a score, or a running number and a tab."""
     if b"|||" not in text and b"\t" not in text:
         return text
     lines = text.split(b"\n")
     numbers: list[int] = []
     for index, line in enumerate(lines):
-        prefix = len(line) if line.rstrip().endswith(b"|||") else line.rfind(b"||| ") + 4 if b"||| " in line else 0
+        prefix, end = _place_of_links(line)
         number, tab, _ = line.partition(b"\t")
         if not prefix and tab and number.isdigit():
             prefix = len(number) + 1
             numbers.append(int(number[:MAX_DIGITS]))
             if numbers[-1] != numbers[0] + len(numbers) - 1:
                 raise InputError(_unordered(index + 1, quoted(number)))
-        if prefix:
-            lines[index] = b" " * len(line[:prefix].decode("utf-8")) + line[prefix:]
+        if prefix or end < len(line):
+            lines[index] = b" " * len(line[:prefix].decode("utf-8")) + line[prefix:end]
     return b"\n".join(lines)
 
 

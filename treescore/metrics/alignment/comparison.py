@@ -73,6 +73,7 @@ _SCORES = (
         "sure_links_in_sure",
         "sure_links",
         undefined="the output has no sure link",
+        one_sided=True,
     ),
     ratio_score(
         "sure_recall",
@@ -80,6 +81,7 @@ _SCORES = (
         "sure_links_in_sure",
         "sure",
         undefined=_NO_SURE,
+        one_sided=True,
     ),
     f1_score(
         "sure_f1",
@@ -95,6 +97,7 @@ _SCORES = (
         "links_in_possible",
         "links",
         undefined=_NO_LINKS,
+        one_sided=True,
     ),
     ratio_score(
         "possible_recall",
@@ -102,6 +105,7 @@ _SCORES = (
         "links_in_possible",
         "possible",
         undefined="gold has no link",
+        one_sided=True,
     ),
     f1_score(
         "possible_f1",
@@ -117,6 +121,7 @@ _SCORES = (
         "links_in_possible",
         "links",
         undefined=_NO_LINKS,
+        one_sided=True,
     ),
     ratio_score(
         "och_ney_recall",
@@ -124,6 +129,7 @@ _SCORES = (
         "links_in_sure",
         "sure",
         undefined=_NO_SURE,
+        one_sided=True,
     ),
     Score(
         name="och_ney_f1",
@@ -140,6 +146,7 @@ _COVERAGE = tuple(
         f"aligned_{side}_words",
         f"{side}_words",
         undefined=_NO_LENGTHS,
+        one_sided=True,
     )
     for side in ("source", "target")
 )

@@ -52,6 +52,7 @@ SCORES: tuple[Score, ...] = (
         "key_constituents",
         one_minus=True,
         undefined=NO_KEY,
+        one_sided=True,
     ),
     ratio_score(
         "precision",
@@ -59,6 +60,7 @@ SCORES: tuple[Score, ...] = (
         "matched",
         "response_constituents",
         undefined="the system has no constituent to compare",
+        one_sided=True,
     ),
 )
 LABELLED = ratio_score(

@@ -186,7 +186,7 @@ KINDS: Mapping[str, Callable[[_Text, Arcs], Arcs]] = {
 
 
 MAX_STEPS = 20_000_000
-"""Limit on the characters of all paths through empty nodes; their number can double with every empty node."""
+"""Limit on the work for all paths through empty nodes; their number can double with every empty node."""
 
 _NO_EDGES = ("_", "")
 _NO_WORD = -1
@@ -196,6 +196,10 @@ _EMPTY_NODE = re.compile(r"[0-9]+\.[0-9]+")
 
 _Edge = tuple[str, str]
 """Head and relation as written."""
+_Node = int | str
+"""A word or ROOT, or the ID of an empty node."""
+_Path = tuple[_Node, ...]
+"""A node, a relation, the next node, and so on."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -286,16 +290,24 @@ class _Reader:
     def arcs(self) -> Arcs:
         direct, left = self._direct()
         edges: list[tuple[int, int, str]] = []
+        through: dict[int, list[_Path]] = {}
         owners = owners_of(self._treebank.word_offsets)[left].tolist()
         lines, deps = (column[left].tolist() for column in (self._treebank.lines, self._treebank.deps))
         for word, number, line, sentence in zip(left.tolist(), deps, lines, owners, strict=True):
             for head, label in self._read(number, line, sentence):
-                if "." in head:
-                    edges += [(word, source, path) for source, path in self._resolved(head, label, line, sentence)]
-                elif (source := self._word(head, line, sentence)) is not None:
+                source = self._head(head, line, sentence)
+                if isinstance(source, int):
                     edges.append((word, source, label))
-        for node, number in enumerate(self._treebank.empty_deps.tolist()):
-            self._read(number, int(self._treebank.empty_lines[node]), int(self._treebank.empty_sentences[node]))
+                elif source is not None:
+                    through.setdefault(sentence, []).append((source, label, word))
+        bank = self._treebank
+        columns = bank.empty_ids, bank.empty_deps, bank.empty_lines, bank.empty_sentences
+        for node, number, line, sentence in zip(*(column.tolist() for column in columns), strict=True):
+            for head, label in self._read(number, line, sentence):
+                if self._collapse and (source := self._head(head, line, sentence)) is not None:
+                    through.setdefault(sentence, []).append((source, label, self._strings[node]))
+        for sentence, found in through.items():
+            edges += self._collapsed(found, self._offsets[sentence])
         self._problems.raise_if_any()
         vocabulary = self._treebank.vocabulary
         read = [(word, head, vocabulary.number(label)) for word, head, label in edges]
@@ -354,37 +366,44 @@ class _Reader:
             return []
         return edges
 
-    def _resolved(self, head: str, label: str, line: int, sentence: int) -> Iterator[tuple[int, str]]:
-        """Return the sources of an edge: its head, or every word from which a path through empty nodes leads here."""
-        # A path is (node, relations so far, the empty nodes on it as a linked list of pairs).
-        stack: list[tuple[str, str, tuple[str, object] | None]] = [(head, label, None)]
-        while stack:
-            node_id, path, passed = stack.pop()
-            if "." not in node_id:
-                word = self._word(node_id, line, sentence)
-                if word is not None:
-                    yield word, path
-                continue
-            node = self._empty[sentence].get(node_id) if self._empty else None
-            if node is None:
-                if self._collapse:
-                    self._add(line, sentence, "enhanced-unknown-empty-node", f"DEPS names {node_id}, which is not an "
-                              "empty node of the sentence. Add its line, or name a word.")  # fmt: skip
-                continue
-            if not self._collapse or self._was_passed(node_id, passed):
-                continue
-            edges = self._read(int(self._treebank.empty_deps[node]), int(self._treebank.empty_lines[node]), sentence)
-            self._spend(len(edges) * (len(path) + 8))
-            stack += [(above, f"{step}>{path}", (node_id, passed)) for above, step in reversed(edges)]
+    def _collapsed(self, edges: list[_Path], first_word: int) -> Iterator[tuple[int, int, str]]:
+        """Return word, source and relations of each path through empty nodes that the treebank tools' collapsing finds.
 
-    def _was_passed(self, node: str, passed: tuple[str, object] | None) -> bool:
-        chain: object = passed
-        while isinstance(chain, tuple):
-            self._spend(1)
-            if chain[0] == node:
-                return True
-            chain = chain[1]
-        return False
+        Two paths are joined at an empty node. What is joined passes no node twice, unless it leads from word to word:
+        a circle of empty nodes is walked round once at most. Which such walks are found depends on the order.
+
+        Args:
+            edges: of the sentence that begin or end in an empty node.
+            first_word: of the sentence.
+        """
+
+        def place(edge: _Path) -> tuple[int, int]:
+            if isinstance(edge[-1], int):
+                return edge[-1], 0
+            before, _, number = edge[-1].partition(".")
+            return first_word + int(before) - 1, int(number)
+
+        edges = sorted(dict.fromkeys(edges), key=place)
+        down = [edge for edge in edges if isinstance(edge[0], str)]
+        known = set(down)
+        up: dict[_Node, dict[_Path, None]] = {}
+        for edge in edges:
+            if isinstance(edge[-1], str):
+                up.setdefault(edge[-1], {})[edge] = None
+        known = set(down)
+        for lower in down:  # grows as it is read
+            for upper in list(up.get(lower[0], ())):
+                path = upper + lower[1:]
+                self._spend(4 * len(path))
+                first, last = path[0], path[-1]
+                if isinstance(first, int) and isinstance(last, int):
+                    yield last, first, ">".join(map(str, path[1::2]))
+                elif len(set(path[::2])) == len(path) // 2 + 1:
+                    if isinstance(first, str) and path not in known:
+                        known.add(path)
+                        down.append(path)
+                    if isinstance(last, str):
+                        up[last][path] = None
 
     def _spend(self, steps: int) -> None:
         self._steps += steps
@@ -392,7 +411,16 @@ class _Reader:
             detail = "The empty nodes of the text have too many paths through them to follow all."
             raise LimitError(Problem("too-many-enhanced-paths", detail))
 
-    def _word(self, head: str, line: int, sentence: int) -> int | None:
+    def _head(self, head: str, line: int, sentence: int) -> _Node | None:
+        """Return the word, ROOT or empty node that heads an edge; None, with a problem, if the sentence lacks it."""
+        if "." in head:
+            if not self._collapse:
+                return None
+            if self._empty and head in self._empty[sentence]:
+                return head
+            detail = f"DEPS names {head}, which is not an empty node of the sentence. Add its line, or name a word."
+            self._add(line, sentence, "enhanced-unknown-empty-node", detail)
+            return None
         if head not in self._numbers:
             self._numbers[head] = plain_number(head)
         number = self._numbers[head]

@@ -38,9 +38,12 @@ def _table(high: float | None) -> ScoreTable:
         correct, gold, system = (f"{row}.{count}" for count in ("correct", "gold", "system"))
         f1 = f1_score(f"{row}_f1", f"{doc}: F1.", correct, gold, system, "no side has enhanced edges")
         precision = ratio_score(
-            f"{row}_precision", f"{doc}: precision.", correct, system, high=high, undefined="the output has none"
+            f"{row}_precision", f"{doc}: precision.", correct, system, high=high, undefined="the output has none",
+            one_sided=True,
+        )  # fmt: skip
+        recall = ratio_score(
+            f"{row}_recall", f"{doc}: recall.", correct, gold, high=high, undefined="gold has none", one_sided=True
         )
-        recall = ratio_score(f"{row}_recall", f"{doc}: recall.", correct, gold, high=high, undefined="gold has none")
         scores += [replace(f1, high=high), precision, recall]
     return ScoreTable(names, tuple(scores))
 

@@ -107,9 +107,14 @@ def _table(rows: Mapping[str, str]) -> ScoreTable:
         correct, gold, system = (f"{prefix}{count}" for count in _COUNTS)
         scores += [
             f1_score(f"{prefix}f1", f"{what}: F1.", correct, gold, system, "no side has expressions"),
-            ratio_score(f"{prefix}precision", f"{what}: precision.", correct, system, undefined="the output has none"),
-            ratio_score(f"{prefix}recall", f"{what}: recall.", correct, gold, undefined="gold has none"),
-        ]
+            ratio_score(
+                f"{prefix}precision", f"{what}: precision.", correct, system, undefined="the output has none",
+                one_sided=True,
+            ),
+            ratio_score(
+                f"{prefix}recall", f"{what}: recall.", correct, gold, undefined="gold has none", one_sided=True
+            ),
+        ]  # fmt: skip
     return ScoreTable(tuple(f"{prefix}{count}" for prefix in rows for count in _COUNTS), tuple(scores))
 
 

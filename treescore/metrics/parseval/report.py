@@ -223,12 +223,12 @@ def discodop_report(outcome: Outcome, names: Sequence[str], choices: Choices) ->
     longest = int(lengths.max(initial=0))
     if longest <= choices.cutoff:
         columns: list[Counts] = [{**totals, "longest": longest}]
-        heading = " Summary (ALL) __________"
+        heading = " Summary (ALL) ".center(35, "_")
     else:
         short = {name.removeprefix("cutoff."): count for name, count in totals.items() if name.startswith("cutoff.")}
         short["longest"] = int(lengths[lengths <= choices.cutoff].max(initial=0))
         columns = [short, {**totals, "longest": longest}]
-        heading = f" Summary {'_' * 9} <= {choices.cutoff} ______ ALL"
+        heading = f"{' Summary ':_^27} <= {choices.cutoff} ______ ALL"
     return "".join(f"{line}\n" for line in [heading, *_discodop_lines(columns, only_gaps=choices.only_gaps)])
 
 

@@ -68,6 +68,10 @@ def _with_unscored(rows: Counts) -> Counts:
 _NO_GOLD, _NO_SYSTEM = "gold has no brackets", "the output has no brackets"
 _NEITHER, _NO_SENTENCE = "neither gold nor output has brackets", "no sentence could be scored"
 
+_ONE_SIDED = (
+    *("labelled_precision", "unlabelled_precision", "coverage"),
+    *("mean_crossing", "no_crossing", "two_or_fewer_crossing", "relative_crossing"),
+)
 _AMONG, _SCORED = "among", "scored"
 """Stand for the sentences of a share, and for those with a parse that could be scored."""
 
@@ -108,6 +112,7 @@ def _scores(prefix: str, suffix: str, columns: Mapping[str, str]) -> list[Score]
             higher_is_better=name not in ("mean_crossing", "relative_crossing"),
             high=None if name == "mean_crossing" else 1.0,
             undefined=undefined,
+            one_sided=name in _ONE_SIDED,
         )
         for name, doc, numerator, denominator, undefined in _RATIOS
     ]
@@ -198,6 +203,7 @@ def _gap_scores(prefix: str, suffix: str, complete: str, among: str) -> list[Sco
             f"{prefix}valid",
             f"{prefix}sentences",
             undefined=_NO_SENTENCES,
+            one_sided=True,
         ),
     ]
 
@@ -218,6 +224,7 @@ def _shares(prefix: str, name: str, what: str, counts: tuple[str, str, str], suf
             matched,
             system,
             undefined=f"the output has no {what}",
+            one_sided=True,
         ),
         ratio_score(
             f"{begin}recall",

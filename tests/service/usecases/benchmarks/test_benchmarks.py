@@ -173,13 +173,34 @@ class TestPatch:
         assert document["leaderboard"] == {**before["leaderboard"], "pick": "last"}
         assert before["leaderboard"] == {
             "public": True, "anonymous": True, "pick": "best", "frozen_at": None, "ladder": False, "split": None,
-            "scores": None, "margin": None, "unit": "auto",
+            "scores": None, "margin": None, "unit": "auto", "accept_one_sided": False,
         }  # fmt: skip
         assert document["closes_at"] == "2027-11-02T11:59:59.000Z"
         # what makes no sense changes nothing
         with pytest.raises(Unprocessable):
             task.patch(title="New", closes_at="2025-01-01T00:00:00Z")
         assert task.benchmark() == document
+
+
+def test_a_score_that_is_won_without_an_analysis_ranks_only_where_the_organiser_says_so(task, context):
+    accepted = {"leaderboard": {"accept_one_sided": True}}
+    won = {"metrics": ["ud"], "main_score": "ud.upos_aligned_accuracy"}
+
+    def refusal(ask):
+        with pytest.raises(Unprocessable) as error:
+            ask()
+        return [(problem.code, problem.pointer) for problem in error.value.problems]
+
+    wanted = [("one-sided-score", "/main_score")]
+    assert refusal(lambda: task.make(**won)) == wanted
+    task.make(**won, **accepted)
+    assert task.leaderboard()["one_sided"]
+    assert "one-sided" in task.board(format="markdown").body.decode()
+    assert refusal(lambda: task.patch(leaderboard={"accept_one_sided": False})) == wanted
+    task.revise({}, metrics=["ud"])
+    assert not task.leaderboard()["one_sided"]
+    task.patch(leaderboard={"accept_one_sided": False})
+    assert refusal(lambda: task.revise({}, main_score="ud.upos_aligned_accuracy")) == wanted
 
 
 class TestDelete:

@@ -94,8 +94,9 @@ def test_it_says_who_moved_and_by_how_much(board, context):
     assert shown(context, 2, ANYONE)["moved"] == shown(context, 2)["moved"]
 
 
-def test_who_moved_is_told_where_the_whole_board_is(board, context):
-    board.patch(feedback="items")
+@pytest.mark.parametrize("level", ["items", "gold"])
+def test_who_moved_is_told_where_the_whole_board_is(board, context, level):
+    board.patch(feedback=level)
     revise(board)
     board.work()
     assert shown(context, 2, board.lyon)["moved"]

@@ -10,10 +10,18 @@ import pytest
 
 from service.caller import Caller
 from service.errors import Conflict, Forbidden, Gone, NotFound, TooManyRequests, Unprocessable
-from service.requests import EventsQuery, InviteRequest, JoinRequest, PageQuery
+from service.requests import EventsQuery, InviteRequest, JoinRequest, PageQuery, TeamRequest
 from service.usecases.access import FAILURES_ALLOWED, authenticate
 from service.usecases.benchmarks.benchmarks import delete_benchmark
-from service.usecases.benchmarks.teams import create_invite, delete_invite, join, list_invites, list_teams, view_invite
+from service.usecases.benchmarks.teams import (
+    create_invite,
+    create_team,
+    delete_invite,
+    join,
+    list_invites,
+    list_teams,
+    view_invite,
+)
 from service.usecases.events import list_events
 from tests.fixtures.contexts import ORGANISER, later, with_config, work_of
 from tests.fixtures.tasks import ANYONE, SLUG, Task, once
@@ -63,6 +71,29 @@ def test_the_secret_is_shown_once_and_stored_as_a_hash(made, context):
         stored = db.exec_driver_sql("SELECT * FROM invites").all()
         events = db.exec_driver_sql("SELECT data, subject FROM events").all()
     assert new["secret"] not in str(stored) + str(events)
+
+
+def test_names_and_ids_that_look_like_others_are_refused_to_all_but_organisers(made, context):
+    for team, called in (("norway", "Oslo"), ("mit", "MIT")):
+        create_team(context, ORGANISER, SLUG, TeamRequest(id=team, name=called))
+    made.submit(ORGANISER, role="baseline", name="UDPipe")
+    new = invite(context)
+    for team, name, code, pointer in (
+        ("metz", "0slo", "confusable-name", "/name"),
+        ("metz", "UDPipe.", "confusable-name", "/name"),
+        ("metz", "Norway", "confusable-name", "/name"),
+        ("0slo", "Metz", "confusable-name", "/id"),
+        ("metz", "Organiser", "reserved-name", "/name"),
+        ("gold", "Metz", "reserved-name", "/id"),
+    ):
+        asked = JoinRequest(invite=new["secret"], id=team, name=name, contact="metz@example.org")
+        with pytest.raises((Conflict, Unprocessable)) as error:
+            join(context, STRANGER, asked)
+        assert [(problem.code, problem.pointer) for problem in error.value.problems] == [(code, pointer)]
+        assert slug_of(error) == ("name-taken" if code == "confusable-name" else "invalid-request")
+    assert view_invite(context, STRANGER, new["secret"])["teams_left"] == 2
+    create_team(context, ORGANISER, SLUG, TeamRequest(id="gold", name="Organiser"))
+    enter(context, new["secret"], "metz")
 
 
 def test_no_more_teams_are_made_than_it_allows(made, context):

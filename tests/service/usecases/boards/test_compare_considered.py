@@ -158,12 +158,20 @@ def test_only_pairs_of_the_team_that_sent_something_are_tested_again(case: Case,
     assert len(case.compared()["pairs"]) == 3
 
 
-def test_last_and_all_are_not_picked_by_scores(case: Case) -> None:
+def test_all_and_the_last_with_nothing_taken_back_are_not_picked_by_scores(case: Case) -> None:
     for pick in ("last", "all"):
         document = case.task.compared(pick=pick)
         assert all(pair["p_unselected"] is None for pair in document["pairs"])
         assert UNSELECTED in document["assumed"]
         assert case.task.leaderboard(ORGANISER, pick=pick)["significance"]["selection"] == "none"
+    # the last of what is left, once something was taken back, was picked
+    last = case.task.leaderboard(ORGANISER, pick="last")
+    assert column(last, "considered") == [1, 1]
+    case.task.change(case.ahead, case.sent[-1], withdrawn=True)
+    document, last = case.task.compared(pick="last"), case.task.leaderboard(ORGANISER, pick="last")
+    assert last["significance"]["selection"] == "adjusted"
+    assert sorted(column(last, "considered")) == [1, 5]
+    assert document["pairs"][0]["p"] > document["pairs"][0]["p_unselected"]
     case.task.patch(leaderboard={"pick": "chosen"})
     case.task.change(case.ahead, case.best, chosen=True)
     case.task.settle()

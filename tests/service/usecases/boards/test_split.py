@@ -304,12 +304,10 @@ class TestAfterClosing:
         task, _, _, _ = sent
         for form in ("json", "csv", "svg"):
             before = task.board(format=form)
-            again = task.board(etag=before.etag, format=form)
-            assert again.body == b""
             late = replace(task.context, now=lambda: LATER)
-            after = leaderboard(late, ANYONE, SLUG, LeaderboardQuery(format=form), before.etag)
+            after = leaderboard(late, ANYONE, SLUG, LeaderboardQuery(format=form))
             assert after.etag != before.etag
-            assert after.body not in (b"", before.body)
+            assert after.body != before.body
 
     def test_p_needs_no_allowance_for_picking(self, sent):
         task, callers, _, _ = sent
