@@ -489,8 +489,7 @@ def _place(side: Segmentation, position: int) -> tuple[str, int, int | None]:
         nodes = side.treebank.empty_lines
         while (nodes == line).any():
             line -= 1
-    line = line or None
-    return f"sentence {sentence}" + (f", line {line}" if line else ""), sentence, line
+    return f"sentence {sentence}" + (f", line {line}" if line else ""), sentence, line or None
 
 
 def _common_prefix(first: str, second: str) -> int:
