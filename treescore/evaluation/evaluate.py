@@ -376,9 +376,11 @@ class Evaluation:
         if lengths is None or lengths.any():
             return
         detail = "Gold has no word, so nothing can be scored. Write each word of the text, as the format has them."
-        warnings = self.gold.sentences.warnings
-        found = next((each for each in warnings if each.code == "bracket-without-words"), Problem("", ""))
-        problem = replace(found, code="gold-without-words", detail=f"{detail} {found.detail}".rstrip())
+        problem = Problem("gold-without-words", detail)
+        for each in self.gold.sentences.warnings:
+            if each.code == "bracket-without-words":
+                problem = replace(problem, detail=f"{detail} {each.detail}", line=each.line, column=each.column)
+                break
         raise InputError(problem.at(self._pointer, self.part))
 
     @property
