@@ -9,15 +9,13 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import count, filterfalse, islice
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 import orjson
 
 from treescore.core.arrays import BoolArray, Int32Array, IntArray
-
-if TYPE_CHECKING:
-    from treescore.errors import Problem
+from treescore.errors import Problem
 
 
 class _Numbers(dict[str, int]):
@@ -492,6 +490,42 @@ class ParallelTreebank:
 Treebank = (
     ConstituentTreebank | DiscontinuousTreebank | DependencyTreebank | SemanticTreebank | Alignments | ParallelTreebank
 )
+
+
+def without_blank_end(treebank: Any, gold: Treebank) -> Any:
+    """Return an output without the blank lines at its end that are more than gold's sentences, with a warning.
+
+    Others than lines of trees and links are returned as they are, and texts whose sentences have names.
+    """
+    lines = (ConstituentTreebank, DiscontinuousTreebank, Alignments)
+    size, extra = len(gold), len(treebank) - len(gold)
+    named = treebank.sentences.sent_ids or (isinstance(gold, Alignments) and gold.sentences.sent_ids)
+    if (
+        not isinstance(treebank, lines)
+        or extra <= 0
+        or named
+        or any(at >= size for at in treebank.sentences.unreadable)
+    ):
+        return treebank
+    changed: dict[str, Any] = {}
+    if isinstance(treebank, Alignments):
+        offsets, line = treebank.offsets, size + 1
+        changed |= {"offsets": offsets[: size + 1], "pair_ids": treebank.pair_ids[:size]}
+    else:
+        offsets, line = treebank.word_offsets, int(treebank.lines[size])
+        changed |= {name: getattr(treebank, name)[: size + 1] for name in ("word_offsets", "node_offsets")}
+        changed["lines"] = treebank.lines[:size]
+        nodes = int(treebank.node_offsets[size])
+        if isinstance(treebank, DiscontinuousTreebank):  # a blank line has a root
+            changed |= {name: getattr(treebank, name)[:nodes] for name in ("labels", "functions", "parents")}
+        elif nodes < len(treebank.labels):
+            return treebank
+    if offsets[size] < offsets[-1]:
+        return treebank
+    which = "1 blank line stands" if extra == 1 else f"{extra} blank lines stand"
+    detail = f"{which} after the last sentence, and {'is' if extra == 1 else 'are'} ignored. End the text before."
+    warnings = [*treebank.sentences.warnings, Problem("blank-line-at-end", detail, line=line)]
+    return replace(treebank, sentences=replace(treebank.sentences, warnings=warnings), **changed)
 
 
 def with_vocabulary(treebank: Treebank, vocabulary: Vocabulary) -> Treebank:

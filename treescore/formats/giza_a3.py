@@ -167,7 +167,7 @@ def _repeated(pairs: Sequence[_Pair]) -> Problem:
 
 def _pairs(text: bytes, limits: Limits, problems: ProblemList) -> Iterator[_Pair]:
     """Yield the pairs of a text; those that cannot be read are problems."""
-    lines = BytesIO(text.rstrip(b"\n"))
+    lines = BytesIO(text.rstrip())
     for start in count(0, _LINES):
         first, words, last = (lines.readline() for _ in range(_LINES))
         if not first and start:

@@ -13,7 +13,14 @@ from treescore.core.arrays import IntArray, owners_of
 from treescore.core.params import Json, Param
 from treescore.core.registry import Format, Text, make_format, register
 from treescore.core.text import BOM, Limits, checked_bytes
-from treescore.core.trees import Alignments, DependencyTreebank, ParallelTreebank, Sentences, Vocabulary
+from treescore.core.trees import (
+    Alignments,
+    DependencyTreebank,
+    ParallelTreebank,
+    Sentences,
+    Vocabulary,
+    without_blank_end,
+)
 from treescore.core.wording import counted
 from treescore.errors import InputError, Problem, placed
 from treescore.formats.shared.links import Links, alignments_of, lines_of_names, sorted_links
@@ -73,6 +80,7 @@ class Parallel(Format):
         if len(target) != len(source):
             raise InputError(_unequal("target", len(target), len(source)))
         with placed("/alignment"):
+            read[2] = links = without_blank_end(links, source)
             aligned = _by_sentence(links, source)
         warnings = [
             warning.at(f"/{name}")

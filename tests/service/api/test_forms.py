@@ -104,6 +104,12 @@ def test_invalid_utf8_is_told_with_its_place(stage: Stage) -> None:
     assert (error["code"], error["line"], error["column"]) == ("invalid-utf8", 2, 2)
 
 
+def test_a_packed_file_is_named_as_what_it_is(stage: Stage) -> None:
+    [error] = post(stage, META, {"gold": b"7z\xbc\xaf\x27\x1c", "A": b""}).json["errors"]
+    assert (error["code"], error["pointer"]) == ("packed-text", "/gold")
+    assert error["detail"].startswith("The file 'gold' is a 7z archive. Send the text")
+
+
 @pytest.mark.parametrize(
     ("media", "body"),
     [

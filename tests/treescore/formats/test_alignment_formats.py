@@ -144,7 +144,7 @@ def test_what_is_refused_and_where(
 
 def test_several_problems_at_once_up_to_the_cap() -> None:
     with pytest.raises(InputError) as caught:
-        read("pharaoh", "x 0-0 y\n" * 30)
+        read("pharaoh", "".join(f"x{n} 0-0 y{n}\n" for n in range(30)))
     assert (len(caught.value.problems), caught.value.total) == (20, 60)
     assert [problem.sentence for problem in caught.value.problems[:3]] == [1, 1, 2]
 

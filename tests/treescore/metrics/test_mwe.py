@@ -69,6 +69,31 @@ def test_what_the_original_program_refuses_is_refused():
     assert [problem.code for problem in caught.value.problems] == ["sentence-count-mismatch"]
 
 
+def test_what_the_original_program_reads_is_read_with_a_warning():
+    good = spaced("a/1:VID b/1", "c")
+    row = good.splitlines()[1]
+    cases = {
+        good.replace(HEADER, HEADER + HEADER): [("cupt-header-twice", 1)],
+        good.replace("\t1\n\n", "\t1 \n \t\n"): [("cupt-blanks-at-line-end", 3), ("cupt-blanks-at-line-end", 4)],
+        good.replace(row, f" {row}\t"): [("cupt-blanks-at-line-end", 2)],
+        good.replace(row, "1\ta\ta\t_\t_\t_\t77\t_\t_\t_\t1:VID"): [("conllu-head-out-of-range", 2)],
+        good.replace(row, "1\ta\ta\t_\t_\t_\tx\t_\t_\t_\t1:VID"): [("conllu-bad-head", 2)],
+        good.replace(row, f"1-2\tab{'_'.join(9 * [chr(9)])}1:VID\n{row}").replace("1:VID\n2", "*\n2"): [
+            ("cupt-code-at-range", 2)
+        ],
+    }
+    spec = parse_spec({"format": "cupt", "metrics": ["mwe"]})
+    for text_, expected in cases.items():
+        gold = Evaluation(spec, text_.encode())
+        outcomes, warnings = Evaluation(spec, good.encode()).score(text_.encode())
+        for found in (gold.gold.sentences.warnings, warnings):
+            assert [(warning.code, warning.line) for warning in found] == expected
+        assert outcomes["mwe"].totals.tolist() == [1, 1, 1, 2, 2, 2]
+    both = parse_spec({"format": "cupt", "metrics": ["mwe", "attachment"]})
+    with pytest.raises(InputError):
+        Evaluation(both, good.replace(row, row.replace("\t_\t_\t_\t_\t1", "\t77\t_\t_\t_\t1")).encode())
+
+
 def test_other_numbers_of_words_and_other_words_are_errors():
     for system, code in (("a/1:X b/1 c", "word-count-mismatch"), ("a/1:X d/1", "word-mismatch")):
         with pytest.raises(InputError) as caught:

@@ -101,7 +101,7 @@ def read_training(text: str, limits: Limits, *, compat: bool) -> Training:
         )
         raise LimitError(Problem("training-text-too-large", detail, pointer="/train"))
     with placed("/train"):
-        treebank = read_cupt(data, Vocabulary(), limits, ranges=not compat)
+        treebank = read_cupt(data, Vocabulary(), limits, ranges=not compat, any_heads=True)
         side = check_spans(treebank)
     strings = Vocabulary()
     names = treebank.vocabulary.strings

@@ -152,6 +152,7 @@ class Mwe(registry.Metric):
         ),
     }
     reads: ClassVar[tuple[type[Any], ...]] = (ExpressionTreebank,)
+    reads_heads: ClassVar[bool] = False
     examples: ClassVar[tuple[registry.Example, ...]] = (
         registry.Example("cupt", EXPRESSIONS),
         registry.Example("cupt", EXPRESSIONS, {"train": EXPRESSIONS[0][0]}),

@@ -19,6 +19,7 @@ from treescore.core.arrays import BoolArray, IntArray, offsets_of, ones_in
 from treescore.core.jit import compiled, interpreted, unless_interpreted, weighing
 from treescore.core.registry import Fields
 from treescore.core.trees import DependencyTreebank
+from treescore.core.wording import told_apart
 from treescore.errors import InputError, Problem
 from treescore.formats.shared.lines import short, without_spaces
 
@@ -458,6 +459,7 @@ def _difference(gold: Segmentation, system: Segmentation) -> Problem:
         f"(without spaces): {system_place} of the output, which {system_text}"
     )
     gold_text = f"has {short(gold.text[position:], 20)!r}" if position < len(gold.text) else "ends there"
+    apart = told_apart(*(side.text[position : position + 20] for side in (system, gold)))
     detail = f"{beginning}. Keep every character of the text when tokenizing."
     return Problem(
         "text-mismatch",
@@ -465,7 +467,7 @@ def _difference(gold: Segmentation, system: Segmentation) -> Problem:
         line=line,
         column=2 if line else None,
         sentence=sentence,
-        gold_detail=f"{beginning}, and {gold_place} of gold, which {gold_text}.",
+        gold_detail=f"{beginning}, and {gold_place} of gold, which {gold_text}.{apart}",
     )
 
 
@@ -475,8 +477,13 @@ def _place(side: Segmentation, position: int) -> tuple[str, int, int | None]:
     token = int(np.searchsorted(side.token_starts, position, "right")) - 1
     word = int(side.token_words[token])
     sentence = int(np.searchsorted(side.treebank.word_offsets, word, "right"))
-    line = int(side.treebank.lines[word]) or None
-    return f"sentence {sentence}" + (f", line {line}" if line else ""), sentence, line
+    line = int(side.treebank.lines[word])
+    if line and side.multiword[word]:  # the line of the range, which holds the characters, stands before
+        line -= 1
+        nodes = side.treebank.empty_lines
+        while (nodes == line).any():
+            line -= 1
+    return f"sentence {sentence}" + (f", line {line}" if line else ""), sentence, line or None
 
 
 def _common_prefix(first: str, second: str) -> int:
