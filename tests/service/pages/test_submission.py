@@ -185,6 +185,8 @@ def test_what_a_page_offers_and_says_is_so(stage: Stage, pick: str) -> None:
     assert change(client, page, "withdraw").status_code == 303
     assert offered(client) == set()
     assert said not in words_of(client.get(page))
+    assert task.organiser.delete(f"{task.address}/teams/lyon").status_code == 204
+    assert "Unnamed submission" in words_of(browser(stage).get(page))
 
 
 def test_a_name_that_is_refused_is_kept_in_the_form(stage: Stage) -> None:
