@@ -58,7 +58,7 @@
     if (event.ctrlKey || event.altKey || event.metaKey || typing(event.target) || off()) return;
     if (event.key === "j" || event.key === "k") follow(event.key);
     else if (event.key === "/") {
-      const field = document.querySelector("input[type=search]");
+      const field = document.querySelector("input[type=search][name=q]") ?? document.querySelector("input[type=search]");
       if (field) { event.preventDefault(); field.focus(); field.select(); }
     } else if (event.key === "?") {
       const help = document.getElementById("keys");
