@@ -187,7 +187,7 @@ def test_j_and_k_change_the_sentence(visit: Visit, site: Site) -> None:
     page.keyboard.press("k")
     expect(page.get_by_role("img", name="Sentence 1")).to_be_visible()
     page.keyboard.press("/")
-    expect(page.get_by_label("Words")).to_be_focused()
+    expect(page.locator("input[type=search][name=q]")).to_be_focused()
     page.keyboard.type("j")
     assert "n=1" in page.url
     assert seen.faults == []
