@@ -62,7 +62,8 @@ def show_admin_benchmark(benchmark: str) -> Response:
     return answers.page(
         "admin_benchmark.html", benchmark=document, etag=view.etag, levels=list(LEVELS), picks=PICKS, about=ABOUT,
         links=_links_text(document), revisions=listed.items, analytics=analytics,
-        climbing=() if report is None else report.items, state=state_of(document, context.now()),
+        climbing=() if report is None else report.items, more_teams=report is not None and report.next is not None,
+        figures=ScoreNames(document)(document["main_score"]).figures, state=state_of(document, context.now()),
     )  # fmt: skip
 
 
