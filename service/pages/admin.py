@@ -87,8 +87,11 @@ def show_difference(benchmark: str, number: int) -> Response:
     context = calls.context()
     document = orjson.loads(benchmarks.view_benchmark(context, caller, benchmark).body)
     difference = orjson.loads(revisions.difference(context, caller, benchmark, number).body)
+    failure = orjson.loads(revisions.view_revision(context, caller, benchmark, number).body)["failure"]
     figures = ScoreNames(document)(document["main_score"]).figures
-    return answers.page("admin_difference.html", benchmark=document, difference=difference, figures=figures)
+    return answers.page(
+        "admin_difference.html", benchmark=document, difference=difference, failure=failure, figures=figures
+    )
 
 
 @blueprint.post("/see-as")

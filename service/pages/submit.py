@@ -166,6 +166,7 @@ def _submit_values(
         "benchmark": None, "quota": None, "sent": (), "next": None, "closed": "", "state": "",
         "kept": {name: fields.get(name, "") for name in KEPT},
         "key": uploads.new_key(), "problem": None, "check": None, "asked": (), "targets": (), "baseline": BASELINE,
+        "most_bytes": context.config.max_upload_bytes,
     }  # fmt: skip
     if not slug:
         return values
