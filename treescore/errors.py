@@ -167,6 +167,11 @@ class ProblemList:
     problems: list[Problem] = field(default_factory=list)
     total: int = 0
 
+    @property
+    def full(self) -> bool:
+        """Whether further problems are only counted, so that they need no words."""
+        return len(self.problems) >= self.cap
+
     def add(self, problem: Problem) -> None:
         """Keep the problem; beyond the cap only count it."""
         self.total += 1

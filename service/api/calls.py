@@ -222,16 +222,23 @@ def polled(
     return answers.linked(answers.conditional(view, wait, kind), view.next)
 
 
-def body(schema: Strict[Loaded], read_form: Callable[[FlaskRequest, Config], object] | None = None) -> Loaded:
+def body(
+    schema: Strict[Loaded], read_form: Callable[[FlaskRequest, Config], object] | None = None, limit: int | None = None
+) -> Loaded:
     """Return the request that the body stands for: JSON, or a form where `read_form` can read one.
+
+    Only requests that can be forms hold whole texts: other bodies are small, or have a `limit` of their own. Call it
+    after `caller`.
 
     Raises:
         ServiceError: 400, 413, 415 or 422.
     """
     config = context().config
-    if read_form is not None and bodies.media_type(request, bodies.JSON, forms.FORM) == forms.FORM:
-        return load(schema, read_form(request, config), config.max_problems)
-    return load(schema, bodies.read_json(request, config.max_body_bytes), config.max_problems)
+    with bodies.alone(request):
+        if read_form is not None and bodies.media_type(request, bodies.JSON, forms.FORM) == forms.FORM:
+            return load(schema, read_form(request, config), config.max_problems)
+        most = limit or (config.max_small_body_bytes if read_form is None else config.max_body_bytes)
+        return load(schema, bodies.read_json(request, most, config.max_body_values), config.max_problems)
 
 
 def parts_body(schema: Strict[Loaded], folder: str, key: str | None = None) -> Loaded:
