@@ -231,9 +231,13 @@ class Config:
         max_systems: systems of one job.
         max_wait_seconds: the longest `Prefer: wait`.
         max_job_seconds: run time of one job.
+        max_run_bytes: memory that a run may map beyond what its worker has; texts whose format may take more are
+            refused. 0: any.
         spread_bytes: outputs of a submission, unpacked, from which on idle workers share its parts; 0 for never.
         max_attempts: runs of one job before an internal error is final.
         max_queued: runs of one principal that may be queued at once, 0 for any number; organisers have no limit.
+        max_changes: changes of submissions and webhooks of one token in an hour, 0 for any number; organisers have no
+            limit.
         gold_cache_dir: where the folder with gold as it was read is made, in each machine that scores; empty: data_dir.
         gold_cache_bytes: size of what this database has there, beyond which the oldest files are deleted; 0: none.
         max_sentences, max_words, max_depth, max_lineage_cells, max_training_bytes, max_problems: see
@@ -277,9 +281,11 @@ class Config:
     max_systems: int = 200
     max_wait_seconds: int = 60
     max_job_seconds: int = 900
+    max_run_bytes: int = 8_000_000_000
     spread_bytes: int = 35_000_000
     max_attempts: int = 3
     max_queued: int = 20
+    max_changes: int = 200
     gold_cache_dir: str = ""
     gold_cache_bytes: int = 2_000_000_000
     max_sentences: int = 1_000_000

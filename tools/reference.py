@@ -187,6 +187,7 @@ def formats_page() -> Iterator[str]:
             else []
         )
         said += [f"Metrics: {names(metrics, 'metrics.md')}."]
+        said += [f"Memory: up to {text_format.memory} bytes for a byte of text."]
         yield " ".join(said) + "\n"
 
 

@@ -181,6 +181,8 @@ ZSTD_PIECE = 512
 ZSTD_WINDOW = 8 << 20
 """The largest window that RFC 9659 allows in the content coding."""
 MAX_MEMBERS = 10_000
+FREE_ROOM, MOST_TIMES = 16_000_000, 100
+"""Bytes that packed data may always unpack to, and how many times their size: treebanks pack to a tenth."""
 DRAINED = 256 << 20
 """Bytes read past the limit, so that the sender reads the error instead of a broken pipe."""
 JSON = "application/json"
@@ -239,6 +241,8 @@ class Body(io.RawIOBase):
                 self._count += len(piece)
                 if self._count > self._limit:
                     raise self._too_large()
+                if self._count > room_of(sent):
+                    raise self._too_large(_TOO_MANY_TIMES)
                 yield piece
         self._decoder.finish()
 
@@ -248,11 +252,13 @@ class Body(io.RawIOBase):
         except (OSError, ParseException) as error:
             raise BadRequest("The body is incomplete or badly chunked.") from error
 
-    def _too_large(self) -> PayloadTooLarge:
+    def _too_large(self, detail: str | None = None) -> PayloadTooLarge:
         left = DRAINED
         while left > 0 and (chunk := self._received()):
             left -= len(chunk)
-        return PayloadTooLarge(f"The unpacked body exceeds {self._limit} bytes. Send less, or several requests.")
+        return PayloadTooLarge(
+            detail or f"The unpacked body exceeds {self._limit} bytes. Send less, or several requests."
+        )
 
 
 class _Identity:
@@ -317,6 +323,17 @@ class _Zstd:
             raise _damaged("zstd")
 
 
+_TOO_MANY_TIMES = (
+    f"The data unpack to more than {FREE_ROOM:,} bytes and more than {MOST_TIMES} times their size. Send them as they "
+    "are, or in several requests."
+)
+
+
+def room_of(packed: int) -> int:
+    """Return how many bytes so many packed ones may unpack to: a few kilobytes could fill the memory."""
+    return max(FREE_ROOM, MOST_TIMES * packed)
+
+
 def unpacked(data: bytes, coding: str, limit: int) -> bytes:
     """Return packed data unpacked, as those of a body.
 
@@ -326,11 +343,13 @@ def unpacked(data: bytes, coding: str, limit: int) -> bytes:
         UnsupportedMediaType: the coding is not supported.
     """
     decoder = _decoder(coding)
-    pieces, count = list[bytes](), 0
+    pieces, count, room = list[bytes](), 0, room_of(len(data))
     for piece in decoder.feed(data):
         count += len(piece)
         if count > limit:
             raise PayloadTooLarge(f"The unpacked files exceed {limit} bytes. Send less, or several requests.")
+        if count > room:
+            raise PayloadTooLarge(_TOO_MANY_TIMES)
         pieces.append(piece)
     decoder.finish()
     return b"".join(pieces)

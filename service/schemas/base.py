@@ -107,7 +107,9 @@ def load(schema: Strict[Loaded], value: object, cap: int) -> Loaded:
     try:
         loaded: Loaded = schema.load(value)  # type: ignore[arg-type]
     except ValidationError as error:
-        problems = ProblemList(cap, list(islice(_problems(error.messages, ""), cap)), _count(error.messages))
+        problems = ProblemList(cap)
+        problems.extend(islice(_problems(error.messages, ""), cap))
+        problems.total += max(0, _count(error.messages) - cap)
         raise Unprocessable(
             problems_counted(problems.total), problems=problems.problems, total=problems.total
         ) from error

@@ -249,8 +249,8 @@ def under_way(db: Connection, benchmark_id: str) -> bool:
     return db.scalar(query.where(c.benchmark_id == benchmark_id).limit(1)) is not None
 
 
-def recent_seconds(db: Connection, benchmark_id: str, limit: int) -> float:
-    """Return the mean duration of the last scored submissions of a benchmark, 1 before there is one."""
+def recent_seconds(db: Connection, benchmark_id: str, limit: int) -> int:
+    """Return the mean whole seconds of the last scored submissions of a benchmark, 1 before there is one."""
     query = (
         select(runs.c.started_at, runs.c.finished_at)
         .join(submissions, submissions.c.run_id == runs.c.id)
@@ -259,7 +259,7 @@ def recent_seconds(db: Connection, benchmark_id: str, limit: int) -> float:
         .limit(limit)
     )
     seconds = [(row.finished_at - row.started_at).total_seconds() for row in db.execute(query) if row.started_at]
-    return sum(seconds) / len(seconds) if seconds else 1.0
+    return max(1, round(sum(seconds) / len(seconds))) if seconds else 1
 
 
 def scored_equal(

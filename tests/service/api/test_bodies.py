@@ -11,6 +11,7 @@ from flask import Request
 from gunicorn.http.errors import InvalidChunkSize  # type: ignore[import-untyped]
 from werkzeug.test import EnvironBuilder
 
+from service.api import bodies
 from service.api.bodies import MAX_MEMBERS, Body, media_type, parse_json, read_json
 from service.errors import BadRequest, PayloadTooLarge, ServiceError, UnsupportedMediaType
 from treescore.errors import Problem
@@ -95,6 +96,18 @@ def test_a_zstd_bomb_of_a_gigabyte_is_refused_before_it_goes_off(bounded_memory:
     assert len(bomb) < 100_000
     with bounded_memory(limit=60_000_000), pytest.raises(PayloadTooLarge):
         read(bomb, "zstd")
+
+
+@pytest.mark.parametrize("coding", ["gzip", "zstd"])
+def test_a_packed_byte_stands_for_a_hundred_at_most_beyond_what_is_free(coding: Any, monkeypatch: Any) -> None:
+    packed = PACKERS[coding](TEXT)
+    assert 100 * len(packed) < len(TEXT)
+    monkeypatch.setattr(bodies, "FREE_ROOM", len(TEXT) - 1)
+    for reads in (read, lambda data, how: bodies.unpacked(data, how, 1_000_000)):
+        with pytest.raises(PayloadTooLarge, match="100 times their size"):
+            reads(packed, coding)
+    monkeypatch.setattr(bodies, "FREE_ROOM", len(TEXT))
+    assert read(packed, coding) == TEXT
 
 
 def test_a_zstd_window_past_the_agreed_bound_is_refused() -> None:
