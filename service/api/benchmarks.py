@@ -161,7 +161,7 @@ def read_teams(request: Request, config: Config) -> TeamRequest | TeamsRequest:
         ServiceError: 400, 413, 415 or 422.
     """
     table = bodies.media_type(request, bodies.JSON, CSV) == CSV
-    body = io.BufferedReader(bodies.Body(request, bodies.ALONE), bodies.CHUNK).read()
+    body = io.BufferedReader(bodies.Body(request, min(bodies.ALONE, config.max_body_bytes)), bodies.CHUNK).read()
     if table:
         return load_teams(body, config.max_problems)
     value = bodies.parse_json(body, config.max_body_values)

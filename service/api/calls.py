@@ -192,7 +192,12 @@ def load_query(schema: Strict[Loaded], given: Mapping[str, Sequence[str]]) -> Lo
         raise BadRequest(details, slug="invalid-query") from error
 
 
-def _given_key() -> str | None:
+def given_key() -> str | None:
+    """Return the client's key for its request, before the body is read; None without one.
+
+    Raises:
+        BadRequest: the key is invalid.
+    """
     given = request.headers.get("Idempotency-Key")
     if given is not None and not _KEY.fullmatch(given):
         raise BadRequest("Invalid Idempotency-Key. Send 1 to 255 visible ASCII characters, as a UUID.")
@@ -237,7 +242,8 @@ def body(
     with bodies.alone(request):
         if read_form is not None and bodies.media_type(request, bodies.JSON, forms.FORM) == forms.FORM:
             return load(schema, read_form(request, config), config.max_problems)
-        most = limit or (config.max_small_body_bytes if read_form is None else config.max_body_bytes)
+        own = config.max_small_body_bytes if read_form is None else config.max_body_bytes
+        most = min(limit or own, config.max_body_bytes)
         return load(schema, bodies.read_json(request, most, config.max_body_values), config.max_problems)
 
 
@@ -256,7 +262,7 @@ def idempotency_key(asked: Request) -> IdempotencyKey | None:
     Raises:
         BadRequest: the key is invalid.
     """
-    key = _given_key()
+    key = given_key()
     return None if key is None else IdempotencyKey(key, bodies.digest(request, asked))
 
 

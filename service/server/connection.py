@@ -283,6 +283,7 @@ REASONS = {
     408: "Request Timeout",
     413: "Content Too Large",
     429: "Too Many Requests",
+    501: "Not Implemented",
     503: "Service Unavailable",
     507: "Insufficient Storage",
 }
