@@ -63,7 +63,8 @@ def show_admin_benchmark(benchmark: str) -> Response:
     return answers.page(
         "admin_benchmark.html", benchmark=document, etag=view.etag, levels=list(LEVELS), picks=PICKS, about=ABOUT,
         links=_links_text(document), revisions=listed.items, analytics=analytics,
-        climbing=() if report is None else report.items, state=state_of(document, context.now()),
+        climbing=() if report is None else report.items, more_teams=report is not None and report.next is not None,
+        figures=ScoreNames(document)(document["main_score"]).figures, state=state_of(document, context.now()),
     )  # fmt: skip
 
 
@@ -87,8 +88,11 @@ def show_difference(benchmark: str, number: int) -> Response:
     context = calls.context()
     document = orjson.loads(benchmarks.view_benchmark(context, caller, benchmark).body)
     difference = orjson.loads(revisions.difference(context, caller, benchmark, number).body)
+    failure = orjson.loads(revisions.view_revision(context, caller, benchmark, number).body)["failure"]
     figures = ScoreNames(document)(document["main_score"]).figures
-    return answers.page("admin_difference.html", benchmark=document, difference=difference, figures=figures)
+    return answers.page(
+        "admin_difference.html", benchmark=document, difference=difference, failure=failure, figures=figures
+    )
 
 
 @blueprint.post("/see-as")

@@ -424,7 +424,7 @@ def _charged_validation(benchmark_id: str) -> ColumnElement[bool]:
 
 
 MOST_SENT = 2_000
-"""Submissions of one team, and outputs of several teams, that are read; the newest."""
+"""Submissions of one team that are read; the newest."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -465,34 +465,19 @@ def sent_by_team(db: Connection, benchmark_id: str, team_id: str, revision: int)
     ]
 
 
-def equal_outputs(db: Connection, benchmark_id: str, team_ids: Sequence[str]) -> dict[str, list[dict[str, str]]]:
-    """Return the submissions whose outputs, part by part, another team sent too: by team, with the other one."""
+def outputs_of_teams(db: Connection, benchmark_id: str, limit: int) -> list[tuple[str, str, dict[str, str]]]:
+    """List the newest submissions of teams, deleted ones included, oldest first: id, team, digest of each part."""
     c = submissions.c
-    in_benchmark = (c.benchmark_id == benchmark_id) & c.team_id.is_not(None) & (c.outputs_digest != "")
-    shared = (
-        select(c.outputs_digest)
-        .where(in_benchmark)
-        .group_by(c.outputs_digest)
-        .having(func.count(c.team_id.distinct()) > 1)
-    )
     query = (
-        select(c.id, c.team_id, c.outputs_digest)
-        .where(in_benchmark, c.outputs_digest.in_(shared))
+        select(c.id, c.team_id, c.outputs)
+        .where(c.benchmark_id == benchmark_id, c.team_id.is_not(None), c.outputs_digest != "")
         .order_by(c.id.desc())
-        .limit(MOST_SENT)
+        .limit(limit)
     )
-    first: dict[str, dict[str, str]] = {}
-    for row in list(db.execute(query))[::-1]:
-        first.setdefault(row.outputs_digest, {}).setdefault(row.team_id, row.id)
-    found: dict[str, list[dict[str, str]]] = {team: [] for team in team_ids}
-    for senders in first.values():
-        for team in senders.keys() & found.keys():
-            found[team] += [
-                {"submission": senders[team], "other_team": other, "other_submission": submission}
-                for other, submission in senders.items()
-                if other != team
-            ]
-    return found
+    return [
+        (row.id, row.team_id, {part: output["digest"] for part, output in orjson.loads(row.outputs).items()})
+        for row in list(db.execute(query))[::-1]
+    ]
 
 
 MOST_ATTEMPTS = 20_000

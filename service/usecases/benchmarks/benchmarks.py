@@ -29,7 +29,7 @@ from service.store.revisions import Part, Revision
 from service.store.runs import CANCELLED, FAILED, QUEUED, RUNNING, SUCCEEDED
 from service.store.submissions import SentAttempt
 from service.usecases.access import IdempotencyKey, benchmark_of, claim_key
-from service.usecases.benchmarks.settings import check_part_name, complete_settings, revision_warnings
+from service.usecases.benchmarks.settings import check_part_name, complete_settings, revision_warnings, time_warnings
 from service.usecases.boards.work import schedule_board_comparison
 from service.usecases.events import record_event
 from service.usecases.runs import TEXT_TYPE, Page, View, body_view, json_view, moment, page_of, queue_runs, wait_for
@@ -319,7 +319,9 @@ def _benchmark_document(db: Connection, context: Context, caller: Caller, benchm
         "updated_at": moment(gate.whole_second(benchmark.updated_at)),
         # the failure of gold quotes gold
         "failure": gate.failure_view(level, shown.failure) if shown.failure and level >= Level.GOLD else None,
-        "warnings": revision_warnings(db, benchmark, shown) if level >= Level.GOLD else [],
+        "warnings": (
+            [*time_warnings(benchmark), *revision_warnings(db, benchmark, shown)] if level >= Level.GOLD else []
+        ),
     }
 
 

@@ -76,7 +76,7 @@ def submit(
         id=submission_id,
         benchmark_id=slug,
         team_id=team_id,
-        name=request.name or submission_id,
+        name=request.name or f"Submission of {now:%Y-%m-%d %H:%M:%S} UTC",
         notes=request.notes,
         links={} if request.links is None else request.links.over({}),
         role=role,

@@ -55,6 +55,7 @@ def table_of(alpha: float) -> ScoreTable:
         ratios=_OCH_NEY,
         join=weighted_harmonic(alpha),
         undefined=_UNDEFINED,
+        one_sided=alpha in (0.0, 1.0),
     )
     return ScoreTable(COUNT_NAMES, (*_SCORES, fraser_marcu, *_COVERAGE))
 
