@@ -261,7 +261,7 @@ class BufferingWorker(ThreadWorker):  # type: ignore[misc]
             self._send_now(conn, CONTINUE)
 
     def _ask(self, conn: connection.Connection) -> None:
-        """Let the application answer by the head alone, or say how large a body it takes. Nothing is read meanwhile."""
+        """Let the application answer by the head alone, or say how large a body it takes. Nothing is read until then."""
         assert self.lanes is not None  # noqa: S101 - set before the loop
         assert conn.arrival is not None  # noqa: S101 - set where the request begins
         lane = self.lanes.of(conn.arrival.request)
@@ -292,7 +292,7 @@ class BufferingWorker(ThreadWorker):  # type: ignore[misc]
         assert conn.arrival is not None  # noqa: S101 - set where the request begins
         conn.lane.requests -= 1
         if conn.stage is not connection.Stage.BODY:
-            return  # it has ended meanwhile
+            return  # it has ended
         if future.cancelled() or future.exception() is not None:
             self._refuse(conn, Unavailable("The request could not be looked at. Retry."))
             return
