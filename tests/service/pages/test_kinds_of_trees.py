@@ -72,6 +72,8 @@ def test_what_is_told_of_trees_with_gaps(kept_stage: Stage, gap_metric: str) -> 
     assert 'class="bridge"' in page
     assert "VP-OC" in page
     assert "1 missed, 1 wrong of 4 constituents" in page
+    assert '<span class="vh">errors: </span>2<' in page  # by which the list is ordered
+    assert "1 missed, 1 wrong of 4 constituents" in page
     assert '<span class="vh">errors: </span>2</span>' in page
     assert '<option value="head">' not in page
 
@@ -114,6 +116,10 @@ def test_a_benchmark_gives_words_alone_and_shows_teams_their_own(
     assert shown in blind
     assert hidden not in blind
     address = task.submit(team, case["system"])
+    for of_heads in ("words wrong", "Nothing is wrong"):
+        assert (
+            form != "cupt" or of_heads not in team.get(f"{address.replace('/v1/submissions/', '/s/')}/sentences").text
+        )
     item = team.get(f"{address}/items").json["items"][at]
     assert {name: item[name] for name in own} == own
     for page in (task.address.replace("/v1/benchmarks/", "/b/") + "/about", address.replace("/v1/submissions/", "/s/")):
