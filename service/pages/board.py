@@ -116,7 +116,7 @@ def _board_values(benchmark: str, view: View, sort: str, asked: Mapping[str, str
         "sort": sort,
         "query": query,
         "sort_links": partial(_sort_link, query, sort),
-        "caption": _board_caption(board, ranking, len(document["parts"])),
+        "caption": _board_caption(board, ranking, len(document["parts"]), by_rank=not sort),
         "parts": part_choices(document),
         "picks": PICKS if visitor().caller.organiser else (),
         "exports": export_links(
@@ -193,8 +193,8 @@ def _sort_link(query: Mapping[str, str], sort: str, column: str, best: str = "-"
     return "?" + urlencode({**members, SORT: other if sort == wanted else wanted})
 
 
-def _board_caption(board: Mapping[str, Json], ranking: NamedScore, parts: int) -> str:
-    """Say what is measured, and how it was tested."""
+def _board_caption(board: Mapping[str, Json], ranking: NamedScore, parts: int, *, by_rank: bool) -> str:
+    """Say what is measured, and how it was tested; of the lines between rows only where these stand by rank."""
     part = board["part"]
     if part == "macro":
         measured = f"Mean {ranking.label} of {counted(parts, 'part')}."
@@ -208,10 +208,10 @@ def _board_caption(board: Mapping[str, Json], ranking: NamedScore, parts: int) -
     if significance["test"] is None or not significance["pairs"]:
         return f"{measured} {significance['reason'] or ''}".strip()
     units, correction = units_name(significance["unit"]), correction_name(significance["correction"])
-    return (
-        f"{measured} A line is drawn where every team above differs from every team below (paired permutation over "
-        f"{units}, {correction}, α = {significance['alpha']:g})."
-    )
+    how = f"paired permutation over {units}, {correction}, α = {significance['alpha']:g}"
+    if not by_rank:
+        return f"{measured} Ranks that the tests leave open: {how}."
+    return f"{measured} A line is drawn where every team above differs from every team below ({how})."
 
 
 def _pairs(board: Mapping[str, Json]) -> str:

@@ -6,12 +6,13 @@ Scores are printed as the field prints them, differences with their sign.
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import Any
 
 from markupsafe import Markup, escape
 
+from service.policy.figures import INTERVAL_DIGITS, rounded_bound
 from service.requests import MACRO, POOLED
 from service.usecases.scoring.config import stored_spec
 from treescore.core.params import Json
@@ -79,8 +80,16 @@ class ScoreFigures:
         return MISSING if value is None else signed_words(value, self.figures)
 
     def interval(self, low: float | None, high: float | None) -> str:
-        """Return the bounds of a score's interval; nothing where there is none."""
-        return interval_words(low, high, self.figures)
+        """Return the bounds of a score's interval, with no digit that the level does not show; nothing without one."""
+        words = interval_words(low, high, self.figures)
+        if low is None or high is None or not words or not low == rounded_bound(low) or not high == rounded_bound(high):
+            return words
+        return "–".join(value_words(bound, self._of_bound(bound)) for bound in (low, high))
+
+    def _of_bound(self, bound: float) -> Figures:
+        """Return how a bound with INTERVAL_DIGITS significant digits is written."""
+        before = len(f"{abs(bound * self.factor):.0f}")
+        return replace(self.figures, decimals=min(self.figures.decimals, max(0, INTERVAL_DIGITS - before)))
 
     def span(self, low: float | None, high: float | None) -> str:
         """Return the bounds of a difference's interval; nothing where there is none."""
