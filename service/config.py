@@ -224,7 +224,9 @@ class Config:
         max_unfinished: requests that arrive, and answers that are being sent, at once in each API process.
         max_unfinished_each: those of one address.
         max_waits_each: requests with `Prefer: wait` of one caller that may wait at once in each API process.
-        max_body_bytes: size of a JSON body, unpacked.
+        max_small_body_bytes: size of a body that holds no text to score, unpacked, and of a form of a page.
+        max_body_bytes: size of a JSON body with texts, unpacked.
+        max_body_values: values in a JSON body.
         max_upload_bytes: size of a multipart body, unpacked.
         max_systems: systems of one job.
         max_wait_seconds: the longest `Prefer: wait`.
@@ -272,7 +274,9 @@ class Config:
     max_unfinished: int = 512
     max_unfinished_each: int = 16
     max_waits_each: int = 4
+    max_small_body_bytes: int = 64_000
     max_body_bytes: int = 64_000_000
+    max_body_values: int = 2_000_000
     max_upload_bytes: int = 1_000_000_000
     max_systems: int = 200
     max_wait_seconds: int = 60

@@ -189,6 +189,11 @@ class ProblemList:
     _like: dict[object, int] = field(default_factory=dict)
 
     @property
+    def full(self) -> bool:
+        """Whether problems of further kinds are only counted, so that they need no words."""
+        return len(self._kept) >= self.cap
+
+    @property
     def problems(self) -> list[Problem]:
         """Those that are kept, in order."""
         return [problem.with_like(self._like.get(kind, 0)) for kind, problem in self._kept.items()]

@@ -123,7 +123,7 @@ def read_form(request: Request, config: Config) -> tuple[dict[str, Json], list[t
     if len(metas) != 1:
         detail = f"The form has {len(metas)} fields `meta`. Send one, with the JSON document without its texts."
         raise BadRequest(detail, slug="malformed-body")
-    document = bodies.parse_json(metas[0])
+    document = bodies.parse_json(metas[0], config.max_body_values)
     if not isinstance(document, dict):
         raise invalid("wrong-type", "", "The field `meta` must be a JSON object.")
     left = config.max_upload_bytes

@@ -14,6 +14,7 @@ from flask import Response, request
 
 from service.api import answers as api_answers
 from service.api import calls
+from service.api.bodies import ALONE
 from service.errors import NotFound
 from service.pages import answers, visitors
 from service.pages.benchmarks import benchmark_document, state_of
@@ -163,8 +164,9 @@ def show_teams(benchmark: str) -> Response:
 def make_teams(benchmark: str) -> Response:
     """Make the teams of a table, all or none; their tokens are in this answer only."""
     caller = visitors.member("organise")
-    visitors.check_form()
     context = calls.context()
+    request.max_content_length = request.max_form_memory_size = ALONE
+    visitors.check_form()
     sent = request.files.get("file")
     table = sent.read() if sent is not None and sent.filename else request.form.get("table", "").encode()
     made = teams.create_teams(context, caller, benchmark, load_teams(table, context.config.max_problems))

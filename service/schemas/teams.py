@@ -91,10 +91,11 @@ def load_teams(body: bytes, cap: int) -> Teams:
     header = _header(rows[0] if rows else Row(1, ()), problems)
     if problems.total:
         raise unprocessable(problems)
-    teams = [team for row in rows[1:] if (team := _team(row, header, problems)) is not None]
-    if not problems.total and not 1 <= len(teams) <= MAX_TEAMS:
-        detail = f"The table has {len(teams)} teams. Give 1 to {MAX_TEAMS:,} teams, each in a line below the header."
+    if not 1 <= len(rows) - 1 <= MAX_TEAMS:
+        detail = f"The table has {len(rows) - 1} teams. Give 1 to {MAX_TEAMS:,} teams, each in a line below the header."
         problems.add(Problem(code="bad-value", line=1, column=1, detail=detail))
+    else:
+        teams = [team for row in rows[1:] if (team := _team(row, header, problems)) is not None]
     if problems.total:
         raise unprocessable(problems)
     column = header.index("id") + 1
