@@ -151,6 +151,15 @@ def test_each_choice_beats_the_preset() -> None:
     assert brackets("(S (N a))\n", "(S (N b))\n", check_words=False) == (1, 1, 1)
 
 
+@pytest.mark.parametrize("prm", ["COLLINS.prm", "x", "# x\n\n/a b/COLLINS.prm\n", f"{TREE}\n"])
+def test_a_text_without_a_keyword_is_no_parameter_file(prm: str) -> None:
+    with pytest.raises(InputError, match="no known keyword") as caught:
+        outcome_of(f"{TREE}\n", f"{TREE}\n", prm=prm)
+    assert [(each.code, each.pointer) for each in caught.value.problems] == [
+        ("prm-without-keyword", "/metrics/0/params/prm")
+    ]
+
+
 def test_a_parameter_file_is_read_as_evalb_reads_it_and_what_it_changes_not_is_told() -> None:
     prm = "DEBUG 1\nMAX_ERROR 5\nFOO 1\nEQ_LABEL A\nDELETE_LABEL S\nCUTOFF_LEN 3 x\nLABELED\n"
     spec, outcome = outcome_of(f"{TREE}\n", f"{TREE}\n", prm=prm)
