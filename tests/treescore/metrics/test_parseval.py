@@ -198,3 +198,24 @@ def test_brackets_stand_under_the_sides_that_have_them() -> None:
         ("NP", 1, 3, "x", "", "missed"),
         ("NP", 1, 3, "x", "x", ""),
     ]
+
+
+@pytest.mark.parametrize(
+    ("gold", "output", "params", "told"),
+    [
+        ("(TOP {})", "(ROOT {})", {}, ["Every tree of the output has the outermost bracket 'ROOT'"]),
+        ("( {})", "(TOP {})", {}, ["Every tree of gold has the outermost bracket without a label"]),
+        ("(TOP {})", "(ROOT {})", {"delete_labels": ["TOP", "ROOT"]}, []),
+        ("( {})", "(TOP {})", {"delete_labels": ["TOP"], "outer_bracket": False}, []),
+        ("{}", "(S1 {})", {}, ["add 'S1' to `delete_labels`"]),
+        ("(TOP {})", "(TOP {})", {}, []),
+        ("{}", "{}", {}, []),
+    ],
+)
+def test_an_outermost_bracket_of_one_side_alone_is_warned_of(
+    gold: str, output: str, params: dict[str, Any], told: list[str]
+) -> None:
+    texts = (f"{shape.format('(S (NP (N a)) (VP (V b)))')}\n" * 3 for shape in (gold, output))
+    _, outcome = outcome_of(*texts, **params)
+    assert [problem.code for problem in outcome.warnings] == ["root-label"] * len(told)
+    assert all(words in problem.detail for words, problem in zip(told, outcome.warnings, strict=True))

@@ -321,7 +321,14 @@ def readings_checked(
     reading, fall = better_reading(gold, system, pairs, lengths)
     if lengths is not None and not (believed and reading is not None):
         link_sets.check_range(system, lengths, (), limits.max_problems, form)
-    return [] if reading is None else [misread_warning(reading, fall, *forms)]
+    warnings = [] if reading is None else [misread_warning(reading, fall, *forms)]
+    if len(gold) and gold.sure.all() and not system.sure.all():
+        detail = (
+            "The output has possible links, gold has none: the two may be swapped. Give gold first. If they are not "
+            "swapped, the output's possible links count as all others."
+        )
+        warnings.append(Problem("alignment-swapped", detail))
+    return warnings
 
 
 def better_reading(
