@@ -151,7 +151,7 @@ def _shown(compared: Compared, score: NamedScore) -> dict[str, Any]:
         "pairs": None if other is not None else drawn(pairs_svg(compared.document, me, shares)),
         "pair_count": counted(len(compared.document["pairs"]), "pair"),
         "correction": correction_name(compared.document["correction"]),
-        "said": [*assumed(compared.document), *notes(compared.document)],
+        "said": [*compared.document["warnings"], *assumed(compared.document), *notes(compared.document)],
         "with_units": any(each.units for each in listed),
         "worse_words": ("worse", "better") if compared.document["higher_is_better"] else ("better", "worse"),
     }
