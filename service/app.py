@@ -5,9 +5,9 @@ from __future__ import annotations
 from functools import partial
 from types import TracebackType
 
-from flask import Flask, Response, request
+from flask import Flask, Request, Response, current_app, request
 from sqlalchemy.exc import DBAPIError
-from werkzeug.exceptions import HTTPException, InternalServerError
+from werkzeug.exceptions import HTTPException, InternalServerError, RequestEntityTooLarge
 
 from service.api import answers, benchmarks, boards, calls, jobs, status, submissions
 from service.api.answers import CODED, CodedBodies
@@ -45,11 +45,28 @@ BLUEPRINTS = (
 
 _ILL = {Fault.FULL: "full", Fault.DAMAGED: "damaged", Fault.READ_ONLY: "read-only"}
 
+FORM_FIELDS = 100
+"""Fields of a form of a page that has no files."""
+
 ExcInfo = tuple[type[BaseException], BaseException, TracebackType | None] | tuple[None, None, None]
+
+
+class FormRequest(Request):
+    """Flask's request, whose forms are small, with few fields in both of their codings, unless a view lets in more."""
+
+    def _load_form_data(self) -> None:
+        if self.max_content_length is None:
+            small = current_app.extensions["treescore"].config.max_small_body_bytes
+            self.max_content_length = self.max_form_memory_size = small
+        super()._load_form_data()
+        if sum(map(len, self.form.listvalues())) > FORM_FIELDS:
+            raise RequestEntityTooLarge
 
 
 class App(Flask):
     """Flask with another log of faults: where they happened, never the text that was being read."""
+
+    request_class = FormRequest
 
     def log_exception(self, exc_info: ExcInfo) -> None:
         """Log the kind of a fault and the places it went through; its message may quote a text."""
@@ -65,6 +82,7 @@ def create_app(config: Config, context: Context | None = None) -> Flask:
     app.url_map.strict_slashes = True
     app.url_map.merge_slashes = False
     app.config["PROPAGATE_EXCEPTIONS"] = False
+    app.config["MAX_FORM_PARTS"] = FORM_FIELDS
     opened = app.extensions["treescore"] = context if context is not None else open_context(config)
     app.extensions[EXTENSION] = ServerState(config)
     for blueprint in (*BLUEPRINTS, *PAGES):

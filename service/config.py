@@ -224,14 +224,20 @@ class Config:
         max_unfinished: requests that arrive, and answers that are being sent, at once in each API process.
         max_unfinished_each: those of one address.
         max_waits_each: requests with `Prefer: wait` of one caller that may wait at once in each API process.
-        max_body_bytes: size of a JSON body, unpacked.
+        max_small_body_bytes: size of a body that holds no text to score, unpacked, and of a form of a page.
+        max_body_bytes: size of a JSON body with texts, unpacked.
+        max_body_values: values in a JSON body.
         max_upload_bytes: size of a multipart body, unpacked.
         max_systems: systems of one job.
         max_wait_seconds: the longest `Prefer: wait`.
         max_job_seconds: run time of one job.
+        max_run_bytes: memory that a run may map beyond what its worker has; texts whose format may take more are
+            refused. 0: any.
         spread_bytes: outputs of a submission, unpacked, from which on idle workers share its parts; 0 for never.
         max_attempts: runs of one job before an internal error is final.
         max_queued: runs of one principal that may be queued at once, 0 for any number; organisers have no limit.
+        max_changes: changes of submissions and webhooks of one token in an hour, 0 for any number; organisers have no
+            limit.
         gold_cache_dir: where the folder with gold as it was read is made, in each machine that scores; empty: data_dir.
         gold_cache_bytes: size of what this database has there, beyond which the oldest files are deleted; 0: none.
         max_sentences, max_words, max_depth, max_lineage_cells, max_training_bytes, max_problems: see
@@ -268,14 +274,18 @@ class Config:
     max_unfinished: int = 512
     max_unfinished_each: int = 16
     max_waits_each: int = 4
+    max_small_body_bytes: int = 64_000
     max_body_bytes: int = 64_000_000
+    max_body_values: int = 2_000_000
     max_upload_bytes: int = 1_000_000_000
     max_systems: int = 200
     max_wait_seconds: int = 60
     max_job_seconds: int = 900
+    max_run_bytes: int = 8_000_000_000
     spread_bytes: int = 35_000_000
     max_attempts: int = 3
     max_queued: int = 20
+    max_changes: int = 200
     gold_cache_dir: str = ""
     gold_cache_bytes: int = 2_000_000_000
     max_sentences: int = 1_000_000

@@ -56,8 +56,8 @@ def worker_exit(_server: object, worker: Any) -> None:
 
 def write_problem(sock: socket.socket, status_int: int, reason: str, mesg: str) -> None:
     """Answer with a problem document if gunicorn cannot pass a request on (line too long, unknown HTTP version)."""
-    slug = type_of_status(status_int)
-    util.write_nonblock(sock, problem(status_int, reason, slug, TYPES[slug].title, mesg or reason))
+    slug, words = type_of_status(status_int), connection.REASONS.get(status_int, reason)
+    util.write_nonblock(sock, problem(status_int, words, slug, TYPES[slug].title, mesg or reason))
 
 
 # gunicorn has no setting for it; a worker class would have to repeat its list of errors

@@ -1,4 +1,4 @@
-"""What the service asks of the operating system: private files, processes tied together, and signals.
+"""What the service asks of the operating system: private files, processes tied together, signals, bounds of memory.
 
 What the service stores is closed to other users of the machine, also where it was open before.
 """
@@ -7,12 +7,13 @@ from __future__ import annotations
 
 import ctypes
 import os
+import resource
 import select
 import signal
 import stat
 import sys
 from collections.abc import Iterator
-from contextlib import suppress
+from contextlib import contextmanager, suppress
 from pathlib import Path
 
 import structlog
@@ -71,6 +72,25 @@ def name_process(name: str) -> None:
     """Set the name under which `ps` and `top` list this process (Linux), at most 15 bytes."""
     if sys.platform == "linux":
         ctypes.CDLL(None).prctl(PR_SET_NAME, name.encode(), 0, 0, 0)
+
+
+@contextmanager
+def memory_limit(more: int) -> Iterator[None]:
+    """Let this process map so many bytes more than it has now, 0 for any number (Linux).
+
+    What asks for further ones gets a MemoryError; native code that does not look at the answer may end the process.
+    """
+    if not more or sys.platform != "linux":
+        yield
+        return
+    kept, hard = resource.getrlimit(resource.RLIMIT_AS)
+    most = int(Path("/proc/self/statm").read_text().split()[0]) * resource.getpagesize() + more
+    soft = min(bound for bound in (most, kept, hard) if bound != resource.RLIM_INFINITY)
+    resource.setrlimit(resource.RLIMIT_AS, (soft, hard))
+    try:
+        yield
+    finally:
+        resource.setrlimit(resource.RLIMIT_AS, (kept, hard))
 
 
 UMASK = 0o077

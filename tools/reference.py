@@ -135,7 +135,8 @@ def metrics_page() -> Iterator[str]:
     yield (
         "Each metric with its parameters and scores. A score's address is the key of its metric, which is the name "
         "unless a request sets another, a full stop and its name: `ud.las_f1`. How a metric counts, and where it "
-        "differs from the original programs, is on the pages under [metrics](../metrics/index.md).\n"
+        "differs from the original programs, is on the pages under [metrics](../metrics/index.md). One-sided scores "
+        "are [won without an analysis](../guide/leaderboards.md#scores-that-are-won-without-an-analysis).\n"
     )
     for name in sorted(METRICS):
         metric = METRICS[name]
@@ -143,7 +144,8 @@ def metrics_page() -> Iterator[str]:
         yield from component(entry)
         heads = {score: head for head, score in _headline(metric)}
         rows = [
-            (code(each["name"]), heads.get(each["name"], ""), "higher" if each["higher_is_better"] else "lower",
+            (code(each["name"]), heads.get(each["name"], ""),
+             ("higher" if each["higher_is_better"] else "lower") + (", one-sided" if each["one_sided"] else ""),
              _range(each["range"]), cell(each["doc"]))
             for each in entry["scores"]
         ]  # fmt: skip
@@ -187,6 +189,7 @@ def formats_page() -> Iterator[str]:
             else []
         )
         said += [f"Metrics: {names(metrics, 'metrics.md')}."]
+        said += [f"Memory: up to {text_format.memory} bytes for a byte of text."]
         yield " ".join(said) + "\n"
 
 

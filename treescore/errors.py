@@ -101,6 +101,19 @@ class Problem:
         return replace(own, pointer=pointer + self.pointer if self.pointer else pointer)
 
     @property
+    def kind(self) -> tuple[str | int | None, ...]:
+        """What problems of lines have in common that differ in their places alone."""
+        apart = () if self.line is not None else (self.sentence, self.sent_id)
+        return (self.code, self.detail, self.gold_detail, self.pointer, self.part, *apart)
+
+    def with_like(self, more: int) -> Problem:
+        """Return the problem with the number of further ones of its kind."""
+        if not more:
+            return self
+        said = f" (and {more} more{'' if self.line is None else ' line' if more == 1 else ' lines'} like it)"
+        return replace(self, detail=self.detail + said, gold_detail=self.gold_detail and self.gold_detail + said)
+
+    @property
     def in_text(self) -> bool:
         """Whether the place is in a text, or a file; else it is in the request."""
         return isinstance(self.pointer, FilePath) or self.line is not None or self.sent_id is not None
@@ -161,17 +174,41 @@ class LimitError(ScoringError):
 
 @dataclass(slots=True)
 class ProblemList:
-    """Collects problems up to a cap, counting the rest."""
+    """Collects problems up to a cap, counting the rest; those of one kind are one, which says how many they are.
+
+    Attributes:
+        cap: the most that are kept.
+        total: how many there are.
+        apart: whether each of one kind is kept for itself.
+    """
 
     cap: int = DEFAULT_CAP
-    problems: list[Problem] = field(default_factory=list)
     total: int = 0
+    apart: bool = False
+    _kept: dict[object, Problem] = field(default_factory=dict)
+    _like: dict[object, int] = field(default_factory=dict)
 
-    def add(self, problem: Problem) -> None:
-        """Keep the problem; beyond the cap only count it."""
+    @property
+    def full(self) -> bool:
+        """Whether problems of further kinds are only counted, so that they need no words."""
+        return len(self._kept) >= self.cap
+
+    @property
+    def problems(self) -> list[Problem]:
+        """Those that are kept, in order."""
+        return [problem.with_like(self._like.get(kind, 0)) for kind, problem in self._kept.items()]
+
+    def add(self, problem: Problem, more: int = 0) -> None:
+        """Keep the problem, with the number of further ones of its kind; beyond the cap only count it."""
+        kind: object = len(self._kept) if self.apart else problem.kind
+        if kind in self._kept:
+            self._like[kind] += 1 + more
+            return
         self.total += 1
-        if len(self.problems) < self.cap:
-            self.problems.append(problem)
+        if len(self._kept) < self.cap:
+            self._kept[kind], self._like[kind] = problem, more
+        else:
+            self.total += more
 
     def extend(self, problems: Iterable[Problem]) -> None:
         """Add several problems."""
@@ -182,6 +219,26 @@ class ProblemList:
         """Raise InputError if a problem was added."""
         if self.total:
             raise InputError(self.problems, self.total)
+
+
+def first_of(groups: Iterable[tuple[Sequence[Problem], int]], cap: int) -> ProblemList:
+    """Return the first problems of a text, in its order.
+
+    Args:
+        groups: the first problems of each group, and how many it has; the others are like them if these are alike.
+        cap: the most that are kept.
+    """
+    found, made, like = ProblemList(cap), list[Problem](), dict[object, int]()
+    for problems, total in groups:
+        made += problems
+        kinds = {problem.kind for problem in problems}
+        if len(kinds) == 1:
+            like[kinds.pop()] = total - len(problems)
+        else:
+            found.total += total - len(problems)
+    for problem in sorted(made, key=lambda problem: (problem.line or 0, problem.column or 0)):
+        found.add(problem, like.pop(problem.kind, 0))
+    return found
 
 
 class MissingExtra(ImportError):

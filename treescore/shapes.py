@@ -120,7 +120,9 @@ def _check_members(
 ) -> None:
     """Refuse members that are unknown: what is misspelt would be left out in silence."""
     for name in value:
-        if name not in known:
+        if problems.full:
+            problems.total += name not in known
+        elif name not in known:
             meant = did_you_mean(str(name), known)
             detail = f"Unknown member {name!r}{what}.{meant} Allowed: {', '.join(known)}."
             problems.add(Problem("unknown-parameter", detail, pointer=f"{pointer}/{escape(str(name))}"))

@@ -14,6 +14,7 @@ from service import monitoring
 from service.config import load_config
 from service.context import Context, open_context
 from service.monitoring import at_work, fault
+from service.posix import memory_limit
 from service.store import runs
 from service.store.runs import Piece
 from service.usecases.kinds import KINDS
@@ -88,6 +89,21 @@ def give_back(context: Context, name: str) -> str | None:
     return run.queue
 
 
+def end_killed(context: Context, name: str) -> bool:
+    """End a run whose process was killed in another attempt than the first; return whether it has ended.
+
+    Once may be an accident. Twice it is most likely for its memory: a third attempt would cost the next worker, and a
+    failure of the service would cost the sender nothing.
+    """
+    with context.store.read() as db:
+        run = None if runs.is_piece(name) else runs.get(db, name)
+    if run is None or run.final or run.attempts == 1:
+        return False
+    detail = "The process that did this was killed twice, most likely for its memory. Send fewer or shorter texts."
+    _end_at_limit(context, run, Problem(code="job-memory", detail=detail))
+    return True
+
+
 def run(context: Context, claimed: Work) -> None:
     """Perform a claimed run or piece.
 
@@ -118,13 +134,21 @@ def _score_piece(context: Context, piece: Piece) -> None:
     if owner is None:
         return
     start = perf_counter()
-    with at_work(owner.id, owner.request_id), monitoring.span("piece", owner.trace, run=owner.id, piece=piece.id):
-        score_piece(context, piece)
-        log.info("piece", first=piece.first, last=piece.last, milliseconds=round(1000 * (perf_counter() - start), 1))
+    try:
+        with (
+            at_work(owner.id, owner.request_id),
+            monitoring.span("piece", owner.trace, run=owner.id, piece=piece.id),
+            memory_limit(context.config.max_run_bytes),
+        ):
+            score_piece(context, piece)
+            milliseconds = round(1000 * (perf_counter() - start), 1)
+            log.info("piece", first=piece.first, last=piece.last, milliseconds=milliseconds)
+    except MemoryError:
+        _end_out_of_memory(context, owner)
 
 
 def _perform(context: Context, claimed_run: runs.Run) -> None:
-    """Perform a claimed run; fail it after too many attempts or at its time limit."""
+    """Perform a claimed run; fail it after too many attempts, or at its limit of time or memory."""
     kind = KINDS[claimed_run.kind]
     config = context.config
     if claimed_run.attempts > config.max_attempts:
@@ -135,10 +159,22 @@ def _perform(context: Context, claimed_run: runs.Run) -> None:
         return
     context.queue.wake(claimed_run.id)
     try:
-        perform(context, kind, claimed_run)
+        with memory_limit(config.max_run_bytes):
+            perform(context, kind, claimed_run)
     except Cancelled:
         return
     except TimeLimitReached:
         detail = f"Scoring exceeds the limit of {config.max_job_seconds} s for one job. Send fewer or shorter texts."
-        problem = Problem(code="job-timeout", detail=detail)
-        finish(context, claimed_run, kind.fail(context, claimed_run, Failure("limit", [problem], 1)))
+        _end_at_limit(context, claimed_run, Problem(code="job-timeout", detail=detail))
+    except MemoryError:
+        _end_out_of_memory(context, claimed_run)
+
+
+def _end_out_of_memory(context: Context, run: runs.Run) -> None:
+    most = context.config.max_run_bytes
+    detail = f"Scoring takes more than the {most:,} bytes of memory of one job. Send fewer or shorter texts."
+    _end_at_limit(context, run, Problem(code="job-memory", detail=detail))
+
+
+def _end_at_limit(context: Context, run: runs.Run, problem: Problem) -> None:
+    finish(context, run, KINDS[run.kind].fail(context, run, Failure("limit", [problem], 1)))

@@ -14,7 +14,7 @@ from service.monitoring import configure_logs, configure_traces, fault
 from service.posix import Stop, private_umask, stop_signal
 from service.queue import REDIS_ERRORS
 from service.store import comparisons, jobs, runs, score_records, submissions, tokens
-from service.usecases.events import deliver_due
+from service.usecases.events import Postman
 from service.usecases.scoring import gold
 from workers.entry import give_back, process_context
 
@@ -98,9 +98,10 @@ class Sweeper:
 
 def deliver(context: Context, stop: Stop) -> None:
     """Send to webhooks until `stop` is set; in its own thread, so that a slow server does not delay the sweeps."""
+    postman = Postman(context)
     while not stop.wait(INTERVAL):
         try:
-            deliver_due(context)
+            postman.begin_turns()
         except DBAPIError as error:
             fault(type(error), error.__traceback__)
 

@@ -19,6 +19,7 @@ import mmap
 import os
 import random
 import resource
+import signal
 from collections.abc import Callable
 from contextlib import AbstractContextManager, closing, suppress
 from dataclasses import replace
@@ -47,7 +48,17 @@ from service.usecases.scoring import gold
 from treescore.core import jit
 from treescore.core.registry import load_all
 from treescore.warm import warm
-from workers.entry import TimeLimitReached, Work, WorkFailed, give_back, next_work, peek, process_context, run
+from workers.entry import (
+    TimeLimitReached,
+    Work,
+    WorkFailed,
+    end_killed,
+    give_back,
+    next_work,
+    peek,
+    process_context,
+    run,
+)
 
 # what a worker relies on of RQ's insides
 
@@ -127,6 +138,8 @@ class RqWorker(rq.Worker):  # type: ignore[misc]
         )
         self._standby: Standby | None = None
         self._keeps_one = False
+        self.killed = False
+        """Whether the last work-horse was ended by a signal that it did not handle."""
 
     def get_ready(self) -> None:
         """Do in the forked process what can be done before there is work; leave no connection open."""
@@ -239,6 +252,15 @@ class RqWorker(rq.Worker):  # type: ignore[misc]
             self.left_behind(name)
         self._stand_by()
 
+    def wait_for_horse(self) -> tuple[int | None, int | None, Any]:
+        """Wait until the work-horse has ended; note whether a signal has killed it.
+
+        Relies on: it returns what `os.wait4` does, and `monitor_work_horse` calls it, in vain until the end.
+        """
+        pid, status, usage = super().wait_for_horse()
+        self.killed = status is not None and os.WIFSIGNALED(status) and os.WTERMSIG(status) != signal.SIGTERM
+        return pid, status, usage
+
     def maintain_heartbeats(self, job: Any) -> None:  # noqa: ARG002 - RQ's signature
         """Send the worker's heartbeat; RQ's job needs none, for it is done.
 
@@ -345,8 +367,8 @@ class Worker(RqWorker):
         self._met_large[0] |= jit.compiler_loaded()
 
     def left_behind(self, name: str) -> None:
-        """Give back what the work-horse left unfinished."""
-        self._give_back(name)
+        """Give back what the work-horse left unfinished; end what has killed a second one."""
+        self._give_back(name, killed=self.killed)
         # the next work-horse must not inherit a connection
         self.context.store.close()
 
@@ -417,10 +439,10 @@ class Worker(RqWorker):
                 self._report()
         return monotonic() < start + limit
 
-    def _give_back(self, name: str) -> None:
+    def _give_back(self, name: str, *, killed: bool = False) -> None:
         """Let another worker begin a run or a piece. Where the store does not answer, the sweeper does it."""
         try:
-            queue = give_back(self.context, name)
+            queue = None if killed and end_killed(self.context, name) else give_back(self.context, name)
         except OperationalError as error:
             fault(type(error), error.__traceback__, run=name)
             return

@@ -125,6 +125,8 @@ class CodedBodies:
             return view.content
         if view.size > LARGE:
             return view.body
+        if view.weak:
+            return _coded(view.body, coding)
         tag = tag_of(view.etag, coding)
         body = self._bodies.get(tag)
         if body is None:
@@ -190,15 +192,16 @@ def answer_of(coded: CodedBodies, view: View, asked: Asked, kind: Kind = Kind.OW
         headers.append(("Preference-Applied", f"wait={wait}"))
     if not view.final:
         headers.extend(SOON.items())
+    weak = "W/" if view.weak else ""
     known = known_tag(asked.known, asked.codings, view.etag)
     if known is not None:
-        return Answer(304, [("ETag", f'"{known}"'), *headers], b"")
+        return Answer(304, [("ETag", f'{weak}"{known}"'), *headers], b"")
     coding = coded.choose(view, asked.codings)
     body = coded.body(view, coding)
     head = [("Content-Type", view.content_type), ("Content-Length", str(len(body)))]
     if coding:
         head.append(("Content-Encoding", coding))
-    return Answer(200, [*head, ("ETag", f'"{tag_of(view.etag, coding)}"'), *headers], body)
+    return Answer(200, [*head, ("ETag", f'{weak}"{tag_of(view.etag, coding)}"'), *headers], body)
 
 
 def conditional(view: View, wait: int | None = None, kind: Kind = Kind.OWN) -> Response:

@@ -6,13 +6,16 @@ its position if known.
 
 from __future__ import annotations
 
+import gc
 import hashlib
 import io
 import json
 import math
 import re
 import zlib
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
+from contextlib import AbstractContextManager, contextmanager, nullcontext
+from threading import Lock
 from typing import NoReturn, Protocol
 
 import orjson
@@ -21,12 +24,19 @@ from flask import Request
 from gunicorn.http.errors import ParseException  # type: ignore[import-untyped]
 
 from service.errors import BadRequest, PayloadTooLarge, UnsupportedMediaType
+from service.requests import BODY_LIMIT
 from service.requests import Request as Asked
 from treescore.core.params import Json
 from treescore.core.text import place
 from treescore.errors import Problem
 
 LARGEST_INTEGER = 2**63 - 1
+MOST_NAMES = 10_000
+"""Members of one object: ten times as many as any has by right."""
+ALONE = 1_000_000
+"""Size of a body, as sent, from which on one at a time is unpacked and parsed in a process; of packed ones any is."""
+_ALONE = Lock()
+_STRING = re.compile(rb'"(?:[^"\\]|\\.)*"', re.DOTALL)
 _SURROGATE_ESCAPE = re.compile(rb"\\u[dD][89a-fA-F]")
 
 
@@ -40,12 +50,13 @@ class _RefusalError(ValueError):
         self.placed = placed
 
 
-def parse_json(body: bytes) -> Json:
+def parse_json(body: bytes, most: int) -> Json:
     """Return the value of a JSON text.
 
     Raises:
         BadRequest: invalid UTF-8 or JSON, a repeated key, NaN or Infinity, a number beyond 64 bits or a double,
             half a surrogate pair, or more than a thousand levels of nesting.
+        PayloadTooLarge: more than `most` values: two bytes can be an object of sixty.
     """
     if not body.strip():
         raise _bad("json-empty", "The body is empty. Send a JSON object.")
@@ -55,18 +66,51 @@ def parse_json(body: bytes) -> Json:
         line, column = place(body, error.start)
         detail = f"Byte 0x{body[error.start]:02x} in line {line}, column {column} of the body is invalid UTF-8."
         raise _bad("json-invalid-utf8", detail, line, column) from error
+    # of the commas in strings the first count knows nothing
+    if _begun(body) >= most and _begun(_STRING.sub(b"", body)) >= most:
+        raise PayloadTooLarge(
+            f"The body has more than {most} values. Send fewer, or texts as files (`curl -F gold=@gold.conllu`)."
+        )
+    with _uncollected():
+        value = _read(body, text)
+    if _SURROGATE_ESCAPE.search(body):  # which Python accepts by halves
+        try:
+            orjson.loads(body)
+        except orjson.JSONDecodeError as error:
+            where = f"(line {error.lineno}, column {error.colno})."
+            detail = f"A \\u escape is half of a surrogate pair {where}"
+            raise _bad("json-half-surrogate", detail, error.lineno, error.colno) from error
+    return value
+
+
+def _begun(body: bytes) -> int:
+    """Return how many values a JSON text begins after the first, strings aside."""
+    return body.count(b"[") + body.count(b"{") + body.count(b",")
+
+
+@contextmanager
+def _uncollected() -> Iterator[None]:
+    """Leave out the collections of garbage that a million new values would cause: what is parsed holds no circle."""
+    collects = gc.isenabled()
+    gc.disable()
     try:
-        orjson.loads(body)
-    except orjson.JSONDecodeError as error:
-        raise _explained(body, text, error) from error
-    # orjson is strict about everything but repeated keys and integers beyond 64 bits
-    return _read(body, text)
+        yield
+    finally:
+        if collects:
+            gc.enable()
 
 
-def _read(body: bytes, text: str, parse_float: Callable[[str], float] | None = None) -> Json:
+def alone(request: Request) -> AbstractContextManager[object]:
+    """Return what holds back the other large bodies of this process while one is unpacked, parsed and checked."""
+    length = request.content_length
+    small = length is not None and length <= ALONE and "Content-Encoding" not in request.headers
+    return nullcontext() if small else _ALONE
+
+
+def _read(body: bytes, text: str) -> Json:
     try:
         return json.loads(
-            text, object_pairs_hook=_object, parse_constant=_constant, parse_int=_integer, parse_float=parse_float
+            text, object_pairs_hook=_object, parse_constant=_constant, parse_int=_integer, parse_float=_double
         )
     except json.JSONDecodeError as error:
         detail = f"The body is not valid JSON: {error.msg} (line {error.lineno}, column {error.colno})."
@@ -78,22 +122,9 @@ def _read(body: bytes, text: str, parse_float: Callable[[str], float] | None = N
         raise _bad("json-too-deep", "The arrays and objects of the body are nested too deeply.") from error
 
 
-def _explained(body: bytes, text: str, refusal: orjson.JSONDecodeError) -> BadRequest:
-    """Explain what orjson refused: Python's reader says more, but accepts half surrogate pairs."""
-    try:
-        _read(body, text, _double)
-    except BadRequest as error:
-        return error
-    if _SURROGATE_ESCAPE.search(body):
-        detail = "A \\u escape is half of a surrogate pair"
-        code = "json-half-surrogate"
-    else:
-        detail, code = f"The body is not valid JSON: {refusal.msg}", "json-syntax"
-    where = f"(line {refusal.lineno}, column {refusal.colno})."
-    return _bad(code, f"{detail} {where}", refusal.lineno, refusal.colno)
-
-
 def _object(pairs: list[tuple[str, Json]]) -> dict[str, Json]:
+    if len(pairs) > MOST_NAMES:
+        raise _RefusalError("json-too-many-members", f"An object has {len(pairs)} members; {MOST_NAMES} are allowed.")
     members = dict(pairs)
     if len(members) < len(pairs):
         seen: set[str] = set()
@@ -150,6 +181,8 @@ ZSTD_PIECE = 512
 ZSTD_WINDOW = 8 << 20
 """The largest window that RFC 9659 allows in the content coding."""
 MAX_MEMBERS = 10_000
+FREE_ROOM, MOST_TIMES = 16_000_000, 100
+"""Bytes that packed data may always unpack to, and how many times their size: treebanks pack to a tenth."""
 DRAINED = 256 << 20
 """Bytes read past the limit, so that the sender reads the error instead of a broken pipe."""
 JSON = "application/json"
@@ -173,7 +206,7 @@ class Body(io.RawIOBase):
     def __init__(self, request: Request, limit: int) -> None:
         super().__init__()
         self._request = request
-        self._limit = limit
+        self._limit = request.environ[BODY_LIMIT] = limit
         self._decoder = _decoder(request.headers.get("Content-Encoding", ""))
         self._pieces = self._unpacked()
         self._rest = memoryview(b"")
@@ -208,6 +241,8 @@ class Body(io.RawIOBase):
                 self._count += len(piece)
                 if self._count > self._limit:
                     raise self._too_large()
+                if self._count > room_of(sent):
+                    raise self._too_large(_TOO_MANY_TIMES)
                 yield piece
         self._decoder.finish()
 
@@ -217,11 +252,13 @@ class Body(io.RawIOBase):
         except (OSError, ParseException) as error:
             raise BadRequest("The body is incomplete or badly chunked.") from error
 
-    def _too_large(self) -> PayloadTooLarge:
+    def _too_large(self, detail: str | None = None) -> PayloadTooLarge:
         left = DRAINED
         while left > 0 and (chunk := self._received()):
             left -= len(chunk)
-        return PayloadTooLarge(f"The unpacked body exceeds {self._limit} bytes. Send less, or several requests.")
+        return PayloadTooLarge(
+            detail or f"The unpacked body exceeds {self._limit} bytes. Send less, or several requests."
+        )
 
 
 class _Identity:
@@ -286,6 +323,17 @@ class _Zstd:
             raise _damaged("zstd")
 
 
+_TOO_MANY_TIMES = (
+    f"The data unpack to more than {FREE_ROOM:,} bytes and more than {MOST_TIMES} times their size. Send them as they "
+    "are, or in several requests."
+)
+
+
+def room_of(packed: int) -> int:
+    """Return how many bytes so many packed ones may unpack to: a few kilobytes could fill the memory."""
+    return max(FREE_ROOM, MOST_TIMES * packed)
+
+
 def unpacked(data: bytes, coding: str, limit: int) -> bytes:
     """Return packed data unpacked, as those of a body.
 
@@ -295,11 +343,13 @@ def unpacked(data: bytes, coding: str, limit: int) -> bytes:
         UnsupportedMediaType: the coding is not supported.
     """
     decoder = _decoder(coding)
-    pieces, count = list[bytes](), 0
+    pieces, count, room = list[bytes](), 0, room_of(len(data))
     for piece in decoder.feed(data):
         count += len(piece)
         if count > limit:
             raise PayloadTooLarge(f"The unpacked files exceed {limit} bytes. Send less, or several requests.")
+        if count > room:
+            raise PayloadTooLarge(_TOO_MANY_TIMES)
         pieces.append(piece)
     decoder.finish()
     return b"".join(pieces)
@@ -330,14 +380,14 @@ def _damaged(coding: str) -> BadRequest:
     return BadRequest(detail, slug="malformed-body")
 
 
-def read_json(request: Request, limit: int) -> object:
-    """Return the value of a JSON body.
+def read_json(request: Request, limit: int, most: int) -> object:
+    """Return the value of a JSON body of at most `limit` bytes and `most` values.
 
     Raises:
         ServiceError: 400, 413 or 415.
     """
     media_type(request, JSON)
-    return parse_json(io.BufferedReader(Body(request, limit), CHUNK).read())
+    return parse_json(io.BufferedReader(Body(request, limit), CHUNK).read(), most)
 
 
 def digest(request: Request, asked: Asked) -> str:

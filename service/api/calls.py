@@ -192,7 +192,12 @@ def load_query(schema: Strict[Loaded], given: Mapping[str, Sequence[str]]) -> Lo
         raise BadRequest(details, slug="invalid-query") from error
 
 
-def _given_key() -> str | None:
+def given_key() -> str | None:
+    """Return the client's key for its request, before the body is read; None without one.
+
+    Raises:
+        BadRequest: the key is invalid.
+    """
     given = request.headers.get("Idempotency-Key")
     if given is not None and not _KEY.fullmatch(given):
         raise BadRequest("Invalid Idempotency-Key. Send 1 to 255 visible ASCII characters, as a UUID.")
@@ -222,16 +227,24 @@ def polled(
     return answers.linked(answers.conditional(view, wait, kind), view.next)
 
 
-def body(schema: Strict[Loaded], read_form: Callable[[FlaskRequest, Config], object] | None = None) -> Loaded:
+def body(
+    schema: Strict[Loaded], read_form: Callable[[FlaskRequest, Config], object] | None = None, limit: int | None = None
+) -> Loaded:
     """Return the request that the body stands for: JSON, or a form where `read_form` can read one.
+
+    Only requests that can be forms hold whole texts: other bodies are small, or have a `limit` of their own. Call it
+    after `caller`.
 
     Raises:
         ServiceError: 400, 413, 415 or 422.
     """
     config = context().config
-    if read_form is not None and bodies.media_type(request, bodies.JSON, forms.FORM) == forms.FORM:
-        return load(schema, read_form(request, config), config.max_problems)
-    return load(schema, bodies.read_json(request, config.max_body_bytes), config.max_problems)
+    with bodies.alone(request):
+        if read_form is not None and bodies.media_type(request, bodies.JSON, forms.FORM) == forms.FORM:
+            return load(schema, read_form(request, config), config.max_problems)
+        own = config.max_small_body_bytes if read_form is None else config.max_body_bytes
+        most = min(limit or own, config.max_body_bytes)
+        return load(schema, bodies.read_json(request, most, config.max_body_values), config.max_problems)
 
 
 def parts_body(schema: Strict[Loaded], folder: str, key: str | None = None) -> Loaded:
@@ -249,7 +262,7 @@ def idempotency_key(asked: Request) -> IdempotencyKey | None:
     Raises:
         BadRequest: the key is invalid.
     """
-    key = _given_key()
+    key = given_key()
     return None if key is None else IdempotencyKey(key, bodies.digest(request, asked))
 
 

@@ -23,11 +23,11 @@ from flask import Request
 from multipart import MultipartError, MultipartSegment, ParserLimitReached, PushMultipartParser
 
 from service.api import bodies
-from service.api.bodies import CHUNK, Body, unpacked
+from service.api.bodies import CHUNK, Body, room_of, unpacked
 from service.config import Config
 from service.errors import BadRequest, PayloadTooLarge, Unprocessable, invalid, problems_counted, unprocessable
 from treescore.core.params import Json, escape
-from treescore.core.text import first_bad_byte, place
+from treescore.core.text import actually, first_bad_byte, packed_as, place
 from treescore.errors import InputError, Problem
 from treescore.sources.files import ARCHIVE, TOO_LARGE, File, files_of_zip
 
@@ -123,7 +123,7 @@ def read_form(request: Request, config: Config) -> tuple[dict[str, Json], list[t
     if len(metas) != 1:
         detail = f"The form has {len(metas)} fields `meta`. Send one, with the JSON document without its texts."
         raise BadRequest(detail, slug="malformed-body")
-    document = bodies.parse_json(metas[0])
+    document = bodies.parse_json(metas[0], config.max_body_values)
     if not isinstance(document, dict):
         raise invalid("wrong-type", "", "The field `meta` must be a JSON object.")
     left = config.max_upload_bytes
@@ -150,15 +150,17 @@ def _texts_of(part: FormPart, left: int) -> list[tuple[str, bytes]]:
     """
     suffix, pointer = suffix_of(part.filename), f"/{escape(part.name)}"
     if suffix in FILE_CODINGS:
+        coding = FILE_CODINGS[suffix]
         try:
-            return [(part.name, unpacked(part.data, FILE_CODINGS[suffix], left))]
+            return [(part.name, unpacked(part.data, coding, left))]
         except BadRequest as error:
-            detail = f"{part.filename!r} is not whole {FILE_CODINGS[suffix]} data. Pack it again, or rename it."
+            detail = f"{part.filename!r} is not whole {coding} data.{actually(part.data, coding)}"
+            detail += " Pack it again, or rename it."
             raise invalid("damaged-archive", pointer, detail) from error
     if suffix != ARCHIVE:
         return [(part.name, part.data)]
     try:
-        files = files_of_zip(part.data, part.filename or "", pointer, left)
+        files = files_of_zip(part.data, part.filename or "", pointer, min(left, room_of(len(part.data))))
     except InputError as error:
         if error.problems[0].code == TOO_LARGE:
             raise PayloadTooLarge(error.problems[0].detail) from error
@@ -229,7 +231,9 @@ def _parsed(pieces: Iterator[bytes], boundary: str, most: int) -> list[FormPart]
 
 
 def _checked(name: str, data: bytes, pointer: str) -> bytes:
-    bad = first_bad_byte(data)
+    packed, bad = packed_as(data), first_bad_byte(data)
+    if packed is not None:
+        raise invalid("packed-text", pointer, f"The file {name!r} is {packed.name}. {packed.advice}")
     if bad is None:
         return data
     line, column = place(data, bad)

@@ -12,7 +12,7 @@ from pathlib import Path
 import yaml
 from flask import Blueprint, Response
 
-from service.api import answers, calls
+from service.api import answers, bodies, calls
 from service.errors import Unavailable
 from service.schemas import queries
 from service.schemas.submissions import SuggestionRequest
@@ -101,7 +101,7 @@ def list_scorers() -> Response:
 def suggest_scorers() -> Response:
     """Tell the format of a text by its first lines, and what it can be scored with."""
     calls.query(queries.NOTHING)
-    return answers.plain(status.suggested(calls.body(SuggestionRequest())))
+    return answers.plain(status.suggested(calls.body(SuggestionRequest(), limit=bodies.ALONE)))
 
 
 @scorer_blueprint.get("/<name>")

@@ -11,7 +11,7 @@ from service.requests import SubmissionRequest
 from service.schemas import queries
 from service.schemas import submissions as schemas
 from service.usecases import jobs
-from service.usecases.submissions import results, submissions, validation
+from service.usecases.submissions import results, submissions, validation, views
 
 blueprint = Blueprint("submissions", __name__, url_prefix="/v1")
 
@@ -23,10 +23,11 @@ def submit(benchmark: str) -> Response:
     """Create a submission; answer with its scores if it is scored within the wait."""
     caller = calls.caller("submit")
     query = calls.query(queries.SUBMIT)
+    context = calls.context()
+    views.require_room(context, caller, benchmark, calls.given_key(), scored=not query.validate_only)
     body = calls.parts_body(schemas.SubmissionRequest(), "outputs")
     if query.validate_only:
         return _validated(caller, benchmark, body)
-    context = calls.context()
     submission, new = submissions.submit(context, caller, benchmark, body, calls.idempotency_key(body))
     wait = calls.wait_seconds()
     view = submissions.wait_for_submission(context, caller, submission, wait or 0)

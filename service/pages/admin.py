@@ -14,6 +14,7 @@ from flask import Response, request
 
 from service.api import answers as api_answers
 from service.api import calls
+from service.api.bodies import ALONE
 from service.errors import NotFound
 from service.pages import answers, visitors
 from service.pages.benchmarks import benchmark_document, state_of
@@ -62,7 +63,8 @@ def show_admin_benchmark(benchmark: str) -> Response:
     return answers.page(
         "admin_benchmark.html", benchmark=document, etag=view.etag, levels=list(LEVELS), picks=PICKS, about=ABOUT,
         links=_links_text(document), revisions=listed.items, analytics=analytics,
-        climbing=() if report is None else report.items, state=state_of(document, context.now()),
+        climbing=() if report is None else report.items, more_teams=report is not None and report.next is not None,
+        figures=ScoreNames(document)(document["main_score"]).figures, state=state_of(document, context.now()),
     )  # fmt: skip
 
 
@@ -86,8 +88,11 @@ def show_difference(benchmark: str, number: int) -> Response:
     context = calls.context()
     document = orjson.loads(benchmarks.view_benchmark(context, caller, benchmark).body)
     difference = orjson.loads(revisions.difference(context, caller, benchmark, number).body)
+    failure = orjson.loads(revisions.view_revision(context, caller, benchmark, number).body)["failure"]
     figures = ScoreNames(document)(document["main_score"]).figures
-    return answers.page("admin_difference.html", benchmark=document, difference=difference, figures=figures)
+    return answers.page(
+        "admin_difference.html", benchmark=document, difference=difference, failure=failure, figures=figures
+    )
 
 
 @blueprint.post("/see-as")
@@ -159,8 +164,9 @@ def show_teams(benchmark: str) -> Response:
 def make_teams(benchmark: str) -> Response:
     """Make the teams of a table, all or none; their tokens are in this answer only."""
     caller = visitors.member("organise")
-    visitors.check_form()
     context = calls.context()
+    request.max_content_length = request.max_form_memory_size = ALONE
+    visitors.check_form()
     sent = request.files.get("file")
     table = sent.read() if sent is not None and sent.filename else request.form.get("table", "").encode()
     made = teams.create_teams(context, caller, benchmark, load_teams(table, context.config.max_problems))

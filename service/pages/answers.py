@@ -190,12 +190,12 @@ def loaded(schema: Strict[Loaded], given: object) -> Loaded:
 
 def page(template: str, status: int = 200, **values: object) -> Response:
     """Return a page whose validator is that of its bytes."""
-    body = render(template, **values)
     if status != 200:
-        return finished(Response(body, status, content_type=HTML))
+        return finished(Response(render(template, **values), status, content_type=HTML))
     if request.method not in ("GET", "HEAD"):
-        return finished(answers.unstored(Response(body, content_type=HTML)))
-    return finished(answers.conditional(View(body, etag_of(body), content_type=HTML), kind=Kind.PAGE))
+        return finished(answers.unstored(Response(render(template, **values), content_type=HTML)))
+    body = _rendered(template, **values)
+    return finished(_sent(body, etag_of(body), Kind.PAGE))
 
 
 def known_page(
@@ -219,8 +219,15 @@ def _kept(
     asked = answers.asked_of(request.environ)
     body = b""
     if known_tag(asked.known, asked.codings, tag) is None:
-        body = _PAGES.get_or_make(tag, lambda: render(template, **values()))
-    return answers.conditional(View(body, tag, content_type=HTML), kind=kind)
+        body = _PAGES.get_or_make(tag, lambda: _rendered(template, **values()))
+    return _sent(body, tag, kind)
+
+
+def _sent(body: bytes, tag: str, kind: Kind) -> Response:
+    """Return 304, or a rendered page; that of a session has a weak validator: it is masked each time."""
+    known = visitor()
+    view = View(known.masked(body), tag, content_type=HTML, weak=known.signed is not None)
+    return answers.conditional(view, kind=kind)
 
 
 def tag_of(version: object, address: str) -> str:
@@ -275,7 +282,11 @@ def _unchanged(version: str, *, final: bool) -> bool:
 
 
 def render(template: str, **values: object) -> bytes:
-    """Return a template with these values, and those that every page has."""
+    """Return a template with these values, and those that every page has, to be sent once."""
+    return visitor().masked(_rendered(template, **values))
+
+
+def _rendered(template: str, **values: object) -> bytes:
     return _template(template).render(**values, **common(visitor())).encode()
 
 

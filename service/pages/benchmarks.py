@@ -98,6 +98,11 @@ def state_of(document: Mapping[str, Json], now: datetime) -> str:
     return "closed" if now >= closes else f"open, {_time_between(now, closes)} left"
 
 
+def is_open(state: str) -> bool:
+    """Return whether teams may submit, choose and withdraw in a state of `state_of`."""
+    return state.partition(",")[0] == "open"
+
+
 def _benchmark_row(caller: Caller, document: Mapping[str, Any]) -> dict[str, object]:
     leading = _leading(caller, document) or Leading(None, None, "")
     return {

@@ -277,6 +277,7 @@ def _job_form_values(fields: Mapping[str, str]) -> dict[str, Any]:
         "metrics": [name for name in sorted(METRICS) if name not in usual],
         "chosen": {name: fields.get(name, "") for name in ("format", "metric")},
         "key": uploads.new_key(),
+        "most_bytes": calls.context().config.max_upload_bytes,
         "problem": None,
     }
 

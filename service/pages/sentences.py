@@ -29,6 +29,7 @@ from service.usecases.submissions.results import heading_of, submission_window
 from service.usecases.trees.choosing import Window
 from treescore.render import alignment_picture, constituents_picture, dependencies_picture
 from treescore.render.alignment_picture import alignment_svg
+from treescore.render.constituent_layout import Part, part_of_spans
 from treescore.render.constituents_picture import constituents_svg
 from treescore.render.dependencies_picture import dependencies_svg
 from treescore.render.sentence_shapes import (
@@ -105,7 +106,7 @@ def _dependencies(tree: Tree, title: str, name: str) -> list[Picture]:
         gold = _half(tree["gold_words"] or tree["words"], tree["gold"], tree["missed"])
     pairs = tree.get("pairs")
     links = None if pairs is None else tuple((of_gold, of_own) for of_own, of_gold in pairs)
-    sentence = DependencySentence(title, gold, own, links)
+    sentence = dependencies_picture.drawn_dependencies(DependencySentence(title, gold, own, links))
     marked = tree["wrong"] is not None
     facts = dependencies_picture.dependency_facts(sentence, every_word=not marked)
     return [Picture(drawn(dependencies_svg(sentence, name=name)), facts, marked, gold is not None)]
@@ -129,7 +130,7 @@ def _graph(tree: Tree, title: str, name: str) -> list[Picture]:
     gold = None
     if tree["gold"] is not None:
         gold = _graph_half(tree["gold_words"] or tree["words"], tree["gold"], tree["missed"])
-    sentence = DependencySentence(title, gold, own)
+    sentence = dependencies_picture.drawn_dependencies(DependencySentence(title, gold, own))
     marked = tree["wrong"] is not None
     facts = dependencies_picture.dependency_facts(sentence, every_word=not marked)
     return [Picture(drawn(dependencies_svg(sentence, name=name)), facts, marked, gold is not None)]
@@ -150,30 +151,57 @@ def _graph_half(words: Sequence[Tree], rows: Sequence[Tree], marks: Sequence[str
 
 
 def _constituents(tree: Tree, title: str, name: str) -> list[Picture]:
-    words, spans = _forms(tree["words"]), _SIDES[tree["kind"]]
-    own = spans(tree["system"], tree["wrong"])
-    gold = None if tree["gold"] is None else spans(tree["gold"], tree["missed"])
+    words = _forms(tree["words"])
+    own = (tree["system"], tree["wrong"])
+    gold = None if tree["gold"] is None else (tree["gold"], tree["missed"])
     if gold is None or tree["gold_words"] is None:
-        return [_constituent_picture(ConstituentSentence(title, words, gold, own), tree, name)]
-    sides = (
-        ConstituentSentence(f"{title}: gold", _forms(tree["gold_words"]), gold, None),
-        ConstituentSentence(f"{title}: output", words, None, own),
-    )
-    return [_constituent_picture(side, tree, each) for side, each in zip(sides, (f"{name}-gold", name), strict=True)]
+        return [_constituent_picture(tree, title, words, (gold, own), name)]
+    return [
+        _constituent_picture(tree, f"{title}: gold", _forms(tree["gold_words"]), (gold, None), f"{name}-gold"),
+        _constituent_picture(tree, f"{title}: output", words, (None, own), name),
+    ]
 
 
-def _constituent_picture(sentence: ConstituentSentence, tree: Tree, name: str) -> Picture:
+_Side = tuple[Sequence[Tree], Sequence[str | None] | None]
+"""Constituents, and what is wrong with each."""
+
+
+def _constituent_picture(
+    tree: Tree, title: str, words: tuple[str, ...], sides: tuple[_Side | None, _Side | None], name: str
+) -> Picture:
+    note = ""
+    made: list[Constituents | None]
+    if tree["kind"] == "constituents":
+        parts = [None if side is None else _part(side[0], len(words)) for side in sides]
+        note = constituents_picture.note_of_parts(len(words), [part for part in parts if part is not None])
+        made = [
+            None if side is None or part is None else _spans(side[0], side[1], part)
+            for side, part in zip(sides, parts, strict=True)
+        ]
+    else:
+        made = [None if side is None else _branches(*side) for side in sides]
+    gold, own = made
+    sentence = constituents_picture.drawn_constituents(ConstituentSentence(title, words, gold, own, note=note))
     marked = tree["wrong"] is not None
     facts = constituents_picture.constituent_facts(sentence, every_span=not marked)
-    return Picture(drawn(constituents_svg(sentence, name=name)), facts, marked, sentence.gold is not None)
+    return Picture(drawn(constituents_svg(sentence, name=name)), facts, marked, gold is not None)
 
 
-def _spans(rows: Sequence[Tree], marks: Sequence[str | None] | None) -> tuple[Span, ...]:
-    given = [None] * len(rows) if marks is None else marks
+def _part(rows: Sequence[Tree], words: int) -> Part:
+    """Find what may be drawn, before an object is made of each row: there may be tens of thousands."""
+    drawn_words = min(words, constituents_picture.MOST_TREE_WORDS)
+    return part_of_spans([row["start"] for row in rows], [row["end"] for row in rows], drawn_words)
+
+
+def _spans(rows: Sequence[Tree], marks: Sequence[str | None] | None, part: Part) -> tuple[Span, ...]:
+    chosen = part.kept[: constituents_picture.MOST_SPANS]
     return tuple(
-        Span(row["label"], row["start"], row["end"], _SPAN_MARKS.get(mark, WRONG))
-        for row, mark in zip(rows, given, strict=True)
-    )
+        Span(
+            rows[number]["label"], rows[number]["start"], rows[number]["end"],
+            _SPAN_MARKS.get(None if marks is None else marks[number], WRONG),
+        )
+        for number in chosen
+    )  # fmt: skip
 
 
 def _branches(rows: Sequence[Tree], marks: Sequence[str | None] | None) -> tuple[Branch, ...]:
@@ -187,11 +215,6 @@ def _branches(rows: Sequence[Tree], marks: Sequence[str | None] | None) -> tuple
         )
         for row, mark in zip(rows, given, strict=True)
     )
-
-
-_SIDES: Mapping[str, Callable[[Sequence[Tree], Sequence[str | None] | None], Constituents]] = {
-    "constituents": _spans, "discontinuous": _branches,
-}  # fmt: skip
 
 
 def _alignment(tree: Tree, title: str, name: str) -> list[Picture]:
@@ -212,6 +235,7 @@ def _alignment(tree: Tree, title: str, name: str) -> list[Picture]:
         _forms(tree.get("target_words")) or _numbers(rows, "target"),
         tuple(links),
     )
+    sentence = alignment_picture.drawn_alignment(sentence)
     marked = tree["wrong"] is not None
     facts = alignment_picture.alignment_facts(sentence, every_link=not marked)
     return [Picture(drawn(alignment_svg(sentence, name=name)), facts, marked, tree["gold"] is not None)]

@@ -17,7 +17,7 @@ from service.caller import Caller
 from service.errors import BadRequest, Conflict, Gone, NotFound, TooManyRequests, Unprocessable
 from service.pages import answers
 from service.pages.answers import download, finished, problem_of, with_status_of
-from service.pages.benchmarks import benchmark_document, state_of
+from service.pages.benchmarks import benchmark_document, is_open, state_of
 from service.pages.figures import TOGETHER, NamedScore, ScoreFigures, ScoreNames, score_label
 from service.pages.visitors import check_form, member, visitor
 from service.requests import LINKS, MACRO, POOLED, SubmissionSlicesQuery, SubmissionsQuery
@@ -293,11 +293,13 @@ def _submission_values(caller: Caller, view: View, *, live: bool = False) -> dic
     document = orjson.loads(view.body)
     benchmark = benchmark_document(caller, document["benchmark"])
     level = benchmarks.level_of(context, caller, document["benchmark"])
+    state = state_of(benchmark, context.now())
     names = ScoreNames(benchmark, benchmark["rounding"] if level == "rounded" else None)
     query, own = (SubmissionSlicesQuery(), {}) if live else answers.query(queries.SUBMISSION_SLICES, ALL_SCORES)
     values: dict[str, Any] = {
         "submission": document, "benchmark": benchmark, "level": level, "version": view.etag, "final": view.final,
-        "may_change": visitor().caller.allowed("submit"), "state": state_of(benchmark, context.now()),
+        "may_change": visitor().caller.allowed("submit"), "state": state, "open": is_open(state),
+        "acts": is_open(state) or caller.organiser, "chooses": benchmark["leaderboard"]["pick"] == "chosen",
         "problem": None, "links": LINKS, "kept": _fields(document),
         "columns": (), "rows": (), "left": 0, "every": False, "sliced": None, "live": live, "quota": document["quota"],
     }  # fmt: skip

@@ -13,7 +13,7 @@ from service.caller import Caller
 from service.errors import BadRequest, Conflict, Forbidden, NotFound, TooManyRequests, Unprocessable, refuse
 from service.pages import answers, uploads
 from service.pages.answers import problem_of, with_status_of
-from service.pages.benchmarks import benchmark_document, state_of
+from service.pages.benchmarks import benchmark_document, is_open, state_of
 from service.pages.uploads import Upload
 from service.pages.visitors import member
 from service.requests import BenchmarksQuery, PageQuery, SubmissionRequest, SubmissionsQuery
@@ -166,6 +166,7 @@ def _submit_values(
         "benchmark": None, "quota": None, "sent": (), "next": None, "closed": "", "state": "",
         "kept": {name: fields.get(name, "") for name in KEPT},
         "key": uploads.new_key(), "problem": None, "check": None, "asked": (), "targets": (), "baseline": BASELINE,
+        "most_bytes": context.config.max_upload_bytes,
     }  # fmt: skip
     if not slug:
         return values
@@ -187,7 +188,7 @@ def _why_not(caller: Caller, document: Mapping[str, Any], state: str) -> str:
         return "You may look at submissions, not send them."
     if document["active_revision"] is None:
         return "The gold standard has not passed its check yet. Load the page again later."
-    if not caller.organiser and not state.startswith("open"):
+    if not caller.organiser and not is_open(state):
         return "The benchmark is closed: nothing can be sent." if state == "closed" else f"The benchmark {state}."
     return ""
 

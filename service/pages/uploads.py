@@ -17,6 +17,7 @@ from service.pages.visitors import CSRF_FIELD, check_form
 from service.requests import Request as Asked
 from service.usecases.access import IdempotencyKey
 from treescore.core.params import Json, escape
+from treescore.core.text import actually
 from treescore.core.wording import did_you_mean
 from treescore.errors import Problem, ProblemList
 from treescore.sources.files import unpacked_name
@@ -209,7 +210,8 @@ def _unpacked(fields: Mapping[str, str], parts: Iterable[FormPart], left: int) -
         try:
             text = part.data if coding is None else bodies.unpacked(part.data, coding, left)
         except BadRequest:
-            detail = f"The file {shown(name)!r} is not a whole {coding} file. Pack it again, or send it unpacked."
+            detail = f"The file {shown(name)!r} is not a whole {coding} file."
+            detail += f"{actually(part.data, str(coding))} Pack it again, or send it unpacked."
             problems.add(Problem(code="damaged-archive", detail=detail))
             continue
         left -= len(text)

@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 import hmac
+import secrets
+from base64 import urlsafe_b64decode, urlsafe_b64encode
 from dataclasses import dataclass
+from operator import xor
 from urllib.parse import quote
 
 from flask import Response, g, request
@@ -45,8 +48,25 @@ class Visitor:
 
     @property
     def csrf(self) -> str:
-        """The value that the visitor's forms carry."""
+        """The value of the visitor's session, which stands in rendered forms until `masked` hides it."""
         return "" if self.signed is None else self.signed.session.csrf
+
+    def masked(self, body: bytes) -> bytes:
+        """Return what is sent of a rendered page: the value differs each time, so that no size of it tells a guess."""
+        if self.signed is None:
+            return body
+        value = self.csrf.encode()
+        pad = secrets.token_bytes(len(value))
+        return body.replace(value, urlsafe_b64encode(pad + _crossed(pad, value)))
+
+    def sent(self, given: str) -> bool:
+        """Return whether a form carries the value that `masked` has hidden."""
+        value = self.csrf.encode()
+        try:
+            hidden = urlsafe_b64decode(given)
+        except ValueError:
+            return False
+        return hmac.compare_digest(_crossed(hidden[: len(value)], hidden[len(value) :]), value)
 
     @property
     def key(self) -> str:
@@ -55,6 +75,11 @@ class Visitor:
             return f"{self.caller.token_id} {self.theme}"
         session = self.signed.session
         return f"{session.hash} {session.as_benchmark} {session.as_team} {self.theme}"
+
+
+def _crossed(one: bytes, other: bytes) -> bytes:
+    """Return the exclusive or of each pair of bytes."""
+    return bytes(map(xor, one, other))
 
 
 def visitor() -> Visitor:
@@ -163,7 +188,7 @@ def check_form(given: str | None = None, *, ends_looking: bool = False) -> None:
         return
     if given is None:
         given = request.form.get(CSRF_FIELD, "")
-    if not hmac.compare_digest(given.encode(), known.csrf.encode()):
+    if not known.sent(given):
         raise Forbidden(
             "The form does not belong to your session. Load the page again, then send it again.", slug="cross-site"
         )

@@ -304,7 +304,8 @@ COMPARED = "compared"
 _OWN_CODES = (
     *("head-missing", "head-out-of-range", "cycle", "several-roots", "no-root", "sentence-without-parse"),
     *("invalid-utf8", "nul-character", "broken-tree"),
-    *("rule-limit", "lineage-limit", "too-many-enhanced-paths", "alignment-suspicious-indices"),
+    *("rule-limit", "lineage-limit", "tree-distance-limit", "too-many-overlaps", "too-long-expressions"),
+    *("too-many-enhanced-paths", "alignment-suspicious-indices"),
 )
 """Problems that metrics and transforms find in an output without gold's text. All others count as misfits."""
 _OWN_PREFIXES = ("enhanced-", "bracketed-", "conllu-", "conllx-", "cupt-")

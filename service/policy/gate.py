@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from datetime import datetime
+from datetime import datetime, timedelta
 
 from service.caller import Caller
 from service.policy import documents as policy_documents
@@ -32,6 +32,8 @@ _SUBMISSION = (
     *("chosen", "withdrawn_at", "output_deleted_at", "quota"),
 )
 _SUBMISSION_STATUS = ("state", "started_at", "finished_at", "progress", "queue", "outputs", "failure", "failures")
+_TIMES = ("started_at", "finished_at")
+"""How long work takes depends on gold's trees."""
 _FAILURE = ("type", "title", "status", "kind", "detail", "errors_total")
 _ERROR = ("code", "pointer", "part", "sentence", "sent_id", "line", "column", "detail")
 _ERROR_WITHOUT_PLACE = ("code", "pointer", "part", "detail")
@@ -105,6 +107,7 @@ def submission_view(level: Level, document: Document, release: Release | None = 
     if level is Level.GOLD:
         shown = dict(document)
     else:
+        document = times_view(level, document)
         shown = chosen(document, _SUBMISSION)
         shown |= chosen(document, _SUBMISSION_STATUS) if _status_shown(level, document) else _received(document)
     if document.get("failure") is not None and shown.get("failure") is not None:
@@ -120,6 +123,28 @@ def submission_view(level: Level, document: Document, release: Release | None = 
         visible = level >= Level.ROUNDED and scores is not None and release is not None
         shown["scores"] = _scores(release, object_of(scores)) if visible and release is not None else None
     return shown
+
+
+def times_view(level: Level, document: Document) -> dict[str, object]:
+    """Return a document of work on an output with its times in whole seconds; without them below `status`.
+
+    Its progress is shown from `rounded` on.
+    """
+    shown = dict(document)
+    if level is Level.GOLD:
+        return shown
+    for name in _TIMES:
+        if shown.get(name) is not None:
+            time = whole_second(datetime.fromisoformat(str(shown[name])))
+            shown[name] = time.strftime("%Y-%m-%dT%H:%M:%S.000Z") if level >= Level.STATUS else None
+    if "progress" in shown and level < Level.ROUNDED:
+        shown["progress"] = None
+    return shown
+
+
+def whole_second(time: datetime) -> datetime:
+    """Return the next whole second: what ends is not shown to end before it began."""
+    return time + timedelta(microseconds=-time.microsecond % 1_000_000)
 
 
 def failure_view(level: Level, failure: Document) -> dict[str, object]:

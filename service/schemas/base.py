@@ -11,6 +11,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from datetime import datetime
+from itertools import islice
 from typing import Any, ClassVar, Generic, Self, TypedDict, TypeVar, Unpack
 
 from marshmallow import RAISE, Schema, ValidationError, fields, post_load, validate
@@ -107,11 +108,19 @@ def load(schema: Strict[Loaded], value: object, cap: int) -> Loaded:
         loaded: Loaded = schema.load(value)  # type: ignore[arg-type]
     except ValidationError as error:
         problems = ProblemList(cap)
-        problems.extend(_problems(error.messages, ""))
+        problems.extend(islice(_problems(error.messages, ""), cap))
+        problems.total += max(0, _count(error.messages) - cap)
         raise Unprocessable(
             problems_counted(problems.total), problems=problems.problems, total=problems.total
         ) from error
     return loaded
+
+
+def _count(messages: object) -> int:
+    """Return how many problems there are; only those that are shown are put in words."""
+    if isinstance(messages, Mapping):
+        return sum(map(_count, messages.values()))
+    return sum(map(_count, messages)) if isinstance(messages, list) else 1
 
 
 def _problems(messages: object, pointer: str, name: str = "") -> Iterator[Problem]:
@@ -163,9 +172,14 @@ class Nested(fields.Nested):
 
 
 class Listed(fields.List[Member]):
-    """A list."""
+    """A list, whose length is checked before its entries: a million faulty ones need no look."""
 
     default_error_messages = messages(invalid=Fault("wrong-type", "This must be a list."))
+
+    def _deserialize(self, value: Any, attr: Any, data: Any, **options: Any) -> list[Any]:
+        if isinstance(value, list):
+            self._validate(value)
+        return super()._deserialize(value, attr, data, **options)
 
 
 class Setting(fields.Raw):

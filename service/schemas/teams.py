@@ -19,7 +19,7 @@ from service.requests import EVENT_KINDS, MAX_TEAMS, SCOPES
 from service.requests import TeamRequest as Team
 from service.requests import TeamsRequest as Teams
 from service.schemas import base
-from treescore.core.text import first_bad_byte, place
+from treescore.core.text import first_bad_byte, packed_as, place
 from treescore.errors import Problem, ProblemList
 from treescore.render.forms import safe_value, separated
 
@@ -86,15 +86,16 @@ def load_teams(body: bytes, cap: int) -> Teams:
     Raises:
         Unprocessable: with line and column (number of the field) of each fault.
     """
-    problems = ProblemList(cap)
+    problems = ProblemList(cap, apart=True)  # an organiser corrects each row
     rows = _team_rows(body.removeprefix(_MARK), problems)
     header = _header(rows[0] if rows else Row(1, ()), problems)
     if problems.total:
         raise unprocessable(problems)
-    teams = [team for row in rows[1:] if (team := _team(row, header, problems)) is not None]
-    if not problems.total and not 1 <= len(teams) <= MAX_TEAMS:
-        detail = f"The table has {len(teams)} teams. Give 1 to {MAX_TEAMS:,} teams, each in a line below the header."
+    if not 1 <= len(rows) - 1 <= MAX_TEAMS:
+        detail = f"The table has {len(rows) - 1} teams. Give 1 to {MAX_TEAMS:,} teams, each in a line below the header."
         problems.add(Problem(code="bad-value", line=1, column=1, detail=detail))
+    else:
+        teams = [team for row in rows[1:] if (team := _team(row, header, problems)) is not None]
     if problems.total:
         raise unprocessable(problems)
     column = header.index("id") + 1
@@ -103,7 +104,11 @@ def load_teams(body: bytes, cap: int) -> Teams:
 
 def _team_rows(table: bytes, problems: ProblemList) -> list[Row]:
     """Return the rows that are not blank; what cannot be read goes to `problems`."""
-    bad = first_bad_byte(table)
+    packed, bad = packed_as(table), first_bad_byte(table)
+    if packed is not None:
+        detail = f"The table is {packed.name}. Save it as CSV in UTF-8."
+        problems.add(Problem(code="packed-text", line=1, column=1, detail=detail))
+        return []
     if bad is not None:
         line, column = place(table, bad)
         detail = f"Byte 0x{table[bad]:02x} is invalid UTF-8. Save the table as UTF-8."

@@ -41,7 +41,7 @@ from ulid import ULID
 
 from service.caller import network_of
 from service.config import Config
-from service.errors import PayloadTooLarge, ServiceError
+from service.errors import BadRequest, PayloadTooLarge, ServiceError
 from service.monitoring import LIBRARIES, configure_logs, fault
 
 # what server and application tell each other
@@ -192,6 +192,9 @@ def gunicorn_log(config: Config) -> dict[str, object]:
 # one connection
 
 LINE_BYTES = 8_190
+FEW_CHUNKS = 1_000
+LEAST_CHUNK = 8
+"""Bytes of a body that a chunk has on average, beyond so many chunks: each costs as much as a thousand bytes."""
 TRAILER_BYTES = 65_536
 _SIZE = re.compile(rb"([0-9A-Fa-f]{1,16})(.*)\r\n", re.DOTALL)
 _SIZE_LINE, _DATA_END, _TRAILER = range(3)
@@ -207,6 +210,7 @@ class Chunks:
     def __init__(self) -> None:
         self.trailers = b""
         self._left = 0
+        self._chunks = self._bytes = 0
         self._line = bytearray()
         self._expected = _SIZE_LINE
 
@@ -219,6 +223,7 @@ class Chunks:
 
         Raises:
             ParseException: the coding is invalid.
+            BadRequest: the chunks are too small.
         """
         at = 0
         while at < len(data):
@@ -254,6 +259,10 @@ class Chunks:
             self.trailers += line
         else:
             self._left = _size(line)
+            self._chunks += 1
+            self._bytes += self._left
+            if self._chunks > FEW_CHUNKS and self._bytes < LEAST_CHUNK * self._chunks:
+                raise BadRequest("The body comes in chunks of a few bytes. Send larger chunks, or its length.")
             self._expected = _DATA_END if self._left else _TRAILER
         return False
 
@@ -274,6 +283,7 @@ REASONS = {
     408: "Request Timeout",
     413: "Content Too Large",
     429: "Too Many Requests",
+    501: "Not Implemented",
     503: "Service Unavailable",
     507: "Insufficient Storage",
 }
@@ -360,6 +370,8 @@ def refusal(error: ServiceError) -> bytes:
 HEAD_BYTES = 65_536
 MEMORY_BYTES = 262_144
 """Size of a body above which it goes to a file: a file that has no name and that only this process can read."""
+LARGE = 65_536
+"""Size of a body above which the application is asked before it is received; of a chunked one, always."""
 FORM = "multipart/form-data"
 END = b"\r\n\r\n"
 
@@ -379,6 +391,7 @@ class Arrival:
     Attributes:
         request: gunicorn's request once the head is parsed. Once all is there, its `body` can be read without waiting.
         received: bytes of the body so far, decoded.
+        large: whether the application is asked, by the head alone, before the body is received.
         rest: what the client sent after this request.
         wants_continue: whether the client waits for `100 Continue` before it sends the body.
     """
@@ -386,6 +399,7 @@ class Arrival:
     def __init__(self, cfg: Any, client: Any, number: int, bounds: Bounds) -> None:
         self.request: Any = None
         self.received = 0
+        self.large = False
         self.rest = b""
         self.wants_continue = False
         self._cfg = cfg
@@ -424,6 +438,21 @@ class Arrival:
         self.wants_continue = self.wants_continue and not whole
         return whole
 
+    @property
+    def chunked(self) -> bool:
+        """Whether the body comes in chunks."""
+        return self._chunks is not None
+
+    def admit(self, limit: int) -> None:
+        """Let the body have at most so many bytes.
+
+        Raises:
+            PayloadTooLarge: it has more.
+        """
+        self._limit = min(limit, self._limit)
+        if max(self._length or 0, self.received) > self._limit:
+            raise self._too_large()
+
     def close(self) -> None:
         """Drop the body."""
         if self._file is not None:
@@ -461,8 +490,8 @@ class Arrival:
             self._length = int(request.body.reader.length)
         media = next((value for name, value in request.headers if name == "CONTENT-TYPE"), "")
         self._limit = self._bounds.upload if media.lower().startswith(FORM) else self._bounds.body
-        if (self._length or 0) > self._limit:
-            raise self._too_large()
+        self.admit(self._limit)
+        self.large = self._length is None or self._length > LARGE
         self.wants_continue = request._expected_100_continue  # noqa: SLF001 - gunicorn has no other name for it
         request._expected_100_continue = False  # noqa: SLF001 - the server sends it before a thread is taken
 
@@ -496,6 +525,24 @@ class Arrival:
 
     def _too_large(self) -> PayloadTooLarge:
         return PayloadTooLarge(f"The body exceeds {self._limit} bytes. Send less, or several requests.")
+
+
+class BodyWantedError(BaseException):
+    """The application has let a request in by its head, and reads the body. No handler of faults catches it."""
+
+
+class AwaitedBody(io.RawIOBase):
+    """Stands where a body will be."""
+
+    def read(self, _size: int = -1) -> bytes:
+        """Say that the body is wanted.
+
+        Raises:
+            BodyWantedError: always.
+        """
+        raise BodyWantedError
+
+    readinto = readline = read  # type: ignore[assignment]
 
 
 class _Request(Request):  # type: ignore[misc]

@@ -25,10 +25,13 @@ from gunicorn.workers.gthread import STOP_KEEPALIVE_LINGER, ThreadWorker  # type
 
 from service.config import Config, load_config
 from service.errors import BadRequest, InsufficientStorage, RequestTimeout, ServiceError, TooManyRequests, Unavailable
+from service.requests import BODY_LIMIT
 from service.server import connection
 
 RECEIVED = 65_536
 """Bytes taken from one connection before the others have their turn."""
+RECEIVED_CHUNKED = 8_192
+"""The same of a chunked body: decoding it can take a hundred times as long."""
 CONTINUE = b"HTTP/1.1 100 Continue\r\n\r\n"
 GRACE = 1.0
 """Seconds in which a request may arrive before it counts as unfinished for its address."""
@@ -200,7 +203,8 @@ class BufferingWorker(ThreadWorker):  # type: ignore[misc]
 
     def _readable(self, conn: connection.Connection) -> None:
         try:
-            data = conn.sock.recv(RECEIVED)
+            chunked = conn.arrival is not None and conn.arrival.chunked
+            data = conn.sock.recv(RECEIVED_CHUNKED if chunked else RECEIVED)
         except BlockingIOError:
             return
         except OSError:
@@ -249,9 +253,64 @@ class BufferingWorker(ThreadWorker):  # type: ignore[misc]
         if self.spooled > SPOOLED_MOST:
             oldest = next(each for each in self.unfinished if each.stage is connection.Stage.BODY)
             self._refuse(oldest, InsufficientStorage("Too much is being uploaded. Retry later."))
+        elif arrival.large:
+            arrival.large = False
+            self._ask(conn)
         elif arrival.wants_continue:
             arrival.wants_continue = False
             self._send_now(conn, CONTINUE)
+
+    def _ask(self, conn: connection.Connection) -> None:
+        """Let the application answer by the head alone, or say how large a body it takes. Nothing is read until then."""
+        assert self.lanes is not None  # noqa: S101 - set before the loop
+        assert conn.arrival is not None  # noqa: S101 - set where the request begins
+        lane = self.lanes.of(conn.arrival.request)
+        if lane.requests >= lane.full:
+            self._refuse(conn, Unavailable("Too many requests wait for a thread. Retry."))
+            return
+        self._unwatch(conn)
+        conn.lane = lane
+        lane.requests += 1
+        future = lane.pool.submit(self._admission, conn.arrival.request, conn)
+        future.add_done_callback(partial(self.method_queue.defer, self._asked, conn))
+
+    def _admission(self, request: Any, conn: connection.Connection) -> int | None:
+        """Return how large a body the application takes; None where it has answered. Runs in a thread."""
+        response, environ = wsgi.create(request, conn.answer, conn.client, conn.server, self.cfg)
+        environ["wsgi.input"] = connection.AwaitedBody()
+        environ["wsgi.multithread"] = True
+        response.force_close()
+        try:
+            for item in self.wsgi(environ, response.start_response):
+                response.write(item)
+            response.close()
+        except connection.BodyWantedError:
+            return int(environ.get(BODY_LIMIT, connection.LARGE))
+        return None
+
+    def _asked(self, conn: connection.Connection, future: Future[int | None]) -> None:
+        assert conn.arrival is not None  # noqa: S101 - set where the request begins
+        conn.lane.requests -= 1
+        if conn.stage is not connection.Stage.BODY:
+            return  # it has ended
+        if future.cancelled() or future.exception() is not None:
+            self._refuse(conn, Unavailable("The request could not be looked at. Retry."))
+            return
+        limit = future.result()
+        if limit is None:
+            self.unfinished.pop(conn, None)
+            self._send(conn, keep=False)
+            return
+        try:
+            conn.arrival.admit(limit)
+        except ServiceError as error:
+            self._refuse(conn, error)
+            return
+        conn.enter(connection.Stage.BODY, monotonic(), self.config.body_seconds)
+        if conn.arrival.wants_continue:
+            conn.arrival.wants_continue = False
+            self._send_now(conn, CONTINUE)
+        self._watch(conn, selectors.EVENT_READ, self._readable)
 
     def _crowded(self, conn: connection.Connection) -> bool:
         """Whether bodies and answers have taken the places that are theirs; heads always find one."""
@@ -301,13 +360,16 @@ class BufferingWorker(ThreadWorker):  # type: ignore[misc]
         return not response.should_close()
 
     def _worked(self, conn: connection.Connection, future: Future[bool]) -> None:
-        assert self.lanes is not None  # noqa: S101 - set before the loop
-        assert conn.arrival is not None  # noqa: S101 - set where the request begins
         conn.lane.requests -= 1
+        self._send(conn, keep=not future.cancelled() and future.exception() is None and future.result())
+
+    def _send(self, conn: connection.Connection, *, keep: bool) -> None:
+        """Send the answer that is made; of the body nothing is needed any more."""
+        assert conn.arrival is not None  # noqa: S101 - set where the request begins
         self.spooled -= conn.arrival.received
         conn.arrival.close()
         conn.answered += 1
-        conn.keep = not future.cancelled() and future.exception() is None and future.result()
+        conn.keep = keep
         if conn.answer.left and not conn.answer.failed:
             conn.enter(connection.Stage.ANSWER, monotonic(), self.config.body_seconds)
             self.unsent += conn.answer.left

@@ -227,8 +227,8 @@ def existing_teams(db: Connection, benchmark_id: str, team_ids: Sequence[str]) -
     return found
 
 
-def teams_of(db: Connection, benchmark_id: str, after: str | None, limit: int) -> Sequence[Team]:
-    """List teams by id, after a given one, without erased ones."""
+def teams_of(db: Connection, benchmark_id: str, after: str | None, limit: int | None) -> Sequence[Team]:
+    """List teams by id, after a given one, without erased ones; all of them without a limit."""
     query = select(teams).where(teams.c.benchmark_id == benchmark_id, teams.c.erased_at.is_(None))
     if after is not None:
         query = query.where(teams.c.id > after)

@@ -56,6 +56,14 @@ def add(db: Connection, event: Event) -> int:
     return seq
 
 
+def nth_last_of(db: Connection, actor: str, number: int) -> datetime | None:
+    """Return when an actor made the change after which it has made `number` - 1 more; None where it made fewer."""
+    c = events.c
+    query = select(c.at).where(c.actor == actor).order_by(c.seq.desc()).offset(number - 1).limit(1)
+    found: datetime | None = db.scalar(query)
+    return found
+
+
 def by_id(db: Connection, event_id: str) -> Event | None:
     """Return one event, or None."""
     return one(db, select(events).where(events.c.id == event_id), event_of)
@@ -239,16 +247,29 @@ def add_delivery(db: Connection, delivery_id: str, webhook_id: str, event_seq: i
     )
 
 
-def due_deliveries(db: Connection, now: datetime, limit: int) -> Sequence[Delivery]:
-    """List the deliveries that are due, the longest due first."""
+def due_deliveries(db: Connection, now: datetime, limit: int, in_a_row: int) -> Sequence[Delivery]:
+    """List the deliveries that are due, webhook by webhook in turns: each has its longest due one before a second.
+
+    Args:
+        db: the transaction.
+        now: when.
+        limit: the most of all.
+        in_a_row: the most of one webhook.
+    """
     d = deliveries.c
+    turn = func.row_number().over(partition_by=d.webhook_id, order_by=(d.next_at, d.event_seq)).label("turn")
+    due = (
+        select(d.id, d.webhook_id, d.event_seq, d.attempts, d.next_at, turn)
+        .where(d.state == WAITING, d.next_at <= now)
+        .subquery()
+    )
     hooks = [column.label(f"hook_{column.name}") for column in webhooks.c]
     query = (
-        select(d.id.label("delivery_id"), d.attempts, d.next_at, *hooks, *events.c)
-        .join_from(deliveries, webhooks, d.webhook_id == webhooks.c.id)
-        .join(events, d.event_seq == events.c.seq)
-        .where(d.state == WAITING, d.next_at <= now, webhooks.c.disabled_at.is_(None))
-        .order_by(d.next_at, d.event_seq)
+        select(due.c.id.label("delivery_id"), due.c.attempts, due.c.next_at, *hooks, *events.c)
+        .join_from(due, webhooks, due.c.webhook_id == webhooks.c.id)
+        .join(events, due.c.event_seq == events.c.seq)
+        .where(due.c.turn <= in_a_row, webhooks.c.disabled_at.is_(None))
+        .order_by(due.c.turn, due.c.next_at, due.c.event_seq)
         .limit(limit)
     )
     return [
@@ -272,9 +293,11 @@ def drop_delivery(db: Connection, delivery_id: str) -> None:
     db.execute(delete(deliveries).where(deliveries.c.id == delivery_id))
 
 
-def postpone_delivery(db: Connection, delivery_id: str, next_at: datetime) -> None:
-    """Schedule the same attempt for later."""
-    db.execute(update(deliveries).where(deliveries.c.id == delivery_id).values(next_at=next_at))
+def postpone(db: Connection, webhook_id: str, claimed: Sequence[str], until: datetime) -> None:
+    """Let a webhook rest: no attempt at a delivery before a time; those that were `claimed` are then due."""
+    c = deliveries.c
+    due = (c.webhook_id == webhook_id) & (c.state == WAITING) & ((c.next_at < until) | c.id.in_(claimed))
+    db.execute(update(deliveries).where(due).values(next_at=until))
 
 
 def note_attempt(

@@ -249,8 +249,8 @@ def under_way(db: Connection, benchmark_id: str) -> bool:
     return db.scalar(query.where(c.benchmark_id == benchmark_id).limit(1)) is not None
 
 
-def recent_seconds(db: Connection, benchmark_id: str, limit: int) -> float:
-    """Return the mean duration of the last scored submissions of a benchmark, 1 before there is one."""
+def recent_seconds(db: Connection, benchmark_id: str, limit: int) -> int:
+    """Return the mean whole seconds of the last scored submissions of a benchmark, 1 before there is one."""
     query = (
         select(runs.c.started_at, runs.c.finished_at)
         .join(submissions, submissions.c.run_id == runs.c.id)
@@ -259,7 +259,7 @@ def recent_seconds(db: Connection, benchmark_id: str, limit: int) -> float:
         .limit(limit)
     )
     seconds = [(row.finished_at - row.started_at).total_seconds() for row in db.execute(query) if row.started_at]
-    return sum(seconds) / len(seconds) if seconds else 1.0
+    return max(1, round(sum(seconds) / len(seconds))) if seconds else 1
 
 
 def scored_equal(
@@ -424,7 +424,7 @@ def _charged_validation(benchmark_id: str) -> ColumnElement[bool]:
 
 
 MOST_SENT = 2_000
-"""Submissions of one team, and outputs of several teams, that are read; the newest."""
+"""Submissions of one team that are read; the newest."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -465,34 +465,19 @@ def sent_by_team(db: Connection, benchmark_id: str, team_id: str, revision: int)
     ]
 
 
-def equal_outputs(db: Connection, benchmark_id: str, team_ids: Sequence[str]) -> dict[str, list[dict[str, str]]]:
-    """Return the submissions whose outputs, part by part, another team sent too: by team, with the other one."""
+def outputs_of_teams(db: Connection, benchmark_id: str, limit: int) -> list[tuple[str, str, dict[str, str]]]:
+    """List the newest submissions of teams, deleted ones included, oldest first: id, team, digest of each part."""
     c = submissions.c
-    in_benchmark = (c.benchmark_id == benchmark_id) & c.team_id.is_not(None) & (c.outputs_digest != "")
-    shared = (
-        select(c.outputs_digest)
-        .where(in_benchmark)
-        .group_by(c.outputs_digest)
-        .having(func.count(c.team_id.distinct()) > 1)
-    )
     query = (
-        select(c.id, c.team_id, c.outputs_digest)
-        .where(in_benchmark, c.outputs_digest.in_(shared))
+        select(c.id, c.team_id, c.outputs)
+        .where(c.benchmark_id == benchmark_id, c.team_id.is_not(None), c.outputs_digest != "")
         .order_by(c.id.desc())
-        .limit(MOST_SENT)
+        .limit(limit)
     )
-    first: dict[str, dict[str, str]] = {}
-    for row in list(db.execute(query))[::-1]:
-        first.setdefault(row.outputs_digest, {}).setdefault(row.team_id, row.id)
-    found: dict[str, list[dict[str, str]]] = {team: [] for team in team_ids}
-    for senders in first.values():
-        for team in senders.keys() & found.keys():
-            found[team] += [
-                {"submission": senders[team], "other_team": other, "other_submission": submission}
-                for other, submission in senders.items()
-                if other != team
-            ]
-    return found
+    return [
+        (row.id, row.team_id, {part: output["digest"] for part, output in orjson.loads(row.outputs).items()})
+        for row in list(db.execute(query))[::-1]
+    ]
 
 
 MOST_ATTEMPTS = 20_000

@@ -456,6 +456,7 @@ events = Table(
     _id("subject", nullable=True),
     Column("data", Text, nullable=False, comment="JSON"),
     Index("ix_events_benchmark_id_seq", "benchmark_id", "seq"),
+    Index("ix_events_actor_seq", "actor", "seq"),
     sqlite_autoincrement=True,
 )
 

@@ -150,13 +150,6 @@ def replace(db: Connection, bodies: Mapping[str, bytes]) -> None:
         db.execute(update(texts).where(texts.c.digest == digest).values(body=body))
 
 
-def packed(db: Connection, owner: str, name: str) -> tuple[str, bytes] | None:
-    """Return the digest and the packed body of one of an owner's texts, or None."""
-    query = select(texts.c.digest, texts.c.body).join(owned_texts).where(owned_texts.c.owner == owner)
-    row = db.execute(query.where(owned_texts.c.name == name)).one_or_none()
-    return None if row is None else (row.digest, row.body)
-
-
 def share(db: Connection, owner: str, other: str, names: Iterable[str]) -> None:
     """Give another owner some of an owner's texts, under the same names."""
     query = select(literal(other), owned_texts.c.name, owned_texts.c.digest).where(

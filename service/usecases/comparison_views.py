@@ -401,14 +401,14 @@ def _visible_of(
 
 def _head(context: Context, comparison: Comparison, run: runs.Run | None) -> dict[str, object]:
     question = comparison.question
-    ended = None if run is None else run.finished_at
+    ended = None if run is None or run.finished_at is None else gate.whole_second(run.finished_at)
     days = context.config.retain_comparisons_days
     return {
         "id": comparison.id,
         "benchmark": comparison.benchmark_id,
         "revision": comparison.revision,
         "state": runs.SUCCEEDED if run is None else run.state,
-        "created_at": moment(comparison.created_at),
+        "created_at": moment(gate.whole_second(comparison.created_at)),
         "finished_at": moment(ended),
         "expires_at": moment(ended + timedelta(days=days)) if ended is not None and days else None,
         "score": question["score"],

@@ -13,21 +13,23 @@ import hashlib
 import hmac
 import secrets
 from collections.abc import Callable, Mapping, Sequence
-from concurrent.futures import ThreadPoolExecutor
+from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from enum import StrEnum
 from http import HTTPStatus
+from math import ceil
 
 import orjson
 import structlog
 from sqlalchemy import Connection
+from sqlalchemy.exc import DBAPIError
 
 from service import outbound
 from service.caller import ADMIN, Caller, new_id
 from service.context import Context
-from service.errors import LONGEST_SHOWN, Conflict, NotFound, invalid
-from service.monitoring import DELIVERIES
+from service.errors import LONGEST_SHOWN, Conflict, NotFound, TooManyRequests, invalid
+from service.monitoring import DELIVERIES, fault
 from service.outbound import BadAddress, NoAnswer, check_url
 from service.policy import gate
 from service.requests import WEBHOOK_TEST, EventsQuery, PageQuery, WebhookRequest
@@ -64,7 +66,8 @@ def record_event(
         only: the webhook that it is sent to; None for all that take it.
     """
     now = context.now()
-    event = Event(0, new_id("evt", now), benchmark_id, kind, now, actor, team_id, subject, dict(data or {}))
+    at = gate.whole_second(now) if actor is None else now  # how long work takes depends on gold
+    event = Event(0, new_id("evt", at), benchmark_id, kind, at, actor, team_id, subject, dict(data or {}))
     hooks = events.subscribed(db, event) if only is None else [only]
     seq = events.add(db, event)
     made = [new_id("del", now) for _ in hooks]
@@ -73,6 +76,26 @@ def record_event(
     return made
 
 
+def require_changes_left(db: Connection, context: Context, caller: Caller) -> None:
+    """Refuse a change of a caller that has made as many as it may in an hour: each event goes to webhooks.
+
+    Raises:
+        TooManyRequests: with the seconds until one is an hour old. Organisers have no limit.
+    """
+    most = context.config.max_changes
+    if not most or caller.organiser:
+        return
+    made = events.nth_last_of(db, caller.owner, most)
+    left = None if made is None else made + CHANGES_WITHIN - context.now()
+    if left is not None and left > timedelta(0):
+        raise TooManyRequests(
+            f"The limit of {most} changes of one token in an hour is reached. Send fewer, or wait.",
+            slug="too-many-changes",
+            headers={"Retry-After": str(ceil(left.total_seconds()))},
+        )
+
+
+CHANGES_WITHIN = timedelta(hours=1)
 BATCH = 200
 """Rows that are read together; the caller may not know of some."""
 MOST_BATCHES = 20
@@ -185,6 +208,7 @@ def create_webhook(context: Context, caller: Caller, request: WebhookRequest) ->
     kinds = tuple(dict.fromkeys(request.kinds))
     hook = Webhook(new_id("whk", now), caller.owner, slug, caller.team, request.url, secret, kinds, now)
     with context.store.write() as db:
+        require_changes_left(db, context, caller)
         if slug is not None:
             benchmark_of(db, slug, caller)
         if events.webhook_count(db, _team(caller), caller.owner) >= MOST_WEBHOOKS:
@@ -215,6 +239,7 @@ def delete_webhook(context: Context, caller: Caller, webhook_id: str) -> None:
     """
     with context.store.write() as db:
         hook = own_webhook(db, caller, webhook_id)
+        require_changes_left(db, context, caller)
         events.drop_webhook(db, hook.id)
         record_event(
             db, context, "webhook.deleted", hook.benchmark_id, actor=caller.owner, team_id=hook.team_id, subject=hook.id
@@ -230,6 +255,7 @@ def rotate_secret(context: Context, caller: Caller, webhook_id: str) -> dict[str
     secret = _new_secret()
     with context.store.write() as db:
         hook = own_webhook(db, caller, webhook_id)
+        require_changes_left(db, context, caller)
         events.rotate_secret(db, hook, secret, context.now() + OVERLAP)
         record_event(
             db, context, "webhook.rotated", hook.benchmark_id, actor=caller.owner, team_id=hook.team_id, subject=hook.id
@@ -379,10 +405,14 @@ DELIVERY_PAUSES = tuple(
 DELIVERY_ATTEMPTS = len(DELIVERY_PAUSES) + 1
 DELIVERY_LEASE = timedelta(seconds=120)
 """Time after which a delivery that was begun and not ended is begun again."""
-AT_ONCE = 8
+AT_ONCE = 16
 """Webhooks that are delivered to at the same time."""
+AT_ONCE_FAILING = 8
+"""Those of them whose last delivery failed: a server that does not answer takes ten seconds."""
+AT_ONCE_EACH = 2
+"""Those of one team, or of one organiser's token."""
 DELIVERIES_IN_A_ROW = 4
-"""Deliveries to one webhook in one round, so that a busy webhook does not delay the others."""
+"""Deliveries to one webhook in one turn."""
 LOOKED_AT = 256
 LOGGED = 200
 """Deliveries of one webhook that have ended and stay in its log."""
@@ -407,26 +437,59 @@ class Message:
     body: bytes
 
 
-def deliver_due(context: Context, send: Send | None = None) -> int:
-    """Try each due delivery once. Return how many were tried.
+class Postman:
+    """Delivers to webhooks in turns, to several at once and to each one after the other; none waits for a slow one.
 
     Args:
         context: of this process.
         send: (URL, body, headers) -> status; over the network by default.
     """
-    now = context.now()
-    with context.store.read() as db:
-        due = events.due_deliveries(db, now, LOOKED_AT)
-    if not due:
-        return 0
-    by_webhook: dict[str, list[Delivery]] = {}
-    for delivery in due:
-        by_webhook.setdefault(delivery.webhook.id, []).append(delivery)
-    with context.store.write() as db:
-        batches = [_claimed(db, batch, now) for batch in by_webhook.values()]
-    chosen = send if send is not None else _sender(context)
-    with ThreadPoolExecutor(AT_ONCE) as pool:
-        return sum(pool.map(lambda batch: _deliver(context, batch, chosen), batches))
+
+    def __init__(self, context: Context, send: Send | None = None) -> None:
+        self._context = context
+        self._send = _sender(context) if send is None else send
+        self._pool = ThreadPoolExecutor(AT_ONCE)
+        self._busy: dict[str, Webhook] = {}
+
+    def begin_turns(self) -> list[Future[int]]:
+        """Begin the deliveries that are due to webhooks whose turn it is; each ends with how many were tried."""
+        now = self._context.now()
+        with self._context.store.read() as db:
+            due = events.due_deliveries(db, now, LOOKED_AT, DELIVERIES_IN_A_ROW)
+        by_webhook: dict[str, list[Delivery]] = {}
+        for delivery in due:
+            if delivery.webhook.id in by_webhook or self._admits(delivery.webhook):
+                by_webhook.setdefault(delivery.webhook.id, []).append(delivery)
+                self._busy[delivery.webhook.id] = delivery.webhook
+        if not by_webhook:
+            return []
+        with self._context.store.write() as db:
+            batches = [_claimed(db, batch, now) for batch in by_webhook.values()]
+        return [self._pool.submit(self._turn, *each) for each in zip(by_webhook, batches, strict=True)]
+
+    def _admits(self, hook: Webhook) -> bool:
+        busy = list(self._busy.values())
+        failing = [each for each in busy if each.failures]
+        return (
+            hook.id not in self._busy
+            and len(busy) < AT_ONCE
+            and len([each for each in busy if _owner(each) == _owner(hook)]) < AT_ONCE_EACH
+            and not (hook.failures and len(failing) >= AT_ONCE_FAILING)
+        )
+
+    def _turn(self, webhook_id: str, batch: Sequence[Delivery]) -> int:
+        try:
+            return _deliver(self._context, batch, self._send)
+        except DBAPIError as error:
+            fault(type(error), error.__traceback__)
+            return 0
+        finally:
+            del self._busy[webhook_id]
+
+
+def deliver_due(context: Context, send: Send | None = None) -> int:
+    """Try what is due to webhooks whose turn it is, and wait for the end. Return how many were tried."""
+    return sum(turn.result() for turn in Postman(context, send).begin_turns())
 
 
 def signature(secret: str, message_id: str, timestamp: int, body: bytes) -> str:
@@ -437,11 +500,11 @@ def signature(secret: str, message_id: str, timestamp: int, body: bytes) -> str:
 
 
 def _claimed(db: Connection, batch: Sequence[Delivery], now: datetime) -> list[Delivery]:
-    return [
-        delivery
-        for delivery in batch[:DELIVERIES_IN_A_ROW]
-        if events.claim_delivery(db, delivery, now + DELIVERY_LEASE)
-    ]
+    return [delivery for delivery in batch if events.claim_delivery(db, delivery, now + DELIVERY_LEASE)]
+
+
+def _owner(hook: Webhook) -> tuple[str | None, str]:
+    return (hook.benchmark_id, hook.team_id) if hook.team_id is not None else (None, hook.owner)
 
 
 def _sender(context: Context) -> Send:
@@ -450,14 +513,9 @@ def _sender(context: Context) -> Send:
 
 
 def _deliver(context: Context, batch: Sequence[Delivery], send: Send) -> int:
-    """Send the deliveries of one webhook one after the other; after a failure the rest is postponed."""
+    """Send the deliveries of one webhook one after the other; after a failure it rests."""
     tried = 0
-    failed = False
-    for delivery in batch:
-        if failed:
-            with context.store.write() as db:
-                events.postpone_delivery(db, delivery.id, context.now() + DELIVERY_PAUSES[0])
-            continue
+    for number, delivery in enumerate(batch, 1):
         with context.store.read() as db:
             caller = _reader(db, context, delivery.webhook)
             message = None if caller is None else _message(db, context, caller, delivery)
@@ -469,7 +527,11 @@ def _deliver(context: Context, batch: Sequence[Delivery], send: Send) -> int:
         status = _status(send, delivery.webhook.url, message)
         outcome = _settle(context, delivery, status)
         _note(context, delivery, outcome, status)
-        failed = outcome is not DeliveryOutcome.DELIVERED
+        if outcome is not DeliveryOutcome.DELIVERED:
+            claimed = [each.id for each in batch[number:]]
+            with context.store.write() as db:
+                events.postpone(db, delivery.webhook.id, claimed, context.now() + DELIVERY_PAUSES[0])
+            break
     return tried
 
 

@@ -21,10 +21,11 @@ from service.caller import Caller, new_id, new_job_key, token_hash
 from service.context import Context
 from service.errors import SOON, Conflict, Forbidden, Gone, NotFound, Unauthorized, Unprocessable, refuse, unprocessable
 from service.monitoring import at_work
+from service.policy import gate
 from service.queue import LIVE
 from service.render.leaderboard import percent_of
 from service.requests import JobRequest, JobsQuery
-from service.store import artifacts, jobs, runs, texts
+from service.store import artifacts, benchmarks, jobs, runs, texts
 from service.store.database import RollbackStore
 from service.store.jobs import Job
 from service.store.packing import is_packed
@@ -82,6 +83,7 @@ from treescore.significance.training_runs import FEWEST_FOR_SPREAD, no_runs
 from treescore.significance.units import require_parts
 
 KIND = "job"
+VALIDATION_KIND = "validation"
 MAKERS = ("score", "submit")
 """Scopes that make jobs: `submit` makes validations. Lists of other tokens would always be empty."""
 
@@ -111,7 +113,7 @@ def submit_job(
     """
     caller.require("score")
     _check(request)
-    packed = texts.pack_texts(_texts(request))
+    packed = texts.pack_texts(_texts(request, context.config.max_run_bytes))
     now = context.now()
     job_id = new_id(KIND, now)
     key = new_job_key() if caller.anonymous else None
@@ -157,7 +159,7 @@ def view_job(context: Context, caller: Caller, job_id: str) -> View:
         raise NotFound(f"Unknown job {job_id}.")
     if run.final:  # it ended between the two reads
         return view_job(context, caller, job_id)
-    return json_view(state_document(run), final=False, state=run.state)
+    return json_view(_timed(context, caller, run, state_document(run)), final=False, state=run.state)
 
 
 def wait_for_job(context: Context, caller: Caller, job_id: str, seconds: float, etag: str | None = None) -> View:
@@ -178,7 +180,16 @@ def list_jobs(context: Context, caller: Caller, query: JobsQuery) -> Page:
     owner = None if caller.organiser else caller.owner
     with context.store.read() as db:
         rows = jobs.of_owner(db, owner, query.cursor, query.limit + 1, query.state)
-    return page_of(rows, query.limit, run_summary)
+    return page_of(rows, query.limit, lambda run: _timed(context, caller, run, run_summary(run)))
+
+
+def _timed(context: Context, caller: Caller, run: runs.Run, document: dict[str, object]) -> dict[str, object]:
+    """Return what is known of a run; of one that compares with secret gold as the level of its benchmark shows it."""
+    if run.kind != VALIDATION_KIND or caller.organiser:
+        return document
+    with context.store.read() as db:
+        benchmark = None if caller.benchmark is None else benchmarks.get(db, caller.benchmark)
+    return gate.times_view(gate.Level.NONE if benchmark is None else gate.lowest_level(benchmark, caller), document)
 
 
 def cancel_job(context: Context, caller: Caller, job_id: str, key: str | None = None) -> View:
@@ -196,7 +207,7 @@ def cancel_job(context: Context, caller: Caller, job_id: str, key: str | None = 
         run = runs.get(db, job_id)
         if run is None:
             raise NotFound(f"Unknown job {job_id}.")
-        view = json_view(state_document(run), state=run.state)
+        view = json_view(_timed(context, caller, run, state_document(run)), state=run.state)
         jobs.save_answer(db, job_id, run.state, view.body, view.etag)
     context.queue.stop(job_id)
     return view
@@ -278,18 +289,19 @@ def _check_scores(request: JobRequest) -> None:
                 find_score(spec, address)
 
 
-def _texts(request: JobRequest) -> dict[str, bytes]:
+def _texts(request: JobRequest, memory: int) -> dict[str, bytes]:
     """Return the texts under their names (`gold`, `systems/0`, `gold/source`).
 
     Raises:
-        Unprocessable: a text does not have the shape of its format.
+        Unprocessable: a text does not have the shape of its format, or is too large for the `memory` of a run.
     """
     problems = ProblemList()
     gold_format = parse_format(request.format)
-    named = named_texts(problems, "gold", request.gold, gold_format, "/gold")
+    named = named_texts(problems, "gold", request.gold, gold_format, "/gold", memory=memory)
     for index, system in enumerate(request.systems):
         choice = gold_format if system.format is None else parse_format(system.format)
-        named |= named_texts(problems, f"systems/{index}", system.output, choice, f"/systems/{index}/output")
+        pointer = f"/systems/{index}/output"
+        named |= named_texts(problems, f"systems/{index}", system.output, choice, pointer, memory=memory)
     refuse(problems)
     return named
 

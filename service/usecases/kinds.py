@@ -19,7 +19,7 @@ KINDS: Mapping[str, Kind] = {
     jobs.KIND: jobs,
     REVISION_KIND: revision_work,
     SUBMISSION_KIND: submission_work,
-    validation.VALIDATION_KIND: validation,
+    jobs.VALIDATION_KIND: validation,
     board_work.BOARD_KIND: board_work,
     COMPARISON_KIND: comparison_work,
 }

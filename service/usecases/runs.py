@@ -24,6 +24,7 @@ from service.caller import Caller
 from service.context import Context
 from service.errors import TooManyRequests, failure_document, failure_record
 from service.monitoring import RUNS, span
+from service.policy import gate
 from service.policy.documents import CLOSED
 from service.queue import REDIS_ERRORS
 from service.store import artifacts, benchmarks, jobs, runs, texts
@@ -57,6 +58,7 @@ class View(NamedTuple):
         content_type: of the body.
         next: cursor of the next page, if the body is one page of several.
         packed: whether `content` is packed, as it is stored.
+        weak: whether the bytes differ from answer to answer where nothing else does.
     """
 
     content: bytes
@@ -66,6 +68,7 @@ class View(NamedTuple):
     content_type: str = JSON_TYPE
     next: str | None = None
     packed: bool = False
+    weak: bool = False
 
     @property
     def body(self) -> bytes:
@@ -452,6 +455,7 @@ def job_answer(
     packed: PackedArtifacts | None = None,
     *,
     keep_texts: bool = True,
+    level: gate.Level = gate.Level.GOLD,
 ) -> Ending:
     """Return the ending that stores the final document of a job.
 
@@ -461,11 +465,12 @@ def job_answer(
         answer: members of the document beside those of every job.
         packed: artifacts of the job.
         keep_texts: whether the texts of the request stay stored.
+        level: at which the job's times are shown.
     """
 
     def save(db: Connection, now: datetime) -> Sequence[QueuedRun]:
         head = {**state_document(run), "state": state, "finished_at": moment(now), "progress": None}
-        document = orjson.dumps({**head, **answer}, option=orjson.OPT_NON_STR_KEYS)
+        document = orjson.dumps({**gate.times_view(level, head), **answer}, option=orjson.OPT_NON_STR_KEYS)
         if not keep_texts:
             texts.drop(db, [run.id])
         artifacts.put(db, run.id, packed or {})

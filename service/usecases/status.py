@@ -20,7 +20,7 @@ from sqlalchemy import Connection
 from sqlalchemy.exc import DBAPIError
 
 from service.context import Context
-from service.errors import LONGEST_SHOWN, NotFound
+from service.errors import LONGEST_SHOWN, NotFound, unprocessable
 from service.monitoring import Summed
 from service.problem_catalogue import CODES, TYPES, Entry, ProblemType
 from service.queue import LIVE, REDIS_ERRORS, RUN_QUEUES
@@ -34,6 +34,7 @@ from treescore.core.params import schema_of as parameters_schema
 from treescore.core.registry import FORMATS, METRICS, TRANSFORMS
 from treescore.core.version import __version__
 from treescore.core.wording import did_you_mean
+from treescore.errors import InputError
 from treescore.evaluation.spec import entry_of, suggestions
 from treescore.significance.settings import PARAMS
 
@@ -59,8 +60,16 @@ def scorer(name: str) -> View:
 
 
 def suggested(asked: SuggestionRequest) -> View:
-    """Show which formats a text may be in, with the metrics that fit each."""
-    return json_view({"suggestions": [suggestion.document() for suggestion in suggestions(asked.text.encode())]})
+    """Show which formats a text may be in, with the metrics that fit each.
+
+    Raises:
+        Unprocessable: it is the text of a packed file.
+    """
+    try:
+        found = suggestions(asked.text.encode())
+    except InputError as error:
+        raise unprocessable(error.at("/text")) from error
+    return json_view({"suggestions": [suggestion.document() for suggestion in found]})
 
 
 def _catalogue() -> dict[str, object]:
@@ -223,7 +232,7 @@ class _Waits(Collector):
             for seconds in waited:
                 counts[bisect_left(_BOUNDS, seconds)] += 1
             bounds = [*map(str, _BOUNDS), "+Inf"]
-            family.add_metric([kind], list(zip(bounds, accumulate(counts), strict=True)), sum(waited))
+            family.add_metric([kind], list(zip(bounds, accumulate(counts), strict=True)), float(round(sum(waited))))
         yield family
 
 

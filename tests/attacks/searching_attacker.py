@@ -148,10 +148,10 @@ def attack_rival(victim: Victim, client: CheckedClient, most: int) -> tuple[Vect
     return known.probabilities(), answers
 
 
-def budget(level: str, submissions: int, pairs: int = 0, scores: int = 1, step: float = 0.01) -> float:
-    """Return the bits that a level shows for scored submissions and compared pairs."""
-    a_submission = {"none": 0.0, "status": 1.0, "rounded": log2(1 + 1 / step), "scores": 33.0 * scores}
-    return a_submission[level] * submissions + (7.0 * pairs if level == "scores" else 0.0)
+def budget(level: str, submissions: int, pairs: int = 0, figures: int = 1, step: float = 0.01) -> float:
+    """Return the bits that a level shows for scored submissions, of so many figures each, and for compared pairs."""
+    a_submission = {"none": 0.0, "status": 1.0, "rounded": log2(1 + 1 / step) * figures, "scores": 33.0 * figures}
+    return a_submission[level] * submissions + (8.5 * pairs if level == "scores" else 0.0)
 
 
 def _sent(victim: Victim, name: str, relations: list[str]) -> TestResponse:

@@ -187,7 +187,7 @@ def test_j_and_k_change_the_sentence(visit: Visit, site: Site) -> None:
     page.keyboard.press("k")
     expect(page.get_by_role("img", name="Sentence 1")).to_be_visible()
     page.keyboard.press("/")
-    expect(page.locator("input[type=search]").first).to_be_focused()
+    expect(page.locator("input[type=search][name=q]")).to_be_focused()
     page.keyboard.type("j")
     assert "n=1" in page.url
     assert seen.faults == []
@@ -326,3 +326,19 @@ def test_a_page_says_that_the_service_is_away_and_when_it_is_back(visit: Visit) 
     with page.expect_response(POLL):
         page.clock.run_for(POLL_MS)
     expect(toast).to_have_count(0)
+
+
+def test_a_form_without_an_answer_of_ours_says_so_and_keeps_its_place(visit: Visit) -> None:
+    page = visit("/jobs/new").page
+    for name in ("#gold", "#outputs"):
+        page.set_input_files(name, {"name": "a.conllu", "mimeType": "text/plain", "buffer": b"x" * 40})
+    statuses = [413, 502, 504]
+    left = iter(statuses)
+    page.route("**/jobs/new", lambda route: route.fulfill(status=next(left), body="<html>proxy</html>"))
+    for status in statuses:
+        page.get_by_role("button", name="Score").click()
+        expect(page.locator(".toast")).to_contain_text(f"({status})")
+        expect(page.locator("#answer")).to_have_count(1)
+    page.locator("form[hx-post]").evaluate("form => { form.dataset.mostBytes = 79; }")
+    page.get_by_role("button", name="Score").click()
+    expect(page.locator(".toast")).to_contain_text("Not sent: the files have 80 bytes")

@@ -208,6 +208,21 @@ def _twice(address: Address, body: Any) -> Ask:
     return ask
 
 
+def _too_many_changes(method: str, tail: str = "", body: Any = None, *, of_webhook: bool = True) -> Ask:
+    """A team has just made the last change that it may make in an hour."""
+
+    def ask(stage: Stage) -> TestResponse:
+        task = SharedTask(stage)
+        client = task.team()
+        made = client.post("/v1/webhooks", json=HOOK).headers["Location"] if of_webhook else task.submit(client)
+        with pytest.MonkeyPatch.context() as patch:
+            patch.setattr(events, "nth_last_of", lambda *_: stage.context.now())
+            at = "/v1/webhooks" if method == "POST" and not tail else made + tail
+            return client.open(at, method=method, json=body)
+
+    return ask
+
+
 def _many_webhooks(stage: Stage) -> TestResponse:
     client = stage.client(stage.token("organise"))
     for _ in range(20):
@@ -366,6 +381,7 @@ TASK_ANSWERS: dict[tuple[str, str], Ask] = {
     ("submit", "429"): _used_up,
     ("patch_submission", "200"): _send("PATCH", SENT["patch_submission"], {"withdrawn": True}),
     ("patch_submission", "409"): _cancelled_chosen,
+    ("patch_submission", "429"): _too_many_changes("PATCH", body={"notes": "x"}, of_webhook=False),
     ("delete_submission", "204"): _send("DELETE", SENT["delete_submission"]),
     ("cancel_submission", "200"): _send("POST", lambda task: task.waiting() + "/cancel"),
     ("cancel_submission", "409"): _send("POST", SENT["cancel_submission"]),
@@ -405,6 +421,9 @@ TASK_ANSWERS: dict[tuple[str, str], Ask] = {
     ("create_webhook", "201"): _send("POST", lambda _: "/v1/webhooks", HOOK),
     ("create_webhook", "404"): _send("POST", lambda _: "/v1/webhooks", {**HOOK, "benchmark": "nowhere"}),
     ("create_webhook", "409"): _many_webhooks,
+    ("create_webhook", "429"): _too_many_changes("POST", body=HOOK),
+    ("delete_webhook", "429"): _too_many_changes("DELETE"),
+    ("rotate_webhook", "429"): _too_many_changes("POST", "/rotate"),
     ("create_webhook", "410"): lambda stage: stage.client().post(
         "/v1/webhooks", json={**HOOK, "benchmark": SharedTask(stage).delete().rpartition("/")[2]}
     ),

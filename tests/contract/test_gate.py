@@ -9,29 +9,27 @@ from __future__ import annotations
 import hashlib
 import hmac
 import re
-import sys
-from collections import defaultdict
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, replace
-from datetime import UTC, datetime
+from dataclasses import dataclass
+from datetime import timedelta
 from http import HTTPStatus
 from pathlib import Path
-from types import SimpleNamespace
 from typing import Any
 
 import pytest
 from flask.testing import FlaskClient
 
-from service import caller
 from service.policy import gate
 from service.requests import EVENT_KINDS
 from service.usecases.scoring.shares import draw
-from tests.contract.stage import ADMIN, Stage, close_stage, open_stage
+from tests.contract.stage import ADMIN, Stage
+from tests.contract.twins import twin
 from tests.contract.walking import Known, Request, requests
 from tests.fixtures.requests import GOLD_CONLLU
 
-NOW = datetime(2026, 11, 20, 12, tzinfo=UTC)
+STEPS = timedelta(milliseconds=3), timedelta(milliseconds=7)
+"""Work takes longer in the other world."""
 SLUG, SERIES = "demo", "demos"
 HIDDEN = re.compile(rb"ts_[A-Za-z0-9_-]{43}|whsec_[A-Za-z0-9+/=]+")
 """Made at random for whoever reads it."""
@@ -121,31 +119,12 @@ class World:
 
 
 @contextmanager
-def world(folder: Path, url: str, gold: str, settings: dict[str, Any], patch: pytest.MonkeyPatch) -> Iterator[World]:
+def world(
+    folder: Path, url: str, gold: str, step: timedelta, settings: dict[str, Any], patch: pytest.MonkeyPatch
+) -> Iterator[World]:
     """The story: a benchmark, two teams, three submissions, a validation, a comparison, a webhook."""
-    folder.mkdir()
-    made: defaultdict[str, int] = defaultdict(int)
-
-    def new_id(prefix: str, _now: datetime) -> str:
-        made[prefix] += 1
-        return f"{prefix}_01{made[prefix]:024d}"
-
-    for module in [module for name, module in sys.modules.items() if name.startswith("service.")]:
-        if getattr(module, "new_id", None) is caller.new_id and module is not caller:
-            patch.setattr(module, "new_id", new_id)
-    # keyed digests differ where gold does, and nobody without the key can tell why
-    patch.setattr("service.usecases.benchmarks.work.keyed_digest", lambda _key, _digest: "hmac-sha256:" + "0" * 64)
-    # seeds, and what is published of them, come from a key of each store
-    patch.setattr("service.store.texts.random", SimpleNamespace(token_bytes=bytes))
-    stage = open_stage(folder, url)
-    context = replace(stage.context, now=lambda: NOW)
-    stage.queue.context = context
-    stage.app.extensions["treescore"] = context
-    stage.app.test_client_class = FlaskClient
-    try:
+    with twin(folder, url, patch, step) as stage:
         yield tell(stage, gold, settings)
-    finally:
-        close_stage(stage)
 
 
 def tell(stage: Stage, gold: str, settings: dict[str, Any]) -> World:
@@ -253,8 +232,9 @@ def require_alike(
     turns: list[tuple[str, Request]] = []
     answers: list[list[Any]] = []
     organisers: list[list[Any]] = []
-    for number, gold in enumerate(golds):
-        with pytest.MonkeyPatch.context() as patch, world(folder / str(number), url, gold, settings(), patch) as place:
+    for gold, step in zip(golds, STEPS, strict=True):
+        at = folder / str(step.microseconds)
+        with pytest.MonkeyPatch.context() as patch, world(at, url, gold, step, settings(), patch) as place:
             asked = list(requests(place.known))
             place.tokens["organiser"] = ADMIN
             reading = [request for request in asked if request.method == "GET" and not request.varied]

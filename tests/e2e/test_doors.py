@@ -9,6 +9,7 @@ import subprocess
 import sys
 import tempfile
 from collections.abc import Iterator
+from http import HTTPStatus
 from pathlib import Path
 
 import httpx
@@ -95,13 +96,15 @@ def test_a_misspelt_variable_stops_the_start_with_one_line(tmp_path: Path) -> No
 
 
 def status_of(service: ServiceProcess, *lines: str) -> int:
-    """The status of a request that is sent as it stands."""
+    """The status of a request that is sent as it stands, whose words are its own."""
     with socket.create_connection(("127.0.0.1", service.port), PATIENCE) as connection:
         connection.sendall("\r\n".join((*lines, "Connection: close", "", "")).encode("latin-1"))
         answer = b""
         while b"\r\n" not in answer:
             answer += connection.recv(1000)
-    return int(answer.split()[1])
+    status, words = answer.split(b"\r\n", 1)[0].decode().split(" ", 2)[1:]
+    assert words.lower() == HTTPStatus(int(status)).phrase.lower()
+    return int(status)
 
 
 @pytest.mark.parametrize(

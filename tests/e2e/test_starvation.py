@@ -88,6 +88,38 @@ def test_one_address_holds_sixteen_requests_in_each_process_and_the_others_are_r
     assert (document["status"], document["type"]) == (429, "/problems/too-many-unfinished")
 
 
+def test_a_hundred_bodies_in_chunks_of_one_byte_are_refused_and_keep_nobody_waiting(usual: ApiProcess) -> None:
+    tiny = Manner(DRIPS_CHUNKS.first, b"1\r\n \r\n" * 10_000)
+    with SlowClients(usual.port, 100, tiny) as slow:
+        until(lambda: slow.statuses["400"] >= 100, "the bodies are refused")
+        assert all(httpx.get(usual.address + path, timeout=2).is_success for path in PROBES * 5)
+    assert b"chunks of a few bytes" in slow.last["400"]
+
+
+BY_HEAD = (
+    ("/v1/nothing", "POST", "application/json", "", 404),
+    ("/v1/jobs", "PUT", "application/json", "", 405),
+    ("/v1/benchmarks", "POST", "application/json", "", 401),
+    ("/v1/benchmarks", "POST", "application/json", "Authorization: Bearer wrong", 401),
+    ("/v1/jobs", "POST", "text/plain", "", 415),
+    ("/v1/join", "POST", "application/json", "", 413),
+    ("/sign-in", "POST", "application/x-www-form-urlencoded", "", 413),
+)
+
+
+@pytest.mark.parametrize("length", ["Content-Length: 50000000", "Transfer-Encoding: chunked"])
+def test_a_large_body_is_refused_by_its_head(usual: ApiProcess, length: str) -> None:
+    for path, method, media, token, status in BY_HEAD:
+        if length.startswith("Transfer") and status == 413:
+            continue  # how long it is shows while it comes
+        lines = [f"Content-Type: {media}", length, *([token] if token else [])]
+        with socket.create_connection(("127.0.0.1", usual.port), timeout=20) as connection:
+            connection.sendall(head(path, *lines, method=method))
+            got = connection.recv(65_536)
+        assert got.startswith(f"HTTP/1.1 {status} ".encode()), (path, got[:40])
+        assert b"Connection: close" in got
+
+
 def test_requests_in_hand_are_answered_before_the_end(tmp_path: Path, valkey: Valkey) -> None:
     one = {"TREESCORE_API_PROCESSES": "1"}
     with api(tmp_path, valkey.url, **one) as process, ThreadPoolExecutor(1) as pool, process.client() as client:

@@ -47,6 +47,27 @@ def test_texts_are_scored_without_files(convert) -> None:
     assert alone["1"]["parseval"] == result["A"]["parseval"]
 
 
+@pytest.mark.parametrize("name", ["bracketed", "discbracket", "pharaoh", "talp"])
+def test_blank_lines_after_the_last_sentence_are_ignored_with_a_warning(name: str) -> None:
+    text = FORMATS[name].example
+    with pytest.warns(treescore.TreescoreWarning, match=r"2 blank lines stand .*blank-line-at-end"):
+        found = score(text, {"A": text + b"\n \n"}, format=name)
+    assert dict(found["A"]) == dict(score(text, {"A": text}, format=name)["A"])
+    more = text + b"\n" + text.splitlines()[0] + b"\n"
+    with pytest.raises(InputError) as caught:
+        score(text, {"A": more}, format=name)
+    assert problem_of(caught)[0] == "sentence-count-mismatch"
+
+
+@pytest.mark.parametrize(
+    ("name", "gold"), [("bracketed", "(S (X (a)))\n"), ("bracketed", "\n\n"), ("discbracket", "\n\n")]
+)
+def test_gold_without_words_is_an_error(name: str, gold: str) -> None:
+    with pytest.raises(InputError, match="Gold has no word") as caught:
+        score(gold, {"A": gold}, format=name)
+    assert problem_of(caught) == ("gold-without-words", "/gold")
+
+
 def test_a_mapping_of_texts_is_one_parallel_treebank(tmp_path: Path) -> None:
     texts = {"source": SENTENCE, "target": SENTENCE.encode(), "alignment": tmp_path / "links.pharaoh"}
     (tmp_path / "links.pharaoh").write_text("0-0 1-1\n", encoding="utf-8")

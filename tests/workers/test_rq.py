@@ -239,7 +239,7 @@ def test_work_is_noted_in_the_hash_that_the_service_reads_and_heartbeats_go_on(p
 
 def test_the_worker_finds_what_a_killed_work_horse_left(played):
     [left] = [note for note in during(played, "killed") if note["what"] == "left"]
-    assert (left["pid"], left["name"], left["current"]) == (played[0]["pid"], WORK, None)
+    assert (left["pid"], left["name"], left["current"], left["killed"]) == (played[0]["pid"], WORK, None, True)
 
 
 def test_a_wake_up_that_is_sent_again_meanwhile_is_left_alone(played):

@@ -183,8 +183,8 @@ class Commands(WritingGroup):
         except click.NoSuchOption as error:
             for each in ctx.meta[_GIVEN]:
                 if each.startswith(error.option_name) and ("." in each or Path(each).exists()):
-                    error.message += f" For a file of this name write ./{each}, or -- before it."
-                    break
+                    words = f"{error.message} For a file of this name write ./{each}, or -- before it."
+                    raise click.NoSuchOption(error.option_name, words, ctx=error.ctx) from error
             raise
         except KeyboardInterrupt:
             click.echo("Interrupted.", err=True)

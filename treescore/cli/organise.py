@@ -375,12 +375,15 @@ def analytics(client: Client, benchmark: str, days: int | None) -> Answer:
 @asks(organise, "fitting")
 @click.argument("benchmark")
 def fitting(client: Client, benchmark: str) -> Answer:
-    """Print how often teams ask about their scores.
+    """Print what speaks for fitting to the test set, most suspicious team first.
 
-    And how far each team of BENCHMARK climbed by that.
+    Whose score of BENCHMARK jumps (and to what), who sent outputs of other teams, how often teams ask about their
+    scores, and how far each climbed by that.
     """
-    names = ("team", "submissions", "validations", "climbs", "longest_climb", "near_duplicates", "bits_released")
-    return listed("teams", list(client.benchmark(benchmark).fitting()), names)
+    names = ("team", "submissions", "jump", "equal_parts", "validations", "climbs", "longest_climb", "near_duplicates")
+    found = [each.document for each in client.benchmark(benchmark).fitting()]
+    rows = [{**each, "jump": (each["jump"] or {}).get("score")} for each in found]
+    return Answer({"teams": found}, columns(rows, (*names, "bits_released")))
 
 
 def _board_options(command: Callable[..., Any]) -> Callable[..., Any]:

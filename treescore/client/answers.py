@@ -330,6 +330,10 @@ class QuotaExceeded(TooManyRequests, slug="quota-exceeded"):
     """The quota is used up."""
 
 
+class TooManyChanges(TooManyRequests, slug="too-many-changes"):
+    """This token has made too many changes."""
+
+
 class TooManyComparisons(TooManyRequests, slug="too-many-comparisons"):
     """Too many comparisons are under way."""
 

@@ -317,9 +317,11 @@ class TeamFitting(Document):
 
     team: str
     team_name: str
+    jump: Document | None
     submissions: int
     scored: int
     validations: int
+    equal_parts: int
 
 
 class SubmissionSummary(Document):

@@ -42,7 +42,7 @@ def owners_of(offsets: IntArray) -> IntArray:
     return np.repeat(np.arange(len(offsets) - 1, dtype=np.int64), np.diff(offsets))
 
 
-def sums_by(owners: IntArray, size: int, weights: IntArray | BoolArray | None = None) -> IntArray:
+def sums_by(owners: IntArray | Int32Array, size: int, weights: IntArray | BoolArray | None = None) -> IntArray:
     """Count the values (or sum their integer weights) of each of `size` parts: int64 (size,)."""
     if weights is None:
         return np.bincount(owners, minlength=size).astype(np.int64)

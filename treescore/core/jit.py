@@ -32,6 +32,8 @@ WORTH_COMPILING = 1_000_000
 """Elements that take about as long interpreted as it takes to compile one function."""
 FIRST_ATTEMPT = 100_000
 """Units of work that take less than what any function costs to compile, in `attempts`."""
+NO_BOUND = np.iinfo(np.int64).max
+"""The last bound in `attempts` where the arguments bound the work."""
 INT64 = np.dtype(np.int64)
 
 

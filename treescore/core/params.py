@@ -8,10 +8,11 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from itertools import islice
 from typing import TYPE_CHECKING, Any
 
 from treescore.core.wording import did_you_mean
-from treescore.errors import InputError, Problem
+from treescore.errors import DEFAULT_CAP, Problem, ProblemList
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -59,6 +60,8 @@ def choices_of(given: Choice | Sequence[Choice] | None) -> list[Choice]:
 
 
 BOOLEAN: Mapping[str, Json] = {"type": "boolean"}
+MOST_ENTRIES = 100_000
+"""Values in the lists and objects of one parameter: the validator takes microseconds for each."""
 STRINGS: Mapping[str, Json] = {"type": "array", "items": {"type": "string"}}
 
 
@@ -87,27 +90,39 @@ def checked(
     Raises:
         InputError: unknown names and wrong values, each with its pointer below the parameters' object.
     """
-    problems: list[Problem] = []
+    problems = ProblemList()
     for name in given:
-        if name not in params:
+        if problems.full:
+            problems.total += name not in params
+        elif name not in params:
             known = sorted([*params, *also])
             meant = did_you_mean(name, known)
             detail = f"Unknown parameter {name!r} of {owner}.{meant} Allowed: {', '.join(known) or 'none'}."
-            problems.append(Problem("unknown-parameter", detail, pointer=f"/{escape(str(name))}"))
+            problems.add(Problem("unknown-parameter", detail, pointer=f"/{escape(str(name))}"))
     for name, param in params.items():
         if name not in given or given[name] == param.default:
             continue
         if not _is_finite(given[name]):
             detail = f"Invalid parameter {name} of {owner}: a number is not finite. {param.doc}"
-            problems.append(Problem("bad-parameter", detail, pointer=f"/{escape(name)}"))
+            problems.add(Problem("bad-parameter", detail, pointer=f"/{escape(name)}"))
             continue
-        for error in _faults(given[name], param.schema):
+        if _entries(given[name]) > MOST_ENTRIES:
+            detail = f"Invalid parameter {name} of {owner}: it has more than {MOST_ENTRIES} entries. {param.doc}"
+            problems.add(Problem("bad-parameter", detail, pointer=f"/{escape(name)}"))
+            continue
+        for error in islice(_faults(given[name], param.schema), DEFAULT_CAP):
             path = "".join(f"/{escape(str(step))}" for step in (name, *error.absolute_path))
             detail = f"Invalid parameter {name} of {owner}: {_short(error.message)}.{_meant(error)} {param.doc}"
-            problems.append(Problem("bad-parameter", detail, pointer=path))
-    if problems:
-        raise InputError(problems)
+            problems.add(Problem("bad-parameter", detail, pointer=path))
+    problems.raise_if_any()
     return {name: given.get(name, param.default) for name, param in params.items()}
+
+
+def _entries(value: Json) -> int:
+    """Return how many values a value holds."""
+    if isinstance(value, Mapping):
+        return sum(map(_entries, value.values()))
+    return sum(map(_entries, value)) if isinstance(value, (list, tuple)) else 1
 
 
 def _is_finite(value: Json) -> bool:

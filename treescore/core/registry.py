@@ -275,6 +275,8 @@ class Format(Component):
     """Parameters of that metric then."""
     blank_line_between: ClassVar[bool] = False
     """Whether a blank line must stand between two texts that are joined to one."""
+    memory: ClassVar[int] = 100
+    """Bytes of memory that a byte of a text may take to be read and scored against an equal gold, at most."""
     example: ClassVar[Text]
     """A small valid text. The tests over all formats read, write and damage it."""
 
@@ -512,6 +514,8 @@ class Metric(Component):
     """Filter of errors (`deprel`, `upos`, `label`) -> what it looks at in a row of `errors_of`."""
     own_segmentation: ClassVar[bool] = False
     """Whether an output may have another number of sentences than gold: it is aligned by characters or by names."""
+    reads_heads: ClassVar[bool] = True
+    """Whether wrong heads of dependency trees matter; if to no metric of a request, they are warnings."""
 
     @property
     @abstractmethod
@@ -543,7 +547,7 @@ class Metric(Component):
     @property
     def scores_wrong_heads(self) -> bool:
         """Whether a sentence of an output counts whose heads lie outside, or cannot be read; else it counts nothing."""
-        return False
+        return not self.reads_heads
 
     def check_params(self, limits: Limits) -> None:
         """Check parameters that are texts, once before gold.

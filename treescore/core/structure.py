@@ -11,7 +11,7 @@ from typing import NamedTuple
 import numpy as np
 
 from treescore.core import trees
-from treescore.core.arrays import IntArray
+from treescore.core.arrays import BoolArray, IntArray
 from treescore.core.jit import compiled
 
 MAX_DIGITS = 18
@@ -206,3 +206,47 @@ def places_in_sentences(edges: Edges, word_offsets: IntArray) -> tuple[IntArray,
     firsts = word_offsets[np.searchsorted(word_offsets, edges.arguments, "right") - 1]
     predicates = np.where(edges.predicates == ROOT, 0, edges.predicates - firsts + 1)
     return predicates, edges.arguments - firsts + 1
+
+
+def crossing_spans(starts: IntArray, ends: IntArray, others: IntArray) -> BoolArray:
+    """Tell which of n spans cross one of m others, in O((n + m) log m): a sentence may have tens of thousands.
+
+    Args:
+        starts: int64 (n,).
+        ends: int64 (n,).
+        others: their starts and ends, int64 (m, 2).
+    """
+    size = 2 + max(int(ends.max(initial=0)), int(others.max(initial=0)))
+    furthest, nearest = np.full(size, -1, np.int64), np.full(size, size, np.int64)
+    np.maximum.at(furthest, others[:, 0], others[:, 1])
+    np.minimum.at(nearest, others[:, 1], others[:, 0])
+    # of those that begin, or end, strictly inside
+    beyond = (-_least_between(-furthest, starts + 1, ends) > ends) | (
+        _least_between(nearest, starts + 1, ends) < starts
+    )
+    return np.asarray((ends - starts > 1) & beyond, np.bool_)
+
+
+def heights_of_spans(starts: IntArray, ends: IntArray) -> IntArray:
+    """Return 1 + the height of the highest one inside, of spans that do not cross, outer ones first: int64 (n,).
+
+    Args:
+        starts: ascending, int64 (n,).
+        ends: above the starts, int64 (n,).
+    """
+    numbers = np.arange(len(starts))
+    depths = numbers - np.searchsorted(np.sort(ends), starts, "right")
+    deepest = -_least_between(-np.append(depths, 0), numbers, np.searchsorted(starts, ends))
+    return deepest - depths + 1
+
+
+def _least_between(values: IntArray, starts: IntArray, ends: IntArray) -> IntArray:
+    """Return the least of the values from each start to before its end; of none, any."""
+    levels = np.frexp(np.maximum(ends - starts, 1))[1] - 1
+    least = np.empty(len(starts), np.int64)
+    for level in range(int(levels.max(initial=0)) + 1):
+        here, width = levels == level, 1 << level
+        # values are the least of `width` each: two of them cover a range
+        least[here] = np.minimum(values[starts[here]], values[np.maximum(ends[here] - width, starts[here])])
+        values = np.concatenate([np.minimum(values[:-width], values[width:]), values[-width:]])
+    return least

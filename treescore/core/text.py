@@ -9,6 +9,7 @@ from __future__ import annotations
 import re
 import sys
 import unicodedata
+import zlib
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
@@ -86,24 +87,98 @@ _SAVE = "Save the file as UTF-8."
 _UTF_16 = (b"\xff\xfe", b"\xfe\xff")
 
 
-class _Packed(NamedTuple):
+class Packed(NamedTuple):
     """What bytes are that are not text, and what to do."""
 
     name: str
     advice: str
 
 
-_UNPACK = "Unpack it, or give the library and the command a file with the suffix {}."
-_PACKED = {
-    b"\x1f\x8b": _Packed("a gzip file", _UNPACK.format(".gz")),
-    b"\x28\xb5\x2f\xfd": _Packed("a zstd file", _UNPACK.format(".zst")),
-    b"PK\x03\x04": _Packed("a zip archive", _UNPACK.format(".zip")),
-    b"PK\x05\x06": _Packed("an empty zip archive", "Send the text."),
-    b"BZh91AY&SY": _Packed("a bzip2 file", "Unpack it."),
-    b"\xfd7zXZ\0": _Packed("an xz file", "Unpack it."),
-    b"%PDF-": _Packed("a PDF file", "Send the text itself."),
+_UNPACK = "Send the text that it holds, plain or packed once as .gz."
+_EXPORT = "Save its content as text in the format, and send that."
+_TAR = Packed("a tar archive", _UNPACK)
+_ZIP = Packed("a zip archive", _UNPACK)
+_GZIP = Packed("a gzip file", _UNPACK)
+_IN_ZIP = {
+    b"word/document.xml": "a Word document (docx)",
+    b"xl/workbook.xml": "an Excel workbook (xlsx)",
+    b"ppt/presentation.xml": "a PowerPoint file (pptx)",
+    b"application/vnd.oasis.opendocument": "an OpenDocument file",
+    b"data.pkl": "a PyTorch file",
+    b".npy": "a NumPy archive (npz)",
 }
+"""Names in zip archives that are files of a program."""
+_SIGNATURES = [
+    (re.compile(magic, re.DOTALL), Packed(name, advice))
+    for magic, name, advice in (
+        (rb"\x1f\x8b", *_GZIP),
+        (rb"\x28\xb5\x2f\xfd|[\x50-\x5f]\x2a\x4d\x18", "a zstd file", _UNPACK),
+        (rb"PK(?:\x03\x04|\x07\x08)", *_ZIP),
+        (rb"PK\x05\x06", "an empty zip archive", "Send the text."),
+        (rb"BZh[1-9](?:1AY&SY|\x17rE8P\x90)", "a bzip2 file", _UNPACK),
+        (rb"\xfd7zXZ\0", "an xz file", _UNPACK),
+        (rb"\x5d\0\0[\0-\xff]{2}(?:\xff{8}|.{3}\0{5})", "an lzma file", _UNPACK),
+        (rb"7z\xbc\xaf\x27\x1c", "a 7z archive", _UNPACK),
+        (rb"Rar!\x1a\x07", "a rar archive", _UNPACK),
+        (rb"LZIP\x01", "an lzip file", _UNPACK),
+        (rb"\x04\x22\x4d\x18", "an lz4 file", _UNPACK),
+        (rb"\x1f[\x9d\xa0]", "a file of compress (.Z)", _UNPACK),
+        (rb"MSCF\0{4}", "a cabinet archive", _UNPACK),
+        (rb"%PDF-", "a PDF file", _EXPORT),
+        (rb"\{\\rtf", "an RTF document", _EXPORT),
+        (rb"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1", "an older Word or Excel document (doc, xls)", _EXPORT),
+        (rb"PAR1", "a Parquet file", _EXPORT),
+        (rb"ARROW1\0\0|\xff{4}.{2}\0\0|FEA1", "an Arrow or Feather file", _EXPORT),
+        (rb"\x80[\x02-\x05]", "a Python pickle", _EXPORT),
+        (rb"\x93NUMPY", "a NumPy array (npy)", _EXPORT),
+        (rb"\x89HDF\r\n\x1a\n", "an HDF5 file", _EXPORT),
+        (rb"SQLite format 3\0", "an SQLite database", _EXPORT),
+        (rb"\x89PNG\r\n|\xff\xd8\xff|GIF8[79]a", "a picture", _EXPORT),
+    )
+]
 """First bytes of files that are often taken for texts."""
+_TAR_BLOCK, _TAR_SUM = 512, slice(148, 156)
+
+
+def packed_as(data: bytes) -> Packed | None:
+    """Tell what bytes are, by their beginning, where they are a file that is packed or of another program."""
+    kind = _kind_of(data)
+    if kind == _GZIP:
+        try:
+            inner = _kind_of(zlib.decompressobj(31).decompress(data[:_PIECE], _PIECE))
+        except zlib.error:
+            inner = None
+        return kind if inner is None else Packed(f"{inner.name} packed with gzip", inner.advice)
+    own = next((name for mark, name in _IN_ZIP.items() if mark in data), None) if kind == _ZIP else None
+    return kind if own is None else Packed(own, _EXPORT)
+
+
+def _kind_of(data: bytes) -> Packed | None:
+    return _TAR if _is_tar(data) else next((kind for magic, kind in _SIGNATURES if magic.match(data)), None)
+
+
+def actually(data: bytes, name: str) -> str:
+    """Return `" It is a rar archive."` of bytes that are not what their name says, `""` where that is all they are."""
+    kind = packed_as(data)
+    return "" if kind is None or name in kind.name else f" It is {kind.name}."
+
+
+def _is_tar(data: bytes) -> bool:
+    """Tell whether bytes begin with a header of tar, whose checksum counts its own digits as blanks."""
+    header = data[:_TAR_BLOCK]
+    stated = header[_TAR_SUM].strip(b" \0").lstrip(b"0")
+    return stated.isdigit() and b"%o" % (sum(header) - sum(header[_TAR_SUM]) + 8 * ord(" ")) == stated
+
+
+def refuse_packed(data: bytes) -> None:
+    """Refuse bytes of a file that is packed or of another program.
+
+    Raises:
+        InputError: `packed-text`, with what it is and what to do.
+    """
+    kind = packed_as(data)
+    if kind is not None:
+        raise InputError(Problem("packed-text", f"The text is {kind.name}. {kind.advice}", line=1, column=1))
 
 
 def decoded(text: bytes) -> str:
@@ -124,9 +199,7 @@ def checked_bytes(text: bytes) -> None:
     """
     if not text:
         raise InputError(Problem("empty-text", "The text is empty (zero bytes). Send the whole file."))
-    packed = next((kind for magic, kind in _PACKED.items() if text.startswith(magic)), None)
-    if packed is not None:
-        raise InputError(Problem("packed-text", f"The text is {packed.name}. {packed.advice}", line=1, column=1))
+    refuse_packed(text)
     if text.startswith(_UTF_16):
         raise InputError(Problem("invalid-utf8", f"The text is UTF-16. {_SAVE}", line=1, column=1))
     nul = text.find(b"\0")

@@ -9,15 +9,13 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import count, filterfalse, islice
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 import orjson
 
-from treescore.core.arrays import BoolArray, IntArray
-
-if TYPE_CHECKING:
-    from treescore.errors import Problem
+from treescore.core.arrays import BoolArray, Int32Array, IntArray
+from treescore.errors import Problem
 
 
 class _Numbers(dict[str, int]):
@@ -448,23 +446,23 @@ class Alignments:
     """Word alignments of n sentence pairs, l links. Position 0 is NULL, words count from 1.
 
     Attributes:
-        source, target: positions of each link's ends, int64 (l,); no link stands twice in a pair.
+        source, target: positions of each link's ends, int32 (l,); no link stands twice in a pair.
         sure: whether a link is sure (else it is possible), bool (l,).
         offsets: int64 (n + 1,).
         pair_ids: identifier of each sentence pair, normalised (`0001` is `1`); the line numbers, from 1, where the
             format names no sentences.
-        lines, columns: where each link stands in its text, int64 (l,); empty where it stands in none.
+        lines, columns: where each link stands in its text, int32 (l,); empty where it stands in none.
         sentences: names (empty where the format has none), what could not be read.
         form: how the numbers of the text were read; None if it was not read from a text.
     """
 
-    source: IntArray
-    target: IntArray
+    source: Int32Array
+    target: Int32Array
     sure: BoolArray
     offsets: IntArray
     pair_ids: Sequence[str]
-    lines: IntArray = field(default_factory=lambda: np.zeros(0, np.int64))
-    columns: IntArray = field(default_factory=lambda: np.zeros(0, np.int64))
+    lines: Int32Array = field(default_factory=lambda: np.zeros(0, np.int32))
+    columns: Int32Array = field(default_factory=lambda: np.zeros(0, np.int32))
     sentences: Sentences = field(default_factory=Sentences)
     form: LinkForm | None = None
 
@@ -492,6 +490,42 @@ class ParallelTreebank:
 Treebank = (
     ConstituentTreebank | DiscontinuousTreebank | DependencyTreebank | SemanticTreebank | Alignments | ParallelTreebank
 )
+
+
+def without_blank_end(treebank: Any, gold: Treebank) -> Any:
+    """Return an output without the blank lines at its end that are more than gold's sentences, with a warning.
+
+    Others than lines of trees and links are returned as they are, and texts whose sentences have names.
+    """
+    lines = (ConstituentTreebank, DiscontinuousTreebank, Alignments)
+    size, extra = len(gold), len(treebank) - len(gold)
+    named = treebank.sentences.sent_ids or (isinstance(gold, Alignments) and gold.sentences.sent_ids)
+    if (
+        not isinstance(treebank, lines)
+        or extra <= 0
+        or named
+        or any(at >= size for at in treebank.sentences.unreadable)
+    ):
+        return treebank
+    changed: dict[str, Any] = {}
+    if isinstance(treebank, Alignments):
+        offsets, line = treebank.offsets, size + 1
+        changed |= {"offsets": offsets[: size + 1], "pair_ids": treebank.pair_ids[:size]}
+    else:
+        offsets, line = treebank.word_offsets, int(treebank.lines[size])
+        changed |= {name: getattr(treebank, name)[: size + 1] for name in ("word_offsets", "node_offsets")}
+        changed["lines"] = treebank.lines[:size]
+        nodes = int(treebank.node_offsets[size])
+        if isinstance(treebank, DiscontinuousTreebank):  # a blank line has a root
+            changed |= {name: getattr(treebank, name)[:nodes] for name in ("labels", "functions", "parents")}
+        elif nodes < len(treebank.labels):
+            return treebank
+    if offsets[size] < offsets[-1]:
+        return treebank
+    which = "1 blank line stands" if extra == 1 else f"{extra} blank lines stand"
+    detail = f"{which} after the last sentence, and {'is' if extra == 1 else 'are'} ignored. End the text before."
+    warnings = [*treebank.sentences.warnings, Problem("blank-line-at-end", detail, line=line)]
+    return replace(treebank, sentences=replace(treebank.sentences, warnings=warnings), **changed)
 
 
 def with_vocabulary(treebank: Treebank, vocabulary: Vocabulary) -> Treebank:

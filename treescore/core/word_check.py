@@ -12,7 +12,7 @@ from treescore.core.arrays import BoolArray, IntArray, offsets_of
 from treescore.core.jit import compiled
 from treescore.core.registry import ERROR, OK, SKIP
 from treescore.core.trees import ConstituentTreebank, DependencyTreebank, DiscontinuousTreebank
-from treescore.core.wording import counted
+from treescore.core.wording import counted, told_apart
 from treescore.errors import Problem
 
 Words = ConstituentTreebank | DependencyTreebank | DiscontinuousTreebank
@@ -123,7 +123,7 @@ class _WordProblems(Mapping[int, Problem]):
             "word-mismatch",
             f"Word {word + 1}, {wrong!r}, is not gold's word. Send the words as they were given out, in their order.",
             sentence=sentence + 1,
-            gold_detail=f"Word {word + 1} is {wrong!r}, in gold it is {right!r}.",
+            gold_detail=f"Word {word + 1} is {wrong!r}, in gold it is {right!r}.{told_apart(wrong, right)}",
         )
 
     @staticmethod

@@ -11,7 +11,9 @@ import math
 from collections.abc import Iterable
 from dataclasses import dataclass
 from difflib import SequenceMatcher
+from itertools import product
 from typing import Literal
+from unicodedata import category, name, normalize
 
 
 def counted(number: int, word: str, plural: str = "") -> str:
@@ -109,6 +111,38 @@ def p_words(p: float | None, decimals: int | None = None) -> str:
     p = float(f"{p:.1e}")
     decimals = 2 if p >= 0.1 else 1 - math.floor(math.log10(p))
     return f"{p:.{min(decimals, 4)}f}".removeprefix("0")
+
+
+_LONGEST_SPELLING = 4
+"""Characters that may spell what others spell in another way: a letter and its marks."""
+_UNSEEN = frozenset({"Cc", "Cf", "Co", "Cn", "Mn", "Me", "Zs", "Zl", "Zp"})
+"""Categories of characters that are hardly seen in print."""
+
+
+def told_apart(found: str, gold: str) -> str:
+    """Say how the words of an output and of gold differ at the first difference, `""` where it is plain to see."""
+    start = next((at for at, (own, other) in enumerate(zip(found, gold, strict=False)) if own != other), None)
+    start = min(len(found), len(gold)) if start is None else start
+    own, other = (text[start : start + _LONGEST_SPELLING] for text in (found, gold))
+    for form in ("NFC", "NFKC"):
+        if normalize(form, own)[:1] != normalize(form, other)[:1]:
+            continue  # soon found: there may be a million words that differ
+        for size, size_of_gold in product(range(1, len(own) + 1), range(1, len(other) + 1)):
+            spelt = own[:size], other[:size_of_gold]
+            if normalize(form, spelt[0]) == normalize(form, spelt[1]):
+                shown = f"The output has {_code_points(spelt[0])}, gold {_code_points(spelt[1])}"
+                return f" {shown}: equal after {form}, but words are compared as they are."
+    first, second = own[:1] or "x", other[:1] or "x"
+    scripts = {name(each, "?").partition(" ")[0] for each in (first, second)}
+    alike = len(scripts) > 1 and category(first)[0] == category(second)[0] and not (first + second).isascii()
+    if not alike and _UNSEEN.isdisjoint((category(first), category(second))):
+        return ""
+    return f" The output has {_code_points(own[:1])}, gold {_code_points(other[:1])}."
+
+
+def _code_points(characters: str) -> str:
+    """Return characters by number and name: `U+00E9 (LATIN SMALL LETTER E WITH ACUTE)`."""
+    return " ".join(f"U+{ord(each):04X} ({name(each, 'without a name')})" for each in characters) or "nothing there"
 
 
 Unit = Literal["percent", "fraction"]

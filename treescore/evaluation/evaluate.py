@@ -33,6 +33,12 @@ def reader_for(format_: Format, metrics: Sequence[Metric]) -> Format:
     return format_.keeping_heads_outside() if all(metric.scores_wrong_heads for metric in metrics) else format_
 
 
+def _gold_reader(spec: Spec) -> Format:
+    """Return the format as it reads gold: wrong heads are kept if no metric reads heads."""
+    reads_heads = any(entry.metric.reads_heads for entry in spec.entries)
+    return spec.format.format if reads_heads else spec.format.format.keeping_heads_outside()
+
+
 def check_gold_read(gold: trees.Treebank, cap: int) -> None:
     """Check that all dependency trees of gold could be read, though an output's need not. Raises InputError.
 
@@ -356,13 +362,26 @@ class Evaluation:
                 entry.metric.check_params(limits)
         self._vocabulary = trees.Vocabulary()
         with placed(pointer, part):
-            self.gold = spec.format.format.read(gold, self._vocabulary, limits)
+            self.gold = _gold_reader(spec).read(gold, self._vocabulary, limits)
             check_gold_read(self.gold, limits.max_problems)
         _check_items(self.items, len(self.gold))
         for entry in spec.entries:
             after = self._gold_after(entry.steps)
             with placed(pointer, part):
                 entry.metric.check_gold(after, self.items, limits)
+
+    def check_gold_words(self) -> None:
+        """Check that gold has words. Raises InputError."""
+        lengths = sentence_lengths(self.gold, ItemInfo())
+        if lengths is None or lengths.any():
+            return
+        detail = "Gold has no word, so nothing can be scored. Write each word of the text, as the format has them."
+        problem = Problem("gold-without-words", detail)
+        for each in self.gold.sentences.warnings:
+            if each.code == "bracket-without-words":
+                problem = replace(problem, detail=f"{detail} {each.detail}", line=each.line, column=each.column)
+                break
+        raise InputError(problem.at(self._pointer, self.part))
 
     @property
     def read_gold(self) -> ReadGold:
@@ -395,7 +414,7 @@ class Evaluation:
         reader = reader_for(choice.format, [entry.metric for entry in self.spec.entries])
         with placed(pointer, self.part):
             system = reader.read(output, self._vocabulary, self.limits)
-            return in_order_of_gold(self.gold, system, fill=fill)
+            return in_order_of_gold(self.gold, trees.without_blank_end(system, self.gold), fill=fill)
 
     def compare(
         self,

@@ -237,6 +237,7 @@ def evaluate_systems(
     total = len(systems) + (0 if addresses is None else len(addresses))
     progress(0, total, "reading gold")
     evaluation = Evaluation(spec, gold, items, limits, gold_place)
+    evaluation.check_gold_words()
     del gold  # as the text of an output in `Evaluation.score`
     outcomes = []
     treebanks = []

@@ -16,7 +16,7 @@ import treescore.transforms  # noqa: F401 - they tell the registries where to lo
 from treescore.core import registry
 from treescore.core.params import Json
 from treescore.core.scores import EXCLUDE, ZERO
-from treescore.core.text import CERTAIN, LIKELY, Head, Scored
+from treescore.core.text import CERTAIN, LIKELY, Head, Scored, refuse_packed
 from treescore.core.trees import ConstituentTreebank, DependencyTreebank
 from treescore.errors import InputError, Problem, ProblemList, ScoringError
 
@@ -324,7 +324,12 @@ class Suggestion:
 
 
 def suggestions(text: bytes) -> list[Suggestion]:
-    """Return the formats that the first lines of a text may be in, the likeliest first; none where nothing fits."""
+    """Return the formats that the first lines of a text may be in, the likeliest first; none where nothing fits.
+
+    Raises:
+        InputError: `packed-text`.
+    """
+    refuse_packed(text)
     head = Head.of(text)
     found = []
     for name in sorted(registry.FORMATS):

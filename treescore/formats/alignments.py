@@ -6,18 +6,18 @@ and 2005) is `sentence position position [S|P] [confidence]`.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from typing import ClassVar
 
 import numpy as np
 
-from treescore.core.arrays import BoolArray, IntArray, sums_by
+from treescore.core.arrays import BoolArray, Int32Array, IntArray
 from treescore.core.params import Param
 from treescore.core.registry import Format, Text, register
 from treescore.core.text import Head, Limits, Signs
 from treescore.core.trees import Alignments, LinkForm, Sentences, Vocabulary
 from treescore.core.wording import counted
-from treescore.errors import InputError, Problem, ProblemList
+from treescore.errors import InputError, LimitError, Problem, ProblemList
 from treescore.formats.shared.links import (
     REVERSED,
     Fault,
@@ -31,11 +31,13 @@ from treescore.formats.shared.links import (
     directed,
     form_of,
     is_number,
+    lines_in,
     naacl_signs,
     number_of,
     numbers_of_links,
+    pieces_of,
     quoted,
-    tokens_of,
+    sorted_links,
     unified,
 )
 
@@ -44,6 +46,8 @@ _SENTENCES = Param(
     default=None,
     doc="Number of sentence pairs, named 1 to this number; without it, the pairs are those that have a link.",
 )
+FEW_PAIRS, TIMES_LINES = 100_000, 10
+"""Sentence pairs that may be stated for any text, and for each line of one."""
 SURE, POSSIBLE, NUMBER, OTHER = range(4)
 _LINK_FORM = "A line is: sentence, source word, target word, then optionally S or P and a confidence."
 
@@ -64,6 +68,7 @@ class Naacl(Format):
     yields = Alignments
     suffixes = (".naacl",)
     usual_metric = "alignment"
+    memory = 25
     example = b"0001 1 1 S 0.9\n0001 2 3 P\n0001 3 0\n0002 1 2\n"
     usual_base = 1
     params: ClassVar[Mapping[str, Param]] = {
@@ -87,21 +92,51 @@ class Naacl(Format):
 
     def read(self, text: Text, vocabulary: Vocabulary, limits: Limits) -> Alignments:  # noqa: ARG002 - no words here
         """Read the pairs in order of appearance; in order of number where `sentences` says how many there are."""
-        tokens = tokens_of(unified(text) if text else b"\n")
-        fields = sums_by(tokens.lines, tokens.line_count)
+        total = self.values["sentences"]
+        if total is not None:
+            checked_sentences(total, limits)
+            _check_stated(total, text)
+        spelled = {str(number): str(number) for number in range(1, 1 + (total or 0))}
+        links = sorted_links(self._pieces(unified(text) if text else b"\n", spelled, limits))
+        found = alignments_of(links, list(spelled), Sentences(sent_ids=list(spelled.values())), self.form)
+        check_base(found)
+        return found
+
+    def _pieces(self, text: bytes, spelled: dict[str, str], limits: Limits) -> Iterator[Links]:
+        """Yield the links of a text. Names of pairs are added to `spelled`, unless it is known how many there are."""
         problems = ProblemList(limits.max_problems)
-        _check_link_fields(tokens, fields, problems)
+        index_of = {name: index for index, name in enumerate(spelled)}
+        for tokens in pieces_of(text):
+            starts = np.flatnonzero(np.diff(tokens.lines, prepend=-1))
+            fields = np.diff(starts, append=len(tokens.lines))
+            _check_link_fields(tokens, starts, fields, problems)
+            if problems.total:
+                continue
+            names = [tokens.strings[start] for start in starts.tolist()]
+            numbers = [_numbers(tokens, starts + field, limits, problems) for field in (1, 2)]
+            sure = _flags(tokens, starts, fields, problems)
+            normalised = {name: _normalised(name) for name in dict.fromkeys(names)}
+            if self.values["sentences"] is not None:
+                self._check_names(
+                    tokens, starts, {name for name in normalised if normalised[name] not in index_of}, problems
+                )
+            for name, normal in normalised.items():
+                if index_of.setdefault(normal, len(index_of)) == len(spelled):
+                    spelled[normal] = name.decode("utf-8")
+            checked_sentences(len(spelled), limits)
+            pairs = np.array([index_of[normalised[name]] for name in names], np.int32)
+            source, target = directed(self.form, *numbers)
+            yield Links(pairs, source, target, sure, tokens.lines[starts] + 1, tokens.columns[starts + 1])
         problems.raise_if_any()
-        starts = np.flatnonzero(np.diff(tokens.lines, prepend=-1))
-        names = [tokens.strings[start] for start in starts.tolist()]
-        numbers = [_numbers(tokens, starts + field, limits, problems) for field in (1, 2)]
-        sure = _flags(tokens, starts, fields[fields > 0], problems)
-        pairs, pair_ids, sent_ids = self._pairs(tokens, starts, names, limits, problems)
-        problems.raise_if_any()
-        source, target = directed(self.form, *numbers)
-        check_base(pairs, source, target, self.form)
-        links = Links(pairs, source, target, sure, tokens.lines[starts] + 1, tokens.columns[starts + 1])
-        return alignments_of(links, pair_ids, Sentences(sent_ids=sent_ids), self.form)
+
+    def _check_names(self, tokens: Tokens, starts: IntArray, unknown: set[bytes], problems: ProblemList) -> None:
+        for start in starts.tolist() if unknown else ():
+            if tokens.strings[start] in unknown:
+                detail = (
+                    f"Unknown sentence {quoted(tokens.strings[start])}. "
+                    f"The format option `sentences` allows 1 to {self.values['sentences']}."
+                )
+                problems.add(tokens.problem(start, "alignment-unknown-sentence", detail, named=True))
 
     def joinable(self, texts: Mapping[str, bytes]) -> list[bytes]:
         """Return the texts so that they can follow each other.
@@ -129,39 +164,23 @@ class Naacl(Format):
         lines = [f"{name} {a} {b} {flag}\n" for name, a, b, flag in zip(names, first, second, flags, strict=True)]
         return "".join(lines) or "\n"
 
-    def _pairs(
-        self, tokens: Tokens, starts: IntArray, names: list[bytes], limits: Limits, problems: ProblemList
-    ) -> tuple[IntArray, list[str], list[str | None]]:
-        """Return the pair of each link, int64 (l,), then identifier and name of each pair."""
-        normalised = {name: _normalised(name) for name in dict.fromkeys(names)}
-        total = self.values["sentences"]
-        if total is None:
-            spelled: dict[str, str] = {}
-            for name, normal in normalised.items():
-                spelled.setdefault(normal, name.decode("utf-8"))
-            index_of = {normal: number for number, normal in enumerate(spelled)}
-            checked_sentences(len(spelled), limits)
-            pairs = np.array([index_of[normalised[name]] for name in names], np.int64)
-            return pairs, list(spelled), list(spelled.values())
-        checked_sentences(total, limits)
-        ids = [str(number + 1) for number in range(total)]
-        index_of = {normal: number for number, normal in enumerate(ids)}
-        for start, name in zip(starts.tolist(), names, strict=True):
-            if normalised[name] not in index_of:
-                detail = f"Unknown sentence {quoted(name)}. The format option `sentences` allows 1 to {total}."
-                problems.add(tokens.problem(start, "alignment-unknown-sentence", detail, named=True))
-        return np.array([index_of.get(normalised[name], 0) for name in names], np.int64), ids, list(ids)
+
+def _check_stated(total: int, text: Text) -> None:
+    """Refuse to make pairs of a number alone: few of them may lack a link."""
+    most = max(FEW_PAIRS, TIMES_LINES * lines_in(text)) if isinstance(text, bytes) else FEW_PAIRS
+    if total > most:
+        detail = f"The format option `sentences` is {total}; for a text of so few lines at most {most}. Correct it."
+        raise LimitError(Problem("too-many-sentences", detail))
 
 
-def _check_link_fields(tokens: Tokens, fields: IntArray, problems: ProblemList) -> None:
-    for line in np.flatnonzero((fields > 5) | ((fields > 0) & (fields < 3))).tolist():
-        token = int(np.searchsorted(tokens.lines, line))
+def _check_link_fields(tokens: Tokens, starts: IntArray, fields: IntArray, problems: ProblemList) -> None:
+    for line in np.flatnonzero((fields > 5) | (fields < 3)).tolist():
         detail = f"The line has {counted(int(fields[line]), 'field')}. Write 3 to 5. {_LINK_FORM}"
-        problems.add(tokens.problem(token, "alignment-wrong-field-count", detail, named=True))
+        problems.add(tokens.problem(int(starts[line]), "alignment-wrong-field-count", detail, named=True))
 
 
-def _numbers(tokens: Tokens, indices: IntArray, limits: Limits, problems: ProblemList) -> IntArray:
-    """Return the number of each of these tokens, int64; 0 for a token that is not a number, which is a problem."""
+def _numbers(tokens: Tokens, indices: IntArray, limits: Limits, problems: ProblemList) -> Int32Array:
+    """Return the number of each of these tokens, int32; 0 for a token that is not a number, which is a problem."""
     strings = [tokens.strings[token] for token in indices.tolist()]
     number_by_string = {string: number_of(string, limits) for string in set(strings)}
     faults = {string: number for string, number in number_by_string.items() if isinstance(number, Fault)}
@@ -173,7 +192,7 @@ def _numbers(tokens: Tokens, indices: IntArray, limits: Limits, problems: Proble
                     tokens.problem(token, code, f"Word number {quoted(string)} {what}. {_LINK_FORM}", named=True)
                 )
         number_by_string.update(dict.fromkeys(faults, 0))
-    return np.array([number_by_string[string] for string in strings], np.int64)
+    return np.array([number_by_string[string] for string in strings], np.int32)
 
 
 def _flags(tokens: Tokens, starts: IntArray, fields: IntArray, problems: ProblemList) -> BoolArray:
@@ -212,6 +231,7 @@ class Pharaoh(LineFormat):
     source = "Koehn et al. 2007 (Moses); Dyer, Chahuneau & Smith 2013 (fast_align)"
     suffixes = (".pharaoh",)
     usual_metric = "alignment"
+    memory = 25
     example = b"0-0 1-2 2p1\n\n0-1 10?3\n"
     usual_base = 0
     params: ClassVar[Mapping[str, Param]] = {"base": base_param(usual_base), "reversed": REVERSED}
@@ -226,6 +246,7 @@ class Talp(LineFormat):
     source = "Lambert & Castell 2004 (AlignmentSet)"
     suffixes = (".talp",)
     usual_metric = "alignment"
+    memory = 25
     example = b"1-1 2-3 3p4\n\n0-2 11P3\n"
     usual_base = 1
     params: ClassVar[Mapping[str, Param]] = {"base": base_param(usual_base), "reversed": REVERSED}

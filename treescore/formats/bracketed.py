@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from itertools import islice
 from typing import ClassVar
 
 import numpy as np
@@ -13,15 +14,21 @@ from treescore.core.columns import trees_of
 from treescore.core.jit import compiled
 from treescore.core.params import Param
 from treescore.core.registry import Format, Text, register
-from treescore.core.text import BOM, Head, Limits, Signs, checked_bytes, place
+from treescore.core.text import BOM, Head, Limits, Signs, checked_bytes, place, refuse_packed
 from treescore.core.trees import NO_TAG, ConstituentTreebank, Sentences, Vocabulary
-from treescore.errors import InputError, LimitError, Problem
+from treescore.errors import InputError, LimitError, Problem, first_of
 from treescore.formats.shared import bracket_reader
 from treescore.formats.shared.interning import strings_of
+from treescore.formats.shared.lines import short
 from treescore.formats.shared.tree_signs import bracket_signs
 
 # EVALB, a C program, reads a word with a NUL in it up to the NUL.
 _BARE_CR = re.compile(rb"\r(?!\n)")
+_WORDLESS = {
+    bracket_reader.ROUND: re.compile(rb"(?:\(([^\s()]+)\s*)?\(([^\s()]+)\)"),
+    bracket_reader.SQUARE: re.compile(rb"()\[([^\s\[\]]+)\]"),
+}
+"""A bracket that holds nothing but its label, and the label of one that holds nothing before it."""
 _C_STRING_TAIL = re.compile(rb"\0[^ \t\n\v\f\r()]*")
 
 
@@ -73,6 +80,7 @@ class Bracketed(Format):
         """
         assert isinstance(text, bytes)  # noqa: S101 - a format of one text is given one
         lenient = self.values["unreadable"] == "sentence"
+        refuse_packed(text)
         if lenient and b"\0" in text:
             text = _C_STRING_TAIL.sub(b"", text)
         if not text or b"\0" in text:
@@ -86,15 +94,19 @@ class Bracketed(Format):
         faults = np.flatnonzero(scanned.sentences.fault != bracket_reader.READABLE).tolist()
         reported = faults if lenient else faults[: limits.max_problems]
         problems = bracket_reader.problems_of(text, scanned, reported)
-        # Of a list one says it; a sentence's problem is read by itself.
-        said = len(problems) if lenient else 1
-        problems[:said] = [bracket_reader.advised(problem, advice) for problem in problems[:said]]
-        unreadable = dict(zip(reported, problems, strict=True))
         if faults and not lenient:
-            raise InputError(list(unreadable.values()), len(faults))
+            found = first_of([(problems, len(faults))], limits.max_problems)
+            # Of a list one says it; a sentence's problem is read by itself.
+            first, *others = found.problems
+            raise InputError([bracket_reader.advised(first, advice), *others], found.total)
+        problems = [bracket_reader.advised(problem, advice) for problem in problems]
+        unreadable = dict(zip(reported, problems, strict=True))
         warnings = _bare_carriage_return(text) if by_line else []
+        lines = _lines(text, scanned, by_line=by_line)
+        if (scanned.starts == scanned.ends).any():
+            warnings += islice(_brackets_without_words(text, scanned, lines), limits.max_problems)
         sentences = Sentences(unreadable=unreadable, warnings=warnings, advice=advice)
-        return _bracketed_treebank(scanned, vocabulary, strings, _lines(text, scanned, by_line=by_line), sentences)
+        return _bracketed_treebank(scanned, vocabulary, strings, lines, sentences)
 
     def joinable(self, texts: Mapping[str, bytes]) -> list[bytes]:
         """Return the texts so that they can follow each other.
@@ -153,6 +165,30 @@ def _bare_carriage_return(text: bytes) -> list[Problem]:
         "so the trees before and after it are one sentence. End lines with LF."
     )
     return [Problem("bare-carriage-return", detail, line=line, column=column)]
+
+
+def _brackets_without_words(text: bytes, scanned: bracket_reader.Scan, lines: IntArray) -> Iterator[Problem]:
+    """Warn of the brackets of readable sentences that hold nothing but a label."""
+    brackets = bracket_reader.brackets_of(text)
+    for found in _WORDLESS[brackets].finditer(text):
+        at = found.start(2) - 1
+        sentence = int(np.searchsorted(scanned.sentences.first_byte, at, "right")) - 1
+        if scanned.sentences.fault[sentence] != bracket_reader.READABLE:
+            continue
+        begin = int(scanned.sentences.first_byte[sentence])
+        tag, label = (short((each or b"TAG").decode()) for each in found.groups())
+        shown, word = (f"({label})", f"({tag} {label})") if brackets == bracket_reader.ROUND else (f"[{label}]", label)
+        detail = (
+            f"{shown} is a bracket without words and is dropped, unless empty constituents are counted; if it is a "
+            f"word, write {word}."
+        )
+        yield Problem(
+            "bracket-without-words",
+            detail,
+            sentence=sentence + 1,
+            line=int(lines[sentence]) + text.count(b"\n", begin, at),
+            column=len(text[text.rfind(b"\n", 0, at) + 1 : at].decode()) + 1,
+        )
 
 
 def _strings(text: bytes, scanned: bracket_reader.Scan) -> list[str]:

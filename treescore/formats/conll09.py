@@ -118,7 +118,7 @@ class WideColumns(ConllX):
         return Problem("conllx-column-count", detail, line=line, sentence=sentence)
 
     def _empty(self, line: int, sentence: int, place: int) -> Problem:
-        detail = f"Column {place + 1} ({self.columns[place]}) is empty. Write _ where it has no value."
+        detail = f"Column {place + 1} ({self.columns[place]}) is blank. Write _ where it has no value."
         return Problem("conllx-empty-field", detail, line=line, column=place + 1, sentence=sentence)
 
     def _placed(self, problem: Problem) -> Problem:

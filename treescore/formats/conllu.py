@@ -16,18 +16,8 @@ from treescore.core.text import Head, Limits, Signs
 from treescore.core.trees import DependencyTreebank, Vocabulary
 from treescore.core.wording import counted
 from treescore.errors import Problem
-from treescore.formats.shared.findings import Findings, Role, check_comments, other_columns
-from treescore.formats.shared.lines import (
-    COLUMNS,
-    Fields,
-    Outline,
-    columns_of,
-    fields_per_line,
-    is_blank,
-    outline_of,
-    passes,
-    short,
-)
+from treescore.formats.shared.findings import Findings, Role, check_layout
+from treescore.formats.shared.lines import COLUMNS, Fields, Outline, columns_of, is_blank, outline_of, passes, short
 from treescore.formats.shared.rows import BAD, EMPTY, RANGE, WORD, Ids, conllu_signs, write_rows
 from treescore.formats.shared.tolerance import SENTENCE, UNREADABLE, RowFormat, Rows, lines_of
 
@@ -55,6 +45,7 @@ class ConllU(Format):
     suffixes = (".conllu",)
     blank_line_between = True
     usual_metric = "ud"
+    memory = 40
     params: ClassVar[Mapping[str, Param]] = {"unreadable": UNREADABLE}
     example = (
         "# newdoc id = d1\n"
@@ -81,7 +72,10 @@ class ConllU(Format):
         def check(outline: Outline, fields: Fields, findings: Findings, warnings: Findings) -> Ids:
             return ids_of(outline, fields, vocabulary, findings, warnings, heads_outside=self.keeps_heads_outside)
 
-        reader = RowFormat(lambda outline: columns_of(outline, vocabulary), _bad_conllu_layout, check)
+        def layout(outline: Outline) -> Findings:
+            return check_layout(outline, COLUMNS, "conllu-column-count", f"not {COLUMNS}")
+
+        reader = RowFormat(lambda outline: columns_of(outline, vocabulary), layout, check)
         lines, cap = lines_of(text, lenient=lenient), limits.max_problems
         rows = reader.read(outline_of(lines.text, limits), cap, lenient=lenient, faults=lines.faults)
         return treebank_of(rows, rows.checked, rows.fields, vocabulary, cap)
@@ -108,20 +102,6 @@ class Columns(Protocol):
         ...
 
 
-def _bad_conllu_layout(outline: Outline) -> Findings:
-    """Describe lines that have not ten columns, and comments inside sentences."""
-    findings = Findings(outline.sentences)
-    found = fields_per_line(outline)
-
-    def columns(row: int) -> Problem:
-        what = f"The line has {counted(int(found[row]), 'tab-separated column')}, not {COLUMNS}."
-        return outline.problem(row, None, "conllu-column-count", f"{what} {other_columns(outline, row, COLUMNS)}")
-
-    findings.add(np.flatnonzero(found != COLUMNS), columns)
-    check_comments(outline, findings)
-    return findings
-
-
 def ids_of(
     outline: Outline,
     fields: Columns,
@@ -130,6 +110,7 @@ def ids_of(
     warnings: Findings,
     *,
     heads_outside: bool = False,
+    wrong_heads: Findings | None = None,
 ) -> Ids:
     """Read the IDs of the rows, and check them, the words and their heads.
 
@@ -140,14 +121,16 @@ def ids_of(
         findings: what is wrong is added.
         warnings: what is unusual is added.
         heads_outside: whether heads may lie outside their sentences.
+        wrong_heads: to which wrong heads are added, if not to `findings`.
     """
+    wrong_heads = findings if wrong_heads is None else wrong_heads
     ids = _parsed_ids(outline, fields[ID], vocabulary, findings)
     _check_ranges(outline, ids, findings)
     _check_words(outline, ids, findings)
     _check_forms(outline, ids, fields[FORM], vocabulary, findings, warnings)
-    _check_heads(outline, ids, fields[HEAD], vocabulary, findings)
+    _check_heads(outline, ids, fields[HEAD], vocabulary, wrong_heads)
     if not heads_outside:
-        _check_bounds(outline, ids, fields[HEAD], vocabulary, findings)
+        _check_bounds(outline, ids, fields[HEAD], vocabulary, wrong_heads)
     _check_empty_nodes(outline, ids, warnings)
     warnings.add(
         outline.spare,
@@ -264,13 +247,18 @@ def _check_forms(
     findings.add(
         np.flatnonzero(empty & ~inner),
         lambda row: outline.problem(
-            row, FORM + 1, "conllu-empty-form", "FORM is empty. Write the word, or _ where there is none."
+            row,
+            FORM + 1,
+            "conllu-empty-form",
+            "FORM holds only spaces. Write the word, or leave such tokens out (spaCy's, of the tag SPACE)."
+            if vocabulary.strings[forms[row]]
+            else "FORM is empty. Write the word, or _ where there is none.",
         ),
     )
     warnings.add(
         np.flatnonzero(inner),
         lambda row: outline.problem(
-            row, FORM + 1, "conllu-empty-form", "FORM of a word in a multiword token is empty. It aligns with no word."
+            row, FORM + 1, "conllu-empty-form", "FORM of a word in a multiword token is blank. It aligns with no word."
         ),
     )
 

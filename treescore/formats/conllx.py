@@ -48,6 +48,7 @@ class ConllX(Format):
     suffixes: ClassVar[tuple[str, ...]] = (".conllx", ".conll")
     blank_line_between = True
     usual_metric = "attachment"
+    memory = 40
     params: ClassVar[Mapping[str, Param]] = {"unreadable": UNREADABLE}
     example = (
         "1\tLe\tle\tD\tDET\tnum=s\t2\tdet\t_\t_\n"
@@ -72,13 +73,15 @@ class ConllX(Format):
         return bool(self.values["unreadable"] == SENTENCE)
 
     def _found(self, limits: Limits) -> ProblemList:
-        """Return a list for problems of lines: of all of them where each costs its sentence."""
-        return ProblemList(sys.maxsize if self._lenient else limits.max_problems)
+        """Return a list for problems of lines: of each of them where it costs its sentence."""
+        return ProblemList(sys.maxsize, apart=True) if self._lenient else ProblemList(limits.max_problems)
 
     def _read(self, lines: Lines, vocabulary: Vocabulary, limits: Limits) -> DependencyTreebank:
         """Read lines, some of which may have faults. Raises InputError and LimitError."""
         outline = outline_of(lines.text, limits)
-        regular = not any(space in lines.text for space in _SPACE_BYTES) and not len(outline.misplaced)
+        regular = not any(space in lines.text for space in _SPACE_BYTES) and not (
+            len(outline.misplaced) or outline.hollow.any()
+        )
         fields = columns_of(outline, vocabulary) if regular else None
         faults = self._found(limits)
         if fields is None:
@@ -135,7 +138,7 @@ def _too_few(line: int, sentence: int, fields: int) -> Problem:
 def _empty_field(outline: Outline, column: int) -> Callable[[int], Problem]:
     def problem(row: int) -> Problem:
         return outline.problem(
-            row, column + 1, "conllx-empty-field", f"Column {column + 1} is empty. Write _ where it has no value."
+            row, column + 1, "conllx-empty-field", f"Column {column + 1} is blank. Write _ where it has no value."
         )
 
     return problem

@@ -18,11 +18,10 @@ from treescore.core.params import Param
 from treescore.core.registry import Format, Text, register
 from treescore.core.text import Head, Limits, Signs
 from treescore.core.trees import NO_CATEGORY, DependencyTreebank, ExpressionTreebank, Vocabulary
-from treescore.core.wording import counted
 from treescore.errors import InputError, LimitError, Problem
 from treescore.formats.conllu import ids_of, treebank_of
-from treescore.formats.shared.findings import Findings, check_comments, other_columns
-from treescore.formats.shared.lines import COLUMNS, Fields, Outline, fields_per_line, numbered_fields, outline_of, short
+from treescore.formats.shared.findings import Findings, check_layout
+from treescore.formats.shared.lines import COLUMNS, Fields, Outline, numbered_fields, outline_of, short
 from treescore.formats.shared.rows import EMPTY, RANGE, WORD, Ids, cupt_signs, write_rows
 from treescore.formats.shared.tolerance import SENTENCE, UNREADABLE, RowFormat, lines_of
 
@@ -283,6 +282,7 @@ class Cupt(Format):
     suffixes = (".cupt",)
     blank_line_between = True
     usual_metric = "mwe"
+    memory = 40
     params: ClassVar[Mapping[str, Param]] = {"unreadable": UNREADABLE}
     example = (
         f"{HEADER}\n"
@@ -306,7 +306,7 @@ class Cupt(Format):
         """Read the treebank. Raises InputError and LimitError as promised by `Format`."""
         assert isinstance(text, bytes)  # noqa: S101 - a format of one text
         lenient = self.values["unreadable"] == SENTENCE
-        return read_cupt(text, vocabulary, limits, lenient=lenient, heads_outside=self.keeps_heads_outside)
+        return read_cupt(text, vocabulary, limits, lenient=lenient, any_heads=self.keeps_heads_outside)
 
     def write(self, treebank: ExpressionTreebank) -> str:
         """Write the text that reads back as `treebank`; codes stand at words only."""
@@ -328,7 +328,7 @@ def read_cupt(
     *,
     ranges: bool = True,
     lenient: bool = False,
-    heads_outside: bool = False,
+    any_heads: bool = False,
 ) -> ExpressionTreebank:
     """Read a text.
 
@@ -338,13 +338,14 @@ def read_cupt(
         limits: on it.
         ranges: whether codes at multiword tokens belong to their words; else they are ignored.
         lenient: whether what is wrong costs its sentence alone.
-        heads_outside: whether heads may lie outside their sentences.
+        any_heads: whether wrong heads are warnings.
 
     Raises:
         InputError, LimitError: as promised by `Format`.
     """
     lines = lines_of(text, lenient=lenient)
     columns = _columns_of(lines.text[: lines.text.index(b"\n")].decode())
+    stripped, odd_lines = _stripped(lines.text, len(columns))
     places = {number: columns.index(name) + 1 for number, name in enumerate([*NAMES, NAME], 1) if name in columns}
     blank = vocabulary.number("_")
 
@@ -354,14 +355,20 @@ def read_cupt(
     def check(
         outline: Outline, fields: Fields, findings: Findings, warnings: Findings
     ) -> tuple[_CuptColumns, Ids, Expressions]:
-        _check_headers(outline, columns, findings)
+        _check_headers(outline, columns, findings, warnings)
+        warnings.add(odd_lines, _blanks)
         rows = _CuptColumns(fields, places, len(outline.lines), blank)
-        ids = ids_of(outline, rows, vocabulary, findings, warnings, heads_outside=heads_outside)
+        wrong_heads = warnings if any_heads else None
+        ids = ids_of(outline, rows, vocabulary, findings, warnings, wrong_heads=wrong_heads)
         codes = rows[COLUMN - 1]
         return rows, ids, expressions_of(outline, ids, codes, vocabulary, findings, warnings, ranges=ranges)
 
-    reader = RowFormat(fields_of, lambda outline: _bad_cupt_layout(outline, columns), check)
-    outline = replace(outline_of(lines.text, limits), places=places)
+    def layout(outline: Outline) -> Findings:
+        wanted = f"the first line names {len(columns)}"
+        return check_layout(outline, len(columns), "cupt-column-count", wanted)
+
+    reader = RowFormat(fields_of, layout, check)
+    outline = replace(outline_of(stripped, limits), places=places)
     rows = reader.read(outline, limits.max_problems, lenient=lenient, faults=lines.faults)
     named, ids, expressions = rows.checked
     trees = treebank_of(rows, ids, named, vocabulary, limits.max_problems)
@@ -415,7 +422,7 @@ def _columns_of(line: str) -> list[str]:
     if match is None:
         detail = f"The first line is {short(line)!r}; it must name the columns. Write: {HEADER}"
         raise InputError(Problem("cupt-no-columns", detail, line=1))
-    names = match[1].split()
+    names = _last_names(match[1])
     twice = sorted({name for name in names if names.count(name) > 1})
     missing = [name for name in NEEDED if name not in names]
     if twice or missing:
@@ -425,10 +432,36 @@ def _columns_of(line: str) -> list[str]:
     return names
 
 
-def _check_headers(outline: Outline, columns: list[str], findings: Findings) -> None:
-    """Add the sentences whose comments name other columns: texts that are joined to one have the first line often."""
+def _last_names(header: str) -> list[str]:
+    """Return the names of columns behind the last `=`, as parseme_evaluate.py: the line may be glued to itself."""
+    return header.rpartition("=")[2].split()
+
+
+def _stripped(text: bytes, columns: int) -> tuple[bytes, IntArray]:
+    """Return a text without blanks at the ends of lines, as parseme_evaluate.py reads it, and which lines had some."""
+    if not any(blank in text for blank in (b" \n", b"\t\n", b"\n ", b"\n\t")):
+        return text, np.zeros(0, np.int64)
+    lines = text.split(b"\n")
+    made = [line if line.startswith(b"#") else _without_blanks(line, columns) for line in lines]
+    odd = [number for number, (line, other) in enumerate(zip(lines, made, strict=True), 1) if len(line) > len(other)]
+    return b"\n".join(made), np.array(odd, np.int64)
+
+
+def _without_blanks(line: bytes, columns: int) -> bytes:
+    """Return a line without blanks at its ends; a tab there may stand before an empty last column."""
+    spaceless = line.strip(b" ")
+    return spaceless.strip(b" \t") if spaceless.count(b"\t") >= columns or not line.strip() else spaceless
+
+
+def _blanks(line: int) -> Problem:
+    detail = "The line begins or ends with blanks, which are ignored, as by parseme_evaluate.py. Remove them."
+    return Problem("cupt-blanks-at-line-end", detail, line=line)
+
+
+def _check_headers(outline: Outline, columns: list[str], findings: Findings, warnings: Findings) -> None:
+    """Add sentences whose comments name other columns, in texts that were joined; warn of a line glued to itself."""
     stated = outline.attributes.get(KEY, ())
-    other = np.array([value is not None and value.split() != columns for value in stated], np.bool_)
+    other = np.array([value is not None and _last_names(value) != columns for value in stated], np.bool_)
     firsts = outline.row_offsets[:-1][other & (np.diff(outline.row_offsets) > 0)] if len(other) else other.nonzero()[0]
 
     def problem(row: int) -> Problem:
@@ -437,21 +470,13 @@ def _check_headers(outline: Outline, columns: list[str], findings: Findings) -> 
         )
         return outline.problem(row, None, "cupt-no-columns", detail)
 
+    def twice(line: int) -> Problem:
+        detail = "The line names the columns twice; the last names count, as for parseme_evaluate.py. Write them once."
+        return Problem("cupt-header-twice", detail, line=line)
+
     findings.add(firsts, problem)
-
-
-def _bad_cupt_layout(outline: Outline, columns: list[str]) -> Findings:
-    """Describe lines that have other columns than the first line names, and comments inside sentences."""
-    findings = Findings(outline.sentences)
-    found = fields_per_line(outline)
-
-    def problem(row: int) -> Problem:
-        has = f"The line has {counted(int(found[row]), 'tab-separated column')}, the first line names {len(columns)}."
-        return outline.problem(row, None, "cupt-column-count", f"{has} {other_columns(outline, row, len(columns))}")
-
-    findings.add(np.flatnonzero(found != len(columns)), problem)
-    check_comments(outline, findings)
-    return findings
+    first = outline.text[: outline.text.index(b"\n")]
+    warnings.add(np.ones(int(first.count(KEY.encode()) > 1), np.int64), twice)
 
 
 def _codes_of(treebank: ExpressionTreebank) -> list[str]:

@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 import re
+from array import array
 from collections.abc import Iterator, Mapping, Sequence
 from functools import cached_property
-from itertools import pairwise
+from io import BytesIO
+from itertools import chain, count, pairwise
 from typing import ClassVar, NamedTuple
 
 import numpy as np
 
-from treescore.core.arrays import IntArray
+from treescore.core.arrays import Int32Array
 from treescore.core.params import Param
 from treescore.core.registry import Format, Text, register
 from treescore.core.text import Head, Limits, Signs
@@ -27,22 +29,25 @@ from treescore.formats.shared.links import (
     giza_signs,
     number_of,
     quoted,
+    sorted_links,
     unified,
 )
 
 _HEADING = re.compile(rb"# ?Sentence pair \(([0-9]+)\)")
 _TOKEN = re.compile(rb"\S+")
 _LINES = 3
+_AT_ONCE = 4096
+"""Pairs whose links are sorted together."""
 _OPEN, _CLOSE, _NULL = b"({", b"})", b"NULL"
 _PAIR_FORM = "A pair is three lines: # Sentence pair (1) …; the target sentence; NULL ({ }) word ({ 1 2 }) …"
 
 
 class _Pair(NamedTuple):
-    """A sentence pair: its number, the index of its first line, and its links as (source, target, column)."""
+    """A sentence pair: its number, the index of its first line, and its links, int32 (l, 3): source, target, column."""
 
     number: int
     line: int
-    links: Sequence[tuple[int, int, int]]
+    links: Int32Array
 
 
 @register
@@ -59,6 +64,7 @@ class GizaA3(Format):
     yields = Alignments
     suffixes = (".a3", ".a3.final")
     usual_metric = "alignment"
+    memory = 25
     example = (
         "# Sentence pair (1) source length 2 target length 3 alignment score : 1e-05\n"
         "le café noir \nNULL ({ 1 }) black ({ 3 }) coffee ({ 2 }) \n"
@@ -89,10 +95,11 @@ class GizaA3(Format):
         problems.raise_if_any()
         checked_sentences(len(pairs), limits)
         in_order = sorted(pairs.values())
+        pairs.clear()
         names = [str(pair.number) for pair in in_order]
         warnings = [_repeated(repeated)] if repeated else []
         links = _links(in_order, turned=bool(self.values["reversed"]))
-        return alignments_of(links, names, Sentences(sent_ids=names, warnings=warnings))
+        return alignments_of(sorted_links(links), names, Sentences(sent_ids=names, warnings=warnings))
 
     def write(self, treebank: Alignments) -> str:
         """Write the links; an alignment knows no words, so that w1, w2, … stand for them up to the last linked one.
@@ -134,12 +141,19 @@ def _numbers_of(treebank: Alignments) -> Sequence[int]:
     return numbers if increasing else range(1, len(treebank) + 1)
 
 
-def _links(pairs: Sequence[_Pair], *, turned: bool) -> Links:
-    rows = np.repeat(np.arange(len(pairs), dtype=np.int64), [len(pair.links) for pair in pairs])
-    lines = np.array([pair.line + _LINES for pair in pairs], np.int64)[rows]
-    fields = np.array([link for pair in pairs for link in pair.links], np.int64).reshape(-1, 3)
-    source, target = (fields[:, 1], fields[:, 0]) if turned else (fields[:, 0], fields[:, 1])
-    return Links(rows, source, target, np.ones(len(rows), np.bool_), lines, fields[:, 2])
+def _links(pairs: list[_Pair], *, turned: bool) -> Iterator[Links]:
+    """Yield the links of some pairs after the other, which are taken out of the list."""
+    done = 0
+    while pairs:
+        some = pairs[:_AT_ONCE]
+        del pairs[:_AT_ONCE]
+        counts = [len(pair.links) for pair in some]
+        fields = np.concatenate([pair.links for pair in some])
+        source, target = (fields[:, 1], fields[:, 0]) if turned else (fields[:, 0], fields[:, 1])
+        rows = np.repeat(np.arange(done, done + len(some), dtype=np.int32), counts)
+        lines = np.repeat(np.array([pair.line + _LINES for pair in some], np.int32), counts)
+        yield Links(rows, source, target, np.ones(len(rows), np.bool_), lines, fields[:, 2])
+        done += len(some)
 
 
 def _repeated(pairs: Sequence[_Pair]) -> Problem:
@@ -153,10 +167,13 @@ def _repeated(pairs: Sequence[_Pair]) -> Problem:
 
 def _pairs(text: bytes, limits: Limits, problems: ProblemList) -> Iterator[_Pair]:
     """Yield the pairs of a text; those that cannot be read are problems."""
-    lines = text.rstrip(b"\n").split(b"\n")
-    for start in range(0, len(lines), _LINES):
-        heading = _HEADING.match(lines[start])
-        if heading is None or start + 2 >= len(lines):
+    lines = BytesIO(text.rstrip())
+    for start in count(0, _LINES):
+        first, words, last = (lines.readline() for _ in range(_LINES))
+        if not first and start:
+            return
+        heading = _HEADING.match(first)
+        if heading is None or not last:
             what = "A first line is missing or of another form" if heading is None else "The last pair is incomplete"
             problems.add(Problem("giza-bad-pair", f"{what}. {_PAIR_FORM}", line=start + 1, column=1))
             return  # what follows is not known to begin a pair
@@ -164,8 +181,8 @@ def _pairs(text: bytes, limits: Limits, problems: ProblemList) -> Iterator[_Pair
             detail = f"The number of the pair has {len(heading[1])} digits. Number pairs from 1."
             problems.add(Problem("giza-bad-pair", detail, line=start + 1, column=heading.start(1) + 1))
             continue
-        linked = _Linked(lines[start + 2], start + _LINES, heading[1].decode(), problems)
-        yield _Pair(int(heading[1]), start, list(linked.links(len(lines[start + 1].split()), limits)))
+        linked = _Linked(last.removesuffix(b"\n"), start + _LINES, heading[1].decode(), problems)
+        yield _Pair(int(heading[1]), start, linked.links(len(words.split(None, limits.max_words)), limits))
 
 
 class _Linked:
@@ -177,26 +194,30 @@ class _Linked:
         self._sent_id = sent_id
         self._problems = problems
 
-    def links(self, targets: int, limits: Limits) -> Iterator[tuple[int, int, int]]:
-        """Yield each link between words: source word, target word, column."""
-        tokens = [(match[0], match.start()) for match in _TOKEN.finditer(self._text)]
-        word = position = 0
-        while position < len(tokens) or not word:
-            named = [token for token, _ in tokens[position : position + 2]]
-            if named[1:] != [_OPEN] or (not word and named[0] != _NULL):
-                start = tokens[position][1] if named else 0
+    def links(self, targets: int, limits: Limits) -> Int32Array:
+        """Return each link between words, int32 (l, 3): source word, target word, column."""
+        return np.array(array("i", chain.from_iterable(self._found(targets, limits))), np.int32).reshape(-1, 3)
+
+    def _found(self, targets: int, limits: Limits) -> Iterator[tuple[int, int, int]]:
+        end = len(self._text)
+        tokens = ((match[0], match.start()) for match in _TOKEN.finditer(self._text))
+        word = 0
+        name, start = next(tokens, (b"", 0))
+        while name or not word:
+            if next(tokens, (b"", end))[0] != _OPEN or (not word and name != _NULL):
                 self._fault("giza-bad-pair", f"No word followed by `({{` stands here. {_PAIR_FORM}", start)
                 return
-            position += 2
-            while position < len(tokens) and tokens[position][0] != _CLOSE:
-                number = self._number(*tokens[position], targets, limits)
+            token = b""
+            for token, at in tokens:
+                if token == _CLOSE:
+                    break
+                number = self._number(token, at, targets, limits)
                 if word and number:
-                    yield word, number, self._column(tokens[position][1])
-                position += 1
-            if position == len(tokens):
-                self._fault("giza-bad-pair", f"`}})` is missing at the end of the line. {_PAIR_FORM}", len(self._text))
-            position += 1
+                    yield word, number, self._column(at)
+            if token != _CLOSE:
+                self._fault("giza-bad-pair", f"`}})` is missing at the end of the line. {_PAIR_FORM}", end)
             word += 1
+            name, start = next(tokens, (b"", end))
         if word - 1 > limits.max_words:
             detail = f"The sentence has {word - 1} words, more than the limit of {limits.max_words}."
             self._fault("alignment-index-out-of-range", detail, 0)
@@ -227,6 +248,6 @@ class _Linked:
         return self._text.isascii()
 
     @cached_property
-    def _columns(self) -> IntArray:
-        """The column of the character that begins at each byte, and of the end, from 1: int64 (bytes + 1,)."""
-        return np.cumsum((np.frombuffer(self._text + b"\n", np.uint8) & 0xC0) != 0x80)
+    def _columns(self) -> Int32Array:
+        """The column of the character that begins at each byte, and of the end, from 1: int32 (bytes + 1,)."""
+        return np.cumsum((np.frombuffer(self._text + b"\n", np.uint8) & 0xC0) != 0x80, dtype=np.int32)

@@ -13,10 +13,17 @@ from treescore.core.arrays import IntArray, owners_of
 from treescore.core.params import Json, Param
 from treescore.core.registry import Format, Text, make_format, register
 from treescore.core.text import BOM, Limits, checked_bytes
-from treescore.core.trees import Alignments, DependencyTreebank, ParallelTreebank, Sentences, Vocabulary
+from treescore.core.trees import (
+    Alignments,
+    DependencyTreebank,
+    ParallelTreebank,
+    Sentences,
+    Vocabulary,
+    without_blank_end,
+)
 from treescore.core.wording import counted
 from treescore.errors import InputError, Problem, placed
-from treescore.formats.shared.links import Links, alignments_of, lines_of_names
+from treescore.formats.shared.links import Links, alignments_of, lines_of_names, sorted_links
 from treescore.formats.shared.tolerance import SENTENCE
 
 FIELDS = ("source", "target", "alignment")
@@ -73,6 +80,7 @@ class Parallel(Format):
         if len(target) != len(source):
             raise InputError(_unequal("target", len(target), len(source)))
         with placed("/alignment"):
+            read[2] = links = without_blank_end(links, source)
             aligned = _by_sentence(links, source)
         warnings = [
             warning.at(f"/{name}")
@@ -151,7 +159,8 @@ def _by_sentence(links: Alignments, source: DependencyTreebank) -> Alignments:
         name = links.pair_ids[int(unknown[0])]
         detail = f"Unknown sentence {name} in the alignment. The trees have {counted(len(source), 'sentence')}."
         raise InputError(Problem("alignment-unknown-sentence", detail, sent_id=name))
-    matched = Links(rows[owners_of(links.offsets)], links.source, links.target, links.sure, links.lines, links.columns)
+    pairs = rows[owners_of(links.offsets)].astype(np.int32)
+    matched = sorted_links([Links(pairs, links.source, links.target, links.sure, links.lines, links.columns)])
     form = None if links.form is None else replace(links.form, nested=True)
     return alignments_of(matched, [str(number + 1) for number in range(len(source))], Sentences(), form)
 

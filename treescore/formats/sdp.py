@@ -19,7 +19,7 @@ from treescore.core.text import Head, Limits, Signs
 from treescore.core.trees import SemanticTreebank, Sentences, Vocabulary
 from treescore.core.wording import counted
 from treescore.errors import InputError, LimitError, Problem
-from treescore.formats.shared.findings import Findings
+from treescore.formats.shared.findings import Findings, only_blanks
 from treescore.formats.shared.lines import Fields, Outline, numbered_fields, outline_of, short, unix_lines
 from treescore.formats.shared.rows import sdp_signs
 
@@ -107,7 +107,8 @@ def outlined(text: bytes, limits: Limits, findings: Findings) -> tuple[Outline, 
         )
         return Problem("sdp-comment-inside-graph", detail, line=number)
 
-    findings.add(outline.misplaced, inside)
+    before = np.searchsorted(outline.lines, outline.misplaced) - 1
+    findings.add(outline.misplaced[~outline.hollow[before]], inside)
     return outline, headings.version
 
 
@@ -365,6 +366,8 @@ def _check_first_columns(outline: Outline, places: Places, findings: Findings) -
     """Add lines with fewer columns than every word has, and fields without a character."""
 
     def too_few(row: int) -> Problem:
+        if outline.hollow[row]:
+            return outline.problem(row, 1, "sdp-column-count", only_blanks(outline.line_text(row)))
         spaced = places.counts[row] == 1 and " " in outline.line_text(row).strip()
         fix = (
             "Separate the columns by tabs, not by spaces."
@@ -374,7 +377,7 @@ def _check_first_columns(outline: Outline, places: Places, findings: Findings) -
         found = f"The line has {counted(int(places.counts[row]), 'tab-separated column')}, at least {FIRST} are needed"
         return outline.problem(row, int(places.counts[row]) + 1, "sdp-column-count", f"{found}. {fix}")
 
-    few = places.counts < FIRST
+    few = (places.counts < FIRST) | outline.hollow
     findings.add(np.flatnonzero(few), too_few)
     rows, fields = places.empty[:, ~few[places.empty[0]]]
 

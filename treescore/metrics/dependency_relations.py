@@ -299,7 +299,6 @@ class DependencyRelations(registry.Metric):
 
         Raises:
             InputError: the texts differ.
-            LimitError: as `alignment_of`.
         """
         cap = limits.max_problems
         if not len(gold.forms) and not len(system.forms):

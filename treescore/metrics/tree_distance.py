@@ -14,7 +14,7 @@ from treescore.core import registry
 from treescore.core.arrays import BoolArray, Counts, Int32Array, IntArray, owners_of, sums_by
 from treescore.core.columns import Numbers, Records
 from treescore.core.discontinuity import extents_of, with_gaps
-from treescore.core.jit import attempts, compiled
+from treescore.core.jit import NO_BOUND, attempts, compiled
 from treescore.core.params import Json, Param
 from treescore.core.scores import ZERO, ScoreTable, errors_param, ratio_score
 from treescore.core.structure import NONE
@@ -83,16 +83,39 @@ def _raised(parents: IntArray, anchors: IntArray, kept: BoolArray) -> IntArray:
     return found
 
 
+@compiled
+def most_cells(parents: IntArray, anchors: IntArray, node_offsets: IntArray, word_offsets: IntArray) -> IntArray:
+    """Return at least as many units as are below the key roots of each tree, with repetitions: int64 (n,).
+
+    Of the children of a constituent each but the smallest may be a key root, in any order. So leaving out words and
+    constituents, which gold decides, makes it no larger.
+    """
+    nodes = len(parents)
+    sizes, smallest = np.ones(nodes, np.int64), np.zeros(nodes, np.int64)
+    for unit in range(nodes + len(anchors) - 1, -1, -1):  # words, then constituents from below
+        above = parents[unit] if unit < nodes else anchors[unit - nodes]
+        if above != NONE:
+            size = sizes[unit] if unit < nodes else 1
+            sizes[above] += size
+            smallest[above] = size if smallest[above] == 0 else min(smallest[above], size)
+    found = np.zeros(len(node_offsets) - 1, np.int64)
+    for sentence in range(len(found)):
+        found[sentence] = word_offsets[sentence + 1] - word_offsets[sentence]
+        for unit in range(node_offsets[sentence], node_offsets[sentence + 1]):
+            found[sentence] += sizes[unit] - smallest[unit]
+    return found
+
+
 class Distances(NamedTuple):
     """Distances of n trees.
 
     Attributes:
         distances: int64 (n,), 0 in sentences that are not compared.
-        failed: the sentence whose tables exceed a bound, or -1; those from there on have no distance.
+        complete: whether the bound was kept; if not, the last trees have no distance.
     """
 
     distances: IntArray
-    failed: int
+    complete: bool
 
 
 class _Scratch(NamedTuple):
@@ -240,15 +263,14 @@ def _distance(one: _Scratch, keys: int, other: _Scratch, other_keys: int, trees:
 
 
 @compiled
-def distances(gold: Units, system: Units, usable: BoolArray, bound: int, text_bound: int) -> Distances:
+def distances(gold: Units, system: Units, usable: BoolArray, bound: int) -> Distances:
     """Return the distances of the trees of sentences that are usable, bool (n,).
 
     Args:
         gold: trees of n sentences.
         system: trees over the same words.
         usable: which are compared.
-        bound: most cells of the tables of a sentence.
-        text_bound: most cells of all.
+        bound: most cells of all tables.
     """
     found = np.zeros(len(usable), np.int64)
     longest = 1
@@ -267,15 +289,14 @@ def distances(gold: Units, system: Units, usable: BoolArray, bound: int, text_bo
         other_size, other_keys = _post_order(system, sentence, other)
         if size == other_size and _same(one, other, size):
             continue
-        cells = _cells(one, keys) * _cells(other, other_keys)
-        total += cells
-        if cells > bound or total > text_bound:
-            return Distances(found, sentence)
+        total += _cells(one, keys) * _cells(other, other_keys)
+        if total > bound:
+            return Distances(found, False)
         if size >= table.shape[0] or other_size >= table.shape[1]:
             rows, columns = max(size + 1, table.shape[0]), max(other_size + 1, table.shape[1])
             trees, table = np.empty((rows, columns), np.int32), np.empty((rows, columns), np.int32)
         found[sentence] = _distance(one, keys, other, other_keys, trees, table)
-    return Distances(found, -1)
+    return Distances(found, True)
 
 
 COUNT_NAMES = ("distance", "nodes", "sentences", "exact", "error", "skip")
@@ -298,7 +319,10 @@ TABLE = ScoreTable(
 )
 DISCODOP, PLAIN = "discodop", "plain"
 TENTH, WHOLE_TEXT = 10, 50
-"""A sentence may have this part of the limit on lineages as cells of tables, a text so many times that limit."""
+"""A sentence may have this part of the limit on lineages as cells of tables, a text so many times that limit.
+
+Each side has its share, so that no pair of texts exceeds them: whether one does would tell the size of gold's trees.
+"""
 CELL = 4
 """How many elements cost what a cell of a table does."""
 
@@ -341,25 +365,28 @@ class TreeDistance(registry.Metric):
         """Return the Dice score, and exact match."""
         return TABLE
 
+    def check_gold(self, gold: Treebank, items: registry.ItemInfo, limits: Limits) -> None:
+        """Check that gold keeps to its share of the limit. Raises LimitError as `evaluate`."""
+        del items
+        _check_size(with_gaps(gold), limits)
+
     def evaluate(self, gold: Treebank, system: Treebank, items: registry.ItemInfo, limits: Limits) -> registry.Outcome:
         """Compare each sentence; status ERROR where words differ.
 
         Raises:
-            LimitError: `tree-distance-limit`, the tables of a sentence, or of the text, exceed the limit.
+            LimitError: `tree-distance-limit`, the output exceeds its share of the limit.
         """
         del items
+        _check_size(with_gaps(system), limits)
         check = check_words(gold, system)
         usable = np.asarray(check.status == registry.OK, np.bool_)
         trees = self._compared(with_gaps(gold), with_gaps(system), usable)
         units = [units_of(tree, self._deletions) for tree in trees]
         words = np.diff(trees[0].word_offsets) > 0
-        bounds = limits.max_lineage_cells // TENTH, WHOLE_TEXT * limits.max_lineage_cells
-        for allowed in attempts(distances, bounds[1], CELL):
-            found = distances(units[0], units[1], usable & words, bounds[0], allowed)
-            if found.failed < 0:
+        for allowed in attempts(distances, NO_BOUND, CELL):
+            found = distances(units[0], units[1], usable & words, allowed)
+            if found.complete:
                 break
-        else:
-            raise _too_costly(found.failed, bounds)
         golds, systems = (
             sizes_of(each) - self._deleted_roots(trees[0]) if len(trees[0]) else np.zeros(0, np.int64) for each in units
         )
@@ -414,9 +441,16 @@ class TreeDistance(registry.Metric):
         return np.array([strings[label] in deleted for label in labels.tolist()], np.int64)
 
 
-def _too_costly(sentence: int, bounds: tuple[int, int]) -> LimitError:
-    detail = (
-        f"Sentence {sentence + 1} exceeds the limit of the tree distance: the tables of a sentence may have "
-        f"{bounds[0]:,} cells, those of a text {bounds[1]:,}. Split the sentence, or use parseval."
-    )
-    return LimitError(Problem("tree-distance-limit", detail, sentence=sentence + 1))
+def _check_size(treebank: DiscontinuousTreebank, limits: Limits) -> None:
+    cells = most_cells(treebank.parents, treebank.anchors, treebank.node_offsets, treebank.word_offsets)
+    squares = cells.astype(np.float64) ** 2
+    bounds = limits.max_lineage_cells // TENTH, WHOLE_TEXT * limits.max_lineage_cells
+    exceeded = (squares > bounds[0]) | (np.cumsum(squares) > bounds[1])
+    if exceeded.any():
+        sentence = int(exceeded.argmax())
+        detail = (
+            f"Sentence {sentence + 1} exceeds the limit of the tree distance. The sizes of a tree's constituents, each "
+            f"without its smallest child, sum to {cells[sentence]:,}; the square of such a sum may be {bounds[0]:,}, "
+            f"and all of a text {bounds[1]:,}. Split the sentence, or use parseval."
+        )
+        raise LimitError(Problem("tree-distance-limit", detail, sentence=sentence + 1))

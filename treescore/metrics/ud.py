@@ -6,6 +6,7 @@ words.
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 from typing import Any, ClassVar
@@ -47,7 +48,7 @@ SPANS = ("tokens", "sentences", "words")
 ALIGNED = ("upos", "xpos", "ufeats", "alltags", "lemmas", "uas", "las", "clas", "mlas", "blex")
 ROWS = SPANS + ALIGNED
 _OF_CONTENT = ("clas", "mlas", "blex")
-"""Rows of the words that their side says are content words: an output may call all but the sure ones functional."""
+"""Rows of the words that their side says are content words."""
 TITLES = ("Tokens", "Sentences", "Words", "UPOS", "XPOS", "UFeats", "AllTags", "Lemmas", "UAS", "LAS", "CLAS", "MLAS",
            "BLEX")  # fmt: skip
 _MEANINGS = {
@@ -73,7 +74,7 @@ def _table() -> ScoreTable:
             f1_score(f"{row}_f1", f"{title}: F1{meaning}.", correct, gold, system, "both sides have none"),
             ratio_score(
                 f"{row}_precision", f"{title}: precision.", correct, system, undefined="the output has none",
-                one_sided=row in _OF_CONTENT,
+                one_sided=True,  # what is not sure may be joined to one word
             ),
             ratio_score(f"{row}_recall", f"{title}: recall.", correct, gold, undefined="gold has none"),
             ratio_score(
@@ -205,6 +206,13 @@ def _grouping_rows(name: str, gold: WordAttributes, system: WordAttributes, kind
 
 
 ANY, WRONG, SENTENCE = "any", "wrong", "sentence"
+_WAYS_OUT: Mapping[str, Mapping[str, Json]] = {
+    "several-roots": {"roots": ANY},
+    "head-missing": {"missing_heads": WRONG},
+    "cycle": {"broken_trees": SENTENCE},
+    "head-out-of-range": {"broken_trees": SENTENCE},
+}
+"""The parameter with which sentences with such a problem are scored."""
 
 # The lists of the original program, in its order.
 _CONTENT_RELATIONS = (
@@ -308,7 +316,7 @@ class Ud(registry.Metric):
     def check_gold(self, gold: DependencyTreebank, items: registry.ItemInfo, limits: Limits) -> None:
         """Check that every sentence of gold is a tree, as far as the parameters ask for it. Raises InputError."""
         del items
-        self._check_trees(gold, limits)
+        self._check_trees(gold, limits, gold=True)
 
     def evaluate(
         self, gold: DependencyTreebank, system: DependencyTreebank, items: registry.ItemInfo, limits: Limits
@@ -317,7 +325,6 @@ class Ud(registry.Metric):
 
         Raises:
             InputError: the texts differ, or a sentence of the output is not a tree, unless the parameters allow it.
-            LimitError: as `alignment_of`.
         """
         del items
         _check_readable(system, limits.max_problems)
@@ -352,12 +359,21 @@ class Ud(registry.Metric):
             marks=lambda: _marks(alignment, *sides, right["uas"]),
         )
 
-    def _check_trees(self, treebank: DependencyTreebank, limits: Limits) -> None:
+    def _check_trees(self, treebank: DependencyTreebank, limits: Limits, *, gold: bool = False) -> None:
         shape = shape_of(resolved_heads(treebank), treebank.word_offsets)
         advice = "The metric ud scores only trees with one root."
         problems, total = shape_problems(treebank, shape, limits.max_problems, advice, self._allowed)
         if total:
-            raise InputError(problems, total)
+            raise InputError([self._with_way_out(problem, gold=gold) for problem in problems], total)
+
+    def _with_way_out(self, problem: Problem, *, gold: bool) -> Problem:
+        """Say by which parameter a sentence that is not a tree can be scored; broken trees cannot where gold's are."""
+        way = _WAYS_OUT.get(problem.code, {})
+        if not way or (gold and "broken_trees" in way):
+            return problem
+        others = {name: value for name, value in self.values.items() if value != self.params[name].default}
+        entry = json.dumps({"name": self.name, "params": {**others, **way}})
+        return replace(problem, detail=f"{problem.detail} To score such sentences too, choose {entry}.")
 
     def errors_of(self, item: Mapping[str, Json], gold: DependencyTreebank) -> Iterator[dict[str, Json]]:
         """Return gold's words that are not aligned, or have another head or relation in the output.

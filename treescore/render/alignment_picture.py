@@ -13,9 +13,9 @@ from treescore.render import sentence_shapes
 from treescore.render.dependency_layout import agreed_first
 from treescore.render.drawing import END, INK, MIDDLE, SOFT, START, Drawing, number, width
 
-MOST_ALIGNED_WORDS = 300
+MOST_ALIGNED_WORDS = 150
 """Words of a side that are drawn; the picture says if there are more."""
-MOST_LINKS = 3000
+MOST_LINKS = 600
 """Links that are drawn, errors before others; the picture says if there are more."""
 NULL = "\u2205"
 """Stands for the missing word of a link."""
@@ -26,24 +26,14 @@ _LISTED = 40
 def drawn_alignment(sentence: sentence_shapes.AlignmentSentence) -> sentence_shapes.AlignmentSentence:
     """Return the pair with what is drawn of it; links in the order of their words."""
     source, target = sentence.source[:MOST_ALIGNED_WORDS], sentence.target[:MOST_ALIGNED_WORDS]
-    links = sorted(
-        _between(sentence, len(source), len(target)), key=lambda link: (not _error(link), *_link_place(link))
-    )
-    kept = tuple(sorted(links[:MOST_LINKS], key=_link_place))
-    return replace(sentence, source=source, target=target, links=kept)
-
-
-def links_left_out(sentence: sentence_shapes.AlignmentSentence) -> str:
-    """Return the sentence that says how much of a large pair is drawn; empty if all is."""
+    links = _between(sentence, len(source), len(target))
     words = max(len(sentence.source), len(sentence.target))
-    links = len(_between(sentence, MOST_ALIGNED_WORDS, MOST_ALIGNED_WORDS))
-    parts = []
-    if words > MOST_ALIGNED_WORDS:
-        parts.append(f"first {MOST_ALIGNED_WORDS:,} of {words:,} words")
-    if links > MOST_LINKS:
-        parts.append(f"{MOST_LINKS:,} of {links:,} links, errors first")
-    said = ", ".join(parts)
-    return f"{said[:1].upper()}{said[1:]}." if said else ""
+    note = sentence.note or sentence_shapes.note_of(
+        {"word": words - MOST_ALIGNED_WORDS, "link": len(links) - MOST_LINKS}
+    )
+    if len(links) > MOST_LINKS:
+        links = sorted(links, key=lambda link: not _error(link))[:MOST_LINKS]
+    return replace(sentence, source=source, target=target, links=tuple(sorted(links, key=_link_place)), note=note)
 
 
 def alignment_facts(sentence: sentence_shapes.AlignmentSentence, *, every_link: bool = False) -> sentence_shapes.Facts:
@@ -53,9 +43,9 @@ def alignment_facts(sentence: sentence_shapes.AlignmentSentence, *, every_link: 
         sentence: what is drawn.
         every_link: list the others too.
     """
-    note, sentence = links_left_out(sentence), drawn_alignment(sentence)
+    sentence = drawn_alignment(sentence)
     rows = [_link_row(sentence, link) for link in sentence.links if every_link or _error(link)]
-    return sentence_shapes.Facts(("No.", "Source", "No.", "Target", "Link", "Wrong"), tuple(rows), note)
+    return sentence_shapes.Facts(("No.", "Source", "No.", "Target", "Link", "Wrong"), tuple(rows), sentence.note)
 
 
 def alignment_described(sentence: sentence_shapes.AlignmentSentence, note: str) -> str:
@@ -134,8 +124,8 @@ def alignment_svg(sentence: sentence_shapes.AlignmentSentence, *, name: str = "a
 
 class _AlignmentPicture:
     def __init__(self, sentence: sentence_shapes.AlignmentSentence, name: str) -> None:
-        self._note = links_left_out(sentence)
         self._sentence = drawn_alignment(sentence)
+        self._note = self._sentence.note
         self._drawing = Drawing(name, sentence.title, alignment_described(self._sentence, self._note))
         self._forms = [
             [sentence_shapes.shown_form(word) for word in side]

@@ -7,13 +7,16 @@ from __future__ import annotations
 
 from collections import deque
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import partial
 from itertools import accumulate, pairwise
-from typing import Protocol
+from typing import NamedTuple, Protocol
 
+import numpy as np
+
+from treescore.core.structure import heights_of_spans
 from treescore.render.drawing import BOLD, LINE_WIDTH, width, wrapped_lines
-from treescore.render.sentence_shapes import CROSSING, Branch, Span, form_width, shown_label
+from treescore.render.sentence_shapes import CROSSING, Branch, Constituents, Span, form_width, shown_label
 
 NODE_LABEL_SIZE = 13.5
 EDGE = 8.0
@@ -146,6 +149,78 @@ class ConstituentLine:
     start: int
     xs: tuple[float, ...]
     sides: tuple[tuple[Node, ...], ...]
+
+
+class Part(NamedTuple):
+    """What may be drawn of one side.
+
+    Attributes:
+        kept: the numbers of constituents of the lowest levels that have words that are drawn.
+        height: of the highest one with such words.
+        empty: how many have no words at all.
+    """
+
+    kept: Sequence[int]
+    height: int
+    empty: int
+
+
+def part_of(constituents: Constituents, words: int) -> Part:
+    """Find what may be drawn of one side, before anything is made of it: a word may stand in 40,000 brackets."""
+    if constituents and isinstance(constituents[0], Branch):
+        branches = [each for each in constituents if isinstance(each, Branch)]
+        parents = [-1 if each.parent is None else each.parent for each in branches]
+        filled = [any(word < words for word in each.words) for each in branches]
+        some = [bool(each.words) for each in branches]
+        for has in (filled, some):
+            for number in range(len(parents) - 1, 0, -1):
+                if has[number] and parents[number] >= 0:
+                    has[parents[number]] = True
+        heights = _heights(parents, filled)
+        return Part(*_lowest(range(len(branches)), heights, filled), some.count(False))
+    spans = [each for each in constituents if isinstance(each, Span)]
+    return part_of_spans([span.start for span in spans], [span.end for span in spans], words)
+
+
+def part_of_spans(starts: Sequence[int], ends: Sequence[int], words: int) -> Part:
+    """Find what may be drawn of constituents without gaps."""
+    begins, stops = np.array(starts, np.int64), np.array(ends, np.int64)
+    inside = np.flatnonzero((begins >= 0) & (begins < np.minimum(stops, words)))
+    order = inside[np.lexsort((-stops[inside], begins[inside]))]
+    heights = heights_of_spans(begins[order], stops[order])
+    kept = order[heights <= MOST_LEVELS].tolist()
+    return Part(kept, int(heights.max(initial=0)), int(np.count_nonzero(begins >= stops)))
+
+
+def _heights(parents: Sequence[int], filled: Sequence[bool]) -> list[int]:
+    heights = [1] * len(parents)
+    for number in range(len(parents) - 1, 0, -1):
+        parent = parents[number]
+        if parent >= 0 and filled[number] and heights[parent] <= heights[number]:
+            heights[parent] = heights[number] + 1
+    return heights
+
+
+def _lowest(order: Sequence[int], heights: Sequence[int], filled: Sequence[bool]) -> tuple[list[int], int]:
+    found = [(number, height) for number, height, has in zip(order, heights, filled, strict=True) if has]
+    kept = [number for number, height in found if height <= MOST_LEVELS]
+    return kept, max((height for _, height in found), default=0)
+
+
+def chosen(constituents: Constituents, numbers: Sequence[int], words: int) -> Constituents:
+    """Return constituents of one side by their numbers, over the first words alone."""
+    places = {number: place for place, number in enumerate(numbers)}
+    taken = [constituents[number] for number in numbers]
+    branches = [
+        replace(
+            each,
+            parent=None if each.parent is None else places.get(each.parent),
+            words=tuple(word for word in each.words if word < words),
+        )
+        for each in taken
+        if isinstance(each, Branch)
+    ]
+    return tuple(branches) if branches else tuple(each for each in taken if isinstance(each, Span))
 
 
 def tree_of(spans: Sequence[Span], words: int) -> Tree:

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import NamedTuple
 
 from treescore.core.wording import counted
@@ -18,9 +18,12 @@ from treescore.render.constituent_layout import (
     AnyTree,
     ConstituentLine,
     Node,
+    Part,
     branches_of,
+    chosen,
     constituent_lines,
     masks_of,
+    part_of,
     place_of,
     tree_of,
 )
@@ -38,13 +41,16 @@ from treescore.render.sentence_shapes import (
     Facts,
     SpanMark,
     line_style,
+    note_of,
     right_to_left,
     shown_form,
     shown_label,
 )
 
-MOST_TREE_WORDS = 300
+MOST_TREE_WORDS = 150
 """Words that are drawn; the picture says if there are more."""
+MOST_SPANS = 200
+"""Constituents of a side that are drawn; the picture says if there are more."""
 _LISTED = 40
 """Constituents that the description names."""
 _NAMED = 6
@@ -66,29 +72,39 @@ def constituent_facts(sentence: ConstituentSentence, *, every_span: bool = False
         sentence: what is drawn.
         every_span: list agreed ones too.
     """
-    trees = [tree_of_side(spans, MOST_TREE_WORDS) for _, spans in sides_of(sentence)]
+    sentence = drawn_constituents(sentence)
     rows = [
         (shown_label(each.label), _covered_words(sentence, each), _range(each), name, _constituent_fault(each))
         for name, spans in sides_of(sentence)
         for each in _drawn(spans)
         if every_span or each.mark != AGREED
     ]
-    return Facts(("Label", "Words", "From-to", "Only in", "Wrong"), tuple(rows), constituents_left_out(sentence, trees))
+    return Facts(("Label", "Words", "From-to", "Only in", "Wrong"), tuple(rows), sentence.note)
 
 
-def constituents_left_out(sentence: ConstituentSentence, trees: Sequence[AnyTree]) -> str:
-    """Return the sentence that says how much of a large tree is drawn; empty if all is."""
-    parts = []
-    if len(sentence.words) > MOST_TREE_WORDS:
-        parts.append(f"first {MOST_TREE_WORDS:,} of {len(sentence.words):,} words")
-    height = max((tree.height for tree in trees), default=0)
-    if height > MOST_LEVELS:
-        parts.append(f"lowest {MOST_LEVELS:,} of {height:,} levels")
-    empty = sum(tree.empty for tree in trees)
-    if empty:
-        parts.append(f"without {counted(empty, 'empty constituent')}")
-    said = ", ".join(parts)
-    return f"{said[:1].upper()}{said[1:]}." if said else ""
+def drawn_constituents(sentence: ConstituentSentence) -> ConstituentSentence:
+    """Return the first words and the lowest levels of a sentence, as far as they are drawn."""
+    count = min(len(sentence.words), MOST_TREE_WORDS)
+    sides = [part_of(spans, count) for _, spans in sides_of(sentence)]
+    drawn = iter([side.kept[:MOST_SPANS] for side in sides])
+    gold, system = (
+        None if spans is None else chosen(spans, next(drawn), count) for spans in (sentence.gold, sentence.system)
+    )
+    note = sentence.note or note_of_parts(len(sentence.words), sides)
+    return replace(sentence, words=sentence.words[:count], gold=gold, system=system, note=note)
+
+
+def note_of_parts(words: int, sides: Sequence[Part]) -> str:
+    """Return the sentence that says what is left out of a tree of so many words; empty if nothing is."""
+    empty = sum(side.empty for side in sides)
+    return note_of(
+        {
+            "word": words - MOST_TREE_WORDS,
+            "level": max((side.height for side in sides), default=0) - MOST_LEVELS,
+            "constituent": max((len(side.kept) for side in sides), default=0) - MOST_SPANS,
+        },
+        *([f"without {counted(empty, 'empty constituent')}"] if empty else []),
+    )
 
 
 def constituents_described(sentence: ConstituentSentence, note: str, *, mirrored: bool) -> str:
@@ -215,7 +231,8 @@ class _TreeSide:
 
 class _ConstituentsPicture:
     def __init__(self, sentence: ConstituentSentence, name: str) -> None:
-        self._forms = [shown_form(word) for word in sentence.words[:MOST_TREE_WORDS]]
+        sentence = drawn_constituents(sentence)
+        self._forms = [shown_form(word) for word in sentence.words]
         sides = sides_of(sentence)
         trees = [tree_of_side(spans, len(self._forms)) for _, spans in sides]
         self._names = [
@@ -224,8 +241,8 @@ class _ConstituentsPicture:
         self._crossing = [tree.crossing for tree in trees]
         first = "gold" if sentence.gold is not None and not sentence.compared else "bad"
         self._kinds = [first, "bad"][: len(sides)]
-        self._mirrored = right_to_left(sentence.words[:MOST_TREE_WORDS])
-        self._note = constituents_left_out(sentence, trees)
+        self._mirrored = right_to_left(sentence.words)
+        self._note = sentence.note
         description = constituents_described(sentence, self._note, mirrored=self._mirrored)
         self._drawing = Drawing(name, sentence.title, description)
         self._lines = list(constituent_lines(trees, self._forms))

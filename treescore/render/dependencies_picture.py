@@ -37,15 +37,16 @@ from treescore.render.sentence_shapes import (
     DependencySentence,
     Facts,
     line_style,
+    note_of,
     right_to_left,
     shown_form,
     shown_label,
     shown_number,
 )
 
-MOST_ARC_WORDS = 400
+MOST_ARC_WORDS = 150
 """Words of a half that are drawn; the picture says if there are more."""
-MOST_ARCS = 800
+MOST_ARCS = 200
 """Arcs of a half that are drawn. Only graphs have more arcs than words; the picture says if there are more."""
 
 
@@ -56,22 +57,12 @@ def halves_in(sentence: DependencySentence) -> list[DependencyHalf]:
 
 def drawn_dependencies(sentence: DependencySentence) -> DependencySentence:
     """Return the sentence with its first words and arcs only, as far as they are drawn."""
-    gold, system = (half and _cut_half(half) for half in (sentence.gold, sentence.system))
-    return replace(sentence, gold=gold, system=system)
-
-
-def words_left_out(sentence: DependencySentence) -> str:
-    """Return the sentence that says how much of a long one is drawn; empty if all is."""
     halves = halves_in(sentence)
     words = max((len(half.words) for half in halves), default=0)
     arcs = max((len(_own(half)) for half in halves), default=0)
-    parts = []
-    if words > MOST_ARC_WORDS:
-        parts.append(f"first {MOST_ARC_WORDS:,} of {words:,} words")
-    if arcs > MOST_ARCS:
-        parts.append(f"first {MOST_ARCS:,} of {arcs:,} arcs")
-    said = ", ".join(parts)
-    return f"{said[:1].upper()}{said[1:]}." if said else ""
+    note = sentence.note or note_of({"word": words - MOST_ARC_WORDS, "arc": arcs - MOST_ARCS})
+    gold, system = (half and _cut_half(half) for half in (sentence.gold, sentence.system))
+    return replace(sentence, gold=gold, system=system, note=note)
 
 
 def to_place(sentence: DependencySentence) -> Halves:
@@ -130,7 +121,6 @@ def dependency_facts(sentence: DependencySentence, *, every_word: bool = False) 
         sentence: what is drawn.
         every_word: show agreed words too.
     """
-    note = words_left_out(sentence)
     sentence = drawn_dependencies(sentence)
     sides = _fact_sides(sentence)
     header = ["No.", "Word"]
@@ -142,7 +132,7 @@ def dependency_facts(sentence: DependencySentence, *, every_word: bool = False) 
         for pair in _paired_words(sentence, sides)
         if every_word or any(side.has_error(word) for side, word in zip(sides, pair, strict=True))
     ]
-    return Facts((*header, "Wrong"), tuple(rows), note)
+    return Facts((*header, "Wrong"), tuple(rows), sentence.note)
 
 
 def dependencies_described(sentence: DependencySentence, note: str, *, mirrored: bool) -> str:
@@ -298,8 +288,8 @@ class _ArcSide:
 
 class _DependenciesPicture:
     def __init__(self, sentence: DependencySentence, name: str) -> None:
-        self._note = words_left_out(sentence)
         sentence = drawn_dependencies(sentence)
+        self._note = sentence.note
         self._halves = halves_in(sentence)
         first = "gold" if sentence.gold is not None and not sentence.compared else "bad"
         self._kinds = [first, "bad"][: len(self._halves)]

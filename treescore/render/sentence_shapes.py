@@ -7,7 +7,7 @@ grey, errors thick and coloured, dashed where only the label is wrong.
 from __future__ import annotations
 
 import unicodedata
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 from functools import cache, lru_cache
 from typing import Final, Literal
@@ -77,6 +77,7 @@ class DependencySentence:
         upper: name of the half above; names other than `gold` and `system` are written into the picture.
         lower: name of the half below.
         compared: both halves are outputs, marked against a gold that is not drawn.
+        note: what is left out of a drawn part; empty of a whole sentence.
     """
 
     title: str
@@ -86,6 +87,7 @@ class DependencySentence:
     upper: str = "gold"
     lower: str = "system"
     compared: bool = False
+    note: str = ""
 
     @property
     def same_words(self) -> bool:
@@ -145,6 +147,7 @@ class ConstituentSentence:
         upper: name of the side above; names other than `gold` and `system` are written into the picture.
         lower: name of the side below.
         compared: both sides are outputs, marked against a gold that is not drawn.
+        note: what is left out of a drawn part; empty of a whole sentence.
     """
 
     title: str
@@ -154,6 +157,7 @@ class ConstituentSentence:
     upper: str = "gold"
     lower: str = "system"
     compared: bool = False
+    note: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -182,12 +186,14 @@ class AlignmentSentence:
         source: words of the source.
         target: words of the target.
         links: those of both sides, each once.
+        note: what is left out of a drawn part; empty of a whole sentence.
     """
 
     title: str
     source: tuple[str, ...]
     target: tuple[str, ...]
     links: tuple[Link, ...]
+    note: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -203,6 +209,13 @@ class Facts:
     header: tuple[str, ...]
     rows: tuple[tuple[str, ...], ...]
     note: str = ""
+
+
+def note_of(more: Mapping[str, int], *others: str) -> str:
+    """Return the sentence that says how many words, levels, ... are not drawn, and what `others` say."""
+    left_out = [f"{number:,} more {what}{'s' * (number > 1)}" for what, number in more.items() if number > 0]
+    said = "; ".join([*(["… and " + ", ".join(left_out)] if left_out else []), *others])
+    return f"{said[:1].upper()}{said[1:]}." if said else ""
 
 
 FORM_SIZE, LABEL_SIZE, SMALL_SIZE = 16.5, 13.0, 10.5

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Container, Iterable, Mapping, Sequence
 from typing import Any
+
+import numpy as np
 
 from treescore.core.params import Json
 from treescore.core.registry import OK, STATUS_NAMES, Metric
+from treescore.core.structure import crossing_spans
 from treescore.core.text import is_punctuation
 from treescore.core.trees import Alignments, ConstituentTreebank, DependencyTreebank, SemanticTreebank
 from treescore.render import sentence_shapes
@@ -143,8 +146,14 @@ def _constituents(
     if first != 0 or metric.values.get("empty_constituents") == "word" or max(row["end"] for row in rows) > len(words):
         return None
     own = {side: {(row["start"], row["end"]) for row in rows if row[side]} for side in ("gold", "system")}
-    gold_spans = tuple(_span(row, own["system"], set()) for row in rows if row["gold"])
-    system_spans = tuple(_span(row, own["gold"], own["gold"]) for row in rows if row["system"])
+    systems = [row for row in rows if row["system"]]
+    places = np.array([(row["start"], row["end"]) for row in systems], np.int64).reshape(-1, 2)
+    golds = np.array(list(own["gold"]), np.int64).reshape(-1, 2)
+    crosses = crossing_spans(places[:, 0], places[:, 1], golds).tolist()
+    gold_spans = tuple(_span(row, own["system"], crossing=False) for row in rows if row["gold"])
+    system_spans = tuple(
+        _span(row, own["gold"], crossing=crossing) for row, crossing in zip(systems, crosses, strict=True)
+    )
     return sentence_shapes.ConstituentSentence(title, words, gold_spans, system_spans)
 
 
@@ -156,11 +165,10 @@ def _compared_words(metric: Metric, gold: ConstituentTreebank, sentence: int) ->
     return tuple(strings[word] for word, tag in pairs if tag < 0 or strings[tag] not in deleted)
 
 
-def _span(row: Row, others: Iterable[tuple[int, int]], crossed: Iterable[tuple[int, int]]) -> sentence_shapes.Span:
+def _span(row: Row, others: Container[tuple[int, int]], *, crossing: bool) -> sentence_shapes.Span:
     start, end = row["start"], row["end"]
     mark: sentence_shapes.SpanMark = "agreed"
     if row["error"]:
-        crossing = any(a < start < b < end or start < a < end < b for a, b in crossed)
         mark = "label" if (start, end) in others else "crossing" if crossing else "wrong"
     return sentence_shapes.Span(row["label"], start, end, mark)
 

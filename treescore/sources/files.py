@@ -16,6 +16,7 @@ from itertools import pairwise
 from pathlib import Path, PurePosixPath
 from typing import NamedTuple, Protocol
 
+from treescore.core.text import actually
 from treescore.errors import InputError, Problem, missing_extra
 
 LONGEST_SHOWN = 80
@@ -176,7 +177,8 @@ def _gunzipped(path: Path, budget: _Budget) -> bytes:
         with gzip.open(path, "rb") as stream:
             return budget.read(stream)
     except gzip.BadGzipFile as error:
-        raise budget.damaged("is named .gz but is not a whole gzip file. Compress it again, or rename it.") from error
+        what = f"is named .gz but is not a whole gzip file.{_actually(path, 'gzip')} Compress it again, or rename it."
+        raise budget.damaged(what) from error
     except EOFError as error:
         raise budget.damaged("is a truncated gzip file. Copy or compress it again.") from error
     except zlib.error as error:
@@ -207,7 +209,13 @@ def _unzstd(path: Path, budget: _Budget) -> bytes:
         with path.open("rb") as stream:
             return budget.joined(pieces(stream))
     except zstandard.ZstdError as error:
-        raise budget.damaged(f"is not a zstd file, or is damaged ({error}). Copy or compress it again.") from error
+        what = f"is not a zstd file, or is damaged ({error}).{_actually(path, 'zstd')} Copy or compress it again."
+        raise budget.damaged(what) from error
+
+
+def _actually(source: Path | BytesIO, name: str) -> str:
+    with source.open("rb") if isinstance(source, Path) else BytesIO(source.getvalue()) as stream:
+        return actually(stream.read(_PIECE), name)
 
 
 def _of_folder(folder: Path, pointer: str) -> list[File]:
@@ -273,7 +281,8 @@ def _of_zip(source: Path | BytesIO, path: Path, budget: _Budget) -> list[File]:
             named = [(entry.filename, f"{path}/{entry.filename}", partial(read, entry)) for entry in wanted]
             return _in_order(named, pointer)
     except zipfile.BadZipFile as error:
-        raise budget.damaged(f"is not a whole zip archive ({error}). Copy or pack it again.") from error
+        what = f"is not a whole zip archive ({error}).{_actually(source, 'zip')} Copy or pack it again."
+        raise budget.damaged(what) from error
     except (zlib.error, EOFError) as error:
         raise budget.damaged(f"is a damaged zip archive ({error}). Copy or pack it again.") from error
     except NotImplementedError as error:

@@ -120,17 +120,18 @@ class Black(Transform):
         Raises:
             LimitError: `rule-limit`, the rules would take too long.
         """
-        values = self.values
+        values, is_gold = self.values, guide is treebank
         if values["null_elements"]:
             # Gold usually has null elements and systems have none: positions agree after they are deleted.
             tags = frozenset(values["null_tags"])
-            same = guide is treebank
             treebank = tree_edit.without_words(treebank, null_elements(treebank, tags) | placeholders(treebank))
             guide = (
-                treebank if same else tree_edit.without_words(guide, null_elements(guide, tags) | placeholders(guide))
+                treebank
+                if is_gold
+                else tree_edit.without_words(guide, null_elements(guide, tags) | placeholders(guide))
             )
         treebank = tree_edit.without_words(treebank, tree_edit.decided_by(treebank, guide, self._deleted))
-        treebank = tree_edit.without_nodes(treebank, dropped_by(self._rules, treebank))
+        treebank = tree_edit.without_nodes(treebank, dropped_by(self._rules, treebank, strict=is_gold))
         if values["nullary"]:
             treebank = tree_edit.without_nodes(treebank, tree_edit.empty_nodes(treebank))
         if values["unary"]:

@@ -61,13 +61,13 @@ class Flatten(Transform):
         Raises:
             LimitError: `rule-limit`, the rules would take too long.
         """
-        tags = frozenset(self.values["null_tags"])
+        tags, is_gold = frozenset(self.values["null_tags"]), guide is treebank
         null = tree_edit.decided_by(treebank, guide, lambda side: null_elements(side, tags) | placeholders(side))
         treebank = replace(treebank, labels=base_labels(treebank.vocabulary, treebank.labels))
         visited = 0
         while True:
             before = len(treebank.labels)
-            treebank = tree_edit.without_nodes(treebank, dropped_by(self._rules, treebank))
+            treebank = tree_edit.without_nodes(treebank, dropped_by(self._rules, treebank, strict=is_gold))
             if self.values["empty"]:
                 treebank = tree_edit.without_words(treebank, null)
                 null = null[~null] if null.any() else null
@@ -77,7 +77,7 @@ class Flatten(Transform):
             if self.values["unary"]:
                 treebank = tree_edit.without_nodes(treebank, tree_edit.unary_nodes(treebank, over_words=True))
             visited += before
-            if len(treebank.labels) == before:
+            if len(treebank.labels) == before or (visited > NODES_VISITED and not is_gold):
                 return treebank
             _check_rounds(visited)
 

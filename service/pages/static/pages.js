@@ -16,14 +16,25 @@
     const status = event.detail.xhr.status;
     tell(status === 401 || status === 403 || status === 404 || status === 410
       ? "This is not shown any more. Load the page again to see why."
+      : status === 413 ? "Nothing was stored: the files are larger than the service, or a proxy before it, accepts (413). Pack them (.gz, .zst) or send fewer; they stay chosen."
+      : event.detail.target?.id === "answer" ? "The service, or a proxy before it, could not answer (" + status + "). Whether the form arrived is not known: send it again, it is taken once; your files stay chosen."
       : "The service could not answer (" + status + "). What you see may be old; the page asks again by itself.");
   });
-  document.addEventListener("htmx:beforeRequest", (event) => event.detail.target.setAttribute("aria-busy", "true"));
+  document.addEventListener("htmx:beforeRequest", (event) => {
+    const { elt, target } = event.detail;
+    const files = [...elt.querySelectorAll("input[type=file]")].flatMap((input) => [...input.files]);
+    const bytes = files.reduce((sum, file) => sum + file.size, 0);
+    if (bytes > Number(elt.dataset.mostBytes ?? Infinity)) {
+      event.preventDefault();
+      tell(`Not sent: the files have ${bytes.toLocaleString("en")} bytes, and the service accepts ${Number(elt.dataset.mostBytes).toLocaleString("en")}. Pack them (.gz, .zst) or send fewer.`);
+    } else target.setAttribute("aria-busy", "true");
+  });
   document.addEventListener("htmx:afterRequest", (event) => event.detail.target.removeAttribute("aria-busy"));
-  document.addEventListener("htmx:afterOnLoad", () => say.remove());
+  document.addEventListener("htmx:afterOnLoad", (event) => { if (event.detail.successful) say.remove(); });
   // what is wrong with a form is said in its page, so that its files stay chosen
   document.addEventListener("htmx:beforeSwap", (event) => {
-    if (event.detail.target?.id !== "answer" || event.detail.xhr.status < 400) return;
+    const { target, xhr } = event.detail;
+    if (target?.id !== "answer" || xhr.status < 400 || !xhr.responseText.includes('id="answer"')) return;
     event.detail.shouldSwap = true;
     event.detail.isError = false;
   });
@@ -47,7 +58,7 @@
     if (event.ctrlKey || event.altKey || event.metaKey || typing(event.target) || off()) return;
     if (event.key === "j" || event.key === "k") follow(event.key);
     else if (event.key === "/") {
-      const field = document.querySelector("input[type=search]");
+      const field = document.querySelector("input[type=search][name=q]") ?? document.querySelector("input[type=search]");
       if (field) { event.preventDefault(); field.focus(); field.select(); }
     } else if (event.key === "?") {
       const help = document.getElementById("keys");

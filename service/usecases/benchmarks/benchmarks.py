@@ -29,7 +29,7 @@ from service.store.revisions import Part, Revision
 from service.store.runs import CANCELLED, FAILED, QUEUED, RUNNING, SUCCEEDED
 from service.store.submissions import SentAttempt
 from service.usecases.access import IdempotencyKey, benchmark_of, claim_key
-from service.usecases.benchmarks.settings import check_part_name, complete_settings, revision_warnings
+from service.usecases.benchmarks.settings import check_part_name, complete_settings, revision_warnings, time_warnings
 from service.usecases.boards.work import schedule_board_comparison
 from service.usecases.events import record_event
 from service.usecases.runs import TEXT_TYPE, Page, View, body_view, json_view, moment, page_of, queue_runs, wait_for
@@ -63,7 +63,7 @@ def create_benchmark(
     if not 1 <= len(request.parts) <= requests.MAX_PARTS:
         detail = f"A benchmark has 1 to {requests.MAX_PARTS} parts; the request has {len(request.parts)}."
         problems.add(Problem(code="no-parts", pointer="/parts", detail=detail))
-    named = parts_texts(problems, request.parts, scoring)
+    named = parts_texts(problems, request.parts, scoring, context.config.max_run_bytes)
     refuse(problems)
     now = context.now()
     slug = request.id
@@ -275,17 +275,18 @@ def _input_names(revision: Revision) -> list[str]:
 
 
 def parts_texts(
-    problems: ProblemList, parts: Mapping[str, requests.PartGold], scoring: Mapping[str, Json]
+    problems: ProblemList, parts: Mapping[str, requests.PartGold], scoring: Mapping[str, Json], memory: int
 ) -> dict[str, bytes]:
     """Return gold texts and their items under the names by which they are kept.
 
-    Wrong names and shapes go to `problems`.
+    Wrong names and shapes go to `problems`, and texts that are too large for the `memory` of a run.
     """
     choice = scoring_config(scoring).spec.format
     named: dict[str, bytes] = {}
     for part, given in parts.items():
         check_part_name(problems, part, "/parts")
-        named |= named_texts(problems, f"{GOLD}/{part}", given.gold, choice, f"/parts/{escape(part)}", part)
+        pointer = f"/parts/{escape(part)}"
+        named |= named_texts(problems, f"{GOLD}/{part}", given.gold, choice, pointer, part, memory=memory)
         if given.items:
             named[items_name(part)] = orjson.dumps(given.items)
     return named
@@ -315,10 +316,12 @@ def _benchmark_document(db: Connection, context: Context, caller: Caller, benchm
         "pending_revision": None if pending is None else pending.number,
         **benchmark.settings,
         "created_at": moment(benchmark.created_at),
-        "updated_at": moment(benchmark.updated_at),
+        "updated_at": moment(gate.whole_second(benchmark.updated_at)),
         # the failure of gold quotes gold
         "failure": gate.failure_view(level, shown.failure) if shown.failure and level >= Level.GOLD else None,
-        "warnings": revision_warnings(db, benchmark, shown) if level >= Level.GOLD else [],
+        "warnings": (
+            [*time_warnings(benchmark), *revision_warnings(db, benchmark, shown)] if level >= Level.GOLD else []
+        ),
     }
 
 

@@ -60,7 +60,7 @@ def create_revision(
         require_two_sides(scoring, benchmark.leaderboard)
         gold, carried = _new_and_kept_gold(db, benchmark, base, request)
         problems = ProblemList()
-        named = parts_texts(problems, gold, scoring)
+        named = parts_texts(problems, gold, scoring, context.config.max_run_bytes)
         refuse(problems)
         revision_id = new_id("rev", now)
         queue = LIVE if benchmark.active_revision is None else BULK
@@ -198,7 +198,7 @@ def _revision_document(
         **revision.scoring,
         "parts": {part.name: part_document(part, counts=counts) for part in revisions.parts_of(db, revision.id)},
         "created_at": moment(revision.created_at),
-        "activated_at": moment(revision.activated_at),
+        "activated_at": moment(None if revision.activated_at is None else gate.whole_second(revision.activated_at)),
         # progress counts the scored submissions, as boards do from level scores on
         "progress": None if run is None or level < Level.SCORES else run.progress,
         "moved": moves_of(db, benchmark, revision, caller, context.now()),

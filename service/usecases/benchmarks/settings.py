@@ -219,6 +219,20 @@ def revision_warnings(db: Connection, benchmark: Benchmark, revision: Revision) 
     return [error_document(problem, gold_visible=False) for problem in problems]
 
 
+def time_warnings(benchmark: Benchmark) -> list[dict[str, object]]:
+    """Return which ends are before the benchmark was made, as in a wrong year: nothing happens before them."""
+    made = benchmark.created_at.replace(microsecond=0)
+    before = f"is before the benchmark was made ({moment(made)}). Check the year and the offset from UTC."
+    problems = []
+    if benchmark.closes_at is not None and benchmark.closes_at < made:
+        detail = f"No team can submit: `closes_at` ({moment(benchmark.closes_at)}) {before}"
+        problems.append(Problem(code="closed-from-the-start", pointer="/closes_at", detail=detail))
+    if benchmark.frozen_at is not None and benchmark.frozen_at < made:
+        detail = f"Teams see no row: `frozen_at` ({moment(benchmark.frozen_at)}) {before}"
+        problems.append(Problem(code="frozen-from-the-start", pointer="/leaderboard/frozen_at", detail=detail))
+    return [error_document(problem, gold_visible=False) for problem in problems]
+
+
 def near_revisions(db: Connection, benchmark: Benchmark, revision: Revision, share: str | None) -> list[int]:
     """Return the earlier revisions with boards that are too near to this one in a share (`cells.small_difference`).
 

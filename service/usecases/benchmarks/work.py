@@ -104,6 +104,7 @@ def _check_part(context: Context, revision: Revision, scoring: ScoringConfig, pa
     if not len(gold):
         detail = "Gold has no sentence. Send a text with at least one."
         raise InputError([Problem(code="no-sentences", pointer=pointer, part=part.name, detail=detail)])
+    evaluation.check_gold_words()
     packed = {
         (input_name(part.position, name), 0): artifacts.pack_json(body) for name, body in blind_inputs(gold).items()
     }

@@ -109,8 +109,8 @@ def _shown(
 
 def _as_of(viewer: viewing.Viewer, rows: Sequence[BoardRow]) -> str | None:
     """Return when the board was frozen, else when the newest of its rows was scored: not what is unpicked."""
-    scored = (row.entry.finished_at for row in rows)
-    return moment(viewer.until or max((each for each in scored if each is not None), default=None))
+    scored = (gate.whole_second(row.entry.finished_at) for row in rows if row.entry.finished_at is not None)
+    return moment(viewer.until or max(scored, default=None))
 
 
 def _board_rows(

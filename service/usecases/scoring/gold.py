@@ -54,11 +54,18 @@ Stored = Mapping[str, tuple[str, bytes]]
 
 
 def named_texts(
-    problems: ProblemList, name: str, value: Given, choice: FormatChoice, pointer: str, part: str | None = None
+    problems: ProblemList,
+    name: str,
+    value: Given,
+    choice: FormatChoice,
+    pointer: str,
+    part: str | None = None,
+    *,
+    memory: int,
 ) -> dict[str, bytes]:
     """Return a text of a request under the name by which it is kept; for a format of several texts, `name/field` each.
 
-    A value of the wrong shape goes to `problems`.
+    A value of the wrong shape goes to `problems`, and one that may take more than the `memory` of a run (0: any).
     """
     fields = choice.format.fields
     given = tuple(value) if isinstance(value, Mapping) else ()
@@ -67,9 +74,16 @@ def named_texts(
         detail = f"The format {choice.name!r} takes {wanted} here."
         problems.add(Problem(code="wrong-text-shape", pointer=pointer, part=part, detail=detail))
         return {}
-    if isinstance(value, Mapping):
-        return {f"{name}/{field}": text.encode() for field, text in value.items()}
-    return {name: value if isinstance(value, bytes) else value.encode()}
+    texts = {f"{name}/{field}": text for field, text in value.items()} if isinstance(value, Mapping) else {name: value}
+    named = {name: text.encode() if isinstance(text, str) else text for name, text in texts.items()}
+    size, each = sum(map(len, named.values())), choice.format.memory
+    if memory and size * each > memory:
+        detail = (
+            f"The text has {size:,} bytes. In the format {choice.name!r} a byte may take {each} bytes of memory "
+            f"to score, and a run has {memory:,}: send at most {memory // each:,} bytes."
+        )
+        problems.add(Problem(code="text-too-large", pointer=pointer, part=part, detail=detail))
+    return named
 
 
 def names_of(folder: str, part: str, choice: FormatChoice) -> list[str]:

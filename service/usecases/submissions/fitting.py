@@ -1,16 +1,19 @@
 """Report to organisers which teams fit their outputs to the test set.
 
 It decides nothing, because what it counts has other causes too. All of it is computed on request, from stored counts
-and rows; no text is read. A page has few teams, and of each team the newest submissions alone, so that the work is
-bounded.
+and rows; no text is read. The teams are in the order of what speaks against them, so that all are looked at for each
+page; of each team the newest submissions alone, so that the work is bounded.
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections import Counter, defaultdict
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
+from statistics import median
+from typing import Any
 
 import numpy as np
 from sqlalchemy import Connection
@@ -25,22 +28,28 @@ from service.store import benchmarks, comparisons, revisions, score_records, sub
 from service.store.benchmarks import Benchmark
 from service.store.revisions import Part, Revision
 from service.store.submissions import SentSubmission
-from service.usecases.access import active_revision, benchmark_of
+from service.usecases.access import active_revision, benchmark_of, item_number
 from service.usecases.boards.board import tracks_in
 from service.usecases.runs import Page
 from service.usecases.scoring.config import ScoringConfig, scoring_config
 from treescore.core.arrays import Counts
+from treescore.core.scores import Score
 
-TEAMS = 20
-"""Teams of one page."""
-READ = 4_000
-"""Arrays of counts that are read for one team; beyond, only its newest submissions are compared."""
+READ = 80_000
+"""Arrays of counts that are read for all teams; beyond, only the newest submissions of each are compared."""
+OUTPUTS = 200_000
+"""Outputs of parts that are compared between teams; the newest."""
 NEAR = 3
 """Changed sentences up to which a submission is a near-duplicate of the one before."""
 SHOWN = 20
 """Climbs and equal outputs that are named; all are counted."""
 COMPARISONS = 2_000
 """Stored comparisons that are counted."""
+PERFECT = 0.01
+"""Distance of a main score from its best value below which it is suspicious, unless others are as near."""
+LEAP = 0.1
+"""Distance below which a submission is suspicious whose predecessors were `FARTHER` times as far away."""
+FARTHER = 4.0
 SCORE_BITS = 33.0
 """Of a score of 4 significant digits with an interval of 3 each."""
 PAIR_BITS = 104.0
@@ -77,60 +86,126 @@ class Step:
 
 
 def report(context: Context, caller: Caller, slug: str, query: PageQuery) -> Page:
-    """Return a page of teams, by id, with what their submissions have in common with a search.
+    """Return a page of teams, most suspicious first, with what their submissions have in common with a search.
+
+    Teams with a jump come first, then those with outputs of other teams, then by climbs, near-duplicates and bits.
 
     Raises:
         Forbidden: the caller does not organise.
         NotFound, Conflict: unknown benchmark; it has no active revision.
+        Unprocessable: the cursor is invalid.
     """
     caller.require("organise")
-    limit = min(query.limit, TEAMS)
+    start = item_number(query.cursor)
     with context.store.read() as db:
         benchmark = benchmark_of(db, slug)
         revision = active_revision(db, benchmark)
         parts = revisions.parts_of(db, revision.id)
-        found = benchmarks.teams_of(db, slug, query.cursor, limit + 1)
-        ids = [team.id for team in found[:limit]]
-        checked = submissions.validations_by_team(db, slug, ids)
-        equal = submissions.equal_outputs(db, slug, ids)
+        names = {team.id: team.name for team in benchmarks.teams_of(db, slug, None, None)}
+        checked = submissions.validations_by_team(db, slug, list(names))
+        outputs = submissions.outputs_of_teams(db, slug, max(1, OUTPUTS // max(1, len(parts))))
+        equal, equal_parts = _equal_outputs(outputs, names)
+        sent = {team: submissions.sent_by_team(db, slug, team, revision.number) for team in names}
         asked = [row.question["submissions"] for row in comparisons.listing(db, slug, None, COMPARISONS)]
-        items = []
-        for team in found[:limit]:
-            sent = submissions.sent_by_team(db, slug, team.id, revision.number)
-            steps = _steps(db, revision, parts, sent)
-            charged = _Charged(sent, checked.get(team.id, 0), asked)
+        pairs = _pairs({each.id: team for team in names for each in sent[team]}, asked)
+        jumps = _jumps(scoring_config(revision.scoring).main[1], sent)
+        most = max(2, READ // max(1, len(parts) * len(names)))
+        items: list[dict[str, Any]] = []
+        for team, name in names.items():
+            steps = _steps(db, revision, parts, sent[team], most)
+            charged = _Charged(sent[team], checked.get(team, 0), pairs[team])
             items.append(
                 {
-                    "team": team.id,
-                    "team_name": team.name,
-                    **_numbers(sent, steps),
+                    "team": team,
+                    "team_name": name,
+                    "jump": jumps.get(team),
+                    **_numbers(sent[team], steps),
                     "validations": charged.validations,
                     "climbing_steps": [_step(step) for step in steps if step.climbs][-SHOWN:],
-                    "equal_outputs": equal.get(team.id, [])[:SHOWN],
+                    "equal_parts": equal_parts[team],
+                    "equal_outputs": equal[team],
                     "bits_released": _bits(benchmark, scoring_config(revision.scoring), parts, charged),
-                    "public_less_private": _public_less_private(benchmark, revision, sent),
+                    "public_less_private": _public_less_private(benchmark, revision, sent[team]),
                 }
             )
-    return Page(items, ids[-1] if len(found) > limit else None)
+    items.sort(key=_suspicion, reverse=True)
+    stop = start + query.limit
+    return Page(items[start:stop], str(stop) if stop < len(items) else None)
+
+
+def _suspicion(item: Mapping[str, Any]) -> tuple[float, ...]:
+    kinds = (item["jump"] is not None, item["equal_parts"] > 0)
+    return (*kinds, item["longest_climb"], item["climbs"], item["near_duplicates"], item["bits_released"] or 0.0)
 
 
 @dataclass(frozen=True, slots=True)
 class _Charged:
-    """What released something to a team: submissions, validations, and the systems of stored comparisons."""
+    """What released something to a team: submissions, validations, and pairs of stored comparisons."""
 
     sent: Sequence[SentSubmission]
     validations: int
-    asked: Sequence[Sequence[str]]
+    pairs: int
 
-    @property
-    def pairs(self) -> int:
-        """Pairs of stored comparisons with a submission of the team."""
-        own = {each.id for each in self.sent}
-        total = 0
-        for names in self.asked:
-            mine = sum(name in own for name in names)
-            total += mine * (len(names) - mine) + mine * (mine - 1) // 2
-        return total
+
+def _pairs(team_of: Mapping[str, str], asked: Sequence[Sequence[str]]) -> Counter[str]:
+    """Count the pairs of stored comparisons with a submission of a team, by team."""
+    total: Counter[str] = Counter()
+    for names in asked:
+        for team, mine in Counter(team_of[name] for name in names if name in team_of).items():
+            total[team] += mine * (len(names) - mine) + mine * (mine - 1) // 2
+    return total
+
+
+def _equal_outputs(
+    outputs: Sequence[tuple[str, str, Mapping[str, str]]], names: Mapping[str, str]
+) -> tuple[Mapping[str, list[dict[str, Any]]], Counter[str]]:
+    """Return the outputs of parts that another team sent too, by team: whose they are, and their number."""
+    first: dict[tuple[str, str], dict[str, str]] = {}
+    for submission, team, digests in outputs:
+        for output in digests.items():
+            first.setdefault(output, {}).setdefault(team, submission)
+    found: defaultdict[str, dict[tuple[str, str], dict[str, Any]]] = defaultdict(dict)
+    number: Counter[str] = Counter()
+    for (part, _), senders in first.items():
+        if len(senders) > 1:
+            number.update(senders.keys())
+            for team, own in senders.items():
+                for other, sent in list(senders.items())[: SHOWN + 1]:
+                    if other != team and (len(found[team]) < SHOWN or (own, sent) in found[team]):
+                        said = {"submission": own, "other_team": other, "other_team_name": names.get(other)}
+                        pair = found[team].setdefault((own, sent), {**said, "other_submission": sent, "parts": []})
+                        pair["parts"].append(part)
+    return defaultdict(list, {team: list(pairs.values()) for team, pairs in found.items()}), number
+
+
+def _jumps(score: Score, sent: Mapping[str, Sequence[SentSubmission]]) -> dict[str, dict[str, object]]:
+    """Return the first submission of each team that came suddenly near to the best value of the main score.
+
+    That is at most `PERFECT` from it and half as far as the other teams are, or at most `LEAP` and a quarter as far as
+    the team was before, or as the others are if it is the team's first.
+    """
+    if score.best is None:
+        return {}
+    far = {
+        team: [(abs(score.best - each.main), each) for each in own if each.main is not None]
+        for team, own in sent.items()
+    }
+    nearest = {team: min(distance for distance, _ in own) for team, own in far.items() if own}
+    found: dict[str, dict[str, object]] = {}
+    for team, own in far.items():
+        others = [distance for other, distance in nearest.items() if other != team]
+        usual = median(others) if others else None
+        before: SentSubmission | None = None
+        start = usual
+        for distance, each in own:
+            perfect = distance <= PERFECT and (usual is None or 2 * distance <= usual)
+            if perfect or (distance <= LEAP and start is not None and FARTHER * distance <= start):
+                score_before = None if before is None else before.main
+                found[team] = {"submission": each.id, "score": each.main, "before": score_before}
+                break
+            if before is None or start is None or distance < start:
+                before, start = each, distance
+    return found
 
 
 def _numbers(sent: Sequence[SentSubmission], steps: Sequence[Step]) -> dict[str, int]:
@@ -149,12 +224,14 @@ def _numbers(sent: Sequence[SentSubmission], steps: Sequence[Step]) -> dict[str,
     }
 
 
-def _steps(db: Connection, revision: Revision, parts: Sequence[Part], sent: Sequence[SentSubmission]) -> list[Step]:
-    """Compare each scored submission with the team's next, oldest first; those without kept counts are left out."""
+def _steps(
+    db: Connection, revision: Revision, parts: Sequence[Part], sent: Sequence[SentSubmission], most: int
+) -> list[Step]:
+    """Compare each of the newest scored submissions with the team's next; those without kept counts are left out."""
     scoring = scoring_config(revision.scoring)
     entry, score = scoring.main
     metric = scoring.spec.entries.index(entry)
-    newest = [each for each in sent if each.scored][-max(2, READ // max(1, len(parts))) :]
+    newest = [each for each in sent if each.scored][-most:]
     positions = [part.position for part in parts]
     kept: list[tuple[SentSubmission, list[Counts]]] = []
     for each in newest:

@@ -20,10 +20,9 @@ from service.requests import MISSING, SubmissionChanges, SubmissionRequest, Subm
 from service.store import benchmarks, boards, comparisons, revisions, runs, submissions, texts
 from service.store.revisions import Revision
 from service.store.submissions import BASELINE, SYSTEM, Submission
-from service.store.texts import is_apart, unpack_text
 from service.usecases import access
 from service.usecases.boards.work import board_changed, let_board_begin
-from service.usecases.events import record_event
+from service.usecases.events import record_event, require_changes_left
 from service.usecases.runs import TEXT_TYPE, Page, View, add_run, json_view, page_of, queue_runs, wait_for
 from service.usecases.scoring.config import scoring_config
 from service.usecases.scoring.gold import OUTPUTS, named_texts
@@ -71,13 +70,13 @@ def submit(
         benchmark = access.benchmark_of(db, slug, caller)
         revision = access.active_revision(db, benchmark)
         team_id, role = team_and_role(db, caller, slug, request)
-        checked = check_outputs(db, revision, request)
+        checked = check_outputs(db, revision, request, context.config.max_run_bytes)
     outputs = pack_outputs(checked)
     fresh = Submission(
         id=submission_id,
         benchmark_id=slug,
         team_id=team_id,
-        name=request.name or submission_id,
+        name=request.name or f"Submission of {now:%Y-%m-%d %H:%M:%S} UTC",
         notes=request.notes,
         links={} if request.links is None else request.links.over({}),
         role=role,
@@ -212,11 +211,14 @@ def team_and_role(db: Connection, caller: Caller, slug: str, request: Submission
     return (None if role == BASELINE else named), role
 
 
-def check_outputs(db: Connection, revision: Revision, request: SubmissionRequest) -> dict[str, dict[str, bytes]]:
+def check_outputs(
+    db: Connection, revision: Revision, request: SubmissionRequest, memory: int
+) -> dict[str, dict[str, bytes]]:
     """Return the outputs of a request, unread: part -> its texts under the names by which they are kept.
 
     Raises:
-        Unprocessable: a part is unknown, or a text does not have the shape of its format.
+        Unprocessable: a part is unknown, or a text does not have the shape of its format, or is too large for the
+            `memory` of a run.
     """
     choice = scoring_config(revision.scoring).spec.format
     known = [part.name for part in revisions.parts_of(db, revision.id)]
@@ -232,7 +234,7 @@ def check_outputs(db: Connection, revision: Revision, request: SubmissionRequest
             detail = f"Unknown part {part[:LONGEST_SHOWN]!r}. The benchmark has: {', '.join(known[:20])}.{suggestion}"
             problems.add(Problem(code="unknown-part", pointer=pointer, detail=detail))
             continue
-        checked[part] = named_texts(problems, f"{OUTPUTS}/{part}", value, choice, pointer, part)
+        checked[part] = named_texts(problems, f"{OUTPUTS}/{part}", value, choice, pointer, part, memory=memory)
     refuse(problems)
     return checked
 
@@ -256,11 +258,13 @@ def patch_submission(context: Context, caller: Caller, submission_id: str, chang
 
     Raises:
         Conflict: the benchmark is not open, or the submission has no scores of a team.
+        TooManyRequests: the caller has made too many changes.
     """
     caller.require("submit")
     now = context.now()
     with context.store.write() as db:
         submission, benchmark = access.locked_submission(db, caller, submission_id)
+        require_changes_left(db, context, caller)
         given = changes.given()
         # at level `none`, teams may choose any submission: only what has scores is on the board
         blind = gate.blind(benchmark, now) and not caller.organiser
@@ -278,7 +282,8 @@ def patch_submission(context: Context, caller: Caller, submission_id: str, chang
             submissions.change(db, submission_id, **values)
         if changes.chosen is True and submission.team_id is not None:
             submissions.unchoose_others(db, submission.benchmark_id, submission.team_id, submission_id)
-        scheduled = board_changed(db, context, submission.benchmark_id)
+        on_board = {name for name, value in values.items() if name != "notes" and getattr(submission, name) != value}
+        scheduled = board_changed(db, context, submission.benchmark_id) if on_board else ()
         _record(context, db, caller, "submission.changed", submission, {"members": sorted(given)})
         view = view_of(db, context, caller, benchmark, access.submission_of(db, caller, submission_id))
     queue_runs(context, scheduled, submission.benchmark_id)
@@ -289,7 +294,7 @@ def cancel_submission(context: Context, caller: Caller, submission_id: str) -> V
     """Cancel an unfinished submission; before a worker claims it, this returns its quota.
 
     Raises:
-        Conflict: it has finished.
+        Conflict: it has finished; or, where the level does not tell, it has begun.
         Forbidden: the benchmark has closed, and the caller is a team: scores could tell it which ones to cancel.
     """
     caller.require("submit")
@@ -298,6 +303,12 @@ def cancel_submission(context: Context, caller: Caller, submission_id: str) -> V
         submission, benchmark = access.locked_submission(db, caller, submission_id)
         if benchmark.closed(now) and not caller.organiser:
             raise Forbidden("The benchmark has closed, so only organisers may cancel. You may still withdraw.")
+        run = runs.get(db, submission.run_id, lock=True)
+        if gate.level_of(benchmark, caller, now) is gate.Level.NONE and (run is None or run.state != runs.QUEUED):
+            raise Conflict(
+                f"The submission {submission_id} does not wait for a worker. At feedback level none only those that do "
+                "can be cancelled. You may still withdraw it."
+            )
         if not runs.finish(db, submission.run_id, runs.CANCELLED, now):
             raise Conflict(f"The submission {submission_id} has finished. Only unfinished ones can be cancelled.")
         submissions.change(db, submission_id, state=runs.CANCELLED, finished_at=now)
@@ -392,11 +403,9 @@ def submission_output(context: Context, caller: Caller, submission_id: str, part
             sent = list(submission.outputs)
             raise NotFound(f"{reason} Parts with outputs: {', '.join(sent[:20])}{' ...' if len(sent) > 20 else ''}.")
         prefix = f"{OUTPUTS}/{part}"
-        alone = texts.packed(db, submission_id, prefix)
-        if alone is not None:
-            digest, body = alone
-            apart = is_apart(body)
-            return View(unpack_text(body) if apart else body, digest, content_type=TEXT_TYPE, packed=not apart)
+        for digest, text in texts.read_texts(db, submission_id, [prefix]).values():
+            # not as it is stored, which tells what became of it, and of equal ones
+            return View(text, digest, content_type=TEXT_TYPE)
         wanted = [name for name in texts.names(db, submission_id) if name.startswith(prefix + "/")]
         stored = texts.read_texts(db, submission_id, wanted)
     sides = {name.removeprefix(prefix + "/"): text.decode("utf-8", "replace") for name, (_, text) in stored.items()}

@@ -17,14 +17,15 @@ from service.policy import documents, gate
 from service.queue import LIVE
 from service.requests import SubmissionRequest
 from service.store import benchmarks, jobs, revisions, runs, submissions, texts
+from service.store.benchmarks import Benchmark
 from service.usecases.access import IdempotencyKey, active_revision, benchmark_of, claim_key, require_open
+from service.usecases.jobs import VALIDATION_KIND
 from service.usecases.runs import Ending, Failure, Progress, QueuedRun, add_run, job_answer
 from service.usecases.scoring.gold import OUTPUTS, text_of
 from service.usecases.scoring.part_scorer import FAILED, Scorer
 from service.usecases.submissions import views
 from service.usecases.submissions.submissions import check_outputs, team_and_role
 
-VALIDATION_KIND = "validation"
 AT_ONCE = 4
 """Unfinished validations of one token, so that they do not crowd out submissions."""
 
@@ -64,7 +65,7 @@ def validate(
             require_open(benchmark, caller, now)
             revision = active_revision(db, benchmark)
             team_id, _ = team_and_role(db, caller, slug, request)
-            checked = check_outputs(db, revision, request)
+            checked = check_outputs(db, revision, request, context.config.max_run_bytes)
             earlier = claim_key(db, caller, _own(idempotency_key), job_id, now)
             if earlier is not None:
                 return earlier, False
@@ -106,20 +107,32 @@ def work(context: Context, run: runs.Run, progress: Progress) -> Ending | None:
     choice = scorer.scoring.spec.format
     texts_of_parts = {part.name: text_of(stored, OUTPUTS, part.name, choice) for part in scorer.parts}
     outputs = {name: text for name, text in texts_of_parts.items() if text is not None}
-    checked = scorer.check(outputs, progress.note)
-    valid = all(part["state"] != FAILED for part in checked.values())
+    level = _level(benchmark, request)
+    # the time of a check that shows nothing would tell of gold
+    checked: dict[str, dict[str, object]] = {part: {} for part in texts_of_parts}
+    if level is not gate.Level.NONE:
+        checked = scorer.check(outputs, progress.note)
+    valid = all(part.get("state") != FAILED for part in checked.values())
     results = {"benchmark": benchmark.id, "revision": revision.number, "valid": valid, "parts": checked}
-    asker = Caller(None, frozenset({"organise"} if request.organiser else ()))
-    # the stored answer may still be read after closing
-    level = gate.lowest_level(benchmark, asker)
     if documents.hides_misfits(level, benchmark):
         results = documents.closed_validation(results)
-    return job_answer(run, runs.SUCCEEDED, {"results": gate.validation_view(level, results)}, keep_texts=False)
+    shown = {"results": gate.validation_view(level, results)}
+    return job_answer(run, runs.SUCCEEDED, shown, keep_texts=False, level=level)
 
 
-def fail(_context: Context, run: runs.Run, failure: Failure) -> Ending:
+def _level(benchmark: Benchmark | None, request: _Stored) -> gate.Level:
+    """Return the level of who asks: the stored answer may still be read after closing."""
+    asker = Caller(None, frozenset({"organise"} if request.organiser else ()))
+    return gate.Level.NONE if benchmark is None else gate.lowest_level(benchmark, asker)
+
+
+def fail(context: Context, run: runs.Run, failure: Failure) -> Ending:
     """Save a failure that the outputs did not cause as the answer, without a word of gold."""
-    ending = job_answer(run, runs.FAILED, {"failure": failure.document()}, keep_texts=False)
+    with context.store.read() as db:
+        job = jobs.get(db, run.id)
+        request = None if job is None else _Stored(**job.request)
+        level = gate.Level.NONE if request is None else _level(benchmarks.get(db, request.benchmark), request)
+    ending = job_answer(run, runs.FAILED, {"failure": failure.document()}, keep_texts=False, level=level)
 
     def save(db: Connection, now: datetime) -> Sequence[QueuedRun]:
         if failure.kind == "service":

@@ -20,11 +20,11 @@ from service.policy import documents, gate
 from service.policy.figures import Release, shown_share
 from service.queue import REDIS_ERRORS
 from service.requests import PUBLIC
-from service.store import benchmarks, boards, comparisons, revisions, runs, score_records, submissions
+from service.store import benchmarks, boards, comparisons, revisions, runs, score_records, submissions, tokens
 from service.store.benchmarks import Benchmark
 from service.store.runs import Run
 from service.store.submissions import Submission, links_document
-from service.usecases.access import benchmark_of
+from service.usecases.access import benchmark_of, team_of
 from service.usecases.boards.viewing import release_of_revision, revision_shown
 from service.usecases.runs import View, json_view, moment
 
@@ -167,6 +167,22 @@ def count_one(db: Connection, caller: Caller, slug: str, team_id: str, now: date
     quotas = quotas_of(db, benchmark_of(db, slug), team_id, now)
     charged = SUBMISSIONS if scored else (ATTEMPTS,)
     _require(quotas, [quota for quota in quotas if quota.name in charged], now)
+
+
+def require_room(context: Context, caller: Caller, slug: str, key: str | None, *, scored: bool) -> None:
+    """Refuse a submission before its outputs are read where the quota is used up, unless it repeats an earlier one.
+
+    Raises:
+        TooManyRequests: a quota is used up.
+    """
+    now, team_id = context.now(), team_of(caller, slug)
+    if team_id is None:
+        return
+    with context.store.read() as db:
+        if key is not None and tokens.find_key(db, caller.owner, key) is not None:
+            return
+        quotas = quotas_of(db, benchmark_of(db, slug), team_id, now)
+        _require(quotas, [quota for quota in quotas if quota.name in (SUBMISSIONS if scored else (ATTEMPTS,))], now)
 
 
 def _require(quotas: list[Quota], charged: list[Quota], now: datetime) -> None:

@@ -18,6 +18,7 @@ from service.usecases.trees import stored
 from treescore.core.arrays import offsets_of
 from treescore.core.params import Json
 from treescore.core.registry import MarkState
+from treescore.core.structure import crossing_spans
 
 Document = dict[str, Json]
 WORDS = {
@@ -64,6 +65,10 @@ class Half:
     more: Mapping[str, object]
 
 
+LISTED = 60
+"""Words that are listed of a sentence, at most."""
+
+
 @dataclass(frozen=True, slots=True)
 class Outline:
     """What a list of sentences shows of one.
@@ -71,7 +76,7 @@ class Outline:
     Attributes:
         item: its number, from 1.
         kind: of its trees.
-        forms: words of the output; none of an alignment without words.
+        forms: the first words of the output; none of an alignment without words.
         units: words, constituents, edges or links of the output.
         marks: what is wrong with each; None where that is not shown.
     """
@@ -84,7 +89,7 @@ class Outline:
 
     @property
     def text(self) -> str:
-        """Its words in a line."""
+        """Its first words in a line."""
         return " ".join(form or "" for form in self.forms)
 
     @property
@@ -260,17 +265,13 @@ def with_crossing(
     wrong: Sequence[str | None], spans: Sequence[Document], golds: Sequence[Document]
 ) -> list[str | None]:
     """Return the marks of spans, where one that gold lacks is a crossing one if it crosses one of gold's."""
-    starts, ends = (np.array([span[name] for span in golds], np.int64) for name in ("start", "end"))
-
-    def crosses(span: Document) -> bool:
-        start, end = span["start"], span["end"]
-        before = (starts < start) & (start < ends) & (ends < end)
-        after = (start < starts) & (starts < end) & (end < ends)
-        return bool((before | after).any())
-
+    starts, ends, *others = (
+        np.array([span[name] for span in side], np.int64) for side in (spans, golds) for name in ("start", "end")
+    )
+    crosses = crossing_spans(starts, ends, np.stack(others, axis=1)).tolist()
     return [
-        CROSSING if each == WORDS[MarkState.SPAN] and crosses(span) else each
-        for each, span in zip(wrong, spans, strict=True)
+        CROSSING if each == WORDS[MarkState.SPAN] and crossing else each
+        for each, crossing in zip(wrong, crosses, strict=True)
     ]
 
 
@@ -357,7 +358,7 @@ class OutputTrees:
             return Outline(sentence + 1, self.gold.page(sentence).kind, (), 0, () if marks else None)
         page = self.text.page(cut.sentence)
         if _is_whole(cut, page):
-            forms = page.strings("forms", "words", cut.sentence) if page.has("forms") else []
+            forms = page.strings("forms", "words", cut.sentence, LISTED) if page.has("forms") else []
             bounds = page.bounds(_MAIN[page.kind], cut.sentence)
             units = bounds.stop - bounds.start
             states = self.states(page, cut.sentence) if marks else []

@@ -45,7 +45,7 @@ class _Columns(NamedTuple):
 
     kind: str
     offsets: Mapping[str, IntArray]
-    columns: Mapping[str, tuple[str, IntArray]]
+    columns: Mapping[str, tuple[str, Array]]
     numbered: tuple[str, ...]
     main: str
 
@@ -180,7 +180,7 @@ def _graphs(treebank: trees.SemanticTreebank) -> _Columns:
 
 def _link_columns(links: trees.Alignments, sides: trees.ParallelTreebank | None) -> _Columns:
     offsets = {"links": links.offsets}
-    columns = {
+    columns: dict[str, tuple[str, Array]] = {
         "sources": ("links", links.source),
         "targets": ("links", links.target),
         "sure": ("links", links.sure.astype(np.int64)),
@@ -371,10 +371,10 @@ class StoredPage:
         """Return the values of an array that goes with the list `of` in a sentence."""
         return self.named.arrays[name][self.bounds(of, sentence)]
 
-    def strings(self, name: str, of: str, sentence: int) -> list[str | None]:
-        """Return the strings of an array of numbers in a sentence, None where there is none."""
-        strings = self.named.strings
-        return [strings[number] if number >= 0 else None for number in self.values(name, of, sentence).tolist()]
+    def strings(self, name: str, of: str, sentence: int, most: int | None = None) -> list[str | None]:
+        """Return the strings of an array of numbers in a sentence, the first ones of many; None where there is none."""
+        strings, numbers = self.named.strings, self.values(name, of, sentence)[:most].tolist()
+        return [strings[number] if number >= 0 else None for number in numbers]
 
     def sent_id(self, sentence: int) -> str | None:
         """Return the name of a sentence."""

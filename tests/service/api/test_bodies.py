@@ -11,6 +11,7 @@ from flask import Request
 from gunicorn.http.errors import InvalidChunkSize  # type: ignore[import-untyped]
 from werkzeug.test import EnvironBuilder
 
+from service.api import bodies
 from service.api.bodies import MAX_MEMBERS, Body, media_type, parse_json, read_json
 from service.errors import BadRequest, PayloadTooLarge, ServiceError, UnsupportedMediaType
 from treescore.errors import Problem
@@ -97,6 +98,18 @@ def test_a_zstd_bomb_of_a_gigabyte_is_refused_before_it_goes_off(bounded_memory:
         read(bomb, "zstd")
 
 
+@pytest.mark.parametrize("coding", ["gzip", "zstd"])
+def test_a_packed_byte_stands_for_a_hundred_at_most_beyond_what_is_free(coding: Any, monkeypatch: Any) -> None:
+    packed = PACKERS[coding](TEXT)
+    assert 100 * len(packed) < len(TEXT)
+    monkeypatch.setattr(bodies, "FREE_ROOM", len(TEXT) - 1)
+    for reads in (read, lambda data, how: bodies.unpacked(data, how, 1_000_000)):
+        with pytest.raises(PayloadTooLarge, match="100 times their size"):
+            reads(packed, coding)
+    monkeypatch.setattr(bodies, "FREE_ROOM", len(TEXT))
+    assert read(packed, coding) == TEXT
+
+
 def test_a_zstd_window_past_the_agreed_bound_is_refused() -> None:
     parameters = zstandard.ZstdCompressionParameters(window_log=27, write_content_size=False)
     packer = zstandard.ZstdCompressor(compression_params=parameters).compressobj()
@@ -137,19 +150,26 @@ def test_other_media_types_are_unsupported(media: Any) -> None:
 
 
 def test_json_with_parameters_is_json() -> None:
-    assert read_json(request_of(b"[1]", media="Application/JSON; charset=UTF-8"), 100) == [1]
+    assert read_json(request_of(b"[1]", media="Application/JSON; charset=UTF-8"), 100, 10**6) == [1]
 
 
 def test_a_body_without_a_length_is_not_cut_at_the_bound() -> None:
     """Werkzeug's own bound returns the first bytes of a chunked body as if they were all."""
     with pytest.raises(ServiceError) as caught:
-        read_json(request_of(b"1" * 2000, chunked=True), 1000)
+        read_json(request_of(b"1" * 2000, chunked=True), 1000, 10**6)
     assert caught.value.status == 413
+
+
+def test_values_are_counted_before_any_is_made_and_commas_of_strings_are_none() -> None:
+    assert parse_json(b'["a,b,{[", "\\\\\\",{"]', 3) == ["a,b,{[", '\\",{']
+    for body in (b"[[],[],[]]", b'["a","b",{}]', b"[1,2,3]"):
+        with pytest.raises(PayloadTooLarge, match="more than 3 values"):
+            parse_json(body, 3)
 
 
 def refusal(body: bytes) -> Problem:
     with pytest.raises(BadRequest) as caught:
-        parse_json(body)
+        parse_json(body, 10**6)
     assert caught.value.status == 400
     assert caught.value.type_slug == "malformed-body"
     [problem] = caught.value.problems
@@ -167,6 +187,7 @@ def refusal(body: bytes) -> Problem:
         (b'\xef\xbb\xbf{"a": 1}', "json-syntax", (1, 1)),
         (b'{"a":\n "caf\xe9"}', "json-invalid-utf8", (2, 6)),
         (b'{"a": 1, "b": {"c": 2, "c": 3}}', "json-duplicate-key", None),
+        (b"{" + b",".join(b'"%d":1' % at for at in range(10_001)) + b"}", "json-too-many-members", None),
         (b'{"a": NaN}', "json-not-a-number", (1, 7)),
         (b'{"a":\n -Infinity}', "json-not-a-number", (2, 3)),
         (b'{"a": 1e999}', "json-huge-number", (1, 7)),
@@ -199,4 +220,4 @@ def test_refused_with_code_and_place(body: Any, code: Any, place: Any) -> None:
     ],
 )
 def test_read(body: Any, value: Any) -> None:
-    assert parse_json(body) == value
+    assert parse_json(body, 10**6) == value

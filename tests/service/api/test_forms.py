@@ -12,7 +12,7 @@ import httpx
 import pytest
 from werkzeug.test import TestResponse
 
-from service.api import forms
+from service.api import bodies, forms
 from tests.contract.stage import JOB, Stage
 from tests.fixtures.requests import GOLD_TREE as GOLD
 from tests.fixtures.requests import OTHER_TREE as OTHER
@@ -104,6 +104,12 @@ def test_invalid_utf8_is_told_with_its_place(stage: Stage) -> None:
     assert (error["code"], error["line"], error["column"]) == ("invalid-utf8", 2, 2)
 
 
+def test_a_packed_file_is_named_as_what_it_is(stage: Stage) -> None:
+    [error] = post(stage, META, {"gold": b"7z\xbc\xaf\x27\x1c", "A": b""}).json["errors"]
+    assert (error["code"], error["pointer"]) == ("packed-text", "/gold")
+    assert error["detail"].startswith("The file 'gold' is a 7z archive. Send the text")
+
+
 @pytest.mark.parametrize(
     ("media", "body"),
     [
@@ -182,6 +188,14 @@ def test_an_archive_may_hold_all_parts(stage: Stage) -> None:
     made = posted(stage, {"parts": ("gold.zip", archive)}, "/v1/benchmarks", meta)
     assert made.status_code == 201, made.text
     assert sorted(made.json["parts"]) == ["de_pud", "en"]
+
+
+def test_an_archive_of_a_few_bytes_stands_for_no_more_than_is_free(
+    stage: Stage, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(bodies, "FREE_ROOM", 30_000)
+    answer = posted(stage, {"gold": ("gold", GOLD.encode()), "A": ("a.zip", zipped({"a": b"(S (A a))\n" * 4_000}))})
+    assert answer.status_code == 413, answer.text
 
 
 @pytest.mark.parametrize(

@@ -29,6 +29,24 @@ def test_a_method_that_is_not_taken_is_a_problem_that_names_those_that_are(stage
     assert set(answer.headers["Allow"].split(", ")) == {"GET", "HEAD", "OPTIONS", "POST"}
 
 
+@pytest.mark.parametrize(
+    ("method", "path", "body", "media"),
+    [
+        ("POST", "/v1/join", b" " * 64_001, "application/json"),
+        ("POST", "/v1/tokens", b" " * 64_001, "application/json"),
+        ("POST", "/v1/webhooks", b" " * 64_001, "application/json"),
+        ("POST", "/v1/benchmarks/x/comparisons", b" " * 64_001, "application/json"),
+        ("PATCH", "/v1/benchmarks/x", b" " * 64_001, "application/json"),
+        ("PATCH", "/v1/submissions/x", b" " * 64_001, "application/json"),
+        ("POST", "/sign-in", b"a=" + b"b" * 64_000, "application/x-www-form-urlencoded"),
+        ("POST", "/sign-in", b"a=&" * 101, "application/x-www-form-urlencoded"),
+        ("POST", "/theme", b"a=&" * 101, "application/x-www-form-urlencoded"),
+    ],
+)
+def test_what_holds_no_text_is_small(stage: Stage, method: str, path: str, body: bytes, media: str) -> None:
+    assert stage.client().open(path, method=method, data=body, content_type=media).status_code == 413
+
+
 def test_head_is_get_without_a_body(stage: Stage) -> None:
     for path in ("/v1/jobs", stage.job(), "/docs", "/v1/scorers"):
         head, get = stage.client().head(path), stage.client().get(path)

@@ -12,7 +12,7 @@ from werkzeug.exceptions import MethodNotAllowed, NotFound
 from service.api.answers import SHARED
 from service.api.middleware import UNSHARED
 from service.pages.answers import BLUEPRINTS, POLICY, static_files
-from tests.fixtures.site import HOSTILE, TEAM, Site
+from tests.fixtures.site import HOSTILE, ORGANISER, TEAM, TROUBLED, Site
 from tests.fixtures.site_pages import CASE_NAMES, CASES, PAGES, Shown
 from tests.service.pages.reading import Page
 
@@ -80,6 +80,16 @@ def test_a_page(site: Site, shown: Shown, principal: str) -> None:
         assert all(after - before <= 1 for before, after in zip(page.headings, page.headings[1:], strict=False))
         assert {"main", "foot"} <= set(page.ids)
         assert DRAWN_WHOLE in response.text
+
+
+def test_what_failed_is_said_with_its_code_and_line(site: Site) -> None:
+    organiser = site.client(site.token(ORGANISER, TROUBLED))
+    report = Page(organiser.get(f"/admin/{TROUBLED}").text)
+    assert "Failures by code" in report.words
+    dry_run = " ".join(Page(organiser.get(f"/admin/{TROUBLED}/revisions/2").text).words)
+    assert "Failed. A dry run" in dry_run
+    assert "line 1" in dry_run
+    assert "No rank" not in dry_run
 
 
 @pytest.mark.parametrize("tab", ["", "/matrix", "/compare", "/revisions", "/about"])

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gzip
 import re
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -9,6 +10,7 @@ from datetime import timedelta
 from http.cookies import SimpleCookie
 
 import pytest
+from flask.testing import FlaskClient
 from werkzeug.test import TestResponse
 
 from service.pages.visitors import SESSION_COOKIE, THEME_COOKIE
@@ -130,6 +132,28 @@ def test_a_form_with_the_value_of_another_session_is_refused(kept_stage: Stage) 
     assert browser.post("/sign-out", data={"csrf": csrf(browser)}).status_code == 303
     assert not is_signed_in(browser)
     assert is_signed_in(other)
+
+
+@pytest.mark.parametrize("path", ["/", "/docs/guide/http", "/jobs/new?next=/x", "/s/none?next=/x"])
+def test_the_value_of_forms_differs_in_each_answer_and_all_are_accepted(kept_stage: Stage, path: str) -> None:
+    browser = FlaskClient(kept_stage.app)
+    assert browser.post("/sign-in", data={"token": ADMIN}).status_code == 303
+    held = browser.get_cookie(SESSION_COOKIE)
+    assert held is not None
+    session = access.signed_in(kept_stage.context, held.value, "").session
+    answers = [browser.get(path, headers={"Accept": "text/html", "Accept-Encoding": "gzip"}) for _ in range(2)]
+    pages = [gzip.decompress(each.data) if each.content_encoding else each.data for each in answers]
+    values = [re.findall(rb'name="csrf" value="([^"]+)"', page) for page in pages]
+    assert values[0]
+    assert not set(values[0]) & set(values[1])
+    assert session.csrf.encode() not in b"".join(pages)
+    if answers[0].status_code == 200:
+        tag = answers[0].headers["ETag"]
+        assert tag.startswith("W/")
+        assert browser.get(path, headers={"Accept-Encoding": "gzip", "If-None-Match": tag}).status_code == 304
+    for each in (b"", values[0][0][:-4], values[0][0][4:], session.csrf.encode()):
+        assert browser.post("/sign-out", data={"csrf": each}).status_code == 403
+    assert browser.post("/sign-out", data={"csrf": values[0][0]}).status_code == 303
 
 
 @pytest.mark.parametrize("path", ["/sign-in", "/sign-out", "/theme"])

@@ -123,7 +123,7 @@ def test_the_live_part_ends_when_it_is_scored(stage: Stage) -> None:
 
 
 def test_withdraw_choose_rename_and_their_ways_back(stage: Stage) -> None:
-    task = SharedTask(stage)
+    task = SharedTask(stage, leaderboard={"pick": "chosen"})
     team = task.team()
     address = task.submit(team)
     client, page = browser(stage, token_of(team)), page_of(address)
@@ -141,6 +141,52 @@ def test_withdraw_choose_rename_and_their_ways_back(stage: Stage) -> None:
     assert "&lt;i&gt;neu&lt;/i&gt;" in client.get(page).text
     assert change(client, page, "edit", name="neu", notes=" ").status_code == 303
     assert team.get(address).json["notes"] is None
+
+
+def test_the_report_on_fitting_names_what_it_counts(stage: Stage) -> None:
+    task = SharedTask(stage)
+    own, other = (task.submit(task.team(name), GOLD_CONLLU).rpartition("/")[2] for name in ("lyon", "oslo"))
+    page = browser(stage).get(f"/admin/{task.slug}")
+    names = {each["id"]: each["name"] for each in task.organiser.get(f"{task.address}/teams").json["items"]}
+    for one, another, team in ((own, other, "oslo"), (other, own, "lyon")):
+        assert f'1: <a href="/s/{one}">en</a> as <a href="/s/{another}">{names[team]}</a>' in page.text
+        assert f'<td><a href="/s/{one}">100.00</a></td>' in page.text
+        assert f"/submit?benchmark={task.slug}&amp;team={team}" in page.text
+
+
+@pytest.mark.parametrize("pick", ["best", "chosen"])
+def test_what_a_page_offers_and_says_is_so(stage: Stage, pick: str) -> None:
+    task = SharedTask(stage, leaderboard={"pick": pick})
+    team = task.team()
+    address = team.post(f"{task.address}/submissions", json={"outputs": {"en": ONE_WRONG}}).headers["Location"]
+    client, page = browser(stage, token_of(team)), page_of(address)
+    assert team.patch(address, json={"chosen": True}).status_code == 200
+    own, said = {"withdraw", "unchoose"} if pick == "chosen" else {"withdraw"}, "the team has chosen for the board"
+    number = address.rpartition("/")[2]
+
+    def offered(who: CheckedClient) -> set[str]:
+        return set(re.findall(r'name="do" value="(\w+)"', who.get(page).text)) - {"edit"}
+
+    shown = client.get(page)
+    assert (offered(client), "Left:" in words_of(shown)) == (own, True)
+    assert (said in words_of(shown)) == (", chosen" in words_of(client.get("/submit"))) == (pick == "chosen")
+    assert '<h1 dir="auto">Submission of 20' in shown.text
+    assert f">{number}<" not in client.get("/submit").text
+    # before it opens and after it closes
+    for times in (
+        {"opens_at": "2027-10-01T00:00:00Z"}, {"opens_at": None, "closes_at": "2026-11-01T00:00:00Z"},
+    ):  # fmt: skip
+        assert task.organiser.patch(task.address, json=times, headers={"If-Match": "*"}).status_code == 200
+        words = words_of(client.get(page))
+        assert (offered(client), offered(browser(stage))) == ({"withdraw"}, own)
+        assert [word for word in ("Withdraw", "Left:", "Delete") if word in words] == []
+        assert "Take back for good" in words
+        assert 'type="file"' not in client.get("/submit").text
+    assert change(client, page, "withdraw").status_code == 303
+    assert offered(client) == set()
+    assert said not in words_of(client.get(page))
+    assert task.organiser.delete(f"{task.address}/teams/lyon").status_code == 204
+    assert "Unnamed submission" in words_of(browser(stage).get(page))
 
 
 def test_a_name_that_is_refused_is_kept_in_the_form(stage: Stage) -> None:

@@ -34,6 +34,7 @@ def test_each_level_shows_what_it_says(task, feedback):
     lyon = task.team()
     shown = task.shown(lyon, task.scored(lyon, WRONG))
     assert shown["state"] == ("received" if level is Level.NONE else "succeeded")
+    assert (shown["finished_at"] is not None) == (level >= Level.STATUS)
     assert (shown["scores"] is not None) == (level >= Level.ROUNDED)
     if shown["scores"] is None:
         return

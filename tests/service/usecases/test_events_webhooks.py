@@ -8,6 +8,7 @@ import hmac
 import socket
 import threading
 from collections.abc import Iterator
+from concurrent.futures import FIRST_COMPLETED, wait
 from datetime import timedelta
 from http.server import BaseHTTPRequestHandler, HTTPServer
 
@@ -21,6 +22,7 @@ from service.monitoring import DELIVERIES
 from service.outbound import BadAddress, NoAnswer, check_url, post, public
 from service.requests import EventsQuery, PageQuery, TokenRequest, WebhookRequest
 from service.store import events as store
+from service.usecases import events
 from service.usecases.access import authenticate
 from service.usecases.benchmarks import teams
 from service.usecases.events import (
@@ -215,6 +217,36 @@ def test_a_failure_puts_off_the_others_of_that_webhook_unsent(context, organiser
     assert deliver_due(context, receiver) == 1
     receiver.status = 200
     assert deliver_due(later(context, seconds=10), receiver) == DELIVERIES_IN_A_ROW
+
+
+def test_webhooks_that_do_not_answer_hold_up_no_other(context, organiser, task, monkeypatch):
+    monkeypatch.setattr(events, "LOOKED_AT", 6)  # fewer than are due to them
+    lyon, oslo = task.team(), task.team("oslo")
+    for number in range(5):
+        create_webhook(context, lyon, WebhookRequest(url=f"{URL}/{number}", kinds=["submission.created"]))
+    for _ in range(3):
+        task.submit(lyon)
+    create_webhook(context, oslo, WebhookRequest(url=URL, kinds=["submission.created"]))
+    task.submit(oslo)
+    answered, receiver = threading.Event(), Receiver()
+
+    def send(url, body, headers):
+        if url != URL:
+            assert answered.wait(60)
+            receiver.got.append((url, body, headers))
+            return 500
+        return receiver(url, body, headers)
+
+    postman = events.Postman(context, send)
+    turns = postman.begin_turns()
+    assert len(turns) == events.AT_ONCE_EACH + 1
+    [done] = wait(turns, return_when=FIRST_COMPLETED).done
+    assert (done.result(), [url for url, _, _ in receiver.got]) == (1, [URL])
+    assert postman.begin_turns() == []
+    answered.set()
+    assert [turn.result() for turn in turns] == [1, 1, 1]  # each rests after it has failed
+    assert [turn.result() for turn in postman.begin_turns()] == [1, 1]
+    assert len({url for url, _, _ in receiver.got}) == 5
 
 
 def test_a_team_gets_its_own_and_public_events_only(context, organiser, task, receiver):
@@ -463,4 +495,4 @@ def test_delivery_works_on_either_database(either_context, receiver):
         record_event(db, either_context, "token.created", None, subject="tok_new")
     assert deliver_due(either_context, receiver) == 1
     with either_context.store.read() as db:
-        assert store.due_deliveries(db, either_context.now() + timedelta(days=1), 10) == []
+        assert store.due_deliveries(db, either_context.now() + timedelta(days=1), 10, 10) == []

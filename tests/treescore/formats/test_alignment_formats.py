@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import tracemalloc
 from dataclasses import replace
 from itertools import pairwise
 from typing import Any
@@ -16,6 +17,8 @@ from treescore.core.text import Limits
 from treescore.core.trees import Alignments, Vocabulary
 from treescore.errors import InputError, LimitError, Problem
 from treescore.evaluation.spec import suggestions
+from treescore.formats import giza_a3
+from treescore.formats.shared import links as shared
 
 LIMITS = Limits()
 
@@ -141,9 +144,46 @@ def test_what_is_refused_and_where(
 
 def test_several_problems_at_once_up_to_the_cap() -> None:
     with pytest.raises(InputError) as caught:
-        read("pharaoh", "x 0-0 y\n" * 30)
+        read("pharaoh", "".join(f"x{n} 0-0 y{n}\n" for n in range(30)))
     assert (len(caught.value.problems), caught.value.total) == (20, 60)
     assert [problem.sentence for problem in caught.value.problems[:3]] == [1, 1, 2]
+
+
+ODD = "1-1 é 2-0 0-1 2-0\n\n  0-0 1-1 x 0p0 4-4 4-4 3-3\r\n0-0\x0b9-9-0.5\n"
+
+
+def test_nothing_tells_into_which_pieces_a_text_was_split(monkeypatch: pytest.MonkeyPatch) -> None:
+    good = ODD.replace("é", "").replace("x", "") * 3
+    whole, faults = read("pharaoh", good), problems("pharaoh", ODD)
+    monkeypatch.setattr(shared, "PIECE", 7)
+    split = read("pharaoh", good)
+    for column in ("source", "target", "sure", "offsets", "lines", "columns"):
+        assert getattr(split, column).tolist() == getattr(whole, column).tolist()
+    assert problems("pharaoh", ODD) == faults
+
+
+_GRID = [(i, j) for i in range(1, 10) for j in range(1, 10)]
+DENSE = {
+    "pharaoh": "0-0 " + " ".join(f"{i}-{j}" for i, j in _GRID) + "\n",
+    "talp": " ".join(["1-1"] * 100) + "\n",
+    "naacl": "".join(f"@ {i} {j}\n" for i, j in _GRID),
+    "giza-a3": "# Sentence pair (@)\n" + "a " * 9 + "\nNULL ({ }) " + "a ({ 1 2 3 4 5 6 7 8 9 }) " * 9 + "\n",
+}
+"""A pair of each format with many links in few bytes."""
+
+
+@pytest.mark.parametrize(("name", "pair"), DENSE.items())
+def test_a_byte_of_links_takes_less_than_ten_bytes_of_memory(
+    name: str, pair: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(shared, "PIECE", 1 << 9)
+    monkeypatch.setattr(giza_a3, "_AT_ONCE", 4)
+    text = "".join(pair.replace("@", str(number)) for number in range(60)).encode()
+    tracemalloc.start()
+    read(name, text)
+    peak = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    assert peak < 10 * len(text)
 
 
 def test_a_limit_on_sentence_pairs() -> None:
@@ -151,6 +191,8 @@ def test_a_limit_on_sentence_pairs() -> None:
     for name, text in (("pharaoh", "\n\n\n"), ("naacl", "1 1 1\n2 1 1\n3 1 1\n")):
         with pytest.raises(LimitError):
             read(name, text, few)
+    with pytest.raises(LimitError, match="at most 100000"):
+        read("naacl", "1 1 1\n", sentences=100_001)
 
 
 def test_a_link_to_null_cannot_be_written_from_0() -> None:

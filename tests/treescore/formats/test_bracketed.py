@@ -136,7 +136,7 @@ def test_what_cannot_be_read_names_its_place_and_the_mend() -> None:
 
 def test_problems_are_capped_and_counted() -> None:
     with pytest.raises(InputError) as caught:
-        read("x\n" * 100, layout="lines")
+        read("".join(f"x{n}\n" for n in range(100)), layout="lines")
     assert (len(caught.value.problems), caught.value.total) == (20, 100)
 
 
@@ -257,3 +257,20 @@ def test_real_files_read_back_as_written(real_data: Path) -> None:
     tree = read((real_data / "gum" / "gold.mrg").read_bytes())
     assert len(tree) == 1200
     assert write(read(write(tree))) == write(tree)
+
+
+@pytest.mark.parametrize(
+    ("text", "places", "said"),
+    [
+        ("(S (X x))\n(S (PRP (Dia)) (V v))\n", [(2, 2, 9)], "(Dia) is a bracket without words and is dropped"),
+        ("(S\n  (NP (PRP (Dia)))\n  (V (pergi)) (X x))\n", [(1, 2, 12), (1, 3, 6)], "write (PRP Dia)."),
+        ("(S (NP)(X x))\n((a) (X x))\n", [(1, 1, 4), (2, 2, 2)], "if it is a word, write (S NP)."),
+        ("[S [NP] [VP ran ] ]\n", [(1, 1, 4)], "if it is a word, write NP."),
+        ("(S (NP )(X x))\n()\n\n", [], ""),
+    ],
+)
+def test_a_bracket_without_words_is_a_warning(text: str, places: list[tuple[int, int, int]], said: str) -> None:
+    warnings = read(text).sentences.warnings
+    assert [(each.sentence, each.line, each.column) for each in warnings] == places
+    assert {each.code for each in warnings} <= {"bracket-without-words"}
+    assert said in (warnings[0].detail if warnings else "")

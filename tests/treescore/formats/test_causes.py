@@ -94,6 +94,8 @@ def test_of_a_sentence_that_cannot_be_read_the_cause_is_kept_and_a_head_comes_la
         (word(1, 0).replace("\tX", ""), "has 9 tab-separated columns, not 10. Write _ where a column has no value."),
         (word(1, 0).replace("\t", " "), "Separate the columns by tabs, not by spaces."),
         ("   \n", "It holds only spaces."),
+        ("\t" * 9 + "\n# comment\n", "It holds only tabs. End a sentence with an empty line."),
+        (" \t\t\n", "has 3 tab-separated columns, not 10. It holds only spaces."),
         (word(1, 0).rstrip("\n") + "\t" + "x" * 100_000 + "\n", "The 11th column is 'xxx"),
     ],
 )
@@ -102,6 +104,18 @@ def test_other_columns_are_named(line: str, said: str) -> None:
     assert (problem.code, problem.line) == ("conllu-column-count", 1)
     assert said in problem.detail
     assert len(problem.detail) < 250
+
+
+@pytest.mark.parametrize(
+    ("name", "line"),
+    [("conllu", "1 a\n\n"), ("conllx", "a\tb\n\n"), ("bracketed", "(S (X a)\n"), ("discbracket", "(S\n")],
+)
+def test_one_fault_of_every_line_is_one_problem(name: str, line: str) -> None:
+    with pytest.raises(InputError) as caught:
+        make_format(name, {}).read(line.encode() * 30, Vocabulary(), DEFAULT_LIMITS)
+    [problem] = caught.value.problems
+    assert problem.line == caught.value.total == 1
+    assert "(and 29 more lines like it)" in problem.detail
 
 
 def test_a_block_of_comments_between_words_is_one_problem() -> None:

@@ -146,10 +146,11 @@ def test_what_is_wrong_is_named_with_its_place(text: str, code: str, line: int |
     problem = caught.value.problems[0]
     assert (problem.code, problem.line, problem.column) == (code, line, column)
     assert len(problem.detail) < 300
+    assert ("FORM holds only spaces" in problem.detail) == ("\u00a0" in text)
 
 
 def test_problems_come_in_order_with_sentence_and_name_up_to_the_cap() -> None:
-    text = "".join(f"# sent_id = s{n}\n" + word(1, 7) + "\n" for n in range(100))
+    text = "".join(f"# sent_id = s{n}\n" + word(1, 7 + n) + "\n" for n in range(100))
     with pytest.raises(InputError) as caught:
         read(text)
     assert caught.value.total == 100

@@ -123,7 +123,7 @@ def test_an_empty_node_is_no_word():
 
 
 @pytest.mark.parametrize(
-    "code", ["_", "", "VID", "1:", "1;", ";1", "-1", "01", "1:A B", "x:VID", "1 ", "1234567890", "*;1"]
+    "code", ["_", "", "VID", "1:", "1;", ";1", "-1", "01", "1:A B", "x:VID", "1 ;2", "1234567890", "*;1"]
 )
 def test_bad_codes_are_errors_with_their_place(code):
     text = f"{HEADER}\n1\ta\t{chr(9).join('_' * 8)}\t*\n2\tb\t{chr(9).join('_' * 8)}\t{code}\n"

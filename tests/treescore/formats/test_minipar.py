@@ -119,7 +119,9 @@ def test_no_break_spaces_belong_to_words() -> None:
 def test_several_problems_at_once() -> None:
     with pytest.raises(InputError) as caught:
         read("x\n" * 30)
-    assert (len(caught.value.problems), caught.value.total) == (20, 30)
+    [problem] = caught.value.problems
+    assert problem.detail.endswith("(and 29 more lines like it)")
+    assert caught.value.total == 1
 
 
 def test_limits() -> None:

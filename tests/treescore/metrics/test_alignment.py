@@ -12,7 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from treescore.core.registry import Outcome
-from treescore.errors import InputError, Problem
+from treescore.errors import InputError, LimitError, Problem
 from treescore.evaluation.evaluate import Evaluation
 from treescore.evaluation.spec import parse_format, parse_items, parse_spec
 from treescore.metrics.alignment.comparison import COUNT_NAMES, LINK_COUNTS, table_of
@@ -180,6 +180,9 @@ def test_null_links_kept_dropped_and_completed() -> None:
     # completed on gold's side too: 2-0 and 0-2 are then possible in gold
     assert links_in(scored("1 1 1 S\n", output, items=items, null_links="complete")) == [3, 1, 3, 1, 3, 2, 1]
     assert problems(gold, output, null_links="complete")[0].code == "alignment-lengths-needed"
+    # a length is a few bytes, and may stand for 100,000 links
+    with pytest.raises(LimitError, match="which exceeds 2000000"):
+        scored("0-0\n" * 50, "0-0\n" * 50, "pharaoh", items={"lengths": [[100_000] * 2] * 50}, null_links="complete")
 
 
 def test_links_beyond_the_sentence_are_named_with_their_places() -> None:

@@ -121,18 +121,21 @@ def test_the_bound_on_depth_times_words() -> None:
     with pytest.raises(LimitError):
         # A whole text may have 50 times as much as a sentence.
         compare([gold] * 51, [gold] * 51, Limits(max_lineage_cells=1200))
-    with pytest.raises(LimitError):
-        # 1,200 cells fit, but each word's distance table has 30 times 30 of them.
-        compare([gold], [system], Limits(max_lineage_cells=1200))
+    # 1,200 cells fit, but the squares of the lineages, of 30 labels and 4 marks, sum to 40 * 34 * 34.
+    within, beyond = (Limits(max_lineage_cells=40 * 34 * 34 // 10 - less) for less in (0, 1))
+    assert compare([gold], ["(S " + words + ")"], within).totals[0] == 40
+    for sides in ((gold, system), ("(S " + words + ")", gold), (gold, gold)):
+        with pytest.raises(LimitError):
+            compare(*([side] for side in sides), beyond)
 
 
 @pytest.mark.slow
 def test_items_of_hostile_trees_stay_small() -> None:
-    size = 3000
-    tree = "(X " * size + " ".join(["(NN a)"] * size) + ")" * size
+    size, depth = 1500, 1100
+    tree = "(X " * depth + " ".join(["(NN a)"] * size) + ")" * depth
     words = compare([tree], [tree]).item(0)["words"]
     assert len(words) == size
-    assert len(words[1]["gold_lineage"].split()) < 400
+    assert len(words[1]["gold_lineage"].split()) < 700
     assert words[0]["gold_lineage"].startswith("X X X")
     assert " ... X" in words[0]["gold_lineage"]
 

@@ -125,9 +125,12 @@ def test_what_is_missing_may_be_charged() -> None:
 
 
 def test_a_sentence_that_takes_too_many_steps_is_refused() -> None:
-    limits = Limits(max_lineage_cells=1000)
-    gold, system = (f"(S {' '.join(f'({label} (T w))' for _ in range(20))})\n" for label in "AB")
-    with pytest.raises(LimitError) as caught:
-        scored(gold, system, "bracketed", limits, preset="plain")
-    assert (caught.value.problems[0].code, caught.value.problems[0].sentence) == ("tree-distance-limit", 1)
-    assert counts(scored(gold, gold, "bracketed", limits, preset="plain"))["distance"] == 0
+    flat = f"(S {' '.join('(A (T w))' for _ in range(20))})\n"  # the root has 41 units, each but one A has 2: 79
+    small = f"(S {' '.join('(T w)' for _ in range(20))})\n"
+    within = Limits(max_lineage_cells=79 * 79 * 10)
+    assert counts(scored(flat, small, "bracketed", within, preset="plain"))["distance"] == 20
+    limits = Limits(max_lineage_cells=79 * 79 * 10 - 1)
+    for gold, system in ((flat, small), (small, flat), (flat, flat)):
+        with pytest.raises(LimitError) as caught:
+            scored(gold, system, "bracketed", limits, preset="plain")
+        assert (caught.value.problems[0].code, caught.value.problems[0].sentence) == ("tree-distance-limit", 1)

@@ -6,7 +6,7 @@ import pytest
 
 from treescore import score
 from treescore.core.registry import Outcome
-from treescore.errors import InputError, LimitError
+from treescore.errors import InputError
 from treescore.evaluation.evaluate import Evaluation
 from treescore.evaluation.spec import parse_spec
 from treescore.metrics.shared import segmentation
@@ -33,24 +33,31 @@ def tree(*words: tuple[str, int]) -> str:
 
 
 @pytest.mark.parametrize(
-    ("system", "code", "line"),
+    ("system", "code", "line", "way_out"),
     [
-        (tree(("a", 2), ("b", 1), ("c", 0)), "cycle", 1),
-        (tree(("a", 0), ("b", 0), ("c", 1)), "several-roots", 2),
-        (tree(("a", 2), ("b", 3), ("c", 1)), "cycle", 1),
-        (tree(("a", 0), ("b", 1), ("c", 1)).replace("\t1\tdep", "\t_\tdep", 1), "head-missing", 2),
+        (tree(("a", 2), ("b", 1), ("c", 0)), "cycle", 1, '{"broken_trees": "sentence"}'),
+        (tree(("a", 0), ("b", 0), ("c", 1)), "several-roots", 2, '{"roots": "any"}'),
+        (tree(("a", 2), ("b", 3), ("c", 1)), "cycle", 1, '{"broken_trees": "sentence"}'),
+        (
+            tree(("a", 0), ("b", 1), ("c", 1)).replace("\t1\tdep", "\t_\tdep", 1),
+            "head-missing",
+            2,
+            '{"missing_heads": "wrong"}',
+        ),
     ],
 )
-def test_what_is_no_tree_is_named(system: str, code: str, line: int) -> None:
+def test_what_is_no_tree_is_named(system: str, code: str, line: int, way_out: str) -> None:
     gold = tree(("a", 0), ("b", 1), ("c", 1))
     with pytest.raises(InputError) as caught:
         evaluate(gold, system)
     problem = next(problem for problem in caught.value.problems if problem.code == code)
     assert (problem.line, problem.column, problem.sentence) == (line, 7, 1)
     assert problem.pointer == "/systems/0/output"
+    assert problem.detail.endswith(f'choose {{"name": "ud", "params": {way_out}}}.')
     with pytest.raises(InputError) as caught:
         evaluate(system, gold)
     assert caught.value.problems[0].pointer == "/gold"
+    assert ("choose" in caught.value.problems[0].detail) == (code != "cycle")
 
 
 def test_leading_zeros_are_read_as_numbers() -> None:
@@ -69,6 +76,14 @@ def test_other_text_is_shown_with_both_places_and_without_gold() -> None:
     assert "of gold, which" not in problem.detail
     assert "sentence 2, line 3 of gold" in (problem.gold_detail or "")
     assert "ecret" not in problem.detail
+    with pytest.raises(InputError) as caught:
+        evaluate(tree(("caf\u00e9", 0)), tree(("cafe\u0301", 0)))
+    assert "U+" not in caught.value.problems[0].detail
+    assert "gold U+00E9" in (caught.value.problems[0].gold_detail or "")
+    ranged = "1-3\tabc" + 8 * "\t_" + "\n0.1" + 9 * "\t_" + "\n" + tree(("a", 0), ("b", 1), ("c", 1))
+    with pytest.raises(InputError) as caught:
+        evaluate(ranged, tree(("ab", 0), ("x", 1)))
+    assert "sentence 1, line 1 of gold" in (caught.value.problems[0].gold_detail or "")
     assert "'ecretword'" in (problem.gold_detail or "")
 
 
@@ -98,11 +113,11 @@ def test_a_long_multiword_stretch_takes_neither_the_table_nor_its_time() -> None
     assert (found["words.correct"], found["words.gold"], found["tokens.correct"]) == (5_000, 10_000, 1)
 
 
-def test_a_stretch_beyond_the_bound_is_a_limit(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_of_a_stretch_beyond_the_bound_only_the_beginning_is_aligned(monkeypatch: pytest.MonkeyPatch) -> None:
+    # an error would tell how many words gold has there
     monkeypatch.setattr(segmentation, "MAX_STEPS", 10)
-    with pytest.raises(LimitError) as caught:
-        evaluate(multiword(["a"] * 100), multiword(["b"] * 100))
-    assert caught.value.problems[0].code == "multiword-stretch-too-long"
+    found = counts(evaluate(multiword(["a"] * 100 + ["b"]), multiword(["a"] * 80 + ["b"])))
+    assert (found["words.correct"], found["words.gold"], found["words.system"]) == (80, 101, 81)
 
 
 def test_counts_belong_to_golds_sentences() -> None:

@@ -59,16 +59,16 @@ def test_the_table_and_the_description_have_the_same_facts():
 def test_large_pairs_are_drawn_in_part_and_say_so():
     words = ("word",) * 3000
     links = tuple(Link(source, target) for source in range(100) for target in range(100))
-    sentence = AlignmentSentence("Large", words, words[:2], (*links, Link(299, 0, "wrong")))
+    sentence = AlignmentSentence("Large", words, words[:2], (*links, Link(149, 0, "wrong")))
     drawn = check_sound(alignment_svg(sentence))
     assert len(drawn.of("form")) == MOST_ALIGNED_WORDS + 2
     assert len(drawn.svg) < 200_000
-    assert [text.words for text in drawn.of("note")] == ["First 300 of 3,000 words."]
+    assert [text.words for text in drawn.of("note")] == ["… and 2,850 more words."]
     full = AlignmentSentence("Full", words[:100], words[:100], (*links, Link(99, 0, "wrong")))
     drawn = check_sound(alignment_svg(full))
     assert len(drawn.paths) == MOST_LINKS
     assert "arc bad" in {kind for kind, _ in drawn.paths}
-    assert drawn.described.endswith("3,000 of 10,001 links, errors first.")
+    assert drawn.described.endswith("… and 9,401 more links.")
 
 
 GOLDEN_SENTENCES = {"alignment": pair}

@@ -169,19 +169,24 @@ def test_right_to_left_mirrors_columns():
 
 
 def test_deep_trees_and_long_sentences_are_drawn_in_part_and_say_so():
-    deep = ConstituentSentence("Deep", ("a",), tuple(Span(f"X{level}", 0, 1) for level in range(2000)), None)
+    deep = ConstituentSentence("Deep", ("a",), tuple(Span(f"X{level}", 0, 1) for level in range(40_000)), None)
     svg = constituents_svg(deep)
     drawn = check_sound(svg)
     assert len(drawn.of("rel")) == MOST_LEVELS
-    assert drawn.described.endswith("Lowest 60 of 2,000 levels.")
-    assert constituent_facts(deep).note == "Lowest 60 of 2,000 levels."
+    assert drawn.described.endswith("… and 39,940 more levels.")
+    facts = constituent_facts(deep, every_span=True)
+    assert (facts.note, len(facts.rows)) == ("… and 39,940 more levels.", MOST_LEVELS)
     assert len(svg) < 40_000
     right = tuple(Span("X", start, 3000, "wrong") for start in range(3000))
     long = ConstituentSentence("Long", ("word",) * 3000, right, right)
     drawn = check_sound(constituents_svg(long))
-    assert [text.words for text in drawn.of("note")] == ["First 300 of 3,000 words, lowest 60 of 300 levels."]
-    assert len(drawn.of("form")) == 300
-    assert len(drawn.svg) < 200_000
+    assert [text.words for text in drawn.of("note")] == ["… and 2,850 more words, 90 more levels."]
+    assert len(drawn.of("form")) == 150
+    assert len(drawn.svg) < 100_000
+    wide = tuple(Span("X", word, word + 1, "wrong") for word in range(150) for _ in range(50))
+    svg = constituents_svg(ConstituentSentence("Wide", ("word",) * 150, wide, wide))
+    assert [text.words for text in check_sound(svg).of("note")] == ["… and 7,300 more constituents."]
+    assert len(svg) < 150_000
 
 
 def test_constituents_without_words_are_counted_and_not_drawn():

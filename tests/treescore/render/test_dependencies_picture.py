@@ -222,9 +222,9 @@ def test_very_long_sentences_are_drawn_in_part_and_say_so():
     svg = dependencies_svg(sentence)
     drawn = check_sound(svg)
     assert len(drawn.of("form")) == MOST_ARC_WORDS
-    assert [text.words for text in drawn.of("note")] == ["First 400 of 3,000 words."]
-    assert drawn.described.endswith("First 400 of 3,000 words.")
-    assert dependency_facts(sentence).note == "First 400 of 3,000 words."
+    assert [text.words for text in drawn.of("note")] == ["… and 2,850 more words."]
+    assert drawn.described.endswith("… and 2,850 more words.")
+    assert dependency_facts(sentence).note == "… and 2,850 more words."
     assert len(svg) < 1_000_000
     assert drawn.frame.right <= LINE_WIDTH
     assert drawn.frame.bottom < 20_000

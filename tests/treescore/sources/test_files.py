@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+import bz2
 import gzip
 import io
+import lzma
 import os
+import pickle
 import stat
 import sys
+import tarfile
 import zipfile
 from pathlib import Path
 
@@ -155,6 +159,15 @@ def test_each_text_of_a_parallel_treebank_may_be_a_folder(tmp_path: Path) -> Non
     assert (caught.value.problems[0].pointer, caught.value.problems[0].line) == (str(bad / "b.pharaoh"), 1)
 
 
+def tarred(form: int) -> bytes:
+    packed = io.BytesIO()
+    with tarfile.open(fileobj=packed, mode="w", format=form) as archive:
+        entry = tarfile.TarInfo("x.conllu")
+        entry.size = len(FIRST)
+        archive.addfile(entry, io.BytesIO(FIRST.encode()))
+    return packed.getvalue()[:512]
+
+
 @pytest.mark.parametrize(
     ("name", "content", "code", "said"),
     [
@@ -162,8 +175,22 @@ def test_each_text_of_a_parallel_treebank_may_be_a_folder(tmp_path: Path) -> Non
         ("x.conllu.gz", PACKED[:-9], "damaged-archive", "truncated gzip"),
         ("x.conllu.gz", gzip.compress(FIRST.encode() * 99, mtime=0)[:30] + b"x" * 40, "damaged-archive", "gzip file"),
         ("x.zip", b"plain", "damaged-archive", "not a whole zip archive"),
-        ("x.conllu", PACKED, "packed-text", "gzip file. Unpack it"),
+        ("x.conllu.gz", b"Rar!\x1a\x07", "damaged-archive", "It is a rar archive. Compress it again"),
+        ("x.zip", b"7z\xbc\xaf\x27\x1c", "damaged-archive", "It is a 7z archive. Copy or pack it again"),
+        ("x.conllu", PACKED, "packed-text", "gzip file. Send the text that it holds"),
         ("x.conllu", b"PK\x03\x04rest", "packed-text", "zip archive"),
+        ("x.conllu", b"PK\x03\x04word/document.xml", "packed-text", "Word document (docx)"),
+        ("x.conllu", b"PK\x03\x04xl/workbook.xml", "packed-text", "Excel workbook (xlsx)"),
+        ("x.conllu", bz2.compress(b"x", 1), "packed-text", "bzip2 file"),
+        ("x.conllu", lzma.compress(b"x"), "packed-text", "xz file"),
+        ("x.conllu", lzma.compress(b"x", format=lzma.FORMAT_ALONE), "packed-text", "lzma file"),
+        ("x.conllu", b"7z\xbc\xaf\x27\x1c", "packed-text", "7z archive"),
+        ("x.conllu", b"PAR1\x15", "packed-text", "Parquet file"),
+        ("x.conllu", pickle.dumps([1]), "packed-text", "Python pickle"),
+        ("x.conllu", tarred(tarfile.USTAR_FORMAT), "packed-text", "a tar archive. Send the text that it holds"),
+        ("x.conllu", tarred(tarfile.PAX_FORMAT), "packed-text", "a tar archive"),
+        ("x.conllu.gz", gzip.compress(tarred(tarfile.GNU_FORMAT), mtime=0), "packed-text", "a tar archive"),
+        ("x.tgz", gzip.compress(tarred(tarfile.GNU_FORMAT), mtime=0), "packed-text", "a tar archive packed with gzip"),
         ("x.conllu", FIRST.encode("utf-16"), "invalid-utf8", "UTF-16. Save the file as UTF-8"),
         ("x.conllu", FIRST.encode("utf-16-be"), "invalid-utf8", "UTF-16"),
         ("x.conllu", FIRST.encode() + b"\0", "nul-character", "NUL"),

@@ -14,8 +14,8 @@ import numpy as np
 
 from treescore.core.arrays import IntArray
 from treescore.core.wording import counted
-from treescore.errors import InputError, Problem
-from treescore.formats.shared.lines import Outline, short
+from treescore.errors import Problem, first_of
+from treescore.formats.shared.lines import Outline, fields_per_line, short
 
 
 class Role(IntFlag):
@@ -82,9 +82,10 @@ class Findings:
         return problems[:cap], total
 
     def raise_if_any(self, cap: int) -> None:
-        """Raise InputError where something was added."""
-        if self.parts:
-            raise InputError(*self.first(cap))
+        """Raise InputError where something was added; problems of one kind are one."""
+        causes = self._causes()
+        made = [[causes.described(part, row) for row in np.sort(part.rows)[:cap].tolist()] for part in causes.parts]
+        first_of(zip(made, (len(part.rows) for part in causes.parts), strict=True), cap).raise_if_any()
 
     def by_sentence(self) -> BadSentences:
         """Return the sentences in which something was found."""
@@ -155,13 +156,28 @@ _LONGEST_LINE = 10_000
 """Bytes of a line that are looked at for a message."""
 
 
-def other_columns(outline: Outline, row: int, columns: int) -> str:
-    """Say how to fix a line that has not so many columns as it must."""
+def check_layout(outline: Outline, columns: int, code: str, wanted: str) -> Findings:
+    """Return the lines that have not so many columns as they must, or only blanks, and comments inside sentences."""
+    findings = Findings(outline.sentences)
+    found = fields_per_line(outline)
+
+    def problem(row: int) -> Problem:
+        what = f"The line has {counted(int(found[row]), 'tab-separated column')}, {wanted}. "
+        detail = what * (int(found[row]) != columns) + _other_columns(outline, row, columns)
+        return outline.problem(row, None, code, detail)
+
+    findings.add(np.flatnonzero((found != columns) | outline.hollow), problem)
+    _check_comments(outline, findings)
+    return findings
+
+
+def _other_columns(outline: Outline, row: int, columns: int) -> str:
+    """Say how to fix a line that has not so many columns as it must, or only blanks."""
     start, end = int(outline.starts[row]), int(outline.ends[row])
     line = outline.text[start : min(end, start + _LONGEST_LINE)].decode("utf-8", "ignore")
     fields = line.split("\t")
     if not line.strip():
-        return "It holds only spaces. End a sentence with an empty line."
+        return only_blanks(line)
     if len(fields) == 1 and " " in line:
         return "Separate the columns by tabs, not by spaces."
     if len(fields) > columns:
@@ -176,6 +192,11 @@ def other_columns(outline: Outline, row: int, columns: int) -> str:
     return "Write _ where a column has no value."
 
 
+def only_blanks(line: str) -> str:
+    """Say how to fix a line of white space."""
+    return f"It holds only {'spaces' if line.strip(chr(9)) else 'tabs'}. End a sentence with an empty line."
+
+
 def _surplus(fields: list[str], columns: int) -> str:
     more = len(fields) - columns
     nth = f"The {columns + 1}th column"
@@ -188,9 +209,11 @@ def _surplus(fields: list[str], columns: int) -> str:
     return f"{shown}. Remove it." if more == 1 else f"{shown}, and {more - 1} more follow. Remove them."
 
 
-def check_comments(outline: Outline, findings: Findings) -> None:
+def _check_comments(outline: Outline, findings: Findings) -> None:
     """Add the comments that stand inside sentences; those that follow each other are one."""
     before = np.searchsorted(outline.lines, outline.misplaced) - 1
+    kept = ~outline.hollow[before]  # such a line was meant to end the sentence
+    before, misplaced = before[kept], outline.misplaced[kept]
     rows, first, counts = np.unique(before, return_index=True, return_counts=True)
 
     def problem(row: int) -> Problem:
@@ -203,6 +226,6 @@ def check_comments(outline: Outline, findings: Findings) -> None:
             f"{move} with a blank line."
         )
         placed = outline.problem(row, None, "conllu-comment-inside-sentence", detail)
-        return replace(placed, line=int(outline.misplaced[first[at]]))
+        return replace(placed, line=int(misplaced[first[at]]))
 
     findings.add(rows, problem)

@@ -19,7 +19,7 @@ from treescore.core.params import Param
 from treescore.core.structure import NONE
 from treescore.core.text import Limits
 from treescore.core.trees import NO_TAG, DiscontinuousTreebank, Sentences, Vocabulary
-from treescore.errors import InputError, LimitError, Problem
+from treescore.errors import InputError, LimitError, Problem, first_of
 
 NOTHING = "--"
 """What stands for no lemma, no morphology and no function."""
@@ -59,9 +59,11 @@ class Faults:
 
     def raise_if_any(self, cap: int) -> None:
         """Raise InputError with the first problems in the order of the text."""
-        total = sum(len(rows) for rows, _, _, _ in self.parts)
-        if total:
-            raise InputError([make(row) for row, make in self._ordered()[:cap]], total)
+        groups = []
+        for rows, _, lines, make in self.parts:
+            first = rows[np.argsort(lines, kind="stable")[:cap]]
+            groups.append(([make(row) for row in first.tolist()], len(rows)))
+        first_of(groups, cap).raise_if_any()
 
     def by_sentence(self) -> dict[int, Problem]:
         """Return the first problem of each sentence that has one."""

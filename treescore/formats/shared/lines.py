@@ -281,6 +281,7 @@ class Outline:
         starts, ends: bytes of each token line, half-open, int64 (r,).
         lines: number of each token line, from 1, int64 (r,).
         sentences: sentence of each token line, from 0, int64 (r,).
+        hollow: which token lines hold only blanks and tabs, bool (r,).
         row_offsets: int64 (n + 1,), sentence i has the token lines `row_offsets[i]:row_offsets[i + 1]`.
         sent_ids: name of each sentence, None where it has none.
         attributes: `# key = value` comments, one value a sentence; `newdoc` holds until the next one.
@@ -295,6 +296,7 @@ class Outline:
     ends: IntArray
     lines: IntArray
     sentences: IntArray
+    hollow: BoolArray
     row_offsets: IntArray
     sent_ids: Sequence[str | None]
     attributes: Mapping[str, Sequence[str | None]]
@@ -383,12 +385,16 @@ def outline_of(text: bytes, limits: Limits) -> Outline:
     inside = comments > first_row[block[comments]]
     own = comments[~inside & has_token[block[comments]]]
     sent_ids, attributes = _comments_of(text, starts[own], ends[own], sentence_of_block[block[own]], count)
+    hollow = np.isin(characters[starts[rows]], (ord(" "), _TAB))
+    suspects = zip(*(each[rows[hollow]].tolist() for each in (starts, ends)), strict=True)
+    hollow[hollow] = [not text[start:end].strip() for start, end in suspects]
     return Outline(
         text=text,
         starts=starts[rows],
         ends=ends[rows],
         lines=rows + 1,
         sentences=sentences,
+        hollow=hollow,
         row_offsets=row_offsets,
         sent_ids=sent_ids,
         attributes=attributes,

@@ -6,14 +6,15 @@ Links that look as if their words were counted from another number than the form
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from io import BytesIO
 from itertools import pairwise, starmap
 from typing import ClassVar, NamedTuple
 
 import numpy as np
 
-from treescore.core.arrays import BoolArray, IntArray, offsets_of, sums_by
+from treescore.core.arrays import BoolArray, Int32Array, IntArray, owners_of
 from treescore.core.params import BOOLEAN, Json, Param
 from treescore.core.registry import Format, Text
 from treescore.core.text import (
@@ -42,33 +43,28 @@ SECOND_SHARE = 0.25
 """Share of pairs that link second word and second word, for the lack of one that links the first ones to be a sign."""
 
 
-def check_base(pairs: IntArray, source: IntArray, target: IntArray, form: LinkForm) -> None:
+def check_base(links: Alignments) -> None:
     """Check that links do not look as if words were counted from another base, unless the base is stated.
-
-    Args:
-        pairs: sentence pair of each of l links, int64 (l,).
-        source: position of the source end, from 1, 0 is NULL, int64 (l,).
-        target: that of the target end.
-        form: how they were read.
 
     Raises:
         InputError: `alignment-base-not-stated`.
     """
-    linked = len(np.unique(pairs))
-    if form.stated or linked < FEWEST_PAIRS:
+    form, linked = links.form, int(np.count_nonzero(np.diff(links.offsets)))
+    if form is None or form.stated or linked < FEWEST_PAIRS:
         return
     other = 1 - form.base
+    source, target = links.source, links.target
     if form.base == 1:
-        null_pairs = _pairs_of(pairs, (source == 0) & (target == 0))
+        null_pairs = int(np.count_nonzero((source == 0) & (target == 0)))
         if null_pairs >= NULL_SHARE * linked:
             raise InputError(_not_stated(f"{null_pairs} sentence pairs link NULL with NULL", form, other))
     firsts = (source == 1) | (target == 1)
     if not firsts.any():
-        if max(_expected(pairs, side) for side in (source, target)) >= FEWEST_EXPECTED:
+        if max(_expected(links.offsets, side) for side in (source, target)) >= FEWEST_EXPECTED:
             sign = f"No first word of a sentence is linked in {linked} sentence pairs with links"
             raise InputError(_not_stated(sign, form, other if form.base == 0 else None))
     elif form.base == 0 and not ((source == 1) & (target == 1)).any():
-        seconds = _pairs_of(pairs, (source == 2) & (target == 2))
+        seconds = int(np.count_nonzero((source == 2) & (target == 2)))
         if seconds >= max(FEWEST_PAIRS // 2, SECOND_SHARE * linked):
             sign = f"No pair links 0 and 0, but {seconds} link 1 and 1"
             raise InputError(_not_stated(sign, form, other))
@@ -98,21 +94,24 @@ def _not_stated(sign: str, form: LinkForm, other: int | None) -> Problem:
     return Problem("alignment-base-not-stated", detail)
 
 
-def _pairs_of(pairs: IntArray, mask: BoolArray) -> int:
-    return len(np.unique(pairs[mask]))
-
-
-def _expected(pairs: IntArray, side: IntArray) -> float:
+def _expected(offsets: IntArray, side: Int32Array) -> float:
     """Return how many sentences' first words should be linked if words were linked without regard to their place.
 
     The length of a sentence with k linked words, the last of them at m, is about m (1 + 1/k) - 1.
     """
-    ends = np.unique(np.stack([pairs[side > 0], side[side > 0]]), axis=1)
-    if not ends.shape[1]:
+    if not side.any():
         return 0.0
-    last = np.append(np.flatnonzero(np.diff(ends[0])), ends.shape[1] - 1)
+    width = int(side.max()) + 1
+    ends = owners_of(offsets)
+    ends *= width
+    ends += side
+    ends = ends[side > 0]
+    ends.sort()
+    ends = ends[_changes(ends)]
+    pairs = ends // width
+    last = np.append(np.flatnonzero(pairs[1:] != pairs[:-1]), len(pairs) - 1)
     linked = np.diff(last, prepend=-1)
-    lengths = ends[1, last] * (1 + 1 / linked) - 1
+    lengths = ends[last] % width * (1 + 1 / linked) - 1
     return float(len(last) * linked.sum() / lengths.sum())
 
 
@@ -191,19 +190,17 @@ def base_param(usual: int) -> Param:
 
 @dataclass(frozen=True, slots=True)
 class Tokens:
-    """The tokens of a text in order, t of them.
+    """The tokens of a piece of a text in order, t of them.
 
     Attributes:
         strings: the tokens.
-        lines: line of each, from 0, int64 (t,).
-        columns: column of its first character, from 1, int64 (t,).
-        line_count: lines of the text; what follows the last line end is one unless it is empty.
+        lines: line of each, from 0, int32 (t,).
+        columns: column of its first character, from 1, int32 (t,).
     """
 
     strings: Sequence[bytes]
-    lines: IntArray
-    columns: IntArray
-    line_count: int
+    lines: Int32Array
+    columns: Int32Array
 
     def problem(self, token: int, code: str, detail: str, *, named: bool = False) -> Problem:
         """Make a problem at a token. Sentences are lines, or named by the first token of their lines."""
@@ -221,14 +218,30 @@ class Tokens:
 
 @dataclass(frozen=True, slots=True)
 class Links:
-    """Links of a text, repeats included; `pairs` is the sentence pair of each, from 0."""
+    """Links of a text, l of them; `pairs` is the sentence pair of each, from 0: bool and int32 (l,)."""
 
-    pairs: IntArray
-    source: IntArray
-    target: IntArray
+    pairs: Int32Array
+    source: Int32Array
+    target: Int32Array
     sure: BoolArray
-    lines: IntArray
-    columns: IntArray
+    lines: Int32Array
+    columns: Int32Array
+
+    def at(self, chosen: IntArray | BoolArray) -> Links:
+        """Return the chosen links."""
+        return Links(*(column[chosen] for column in self._columns()))  # type: ignore[arg-type]
+
+    @classmethod
+    def joined(cls, pieces: list[Links]) -> Links:
+        """Return the links of all pieces, taken out of their list: no more than one column stands twice."""
+        kinds = (np.int32, np.int32, np.int32, np.bool_, np.int32, np.int32)
+        columns = [list(column) for column in zip(*(piece._columns() for piece in pieces), strict=True)]  # noqa: SLF001
+        pieces.clear()
+        found = [np.concatenate(columns.pop()) if columns else np.zeros(0, kind) for kind in reversed(kinds)]
+        return cls(*reversed(found))
+
+    def _columns(self) -> tuple[Int32Array | BoolArray, ...]:
+        return (self.pairs, self.source, self.target, self.sure, self.lines, self.columns)
 
 
 def unified(text: Text) -> bytes:
@@ -244,20 +257,48 @@ def unified(text: Text) -> bytes:
     return text.replace(b"\r\n", b"\n").replace(b"\r", b"\n")
 
 
-def tokens_of(text: bytes) -> Tokens:
-    """Split at white space, keeping places."""
-    characters = np.frombuffer(text, np.uint8)
-    space = _SPACE[characters]
-    begins = ~space
-    begins[1:] &= space[:-1]
-    starts = np.flatnonzero(begins)
-    ends_of_lines = np.flatnonzero(characters == ord("\n"))
-    lines = np.searchsorted(ends_of_lines, starts)
-    line_starts = np.concatenate([[0], ends_of_lines + 1])
-    line_count = len(ends_of_lines) + (not text.endswith(b"\n"))
-    # Characters up to each byte: continuation bytes begin none.
-    counts = np.cumsum((characters & 0xC0) != 0x80)
-    return Tokens(text.split(), lines, counts[starts] - counts[line_starts[lines]] + 1, line_count)
+PIECE = 1 << 19
+"""Bytes of a text that are split at once: tokens take many times the memory of their text."""
+_BLANK = re.compile(rb"[ \t\n\x0b\x0c]")
+
+
+def lines_in(text: bytes) -> int:
+    """Count the lines; what follows the last line end is one unless it is empty."""
+    return text.count(b"\n") + (not text.endswith(b"\n"))
+
+
+def pieces_of(text: bytes) -> Iterator[Tokens]:
+    """Split a text at white space, keeping places; piece by piece, which end with a line unless it is very long."""
+    start = line = column = 0
+    while start < len(text):
+        stop = _end_of_piece(text, start)
+        characters = np.frombuffer(text, np.uint8, stop - start, start)
+        space = _SPACE[characters]
+        begins = ~space
+        begins[1:] &= space[:-1]
+        starts = np.flatnonzero(begins)
+        ends_of_lines = np.flatnonzero(characters == ord("\n"))
+        lines = np.searchsorted(ends_of_lines, starts)
+        # Characters up to each byte, and before each line: continuation bytes begin none.
+        counts = np.cumsum((characters & 0xC0) != 0x80, dtype=np.int32)
+        before = np.concatenate([[-column], counts[ends_of_lines]])
+        yield Tokens(
+            text[start:stop].split(), (lines + line).astype(np.int32), (counts[starts] - before[lines]).astype(np.int32)
+        )
+        start, line, column = stop, line + len(ends_of_lines), int(counts[-1] - before[-1])
+
+
+def _end_of_piece(text: bytes, start: int) -> int:
+    """Return where a piece ends: behind its last line, behind its last token, or behind its only token."""
+    end = start + PIECE
+    if end >= len(text):
+        return len(text)
+    line = text.rfind(b"\n", start, end) + 1
+    if line:
+        return line
+    token = max(text.rfind(blank, start, end) for blank in (b" ", b"\t", b"\x0b", b"\x0c")) + 1
+    blank = None if token else _BLANK.search(text, end)
+    return token or (len(text) if blank is None else blank.end())
 
 
 def quoted(token: bytes) -> str:
@@ -292,24 +333,58 @@ def number_of(digits: bytes, limits: Limits) -> int | Fault:
     return number
 
 
+def sorted_links(pieces: Iterable[Links]) -> Links:
+    """Sort the links by pair, source and target; one given twice counts once, sure if either is.
+
+    Pieces in the order of pairs are sorted one by one, which takes little memory.
+    """
+    done: list[Links] = []
+    together: list[Links] = []
+    for piece in map(_sorted, pieces):
+        if not len(piece.pairs):
+            continue
+        if together and int(together[-1].pairs[-1]) < int(piece.pairs[0]):
+            done.append(_merged(together))
+        together.append(piece)
+    if together:
+        done.append(_merged(together))
+    return Links.joined(done)
+
+
+def _merged(pieces: list[Links]) -> Links:
+    """Return sorted pieces as one, and empty their list."""
+    return pieces.pop() if len(pieces) == 1 else _sorted(Links.joined(pieces))
+
+
+def _sorted(links: Links) -> Links:
+    links = links.at(np.lexsort((links.target, links.source, links.pairs)))
+    first = _changes(links.pairs) | _changes(links.source) | _changes(links.target)
+    if first.all():
+        return links
+    sure = np.logical_or.reduceat(links.sure, np.flatnonzero(first))
+    return replace(links.at(first), sure=sure)
+
+
+def _changes(values: IntArray | Int32Array) -> BoolArray:
+    """Tell which values differ from the one before, bool (n,); the first does."""
+    changes = np.ones(len(values), np.bool_)
+    np.not_equal(values[1:], values[:-1], out=changes[1:])
+    return changes
+
+
 def alignments_of(
     links: Links, pair_ids: Sequence[str], sentences: Sentences, form: LinkForm | None = None
 ) -> Alignments:
-    """Sort the links by pair, source and target; one given twice counts once, sure if either is."""
-    order = np.lexsort((links.target, links.source, links.pairs))
-    ends = np.stack([links.pairs[order], links.source[order], links.target[order]])
-    first = np.ones(len(order), np.bool_)
-    first[1:] = (ends[:, 1:] != ends[:, :-1]).any(axis=0)
-    unique = order[first]
-    sure = np.logical_or.reduceat(links.sure[order], np.flatnonzero(first)) if len(order) else links.sure
+    """Return the alignments of links that are sorted (`sorted_links`)."""
+    bounds = np.arange(len(pair_ids) + 1, dtype=np.int32)
     return Alignments(
-        source=links.source[unique],
-        target=links.target[unique],
-        sure=np.asarray(sure, np.bool_),
-        offsets=offsets_of(sums_by(links.pairs[unique], len(pair_ids))),
+        source=links.source,
+        target=links.target,
+        sure=links.sure,
+        offsets=np.searchsorted(links.pairs, bounds).astype(np.int64),
         pair_ids=pair_ids,
-        lines=links.lines[unique],
-        columns=links.columns[unique],
+        lines=links.lines,
+        columns=links.columns,
         sentences=sentences,
         form=form,
     )
@@ -321,7 +396,7 @@ def form_of(name: str, values: Mapping[str, Json], usual_base: int, options: str
     return LinkForm(name, int(values["base"]) if stated else usual_base, bool(values["reversed"]), stated, options)
 
 
-def directed(form: LinkForm, first: IntArray, second: IntArray) -> tuple[IntArray, IntArray]:
+def directed(form: LinkForm, first: Int32Array, second: Int32Array) -> tuple[Int32Array, Int32Array]:
     """Return source and target positions, from 1, of the two numbers as written."""
     shift = 1 - form.base
     return (second + shift, first + shift) if form.reversed else (first + shift, second + shift)
@@ -369,13 +444,22 @@ class LineFormat(Format):
 
     def read(self, text: Text, vocabulary: Vocabulary, limits: Limits) -> Alignments:  # noqa: ARG002 - no words here
         """Read the links; a blank line is a pair without links."""
-        tokens = tokens_of(_without_prefixes(unified(text)))
-        checked_sentences(tokens.line_count, limits)
-        numbers, sure = _parsed(tokens, limits)
-        source, target = directed(self.form, numbers[:, 0], numbers[:, 1])
-        links = Links(tokens.lines, source, target, sure, tokens.lines + 1, tokens.columns)
-        check_base(links.pairs, source, target, self.form)
-        return alignments_of(links, [str(pair + 1) for pair in range(tokens.line_count)], Sentences(), self.form)
+        text = _without_prefixes(unified(text))
+        count = lines_in(text)
+        checked_sentences(count, limits)
+        links = sorted_links(self._pieces(text, limits))
+        found = alignments_of(links, [str(pair + 1) for pair in range(count)], Sentences(), self.form)
+        check_base(found)
+        return found
+
+    def _pieces(self, text: bytes, limits: Limits) -> Iterator[Links]:
+        problems = ProblemList(limits.max_problems)
+        for tokens in pieces_of(text):
+            parsed = _parsed(tokens, limits, problems)
+            if parsed is not None:
+                source, target = directed(self.form, parsed[:, 0], parsed[:, 1])
+                yield Links(tokens.lines, source, target, parsed[:, 2] != 0, tokens.lines + 1, tokens.columns)
+        problems.raise_if_any()
 
     def write(self, treebank: Alignments) -> str:
         """Write the links in order of source and target word, one line a pair.
@@ -405,18 +489,24 @@ def numbers_of_links(form: LinkForm, treebank: Alignments) -> tuple[list[int], l
     return (ends[0] - shift).tolist(), (ends[1] - shift).tolist()
 
 
-def _parsed(tokens: Tokens, limits: Limits) -> tuple[IntArray, BoolArray]:
-    """Return first and second number of each link, int64 (t, 2), and whether it is sure, bool (t,)."""
+def _parsed(tokens: Tokens, limits: Limits, problems: ProblemList) -> Int32Array | None:
+    """Return first and second number of each link, and 1 where it is sure, int32 (t, 3); None once there are problems.
+
+    Only the problems that are shown are made.
+    """
     link_of = {token: _link(token, limits) for token in set(tokens.strings)}
-    if any(isinstance(link, Fault) for link in link_of.values()):
-        problems = ProblemList(limits.max_problems)
-        for index, token in enumerate(tokens.strings):
-            fault = link_of[token]
-            if isinstance(fault, Fault):
-                problems.add(tokens.problem(index, fault.code, f"{quoted(token)} {fault.what}. {_FORM}"))
-        problems.raise_if_any()
-    values = np.array([link_of[token] for token in tokens.strings], np.int64).reshape(-1, 3)
-    return values[:, :2], values[:, 2] != 0
+    faults = {token: link for token, link in link_of.items() if isinstance(link, Fault)}
+    if faults:
+        faulty = [index for index, token in enumerate(tokens.strings) if token in faults]
+        shown = faulty[: problems.cap - len(problems.problems)]
+        for index in shown:
+            token = tokens.strings[index]
+            fault = faults[token]
+            problems.add(tokens.problem(index, fault.code, f"{quoted(token)} {fault.what}. {_FORM}"))
+        problems.total += len(faulty) - len(shown)
+    if problems.total:
+        return None
+    return np.array([link_of[token] for token in tokens.strings], np.int32).reshape(-1, 3)
 
 
 def is_number(field: bytes) -> bool:
@@ -462,19 +552,23 @@ def _without_prefixes(text: bytes) -> bytes:
     """Blank out what some aligners print beside the links: the sentences and a score, or a running number and a tab."""
     if b"|||" not in text and b"\t" not in text:
         return text
-    lines = text.split(b"\n")
-    numbers: list[int] = []
-    for index, line in enumerate(lines):
+    found = bytearray()
+    first: int | None = None
+    count = 0
+    for index, line in enumerate(BytesIO(text)):
         prefix, end = _place_of_links(line)
         number, tab, _ = line.partition(b"\t")
         if not prefix and tab and number.isdigit():
             prefix = len(number) + 1
-            numbers.append(int(number[:MAX_DIGITS]))
-            if numbers[-1] != numbers[0] + len(numbers) - 1:
+            value = int(number[:MAX_DIGITS])
+            first = value if first is None else first
+            if value != first + count:
                 raise InputError(_unordered(index + 1, quoted(number)))
-        if prefix or end < len(line):
-            lines[index] = b" " * len(line[:prefix].decode("utf-8")) + line[prefix:end]
-    return b"\n".join(lines)
+            count += 1
+        found += b" " * len(line[:prefix].decode("utf-8")) + line[prefix:end]
+        if end < len(line):
+            found += b"\n"
+    return bytes(found)
 
 
 def _unordered(line: int, number: str) -> Problem:

@@ -143,7 +143,7 @@ class RowFormat(Generic[_T]):
         if unreadable:
             outline, kept = without_sentences(outline, unreadable)
             fields = None if fields is None else fields.of_lines(kept)
-        if fields is None and not len(outline.misplaced):
+        if fields is None and not len(outline.misplaced) and not outline.hollow.any():
             fields = self.fields_of(outline)
         if fields is None:
             findings = self.layout(outline)
@@ -173,7 +173,7 @@ def without_sentences(outline: Outline, lost: Iterable[int]) -> tuple[Outline, B
     gone = np.zeros(len(outline.sent_ids), np.bool_)
     gone[list(lost)] = True
     kept = ~gone[outline.sentences]
-    rows = {name: getattr(outline, name)[kept] for name in ("starts", "ends", "lines", "sentences")}
+    rows = {name: getattr(outline, name)[kept] for name in ("starts", "ends", "lines", "sentences", "hollow")}
     offsets = offsets_of(np.where(gone, 0, np.diff(outline.row_offsets)))
     misplaced = outline.misplaced[~gone[_sentences_at(outline, outline.misplaced)]]
     return replace(outline, **rows, row_offsets=offsets, misplaced=misplaced), kept

@@ -11,14 +11,14 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from treescore.core.arrays import BoolArray, FloatArray, IntArray, offsets_of, sums_by
+from treescore.core.arrays import BoolArray, FloatArray, Int32Array, IntArray, offsets_of, sums_by
 from treescore.core.columns import Lists, Numbers, Records, Rows, Strings
 from treescore.core.params import Json
 from treescore.core.registry import NO_PARTNER, SKIP, Marks, MarkState, Outcome, TokenBits, all_ok
 from treescore.core.scores import Joined, Ratio, Score, ScoreTable, errors_param, f1_score, harmonic, ratio_score
 from treescore.core.text import Limits
 from treescore.core.trees import IN_A_BENCHMARK, Alignments, LinkForm
-from treescore.errors import Problem
+from treescore.errors import InputError, Problem
 from treescore.formats.shared.links import FEWEST_PAIRS
 from treescore.metrics.alignment import link_sets
 
@@ -55,6 +55,7 @@ def table_of(alpha: float) -> ScoreTable:
         ratios=_OCH_NEY,
         join=weighted_harmonic(alpha),
         undefined=_UNDEFINED,
+        one_sided=alpha in (0.0, 1.0),
     )
     return ScoreTable(COUNT_NAMES, (*_SCORES, fraser_marcu, *_COVERAGE))
 
@@ -198,15 +199,15 @@ class Comparison:
         """Counts of each pair, int64 (n, 7), columns as LINK_COUNTS."""
         gold, system = self.gold, self.system
         columns = (
-            system.rows,
-            gold.rows[gold.sure],
-            gold.rows,
-            system.rows[self.in_sure],
-            system.rows[self.in_possible],
-            system.rows[system.sure],
-            system.rows[system.sure & self.in_sure],
+            (system, ...),
+            (gold, gold.sure),
+            (gold, ...),
+            (system, self.in_sure),
+            (system, self.in_possible),
+            (system, system.sure),
+            (system, system.sure & self.in_sure),
         )
-        return np.stack([sums_by(column, self.pairs) for column in columns], axis=1)
+        return np.stack([sums_by(side.rows[which], self.pairs) for side, which in columns], axis=1)
 
 
 def compare_links(index: link_sets.GoldIndex, system: link_sets.Links, pairs: int) -> Comparison:
@@ -232,8 +233,8 @@ def outcome_of(comparison: Comparison, warnings: list[Problem], empty: BoolArray
         status[empty] = SKIP
         charge_links(rows, LINK_COUNTS, empty)
     gold, system = comparison.gold, comparison.system
-    wrong = _by_pair(system.only(~comparison.in_possible), comparison.pairs)
-    missed = _by_pair(gold.only(~comparison.found_in_system), comparison.pairs)
+    wrong = _by_pair(system, ~comparison.in_possible, comparison.pairs)
+    missed = _by_pair(gold, ~comparison.found_in_system, comparison.pairs)
 
     def details(start: int, stop: int) -> Records:
         return Records({"wrong": _listed_links(*wrong, start, stop), "missed": _listed_links(*missed, start, stop)})
@@ -253,20 +254,22 @@ def outcome_of(comparison: Comparison, warnings: list[Problem], empty: BoolArray
     )
 
 
-def _bits(rows: IntArray, bits: BoolArray, mask: BoolArray, pairs: int) -> TokenBits:
-    order = np.argsort(rows[mask], kind="stable")
-    return TokenBits(bits[mask][order], offsets_of(sums_by(rows[mask], pairs)))
+def _bits(rows: Int32Array, bits: BoolArray, mask: BoolArray, pairs: int) -> TokenBits:
+    chosen = link_sets.by_row(rows, mask)
+    return TokenBits(bits[chosen], offsets_of(sums_by(rows[chosen], pairs)))
 
 
-def _by_pair(links: link_sets.Links, pairs: int) -> tuple[link_sets.Links, IntArray, IntArray]:
-    return links, np.argsort(links.rows, kind="stable"), offsets_of(sums_by(links.rows, pairs))
+def _by_pair(links: link_sets.Links, mask: BoolArray, pairs: int) -> tuple[link_sets.Links, Int32Array, IntArray]:
+    chosen = link_sets.by_row(links.rows, mask).astype(np.int32)
+    return links, chosen, offsets_of(sums_by(links.rows[chosen], pairs))
 
 
-def _listed_links(links: link_sets.Links, order: IntArray, offsets: IntArray, start: int, stop: int) -> Lists:
+def _listed_links(links: link_sets.Links, order: Int32Array, offsets: IntArray, start: int, stop: int) -> Lists:
     bounds = offsets[start : stop + 1]
     chosen = order[bounds[0] : bounds[-1]]
     kinds = Strings(links.sure[chosen].astype(np.int64), _KINDS)
-    return Lists(bounds - bounds[0], Rows([Numbers(links.source[chosen]), Numbers(links.target[chosen]), kinds]))
+    ends = (Numbers(end[chosen].astype(np.int64)) for end in (links.source, links.target))
+    return Lists(bounds - bounds[0], Rows([*ends, kinds]))
 
 
 def link_errors(links: Mapping[str, Json]) -> Iterator[dict[str, Json]]:
@@ -308,27 +311,40 @@ def readings_checked(
     limits: Limits,
     forms: tuple[LinkForm | None, LinkForm | None],
 ) -> list[Problem]:
-    """Return a warning if an output fits gold far better under another reading of its indices.
+    """Return a warning if an output fits gold far better under another reading of its indices, or is out of range.
 
     `forms` are how gold and the output were read.
 
     Raises:
-        InputError: as `check_range`, unless another reading explains the links and the base is stated or the text is
-            too small to be judged.
+        InputError: as `check_range`, unless under another reading all links are in range, and the base is stated or
+            the text is too small to be judged.
     """
     form = forms[1]
     believed = form is None or form.stated or len(np.unique(system.rows)) < FEWEST_PAIRS
     reading, fall = better_reading(gold, system, pairs, lengths)
-    if lengths is not None and not (believed and reading is not None):
-        link_sets.check_range(system, lengths, (), limits.max_problems, form)
     warnings = [] if reading is None else [misread_warning(reading, fall, *forms)]
-    if len(gold) and gold.sure.all() and not system.sure.all():
-        detail = (
-            "The output has possible links, gold has none: the two may be swapped. Give gold first. If they are not "
-            "swapped, the output's possible links count as all others."
-        )
-        warnings.append(Problem("alignment-swapped", detail))
-    return warnings
+    swapped = _swapped(gold, system)
+    if lengths is None:
+        return warnings + swapped
+    try:
+        link_sets.check_range(system, lengths, (), limits.max_problems, form)
+    except InputError as outside:
+        # whether it is refused must not tell how well the output fits gold
+        if not believed or all(link_sets.out_of_range(links, lengths).any() for _, links in link_sets.readings(system)):
+            raise
+        return (warnings or list(outside.problems)) + swapped
+    return warnings + swapped
+
+
+def _swapped(gold: link_sets.Links, system: link_sets.Links) -> list[Problem]:
+    """Warn of an output with possible links beside a gold without any."""
+    if not len(gold) or not gold.sure.all() or system.sure.all():
+        return []
+    detail = (
+        "The output has possible links, gold has none: the two may be swapped. Give gold first. If they are not "
+        "swapped, the output's possible links count as all others."
+    )
+    return [Problem("alignment-swapped", detail)]
 
 
 def better_reading(

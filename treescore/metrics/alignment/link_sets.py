@@ -12,7 +12,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from treescore.core.arrays import BoolArray, IntArray, offsets_of, owners_of, sums_by
+from treescore.core.arrays import BoolArray, Int32Array, IntArray, offsets_of, owners_of, sums_by
 from treescore.core.params import Json
 from treescore.core.text import Limits
 from treescore.core.trees import Alignments, LinkForm
@@ -22,7 +22,11 @@ from treescore.formats.shared.links import base_problem, lines_of_names
 
 MAX_TEXT = 10_000_000
 """Most words of all sentences together, where their lengths are given."""
+MAX_COMPLETED = 2_000_000
+"""Most of them where a link to NULL is made for each: a length is a few bytes, and may stand for 100,000 links."""
 SOURCE_AND_TARGET = ("source", "target")
+AT_ONCE = 1 << 18
+"""Links that are looked up, or counted, at once."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,36 +34,50 @@ class Links:
     """The l links of one side over gold's sentence pairs.
 
     Attributes:
-        rows: gold pair at which each link is counted, from 0, int64 (l,).
-        source, target: positions, 0 is NULL, int64 (l,).
+        rows: gold pair at which each link is counted, from 0, int32 (l,).
+        source, target: positions, 0 is NULL, int32 (l,).
         sure: bool (l,).
         in_gold: whether gold has the link's sentence; other links cannot be right, bool (l,).
         lines, columns: place of the link in its text; empty where unknown.
     """
 
-    rows: IntArray
-    source: IntArray
-    target: IntArray
+    rows: Int32Array
+    source: Int32Array
+    target: Int32Array
     sure: BoolArray
     in_gold: BoolArray
-    lines: IntArray
-    columns: IntArray
+    lines: Int32Array
+    columns: Int32Array
 
     def __len__(self) -> int:
         return len(self.rows)
 
     def only(self, mask: BoolArray) -> Links:
         """Return the links where `mask`, bool (l,), is true."""
+        return self if mask.all() else self.at(mask)
+
+    def at(self, chosen: BoolArray | IntArray | slice) -> Links:
+        """Return the chosen links."""
         has_places = bool(len(self.lines))
         return Links(
-            self.rows[mask],
-            self.source[mask],
-            self.target[mask],
-            self.sure[mask],
-            self.in_gold[mask],
-            self.lines[mask] if has_places else self.lines,
-            self.columns[mask] if has_places else self.columns,
+            self.rows[chosen],
+            self.source[chosen],
+            self.target[chosen],
+            self.sure[chosen],
+            self.in_gold[chosen],
+            self.lines[chosen] if has_places else self.lines,
+            self.columns[chosen] if has_places else self.columns,
         )
+
+    def blocks(self) -> Iterator[Links]:
+        """Yield the links in the order of their pairs, some whole pairs at a time: counting takes memory for each."""
+        ordered = self if _ascend(self.rows) else self.at(np.argsort(self.rows, kind="stable"))
+        start = 0
+        while start < len(self):
+            row = ordered.rows[min(start + AT_ONCE, len(self)) - 1]
+            stop = int(np.searchsorted(ordered.rows, row, "right"))
+            yield ordered.at(slice(start, stop))
+            start = stop
 
 
 def links_of(alignments: Alignments, rows: IntArray | None = None) -> Links:
@@ -67,18 +85,18 @@ def links_of(alignments: Alignments, rows: IntArray | None = None) -> Links:
 
     Links of sentences that gold lacks are counted at the gold sentence before them, so that no link is lost.
     """
-    owners = owners_of(alignments.offsets)
+    counts = np.diff(alignments.offsets)
     gold_rows = np.arange(len(alignments), dtype=np.int64) if rows is None else rows
     nearest_rows = (
         np.maximum.accumulate(np.where(gold_rows >= 0, np.arange(len(gold_rows)), 0)) if len(gold_rows) else gold_rows
     )
     counted_at = np.maximum(gold_rows[nearest_rows], 0)
     return Links(
-        counted_at[owners],
+        np.repeat(counted_at.astype(np.int32), counts),
         alignments.source,
         alignments.target,
         alignments.sure,
-        gold_rows[owners] >= 0,
+        np.repeat(gold_rows >= 0, counts),
         alignments.lines,
         alignments.columns,
     )
@@ -168,7 +186,7 @@ def _not_in_gold(system: Alignments, unmatched: IntArray) -> Problem:
     )
 
 
-def checked_lengths(lengths: Sequence[tuple[int, int]], limits: Limits) -> IntArray:
+def checked_lengths(lengths: Sequence[tuple[int, int]], limits: Limits, most: int = MAX_TEXT) -> IntArray:
     """Return the lengths of a request's pairs in words, source and target: int64 (n, 2).
 
     Raises:
@@ -182,8 +200,10 @@ def checked_lengths(lengths: Sequence[tuple[int, int]], limits: Limits) -> IntAr
             f"The lengths of pair {pair + 1} are {list(lengths[pair])}. Each must be 0 to {limits.max_words} words."
         )
         raise InputError(Problem("alignment-bad-length", detail, sentence=pair + 1))
-    if int(array.sum()) > MAX_TEXT:
-        detail = f"The lengths sum to {int(array.sum())} words, which exceeds {MAX_TEXT}."
+    if int(array.sum()) > most:
+        detail = f"The lengths sum to {int(array.sum())} words, which exceeds {most}."
+        if most < MAX_TEXT:
+            detail += ' Set "null_links" to "keep" or "drop", or score fewer pairs.'
         raise LimitError(Problem("alignment-too-many-words", detail))
     return array
 
@@ -234,9 +254,9 @@ def completed(links: Links, lengths: IntArray) -> Links:
         words = links.in_gold & (ends > 0) & (ends <= lengths[links.rows, side])
         unlinked = np.ones(int(offsets[-1]), np.bool_)
         unlinked[offsets[links.rows[words]] + ends[words] - 1] = False
-        rows = np.repeat(np.arange(len(lengths), dtype=np.int64), lengths[:, side])[unlinked]
-        positions = np.flatnonzero(unlinked) - offsets[rows] + 1
-        null = np.zeros(len(rows), np.int64)
+        rows = np.repeat(np.arange(len(lengths), dtype=np.int32), lengths[:, side])[unlinked]
+        positions = (np.flatnonzero(unlinked) - offsets[rows] + 1).astype(np.int32)
+        null = np.zeros(len(rows), np.int32)
         possible = np.zeros(len(rows), np.bool_)
         source, target = (positions, null) if side == 0 else (null, positions)
         added.append(Links(rows, source, target, possible, ~possible, links.lines[:0], links.columns[:0]))
@@ -257,24 +277,40 @@ class GoldIndex:
     def __init__(self, links: Links) -> None:
         self.links = links
         self._width = 1 + max((int(end.max()) for end in (links.source, links.target) if len(end)), default=0)
-        keys = self._keys(links)
-        self._order = np.argsort(keys, kind="stable")
-        self._keys_in_order = keys[self._order]
+        self._keys_in_order = self._keys(links)
+        self._order: IntArray | None = None
+        if not _ascend(self._keys_in_order):
+            self._order = np.argsort(self._keys_in_order, kind="stable")
+            self._keys_in_order = self._keys_in_order[self._order]
 
-    def find(self, system: Links) -> IntArray:
-        """Return the index of the gold link that equals each of the system's l links, -1 for none: int64 (l,)."""
-        result = np.full(len(system), -1, np.int64)
-        if not len(self.links):
-            return result
-        keys = self._keys(system)
-        indices = np.minimum(np.searchsorted(self._keys_in_order, keys), len(self._order) - 1)
-        inside = system.in_gold & (system.source < self._width) & (system.target < self._width)
-        equal = inside & (self._keys_in_order[indices] == keys)
-        result[equal] = self._order[indices[equal]]
+    def find(self, system: Links) -> Int32Array:
+        """Return the index of the gold link that equals each of the system's l links, -1 for none: int32 (l,)."""
+        result = np.full(len(system), -1, np.int32)
+        for start in range(0, len(system) if len(self.links) else 0, AT_ONCE):
+            some = system.at(slice(start, start + AT_ONCE))
+            keys = self._keys(some)
+            indices = np.minimum(np.searchsorted(self._keys_in_order, keys), len(self.links) - 1)
+            inside = some.in_gold & (some.source < self._width) & (some.target < self._width)
+            equal = np.flatnonzero(inside & (self._keys_in_order[indices] == keys))
+            result[start + equal] = indices[equal] if self._order is None else self._order[indices[equal]]
         return result
 
     def _keys(self, links: Links) -> IntArray:
-        return (links.rows * self._width + links.source) * self._width + links.target
+        keys = links.rows.astype(np.int64)
+        for end in (links.source, links.target):
+            keys *= self._width
+            keys += end
+        return keys
+
+
+def by_row(rows: Int32Array, mask: BoolArray) -> IntArray:
+    """Return the links where a mask, bool (l,), is true, in the order of their pairs."""
+    chosen = np.flatnonzero(mask)
+    return chosen if _ascend(rows) else chosen[np.argsort(rows[chosen], kind="stable")]
+
+
+def _ascend(values: IntArray | Int32Array) -> bool:
+    return bool((values[1:] >= values[:-1]).all())
 
 
 @dataclass(frozen=True, slots=True)
@@ -390,8 +426,8 @@ class Groups(NamedTuple):
     """
 
     starts: IntArray
-    rows: IntArray
-    words: IntArray
+    rows: Int32Array
+    words: Int32Array
     links: IntArray
 
 
@@ -403,7 +439,15 @@ def word_counts(links: Links, pairs: int, lengths: IntArray | None) -> IntArray:
         pairs: number of sentence pairs.
         lengths: words of source and target side, int64 (n, 2), or None.
     """
-    known = _between_words(links)
+    words = np.zeros((pairs, 2), np.int64) if lengths is None else lengths
+    counts = np.zeros((pairs, 4), np.int64)
+    for block in _between_words(links).blocks():
+        first, last = int(block.rows[0]), int(block.rows[-1]) + 1
+        counts[first:last] += _counts_of_block(replace(block, rows=block.rows - first), last - first)
+    return np.concatenate([counts, words], axis=1)
+
+
+def _counts_of_block(known: Links, pairs: int) -> IntArray:
     by_source = _groups(known.rows, known.source, known.target)
     order = np.lexsort((known.source, known.target, known.rows))
     by_target = _groups(known.rows, known.target, known.source)
@@ -416,8 +460,7 @@ def word_counts(links: Links, pairs: int, lengths: IntArray | None) -> IntArray:
         sums_by(by_target.rows[internal], pairs),
         sums_by(by_target.rows[:-1][_external(by_target, sources, first)], pairs),
     )
-    words = np.zeros((pairs, 2), np.int64) if lengths is None else lengths
-    return np.concatenate([np.stack(columns, axis=1), words], axis=1)
+    return np.stack(columns, axis=1)
 
 
 def fertility(links: Links, lengths: IntArray | None) -> list[Mapping[str, Json]]:
@@ -425,11 +468,12 @@ def fertility(links: Links, lengths: IntArray | None) -> list[Mapping[str, Json]
 
     Words without links are counted where `lengths`, int64 (n, 2), are known.
     """
-    known = _between_words(links)
-    sides = [
-        np.bincount(_groups(known.rows, own, other).links, minlength=1)
-        for own, other in ((known.source, known.target), (known.target, known.source))
-    ]
+    sides = [np.zeros(1, np.int64), np.zeros(1, np.int64)]
+    for block in _between_words(links).blocks():
+        for side, (own, other) in enumerate(((block.source, block.target), (block.target, block.source))):
+            found = np.bincount(_groups(block.rows, own, other).links, minlength=len(sides[side]))
+            found[: len(sides[side])] += sides[side]
+            sides[side] = found
     if lengths is not None:
         for side, counts in enumerate(sides):
             counts[0] = int(lengths[:, side].sum()) - int(counts.sum())
@@ -445,7 +489,7 @@ def _between_words(links: Links) -> Links:
     return without_null(links.only(links.in_gold))
 
 
-def _groups(rows: IntArray, own: IntArray, other: IntArray) -> Groups:
+def _groups(rows: Int32Array, own: Int32Array, other: Int32Array) -> Groups:
     """Group links by the word of one side; no link stands twice."""
     order = np.lexsort((other, own, rows))
     rows, own = rows[order], own[order]
@@ -455,7 +499,7 @@ def _groups(rows: IntArray, own: IntArray, other: IntArray) -> Groups:
     return Groups(starts, rows[starts], own[starts], np.diff(starts, append=len(order)))
 
 
-def _external(groups: Groups, sources: IntArray, first: IntArray) -> IntArray:
+def _external(groups: Groups, sources: Int32Array, first: Int32Array) -> IntArray:
     """Find the linked target words after which the source words do not go on: indices of all groups but the last.
 
     Args:

@@ -158,7 +158,8 @@ class Alignment(Metric):
                 detail = 'Completing links to NULL requires lengths. Send {"items": {"lengths": [[7, 8], ...]}}.'
                 raise InputError(Problem("alignment-lengths-needed", detail))
             return
-        lengths = link_sets.checked_lengths(items.lengths, limits)
+        most = link_sets.MAX_COMPLETED if self.values["null_links"] == "complete" else link_sets.MAX_TEXT
+        lengths = link_sets.checked_lengths(items.lengths, limits, most)
         link_sets.check_range(
             link_sets.links_of(gold), lengths, gold.sentences.sent_ids, limits.max_problems, gold.form
         )

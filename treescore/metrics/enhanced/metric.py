@@ -133,7 +133,7 @@ class Enhanced(registry.Metric):
 
         Raises:
             InputError: the texts differ, or DEPS cannot be read and the format was not asked to go on.
-            LimitError: too many paths through empty nodes, or as `alignment_of`.
+            LimitError: too many paths through empty nodes.
         """
         del items
         unreadable = unreadable_of(system)

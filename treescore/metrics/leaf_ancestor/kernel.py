@@ -226,30 +226,23 @@ def edit_distance(a: IntArray, b: IntArray, costs: Costs, row: FloatArray) -> fl
     return float(row[len(b)])
 
 
-class Bounds(NamedTuple):
-    """The most cells of the distance tables of one sentence and of the whole text."""
-
-    sentence: int
-    text: int
-
-
 class WordScores(NamedTuple):
     """The scores of w gold words.
 
     Attributes:
         scores: of each word, 0 to 1, NaN in sentences that are not usable, float64 (w,).
         lineages: a hash of each word's gold lineage, int64 (w,).
-        failed: the sentence that exceeded a bound, or -1; the words from there on have no score.
+        complete: whether the bound was kept; if not, the last words have no score.
     """
 
     scores: FloatArray
     lineages: IntArray
-    failed: int
+    complete: bool
 
 
 @compiled
-def word_scores(gold: Chains, system: Chains, usable: BoolArray, costs: Costs, bounds: Bounds) -> WordScores:
-    """Score every word of the sentences that are usable, bool (n,).
+def word_scores(gold: Chains, system: Chains, usable: BoolArray, costs: Costs, bound: int) -> WordScores:
+    """Score every word of the sentences that are usable, bool (n,), unless all tables have more cells than `bound`.
 
     The memory is that of two lineages. Equal ends of two lineages are cut off before the distance is computed, which
     does not change it: matching equal ends never costs more than replacing them.
@@ -261,13 +254,12 @@ def word_scores(gold: Chains, system: Chains, usable: BoolArray, costs: Costs, b
         longest = max(longest, length + MARKERS + 1)
     for length in system.lengths:
         longest = max(longest, length + MARKERS + 1)
-    total_cells = 0
+    cells = 0
     a, b, row = np.empty(longest, np.int64), np.empty(longest, np.int64), np.empty(longest)
     for sentence in range(len(gold.offsets) - 1):
         if not usable[sentence]:
             continue
         first, other = gold.offsets[sentence], system.offsets[sentence]
-        cells = 0
         for position in range(gold.offsets[sentence + 1] - first):
             length = write_lineage(gold, first + position, position, a)
             hashes[first + position] = hash_lineage(a, length)
@@ -283,12 +275,11 @@ def word_scores(gold: Chains, system: Chains, usable: BoolArray, costs: Costs, b
                 distance = float(length + width - 2 * head)
             else:
                 cells += (length - head) * (width - head)
-                if cells > bounds.sentence or total_cells + cells > bounds.text:
-                    return WordScores(scores, hashes, sentence)
+                if cells > bound:
+                    return WordScores(scores, hashes, False)
                 distance = edit_distance(a[head:length], b[head:width], costs, row)
             scores[first + position] = 1.0 - distance / total if total > 0 else 1.0
-        total_cells += cells
-    return WordScores(scores, hashes, -1)
+    return WordScores(scores, hashes, True)
 
 
 @compiled
@@ -370,14 +361,16 @@ def lineage_text(chains: Chains, names: Sequence[str], word: int, position: int,
     return " ".join([*(names[symbol] for symbol in head), ELLIPSIS, *(names[symbol] for symbol in tail)])
 
 
-def cell_bounds(chains: Chains) -> IntArray:
-    """Return depth times words of each sentence: int64 (n,)."""
+def cell_bounds(chains: Chains) -> tuple[IntArray, FloatArray]:
+    """Return of each sentence depth times words, and the sum of the squared lengths of its lineages, (n,) each."""
     words = np.diff(chains.offsets)
     filled = np.flatnonzero(words)
-    cells = np.zeros(len(words), np.int64)
+    cells, squares = np.zeros(len(words), np.int64), np.zeros(len(words))
     if len(filled):
-        cells[filled] = np.maximum.reduceat(chains.lengths, chains.offsets[filled]) * words[filled]
-    return cells
+        starts = chains.offsets[filled]
+        cells[filled] = np.maximum.reduceat(chains.lengths, starts) * words[filled]
+        squares[filled] = np.add.reduceat((chains.lengths + float(MARKERS)) ** 2, starts)
+    return cells, squares
 
 
 def gap_chains(treebank: DiscontinuousTreebank, deletions: Deletions, *, boundaries: bool) -> Chains:

@@ -12,7 +12,7 @@ import numpy as np
 from treescore.core import columns, registry
 from treescore.core.arrays import BoolArray, FloatArray, IntArray, grouped, largest_first
 from treescore.core.discontinuity import with_gaps
-from treescore.core.jit import attempts
+from treescore.core.jit import NO_BOUND, attempts
 from treescore.core.params import BOOLEAN, Json, Param
 from treescore.core.scores import ZERO, ScoreTable, errors_param, ratio_score
 from treescore.core.structure import NONE
@@ -112,7 +112,10 @@ def cost_function(cost: Json, preset: Json) -> kernel.CostFunction:
 COUNT_NAMES = ("words", "word_score_sum", "sentences", "sentence_score_sum", "error", "skip")
 NOTHING_SCORED = "no sentence could be compared"
 TABLES, WHOLE_TEXT = 10, 50
-"""The limits on a sentence's distance tables and on a whole text, as multiples of that on depth times words."""
+"""The limits on a sentence's distance tables and on a whole text, as multiples of that on depth times words.
+
+Each side has its share, so that no pair of texts exceeds them: whether one does would tell the lineages of gold.
+"""
 CELL = 2
 """How many elements cost what a cell of a distance table does."""
 
@@ -194,26 +197,28 @@ class LeafAncestor(registry.Metric):
         """Return the means over words and over sentences."""
         return TABLE
 
+    def check_gold(self, gold: Treebank, items: registry.ItemInfo, limits: Limits) -> None:
+        """Check that gold keeps to its share of the limit. Raises LimitError as `evaluate`."""
+        del items
+        self._checked_chains(gold, limits)
+
     def evaluate(self, gold: Treebank, system: Treebank, items: registry.ItemInfo, limits: Limits) -> registry.Outcome:  # noqa: ARG002 - no item changes a count
         """Score each word; sentences whose words differ from gold's have status ERROR.
 
         Raises:
-            LimitError: `lineage-limit`, depth times words, or the distance tables, exceed the limit.
+            LimitError: `lineage-limit`, the output exceeds its share of the limit.
         """
+        read, own = system, self._checked_chains(system, limits)
         check = check_words(gold, system)
         warnings = first_unreadable(system, limits.max_problems) if isinstance(system, DependencyTreebank) else []
         usable = check.status == registry.OK
         gold, system = self._compared(gold, system, usable)
-        chains = self._chains(gold), self._chains(system)
-        _check_bound(chains, usable, limits)
+        chains = self._chains(gold), own if system is read else self._chains(system)
         costs = self._cost.over(gold.vocabulary, *(side.labels for side in chains))
-        bound = limits.max_lineage_cells
-        for allowed in attempts(kernel.word_scores, WHOLE_TEXT * bound, CELL):
-            result = kernel.word_scores(*chains, usable, costs, kernel.Bounds(TABLES * bound, allowed))
-            if result.failed < 0:
+        for allowed in attempts(kernel.word_scores, NO_BOUND, CELL):
+            result = kernel.word_scores(*chains, usable, costs, allowed)
+            if result.complete:
                 break
-        else:
-            raise _too_costly(result.failed, bound)
         rows = self._rows(gold, check, result.scores)
         scored = _Scored(gold, system, *chains, result.scores, result.lineages, self._regularity)
         return registry.Outcome(
@@ -270,6 +275,26 @@ class LeafAncestor(registry.Metric):
             return kernel.gap_chains(treebank, self._deletions, boundaries=boundaries)
         return kernel.chains_of(treebank, boundaries=boundaries)
 
+    def _checked_chains(self, treebank: Treebank, limits: Limits) -> kernel.Chains:
+        """Check one side as it was read: which words are deleted is gold's to decide, and makes no lineage longer."""
+        if self._discodop and isinstance(treebank, ConstituentTreebank):
+            treebank = with_gaps(treebank)
+        chains = self._chains(treebank)
+        cells, squares = kernel.cell_bounds(chains)
+        bound = limits.max_lineage_cells
+        exceeded = (cells > bound) | (np.cumsum(cells) > WHOLE_TEXT * bound)
+        exceeded |= (squares > TABLES * bound) | (np.cumsum(squares) > WHOLE_TEXT * bound)
+        if exceeded.any():
+            sentence = int(exceeded.argmax())
+            detail = (
+                f"Sentence {sentence + 1} exceeds the limit of leaf-ancestor. Depth times words may be {bound} in a "
+                f"sentence and {WHOLE_TEXT} times that in a text; the squares of the lengths of lineages may sum to "
+                f"{TABLES} and {WHOLE_TEXT} times that. Split the sentence, or remove redundant levels (transform "
+                "collapse-unary)."
+            )
+            raise LimitError(Problem("lineage-limit", detail, sentence=sentence + 1))
+        return chains
+
     def _rows(self, gold: Treebank, check: WordCheck, scores: FloatArray) -> FloatArray:
         words = np.diff(gold.word_offsets)
         usable = check.status == registry.OK
@@ -283,24 +308,6 @@ class LeafAncestor(registry.Metric):
         rows[:, 4] = check.status == registry.ERROR
         rows[:, 5] = check.status == registry.SKIP
         return rows
-
-
-def _check_bound(chains: tuple[kernel.Chains, kernel.Chains], usable: Any, limits: Limits) -> None:
-    for side in chains:
-        cells = kernel.cell_bounds(side) * usable
-        exceeded = (cells > limits.max_lineage_cells) | (np.cumsum(cells) > WHOLE_TEXT * limits.max_lineage_cells)
-        if exceeded.any():
-            raise _too_costly(int(exceeded.argmax()), limits.max_lineage_cells)
-
-
-def _too_costly(sentence: int, bound: int) -> LimitError:
-    detail = (
-        f"Sentence {sentence + 1} exceeds the limit of leaf-ancestor. Depth times words may be {bound} "
-        f"in a sentence and {WHOLE_TEXT} times that in a text; the cells of distance tables may be {TABLES} "
-        f"and {WHOLE_TEXT} times that. Split the sentence, or remove redundant levels (transform "
-        "collapse-unary)."
-    )
-    return LimitError(Problem("lineage-limit", detail, sentence=sentence + 1))
 
 
 @dataclass(frozen=True)

@@ -101,9 +101,8 @@ def read_training(text: str, limits: Limits, *, compat: bool) -> Training:
         )
         raise LimitError(Problem("training-text-too-large", detail, pointer="/train"))
     with placed("/train"):
-        treebank = read_cupt(data, Vocabulary(), limits, ranges=not compat)
-        side = Side(treebank, np.zeros(len(treebank.expression_ids), np.int64))
-        check_spans(side)
+        treebank = read_cupt(data, Vocabulary(), limits, ranges=not compat, any_heads=True)
+        side = check_spans(treebank)
     strings = Vocabulary()
     names = treebank.vocabulary.strings
     used = np.unique(np.concatenate([treebank.expression_words, _covered(side)]))
@@ -117,8 +116,9 @@ def read_training(text: str, limits: Limits, *, compat: bool) -> Training:
     return Training(strings, lemmas, frozenset(_span_keys(side, own(treebank.forms))), compat)
 
 
-def check_spans(side: Side) -> None:
+def check_spans(treebank: ExpressionTreebank) -> Side:
     """Check that what expressions stretch over can be compared. Raises LimitError: `too-long-expressions`."""
+    side = Side(treebank, np.zeros(len(treebank.expression_ids), np.int64))
     begins, ends = side.spans
     lengths = ends - begins
     if lengths.sum() > MAX_COVERED:
@@ -129,6 +129,7 @@ def check_spans(side: Side) -> None:
             "only those that the sentence has."
         )
         raise LimitError(Problem("too-long-expressions", detail, sentence=sentence + 1))
+    return side
 
 
 def _lemmas(treebank: ExpressionTreebank, *, fill: bool) -> IntArray:
@@ -242,7 +243,7 @@ def seen_counts(gold: Side, system: Side, training: Training, sentences: int) ->
 
 
 def slices_of(gold: Side, system: Side, training: Training | None, table: ScoreTable) -> dict[str, Documents]:
-    """Return the rows of all groupings. Raises LimitError as `pairs_of`."""
+    """Return the rows of all groupings."""
     groupings = groupings_of(gold, system, training)
     totals = []
     for grouping in groupings.values():

@@ -17,7 +17,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from treescore.core.arrays import BoolArray, IntArray, offsets_of
+from treescore.core.arrays import BoolArray, IntArray, offsets_of, owners_of, sums_by
 from treescore.core.columns import ranges_of
 from treescore.core.jit import compiled
 from treescore.core.trees import ExpressionTreebank
@@ -165,7 +165,7 @@ class _Search(NamedTuple):
 
 
 @compiled
-def paired(starts: IntArray, columns: IntArray, weights: IntArray, size: int, steps: int) -> tuple[IntArray, int]:
+def paired(starts: IntArray, columns: IntArray, weights: IntArray, size: int, steps: int) -> IntArray:
     """Pair rows with columns one to one so that the sum of weights is greatest; some may stay alone.
 
     The Hungarian method in the form of Jonker & Volgenant 1987 on sparse edges: one row after the other takes the
@@ -179,8 +179,7 @@ def paired(starts: IntArray, columns: IntArray, weights: IntArray, size: int, st
         steps: edges that may be looked at.
 
     Returns:
-        The column of each row, ALONE for none, int64 (r,); and -1, or the row at which the steps were used up, then the
-        columns are of no use.
+        The column of each row, ALONE for none, int64 (r,). Without steps left, the other rows are alone.
     """
     rows = len(starts) - 1
     search = _Search(
@@ -197,8 +196,8 @@ def paired(starts: IntArray, columns: IntArray, weights: IntArray, size: int, st
     for row in range(rows):
         steps = _place(row, starts, columns, weights, search, steps)
         if steps < 0:
-            return search.column_of, row
-    return search.column_of, -1
+            break
+    return search.column_of
 
 
 @compiled
@@ -282,9 +281,12 @@ def _exchange(row: int, sink: int, alone: int, search: _Search) -> None:
 
 
 MAX_SHARED = 5_000_000
-"""Limit on the words shared by expressions that differ, counted for each pair of them."""
+"""Limit on the words that several expressions of one side have: each counts as the square of how many these are.
+
+So two sides share no more, but for words that one of them has once. A limit on what they share would tell gold's.
+"""
 MAX_STEPS = 400_000_000
-"""Limit on the steps of the search in one text."""
+"""Limit on the steps of the search in one text. It depends on both sides, so no error tells that it was met."""
 
 
 class Pairs(NamedTuple):
@@ -328,9 +330,6 @@ def pairs_of(
         system: the other, of which l expressions.
         groups: of the expressions of both, int64 (k,) and (l,), numbered alike from 0.
         chosen: which expressions take part, bool (k,) and (l,); all unless given.
-
-    Raises:
-        LimitError: too many overlap in a sentence.
     """
     golds, systems = distinct_sets(gold, groups[0], chosen[0]), distinct_sets(system, groups[1], chosen[1])
     top = max(int(side.sets.max(initial=0)) for side in (gold, system)) + 1
@@ -344,14 +343,28 @@ def pairs_of(
     rest = np.ones(len(keys[1]), np.bool_)
     rest[same_systems] = False
     overlaps = _overlaps(golds, systems, np.flatnonzero(~equal), np.flatnonzero(rest))
-    for found in (_best_of_stars(overlaps), _searched(golds, overlaps)):
+    for found in (_best_of_stars(overlaps), _searched(overlaps)):
         partners[found.golds] = found.systems
         common[found.golds] = found.words
     return Pairs(golds, systems, partners, common, equal)
 
 
+def check_overlaps(treebank: ExpressionTreebank) -> None:
+    """Check that the expressions of one side can be paired with any others. Raises LimitError: `too-many-overlaps`."""
+    counts = np.bincount(treebank.expression_words, minlength=len(treebank.forms)).astype(np.float64)
+    shared = sums_by(owners_of(treebank.word_offsets), len(treebank), np.where(counts > 1, counts * counts, 0))
+    if shared.sum() > MAX_SHARED:
+        sentence, sent_ids = int(shared.argmax()), treebank.sentences.sent_ids
+        detail = (
+            f"Too many expressions of sentence {sentence + 1} have the same words. Write each expression once, "
+            "and only those that the sentence has."
+        )
+        name = sent_ids[sentence] if len(sent_ids) else None
+        raise LimitError(Problem("too-many-overlaps", detail, sentence=sentence + 1, sent_id=name))
+
+
 def _overlaps(golds: Distinct, systems: Distinct, left_golds: IntArray, left_systems: IntArray) -> _Overlaps:
-    """Return which of the sets that are left have words in common, in their group. Raises LimitError."""
+    """Return which of the sets that are left have words in common, in their group."""
     groups = max(int(side.groups.max(initial=0)) for side in (golds, systems)) + 1
     gold_words, gold_of = golds.words_of(left_golds)
     system_words, system_of = systems.words_of(left_systems)
@@ -361,24 +374,11 @@ def _overlaps(golds: Distinct, systems: Distinct, left_golds: IntArray, left_sys
     system_keys, system_of = system_keys[order], system_of[order]
     firsts = np.searchsorted(system_keys, gold_keys, "left")
     counts = np.searchsorted(system_keys, gold_keys, "right") - firsts
-    if counts.sum() > MAX_SHARED:
-        sentences = golds.sentences[gold_of]
-        raise _too_many(golds, int(np.bincount(sentences, counts).argmax()))
     places, _ = ranges_of(firsts, counts)
     keys = np.repeat(gold_of, counts) * max(1, len(systems.groups)) + system_of[places]
     distinct, words = np.unique(keys, return_counts=True)
     found_golds, found_systems = np.divmod(distinct, max(1, len(systems.groups)))
     return _Overlaps(found_golds, found_systems, words.astype(np.int64))
-
-
-def _too_many(golds: Distinct, sentence: int) -> LimitError:
-    sent_ids = golds.side.treebank.sentences.sent_ids
-    detail = (
-        f"The expressions of sentence {sentence + 1} overlap with too many of the other side's to be paired. Write "
-        "each expression once, and only those that the sentence has."
-    )
-    name = sent_ids[sentence] if len(sent_ids) else None
-    return LimitError(Problem("too-many-overlaps", detail, sentence=sentence + 1, sent_id=name))
 
 
 def _in_stars(overlaps: _Overlaps) -> tuple[BoolArray, BoolArray]:
@@ -401,17 +401,15 @@ def _best_of_stars(overlaps: _Overlaps) -> _Overlaps:
     return overlaps.chosen(order[firsts])
 
 
-def _searched(golds: Distinct, overlaps: _Overlaps) -> _Overlaps:
-    """Return the best pairs among the sets that are in no star. Raises LimitError."""
+def _searched(overlaps: _Overlaps) -> _Overlaps:
+    """Return the best pairs among the sets that are in no star."""
     at_gold, at_system = _in_stars(overlaps)
     left = overlaps.chosen(~(at_gold | at_system))
     if not len(left.golds):
         return left
-    own_golds, rows = np.unique(left.golds, return_inverse=True)
+    rows = np.unique(left.golds, return_inverse=True)[1]
     own_systems, columns = np.unique(left.systems, return_inverse=True)
     starts = offsets_of(np.bincount(rows).astype(np.int64))
-    partners, stopped = paired(starts, columns.astype(np.int64), left.words, len(own_systems), MAX_STEPS)
-    if stopped >= 0:
-        raise _too_many(golds, int(golds.sentences[own_golds[stopped]]))
+    partners = paired(starts, columns.astype(np.int64), left.words, len(own_systems), MAX_STEPS)
     found = np.flatnonzero(partners[rows] == columns)
     return left.chosen(found)

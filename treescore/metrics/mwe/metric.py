@@ -22,7 +22,7 @@ from treescore.core.trees import ExpressionTreebank
 from treescore.errors import placed
 from treescore.formats.cupt import check_header
 from treescore.metrics.mwe import groups
-from treescore.metrics.mwe.kernel import MAX_SHARED, pairs_of, sides_of
+from treescore.metrics.mwe.kernel import check_overlaps, pairs_of, sides_of
 from treescore.metrics.shared.examples import EXPRESSIONS
 from treescore.metrics.shared.tables import AGREES, members
 from treescore.metrics.shared.words import check_same_words, complete, no_parse
@@ -152,6 +152,7 @@ class Mwe(registry.Metric):
         ),
     }
     reads: ClassVar[tuple[type[Any], ...]] = (ExpressionTreebank,)
+    reads_heads: ClassVar[bool] = False
     examples: ClassVar[tuple[registry.Example, ...]] = (
         registry.Example("cupt", EXPRESSIONS),
         registry.Example("cupt", EXPRESSIONS, {"train": EXPRESSIONS[0][0]}),
@@ -188,6 +189,11 @@ class Mwe(registry.Metric):
         if self.values["train"] is not None and self._training is None:
             self._training = groups.read_training(self.values["train"], limits, compat=self.values["compat"])
 
+    def check_gold(self, gold: ExpressionTreebank, items: registry.ItemInfo, limits: Limits) -> None:
+        """Check that gold keeps to the limits. Raises LimitError as `evaluate`."""
+        del items, limits
+        self._check_size(gold)
+
     def evaluate(
         self, gold: ExpressionTreebank, system: ExpressionTreebank, items: registry.ItemInfo, limits: Limits
     ) -> registry.Outcome:
@@ -195,10 +201,12 @@ class Mwe(registry.Metric):
 
         Raises:
             InputError: `word-count-mismatch` or `word-mismatch`, or the training text cannot be read.
-            LimitError: too many expressions overlap, or they are too long to be compared with the training text.
+            LimitError: too many expressions of the output have the same words, or they are too long to be compared
+                with the training text.
         """
         del items
         self.check_params(limits)
+        self._check_size(system)
         system, absent = _completed(gold, system)
         check_same_words(gold, system, limits.max_problems)
         sides = sides_of(gold, system)
@@ -206,18 +214,13 @@ class Mwe(registry.Metric):
         owners = pairs.golds.sentences, pairs.systems.sentences
         rows = groups.counts_by_group(pairs, owners, len(gold))
         sizes = rows[:, 4] + rows[:, 5]
-        crowded = (rows[:, 4] * rows[:, 5]).sum() > MAX_SHARED
         if self._training is not None:
-            for side in sides:
-                groups.check_spans(side)
             rows = np.concatenate([rows, groups.seen_counts(*sides, self._training, len(gold))], axis=1)
 
         @cache
         def slices() -> dict[str, Documents]:
             return groups.slices_of(*sides, self._training, _TABLE)
 
-        if crowded:
-            slices()  # subsets may overlap more than the whole, from which equal sets are gone
         problems = {
             sentence: no_parse(system, sentence, "none of gold's expressions is found")
             for sentence in np.flatnonzero(absent).tolist()
@@ -233,6 +236,11 @@ class Mwe(registry.Metric):
             sizes=sizes,
             slices=slices,
         )
+
+    def _check_size(self, treebank: ExpressionTreebank) -> None:
+        check_overlaps(treebank)
+        if self._training is not None:
+            groups.check_spans(treebank)
 
     def errors_of(self, item: Mapping[str, Json], gold: ExpressionTreebank) -> Iterator[dict[str, Json]]:
         """Return gold's expressions that the output lacks, each with the one that is paired with it, and its others."""

@@ -20,7 +20,7 @@ from treescore.core.params import Json, Param
 from treescore.core.scores import ScoreTable
 from treescore.core.text import Limits
 from treescore.core.trees import ConstituentTreebank, DiscontinuousTreebank, Vocabulary
-from treescore.core.wording import counted
+from treescore.core.wording import counted, told_apart
 from treescore.errors import InputError, Problem
 from treescore.metrics.parseval import kernel
 from treescore.metrics.parseval.choices import AS_SPMRL, DISCODOP, MISSED, PARAMS, SKIPPED, Choices, choices_of
@@ -168,13 +168,14 @@ def _mismatch(vocabulary: Vocabulary, index: int, line: int, facts: Sequence[int
             "word-count-mismatch",
             f"The sentence has {counted(facts[kernel.SYSTEM_WORDS], 'word')} after deletions",
         )
-        gold = str(facts[kernel.GOLD_WORDS])
+        gold = f"{facts[kernel.GOLD_WORDS]}."
     else:
         word = vocabulary.strings[facts[kernel.SYSTEM_WORD]]
         code, statement = "word-mismatch", f"Word {facts[kernel.WORD] + 1} after deletions is {word!r}"
-        gold = repr(vocabulary.strings[facts[kernel.GOLD_WORD]])
+        right = vocabulary.strings[facts[kernel.GOLD_WORD]]
+        gold = f"{right!r}.{told_apart(word, right)}"
     detail = f"{statement}; gold differs. {_ADVICE}"
-    return Problem(code, detail, sentence=index + 1, line=line, gold_detail=f"{statement}; gold has {gold}. {_ADVICE}")
+    return Problem(code, detail, sentence=index + 1, line=line, gold_detail=f"{statement}; gold has {gold} {_ADVICE}")
 
 
 def _differing(
@@ -183,16 +184,17 @@ def _differing(
     """Describe how the words of sentence `index` differ from gold's; `same` tells which string stands for each."""
     if len(golds) != len(systems):
         code, statement = "word-count-mismatch", f"The sentence has {counted(len(systems), 'word')}"
-        expected = str(len(golds))
+        expected = f"{len(golds)}."
     else:
         place = int(np.flatnonzero(same[golds] != same[systems])[0])
         code = "word-mismatch"
-        statement = f"Word {place + 1} is {vocabulary.strings[systems[place]]!r}"
-        expected = repr(vocabulary.strings[golds[place]])
+        word, right = (vocabulary.strings[side[place]] for side in (systems, golds))
+        statement = f"Word {place + 1} is {word!r}"
+        expected = f"{right!r}.{told_apart(word, right)}"
     advice = "Parse gold's words."
     detail = f"{statement}; gold differs. {advice}"
     return Problem(
-        code, detail, sentence=index + 1, line=line, gold_detail=f"{statement}; gold has {expected}. {advice}"
+        code, detail, sentence=index + 1, line=line, gold_detail=f"{statement}; gold has {expected} {advice}"
     )
 
 
@@ -371,13 +373,12 @@ def root_warnings(choices: Choices, gold: ConstituentTreebank, system: Constitue
     strings = gold.vocabulary.strings
     equal = {label for pair in choices.equal_labels for label in pair}
     found = []
-    for side, other, own, others, where in (
-        ("gold", "the output", *roots, system), ("the output", "gold", *reversed(roots), gold)
-    ):  # fmt: skip
+    for at, (side, other) in enumerate((("gold", "the output"), ("the output", "gold"))):
+        own, others, elsewhere = roots[at], roots[1 - at], (system, gold)[at].labels
         label, beside = strings[own[0]], strings[others[0]]
         kept = label not in deleted_labels(choices) and label not in equal and (label or choices.outer_bracket)
         wrapping = label in _WRAPPERS or len(own) >= _ENOUGH
-        if not kept or not wrapping or (own != own[0]).any() or (where.labels == own[0]).any():
+        if not kept or not wrapping or (own != own[0]).any() or (elsewhere == own[0]).any():
             continue
         setting = f"add {label!r} to `delete_labels`" if label else "set `outer_bracket` to false"
         detail = (

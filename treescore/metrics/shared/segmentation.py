@@ -19,7 +19,8 @@ from treescore.core.arrays import BoolArray, IntArray, offsets_of, ones_in
 from treescore.core.jit import compiled, interpreted, unless_interpreted, weighing
 from treescore.core.registry import Fields
 from treescore.core.trees import DependencyTreebank
-from treescore.errors import InputError, LimitError, Problem
+from treescore.core.wording import told_apart
+from treescore.errors import InputError, Problem
 from treescore.formats.shared.lines import short, without_spaces
 
 Bits = NDArray[np.uint64]
@@ -49,8 +50,8 @@ class Spans(NamedTuple):
 
 @compiled
 @weighing(0.25)  # views of arrays are quick
-def align_words(gold: Spans, system: Spans, max_steps: int) -> tuple[IntArray, bool]:  # noqa: C901, PLR0912, PLR0915 - the original's one walk, over arrays
-    """Return the pairs of aligned words, int64 (a, 2), and whether the work stayed within `max_steps`."""
+def align_words(gold: Spans, system: Spans, max_steps: int) -> IntArray:  # noqa: C901, PLR0912, PLR0915 - the original's one walk, over arrays
+    """Return the pairs of aligned words, int64 (a, 2); of stretches beyond `max_steps` the equal beginnings alone."""
     gold_starts, gold_ends, gold_multi, gold_keys = gold
     system_starts, system_ends, system_multi, system_keys = system
     golds, systems = len(gold_starts), len(system_starts)
@@ -101,15 +102,16 @@ def align_words(gold: Spans, system: Spans, max_steps: int) -> tuple[IntArray, b
             first_gold += 1
             first_system += 1
         if first_gold < g and first_system < s:
-            max_steps -= (g - first_gold) * ((s - first_system) // 64 + 1)
-            if max_steps < 0:
-                return pairs[:aligned], False
+            steps = (g - first_gold) * ((s - first_system) // 64 + 1)
+            if steps > max_steps:
+                continue
+            max_steps -= steps
             found = common_subsequence(gold_keys[first_gold:g], system_keys[first_system:s])
             for index in range(len(found)):
                 pairs[aligned, 0] = first_gold + found[index, 0]
                 pairs[aligned, 1] = first_system + found[index, 1]
                 aligned += 1
-    return pairs[:aligned], True
+    return pairs[:aligned]
 
 
 class PlainTables:
@@ -331,7 +333,8 @@ UNALIGNED = -2
 """Partner of a word without a partner; -1 means the root."""
 
 MAX_STEPS = 1_000_000_000
-"""Limit on the work of aligning multiword stretches, in steps of 64 cells."""
+"""Limit on the work of aligning multiword stretches, in steps of 64 cells. It depends on both sides, so no error tells
+that it was met: what lies beyond is not aligned."""
 
 
 def aligned_fields(*columns: str) -> Fields:
@@ -378,7 +381,6 @@ def alignment_of(gold: DependencyTreebank, system: DependencyTreebank) -> Alignm
 
     Raises:
         InputError: `text-mismatch`, the texts differ; with the place of the first difference on both sides.
-        LimitError: overlapping multiword tokens form a stretch that is too long to align.
     """
     sides = segmentation_of(gold), segmentation_of(system)
     if sides[0].text != sides[1].text:
@@ -403,20 +405,13 @@ def _same_spans(gold: Segmentation, system: Segmentation) -> tuple[IntArray, Int
 
 
 def _with_multiwords(gold: Segmentation, system: Segmentation) -> tuple[IntArray, IntArray]:
-    """Pair the words in the order of the text as the original program does. Raises LimitError."""
+    """Pair the words in the order of the text as the original program does."""
     keys = _keys(gold, system)
     gold_spans, system_spans = _spans(gold, keys[0]), _spans(system, keys[1])
-    found = unless_interpreted(align_words, gold_spans, system_spans, MAX_STEPS)
-    if found is None:
+    pairs = unless_interpreted(align_words, gold_spans, system_spans, MAX_STEPS)
+    if pairs is None:
         walk = interpreted(align_words, common_subsequence=PlainTables())
-        found = walk(_views(gold_spans), _views(system_spans), MAX_STEPS)
-    pairs, complete = found
-    if not complete:
-        detail = (
-            "Overlapping multiword tokens of gold and output form a stretch that is too long to align. "
-            "Check the ranges (3-4) in the ID column."
-        )
-        raise LimitError(Problem("multiword-stretch-too-long", detail))
+        pairs = walk(_views(gold_spans), _views(system_spans), MAX_STEPS)
     gold_words, system_words = np.ascontiguousarray(pairs.T)
     return gold_words, system_words
 
@@ -464,6 +459,7 @@ def _difference(gold: Segmentation, system: Segmentation) -> Problem:
         f"(without spaces): {system_place} of the output, which {system_text}"
     )
     gold_text = f"has {short(gold.text[position:], 20)!r}" if position < len(gold.text) else "ends there"
+    apart = told_apart(*(side.text[position : position + 20] for side in (system, gold)))
     detail = f"{beginning}. Keep every character of the text when tokenizing."
     return Problem(
         "text-mismatch",
@@ -471,7 +467,7 @@ def _difference(gold: Segmentation, system: Segmentation) -> Problem:
         line=line,
         column=2 if line else None,
         sentence=sentence,
-        gold_detail=f"{beginning}, and {gold_place} of gold, which {gold_text}.",
+        gold_detail=f"{beginning}, and {gold_place} of gold, which {gold_text}.{apart}",
     )
 
 
@@ -481,8 +477,13 @@ def _place(side: Segmentation, position: int) -> tuple[str, int, int | None]:
     token = int(np.searchsorted(side.token_starts, position, "right")) - 1
     word = int(side.token_words[token])
     sentence = int(np.searchsorted(side.treebank.word_offsets, word, "right"))
-    line = int(side.treebank.lines[word]) or None
-    return f"sentence {sentence}" + (f", line {line}" if line else ""), sentence, line
+    line = int(side.treebank.lines[word])
+    if line and side.multiword[word]:  # the line of the range, which holds the characters, stands before
+        line -= 1
+        nodes = side.treebank.empty_lines
+        while (nodes == line).any():
+            line -= 1
+    return f"sentence {sentence}" + (f", line {line}" if line else ""), sentence, line or None
 
 
 def _common_prefix(first: str, second: str) -> int:

@@ -16,7 +16,7 @@ from treescore.core.columns import Column, Lists, Records, heads_as_written, lis
 from treescore.core.registry import NO_PARTNER, Marks, MarkState
 from treescore.core.text import is_punctuation
 from treescore.core.trees import NO_HEAD, DependencyTreebank, ExpressionTreebank, SemanticTreebank
-from treescore.core.wording import counted
+from treescore.core.wording import counted, told_apart
 from treescore.errors import InputError, Problem
 
 
@@ -84,6 +84,7 @@ def other_words(gold: DependencyTreebank, system: DependencyTreebank, present: B
     sent_ids = system.sentences.sent_ids
     scored = "All words are scored by position, as in eval07.pl. Check that the output is of the same text."
     place = f"word {word - int(gold.word_offsets[sentence]) + 1} of sentence {sentence + 1}"
+    forms = (system.vocabulary.strings[side.forms[word]] for side in (system, gold))
     found = f"Gold has another form or part of speech at {counted(len(differing), 'word')}, first at {place}."
     return [
         Problem(
@@ -93,7 +94,7 @@ def other_words(gold: DependencyTreebank, system: DependencyTreebank, present: B
             sent_id=sent_ids[sentence] if len(sent_ids) else None,
             line=int(system.lines[word]) or None,
             column=next(column for column, differs in columns if differs[word]),
-            gold_detail=f"{found} {scored}",
+            gold_detail=f"{found}{told_apart(*forms)} {scored}",
         )
     ]
 
@@ -164,7 +165,7 @@ def _other_word(gold: Words, system: Words, word: int) -> Problem:
     sentence = int(np.searchsorted(gold.word_offsets, word, "right")) - 1
     position = word - int(gold.word_offsets[sentence]) + 1
     strings = gold.vocabulary.strings
-    form = strings[system.forms[word]]
+    form, right = strings[system.forms[word]], strings[gold.forms[word]]
     sent_ids = system.sentences.sent_ids
     statement, advice = f"Word {position} of sentence {sentence + 1} is {form!r}", _advice(gold)
     detail = f"{statement}; gold has another word there. {advice}"
@@ -175,7 +176,7 @@ def _other_word(gold: Words, system: Words, word: int) -> Problem:
         sent_id=sent_ids[sentence] if len(sent_ids) else None,
         line=int(system.lines[word]) or None,
         column=2,
-        gold_detail=f"{statement}; gold has {strings[gold.forms[word]]!r}. {advice}",
+        gold_detail=f"{statement}; gold has {right!r}.{told_apart(form, right)} {advice}",
     )
 
 

@@ -296,10 +296,16 @@ class Items(NamedTuple):
     dropped: BoolArray
 
 
-def dropped_by(rules: Sequence[Rule], treebank: ConstituentTreebank) -> BoolArray:
+def dropped_by(rules: Sequence[Rule], treebank: ConstituentTreebank, *, strict: bool = True) -> BoolArray:
     """Find the nodes that the rules drop, bool (m,).
 
     An outermost bracket without label is ignored, and the topmost labelled node of a tree is never dropped.
+
+    Args:
+        rules: what is dropped.
+        treebank: the trees.
+        strict: whether too many visits are an error. In an output from which words are deleted by gold's tags they must
+            not be, as they would tell of these: what is dropped until then is returned.
 
     Raises:
         LimitError: `rule-limit`, the rules visit too many children.
@@ -330,6 +336,8 @@ def dropped_by(rules: Sequence[Rule], treebank: ConstituentTreebank) -> BoolArra
         failed = apply_rules(grammar, applied, treebank.node_offsets, order, allowed)
         if failed < 0:
             return applied.dropped
+    if not strict:
+        return applied.dropped
     detail = (
         f"The rules exceed {budget} child visits, reached in sentence {failed + 1}. "
         "Use fewer rules, or none that can raise thousands of children one by one."

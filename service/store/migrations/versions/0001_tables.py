@@ -351,6 +351,7 @@ def _events() -> None:
         sa.Column("subject", sa.String(64)),
         sa.Column("data", sa.Text, nullable=False, comment="JSON"),
         sa.Index("ix_events_benchmark_id_seq", "benchmark_id", "seq"),
+        sa.Index("ix_events_actor_seq", "actor", "seq"),
         sqlite_autoincrement=True,
     )
     op.create_table(

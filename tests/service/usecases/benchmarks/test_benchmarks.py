@@ -32,7 +32,7 @@ from service.usecases.benchmarks.benchmarks import (
 from service.usecases.scoring.shares import blocks_name
 from tests.fixtures.contexts import ORGANISER, SCORER
 from tests.fixtures.requests import GOLD_CONLLU, GOLD_TREE, loaded
-from tests.fixtures.tasks import ANYONE, BENCHMARK, SLUG, TWO_PARTS
+from tests.fixtures.tasks import ANYONE, BENCHMARK, LONG, SLUG, TWO_PARTS
 
 SEVERAL = {"source": "x", "target": "x", "alignment": "1-1"}
 
@@ -96,6 +96,23 @@ def test_a_request_that_makes_no_sense_is_refused_with_a_pointer(context):
         with pytest.raises(Unprocessable) as error:
             create_benchmark(context, ORGANISER, loaded(BenchmarkRequest, {**BENCHMARK, **changes}))
         assert (code, pointer) in {(problem.code, problem.pointer) for problem in error.value.problems}
+
+
+def test_ends_before_the_benchmark_was_made_are_warned_of(task):
+    def warned(caller=ORGANISER):
+        return [(each["code"], each["pointer"]) for each in task.benchmark(caller)["warnings"]]
+
+    past, wanted = "2020-01-01T00:00:00Z", ("closed-from-the-start", "/closes_at")
+    task.make(closes_at=past, parts={"en": {"gold": LONG}})
+    assert warned() == [wanted]
+    assert warned(ANYONE) == []
+    task.patch(closes_at=None, leaderboard={"frozen_at": past})
+    assert warned() == [("frozen-from-the-start", "/leaderboard/frozen_at")]
+    made = task.benchmark()["created_at"]
+    task.patch(closes_at=made, opens_at=past, leaderboard={"frozen_at": made})
+    assert warned() == []
+    task.patch(closes_at="2020-01-01T00:00:00+14:00", opens_at=None)
+    assert warned() == [wanted]
 
 
 def test_a_slug_is_taken_once_and_for_ever(task, context):

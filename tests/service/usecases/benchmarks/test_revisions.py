@@ -160,13 +160,13 @@ def test_a_failure_half_way_leaves_the_old_revision_in_force(board, context, mon
 
     def breaks(self, submission, note, **more):
         if scored:
-            raise MemoryError
+            raise BufferError
         scored.append(submission.id)
         return original(self, submission, note, **more)
 
     monkeypatch.setattr(revision_work.Scorer, "score", breaks)
     for _ in range(context.config.max_attempts):
-        with pytest.raises(MemoryError):
+        with pytest.raises(BufferError):
             do(context, revision.id)
     assert shown(context, 2)["state"] == "rescoring"
     assert (board.benchmark()["active_revision"], board.benchmark()["pending_revision"]) == (1, 2)

@@ -11,7 +11,10 @@ import pytest
 from service.caller import Caller
 from service.errors import NotFound
 from service.policy.figures import rounded_score
+from service.requests import MatrixQuery
 from service.usecases.benchmarks.teams import erase_team
+from service.usecases.boards.leaderboard import matrix
+from service.usecases.runs import View
 from service.usecases.submissions.submissions import delete_submission
 from tests.fixtures.contexts import ORGANISER
 from tests.fixtures.tasks import ANYONE, LONG, SLUG, column, spoilt
@@ -85,20 +88,28 @@ def test_a_frozen_board_stands_still_for_everybody_but_organisers(two_teams):
     assert (live["frozen"], live["rows"][0]["score"], live["significance"]["pairs"]) == (False, 1.0, 1)
 
 
-def test_attempts_that_are_not_picked_change_nothing_of_a_rounded_board(board):
+def test_attempts_that_are_not_picked_change_nothing_of_a_board_below_scores(board):
     board.patch(feedback="rounded", rounding=0.5)
     lyon, oslo = board.team(), board.team("oslo")
     for team, wrong in ((oslo, 1), (lyon, 6)):
         board.scored(team, spoilt(wrong))
     board.settle()
-    forms = ("json", "csv", "svg")
-    before, live = [board.board(format=form) for form in forms], board.leaderboard(ORGANISER)
+
+    def seen() -> list[View]:
+        views = []
+        for level in ("none", "status", "rounded"):
+            board.patch(feedback=level)
+            views += [board.board(format=form) for form in ("json", "csv", "svg")]
+            views.append(matrix(board.context, ANYONE, SLUG, MatrixQuery()))
+        return views
+
+    before, live = seen(), board.leaderboard(ORGANISER)
     # to others, the better one of two that are shown equal is none
     for wrong, better in ((7, False), (5, True)):
         board.scored(lyon, spoilt(wrong))
-        assert [board.board(format=form) for form in forms] == before
+        assert seen() == before
         board.settle()
-        assert [board.board(format=form) for form in forms] == before
+        assert seen() == before
         picked = [column(document, "submission") for document in (board.leaderboard(ORGANISER), live)]
         assert (picked[0] != picked[1]) == better
 

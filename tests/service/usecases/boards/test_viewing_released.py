@@ -130,6 +130,18 @@ def test_at_rounded_the_main_score_alone_is_shown_unless_others_are_listed(two):
     assert two.leaderboard()["scores"] == ["attachment.las", "attachment.uas"]
 
 
+def test_at_rounded_each_part_has_a_figure_of_its_own_beside_the_mean_and_the_whole(task):
+    task.make(parts={name: {"gold": LONG} for name in ("en", "de", "fr")}, feedback="rounded", rounding=0.01)
+    task.patch(leaderboard={"scores": ["attachment.uas"]})
+    lyon = task.team()
+    sent = task.scored(lyon, {"en": spoilt(3), "de": spoilt(9), "fr": LONG})
+    shown = task.shown(lyon, sent)["scores"]["metrics"]["attachment"]
+    cells = [shown["scores"], shown["macro"], *(part["scores"] for part in shown["parts"].values())]
+    figures = [value for cell in cells for value in cell.values()]
+    assert len(figures) == 2 * (3 + 2)  # m scores in c cells: docs/security.md
+    assert [round(value, 2) for value in figures] == figures
+
+
 def test_a_benchmark_lists_only_scores_that_it_has(task):
     with pytest.raises(Unprocessable) as refused:
         task.make(leaderboard={"scores": ["attachment.uas", "attachment.mlas", "ud"]})

@@ -45,13 +45,36 @@ def test_worse_scores_and_repeated_outputs_are_no_climb(task, context, lyon):
     assert (shown["near_duplicates"], shown["repeated_outputs"], shown["climbs"]) == (1, 1, 0)
 
 
-def test_equal_outputs_of_two_teams_are_named_on_both_sides(task, context, lyon):
-    oslo = task.team("oslo")
-    own, other = task.scored(lyon, spoilt(3)), task.scored(oslo, spoilt(3))
-    task.scored(oslo, spoilt(4))
-    task.scored(ORGANISER, spoilt(4))
-    assert about(context)["equal_outputs"] == [{"submission": own, "other_team": "oslo", "other_submission": other}]
-    assert about(context, 1)["equal_outputs"] == [{"submission": other, "other_team": "lyon", "other_submission": own}]
+def test_equal_outputs_of_two_teams_are_named_on_both_sides_by_part(task, context):
+    task.make(parts={name: {"gold": LONG} for name in ("de", "en", "fr")})
+    lyon, oslo = task.team(), task.team("oslo")
+    own = task.scored(lyon, {"de": spoilt(3), "en": spoilt(4), "fr": spoilt(5)})
+    # a part of another name is no copy, nor is one of a baseline, nor the same part sent again by one team
+    task.scored(ORGANISER, {"de": spoilt(6)})
+    other = task.scored(oslo, {"de": spoilt(3), "en": spoilt(5), "fr": spoilt(5)})
+    task.scored(oslo, {"de": spoilt(6), "en": spoilt(5)})
+    found = {each["team"]: each for each in report(context, ORGANISER, SLUG, PageQuery()).items}
+    for team, one, another, submission in (("lyon", own, "oslo", other), ("oslo", other, "lyon", own)):
+        assert found[team]["equal_parts"] == 2
+        assert found[team]["equal_outputs"] == [{
+            "submission": one, "other_team": another, "other_team_name": f"{another} Parsing Group",
+            "other_submission": submission, "parts": ["de", "fr"],
+        }]  # fmt: skip
+
+
+def test_who_jumps_and_who_copies_stand_above_all_others(task, context, lyon):
+    callers = {name: task.team(name) for name in (*(f"t{number:02}" for number in range(22)), "zagreb", "zurich")}
+    for team, wrong in (("t00", 10), ("t01", 11), ("zagreb", 11)):
+        task.scored(callers[team], spoilt(wrong))
+    leap = [task.scored(callers["zurich"], spoilt(wrong)) for wrong in (12, 2)][1]
+    items = report(context, ORGANISER, SLUG, PageQuery(limit=1000)).items
+    assert [each["team"] for each in items][:4] == ["zurich", "t01", "zagreb", "t00"]
+    assert items[0]["jump"] == {"submission": leap, "score": 70 / 72, "before": 60 / 72}
+    assert [each["jump"] for each in items[1:]] == [None] * 24
+    # all of it at the first attempt
+    task.scored(lyon, LONG)
+    items = report(context, ORGANISER, SLUG, PageQuery(limit=2)).items
+    assert {each["team"]: each["jump"]["before"] for each in items} == {"lyon": None, "zurich": 60 / 72}
 
 
 def test_deleting_does_not_hide_equal_outputs_or_counts(task, context, lyon):

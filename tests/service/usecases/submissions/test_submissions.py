@@ -10,11 +10,12 @@ from service.caller import Caller
 from service.errors import Conflict, Forbidden, Gone, NotFound, Unprocessable
 from service.requests import POOLED, SubmissionsQuery
 from service.schemas.benchmarks import BenchmarkRequest
-from service.schemas.submissions import SubmissionRequest
+from service.schemas.submissions import JobRequest, SubmissionRequest
 from service.store import score_records
 from service.store.score_records import Figures, Layout
 from service.usecases.access import IdempotencyKey
 from service.usecases.benchmarks.benchmarks import create_benchmark
+from service.usecases.jobs import submit_job
 from service.usecases.submissions.submissions import (
     cancel_submission,
     delete_submission,
@@ -25,7 +26,8 @@ from service.usecases.submissions.submissions import (
     view_submission,
     wait_for_submission,
 )
-from tests.fixtures.contexts import ORGANISER, at, give_up, later, with_config
+from service.usecases.submissions.validation import validate
+from tests.fixtures.contexts import ORGANISER, SCORER, at, give_up, later, with_config
 from tests.fixtures.requests import loaded
 from tests.fixtures.tasks import BENCHMARK, ONE_SENTENCE, OTHER_WORDS, RIGHT, SECOND_PART, SLUG, WRONG
 from workers.sweeper import Sweeper
@@ -122,6 +124,27 @@ def test_a_request_that_makes_no_sense_is_refused_before_it_is_stored(lyon, cont
             submit(context, lyon, SLUG, loaded(SubmissionRequest, {"outputs": outputs}))
         assert [problem.code for problem in error.value.problems] == [code]
     assert list_submissions(context, lyon, SLUG, SubmissionsQuery(limit=10)).items == []
+
+
+def test_a_text_that_may_take_more_memory_than_a_run_has_is_refused_before_it_is_stored(lyon, context):
+    size = len(RIGHT.encode())
+    scarce = with_config(context, max_run_bytes=40 * size - 1)
+    job = loaded(
+        JobRequest, {"format": "conllu", "metrics": ["ud"], "gold": RIGHT, "systems": [{"name": "a", "output": RIGHT}]}
+    )
+    outputs = loaded(SubmissionRequest, {"outputs": {"en": RIGHT}})
+    benchmark = loaded(BenchmarkRequest, {**BENCHMARK, "id": "other"})
+    for send in (
+        lambda: submit(scarce, lyon, SLUG, outputs),
+        lambda: validate(scarce, lyon, SLUG, outputs),
+        lambda: submit_job(scarce, SCORER, job),
+        lambda: create_benchmark(scarce, ORGANISER, benchmark),
+    ):
+        with pytest.raises(Unprocessable) as error:
+            send()
+        assert {problem.code for problem in error.value.problems} == {"text-too-large"}
+        assert f"send at most {size - 1:,} bytes" in error.value.problems[0].detail
+    submit(with_config(context, max_run_bytes=40 * size), lyon, SLUG, outputs)
 
 
 def test_without_an_active_revision_nothing_is_taken(task, context):

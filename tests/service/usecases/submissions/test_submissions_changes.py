@@ -7,20 +7,22 @@ import gzip
 import pytest
 
 from service.api.answers import CodedBodies
-from service.errors import Conflict, Gone, NotFound
-from service.requests import SubmissionsQuery
+from service.errors import Conflict, Gone, NotFound, TooManyRequests
+from service.requests import SubmissionChanges, SubmissionsQuery, WebhookRequest
 from service.store import runs, score_records, texts
 from service.store.packing import unpack
 from service.store.texts import packed_apart
+from service.usecases.events import create_webhook
 from service.usecases.submissions.submissions import (
     cancel_submission,
     delete_submission,
     list_submissions,
+    patch_submission,
     retry_submission,
     submission_output,
     view_submission,
 )
-from tests.fixtures.contexts import give_up
+from tests.fixtures.contexts import ORGANISER, give_up, later, with_config
 from tests.fixtures.tasks import ONE_SENTENCE, RIGHT, SLUG, WRONG
 from treescore.core.jit import forced
 
@@ -38,6 +40,39 @@ class TestChanges:
         assert task.shown(lyon, second)["withdrawn_at"] is not None
         task.change(lyon, second, withdrawn=False)
         assert task.shown(lyon, second)["withdrawn_at"] is None
+
+    def test_only_what_the_board_shows_begins_a_run_of_the_board(self, task, lyon):
+        submission = task.scored(lyon)
+        while task.work():
+            pass
+        for change, value, begun in (
+            ("notes", "why", 0),
+            ("name", "new", 1),
+            ("name", "new", 0),
+            ("withdrawn", True, 1),
+        ):
+            task.change(lyon, submission, **{change: value})
+            assert task.work() == begun
+
+    def test_a_token_makes_so_many_changes_in_an_hour(self, task, lyon, context):
+        submission = task.scored(lyon)
+        scarce, notes = with_config(context, max_changes=4), SubmissionChanges(notes="why")
+        for _ in range(3):  # after the event of the submission
+            patch_submission(scarce, lyon, submission, notes)
+        for caller in (lyon, ORGANISER):
+            create_webhook(context, caller, WebhookRequest(url="https://example.org/hook"))
+        for change in (
+            lambda: patch_submission(scarce, lyon, submission, notes),
+            lambda: create_webhook(scarce, lyon, WebhookRequest(url="https://example.org/hook")),
+        ):
+            with pytest.raises(TooManyRequests) as error:
+                change()
+            assert (error.value.type_slug, 3500 < int(error.value.headers["Retry-After"]) <= 3600) == (
+                "too-many-changes", True,
+            )  # fmt: skip
+        patch_submission(scarce, ORGANISER, submission, notes)
+        patch_submission(later(scarce, seconds=3601), lyon, submission, notes)
+        patch_submission(with_config(context, max_changes=0), lyon, submission, notes)
 
     def test_nothing_is_chosen_without_scores_or_after_closing(self, task, lyon):
         with pytest.raises(Conflict):
@@ -61,6 +96,23 @@ class TestChanges:
         assert task.shown(lyon, submission)["scores"] is None
         with pytest.raises(Conflict):
             cancel_submission(context, lyon, submission)
+
+    def test_at_none_only_what_waits_is_cancelled(self, task, lyon, context):
+        task.patch(feedback="none")
+        begun = task.submit(lyon)
+        with context.store.write() as db:
+            assert runs.claim(db, begun, context.now()) is not None
+        refused = []
+        for _ in range(2):
+            with pytest.raises(Conflict) as error:
+                cancel_submission(context, lyon, begun)
+            refused.append(error.value.detail)
+            task.work()
+        assert task.shown(ORGANISER, begun)["state"] == "succeeded"
+        assert refused[0] == refused[1]
+        waiting = cancel_submission(context, lyon, task.submit(lyon))
+        assert waiting.state == "cancelled"
+        assert b'"finished_at":null' in waiting.body
 
     def test_a_deleted_one_is_gone_with_its_texts(self, task, lyon, context):
         submission = task.scored(lyon)

@@ -14,6 +14,7 @@ from service.errors import Conflict, TooManyRequests
 from service.schemas.submissions import SubmissionRequest
 from service.store import runs
 from service.usecases.access import IdempotencyKey
+from service.usecases.submissions import views
 from service.usecases.submissions.submissions import (
     cancel_submission,
     delete_submission,
@@ -115,6 +116,17 @@ def test_of_many_at_once_as_many_as_are_left_are_taken(either_context, quota, st
     with ThreadPoolExecutor(16) as pool:
         assert sum(pool.map(taken, range(16))) == 5
     assert task.work() == 6
+
+
+def test_what_the_quota_does_not_allow_is_refused_before_its_outputs_are_read(task):
+    task.make(quota={SCORED: 1})
+    lyon = task.team()
+    views.require_room(task.context, lyon, SLUG, None, scored=True)
+    task.submit(lyon)
+    for caller, scored in ((lyon, False), (ORGANISER, True)):
+        views.require_room(task.context, caller, SLUG, None, scored=scored)
+    with pytest.raises(TooManyRequests):
+        views.require_room(task.context, lyon, SLUG, "key", scored=True)
 
 
 def test_a_blind_benchmarks_quota_does_not_tell_what_failed(task):
