@@ -82,7 +82,7 @@ class ScoreFigures:
     def interval(self, low: float | None, high: float | None) -> str:
         """Return the bounds of a score's interval, with no digit that the level does not show; nothing without one."""
         words = interval_words(low, high, self.figures)
-        if low is None or high is None or not words or not low == rounded_bound(low) or not high == rounded_bound(high):
+        if low is None or high is None or not words or (low, high) != (rounded_bound(low), rounded_bound(high)):
             return words
         return "–".join(value_words(bound, self._of_bound(bound)) for bound in (low, high))
 

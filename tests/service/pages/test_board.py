@@ -53,13 +53,20 @@ def test_a_missing_part_is_told(site: Site) -> None:
     assert "2 of 3" in text, MISSING_PART
 
 
+P_NEXT = 6
+
+
 def test_sorting_moves_rows_and_changes_nothing_in_them(site: Site) -> None:
     client = site.client()
-    ranked = body_rows(client.get(BOARD).text)
+    page = client.get(BOARD).text
+    assert ("p, next" in page, "A line is drawn" in page) == (True, True)
+    ranked = [row[:P_NEXT] + row[P_NEXT + 1 :] for row in body_rows(page)]
     for sort in ("team", "-team", "attachment.las", "-attachment.las", "-attachment.uas"):
         page = client.get(f"{BOARD}?sort={sort}").text
         assert sorted(body_rows(page)) == sorted(ranked)
         assert page.count("aria-sort") == 1
+        # what is said of neighbours by rank
+        assert ("p, next" in page, "A line is drawn" in page) == (False, False)
     by_name = [row[2] for row in body_rows(client.get(f"{BOARD}?sort=team").text)]
     assert by_name == sorted(by_name, key=str.casefold)
 

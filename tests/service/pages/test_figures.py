@@ -58,6 +58,12 @@ def test_what_is_missing_is_a_dash_and_never_zero():
     assert SHARE.interval(None, None) == ""
 
 
+def test_bounds_have_the_digits_that_the_level_shows():
+    assert SHARE.interval(0.853, 0.861) == "85.3–86.1"
+    assert SHARE.interval(0.0853, 0.12) == "8.53–12.0"
+    assert SHARE.interval(0.85312, 0.861) == "85.31–86.10"
+
+
 @pytest.mark.parametrize(
     ("p", "shown"),
     [(0.83, ".83"), (0.024, ".024"), (0.0021, ".0021"), (0.00001, "< .0001"), (0.0001, "< .0001"), (0.00011, ".0001")],
