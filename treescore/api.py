@@ -295,7 +295,7 @@ def _compared(result: Result, settings: Mapping[str, Json]) -> Comparison:
     addresses = asked_scores(report.spec, settings.get("scores"))
     documents = compare_outcomes(
         addresses, report.evaluation, result.systems, report.outcomes, settings, result.gold_digest,
-        warnings=report.warnings,
+        warnings=report.warnings, treebanks=report.treebanks,
     )  # fmt: skip
     say_compiled()
     scored = {name: value for name, value in report.document.items() if name != "across"}

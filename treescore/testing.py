@@ -23,7 +23,7 @@ from treescore.core.arrays import FloatArray
 from treescore.core.params import Choice, Json
 from treescore.core.scores import Score
 from treescore.core.text import DEFAULT_LIMITS, Limits
-from treescore.core.wording import counted
+from treescore.core.wording import DIFFERENT_SENTENCES, counted, p_words
 from treescore.errors import InputError, Problem, TreescoreWarning
 from treescore.evaluation.document import warning_lines
 from treescore.evaluation.report import find_score, runs_by_system
@@ -141,7 +141,8 @@ def assert_not_worse(  # noqa: PLR0913 - the arguments of `treescore.score` and 
 ) -> NotWorse:
     """Fail unless the test set shows that `new` is not worse than `old` by more than a margin.
 
-    The test is one-sided, at 5 % unless `significance` sets another `alpha`. From 20 units (documents, where gold marks
+    The test is one-sided, at 5 % unless `significance` sets another `alpha`. Where the outputs leave out different
+    sentences, it is of the scores with these charged (`errors: zero`). From 20 units (documents, where gold marks
     them; else sentences) on a claim can be shown. The very same text as before passes.
 
     Args:
@@ -258,6 +259,11 @@ def _reason(found: NotWorse, pair: Mapping[str, Json], sign: float) -> str:
         return f"At the level {found.alpha:g}, the test set rules out a loss of {found.amount(found.margin)}."
     if found.difference is None or found.p is None:
         return f"It was not tested: {pair.get('reason') or 'a score is undefined'}."
+    if any(line.startswith(DIFFERENT_SENTENCES) for line in found.warnings):
+        return (
+            "With sentences that could not be scored charged, the test set does not rule out a loss of "
+            f"{found.amount(found.margin)}."
+        )
     loss = -sign * found.difference
     if loss > found.margin:
         return f"The new score is worse by {found.amount(loss)}, which is more than the margin."
@@ -310,7 +316,7 @@ def _lines(found: NotWorse) -> Iterator[str]:
     yield f"  old         {found.shown(found.old)}"
     yield f"  new         {found.shown(found.new)}"
     yield f"  difference  {found.shown(found.difference, sign=True)}{_interval_words(found)}"
-    p = "not tested" if found.p is None else f"p {found.p:.2g}, needed at most {found.alpha:g}"
+    p = "not tested" if found.p is None else f"p {p_words(found.p)}, needed at most {found.alpha:g}"
     yield f"  test        {p}; one-sided, {found.unit_words}"
     yield f"  assumed     {found.assumed}"
     for warning in found.warnings:

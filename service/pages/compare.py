@@ -25,11 +25,11 @@ from service.schemas import queries
 from service.usecases.boards.leaderboard import leaderboard
 from service.usecases.comparison_views import labelled, shown_names, view_comparison
 from service.usecases.runs import View
-from treescore.core.wording import counted
+from treescore.core.wording import counted, p_words
 from treescore.render.comparison_pictures import Opponent, against_scale, opponents, pairs_svg, verdict
 from treescore.render.crosstable import CrossTable, assumed, cross_table, notes
 from treescore.render.dot_table import axis_svg, dot_svg, interval_bar_svg
-from treescore.render.drawing import interval_words, p_words, signed_words, value_words
+from treescore.render.drawing import interval_words, signed_words, value_words
 from treescore.render.forms import FORMATS
 
 blueprint = answers.pages("compare", "/b/<benchmark>/compare")
@@ -151,7 +151,7 @@ def _shown(compared: Compared, score: NamedScore) -> dict[str, Any]:
         "pairs": None if other is not None else drawn(pairs_svg(compared.document, me, shares)),
         "pair_count": counted(len(compared.document["pairs"]), "pair"),
         "correction": correction_name(compared.document["correction"]),
-        "said": [*assumed(compared.document), *notes(compared.document)],
+        "said": [*compared.document["warnings"], *assumed(compared.document), *notes(compared.document)],
         "with_units": any(each.units for each in listed),
         "worse_words": ("worse", "better") if compared.document["higher_is_better"] else ("better", "worse"),
     }

@@ -16,11 +16,11 @@ from service.requests import MACRO, POOLED
 from service.usecases.scoring.config import stored_spec
 from treescore.core.params import Json
 from treescore.core.scores import Score
-from treescore.core.wording import PERCENT, Figures, figures_of
+from treescore.core.wording import PERCENT, Figures, figures_of, p_words
 from treescore.errors import InputError
 from treescore.evaluation.report import find_score
 from treescore.evaluation.spec import Entry
-from treescore.render.drawing import MISSING, interval_words, p_words, signed_words, stepped, value_words
+from treescore.render.drawing import MISSING, interval_words, signed_words, stepped, value_words
 from treescore.render.tables import extra_notes
 
 TOGETHER: Mapping[str, str] = {MACRO: "mean of all parts", POOLED: "all sentences together"}

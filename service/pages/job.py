@@ -34,6 +34,7 @@ from treescore.core.params import Json
 from treescore.core.registry import FORMATS, METRICS, Format
 from treescore.core.scores import flat_values, member_at
 from treescore.core.wording import MAX_NAME, counted
+from treescore.render.crosstable import unscored_lines
 from treescore.sources import format_of_name
 from treescore.sources.files import unpacked_name
 
@@ -227,7 +228,11 @@ def _job_comparison(comparison: Mapping[str, Any], names: ScoreNames) -> dict[st
     )
     return {
         "score": score, "pairs": pairs, "caption": caption, "left": len(comparison["pairs"]) - len(pairs),
-        "warnings": comparison["warnings"], "address": comparison["score"],
+        "warnings": [
+            *comparison["warnings"],
+            *unscored_lines((each["name"], each["sentences"]) for each in comparison["systems"] if "sentences" in each),
+        ],
+        "address": comparison["score"],
     }  # fmt: skip
 
 

@@ -99,6 +99,16 @@ def errors_of(tree: Tree) -> int | None:
     return None if tree["wrong"] is None else sum(mark is not None for mark in tree["wrong"])
 
 
+def missed_of(tree: Tree) -> int | None:
+    """Return how many units of gold the output lacks; None where that is not shown, and of words, which both have.
+
+    What the output has with another label is wrong there, and not missed.
+    """
+    if tree["kind"] == "dependencies" or tree["gold"] is None or tree["missed"] is None:
+        return None
+    return sum(mark not in (None, "label") for mark in tree["missed"])
+
+
 def _dependencies(tree: Tree, title: str, name: str) -> list[Picture]:
     own = _half(tree["words"], tree["system"], tree["wrong"])
     gold = None
@@ -268,6 +278,11 @@ AGAINST = "against"
 FILTERS = ("part", "wrong", "label", "q", "order")
 SNIPPET = 60
 """Letters of a sentence in the list."""
+KINDS: Mapping[str, Sequence[str]] = {
+    "dependencies": ("any", "head", "label"), "constituents": ("any", "label", "span"),
+    "discontinuous": ("any", "label", "span"), "graph": ("any", "label"), "alignment": ("any",),
+}  # fmt: skip
+"""Errors that trees of a kind can have."""
 WRONG_WORDS = {"any": "anything", "head": "the head", "label": "only the label", "span": "a constituent"}
 ORDER_WORDS = {"-errors": "most errors first"}
 
@@ -356,7 +371,12 @@ def shown_window(found: Window, members: Mapping[str, Any], address: str) -> dic
         "svg_link": None if tree is None else f"{address}/picture.svg?{urlencode({**members, NUMBER: tree['item']})}",
         "previous": None if found.before is None else at(found.before),
         "following": None if found.after is None else at(found.after),
-        "kinds": {kind: WRONG_WORDS.get(kind, kind) for kind in WRONG_KINDS},
+        "missed": None if tree is None else missed_of(tree),
+        "kinds": {
+            kind: WRONG_WORDS.get(kind, kind)
+            for kind in WRONG_KINDS
+            if tree is None or kind in KINDS[tree["kind"]] or kind == members.get("wrong")
+        },
         "orders": {order: ORDER_WORDS.get(order, order) for order in ORDERS},
     }
 

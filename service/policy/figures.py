@@ -22,6 +22,7 @@ from service.errors import Forbidden, invalid
 from service.requests import POOLED, PRIVATE, PUBLIC, SHARES
 from service.store.benchmarks import Benchmark
 from service.store.revisions import Digests
+from treescore.core.wording import P_FLOOR
 
 
 class Level(IntEnum):
@@ -63,8 +64,6 @@ INTERVAL_DIGITS = 3
 """Significant digits of the bounds of an interval."""
 P_DIGITS = 2
 """Significant digits of a p."""
-P_FLOOR = 1e-4
-"""The smallest p that is shown: the fixed number of shuffles supports no smaller one."""
 DIFFERENCE_DECIMALS = 4
 """Decimals of the difference of two exact scores."""
 
@@ -85,8 +84,8 @@ def rounded_bound(value: float) -> float:
 
 
 def rounded_p(value: float) -> float:
-    """Return a p with P_DIGITS significant digits, at least P_FLOOR."""
-    return max(P_FLOOR, _significant(value, P_DIGITS))
+    """Return a p with P_DIGITS significant digits, at least P_FLOOR, which stands for all p below it alone."""
+    return P_FLOOR if value < P_FLOOR else max(0.00011, _significant(value, P_DIGITS))
 
 
 def rounded_difference(value: float) -> float:

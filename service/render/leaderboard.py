@@ -16,10 +16,10 @@ from typing import Any, Protocol
 import treescore.metrics  # noqa: F401 - importing the package fills the registry
 from service.render.documents import BoardDocument, RowDocument, SheetDocument, SignificanceDocument, flat_writers
 from treescore.core.registry import METRICS, make_metric
-from treescore.core.wording import IN_FRACTIONS, PERCENT, Figures, counted, figures_of, one_line
+from treescore.core.wording import IN_FRACTIONS, PERCENT, Figures, counted, figures_of, one_line, p_words
 from treescore.render.crosstable import p_text
 from treescore.render.dot_table import DotColumn, DotRow, DotTable, Mark, Scale, dot_table, scale_of
-from treescore.render.drawing import Drawing, interval_words, p_words, ranks_words, value_words
+from treescore.render.drawing import Drawing, interval_words, ranks_words, value_words
 from treescore.render.drawing import stepped as figures_stepped
 from treescore.render.forms import Rendered, safe_value
 from treescore.render.text import comment, latex_escaped, markdown_escaped, pipe_table, preamble, tabular

@@ -261,7 +261,7 @@ class BufferingWorker(ThreadWorker):  # type: ignore[misc]
             self._send_now(conn, CONTINUE)
 
     def _ask(self, conn: connection.Connection) -> None:
-        """Let the application answer by the head alone, or say how large a body it takes. Nothing is read until then."""
+        """Let the application answer by the head, or say how large a body it takes. Nothing is read until then."""
         assert self.lanes is not None  # noqa: S101 - set before the loop
         assert conn.arrival is not None  # noqa: S101 - set where the request begins
         lane = self.lanes.of(conn.arrival.request)

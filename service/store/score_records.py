@@ -355,6 +355,13 @@ def scored_ids(db: Connection, revision: int, submission_ids: Sequence[str]) -> 
     return set(db.scalars(query))
 
 
+def covered(db: Connection, submission_ids: Sequence[str], revision: int) -> dict[str, Sequence[int]]:
+    """Return the sentences with a scored output of submissions, part by part."""
+    c = scores.c
+    query = select(c.submission_id, c.covered).where(c.submission_id.in_(list(submission_ids)), c.revision == revision)
+    return {row.submission_id: orjson.loads(row.covered) for row in db.execute(query)}
+
+
 def last_made(db: Connection, revision: int, submission_ids: Collection[str]) -> datetime | None:
     """Return when the last of the submissions was scored under a revision; None where none is."""
     made = select(func.max(scores.c.created_at, type_=scores.c.created_at.type))

@@ -47,7 +47,7 @@ def test_a_worse_output_fails_with_scores_interval_p_assumption_and_sentences() 
     assert lines[1] == "The new score is worse by 6.142 points of percent, which is more than the margin."
     assert lines[2:4] == ["  old         93.06", "  new         86.92"]
     assert lines[4].startswith("  difference  -6.14, 95% interval -")
-    assert lines[5] == "  test        p 1, needed at most 0.05; one-sided, 60 sentences"
+    assert lines[5] == "  test        p 1.00, needed at most 0.05; one-sided, 60 sentences"
     assert lines[6].startswith("  assumed     Sentences are the units")
     assert lines[7] == "sentences that got worse (31; the worst 5):"
     assert lines[8] == "  sentence 51 (lantern-7): 100.00 -> 64.71"

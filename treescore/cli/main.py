@@ -11,6 +11,7 @@ import os
 import sys
 from collections.abc import Mapping
 from dataclasses import dataclass
+from pathlib import Path
 from typing import NoReturn
 
 import click
@@ -132,6 +133,10 @@ Examples:
 `treescore COMMAND --help` shows options, examples and exit statuses."""
 
 
+_GIVEN = "treescore.cli.main"
+"""Where a context keeps the arguments, the name of the command before them."""
+
+
 class Commands(WritingGroup):
     """Load a command when it is called, so that `--help` and scoring a file load no library of the service."""
 
@@ -157,6 +162,7 @@ class Commands(WritingGroup):
         self, ctx: click.Context, args: list[str]
     ) -> tuple[str | None, click.Command | None, list[str]]:
         """Return the command that the arguments name; for an unknown one name a similar one."""
+        ctx.meta[_GIVEN] = args
         if args and not args[0].startswith("-") and args[0] not in COMMANDS and not ctx.resilient_parsing:
             from treescore.core.wording import did_you_mean  # noqa: PLC0415 - a known command needs none
 
@@ -174,6 +180,12 @@ class Commands(WritingGroup):
         """Run the chosen command; end it with lines where the input is wrong, and without a traceback at Ctrl-C."""
         try:
             return super().invoke(ctx)
+        except click.NoSuchOption as error:
+            for each in ctx.meta[_GIVEN]:
+                if each.startswith(error.option_name) and ("." in each or Path(each).exists()):
+                    words = f"{error.message} For a file of this name write ./{each}, or -- before it."
+                    raise click.NoSuchOption(error.option_name, words, ctx=error.ctx) from error
+            raise
         except KeyboardInterrupt:
             click.echo("Interrupted.", err=True)
             raise SystemExit(INTERRUPTED) from None

@@ -236,18 +236,20 @@ class Lengths(ParamType):
 
 
 class Margin(ParamType):
-    """A number above 0, in units of the score."""
+    """A number above 0, in units of the score, or in points of percent, as `0.5%`."""
 
     name = "X"
 
     def convert(self, value: Json, param: click.Parameter | None, ctx: click.Context | None) -> float:
         """Return the number."""
+        written = str(value).strip()
         try:
-            number = float(value)
-        except (TypeError, ValueError):
+            number = float(written.removesuffix("%")) / (100 if written.endswith("%") else 1)
+        except ValueError:
             number = 0.0
         if not 0 < number < float("inf"):
-            self.fail(f"{value!r} is not a margin. Give a number above 0, in units of the score, as 0.005.", param, ctx)
+            advice = "Give a number above 0, in units of the score, as 0.005, or in points of percent, as 0.5%."
+            self.fail(f"{value!r} is not a margin. {advice}", param, ctx)
         return number
 
 
@@ -554,7 +556,7 @@ def chosen_form(output: Path | None, forms: Sequence[str], inputs: Sequence[str]
         otherwise: the usual form in a file or a pipe; on a terminal it is text.
 
     Raises:
-        click.UsageError: the output is one of the inputs, or its suffix names a form that the command does not print.
+        click.UsageError: the output is one of the inputs, or its suffix names no form that the command prints.
     """
     if output is not None:
         for path in inputs:
@@ -566,9 +568,10 @@ def chosen_form(output: Path | None, forms: Sequence[str], inputs: Sequence[str]
     by_suffix = "" if output is None else _SUFFIXES.get(output.suffix.lower(), "")
     if by_suffix in forms:
         return by_suffix
-    if by_suffix:
+    if output is not None and (output.is_file() or not output.exists()):  # a device or a pipe has no suffix
         known = ", ".join(suffix for suffix, each in _SUFFIXES.items() if each in forms)
-        raise click.UsageError(f"--output {output}: this command does not write such files. Suffixes: {known}.")
+        advice = f"Name a file that ends in one of {known}, or name the form, as --{forms[0]}."
+        raise click.UsageError(f"--output {output}: this command does not write such files. {advice}")
     return TEXT if output is None and is_terminal() else otherwise
 
 

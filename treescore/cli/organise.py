@@ -380,10 +380,17 @@ def fitting(client: Client, benchmark: str) -> Answer:
     Whose score of BENCHMARK jumps (and to what), who sent outputs of other teams, how often teams ask about their
     scores, and how far each climbed by that.
     """
-    names = ("team", "submissions", "jump", "equal_parts", "validations", "climbs", "longest_climb", "near_duplicates")
+    names = ("team", "submissions", "jump", "equal_parts", "equal_to", "validations", "climbs", "longest_climb")
     found = [each.document for each in client.benchmark(benchmark).fitting()]
-    rows = [{**each, "jump": (each["jump"] or {}).get("score")} for each in found]
-    return Answer({"teams": found}, columns(rows, (*names, "bits_released")))
+    rows = [
+        {
+            **each,
+            "jump": (each["jump"] or {}).get("score"),
+            "equal_to": list(dict.fromkeys(equal["other_team"] for equal in each["equal_outputs"])) or None,
+        }
+        for each in found
+    ]
+    return Answer({"teams": found}, columns(rows, (*names, "near_duplicates", "bits_released")))
 
 
 def _board_options(command: Callable[..., Any]) -> Callable[..., Any]:

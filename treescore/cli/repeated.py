@@ -35,7 +35,17 @@ _ANSWER: Mapping[str, Json] = {
         "untested": {"type": "array", "items": {"type": "object", "required": ["name", "reason"]}},
         "question": {
             "type": "object",
-            "required": ["format", "transforms", "metric", "charged", "picked", "parts", "systems", "missing"],
+            "required": [
+                "format",
+                "transforms",
+                "metric",
+                "charged",
+                "picked",
+                "parts",
+                "systems",
+                "missing",
+                "covered",
+            ],
             "properties": {
                 "parts": {
                     "type": "array",
@@ -63,6 +73,7 @@ _ANSWER: Mapping[str, Json] = {
                     },
                 },
                 "missing": {"type": "object", "additionalProperties": {"type": ["array", "null"]}},
+                "covered": {"type": "object", "additionalProperties": {"type": "string"}},
             },
         },
     },

@@ -17,7 +17,7 @@ import orjson
 from treescore.cli import options
 from treescore.cli.exits import MISSED, epilog, write
 from treescore.core.params import Json
-from treescore.core.wording import did_you_mean
+from treescore.core.wording import did_you_mean, p_words
 
 if TYPE_CHECKING:
     from treescore.cli.files import Scored
@@ -133,7 +133,7 @@ class Claim:
     @property
     def line(self) -> str:
         """The claim with p and verdict on one line."""
-        p = "not tested" if self.p is None else f"p {self.p:.2g}"
+        p = "not tested" if self.p is None else f"p {p_words(self.p)}"
         verdict = "shown" if self.established else "not shown"
         return f"{self.score}: {self.name} not worse than {self.reference} by more than {self.margin:g}: {p}, {verdict}"
 
@@ -151,7 +151,7 @@ def margin_settings(
     if reference is None:
         raise click.UsageError("--margin needs --not-worse-than NAME, the output that the others are compared with.")
     if margin is None:
-        raise click.UsageError("--not-worse-than needs --margin X, in units of the score, as --margin 0.005.")
+        raise click.UsageError("--not-worse-than needs --margin X, as --margin 0.005 or --margin 0.5%.")
     if reference not in names:
         meant = did_you_mean(reference, names)
         raise click.UsageError(f"--not-worse-than {reference}: unknown output.{meant} Outputs: {', '.join(names)}.")
@@ -199,7 +199,9 @@ class _Given(options.Asked, options.AskedSettings):
     "on every compared score.",
 )  # fmt: skip
 @click.option(
-    "--margin", type=options.Margin(), help="The margin of --not-worse-than, in units of the score, as 0.005."
+    "--margin",
+    type=options.Margin(),
+    help="The margin of --not-worse-than, in units of the score, as 0.005, or in points of percent, as 0.5%.",
 )
 @options.form_options(*COMPARE_FORMS)
 @options.form_option(*COMPARE_FORMS)

@@ -8,6 +8,7 @@ from typing import Any
 
 from treescore.cli.exits import MISSED, OK, REFUSED, WRONG_INPUT, Stopped
 from treescore.client import Client, ClientError
+from treescore.core.wording import DIFFERENT_SENTENCES, p_words
 
 
 @dataclass(frozen=True, slots=True)
@@ -150,7 +151,7 @@ def outcome_of(
         outcome.failed_parts = {
             part: scored["failure"] for part, scored in (scores.get("parts") or {}).items() if scored.get("failure")
         }
-    _check_thresholds(outcome, thresholds, several=several)
+    _check_thresholds(outcome, benchmark, thresholds, several=several)
     _compare(client, outcome, opponents)
     if any(compared["verdict"] is not None for compared in document["comparisons"]):
         document["quota"] = client.submission(submission["id"]).get().get("quota")  # a question counts
@@ -199,7 +200,23 @@ def _rank(client: Client, slug: str, submission: Mapping[str, Any]) -> dict[str,
     return {**{name: row[name] for name in names}, "of": ranked, "pending": board["significance"]["pending"]}
 
 
-def _check_thresholds(outcome: Outcome, thresholds: Sequence[Threshold], *, several: bool) -> None:
+def _left_out(benchmark: Mapping[str, Any], scores: Mapping[str, Any], address: str) -> str:
+    """Say that the score leaves out sentences of the submission; empty where it covers or charges all."""
+    scored, _, total = str(scores.get("covered") or "").partition("/")
+    params = {
+        _entry(entry)[0]: {} if isinstance(entry, str) else entry.get("params", {}) for entry in benchmark["metrics"]
+    }[address.partition(".")[0]]
+    if scored == total or params.get("errors", benchmark.get("errors")) != "exclude":
+        return ""
+    return (
+        f"The score leaves out sentences without a usable output: {scored} of {total} are covered. Send an output for "
+        "each, or ask the organisers for `errors: zero`."
+    )
+
+
+def _check_thresholds(
+    outcome: Outcome, benchmark: Mapping[str, Any], thresholds: Sequence[Threshold], *, several: bool
+) -> None:
     scores = outcome.document["scores"]
     for threshold in thresholds:
         value = None if scores is None else shown(scores, threshold.score, several=several)[0]
@@ -207,8 +224,11 @@ def _check_thresholds(outcome: Outcome, thresholds: Sequence[Threshold], *, seve
         outcome.document["thresholds"].append(
             {"score": threshold.score, "bound": threshold.bound, "value": value, "kept": kept}
         )
+        left_out = "" if kept is None else _left_out(benchmark, scores, threshold.score)
         if kept is None:
             outcome.fail(REFUSED, f"{threshold.text}: the feedback level of this benchmark hides the score.")
+        elif left_out:
+            outcome.fail(MISSED, f"{threshold.text}: not decided. {left_out}")
         elif not kept:
             outcome.fail(MISSED, f"{threshold.text}: missed, it is {_number(value)}.")
 
@@ -222,7 +242,9 @@ def _compare(client: Client, outcome: Outcome, opponents: Mapping[str, str | Non
         compared = known[opponent]
         if option == "compare_with" or opponent is None:
             continue
-        if compared["reason"] is not None:
+        if compared["warning"] is not None:
+            outcome.fail(MISSED, compared["warning"])
+        elif compared["reason"] is not None:
             outcome.fail(REFUSED, f"The comparison with {opponent} is not available: {compared['reason']}")
         elif option == "not_worse_than":
             _require_not_worse(outcome, compared)
@@ -245,7 +267,7 @@ def _not_worse(compared: Mapping[str, Any]) -> str:
     """Return the claim and its p."""
     found = compared["noninferiority"]
     claim = f"not worse than {compared['with']} by more than {found['margin']:g}"
-    return claim if found["p"] is None else f"{claim}: p {found['p']:.2g}"
+    return claim if found["p"] is None else f"{claim}: p {p_words(found['p'])}"
 
 
 def _compared(client: Client, document: Mapping[str, Any], opponent: str | None) -> dict[str, Any]:
@@ -253,6 +275,7 @@ def _compared(client: Client, document: Mapping[str, Any], opponent: str | None)
     own, main = document["id"], document["main"]
     unknown: dict[str, Any] = {
         "with": opponent, "verdict": None, "difference": None, "p": None, "noninferiority": None, "reason": None,
+        "warning": None,
     }  # fmt: skip
     if opponent is None:
         return {**unknown, "reason": "the board shows no other submission."}
@@ -286,6 +309,7 @@ def _compared(client: Client, document: Mapping[str, Any], opponent: str | None)
         "p": pair["p_adjusted"],
         "noninferiority": _noninferiority(pair, own),
         "comparison": answer["id"],
+        "warning": next((each for each in answer.get("warnings", ()) if each.startswith(DIFFERENT_SENTENCES)), None),
     }
 
 
@@ -346,7 +370,7 @@ def _comparison_line(compared: Mapping[str, Any]) -> str:
         return f"compared with {compared['with']}: it is this submission"
     words = {"better": "significantly better", "worse": "significantly worse", "equal": "no significant difference"}
     difference = "" if compared["difference"] is None else f"{compared['difference']:+.4f}, "
-    p = "" if compared["p"] is None else f"p {compared['p']:.2g}: "
+    p = "" if compared["p"] is None else f"p {p_words(compared['p'])}: "
     line = f"compared with {compared['with']}: {difference}{p}{words[compared['verdict']]}"
     if compared["noninferiority"] is None:
         return line

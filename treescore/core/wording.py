@@ -87,6 +87,32 @@ def _plain_name(name: str) -> str:
     return name.replace("-", "").replace("_", "").replace(" ", "")
 
 
+DIFFERENT_SENTENCES = "The outputs are scored on different sentences"
+"""How the warning begins that a comparison has where outputs left out sentences, and not the same ones."""
+P_FLOOR = 1e-4
+"""The smallest p that is written as a number."""
+
+
+def p_words(p: float | None, decimals: int | None = None) -> str:
+    """Return a p-value with two digits that count: `.83`, `.024`, `.0021`, `< .0001`.
+
+    Args:
+        p: the value; None makes an empty text.
+        decimals: write as many instead, `0.0240`.
+    """
+    if p is None:
+        return ""
+    if p <= P_FLOOR:
+        return "< .0001"
+    if decimals is not None:
+        return f"{p:.{decimals}f}"
+    if p >= 0.995:
+        return "1.00"
+    p = float(f"{p:.1e}")
+    decimals = 2 if p >= 0.1 else 1 - math.floor(math.log10(p))
+    return f"{p:.{min(decimals, 4)}f}".removeprefix("0")
+
+
 _LONGEST_SPELLING = 4
 """Characters that may spell what others spell in another way: a letter and its marks."""
 _UNSEEN = frozenset({"Cc", "Cf", "Co", "Cn", "Mn", "Me", "Zs", "Zl", "Zp"})

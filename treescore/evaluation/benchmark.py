@@ -13,7 +13,8 @@ from treescore.core.arrays import BoolArray, Counts, IntArray
 from treescore.core.params import Json
 from treescore.core.registry import TokenBits
 from treescore.core.scores import Score
-from treescore.evaluation.report import find_score
+from treescore.core.wording import DIFFERENT_SENTENCES
+from treescore.evaluation.report import find_score, margin_warnings
 from treescore.evaluation.spec import Entry, FormatChoice, Spec, parse_spec
 from treescore.significance import Candidate, PooledParts, Seeds, Settings, compare
 
@@ -70,6 +71,8 @@ class QuestionDocument(TypedDict):
     systems: list[RowDocument]
     missing: dict[str, list[str] | None]
     """Parts without a scored output, by submission; null where no part was scored, which costs nothing."""
+    covered: dict[str, str]
+    """Sentences with a scored output, as `59/60`, by submission, where the others are left out of its scores."""
 
 
 class Columns(NamedTuple):
@@ -154,6 +157,13 @@ class Subject:
         if seeds is not None:
             document |= {"seed_commitment": seeds.commitment, "seed_root": seeds.root.hex()}
         document["untested"] += untested
+        document["warnings"] += margin_warnings(self.address, self.score, self.settings.margin)
+        if question["covered"]:
+            covered = ", ".join(f"{name} covers {sentences}" for name, sentences in question["covered"].items())
+            document["warnings"].append(
+                f"{DIFFERENT_SENTENCES}: those without a usable output are left out, {covered}. A benchmark with "
+                "`errors: zero` charges them."
+            )
         if not self.picked:
             picking = OF_PRIVATE_SHARE if self.share == PRIVATE else UNSELECTED
             document["assumed"] = f"{document['assumed']} {picking}"
@@ -260,6 +270,7 @@ def question_document(
     parts: Sequence[PartDocument],
     rows: Sequence[RowDocument],
     missing: Mapping[str, list[str] | None],
+    covered: Mapping[str, str],
     *,
     charged: bool,
     picked: bool,
@@ -275,6 +286,7 @@ def question_document(
         "parts": list(parts),
         "systems": list(rows),
         "missing": {name: of_it for name, of_it in missing.items() if name in used},
+        "covered": {row["name"]: covered[row["name"]] for row in rows if row["name"] in covered},
     }
 
 

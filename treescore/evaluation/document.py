@@ -30,15 +30,20 @@ def outcome_document(entry: Entry, outcome: Outcome) -> dict[str, Json]:
     if undefined:
         document["undefined"] = undefined
     document["counts"] = count_values(entry.metric.table.count_names, outcome.totals)
-    document["sentences"] = {
-        "total": len(outcome.rows),
-        "error": int((outcome.status == ERROR).sum()),
-        "skip": int((outcome.status == SKIP).sum()),
-    }
+    document["sentences"] = sentences_document([outcome])
     extra = outcome.extra()
     if extra:
         document["extra"] = extra
     return document
+
+
+def sentences_document(outcomes: Sequence[Outcome]) -> dict[str, Json]:
+    """Count the sentences of outputs, and those that are in error or skipped."""
+    return {
+        "total": sum(len(outcome.rows) for outcome in outcomes),
+        **{name: sum(int((outcome.status == status).sum()) for outcome in outcomes)
+           for name, status in (("error", ERROR), ("skip", SKIP))},
+    }  # fmt: skip
 
 
 def item_columns(outcome: Outcome, gold: Treebank, start: int, stop: int) -> Records:

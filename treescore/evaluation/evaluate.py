@@ -417,12 +417,18 @@ class Evaluation:
             return in_order_of_gold(self.gold, trees.without_blank_end(system, self.gold), fill=fill)
 
     def compare(
-        self, system: trees.Treebank, choice: FormatChoice, pointer: str = "", name: str = ""
+        self,
+        system: trees.Treebank,
+        choice: FormatChoice,
+        pointer: str = "",
+        name: str = "",
+        entries: Sequence[Entry] | None = None,
     ) -> dict[str, Outcome]:
-        """Score a treebank of `read` under every metric entry; the second half of `score`."""
+        """Score a treebank of `read` under every metric entry, or under some; the second half of `score`."""
         items = replace(self.items, system=name)
         with placed(pointer, self.part):
-            return {entry.key: self._outcome(entry, system, choice, items) for entry in self.spec.entries}
+            chosen = self.spec.entries if entries is None else entries
+            return {entry.key: self._outcome(entry, system, choice, items) for entry in chosen}
 
     def gold_of(self, entry: Entry) -> trees.Treebank:
         """Return gold as the metric of an entry sees it, after its transforms."""

@@ -18,12 +18,13 @@ from treescore.core.registry import ItemInfo, Outcome, Text
 from treescore.core.scores import Score
 from treescore.core.text import DEFAULT_LIMITS, Limits
 from treescore.core.trees import Treebank
-from treescore.core.wording import did_you_mean
+from treescore.core.wording import DIFFERENT_SENTENCES, did_you_mean, p_words
 from treescore.errors import FilePath, InputError, Problem, placed
 from treescore.evaluation.document import (
     asked_document,
     comparison_command,
     outcome_document,
+    sentences_document,
     signature_document,
     warning_lines,
     warnings_of_metric,
@@ -256,6 +257,7 @@ def evaluate_systems(
         comparisons = compare_outcomes(
             addresses, evaluation, systems, outcomes, significance, gold_digest,
             lambda done, address: progress(len(systems) + done, total, f"comparing {address}"), warnings=warnings,
+            treebanks=treebanks,
         )  # fmt: skip
     document: dict[str, Json] = {
         "systems": [
@@ -305,8 +307,12 @@ def compare_outcomes(
     progress: Callable[[int, str], None] = lambda _done, _address: None,
     *,
     warnings: Sequence[Mapping[str, Json]] = (),
+    treebanks: Sequence[Treebank],
 ) -> list[dict[str, Json]]:
     """Compare the systems on scores; outputs that are runs of one system stand for it together.
+
+    Where a metric leaves out sentences, and not the same ones of every output, a warning has the scores as they are
+    with these charged, and the test of a margin is that of the charged scores.
 
     Args:
         addresses: full addresses of the scores.
@@ -317,6 +323,7 @@ def compare_outcomes(
         gold_digest: name of the gold text in signatures.
         progress: called with (done, address) before each comparison.
         warnings: of the texts and metrics; the documents hold those that concern the compared score.
+        treebanks: each output as it was read.
 
     Raises:
         InputError: the settings are wrong, or do not fit the texts.
@@ -329,24 +336,42 @@ def compare_outcomes(
             _check_names(systems)
     members = runs_by_system(systems)
     formats = {name: [systems[run].format for run in runs] for name, runs in members.items()}
+    blocks = documents_of(evaluation)
+
+    def compared_by(address: str, entry: Entry, score: Score, scored: Sequence[Outcome]) -> dict[str, Json]:
+        candidates = [
+            Candidate(
+                name,
+                tuple(scored[run].rows for run in runs),
+                scored[runs[0]].tokens.get(score.name) if len(runs) == 1 else None,
+            )
+            for name, runs in members.items()
+        ]
+        names = entry.metric.table.count_names
+        with placed("/significance"):
+            return compare(address, score, names, candidates, settings, blocks=blocks, gold_digest=gold_digest)
+
     documents = []
     for done, address in enumerate(addresses):
         progress(done, address)
         entry, score = find_score(evaluation.spec, address)
         _check_margin(address, score, settings.margin)
-        candidates = [
-            Candidate(
-                name,
-                tuple(outcomes[run][entry.key].rows for run in runs),
-                outcomes[runs[0]][entry.key].tokens.get(score.name) if len(runs) == 1 else None,
-            )
-            for name, runs in members.items()
-        ]
-        names = entry.metric.table.count_names
-        blocks = documents_of(evaluation)
-        with placed("/significance"):
-            compared = compare(address, score, names, candidates, settings, blocks=blocks, gold_digest=gold_digest)
+        scored = [outcome[entry.key] for outcome in outcomes]
+        compared = compared_by(address, entry, score, scored)
+        for system in compared["systems"]:
+            system["sentences"] = sentences_document([scored[run] for run in members[system["name"]]])
         compared["warnings"] = [*warning_lines(warnings_of_metric(warnings, entry.key)), *compared["warnings"]]
+        compared["warnings"] += margin_warnings(address, score, settings.margin)
+        if entry.leaves_out and any((each.answered != scored[0].answered).any() for each in scored):
+            charging = entry.charging
+            charged = compared_by(address, charging, score, [
+                evaluation.compare(treebank, system.format, system.pointer, system.name, [charging])[entry.key]
+                for system, treebank in zip(systems, treebanks, strict=True)
+            ])  # fmt: skip
+            left = {name: sum(int((~scored[run].answered).sum()) for run in runs) for name, runs in members.items()}
+            compared["warnings"].insert(0, _different_sentences(charged, left, percent=score.is_share))
+            for pair, other in zip(compared["pairs"], charged["pairs"], strict=True):
+                pair["noninferiority"] = pair["noninferiority"] and other["noninferiority"]
         compared["signature"] = {**compared["signature"], **asked_document(entry, evaluation.spec.format, formats)}
         compared["command"] = comparison_command(
             entry,
@@ -357,6 +382,46 @@ def compare_outcomes(
         )
         documents.append(compared)
     return documents
+
+
+_NAMED = 10
+
+
+def _different_sentences(charged: Mapping[str, Json], left: Mapping[str, int], *, percent: bool) -> str:
+    """Return the warning of outputs that are scored on different sentences, with the figures where all are charged.
+
+    Args:
+        charged: the comparison with errors charged.
+        left: how many sentences of each system are left out.
+        percent: whether the score is shown in percent.
+    """
+    shown = sorted(charged["systems"], key=lambda system: -left[system["name"]])[:_NAMED]
+    more = f" and {len(left) - _NAMED} more" if len(left) > _NAMED else ""
+    counts = ", ".join(f"{left[system['name']]} of {system['name']}" for system in shown)
+    figures = ", ".join(
+        f"{system['name']} {100 * system['score']:.2f}" if percent else f"{system['name']} {system['score']:.4f}"
+        for system in shown
+    )
+    [pair] = charged["pairs"] if len(charged["pairs"]) == 1 else [{}]
+    p = "" if pair.get("p_adjusted") is None else f" (p {p_words(pair['p_adjusted'])})"
+    margin = " The margin is tested on these scores." if pair.get("noninferiority") else ""
+    return (
+        f"{DIFFERENT_SENTENCES}: those without a usable output are left out, {counts}{more}. With the parameter "
+        f"`errors: zero`, which charges them, {charged['score']} is {figures}{more}{p}.{margin} Compare with "
+        "`errors: zero`."
+    )
+
+
+WIDE_MARGIN = 0.1
+"""Above it a margin of a share may be meant in percent."""
+
+
+def margin_warnings(address: str, score: Score, margin: float | None) -> list[str]:
+    """Warn of a margin of a share that may be points of percent taken for units of the score."""
+    if margin is None or not score.is_share or margin <= WIDE_MARGIN:
+        return []
+    points = f"{100 * margin:g} points of percent"
+    return [f"The margin {margin:g} is {points} of {address}. For {margin:g} points of percent give {margin / 100:g}."]
 
 
 def _check_margin(address: str, score: Score, margin: float | None) -> None:

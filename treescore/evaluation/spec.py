@@ -7,7 +7,7 @@ what. A suggestion is which format a text is in, by its first lines, and what it
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import treescore.formats
@@ -15,6 +15,7 @@ import treescore.metrics
 import treescore.transforms  # noqa: F401 - they tell the registries where to look
 from treescore.core import registry
 from treescore.core.params import Json
+from treescore.core.scores import EXCLUDE, ZERO
 from treescore.core.text import CERTAIN, LIKELY, Head, Scored, refuse_packed
 from treescore.core.trees import ConstituentTreebank, DependencyTreebank
 from treescore.errors import InputError, Problem, ProblemList, ScoringError
@@ -58,6 +59,16 @@ class Entry:
     params: Mapping[str, Json]
     metric: registry.Metric
     steps: tuple[Step, ...]
+
+    @property
+    def leaves_out(self) -> bool:
+        """Tell whether sentences without a usable output are left out of the scores."""
+        return bool(self.metric.values.get("errors") == EXCLUDE)
+
+    @property
+    def charging(self) -> Entry:
+        """Return the entry as it is with `errors` zero."""
+        return replace(self, metric=registry.make_metric(self.name, {**self.params, "errors": ZERO}))
 
     @property
     def guided(self) -> bool:

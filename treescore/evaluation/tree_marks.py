@@ -47,12 +47,14 @@ def marks_of(
         system: as it was read.
 
     Returns:
-        None where the trees are not of one kind, or have other words.
+        None where the trees are not of one kind, or have other words, or no metric reads what their trees say.
     """
     for entry in entries:
         marks = None if entry.steps else outcomes[entry.key].marks()
         if marks is not None:
             return MarkedBy(marks, entry.key)
+    if entries and isinstance(gold, DependencyTreebank) and not any(entry.metric.reads_heads for entry in entries):
+        return None  # of other heads, no metric that was asked for says anything
     plain = _plain(gold, system)
     return None if plain is None else MarkedBy(plain, None)
 

@@ -14,7 +14,7 @@ from collections.abc import Container, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from treescore.core.wording import one_line
+from treescore.core.wording import one_line, p_words
 from treescore.render.crosstable import Cell, CrossTable, assumed, cross_table, detectable, headline, notes, unit_word
 from treescore.render.dot_table import DotColumn, DotRow, DotTable, Mark, Scale, dot_table, scale_of
 from treescore.render.drawing import (
@@ -30,7 +30,6 @@ from treescore.render.drawing import (
     Look,
     heading,
     interval_words,
-    p_words,
     paragraph,
     put,
     ranks_words,

@@ -244,10 +244,8 @@ def error_text(error: float) -> str:
 
 
 def p_text(p: float | None) -> str:
-    """Return a p-value: with four decimals, or in powers of ten where they would all be 0."""
-    if p is None:
-        return "-"
-    return f"{p:.4f}" if p >= 0.00095 else f"{p:.1e}"
+    """Return a p-value with four decimals; a dash where there is none."""
+    return wording.p_words(p, 4) or "-"
 
 
 def evidence(cell: Cell, figures: wording.Figures) -> str:
@@ -291,10 +289,22 @@ INTERVAL = "interval"
 
 
 def notes(document: Document) -> list[str]:
-    """Return why each untested system was not, then the document's notes that say something of its pairs."""
+    """Return what could not be scored, why systems were not tested, and the notes that say something of the pairs."""
     untested = [f"not tested: {wording.one_line(each['name'])} ({each['reason']})" for each in document["untested"]]
+    unscored = unscored_lines((each["name"], each["sentences"]) for each in document["systems"] if "sentences" in each)
     empty = {wording.IDENTICAL_OUTPUTS: not _has_identical(document), wording.UNDEFINED_SCORES: not untested}
-    return [*untested, *(note for note in document["notes"] if not empty.get(note))]
+    return [*unscored, *untested, *(note for note in document["notes"] if not empty.get(note))]
+
+
+_STATES = (("error", "in error"), ("skip", "skipped"))
+
+
+def unscored_lines(systems: Iterable[tuple[str, Document]]) -> Iterator[str]:
+    """Yield how many sentences of each system are in error or skipped, from its name and its numbers of sentences."""
+    for name, sentences in systems:
+        found = [f"{sentences[state]} {words}" for state, words in _STATES if sentences[state]]
+        if found:
+            yield f"{wording.one_line(name)}: of {sentences['total']} sentences {' and '.join(found)}."
 
 
 def _has_identical(document: Document) -> bool:
@@ -324,7 +334,8 @@ def dagger_line(table: CrossTable) -> str:
         return f"{first} and {second}: {gap}."
     verdict = "differs significantly from the other system" if cell.significant else "no significant difference"
     how = "" if cell.error is None or cell.kind is None else f" ({_KINDS[cell.kind]}, {error_text(cell.error)})"
-    return f"{'† ' if cell.significant else ''}{verdict}: {gap}, p = {p_text(cell.p)}{how}."
+    p = p_text(cell.p)
+    return f"{'† ' if cell.significant else ''}{verdict}: {gap}, p {p if p.startswith('<') else f'= {p}'}{how}."
 
 
 def tests_shares(document: Document) -> bool:

@@ -173,7 +173,7 @@ class _FactSide:
         return ", ".join(self._head(arc) for arc in self._of(word))
 
     def relation(self, word: int | None) -> str:
-        return ", ".join(shown_label(arc.label) for arc in self._of(word))
+        return ", ".join(shown_label(arc.label) for arc in self._of(word) if arc.label)
 
     def marks(self, word: int | None) -> set[str]:
         return {arc.mark for arc in self._of(word)}

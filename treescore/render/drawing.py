@@ -572,19 +572,6 @@ def interval_words(low: float | None, high: float | None, figures: Figures, *, s
     return f"{value_words(low, figures)}–{value_words(high, figures)}"
 
 
-def p_words(p: float | None) -> str:
-    """Return a p-value with two digits that count: `.83`, `.024`, `.0021`, `< .0001`."""
-    if p is None:
-        return ""
-    if p < 1e-4:
-        return "< .0001"
-    if p >= 0.995:
-        return "1.00"
-    p = float(f"{p:.1e}")
-    decimals = 2 if p >= 0.1 else 1 - math.floor(math.log10(p))
-    return f"{p:.{min(decimals, 4)}f}".removeprefix("0")
-
-
 def ranks_words(ranks: Sequence[int] | None) -> str:
     """Return which ranks the tests leave open; empty where they leave one."""
     if not ranks or ranks[0] == ranks[1]:

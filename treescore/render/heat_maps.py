@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from itertools import combinations, pairwise
 from typing import Any
 
-from treescore.core.wording import PERCENT, Figures, counted, figures_of, one_line
+from treescore.core.wording import PERCENT, Figures, counted, figures_of, one_line, p_words
 from treescore.render.crosstable import Cell, CrossTable
 from treescore.render.drawing import (
     BOLD,
@@ -38,7 +38,6 @@ from treescore.render.drawing import (
     heading,
     interval_words,
     number,
-    p_words,
     put,
     room_of,
     shade_of,

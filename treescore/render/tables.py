@@ -247,7 +247,7 @@ def _scores_table(entry: Entry, systems: Sequence[Document], warnings: Sequence[
         warnings=warning_lines(warnings_of_metric(warnings, entry.key)),
         notes=[
             *_undefined(entry, shown, systems),
-            *_unscored(entry, systems),
+            *crosstable.unscored_lines((each["name"], each["metrics"][entry.key]["sentences"]) for each in systems),
             *extra_notes(entry, [system["metrics"][entry.key] for system in systems]),
             crosstable.signature_of_scores(entry, signatures) if signatures else "",
         ],
@@ -266,22 +266,10 @@ def _undefined(entry: Entry, shown: Mapping[str, Score], systems: Sequence[Docum
             yield f"{head} of {', '.join(names)} is undefined: {score.undefined}."
 
 
-def _unscored(entry: Entry, systems: Sequence[Document]) -> Iterator[str]:
-    """Yield how many sentences of each system are in error or skipped."""
-    for system in systems:
-        sentences = system["metrics"][entry.key]["sentences"]
-        found = [f"{sentences[name]} {words}" for name, words in _STATES if sentences[name]]
-        if found:
-            yield f"{one_line(system['name'])}: of {sentences['total']} sentences {' and '.join(found)}."
-
-
 def extra_notes(entry: Entry, found: Iterable[Document]) -> list[str]:
     """Return what is said of members of `extra` that documents of the metric have."""
     members = {member for document in found for member in document.get("extra", ())}
     return [note for member, note in entry.metric.extra_notes.items() if member in members]
-
-
-_STATES = (("error", "in error"), ("skip", "skipped"))
 
 
 def renderable(tables: Sequence[Table]) -> RenderableType:

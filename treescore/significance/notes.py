@@ -101,7 +101,7 @@ def _readings(question: Question, tests: Sequence[Test]) -> list[str]:
         sentences.append(f"Rank intervals hold together at {100 * (1 - settings.alpha):g} %.")
     if len(question.pairs) > 1 and settings.interval != "none":
         decides = f"; {_WHOSE[settings.correction]} decides" if any(test.p is not None for test in tests) else ""
-        sentences.append(f"Intervals hold together at {100 * settings.level:g} %{decides}.")
+        sentences.append(f"Each interval holds by itself at {100 * settings.level:g} %{decides}.")
     if settings.margin is not None:
         sentences.append(pair_figures.MARGIN_NOTE)
     return sentences

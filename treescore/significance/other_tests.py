@@ -6,16 +6,18 @@ sentence exact match. What is tested is (b - c) / n, the difference in wholly ri
 right and wrong may have been read.
 
 **compare.pl**: stratified shuffling, one-sided in the direction in which the systems were seen to differ, for recall
-and precision of brackets. The original weights percentages rounded to two decimals, drops lines that are not numbers,
-and has no seed; here counts are summed and p is exact where it can be. Since the direction is taken from the data, p
-must be doubled to be read as two-sided: at a nominal 5 % about 9 % of true nulls are rejected.
+and precision of brackets. As there, what is swapped are percentages of sentences, rounded to two decimals as EVALB
+prints them and weighted by their brackets: rounding breaks ties, so p may be far below that of counts. The original
+drops lines that are not numbers, and has no seed; here p is exact where it can be. It knows no F: other scores are
+tested from counts. Since the direction is taken from the data, p must be doubled to be read as two-sided: at a nominal
+5 % about 9 % of true nulls are rejected.
 """
 
 from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import NamedTuple
 
 import numpy as np
@@ -238,7 +240,12 @@ _COLUMNS = (
 
 
 def directed_tests(sample: Sample, pairs: Sequence[tuple[int, int]], plan: ShufflePlan) -> list[Test]:
-    """Run one-sided tests, each in the observed direction of its pair."""
+    """Run one-sided tests, each in the observed direction of its pair; recall and precision as compare.pl has them."""
+    if _is_printed(sample.score):
+        tops, bottoms = (np.asarray(terms[0], np.float64) for terms in (sample.tops, sample.bottoms))
+        shares = np.divide(tops, bottoms, out=np.zeros_like(tops), where=bottoms > 0)
+        percents = np.rint(100 * np.round(100 * shares, 2))
+        sample = replace(sample, tops=((percents * bottoms).astype(sample.tops[0].dtype),))
     alternatives = observed_alternatives(sample, pairs)
     test_of: dict[int, Test] = {}
     for alternative in ("greater", "less"):
@@ -247,6 +254,12 @@ def directed_tests(sample: Sample, pairs: Sequence[tuple[int, int]], plan: Shuff
             tests = permutation(sample, [pairs[index] for index in indices], alternative, plan)
             test_of.update(zip(indices, tests, strict=True))
     return [test_of[index] for index in range(len(pairs))]
+
+
+def _is_printed(score: Score) -> bool:
+    """Tell whether a score is one of the comparator's two rows."""
+    rows = [({top: 1}, {bottom: 1}) for *both, _ in _COLUMNS for top, bottom in both]
+    return [(dict(ratio.numerator), dict(ratio.denominator)) for ratio in score.ratios] in [[row] for row in rows]
 
 
 def recall_and_precision(

@@ -21,8 +21,8 @@ PARAMS: Mapping[str, Param] = {
         {"enum": [AUTO, "permutation", "bootstrap", "mcnemar", "compare_pl"]},
         AUTO,
         "permutation (auto is the same): paired permutation test, exact where it can be, with intervals; bootstrap: "
-        "intervals only, p is null; mcnemar: on sentences right or wrong as a whole, or on tokens; compare_pl: the "
-        "question of Bikel's comparator, one-sided in the observed direction.",
+        "intervals only, p is null; mcnemar: on sentences right or wrong as a whole, or on tokens; compare_pl: "
+        "Bikel's comparator, one-sided in the observed direction, recall and precision from rounded percentages.",
     ),
     "unit": Param(
         {"enum": [AUTO, "sentence", "block", "part", "token"]},

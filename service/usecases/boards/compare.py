@@ -50,6 +50,7 @@ from service.usecases.boards.board import (
 )
 from service.usecases.scoring.config import counts_shown
 from service.usecases.scoring.gold import GOLD, items_name, names_of
+from service.usecases.scoring.results import coverage_of
 from service.usecases.scoring.shares import share_rows, split_of, stored_documents
 from treescore.core.arrays import BoolArray, Counts
 from treescore.core.params import Json
@@ -277,8 +278,10 @@ def compare_submissions(
             candidates.append(found[0])
             rows.append(found[1])
     charged = board.scoring.charges(subject.entry)
+    with context.store.read() as db:
+        covered = {} if charged else _incomplete(db, board, [row["name"] for row in rows])
     record = question_document(
-        board.scoring.spec.format, subject.entry, parts, rows, missing, charged=charged, picked=subject.picked
+        board.scoring.spec.format, subject.entry, parts, rows, missing, covered, charged=charged, picked=subject.picked
     )
     further = [{"name": each, "reason": reason} for each, reason in untested.items()]
     known = [still_answered(answer, rows) for answer in earlier]
@@ -288,6 +291,13 @@ def compare_submissions(
             for part, sentences in zip(board.chosen_parts, chosen, strict=True)
         )
     return subject.answer(candidates, documents, seeds, further, record, known)
+
+
+def _incomplete(db: Connection, board: Board, ids: Sequence[str]) -> dict[str, str]:
+    """Return the coverage of submissions that do not cover every sentence of the chosen parts."""
+    covered = score_records.covered(db, ids, board.revision.number)
+    known = {each: coverage_of(covered.get(each), board.parts, frozenset(board.chosen_names)) for each in ids}
+    return {each: str(found) for each, found in known.items() if found is not None and not found.complete}
 
 
 def board_behind(db: Connection, question: Question) -> Board:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import zlib
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import pairwise
 
 import numpy as np
@@ -329,9 +329,11 @@ def window(
     at = np.flatnonzero(found == wanted)
     place = int(at[0]) if len(at) else None
     start = max(0, min((place or 0) - BEFORE, len(found) - AROUND))
+    errors = errors_in(trees, "any", beside_gold=beside_gold)
+    around = [(outline_of(number), int(errors[number])) for number in found[start : start + AROUND].tolist()]
     return Window(
         document_of(wanted),
-        [outline_of(number) for number in found[start : start + AROUND].tolist()],
+        [outline if outline.marks is None else replace(outline, errors=count) for outline, count in around],
         None if place is None else place + 1,
         len(found),
         int(found[place - 1]) + 1 if place else None,

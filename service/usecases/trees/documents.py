@@ -79,6 +79,7 @@ class Outline:
         forms: the first words of the output; none of an alignment without words.
         units: words, constituents, edges or links of the output.
         marks: what is wrong with each; None where that is not shown.
+        errors: how many are wrong, or missed beside gold: the order of sentences goes by it; None without marks.
     """
 
     item: int
@@ -86,16 +87,12 @@ class Outline:
     forms: Sequence[str | None]
     units: int
     marks: Sequence[str | None] | None
+    errors: int | None = None
 
     @property
     def text(self) -> str:
         """Its first words in a line."""
         return " ".join(form or "" for form in self.forms)
-
-    @property
-    def wrong(self) -> int | None:
-        """How many units are marked as wrong; None where nothing is marked."""
-        return None if self.marks is None else sum(mark is not None for mark in self.marks)
 
 
 def half_of(page: stored.StoredPage, sentence: int) -> Half:

@@ -112,7 +112,7 @@ def test_the_list_of_tokens_tells_which_belongs_to_whom(task: SharedTask) -> Non
 
 
 def test_what_is_odd_in_a_benchmarks_parameters_is_told_once_for_all_parts(stage: Stage) -> None:
-    metrics = [{"name": "parseval", "params": {"prm": "FOO 1\n"}}]
+    metrics = [{"name": "parseval", "params": {"prm": "FOO 1\nLABELED 1\n"}}]
     trees = dict.fromkeys(("en", "de"), "(S (N a))\n")
     gold = {part: {"gold": text} for part, text in trees.items()}
     meta = {

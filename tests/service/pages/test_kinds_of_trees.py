@@ -71,6 +71,9 @@ def test_what_is_told_of_trees_with_gaps(kept_stage: Stage, gap_metric: str) -> 
     page = client.get(job.replace("/v1/jobs/", "/j/") + "/sentences?system=output&item=1").text
     assert 'class="bridge"' in page
     assert "VP-OC" in page
+    assert "1 missed, 1 wrong of 4 constituents" in page
+    assert '<span class="vh">errors: </span>2</span>' in page
+    assert '<option value="head">' not in page
 
 
 def test_what_is_told_of_graphs(kept_stage: Stage) -> None:
@@ -84,7 +87,8 @@ def test_what_is_told_of_graphs(kept_stage: Stage) -> None:
     ]  # fmt: skip
     assert tree["wrong"] == tree["missed"] == ["label", None, None, None, None, None]
     page = client.get(job.replace("/v1/jobs/", "/j/") + "/sentences?system=A&item=1").text
-    assert "1 of 6 edges wrong" in page
+    assert "0 missed, 1 wrong of 6 edges" in page
+    assert '<option value="span">' not in page
 
 
 OWN = {

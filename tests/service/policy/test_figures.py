@@ -57,7 +57,7 @@ def test_bounds_have_three_significant_digits() -> None:
 
 
 @pytest.mark.parametrize(
-    ("exact", "shown"), [(0.04567, 0.046), (1.0, 1.0), (3e-7, 1e-4), (0.0, 1e-4), (0.00123, 0.0012)]
+    ("exact", "shown"), [(0.04567, 0.046), (1.0, 1.0), (3e-7, 1e-4), (0.0, 1e-4), (0.0001, 0.00011), (0.00123, 0.0012)]
 )
 def test_p_have_two_significant_digits_and_a_floor(exact: float, shown: float) -> None:
     assert rounded_p(exact) == shown

@@ -100,6 +100,14 @@ def test_an_unknown_command_is_a_usage_error_that_names_a_similar_one(typed: str
     assert f"Unknown command {typed!r}. Did you mean {meant!r}?" in done.stderr
 
 
+@pytest.mark.parametrize("name", ["-dash.conllu", "--dash.conllu"])
+@pytest.mark.parametrize("command", ["score", "submit"])
+def test_a_file_that_is_read_as_an_option_is_told_from_one(command: str, name: str) -> None:
+    done = CliRunner().invoke(main, [command, "gold.conllu", name])
+    assert done.exit_code == exits.WRONG_INPUT
+    assert f"For a file of this name write ./{name}, or -- before it." in done.stderr
+
+
 def test_an_unknown_option_is_a_usage_error_that_names_a_similar_one() -> None:
     done = CliRunner().invoke(main, ["score", "--metrc", "ud", "a", "b"])
     assert done.exit_code == exits.WRONG_INPUT

@@ -37,7 +37,7 @@ NAME = "Give a name, as "
         ("score", "--unit", "percents", "'percent'"),
         ("score", "--style", "evalb", "Unknown style 'evalb' of ud. Styles: conll18."),
         ("score", "--style", "conll", "Did you mean 'conll18'?"),
-        ("compare", "--margin", "-1", "Give a number above 0, in units of the score, as 0.005."),
+        ("compare", "--margin", "-1", "in units of the score, as 0.005, or in points of percent, as 0.5%."),
         ("compare", "--seed", "x", "Write it as 7."),
         ("compare", "--alpha", "2", "not a number from 1e-12 to 0.5. Write it as 0.01."),
         ("compare", "--test", "t-test", "'permutation'"),

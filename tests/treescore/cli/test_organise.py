@@ -201,12 +201,19 @@ def test_a_dry_run_shows_what_a_revision_would_change(organiser, submission, tmp
     assert missing.stderr == "nowhere.conllu: file not found.\n"
 
 
-def test_numbers_of_work_and_of_teams(organiser, submission):
+def test_numbers_of_work_and_of_teams(organiser, submission, tokens):
     printed = organiser.run("analytics", organiser.slug, "--days", "1").stdout
     assert printed.splitlines()[0].split()[:2] == ["day", "scored"]
     assert "\nqueue: queued " in printed
     assert organiser.json("analytics", organiser.slug)["attempts"]["submissions"] >= 1
-    assert re.search(r"^oslo +1 +[-\d]", organiser.run("fitting", organiser.slug).stdout, re.MULTILINE)
+    with client_of(organiser, tokens["metz"]) as client:
+        copy = {"outputs": {"en": ONE_WRONG}}
+        sent = client.post(f"/v1/benchmarks/{organiser.slug}/submissions", json=copy).json()["id"]
+        # what is deleted is on no board, and stays a copy
+        assert client.delete(f"/v1/submissions/{sent}").status_code == 204
+    printed = organiser.run("fitting", organiser.slug).stdout
+    for team, other in (("oslo", "metz"), ("metz", "oslo")):
+        assert re.search(rf"^{team} +1 +- +1 +{other} ", printed, re.MULTILINE), printed
 
 
 def test_webhooks_are_added_tested_rotated_and_removed(organiser):

@@ -59,7 +59,7 @@ def test_all_other_outputs_are_claimed_on_every_score() -> None:
         ("ud.uas", "b", False),
         ("ud.uas", "c", True),
     ]
-    assert found[1].line == "ud.las: c not worse than a by more than 0.1: p 0.03, shown"
+    assert found[1].line == "ud.las: c not worse than a by more than 0.1: p .030, shown"
 
 
 def test_an_untested_pair_is_not_shown() -> None:

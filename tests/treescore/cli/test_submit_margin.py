@@ -46,8 +46,8 @@ def test_it_passes_where_it_is_shown_of_this_submission(files):
     done, _ = to_stand_in(
         answered(noninferiority(established=True)), files / "right.conllu", "--not-worse-than", OTHER, status=0
     )
-    line = f"compared with {OTHER}: -0.0100, p 0.3: no significant difference; "
-    assert line + f"not worse than {OTHER} by more than 0.05: p 0.001: shown\n" in done.stdout
+    line = f"compared with {OTHER}: -0.0100, p .30: no significant difference; "
+    assert line + f"not worse than {OTHER} by more than 0.05: p .0010: shown\n" in done.stdout
     assert done.stderr == ""
 
 
@@ -55,7 +55,7 @@ def test_it_fails_where_it_is_not_shown_though_nothing_is_significant(files):
     script = answered(noninferiority(established=False, p=0.2))
     arguments = (files / "right.conllu", "--not-worse-than", OTHER, "--fail-if-worse-than", OTHER)
     done, seen = to_stand_in(script, *arguments, status=1)
-    assert done.stderr == f"It is not shown that it is not worse than {OTHER} by more than 0.05: p 0.2.\n"
+    assert done.stderr == f"It is not shown that it is not worse than {OTHER} by more than 0.05: p .20.\n"
     assert seen.count(ASK) == 1
 
 
@@ -64,6 +64,28 @@ def test_the_document_has_margin_p_and_verdict(files):
     done, _ = to_stand_in(script, files / "right.conllu", "--not-worse-than", "best", "--json", status=0)
     (found,) = json.loads(done.stdout)["comparisons"]
     assert (found["with"], found["noninferiority"]) == (OTHER, {"margin": MARGIN, "p": 0.001, "established": True})
+
+
+def test_nothing_is_shown_where_the_two_are_scored_on_different_sentences(files):
+    script = answered(noninferiority(established=True))
+    warning = "The outputs are scored on different sentences: sub_1 covers 59/60."
+    script[ASK][0][2]["warnings"] = [warning]
+    for option in ("--not-worse-than", "--fail-if-worse-than"):
+        done, _ = to_stand_in(script, files / "right.conllu", option, OTHER, status=1)
+        assert done.stderr == f"{warning}\n"
+
+
+def test_no_threshold_is_kept_by_leaving_sentences_out(files):
+    scorer = {"scores": [{"name": "las", "higher_is_better": True}]}
+    scored = {**SCORED, "scores": {**SCORES, "covered": "59/60"}}
+    for errors, status in (("exclude", 1), ("zero", 0)):
+        script = answered(None) | {
+            ("GET", "/v1/benchmarks/x"): [(200, {}, {**WITH_MARGIN, "errors": errors})],
+            ("GET", "/v1/scorers/attachment"): [(200, {}, scorer)],
+            POST: [(201, {}, scored)],
+        }
+        done, _ = to_stand_in(script, files / "right.conllu", "--fail-below", "attachment.las=0.5", status=status)
+        assert ("59 of 60 are covered" in done.stderr) is bool(status)
 
 
 def test_a_comparison_without_a_test_of_the_margin_is_status_3(files):

@@ -4,10 +4,13 @@ from __future__ import annotations
 
 import pytest
 
+import treescore
 from treescore.api import Output
-from treescore.errors import InputError
+from treescore.core.wording import DIFFERENT_SENTENCES
+from treescore.errors import InputError, TreescoreWarning
 from treescore.evaluation.report import System, asked_scores, evaluate_systems, problems_of_runs, runs_by_system
 from treescore.evaluation.spec import parse_spec
+from treescore.render.text import text
 
 SENTENCE = "1\tGo\t_\t_\t_\t_\t0\troot\t_\t_\n2\thome\t_\t_\t_\t_\t1\tadvmod\t_\t_\n\n"
 WRONG = SENTENCE.replace("1\tadvmod", "1\tobl")
@@ -57,7 +60,7 @@ def test_runs_of_runs_and_of_themselves_are_problems(run_of, expected):
 
 
 def test_what_is_odd_in_parameters_is_told_once_and_where_it_stands():
-    metrics = ["leaf_ancestor", {"name": "parseval", "params": {"prm": "FOO 1\n"}}]
+    metrics = ["leaf_ancestor", {"name": "parseval", "params": {"prm": "FOO 1\nLABELED 1\n"}}]
     spec = parse_spec({"format": "bracketed", "metrics": metrics})
     tree = b"(S (N a))\n"
     outputs = [System(name, tree, name, spec.format, f"/systems/{name}/output") for name in "01"]
@@ -104,3 +107,46 @@ def test_what_is_no_list_of_scores_is_told_so(asked):
     with pytest.raises(InputError) as caught:
         asked_scores(SPEC, asked)
     assert caught.value.problems[0].code == "wrong-type"
+
+
+LONG, SHORT = "(TOP (S (NP (D a) (N b)) (VP (V c) (X d))))", "(TOP (S (NP (D a)) (VP (V b))))"
+WRONG_LONG, WRONG_SHORT = "(TOP (S (D a) (VP (N b) (V c) (X d))))", "(TOP (S (X (D a)) (VP (V b))))"
+RUBBISH = "(TOP (S (N rubbish)))"
+
+
+@pytest.mark.parametrize(
+    ("metric", "failed"),
+    [("parseval", RUBBISH), ("parseval", "(())"), ("leaf_ancestor", RUBBISH), ("tree_distance", RUBBISH)],
+)
+def test_outputs_that_fail_where_they_are_bad_win_no_claim(metric: str, failed: str) -> None:
+    gold = [LONG, SHORT] * 20
+    old = [WRONG_LONG, SHORT] * 10 + [LONG, WRONG_SHORT] * 10
+    new = [failed, SHORT] * 10 + [LONG, WRONG_SHORT] * 10
+    texts = {name: "\n".join(lines) + "\n" for name, lines in (("old", old), ("new", new))}
+    with pytest.warns(TreescoreWarning, match="scored on different sentences"):
+        [document] = treescore.compare(
+            "\n".join(gold) + "\n", texts, metric, format="bracketed", margin=0.01, interval="none"
+        ).comparisons
+    [pair] = document["pairs"]
+    assert pair["better"] == "b"  # as the metric counts: what could not be scored is left out
+    assert not pair["noninferiority"]["new"]["established"]
+    assert pair["noninferiority"]["old"]["established"]
+    [system] = [each for each in document["systems"] if each["name"] == "new"]
+    assert system["sentences"]["error"] + system["sentences"]["skip"] == 10
+    charged = treescore.score(
+        "\n".join(gold) + "\n", texts, {"name": metric, "params": {"errors": "zero"}}, format="bracketed"
+    )
+    assert (
+        f"is new {100 * charged['new'][metric]:.2f}, old {100 * charged['old'][metric]:.2f}" in document["warnings"][0]
+    )
+    printed = text(document)
+    assert "new: of 40 sentences 10 " in printed
+    same = treescore.compare("\n".join(gold) + "\n", {"a": texts["new"], "b": texts["new"]}, metric, format="bracketed")
+    assert not any(DIFFERENT_SENTENCES in line for line in same.warnings)
+
+
+def test_a_wide_margin_of_a_share_is_warned_of() -> None:
+    texts = {"a": f"{LONG}\n", "b": f"{WRONG_LONG}\n"}
+    with pytest.warns(TreescoreWarning, match="50 points of percent"):
+        treescore.compare(f"{LONG}\n", texts, "parseval", format="bracketed", margin=0.5)
+    treescore.compare(f"{LONG}\n", texts, "parseval", format="bracketed", margin=0.1)

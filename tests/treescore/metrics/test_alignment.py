@@ -269,6 +269,12 @@ def test_the_report_is_wa_evals_own_layout() -> None:
         spec.entries[0].metric.report("evalb", outcome)
 
 
+def test_possible_links_of_an_output_alone_are_a_sign_of_swapped_texts() -> None:
+    for gold, output, codes in (("0-0 1-1\n", "0-0 1?1\n", ["alignment-swapped"]), ("0-0 1?1\n", "0-0 1?1\n", []),
+                                ("0-0 1?1\n", "0-0 1-1\n", [])):  # fmt: skip
+        assert [problem.code for problem in scored(gold, output, "pharaoh").warnings] == codes
+
+
 def test_items_show_the_wrong_and_the_missed_links() -> None:
     outcome = scored(GOLD, "0001 1 1\n0001 2 1\n0002 1 2 P\n")
     assert outcome.item(0) == {"wrong": [[2, 1, "S"]], "missed": [[2, 2, "S"], [2, 3, "P"]]}

@@ -151,6 +151,15 @@ def test_each_choice_beats_the_preset() -> None:
     assert brackets("(S (N a))\n", "(S (N b))\n", check_words=False) == (1, 1, 1)
 
 
+@pytest.mark.parametrize("prm", ["COLLINS.prm", "x", "# x\n\n/a b/COLLINS.prm\n", f"{TREE}\n"])
+def test_a_text_without_a_keyword_is_no_parameter_file(prm: str) -> None:
+    with pytest.raises(InputError, match="no known keyword") as caught:
+        outcome_of(f"{TREE}\n", f"{TREE}\n", prm=prm)
+    assert [(each.code, each.pointer) for each in caught.value.problems] == [
+        ("prm-without-keyword", "/metrics/0/params/prm")
+    ]
+
+
 def test_a_parameter_file_is_read_as_evalb_reads_it_and_what_it_changes_not_is_told() -> None:
     prm = "DEBUG 1\nMAX_ERROR 5\nFOO 1\nEQ_LABEL A\nDELETE_LABEL S\nCUTOFF_LEN 3 x\nLABELED\n"
     spec, outcome = outcome_of(f"{TREE}\n", f"{TREE}\n", prm=prm)
@@ -189,3 +198,24 @@ def test_brackets_stand_under_the_sides_that_have_them() -> None:
         ("NP", 1, 3, "x", "", "missed"),
         ("NP", 1, 3, "x", "x", ""),
     ]
+
+
+@pytest.mark.parametrize(
+    ("gold", "output", "params", "told"),
+    [
+        ("(TOP {})", "(ROOT {})", {}, ["Every tree of the output has the outermost bracket 'ROOT'"]),
+        ("( {})", "(TOP {})", {}, ["Every tree of gold has the outermost bracket without a label"]),
+        ("(TOP {})", "(ROOT {})", {"delete_labels": ["TOP", "ROOT"]}, []),
+        ("( {})", "(TOP {})", {"delete_labels": ["TOP"], "outer_bracket": False}, []),
+        ("{}", "(S1 {})", {}, ["add 'S1' to `delete_labels`"]),
+        ("(TOP {})", "(TOP {})", {}, []),
+        ("{}", "{}", {}, []),
+    ],
+)
+def test_an_outermost_bracket_of_one_side_alone_is_warned_of(
+    gold: str, output: str, params: dict[str, Any], told: list[str]
+) -> None:
+    texts = (f"{shape.format('(S (NP (N a)) (VP (V b)))')}\n" * 3 for shape in (gold, output))
+    _, outcome = outcome_of(*texts, **params)
+    assert [problem.code for problem in outcome.warnings] == ["root-label"] * len(told)
+    assert all(words in problem.detail for words, problem in zip(told, outcome.warnings, strict=True))

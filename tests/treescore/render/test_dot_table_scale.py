@@ -10,12 +10,11 @@ from hypothesis import strategies as st
 
 from tests.fixtures.pictures import check_picture
 from tests.fixtures.svg_boxes import overlapping, parsed, texts, view
-from treescore.core.wording import IN_FRACTIONS, PERCENT, figures_of
+from treescore.core.wording import IN_FRACTIONS, PERCENT, figures_of, p_words
 from treescore.render.dot_table import Mark, axis_svg, dot_svg, interval_bar_svg, scale_of
 from treescore.render.drawing import (
     Drawing,
     interval_words,
-    p_words,
     put,
     ranks_words,
     signed_words,
@@ -67,7 +66,8 @@ def test_dots_are_filled_hollow_or_have_corners() -> None:
 
 @pytest.mark.parametrize(
     ("p", "shown"),
-    [(0.834, ".83"), (0.0242, ".024"), (0.00213, ".0021"), (0.00009, "< .0001"), (0.0001, ".0001"), (1.0, "1.00"),
+    [(0.834, ".83"), (0.0242, ".024"), (0.00213, ".0021"), (0.00009, "< .0001"), (0.0001, "< .0001"),
+     (0.00011, ".0001"), (1.0, "1.00"),
      (0.996, "1.00"), (0.1, ".10"), (0.0996, ".10"), (0.5, ".50"), (0.0, "< .0001"), (None, "")],
 )  # fmt: skip
 def test_p_has_two_digits_that_count(p: float | None, shown: str) -> None:

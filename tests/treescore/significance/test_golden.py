@@ -48,7 +48,7 @@ def test_permutation_agrees_with_brute_force(golden: Any) -> None:
             assert pair["p_kind"] == "exact"
             assert pair["p"] == pytest.approx(expected[key], rel=1e-9), (case["name"], alternative)
             assert pair["difference"] == pytest.approx(expected["diff"], rel=1e-12)
-        if not expected["undefined"]:
+        if not expected["undefined"] and score is SCORES["f1"]:  # the others are rounded, as by compare.pl
             document = two(score, a, b, test="compare_pl", interval="none")
             assert document["pairs"][0]["p"] == pytest.approx(expected["p_compare_pl_direction"], rel=1e-9)
 

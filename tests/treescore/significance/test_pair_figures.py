@@ -85,7 +85,7 @@ def test_intervals_together_are_wider_and_hold_their_pairs_differences() -> None
         assert together["method"] == "paired simultaneous bootstrap"
         assert together["low"] < pair["difference"] < together["high"]
         assert together["high"] - together["low"] > pair["ci"]["high"] - pair["ci"]["low"]
-    assert "Intervals hold together at 95 %; Holm's p decides." in document["assumed"]
+    assert "Each interval holds by itself at 95 %; Holm's p decides." in document["assumed"]
 
 
 def test_no_intervals_together_where_none_are_asked_for() -> None:

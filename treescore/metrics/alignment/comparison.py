@@ -323,16 +323,28 @@ def readings_checked(
     believed = form is None or form.stated or len(np.unique(system.rows)) < FEWEST_PAIRS
     reading, fall = better_reading(gold, system, pairs, lengths)
     warnings = [] if reading is None else [misread_warning(reading, fall, *forms)]
+    swapped = _swapped(gold, system)
     if lengths is None:
-        return warnings
+        return warnings + swapped
     try:
         link_sets.check_range(system, lengths, (), limits.max_problems, form)
     except InputError as outside:
         # whether it is refused must not tell how well the output fits gold
         if not believed or all(link_sets.out_of_range(links, lengths).any() for _, links in link_sets.readings(system)):
             raise
-        return warnings or list(outside.problems)
-    return warnings
+        return (warnings or list(outside.problems)) + swapped
+    return warnings + swapped
+
+
+def _swapped(gold: link_sets.Links, system: link_sets.Links) -> list[Problem]:
+    """Warn of an output with possible links beside a gold without any."""
+    if not len(gold) or not gold.sure.all() or system.sure.all():
+        return []
+    detail = (
+        "The output has possible links, gold has none: the two may be swapped. Give gold first. If they are not "
+        "swapped, the output's possible links count as all others."
+    )
+    return [Problem("alignment-swapped", detail)]
 
 
 def better_reading(

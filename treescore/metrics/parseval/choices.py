@@ -60,7 +60,7 @@ def read_prm(text: str, *, discodop: bool = False) -> ParameterFile:
         discodop: whether disco-dop's keys are known too.
 
     Raises:
-        InputError: `prm-too-many-pairs`.
+        InputError: `prm-without-keyword`, `prm-too-many-pairs`.
     """
     listed = {**_LISTS, "DELETE_WORD": "delete_forms"} if discodop else _LISTS
     switches = {**_SWITCHES, **_SWITCHES_OF_DISCODOP} if discodop else _SWITCHES
@@ -68,8 +68,16 @@ def read_prm(text: str, *, discodop: bool = False) -> ParameterFile:
     lists: dict[str, list[str | tuple[str, str]]] = {name: [] for name in listed.values()}
     numbers: dict[str, int] = {}
     warnings = []
-    for number, raw in enumerate(text.split("\n"), start=1):
-        line = raw.partition("\0")[0].rstrip(_SPACE)
+    lines = [raw.partition("\0")[0].rstrip(_SPACE) for raw in text.split("\n")]
+    said = [line for line in lines if line and not line.startswith("#")]
+    if said and not any(re.split(f"[{_SPACE}]", line, maxsplit=1)[0] in (*listed, *numeric) for line in said):
+        first = said[0][:60]
+        detail = (
+            f"The parameter file has no known keyword, such as DELETE_LABEL: it begins {first!r}. Where that is a file "
+            f"name, give the text of the file; in a command write @{first}."
+        )
+        raise InputError(Problem("prm-without-keyword", detail, pointer="/prm"))
+    for number, line in enumerate(lines, start=1):
         if line.startswith("#") or len(line.encode()) < 3:
             continue
         key = re.split(f"[{_SPACE}]", line, maxsplit=1)[0]

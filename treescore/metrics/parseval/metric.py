@@ -302,6 +302,7 @@ class Parseval(registry.Metric):
             status=status,
             unanswered=unanswered,
             problems=span_problems(gold, system, status, facts),
+            warnings=root_warnings(self.choices, gold, system),
             details=lambda start, stop: compared().items(start, stop),
             slices=lambda: compared().slices(),
             extra=lambda: compared().tables(),
@@ -357,6 +358,39 @@ class Parseval(registry.Metric):
             case "errors":
                 return error_report(outcome.extra()["errors"])
         raise KeyError(style)
+
+
+_WRAPPERS = ("", "ROOT", "TOP", "S1", "VROOT", "PSROOT")
+"""Usual labels around a tree; any other label is one if it stands around all trees, of this many or more."""
+_ENOUGH = 5
+
+
+def root_warnings(choices: Choices, gold: ConstituentTreebank, system: ConstituentTreebank) -> list[Problem]:
+    """Warn where each tree of a side has an outermost bracket that is counted and that the other side never has."""
+    roots = [each.labels[each.node_offsets[:-1][np.diff(each.node_offsets) > 0]] for each in (gold, system)]
+    if not len(roots[0]) or not len(roots[1]):
+        return []
+    strings = gold.vocabulary.strings
+    equal = {label for pair in choices.equal_labels for label in pair}
+    found = []
+    for at, (side, other) in enumerate((("gold", "the output"), ("the output", "gold"))):
+        own, others, elsewhere = roots[at], roots[1 - at], (system, gold)[at].labels
+        label, beside = strings[own[0]], strings[others[0]]
+        kept = label not in deleted_labels(choices) and label not in equal and (label or choices.outer_bracket)
+        wrapping = label in _WRAPPERS or len(own) >= _ENOUGH
+        if not kept or not wrapping or (own != own[0]).any() or (elsewhere == own[0]).any():
+            continue
+        setting = f"add {label!r} to `delete_labels`" if label else "set `outer_bracket` to false"
+        detail = (
+            f"Every tree of {side} has the outermost bracket {_bracket(label)}, which no tree of {other} has (there it "
+            f"is {_bracket(beside)}). It counts and is never right: {setting} to leave it out."
+        )
+        found.append(Problem("root-label", detail))
+    return found
+
+
+def _bracket(label: str) -> str:
+    return repr(label) if label else "without a label"
 
 
 def _unanswered(

@@ -125,6 +125,19 @@ def test_the_command_prints_the_bytes_of_a_board_whose_rows_were_picked(task: Ta
     assert len(files.board()["pairs"]) == 6
 
 
+def test_sentences_that_are_left_out_are_warned_of(task: Task, files: Files) -> None:
+    parseval = [{"name": "parseval"}]
+    tree = "(TOP (S (NP (D a)) (VP (V b))))\n"
+    gold, failed = tree * 3, tree + "(())\n" * 2
+    task.make({**BENCHMARK, "format": "bracketed", "metrics": parseval, "main_score": "parseval", "errors": "exclude"},
+              parts={"en": {"gold": gold}})  # fmt: skip
+    sent = [task.submit(task.team(team), output) for team, output in (("a", gold), ("b", failed))]
+    task.settle()
+    answer = files.asked(sent)
+    assert answer["question"]["covered"] == {sent[1]: "1/3"}
+    assert [f"{sent[1]} covers 1/3." in line for line in answer["warnings"]] == [True]
+
+
 def test_a_pair_is_kept_only_while_as_many_others_are_read(task: Task, files: Files, monkeypatch: Any) -> None:
     task.make(parts={"en": {"gold": LONG}})
     lyon = task.team("lyon")
