@@ -36,7 +36,8 @@ MOST_NAMES = 10_000
 ALONE = 1_000_000
 """Size of a body, as sent, from which on one at a time is unpacked and parsed in a process; of packed ones any is."""
 _ALONE = Lock()
-_STRING = re.compile(rb'"(?:[^"\\]|\\.)*"', re.DOTALL)
+_STRING = re.compile(rb'"(?:[^"\\]++|\\.)*+"?', re.DOTALL)
+"""A string, or what is left of the body after a quote that nothing closes; nothing is tried twice or remembered."""
 _SURROGATE_ESCAPE = re.compile(rb"\\u[dD][89a-fA-F]")
 
 

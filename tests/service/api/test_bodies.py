@@ -2,6 +2,7 @@
 
 import gzip
 import io
+import tracemalloc
 import zlib
 from typing import Any
 
@@ -165,6 +166,16 @@ def test_values_are_counted_before_any_is_made_and_commas_of_strings_are_none() 
     for body in (b"[[],[],[]]", b'["a","b",{}]', b"[1,2,3]"):
         with pytest.raises(PayloadTooLarge, match="more than 3 values"):
             parse_json(body, 3)
+
+
+def test_counting_values_takes_no_memory_for_the_characters_of_strings() -> None:
+    text = b'["' + b"a," * 100_000 + b'"]'
+    tracemalloc.start()
+    try:
+        assert parse_json(text, 3) == [text[2:-2].decode()]
+        assert tracemalloc.get_traced_memory()[1] < 10 * len(text)
+    finally:
+        tracemalloc.stop()
 
 
 def refusal(body: bytes) -> Problem:
