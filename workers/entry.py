@@ -89,17 +89,16 @@ def give_back(context: Context, name: str) -> str | None:
     return run.queue
 
 
-def end_killed(context: Context, name: str) -> bool:
-    """End a run whose process was killed in another attempt than the first; return whether it has ended.
+def end_crashed(context: Context, name: str) -> bool:
+    """End a run whose process crashed in another attempt than the first; return whether it has ended.
 
-    Once may be an accident. Twice it is most likely for its memory: a third attempt would cost the next worker, and a
-    failure of the service would cost the sender nothing.
+    Once may be an accident. Twice it is most likely for its memory, which native code does not always ask for politely.
     """
     with context.store.read() as db:
         run = None if runs.is_piece(name) else runs.get(db, name)
     if run is None or run.final or run.attempts == 1:
         return False
-    detail = "The process that did this was killed twice, most likely for its memory. Send fewer or shorter texts."
+    detail = "The process that did this crashed twice, most likely for its memory. Send fewer or shorter texts."
     _end_at_limit(context, run, Problem(code="job-memory", detail=detail))
     return True
 

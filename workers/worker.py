@@ -52,7 +52,7 @@ from workers.entry import (
     TimeLimitReached,
     Work,
     WorkFailed,
-    end_killed,
+    end_crashed,
     give_back,
     next_work,
     peek,
@@ -62,6 +62,8 @@ from workers.entry import (
 
 # what a worker relies on of RQ's insides
 
+CRASHES = (signal.SIGSEGV, signal.SIGBUS, signal.SIGABRT)
+"""Signals that a process brings on itself."""
 STANDING_BY, AT_WORK = "standby", "work-horse"
 """The names of the process."""
 _LONGEST = 4096
@@ -138,8 +140,8 @@ class RqWorker(rq.Worker):  # type: ignore[misc]
         )
         self._standby: Standby | None = None
         self._keeps_one = False
-        self.killed = False
-        """Whether the last work-horse was ended by a signal that it did not handle."""
+        self.crashed = False
+        """Whether the last work-horse ended by a fault of its own, as native code does that gets no memory."""
 
     def get_ready(self) -> None:
         """Do in the forked process what can be done before there is work; leave no connection open."""
@@ -253,12 +255,12 @@ class RqWorker(rq.Worker):  # type: ignore[misc]
         self._stand_by()
 
     def wait_for_horse(self) -> tuple[int | None, int | None, Any]:
-        """Wait until the work-horse has ended; note whether a signal has killed it.
+        """Wait until the work-horse has ended; note whether it crashed. What others kill has done nothing wrong.
 
         Relies on: it returns what `os.wait4` does, and `monitor_work_horse` calls it, in vain until the end.
         """
         pid, status, usage = super().wait_for_horse()
-        self.killed = status is not None and os.WIFSIGNALED(status) and os.WTERMSIG(status) != signal.SIGTERM
+        self.crashed = status is not None and os.WIFSIGNALED(status) and os.WTERMSIG(status) in CRASHES
         return pid, status, usage
 
     def maintain_heartbeats(self, job: Any) -> None:  # noqa: ARG002 - RQ's signature
@@ -367,8 +369,8 @@ class Worker(RqWorker):
         self._met_large[0] |= jit.compiler_loaded()
 
     def left_behind(self, name: str) -> None:
-        """Give back what the work-horse left unfinished; end what has killed a second one."""
-        self._give_back(name, killed=self.killed)
+        """Give back what the work-horse left unfinished; end what has crashed a second one."""
+        self._give_back(name, crashed=self.crashed)
         # the next work-horse must not inherit a connection
         self.context.store.close()
 
@@ -439,10 +441,10 @@ class Worker(RqWorker):
                 self._report()
         return monotonic() < start + limit
 
-    def _give_back(self, name: str, *, killed: bool = False) -> None:
+    def _give_back(self, name: str, *, crashed: bool = False) -> None:
         """Let another worker begin a run or a piece. Where the store does not answer, the sweeper does it."""
         try:
-            queue = None if killed and end_killed(self.context, name) else give_back(self.context, name)
+            queue = None if crashed and end_crashed(self.context, name) else give_back(self.context, name)
         except OperationalError as error:
             fault(type(error), error.__traceback__, run=name)
             return

@@ -94,12 +94,12 @@ def test_a_run_that_asks_for_more_memory_than_is_allowed_fails_at_once_as_a_limi
     assert asked[0][0] > 1 << 30
 
 
-def test_what_kills_its_process_twice_fails_as_a_limit(context):
+def test_what_crashes_its_process_twice_fails_as_a_limit(context):
     run_id = submit_job(context, SCORER, loaded(JobRequest, DEPENDENCIES))[0]
     for first in (True, False):
         claimed = entry.next_work(context, "live", runs.NO_LIMIT)
         assert claimed.id == run_id
-        assert entry.end_killed(context, run_id) is not first
+        assert entry.end_crashed(context, run_id) is not first
         if first:
             assert entry.give_back(context, run_id) == "live"
     assert ended(context, run_id) == ("limit", "job-memory", runs.FAILED, 2)

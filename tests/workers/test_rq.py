@@ -239,14 +239,14 @@ def test_work_is_noted_in_the_hash_that_the_service_reads_and_heartbeats_go_on(p
 
 def test_the_worker_finds_what_a_killed_work_horse_left(played):
     [left] = [note for note in during(played, "killed") if note["what"] == "left"]
-    assert (left["pid"], left["name"], left["current"], left["killed"]) == (played[0]["pid"], WORK, None, True)
+    assert (left["pid"], left["name"], left["current"], left["crashed"]) == (played[0]["pid"], WORK, None, True)
 
 
 def test_a_wake_up_that_is_sent_again_meanwhile_is_left_alone(played):
     """As when a worker begins another run than that of its wake-up: that is sent again while it works."""
     beat, left = (note for note in during(played, "sent_again") if note["what"] in ("heartbeat", "left"))
     assert (beat["what"], beat["pid"]) == ("heartbeat", played[0]["pid"])
-    assert (left["what"], left["name"], left["current"]) == ("left", WORK, None)
+    assert (left["what"], left["name"], left["current"], left["crashed"]) == ("left", WORK, None, False)
     assert (left["bulk"], left["status"]) == (["sent_again"], "queued")
     assert "sent_again" not in left["live"]
 
