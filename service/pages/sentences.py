@@ -17,15 +17,15 @@ from markupsafe import Markup
 
 from service.api import calls
 from service.caller import Caller
-from service.errors import NotFound
+from service.errors import Conflict, Forbidden, Gone, NotFound
 from service.pages import answers
 from service.pages.answers import drawn, export
 from service.pages.visitors import member, scorer
-from service.requests import ORDERS, WRONG_KINDS, JobTreesQuery, SubmissionTreesQuery
+from service.requests import ORDERS, WRONG_KINDS, ItemsQuery, JobTreesQuery, SubmissionItemsQuery, SubmissionTreesQuery
 from service.schemas import queries
-from service.usecases.jobs import job_window, view_job
-from service.usecases.runs import body_view
-from service.usecases.submissions.results import heading_of, submission_window
+from service.usecases.jobs import job_items, job_window, view_job
+from service.usecases.runs import Page, body_view
+from service.usecases.submissions.results import heading_of, submission_items, submission_window
 from service.usecases.trees.choosing import Window
 from treescore.render import alignment_picture, constituents_picture, dependencies_picture
 from treescore.render.alignment_picture import alignment_svg
@@ -300,6 +300,10 @@ def show_sentence(submission: str) -> Response:
         "sentences.html", submission=heading,
         other=None if against is None else heading_of(calls.context(), caller, against),
         beside=() if against is None else _beside(caller, against, query, found),
+        expressions=expressions_of(found, lambda cursor: submission_items(
+            calls.context(), caller, submission,
+            SubmissionItemsQuery(part=query.part, metric=MWE, cursor=cursor, limit=1),
+        )),
         **shown_window(found, members, f"/s/{submission}/sentences"),
     )  # fmt: skip
 
@@ -326,6 +330,38 @@ def _beside(
     wanted = SubmissionTreesQuery(part=query.part, item=int(str(found.current["item"])))
     tree = submission_window(calls.context(), caller, against, wanted).current
     return [] if tree is None else picture_of(tree, f"Sentence {tree['item']}", "other")
+
+
+MWE = "mwe"
+"""The metric whose items hold expressions."""
+MOST_MWE_WORDS = 200
+"""Sentences of more words are not drawn with their expressions: these are listed alone."""
+_Expression = tuple[str, str, str, frozenset[str]]
+
+
+def expressions_of(found: Window, read: Callable[[str], Page]) -> list[_Expression] | None:
+    """Return the expressions of the current sentence that differ: side, category, words and the numbers of these.
+
+    None where no metric reads expressions, or the visitor sees no items.
+
+    Args:
+        found: the sentence.
+        read: gives the item after a cursor, as the visitor may see it.
+    """
+    tree = found.current
+    if tree is None or tree["kind"] != "dependencies":
+        return None
+    try:
+        items = read(str(int(str(tree["item"])) - 1)).items
+    except (NotFound, Forbidden, Conflict, Gone):
+        return None
+    rows: Any = items[0].get("expressions", []) if items else []
+    return [
+        (words, row[f"{side}_category"], row[f"{side}_form"], frozenset(map(str, row[f"{side}_words"])))
+        for row in rows
+        for side, words in (("gold", "gold"), ("system", "output"))
+        if row.get(f"{side}_words")
+    ]
 
 
 def _submission_trees_query() -> tuple[SubmissionTreesQuery, str | None]:
@@ -363,6 +399,7 @@ def shown_window(found: Window, members: Mapping[str, Any], address: str) -> dic
         "window": found,
         "tree": tree,
         "pictures": [] if tree is None else picture_of(tree, f"Sentence {tree['item']}"),
+        "underlined": tree["words"] if tree is not None and len(tree["words"] or ()) <= MOST_MWE_WORDS else (),
         "errors": None if tree is None else errors_of(tree),
         "listed": [(each, at(each.item), each.text[:SNIPPET]) for each in found.around],
         "members": members,
@@ -401,6 +438,9 @@ def show_job_sentence(job: str) -> Response:
         beside = None if tree is None else picture_of(tree, f"Sentence {tree['item']}", "other")
     return answers.page(
         "job_sentences.html", job=document, systems=systems, beside=beside,
+        expressions=expressions_of(found, lambda cursor: job_items(
+            calls.context(), caller, job, ItemsQuery(system=query.system, metric=MWE, cursor=cursor, limit=1)
+        )),
         **shown_window(found, members, f"/j/{job}/sentences"),
     )  # fmt: skip
 

@@ -116,10 +116,14 @@ def test_a_benchmark_gives_words_alone_and_shows_teams_their_own(
     assert shown in blind
     assert hidden not in blind
     address = task.submit(team, case["system"])
-    for of_heads in ("words wrong", "Nothing is wrong"):
-        assert (
-            form != "cupt" or of_heads not in team.get(f"{address.replace('/v1/submissions/', '/s/')}/sentences").text
-        )
+    sentence = team.get(f"{address.replace('/v1/submissions/', '/s/')}/sentences?n={at + 1}").text
+    for words in ("words wrong", "Nothing is wrong") if form == "cupt" else ():
+        assert words not in sentence
+    for expression in own.get("expressions", ()):
+        assert f'<td dir="auto">{expression["system_category"]}</td>' in sentence
+        assert f'<td dir="auto">{expression["system_form"]}</td>' in sentence
+        assert sentence.count('class="in output"') == len(expression["system_words"])
+        assert 'class="in gold"' not in sentence  # a team sees gold at level gold alone
     item = team.get(f"{address}/items").json["items"][at]
     assert {name: item[name] for name in own} == own
     for page in (task.address.replace("/v1/benchmarks/", "/b/") + "/about", address.replace("/v1/submissions/", "/s/")):
@@ -129,7 +133,14 @@ def test_a_benchmark_gives_words_alone_and_shows_teams_their_own(
 def test_a_training_text_stays_out_of_results_and_its_faults_have_their_place(kept_stage: Stage) -> None:
     client, system = kept_stage.client(), [{"name": "A", "output": MWE["system"]}]
     body: dict[str, Any] = {"format": "cupt", "metrics": [TRAINED], "gold": MWE["gold"], "systems": system}
-    done = client.get(kept_stage.job(**body)).json["results"]["systems"][0]["metrics"]["mwe"]
+    job = kept_stage.job(**body)
+    done = client.get(job).json["results"]["systems"][0]["metrics"]["mwe"]
+    lacking = next(item for item in client.get(f"{job}/items?system=A&metric=mwe").json["items"] if item["expressions"])
+    page = client.get(f"{job.replace('/v1/jobs/', '/j/')}/sentences?system=A&n={lacking['item']}").text
+    for side, name in (("gold", "gold"), ("system", "output")):
+        listed = [each[f"{side}_words"] for each in lacking["expressions"] if each[f"{side}_words"]]
+        assert page.count(f'class="in {name}"') == sum(map(len, listed))
+        assert page.count(f'<th scope="row">{name}</th>') == len(listed)
     assert "He took a long walk" not in json.dumps(done)
     assert done["signature"]["params"]["train"].startswith("sha256:")
     for train, code in (("train.cupt", None), (MWE["train"].replace("1:VPC.full", "one"), "cupt-bad-code")):
