@@ -19,22 +19,24 @@ from markupsafe import Markup
 from service.api import calls
 from service.errors import BadRequest
 from service.pages import answers
-from service.pages.answers import drawn, export, export_links
+from service.pages.answers import EXPORT_NAMES, drawn, export, export_links
 from service.pages.benchmarks import benchmark_document, state_now, state_of
-from service.pages.figures import TOGETHER, NamedScore, ScoreNames, correction_name, units_name
+from service.pages.figures import TOGETHER, NamedScore, ScoreNames, correction_name, p_value, units_name
 from service.pages.visitors import visitor
 from service.render import LEADERBOARD_FORMATS, MATRIX_FORMATS
 from service.render.documents import BoardDocument
-from service.render.leaderboard import board_scale, row_mark
+from service.render.leaderboard import board_scale, claim_of, row_mark
 from service.requests import PICKS, LeaderboardQuery
 from service.schemas import queries
 from service.usecases.access import item_number
 from service.usecases.boards.leaderboard import MOST_ROWS, leaderboard, matrix
-from service.usecases.runs import View
+from service.usecases.runs import View, body_view
 from treescore.core.params import Json
-from treescore.core.wording import Figures, counted
+from treescore.core.wording import Figures, counted, one_line
 from treescore.render.dot_table import Scale, axis_svg, interval_bar_svg
-from treescore.render.drawing import BY_GAP, BY_SCORE, GAP_STEPS, SCORE_STEPS, ShadeBy, ranks_words, shade_of
+from treescore.render.drawing import BY_GAP, BY_SCORE, GAP_STEPS, MINUS, SCORE_STEPS, ShadeBy, ranks_words, shade_of
+from treescore.render.forms import safe_value, separated
+from treescore.render.text import latex_escaped, markdown_escaped, pipe_table, preamble, tabular
 
 blueprint = answers.pages("board", "/b/<benchmark>")
 SORT = "sort"
@@ -83,9 +85,57 @@ def show_board_live(benchmark: str) -> Response:
 
 @blueprint.get("/export")
 def export_board(benchmark: str) -> Response:
-    """Show the board in another format, to a visitor who is signed in."""
-    query, _ = answers.query(queries.LEADERBOARD)
-    return export(leaderboard(calls.context(), visitor().caller, benchmark, query), f"{benchmark}-board")
+    """Show the table of the board as a file: the same rows in the same order, the same columns and digits."""
+    query, own = answers.query(queries.LEADERBOARD, SORT)
+    name = f"{benchmark}-board"
+    if query.format not in TABLES:
+        return export(leaderboard(calls.context(), visitor().caller, benchmark, query), name)
+    view = leaderboard(calls.context(), visitor().caller, benchmark, replace(query, format=None))
+    values = _board_values(benchmark, view, own.get(SORT, ""))
+    body = _written(query.format, values, *_table(values))
+    return export(body_view(body, LEADERBOARD_FORMATS[query.format]), name)
+
+
+TABLES = ("csv", "tsv", "markdown", "latex")
+"""Formats in which the table is exported as the page shows it; the others are the API's."""
+
+
+def _table(shown: Mapping[str, Any]) -> tuple[list[str], list[list[str]]]:
+    """Return the heads and the cells of the table that the page shows, without its picture."""
+    board, ranking, columns = shown["board"], shown["ranking"], shown["columns"]
+    parts, tested = len(board["parts"]), board["feedback"] != "rounded"
+    by_rank = tested and not shown["sort"]
+    heads = ["#", "could be", "team", ranking.head, *["95 % interval"] * tested, *["p, next"] * by_rank]
+    heads += [*(score.head for score in columns), *["parts"] * (parts > 1)]
+    lines = []
+    for row in shown["rows"]:
+        each = row.document
+        bounds = each["ci95"] or {"low": None, "high": None}
+        p = p_value(each["p_next"]) if each["p_next"] is not None or board["significance"]["pending"] else ""
+        scored = f"{each['scored_parts']} of {parts}" if each["missing_parts"] else str(each["scored_parts"] or "")
+        lines.append([
+            str(each["rank"] or ""), row.span, one_line(row.name), ranking.figures.value(each["score"]),
+            *[ranking.figures.interval(bounds["low"], bounds["high"])] * tested, *[p] * by_rank,
+            *(score.figures.value(each["scores"].get(score.address)) for score in columns), *[scored] * (parts > 1),
+        ])  # fmt: skip
+    return heads, lines
+
+
+def _written(form: str, shown: Mapping[str, Any], heads: Sequence[str], lines: Sequence[Sequence[str]]) -> bytes:
+    """Write the table in one of TABLES; tables for people say what is measured, and what is assumed."""
+    if form in ("csv", "tsv"):
+        rows = [heads, *([safe_value(cell) for cell in line] for line in lines)]
+        return separated(rows) if form == "csv" else separated(rows, "\t", "\n")
+    said = [shown["caption" if form == "latex" else "caption_sorted"], *filter(None, [claim_of(shown["board"])])]
+    if form == "markdown":
+        escaped = [[markdown_escaped(cell) for cell in line] for line in (heads, *lines)]
+        return ("\n\n".join([pipe_table(escaped[0], escaped[1:]), *map(markdown_escaped, said)]) + "\n").encode()
+    escaped = [
+        [latex_escaped(cell).replace("–", "--").replace(MINUS, "$-$") for cell in each] for each in (heads, *lines)
+    ]
+    rows, align = shown["rows"], "".join("l" if head == "team" else "r" for head in heads)
+    ruled = tabular(align, escaped[0], escaped[1:], lambda at: rows[at].begins_cluster and not shown["sort"])
+    return ("\n".join([*preamble(said[0]), *ruled, "", *map(latex_escaped, said[1:])]) + "\n").encode()
 
 
 def _view(benchmark: str) -> tuple[View, str]:
@@ -117,11 +167,21 @@ def _board_values(benchmark: str, view: View, sort: str, asked: Mapping[str, str
         "query": query,
         "sort_links": partial(_sort_link, query, sort),
         "caption": _board_caption(board, ranking, len(document["parts"]), by_rank=not sort),
+        "caption_sorted": _board_caption(board, ranking, len(document["parts"]), by_rank=False),
         "parts": part_choices(document),
         "picks": PICKS if visitor().caller.organiser else (),
-        "exports": export_links(
-            f"/v1/benchmarks/{benchmark}/leaderboard", f"/b/{benchmark}/export", query, LEADERBOARD_FORMATS
-        ),
+        "exports": [
+            *(
+                (EXPORT_NAMES[form], f"/b/{benchmark}/export?{urlencode({**_members(query), 'format': form})}")
+                for form in TABLES
+            ),
+            *export_links(
+                f"/v1/benchmarks/{benchmark}/leaderboard",
+                f"/b/{benchmark}/export",
+                query,
+                [form for form in LEADERBOARD_FORMATS if form not in TABLES],
+            ),
+        ],
         "live": shown["state"] != "closed" or not view.final,
         "version": view.etag,
     }
@@ -191,6 +251,10 @@ def _sort_link(query: Mapping[str, str], sort: str, column: str, best: str = "-"
     other = {"-": "", "": "-"}[best] + column
     members = {name: value for name, value in query.items() if name not in (SORT, "version", "cursor") and value}
     return "?" + urlencode({**members, SORT: other if sort == wanted else wanted})
+
+
+def _members(query: Mapping[str, str]) -> dict[str, str]:
+    return {name: value for name, value in query.items() if name not in ("version", "format") and value}
 
 
 def _board_caption(board: Mapping[str, Json], ranking: NamedScore, parts: int, *, by_rank: bool) -> str:

@@ -19,6 +19,10 @@
     return text === MISSING || Number.isNaN(number) ? null : number;
   };
 
+  const with_path = (address, sort) => {
+    const url = with_sort(address, sort);
+    return url.pathname + url.search;
+  };
   const sorted_rows = (rows, column, down) => {
     const keyed = rows.map((row) => ({ row, value: value(row.cells[column]) }));
     const order = (a, b) => (a < b ? -1 : Number(a > b));
@@ -34,6 +38,9 @@
     const unsorted = [...table.querySelectorAll("tbody tr:not(.note)")];
     const long = unsorted.length > STEP;
     const in_view = Math.ceil(window.innerHeight / Math.max(1, unsorted[0].offsetHeight));
+    // what is said of the next team and of lines between rows is so by rank alone
+    table.classList.add("sorted");
+    table.caption.textContent = table.caption.dataset.sorted;
     if (long) hold_size(table);
     for (const note of table.querySelectorAll("tr.note")) note.remove();
     const rows = sorted_rows(unsorted, column, down);
@@ -111,6 +118,7 @@
     event.preventDefault();
     move(head.closest("table"), head.cellIndex, sort.startsWith("-"));
     mark(head, link, sort);
+    for (const each of document.querySelectorAll('#board .exports a[href^="/b/"]')) each.setAttribute("href", with_path(each.href, sort));
     history.pushState(null, "", with_sort(location.href, sort).search);
     shown = location.search;
   });

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import csv
 import gzip
 import html
 from typing import Any
@@ -65,8 +66,19 @@ def test_sorting_moves_rows_and_changes_nothing_in_them(site: Site) -> None:
         page = client.get(f"{BOARD}?sort={sort}").text
         assert sorted(body_rows(page)) == sorted(ranked)
         assert page.count("aria-sort") == 1
+        link = html.unescape(next(each for each in Page(page).links if "format=csv" in each))
+        saved = list(csv.reader(client.get(link).text.splitlines()))[1:]
+        shown = body_rows(page)
+        assert [row[0] for row in saved] == [row[0] for row in shown]
+        assert [row[3] for row in saved] == [row[3] for row in shown]
+        assert [row[5:] for row in saved] == [row[6:] for row in shown]  # the picture is not in the file
         # what is said of neighbours by rank
         assert ("p, next" in page, "A line is drawn" in page) == (False, False)
+    latex = client.get(f"{BOARD}/export?format=latex&sort=team")
+    assert latex.mimetype == "application/x-latex"
+    assert latex.text.count(r"\midrule") == 1  # no lines between groups
+    assert "p, next" not in latex.text
+    assert "p, next" in client.get(f"{BOARD}/export?format=markdown").text
     by_name = [row[2] for row in body_rows(client.get(f"{BOARD}?sort=team").text)]
     assert by_name == sorted(by_name, key=str.casefold)
 
