@@ -38,9 +38,6 @@
     const unsorted = [...table.querySelectorAll("tbody tr:not(.note)")];
     const long = unsorted.length > STEP;
     const in_view = Math.ceil(window.innerHeight / Math.max(1, unsorted[0].offsetHeight));
-    // what is said of the next team and of lines between rows is so by rank alone
-    table.classList.add("sorted");
-    table.caption.textContent = table.caption.dataset.sorted;
     if (long) hold_size(table);
     for (const note of table.querySelectorAll("tr.note")) note.remove();
     const rows = sorted_rows(unsorted, column, down);
@@ -75,7 +72,7 @@
     const heads = [...table.tHead.rows[0].cells];
     const widths = heads.map((head) => head.offsetWidth);
     const whole = table.offsetWidth;
-    table.parentElement.style.minHeight = `${table.parentElement.offsetHeight}px`;
+    table.parentElement.style.minHeight = `${table.parentElement.getBoundingClientRect().height}px`;
     heads.forEach((head, at) => { head.style.width = `${widths[at]}px`; });
     table.style.width = `${whole}px`;
     table.style.tableLayout = "fixed";
@@ -116,7 +113,11 @@
     const sort = sorted_by(link.href);
     if (!sort || in_pages()) return;
     event.preventDefault();
-    move(head.closest("table"), head.cellIndex, sort.startsWith("-"));
+    const table = head.closest("table");
+    // what is said of the next team and of lines between rows is so by rank alone
+    for (const cell of table.querySelectorAll(".p")) cell.remove();
+    table.caption.textContent = table.caption.dataset.sorted;
+    move(table, head.cellIndex, sort.startsWith("-"));
     mark(head, link, sort);
     for (const each of document.querySelectorAll('#board .exports a[href^="/b/"]')) each.setAttribute("href", with_path(each.href, sort));
     history.pushState(null, "", with_sort(location.href, sort).search);
