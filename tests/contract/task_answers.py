@@ -362,6 +362,7 @@ TASK_ANSWERS: dict[tuple[str, str], Ask] = {
     ("create_revision", "201"): _send("POST", SENT["create_revision"], FIX, Prefer="wait=20"),
     ("create_revision", "202"): _send("POST", SENT["create_revision"], FIX, sleeping=True),
     ("list_fitting", "409"): _unchecked("GET", "/fitting", None),
+    ("list_fitting", "422"): _get(GOOD["list_fitting"], "?cursor=x"),
     ("create_revision", "409"): _unchecked("POST", "/revisions", FIX),
     ("create_team", "201"): _send("POST", SENT["create_team"], TEAM),
     ("create_team", "409"): _twice(SENT["create_team"], TEAM),
