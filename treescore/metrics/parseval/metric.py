@@ -381,11 +381,16 @@ def root_warnings(choices: Choices, gold: ConstituentTreebank, system: Constitue
         if not kept or not wrapping or (own != own[0]).any() or (elsewhere == own[0]).any():
             continue
         setting = f"add {label!r} to `delete_labels`" if label else "set `outer_bracket` to false"
-        detail = (
-            f"Every tree of {side} has the outermost bracket {_bracket(label)}, which no tree of {other} has (there it "
-            f"is {_bracket(beside)}). It counts and is never right: {setting} to leave it out."
-        )
-        found.append(Problem("root-label", detail))
+        advice = f"It counts and is never right: {setting} to leave it out."
+        plain = f"Every tree of {side} has the outermost bracket {_bracket(label)}, which no tree of {other} has"
+        detail = f"{plain}. {advice}"
+        if side == "gold":  # whose labels are not shown
+            detail = (
+                "Every tree of gold has an outermost bracket that no tree of the output has. It counts and is never "
+                "right: `delete_labels` and `outer_bracket` leave such brackets out."
+            )
+        quoted = f"{plain} (there it is {_bracket(beside)}). {advice}"
+        found.append(Problem("root-label", detail, gold_detail=quoted))
     return found
 
 
