@@ -68,6 +68,7 @@ def small_examples(folder: Path) -> Path:
     return folder
 
 
+@pytest.mark.slow
 def test_the_demo_prints_scores_and_cross_tables_and_ends(tmp_path: Path) -> None:
     where = ("--bind", f"127.0.0.1:{free_port()}", "--data-dir", tmp_path / "data")
     examples = small_examples(tmp_path / "examples")
