@@ -262,20 +262,37 @@ class BufferingWorker(ThreadWorker):  # type: ignore[misc]
 
     def _ask(self, conn: connection.Connection) -> None:
         """Let the application answer by the head, or say how large a body it takes. Nothing is read until then."""
+        lane = self._lane_of(conn)
+        if lane is not None:
+            self._unwatch(conn)
+            self._submit(conn, lane, self._admission, self._asked)
+
+    def _lane_of(self, conn: connection.Connection) -> Lane | None:
+        """Return the threads for a request; None, and it is refused, where too many wait for one."""
         assert self.lanes is not None  # noqa: S101 - set before the loop
         assert conn.arrival is not None  # noqa: S101 - set where the request begins
         lane = self.lanes.of(conn.arrival.request)
-        if lane.requests >= lane.full:
-            self._refuse(conn, Unavailable("Too many requests wait for a thread. Retry."))
-            return
-        self._unwatch(conn)
+        if lane.requests < lane.full:
+            return lane
+        self._refuse(conn, Unavailable("Too many requests wait for a thread. Retry."))
+        return None
+
+    def _submit(
+        self,
+        conn: connection.Connection,
+        lane: Lane,
+        work: Callable[[connection.Connection], Any],
+        then: Callable[[connection.Connection, Future[Any]], None],
+    ) -> None:
+        """Let a thread of a lane do some work on a connection, and the loop what follows."""
         conn.lane = lane
         lane.requests += 1
-        future = lane.pool.submit(self._admission, conn.arrival.request, conn)
-        future.add_done_callback(partial(self.method_queue.defer, self._asked, conn))
+        future = lane.pool.submit(work, conn)
+        future.add_done_callback(partial(self.method_queue.defer, then, conn))
 
-    def _admission(self, request: Any, conn: connection.Connection) -> int | None:
+    def _admission(self, conn: connection.Connection) -> int | None:
         """Return how large a body the application takes; None where it has answered. Runs in a thread."""
+        request = conn.arrival.request if conn.arrival is not None else None
         response, environ = wsgi.create(request, conn.answer, conn.client, conn.server, self.cfg)
         environ["wsgi.input"] = connection.AwaitedBody()
         environ["wsgi.multithread"] = True
@@ -318,19 +335,14 @@ class BufferingWorker(ThreadWorker):  # type: ignore[misc]
         return sum(each.stage is not connection.Stage.HEAD for each in self.unfinished if each is not conn) >= places
 
     def _dispatch(self, conn: connection.Connection) -> None:
-        assert self.lanes is not None  # noqa: S101 - set before the loop
-        assert conn.arrival is not None  # noqa: S101 - set where the request begins
-        lane = self.lanes.of(conn.arrival.request)
-        if lane.requests >= lane.full:
-            self._refuse(conn, Unavailable("Too many requests wait for a thread. Retry."))
+        lane = self._lane_of(conn)
+        if lane is None:
             return
         self._watch(conn, selectors.EVENT_READ, self._unwatch)  # should more come, it waits for the answer
         self.unfinished.pop(conn, None)
-        conn.stage, conn.lane, conn.answer = connection.Stage.WORK, lane, connection.Answer()
-        lane.requests += 1
+        conn.stage, conn.answer = connection.Stage.WORK, connection.Answer()
+        self._submit(conn, lane, self.work, self._worked)
         self._count()
-        future = lane.pool.submit(self.work, conn)
-        future.add_done_callback(partial(self.method_queue.defer, self._worked, conn))
 
     def work(self, conn: connection.Connection) -> bool:
         """Let the application answer; return whether the connection may stay open. Runs in a thread."""
