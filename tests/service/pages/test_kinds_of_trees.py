@@ -122,8 +122,8 @@ def test_a_benchmark_gives_words_alone_and_shows_teams_their_own(
     for expression in own.get("expressions", ()):
         assert f'<td dir="auto">{expression["system_category"]}</td>' in sentence
         assert f'<td dir="auto">{expression["system_form"]}</td>' in sentence
-        assert sentence.count('class="in output"') == len(expression["system_words"])
-        assert 'class="in gold"' not in sentence  # a team sees gold at level gold alone
+        assert sentence.count('class="held output"') == len(expression["system_words"])
+        assert 'class="held gold"' not in sentence  # a team sees gold at level gold alone
     item = team.get(f"{address}/items").json["items"][at]
     assert {name: item[name] for name in own} == own
     for page in (task.address.replace("/v1/benchmarks/", "/b/") + "/about", address.replace("/v1/submissions/", "/s/")):
@@ -139,7 +139,7 @@ def test_a_training_text_stays_out_of_results_and_its_faults_have_their_place(ke
     page = client.get(f"{job.replace('/v1/jobs/', '/j/')}/sentences?system=A&n={lacking['item']}").text
     for side, name in (("gold", "gold"), ("system", "output")):
         listed = [each[f"{side}_words"] for each in lacking["expressions"] if each[f"{side}_words"]]
-        assert page.count(f'class="in {name}"') == sum(map(len, listed))
+        assert page.count(f'class="held {name}"') == sum(map(len, listed))
         assert page.count(f'<th scope="row">{name}</th>') == len(listed)
     assert "He took a long walk" not in json.dumps(done)
     assert done["signature"]["params"]["train"].startswith("sha256:")
