@@ -134,10 +134,11 @@ def submit_job(
 
 def significance_of(request: JobRequest) -> dict[str, Json] | None:
     """Return the significance settings of a request; None if they are off or there is one system."""
-    settings = request.significance
-    if settings is False or len(request.systems) < 2:
-        return None
-    return dict(settings) if isinstance(settings, Mapping) else {}
+    return None if request.significance is False or len(request.systems) < 2 else _settings(request)
+
+
+def _settings(request: JobRequest) -> dict[str, Json]:
+    return dict(request.significance) if isinstance(request.significance, Mapping) else {}
 
 
 def view_job(context: Context, caller: Caller, job_id: str) -> View:
@@ -273,7 +274,7 @@ def _check(request: JobRequest) -> None:
 
 
 def _check_significance(request: JobRequest) -> None:
-    settings = parse_settings(significance_of(request) or {})
+    settings = parse_settings(_settings(request))
     if settings.runs_required and max(map(len, runs_by_system(request.systems).values())) < FEWEST_FOR_SPREAD:
         raise InputError(no_runs())
     if settings.unit == "part":
@@ -282,7 +283,7 @@ def _check_significance(request: JobRequest) -> None:
 
 def _check_scores(request: JobRequest) -> None:
     spec = parse_spec(request.scoring)
-    asked_scores(spec, (significance_of(request) or {}).get("scores"))
+    asked_scores(spec, _settings(request).get("scores"))
     for index, pair in enumerate(request.agreement):
         for side, address in enumerate(pair):
             with placed(f"/agreement/{index}/{side}"):

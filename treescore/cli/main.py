@@ -11,7 +11,7 @@ import os
 import sys
 from collections.abc import Mapping
 from dataclasses import dataclass
-from pathlib import Path
+from itertools import takewhile
 from typing import NoReturn
 
 import click
@@ -167,6 +167,10 @@ class Commands(WritingGroup):
             from treescore.core.wording import did_you_mean  # noqa: PLC0415 - a known command needs none
 
             ctx.fail(f"Unknown command {args[0]!r}.{did_you_mean(args[0], COMMANDS)}")
+        for each in takewhile("--".__ne__, () if ctx.resilient_parsing else args):
+            named = len(each) > 2 and each.startswith("-") and (each[1] != "-" or "." in each)
+            if named and os.path.exists(each):  # noqa: PTH110 - a path too long for Path.exists is no file
+                ctx.fail(f"{each} is read as an option, not as a file. {_as_file(each)}")
         return super().resolve_command(ctx, args)
 
     def shell_complete(self, ctx: click.Context, incomplete: str) -> list[click.shell_completion.CompletionItem]:
@@ -182,8 +186,9 @@ class Commands(WritingGroup):
             return super().invoke(ctx)
         except click.NoSuchOption as error:
             for each in ctx.meta[_GIVEN]:
-                if each.startswith(error.option_name) and ("." in each or Path(each).exists()):
-                    words = f"{error.message} For a file of this name write ./{each}, or -- before it."
+                cluster = each[:1] == "-" != each[1:2] and error.option_name[1:] in each
+                if "." in each and (cluster or each.startswith(error.option_name)):
+                    words = f"{error.message} {_as_file(each)}"
                     raise click.NoSuchOption(error.option_name, words, ctx=error.ctx) from error
             raise
         except KeyboardInterrupt:
@@ -201,6 +206,10 @@ class Commands(WritingGroup):
         for section in (SCORE, KNOW, SEND, RUN):
             with formatter.section(section):
                 formatter.write_dl([(name, entry.help) for name, entry in COMMANDS.items() if entry.section == section])
+
+
+def _as_file(name: str) -> str:
+    return f"For a file of this name write ./{name}, or -- before it."
 
 
 def _end_with(error: ScoringError) -> NoReturn:

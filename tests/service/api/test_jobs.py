@@ -166,6 +166,15 @@ def pointers(stage: Stage, document: Any) -> dict[str, str]:
         ({"transforms": [{"name": "heads", "on": "left"}]}, "/transforms/0/on", "bad-value"),
         ({"significance": {"test": "t-test"}}, "/significance/test", "bad-parameter"),
         ({"significance": 1}, "/significance", "wrong-type"),
+        *(
+            ({"significance": settings, "systems": [{"name": "A", "output": ""}]}, f"/significance/{place}", code)
+            for settings, place, code in (
+                ({"test": "t-test"}, "test", "bad-parameter"),
+                ({"tset": "mcnemar"}, "tset", "unknown-parameter"),
+                ({"runs": "random"}, "runs", "no-training-runs"),
+                ({"scores": ["x"]}, "scores/0", "unknown-score"),
+            )
+        ),
         ({"items": {"blocks": ["a", 1]}}, "/items/blocks/1", "wrong-type"),
         ({"items": {"lengths": [[1, 2], [3]]}}, "/items/lengths/1", "wrong-type"),
         ({"items": {"seconds": {"A": [0.1, -1]}}}, "/items/seconds/A/1", "wrong-type"),

@@ -100,12 +100,27 @@ def test_an_unknown_command_is_a_usage_error_that_names_a_similar_one(typed: str
     assert f"Unknown command {typed!r}. Did you mean {meant!r}?" in done.stderr
 
 
-@pytest.mark.parametrize("name", ["-dash.conllu", "--dash.conllu"])
+@pytest.mark.parametrize("name", ["-dash.conllu", "--dash.conllu", "-1.conllu", "-help.conllu"])
 @pytest.mark.parametrize("command", ["score", "submit"])
 def test_a_file_that_is_read_as_an_option_is_told_from_one(command: str, name: str) -> None:
     done = CliRunner().invoke(main, [command, "gold.conllu", name])
     assert done.exit_code == exits.WRONG_INPUT
     assert f"For a file of this name write ./{name}, or -- before it." in done.stderr
+
+
+@pytest.mark.parametrize("name", ["-out.json", "-out", "--json.mrg"])
+def test_a_file_that_is_there_is_not_taken_for_an_option(
+    name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    for each in ("gold.mrg", name):
+        Path(each).write_text("(S (NP (N a)) (VP (V b)))\n", encoding="utf-8")
+    for command in ("score", "compare", "errors", "diff", "slices"):
+        done = CliRunner().invoke(main, [command, "gold.mrg", "gold.mrg", name])
+        assert done.exit_code == exits.WRONG_INPUT
+        assert f"For a file of this name write ./{name}, or -- before it." in done.stderr
+    assert CliRunner().invoke(main, ["score", "--format", "bracketed", "--", "gold.mrg", name]).exit_code == 0
+    assert sorted(each.name for each in tmp_path.iterdir()) == sorted(["gold.mrg", name])
 
 
 def test_an_unknown_option_is_a_usage_error_that_names_a_similar_one() -> None:

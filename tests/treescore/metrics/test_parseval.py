@@ -151,7 +151,9 @@ def test_each_choice_beats_the_preset() -> None:
     assert brackets("(S (N a))\n", "(S (N b))\n", check_words=False) == (1, 1, 1)
 
 
-@pytest.mark.parametrize("prm", ["COLLINS.prm", "x", "# x\n\n/a b/COLLINS.prm\n", f"{TREE}\n"])
+@pytest.mark.parametrize(
+    "prm", ["COLLINS.prm", "@x", "", "\n# x\n", "delete_label TOP", "# x\n\n/a b/COLLINS.prm\n", f"{TREE}\n"]
+)
 def test_a_text_without_a_keyword_is_no_parameter_file(prm: str) -> None:
     with pytest.raises(InputError, match="no known keyword") as caught:
         outcome_of(f"{TREE}\n", f"{TREE}\n", prm=prm)
@@ -161,7 +163,7 @@ def test_a_text_without_a_keyword_is_no_parameter_file(prm: str) -> None:
 
 
 def test_a_parameter_file_is_read_as_evalb_reads_it_and_what_it_changes_not_is_told() -> None:
-    prm = "DEBUG 1\nMAX_ERROR 5\nFOO 1\nEQ_LABEL A\nDELETE_LABEL S\nCUTOFF_LEN 3 x\nLABELED\n"
+    prm = "\ufeffDEBUG 1\nMAX_ERROR 5\nFOO 1\nEQ_LABEL A\nDELETE_LABEL S\nCUTOFF_LEN 3 x\nLABELED\n"
     spec, outcome = outcome_of(f"{TREE}\n", f"{TREE}\n", prm=prm)
     told = [(key, problem.code, problem.pointer, problem.line) for key, problem in spec.warnings()]
     assert told == [
@@ -222,3 +224,24 @@ def test_an_outermost_bracket_of_one_side_alone_is_warned_of(
         assert words in (problem.gold_detail or "")
         own = gold.partition(" ")[0].strip("({}") or "without a label"
         assert own not in problem.detail, "gold's label is for those alone who may read gold"
+
+
+@pytest.mark.parametrize(
+    ("metric", "sides", "told"),
+    [
+        ("leaf_ancestor", ("(TOP {})", "(ROOT {})"), "name 'ROOT' in `labels` of the transform delete-labels"),
+        ("leaf_ancestor", ("(TOP {})", "(TOP {})"), ""),
+        ({"name": "leaf_ancestor", "params": {"preset": "discodop"}}, ("(TOP {})", "(ROOT {})"), ""),
+        ("tree_distance", ("(TOP {})", "(VROOT {})"), "'VROOT', which no tree of gold has"),
+        ("conformance", ("(TOP {})", "(ROOT {})"), ""),
+        ("conformance", ("{}", "(ROOT {})"), "'ROOT', which no tree of gold has"),
+        ({"name": "conformance", "params": {"categories": {}}}, ("(TOP {})", "(ROOT {})"), "'ROOT', which no tree"),
+        ({"name": "parseval", "params": {"preset": "discodop"}}, ("{}", "(S1 {})"), "add 'S1' to `delete_labels`"),
+    ],
+)
+def test_other_metrics_warn_of_it_where_it_changes_a_score(metric: Any, sides: tuple[str, str], told: str) -> None:
+    texts = [f"{shape.format('(S (NP (N a)) (VP (V b)))')}\n" for shape in sides]
+    spec = parse_spec({"format": "bracketed", "metrics": [metric]})
+    (outcome,) = Evaluation(spec, texts[0].encode()).score(texts[1].encode())[0].values()
+    assert ("root-label" in [problem.code for problem in outcome.warnings]) == bool(told)
+    assert not told or any(told in problem.detail for problem in outcome.warnings)

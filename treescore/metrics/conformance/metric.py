@@ -20,6 +20,7 @@ from treescore.errors import InputError, Problem
 from treescore.metrics.conformance import kernel
 from treescore.metrics.conformance.report import KeyReport
 from treescore.metrics.shared.examples import TREES
+from treescore.metrics.shared.roots import root_warnings
 from treescore.metrics.shared.tables import members
 from treescore.transforms.labels import base_label
 from treescore.transforms.shared.tree_edit import numbered, rewritten
@@ -167,12 +168,16 @@ class Conformance(Metric):
         if self.values["categories"] is not None:
             sides = (self._categorized(gold, key), self._categorized(gold, response))
             rows[:, COUNT_NAMES.index("labelled_matched")] = kernel.labelled_matches(*sides, usable)
+        warnings = root_warnings(gold, system, () if options["outer_bracket"] else ("",))
+        if len(warnings) == len(("gold", "system")) and self.values["categories"] is None:
+            warnings = []  # brackets of other labels over the same words are equal here
         report = KeyReport(gold, links, key, usable, matches, self.values["limit"])
         return Outcome(
             rows=rows,
             status=check.status,
             unanswered=check.unanswered,
             problems=check.problems,
+            warnings=warnings,
             details=report.items,
             slices=report.slices,
             extra=report.tables,

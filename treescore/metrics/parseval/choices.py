@@ -68,14 +68,17 @@ def read_prm(text: str, *, discodop: bool = False) -> ParameterFile:
     lists: dict[str, list[str | tuple[str, str]]] = {name: [] for name in listed.values()}
     numbers: dict[str, int] = {}
     warnings = []
-    lines = [raw.partition("\0")[0].rstrip(_SPACE) for raw in text.split("\n")]
+    lines = [raw.partition("\0")[0].rstrip(_SPACE) for raw in text.removeprefix("\ufeff").split("\n")]
     said = [line for line in lines if line and not line.startswith("#")]
-    if said and not any(re.split(f"[{_SPACE}]", line, maxsplit=1)[0] in (*listed, *numeric) for line in said):
-        first = said[0][:60]
-        detail = (
-            f"The parameter file has no known keyword, such as DELETE_LABEL: it begins {first!r}. Where that is a file "
-            f"name, give the text of the file; in a command write @{first}."
+    if not any(re.split(f"[{_SPACE}]", line, maxsplit=1)[0] in (*listed, *numeric) for line in said):
+        first = said[0][:60].lstrip("@") if said else ""
+        advice = (
+            f"it begins {first!r}. Keywords are in capitals and begin a line. Where that is a file name, give the text "
+            f"of the file; in a command write @{first}."
+            if said
+            else "it is empty or holds only comments. Leave out prm; the preset evalb has the defaults of EVALB."
         )
+        detail = f"The parameter file has no known keyword, such as DELETE_LABEL: {advice}"
         raise InputError(Problem("prm-without-keyword", detail, pointer="/prm"))
     for number, line in enumerate(lines, start=1):
         if line.startswith("#") or len(line.encode()) < 3:

@@ -31,6 +31,7 @@ from treescore.metrics.parseval.report import discodop_report, error_report, eva
 from treescore.metrics.parseval.scores import gap_score_table, score_table
 from treescore.metrics.shared.discodop import representatives
 from treescore.metrics.shared.examples import GAP_TREES, TREES
+from treescore.metrics.shared.roots import root_warnings
 from treescore.metrics.shared.tables import members
 
 
@@ -302,7 +303,7 @@ class Parseval(registry.Metric):
             status=status,
             unanswered=unanswered,
             problems=span_problems(gold, system, status, facts),
-            warnings=root_warnings(self.choices, gold, system),
+            warnings=_root_warnings(self.choices, gold, system),
             details=lambda start, stop: compared().items(start, stop),
             slices=lambda: compared().slices(),
             extra=lambda: compared().tables(),
@@ -315,6 +316,7 @@ class Parseval(registry.Metric):
             rows=comparison.rows,
             status=comparison.status,
             problems=gap_problems(gold, system, comparison.status, self.choices),
+            warnings=_root_warnings(self.choices, gold, system),
             details=comparison.items,
             slices=comparison.slices,
             extra=comparison.extra,
@@ -360,42 +362,15 @@ class Parseval(registry.Metric):
         raise KeyError(style)
 
 
-_WRAPPERS = ("", "ROOT", "TOP", "S1", "VROOT", "PSROOT")
-"""Usual labels around a tree; any other label is one if it stands around all trees, of this many or more."""
-_ENOUGH = 5
-
-
-def root_warnings(choices: Choices, gold: ConstituentTreebank, system: ConstituentTreebank) -> list[Problem]:
-    """Warn where each tree of a side has an outermost bracket that is counted and that the other side never has."""
-    roots = [each.labels[each.node_offsets[:-1][np.diff(each.node_offsets) > 0]] for each in (gold, system)]
-    if not len(roots[0]) or not len(roots[1]):
-        return []
-    strings = gold.vocabulary.strings
-    equal = {label for pair in choices.equal_labels for label in pair}
-    found = []
-    for at, (side, other) in enumerate((("gold", "the output"), ("the output", "gold"))):
-        own, others, elsewhere = roots[at], roots[1 - at], (system, gold)[at].labels
-        label, beside = strings[own[0]], strings[others[0]]
-        kept = label not in deleted_labels(choices) and label not in equal and (label or choices.outer_bracket)
-        wrapping = label in _WRAPPERS or len(own) >= _ENOUGH
-        if not kept or not wrapping or (own != own[0]).any() or (elsewhere == own[0]).any():
-            continue
-        setting = f"add {label!r} to `delete_labels`" if label else "set `outer_bracket` to false"
-        advice = f"It counts and is never right: {setting} to leave it out."
-        plain = f"Every tree of {side} has the outermost bracket {_bracket(label)}, which no tree of {other} has"
-        detail = f"{plain}. {advice}"
-        if side == "gold":  # whose labels are not shown
-            detail = (
-                "Every tree of gold has an outermost bracket that no tree of the output has. It counts and is never "
-                "right: `delete_labels` and `outer_bracket` leave such brackets out."
-            )
-        quoted = f"{plain} (there it is {_bracket(beside)}). {advice}"
-        found.append(Problem("root-label", detail, gold_detail=quoted))
-    return found
-
-
-def _bracket(label: str) -> str:
-    return repr(label) if label else "without a label"
+def _root_warnings(choices: Choices, gold: Trees, system: Trees) -> list[Problem]:
+    left_out = [*deleted_labels(choices), *(label for pair in choices.equal_labels for label in pair)]
+    if not (choices.outer_bracket or choices.gaps):
+        left_out.append("")
+    return root_warnings(
+        gold, system, left_out,
+        lambda label: f"add {label!r} to `delete_labels`" if label or choices.gaps else "set `outer_bracket` to false",
+        "`delete_labels` and `outer_bracket` leave such brackets out",
+    )  # fmt: skip
 
 
 def _unanswered(

@@ -1,0 +1,66 @@
+"""Warn of outermost brackets that one side alone has."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection
+
+import numpy as np
+
+from treescore.core.trees import ConstituentTreebank, DiscontinuousTreebank
+from treescore.errors import Problem
+
+_WRAPPERS = ("", "ROOT", "TOP", "S1", "VROOT", "PSROOT")
+"""Usual labels around a tree; any other label is one if it stands around all trees, of this many or more."""
+_ENOUGH = 5
+
+Trees = ConstituentTreebank | DiscontinuousTreebank
+
+
+def root_warnings(
+    gold: Trees,
+    system: Trees,
+    left_out: Collection[str],
+    setting_of: Callable[[str], str] | None = None,
+    settings: str = "the transform delete-labels leaves such brackets out, where it reads such trees",
+) -> list[Problem]:
+    """Warn where each tree of a side has an outermost bracket that is counted and that the other side never has.
+
+    Args:
+        gold: the trees as the metric gets them.
+        system: likewise.
+        left_out: labels that are not counted, or count as equal to others.
+        setting_of: what leaves out brackets of this label; by default the transform, where it reads such trees.
+        settings: what leaves out brackets, for those who may not know gold's label.
+    """
+    roots = [each.labels[each.node_offsets[:-1][np.diff(each.node_offsets) > 0]] for each in (gold, system)]
+    if not len(roots[0]) or not len(roots[1]):
+        return []
+    strings = gold.vocabulary.strings
+    found = []
+    for at, (side, other) in enumerate((("gold", "the output"), ("the output", "gold"))):
+        own, others, elsewhere = roots[at], roots[1 - at], (system, gold)[at].labels
+        label, beside = strings[own[0]], strings[others[0]]
+        wrapping = label in _WRAPPERS or len(own) >= _ENOUGH
+        if label in left_out or not wrapping or (own != own[0]).any() or (elsewhere == own[0]).any():
+            continue
+        if setting_of is not None:
+            setting = f"{setting_of(label)} to leave it out"
+        elif isinstance(gold, ConstituentTreebank) and isinstance(system, ConstituentTreebank):
+            setting = f"name {label!r} in `labels` of the transform delete-labels to leave it out"
+        else:
+            setting = "give the outermost brackets of both sides one label"
+        advice = f"It counts and is never right: {setting}."
+        plain = f"Every tree of {side} has the outermost bracket {_bracket(label)}, which no tree of {other} has"
+        detail = f"{plain}. {advice}"
+        if side == "gold":  # whose labels are not shown
+            detail = (
+                "Every tree of gold has an outermost bracket that no tree of the output has. It counts and is never "
+                f"right: {settings}."
+            )
+        quoted = f"{plain} (there it is {_bracket(beside)}). {advice}"
+        found.append(Problem("root-label", detail, gold_detail=quoted))
+    return found
+
+
+def _bracket(label: str) -> str:
+    return repr(label) if label else "without a label"
