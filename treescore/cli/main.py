@@ -169,7 +169,7 @@ class Commands(WritingGroup):
             ctx.fail(f"Unknown command {args[0]!r}.{did_you_mean(args[0], COMMANDS)}")
         for each in takewhile("--".__ne__, () if ctx.resilient_parsing else args):
             named = len(each) > 2 and each.startswith("-") and (each[1] != "-" or "." in each)
-            if named and os.path.exists(each):  # noqa: PTH110 - a path too long for Path.exists is no file
+            if named and os.path.exists(each):  # noqa: PTH110 - Path.exists fails at a long path
                 ctx.fail(f"{each} is read as an option, not as a file. {_as_file(each)}")
         return super().resolve_command(ctx, args)
 
