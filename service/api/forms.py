@@ -27,7 +27,7 @@ from service.api.bodies import CHUNK, Body, room_of, unpacked
 from service.config import Config
 from service.errors import BadRequest, PayloadTooLarge, Unprocessable, invalid, problems_counted, unprocessable
 from treescore.core.params import Json, escape
-from treescore.core.text import actually, first_bad_byte, packed_as, place
+from treescore.core.text import actually, encoding_of, first_bad_byte, packed_as, place
 from treescore.errors import InputError, Problem
 from treescore.sources.files import ARCHIVE, TOO_LARGE, File, files_of_zip
 
@@ -237,7 +237,11 @@ def _checked(name: str, data: bytes, pointer: str) -> bytes:
     if bad is None:
         return data
     line, column = place(data, bad)
-    detail = f"Byte 0x{data[bad]:02x} of the file {name!r} is invalid UTF-8. Save the file as UTF-8."
+    wide = encoding_of(data)
+    fault = (
+        f"The file {name!r} is {wide}." if wide else f"Byte 0x{data[bad]:02x} of the file {name!r} is invalid UTF-8."
+    )
+    detail = f"{fault} Save the file as UTF-8."
     problem = Problem(code="invalid-utf8", detail=detail, pointer=pointer, line=line, column=column)
     raise Unprocessable(problems_counted(1), problems=[problem])
 

@@ -15,6 +15,7 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from importlib import import_module
 from importlib.util import find_spec
+from itertools import product
 from typing import NamedTuple
 
 from treescore.core.params import Json
@@ -84,7 +85,7 @@ BOM = b"\xef\xbb\xbf"
 
 _PIECE = 1 << 16
 _SAVE = "Save the file as UTF-8."
-_UTF_16 = (b"\xff\xfe", b"\xfe\xff")
+_UTF_32, _UTF_16 = (b"\xff\xfe\0\0", b"\0\0\xfe\xff"), (b"\xff\xfe", b"\xfe\xff")
 
 
 class Packed(NamedTuple):
@@ -96,6 +97,8 @@ class Packed(NamedTuple):
 
 _UNPACK = "Send the text that it holds, plain or packed once as .gz."
 _EXPORT = "Save its content as text in the format, and send that."
+_FETCH = "Fetch the file itself, and look into this one for what the server says."
+_PAGE = Packed("a web page or an error of a server", _FETCH)
 _TAR = Packed("a tar archive", _UNPACK)
 _ZIP = Packed("a zip archive", _UNPACK)
 _GZIP = Packed("a gzip file", _UNPACK)
@@ -134,6 +137,14 @@ _SIGNATURES = [
         (rb"\x89HDF\r\n\x1a\n", "an HDF5 file", _EXPORT),
         (rb"SQLite format 3\0", "an SQLite database", _EXPORT),
         (rb"\x89PNG\r\n|\xff\xd8\xff|GIF8[79]a", "a picture", _EXPORT),
+        (rb"\x7fELF|MZ.\0", "a program", "Send the text."),
+        (rb"(?:\xef\xbb\xbf)?\s*<(?i:!doctype\s+html|html[\s>]|\?xml[^>]*>\s*<(?:!doctype html|html|error)\b)", *_PAGE),
+        (
+            rb'(?:\xef\xbb\xbf)?\s*(?:\[\s*)?\{\s*"(?!(?:source|target|alignment)")[^"\n\0]*"\s*:',
+            "a JSON document",
+            _EXPORT,
+        ),
+        (rb"version https://git-lfs\.github\.com/", "a pointer of Git LFS", "Fetch its file: git lfs pull."),
     )
 ]
 """First bytes of files that are often taken for texts."""
@@ -200,14 +211,12 @@ def checked_bytes(text: bytes) -> None:
     if not text:
         raise InputError(Problem("empty-text", "The text is empty (zero bytes). Send the whole file."))
     refuse_packed(text)
-    if text.startswith(_UTF_16):
-        raise InputError(Problem("invalid-utf8", f"The text is UTF-16. {_SAVE}", line=1, column=1))
+    wide = encoding_of(text)
+    if wide is not None:
+        raise InputError(Problem("invalid-utf8", f"The text is {wide}. {_SAVE}", line=1, column=1))
     nul = text.find(b"\0")
     if nul >= 0:
         line, column = place(text, nul)
-        if _looks_like_utf_16(text):
-            detail = f"The text seems to be UTF-16 without a byte order mark. {_SAVE}"
-            raise InputError(Problem("invalid-utf8", detail, line=line, column=column))
         detail = f"Line {line}, column {column} holds a NUL character. Remove it. The file may be binary or truncated."
         raise InputError(Problem("nul-character", detail, line=line, column=column))
     bad = first_bad_byte(text)
@@ -217,10 +226,19 @@ def checked_bytes(text: bytes) -> None:
         raise InputError(Problem("invalid-utf8", detail, line=line, column=column))
 
 
-def _looks_like_utf_16(text: bytes) -> bool:
-    """Tell whether nearly every second byte of the beginning is NUL, as in UTF-16 of Latin script."""
+def encoding_of(text: bytes) -> str | None:
+    """Name the encoding, UTF-16 or UTF-32, of a text that begins with its mark or that only it makes readable."""
+    for name, marks in (("UTF-32", _UTF_32), ("UTF-16", _UTF_16)):
+        if text.startswith(marks):
+            return name
     head = text[:400]
-    return len(head) >= 4 and any(part.count(0) >= 0.8 * len(part) for part in (head[::2], head[1::2]))
+    if head.count(0) < max(2, len(head) / 20):
+        return None
+    for name, order in product(("UTF-32", "UTF-16"), ("LE", "BE")):
+        seen = head[: len(head) & ~3].decode(f"{name}-{order}", "replace").rstrip("\N{REPLACEMENT CHARACTER}")
+        if any(map(str.isspace, seen)) and all(each.isprintable() or each.isspace() for each in seen):
+            return f"{name} without a byte order mark"
+    return None
 
 
 def line_count(text: bytes) -> int:

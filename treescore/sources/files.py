@@ -283,7 +283,7 @@ def _of_zip(source: Path | BytesIO, path: Path, budget: _Budget) -> list[File]:
     except zipfile.BadZipFile as error:
         what = f"is not a whole zip archive ({error}).{_actually(source, 'zip')} Copy or pack it again."
         raise budget.damaged(what) from error
-    except (zlib.error, EOFError) as error:
+    except (zlib.error, EOFError, ValueError, IndexError) as error:  # the latter two of names and places
         raise budget.damaged(f"is a damaged zip archive ({error}). Copy or pack it again.") from error
     except NotImplementedError as error:
         raise budget.damaged(f"is packed in a way that cannot be read ({error}). Pack it with deflate.") from error
@@ -301,6 +301,8 @@ def _check_entry(entry: zipfile.ZipInfo, path: Path, pointer: str) -> None:
         detail = f"{shown(path)} holds the path {shown(name)}, which leads out of the archive. Pack relative paths."
     elif stat.S_ISLNK(entry.external_attr >> 16):
         detail = f"{shown(path)} holds the link {shown(name)}. Pack the file itself."
+    elif entry.compress_type not in (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED):
+        detail = f"{shown(path)} is packed in a way that is not read. Pack it with deflate."
     elif entry.flag_bits & 1:
         detail = f"{shown(path)} is encrypted. Pack it without a password."
     elif name.lower().endswith(PACKED) and not _is_hidden(name):

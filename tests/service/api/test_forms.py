@@ -102,6 +102,8 @@ def test_forms_that_make_no_sense(stage: Stage, meta: Any, files: Any, status: i
 def test_invalid_utf8_is_told_with_its_place(stage: Stage) -> None:
     [error] = post(stage, META, {"gold": b"a\nb\xff", "A": b""}).json["errors"]
     assert (error["code"], error["line"], error["column"]) == ("invalid-utf8", 2, 2)
+    [error] = post(stage, META, {"gold": GOLD.encode("utf-16"), "A": b""}).json["errors"]
+    assert error["detail"] == "The file 'gold' is UTF-16. Save the file as UTF-8."
 
 
 def test_a_packed_file_is_named_as_what_it_is(stage: Stage) -> None:

@@ -168,6 +168,13 @@ def tarred(form: int) -> bytes:
     return packed.getvalue()[:512]
 
 
+def zip_of(method: int = zipfile.ZIP_STORED, name: str = "é") -> bytes:
+    packed = io.BytesIO()
+    with zipfile.ZipFile(packed, "w", method) as archive:
+        archive.writestr(name, FIRST)
+    return packed.getvalue()
+
+
 @pytest.mark.parametrize(
     ("name", "content", "code", "said"),
     [
@@ -193,6 +200,18 @@ def tarred(form: int) -> bytes:
         ("x.tgz", gzip.compress(tarred(tarfile.GNU_FORMAT), mtime=0), "packed-text", "a tar archive packed with gzip"),
         ("x.conllu", FIRST.encode("utf-16"), "invalid-utf8", "UTF-16. Save the file as UTF-8"),
         ("x.conllu", FIRST.encode("utf-16-be"), "invalid-utf8", "UTF-16"),
+        ("x.conllu", FIRST.encode("utf-32"), "invalid-utf8", "is UTF-32. Save"),
+        ("x.conllu", FIRST.encode("utf-32-le"), "invalid-utf8", "UTF-32 without a byte order mark"),
+        ("x.conllu", "слово\tимя\n".encode("utf-16-le"), "invalid-utf8", "UTF-16 without a byte order mark"),
+        ("x.conllu", b"ID3\x03\0\0\0\0\0\0", "nul-character", "may be binary"),
+        ("x.conllu", b"\x7fELF\x02\x01\x01\0\0\0", "packed-text", "a program"),
+        ("x.conllu", b"\n<!doctype HTML><title>404</title>", "packed-text", "a web page"),
+        ("x.conllu", b'<?xml version="1.0"?>\n<Error><Code>NoSuchKey', "packed-text", "an error of a server"),
+        ("x.conllu", b'{"detail": "Not found"}', "packed-text", "a JSON document"),
+        ("x.conllu", b"version https://git-lfs.github.com/spec/v1\n", "packed-text", "git lfs pull"),
+        ("x.zip", zip_of(zipfile.ZIP_LZMA), "unsafe-archive", "Pack it with deflate"),
+        ("x.zip", zip_of().replace("é".encode(), b"\xc3("), "damaged-archive", "a damaged zip archive"),
+        ("x.zip", zip_of(name="y").replace(b"\x01\0\0\0y", b"\0\0\0\0y"), "damaged-archive", "zip archive"),
         ("x.conllu", FIRST.encode() + b"\0", "nul-character", "NUL"),
     ],
 )
