@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from difflib import SequenceMatcher
 from itertools import product
 from typing import Literal
-from unicodedata import category, name, normalize
+from unicodedata import name, normalize
 
 
 def counted(number: int, word: str, plural: str = "") -> str:
@@ -115,8 +115,8 @@ def p_words(p: float | None, decimals: int | None = None) -> str:
 
 _LONGEST_SPELLING = 4
 """Characters that may spell what others spell in another way: a letter and its marks."""
-_UNSEEN = frozenset({"Cc", "Cf", "Co", "Cn", "Mn", "Me", "Zs", "Zl", "Zp"})
-"""Categories of characters that are hardly seen in print."""
+_TOLD_BY_SIGHT = ("CJK UNIFIED", "HANGUL SYLLABLE")
+"""How the names of characters begin that look like no other."""
 
 
 def told_apart(found: str, gold: str) -> str:
@@ -132,10 +132,8 @@ def told_apart(found: str, gold: str) -> str:
             if normalize(form, spelt[0]) == normalize(form, spelt[1]):
                 shown = f"The output has {_code_points(spelt[0])}, gold {_code_points(spelt[1])}"
                 return f" {shown}: equal after {form}, but words are compared as they are."
-    first, second = own[:1] or "x", other[:1] or "x"
-    scripts = {name(each, "?").partition(" ")[0] for each in (first, second)}
-    alike = len(scripts) > 1 and category(first)[0] == category(second)[0] and not (first + second).isascii()
-    if not alike and _UNSEEN.isdisjoint((category(first), category(second))):
+    both = own[:1] + other[:1]
+    if (both.isascii() and both.isprintable()) or all(name(each, "?").startswith(_TOLD_BY_SIGHT) for each in both):
         return ""
     return f" The output has {_code_points(own[:1])}, gold {_code_points(other[:1])}."
 

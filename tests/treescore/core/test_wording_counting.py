@@ -30,7 +30,9 @@ def test_a_noun_may_have_a_plural_of_its_own():
         ("a", "a\u200b", "The output has nothing there, gold U+200B (ZERO WIDTH SPACE)."),
         ("abc", "abd", ""),
         ("ab", "abc", ""),
-        ("e", "\u00e9", ""),
+        ("\u064a", "\u06cc", "U+064A (ARABIC LETTER YEH), gold U+06CC (ARABIC LETTER FARSI YEH)."),
+        ("-1", "\u22121", "gold U+2212 (MINUS SIGN)."),
+        ("e", "\u00e9", "gold U+00E9"),
         ("\u4e2d", "\u56fd", ""),
     ],
 )

@@ -540,9 +540,10 @@ def _link(token: bytes, limits: Limits) -> tuple[int, int, bool] | Fault:
 
 
 def _place_of_links(line: bytes) -> tuple[int, int]:
-    """Return where the links of a line begin and end: in its last field, or in the one before if that is a score."""
+    """Return where the links of a line begin and end: in its last field, or before a score or nothing behind links."""
     *before, last = line.split(b"|||")
-    if not before or not is_number(last):
+    lone = len(before) == 1 and not last.strip() and all(map(_LINK.match, before[0].split()))
+    if not before or not (is_number(last) or (lone and before[0].strip())):
         return len(line) - len(last), len(line)
     end = len(line) - len(last) - 3
     return end - len(before[-1]), end
