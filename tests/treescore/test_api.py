@@ -53,6 +53,8 @@ def test_blank_lines_after_the_last_sentence_are_ignored_with_a_warning(name: st
     with pytest.warns(treescore.TreescoreWarning, match=r"2 blank lines stand .*blank-line-at-end"):
         found = score(text, {"A": text + b"\n \n"}, format=name)
     assert dict(found["A"]) == dict(score(text, {"A": text}, format=name)["A"])
+    with pytest.raises(InputError, match="Gold ends with 2 blank lines: remove what stands for no sentence"):
+        score(text + b"\n \n", {"A": text}, format=name)
     more = text + b"\n" + text.splitlines()[0] + b"\n"
     with pytest.raises(InputError) as caught:
         score(text, {"A": more}, format=name)

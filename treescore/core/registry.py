@@ -671,7 +671,7 @@ def _make(kind: str, known: Classes[_C], name: str, params: Mapping[str, Json]) 
 def _scored_by(name: str) -> str:
     """Say which metrics have a score of this name, or an address that is one; `""` where none has."""
     found = []
-    name = name.casefold()
+    name = "_".join(name.casefold().replace("-", " ").split())
     wanted = name.rpartition(".")[2]
     for metric in METRICS:
         scores = [score.name for score in make_metric(metric, {}).table.scores]

@@ -15,6 +15,7 @@ import numpy as np
 import orjson
 
 from treescore.core.arrays import BoolArray, Int32Array, IntArray
+from treescore.core.wording import counted
 from treescore.errors import Problem
 
 
@@ -526,6 +527,14 @@ def without_blank_end(treebank: Any, gold: Treebank) -> Any:
     detail = f"{which} after the last sentence, and {'is' if extra == 1 else 'are'} ignored. End the text before."
     warnings = [*treebank.sentences.warnings, Problem("blank-line-at-end", detail, line=line)]
     return replace(treebank, sentences=replace(treebank.sentences, warnings=warnings), **changed)
+
+
+def said_of_blank_end(gold: ConstituentTreebank | DiscontinuousTreebank | Alignments, fewer: int) -> str:
+    """Say to those who may read gold that all sentences that an output lacks are blank lines; `""` if not so."""
+    offsets = gold.offsets if isinstance(gold, Alignments) else gold.word_offsets
+    if fewer >= len(gold) or offsets[fewer] < offsets[-1]:
+        return ""
+    return f" Gold ends with {counted(len(gold) - fewer, 'blank line')}: remove what stands for no sentence."
 
 
 def with_vocabulary(treebank: Treebank, vocabulary: Vocabulary) -> Treebank:

@@ -498,6 +498,8 @@ def _unequal(gold: trees.Treebank, system: trees.Treebank) -> Problem:
     detail = f"{found}, which is not the number of gold. {fix}"
     if gold.sentences.advice:
         fix += f" Of gold: {gold.sentences.advice}"
+    if isinstance(gold, (trees.ConstituentTreebank, trees.DiscontinuousTreebank)):
+        fix += trees.said_of_blank_end(gold, len(system))
     return Problem("sentence-count-mismatch", detail, gold_detail=f"{found}, gold has {len(gold)}. {fix}")
 
 

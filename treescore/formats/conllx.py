@@ -132,6 +132,8 @@ def _too_few(line: int, sentence: int, fields: int) -> Problem:
         f"The line has {counted(fields, 'column')}; at least {MIN_COLUMNS} are needed, separated by tabs "
         "(ID FORM LEMMA CPOSTAG POSTAG FEATS HEAD DEPREL). Write _ where one has no value."
     )
+    if not fields:
+        detail = "The line holds only spaces. End a sentence with an empty line."
     return Problem("conllx-column-count", detail, line=line, sentence=sentence)
 
 

@@ -80,7 +80,8 @@ PARAMS: Mapping[str, Param] = {
     "margin": Param(
         {"type": ["number", "null"], "exclusiveMinimum": 0},
         None,
-        "Test also that a system is not worse than another by this much, in units of the score.",
+        "Test also that a system is not worse than another by this much, in units of the score: half a point of "
+        "percent is 0.005.",
     ),
     "power": Param(
         {"type": "number", "minimum": 0.5, "maximum": 0.99},

@@ -49,6 +49,8 @@ def test_a_known_name_is_meant_by_itself(known: list[str], data) -> None:
     [
         ({"metric": "las"}, "'las' is a score of attachment and ud: name the metric, and as the score attachment.las"),
         ({"metric": "LAS"}, "Unknown metric 'LAS'. 'las' is a score of attachment and ud: name the metric"),
+        ({"metric": "LAS F1"}, "'las_f1' is a score of ud: name the metric"),
+        ({"metric": "labelled-f1"}, "'labelled_f1' is a score of parseval"),
         ({"metric": "ud.las_f1"}, "'ud.las_f1' is a score of ud"),
         ({"metric": "atachment"}, "Did you mean 'attachment'?"),
         ({"format": "conlu"}, "Did you mean 'conllu'?"),

@@ -231,6 +231,7 @@ def test_an_outermost_bracket_of_one_side_alone_is_warned_of(
     [
         ("leaf_ancestor", ("(TOP {})", "(ROOT {})"), "name 'ROOT' in `labels` of the transform delete-labels"),
         ("leaf_ancestor", ("(TOP {})", "(TOP {})"), ""),
+        ("leaf_ancestor", ("(TOP {})", "()"), ""),
         ({"name": "leaf_ancestor", "params": {"preset": "discodop"}}, ("(TOP {})", "(ROOT {})"), ""),
         ("tree_distance", ("(TOP {})", "(VROOT {})"), "'VROOT', which no tree of gold has"),
         ("conformance", ("(TOP {})", "(ROOT {})"), ""),

@@ -15,7 +15,7 @@ import numpy as np
 from treescore.core.arrays import BoolArray, Int32Array, IntArray, offsets_of, owners_of, sums_by
 from treescore.core.params import Json
 from treescore.core.text import Limits
-from treescore.core.trees import Alignments, LinkForm
+from treescore.core.trees import Alignments, LinkForm, said_of_blank_end
 from treescore.core.wording import counted
 from treescore.errors import InputError, LimitError, Problem, ProblemList
 from treescore.formats.shared.links import base_problem, lines_of_names
@@ -142,7 +142,7 @@ def matched_pairs(gold: Alignments, system: Alignments) -> tuple[IntArray, list[
     elif len(gold) == len(system):
         rows = np.arange(len(gold), dtype=np.int64)
     else:
-        raise InputError(_unequal(len(gold), len(system)))
+        raise InputError(_unequal(len(gold), len(system), said_of_blank_end(gold, len(system))))
     unmatched = np.flatnonzero((rows < 0) & (np.diff(system.offsets) > 0))
     if len(unmatched):
         warnings.append(_not_in_gold(system, unmatched))
@@ -162,11 +162,11 @@ def _inverse(lines: IntArray, line_count: int, gold: int) -> IntArray:
     return rows
 
 
-def _unequal(gold: int, system: int) -> Problem:
+def _unequal(gold: int, system: int, more: str = "") -> Problem:
     sizes = f"The output has {counted(system, 'sentence pair')}"
     advice = "Send one line per pair of gold, in the same order; leave the line blank where nothing is aligned."
     detail = f"{sizes}, which differs from gold. {advice}"
-    return Problem("sentence-count-mismatch", detail, gold_detail=f"{sizes}, gold has {gold}. {advice}")
+    return Problem("sentence-count-mismatch", detail, gold_detail=f"{sizes}, gold has {gold}. {advice}{more}")
 
 
 def _not_in_gold(system: Alignments, unmatched: IntArray) -> Problem:

@@ -6,6 +6,7 @@ from collections.abc import Callable, Collection
 
 import numpy as np
 
+from treescore.core.arrays import IntArray
 from treescore.core.trees import ConstituentTreebank, DiscontinuousTreebank
 from treescore.errors import Problem
 
@@ -32,7 +33,7 @@ def root_warnings(
         setting_of: what leaves out brackets of this label; by default the transform, where it reads such trees.
         settings: what leaves out brackets, for those who may not know gold's label.
     """
-    roots = [each.labels[each.node_offsets[:-1][np.diff(each.node_offsets) > 0]] for each in (gold, system)]
+    roots = [_roots(each) for each in (gold, system)]
     if not len(roots[0]) or not len(roots[1]):
         return []
     strings = gold.vocabulary.strings
@@ -60,6 +61,11 @@ def root_warnings(
         quoted = f"{plain} (there it is {_bracket(beside)}). {advice}"
         found.append(Problem("root-label", detail, gold_detail=quoted))
     return found
+
+
+def _roots(side: Trees) -> IntArray:
+    """Return the labels of the outermost brackets of trees with words."""
+    return side.labels[side.node_offsets[:-1][(np.diff(side.node_offsets) > 0) & (np.diff(side.word_offsets) > 0)]]
 
 
 def _bracket(label: str) -> str:
