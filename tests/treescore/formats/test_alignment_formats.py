@@ -76,6 +76,12 @@ def test_scores_and_confidences_of_aligners_are_passed_over(text: str) -> None:
     assert suggestions(text.encode())[0].name == "pharaoh"
 
 
+def test_one_fault_in_every_line_is_one_problem() -> None:
+    both = problems("pharaoh", "0-x y\n" * 30)
+    assert [(each.line, each.column) for each in both] == [(1, 1), (1, 5)]
+    assert all("(and 29 more lines like it)" in each.detail for each in both)
+
+
 def test_aligners_own_prefixes_are_passed_over() -> None:
     assert links(read("pharaoh", "das haus ||| the house ||| 0-0 1-1\nça ||| it |||\n")) == [
         [(1, 1, True), (2, 2, True)],

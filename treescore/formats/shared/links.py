@@ -6,10 +6,11 @@ Links that look as if their words were counted from another number than the form
 from __future__ import annotations
 
 import re
+from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from io import BytesIO
-from itertools import pairwise, starmap
+from itertools import islice, pairwise, starmap
 from typing import ClassVar, NamedTuple
 
 import numpy as np
@@ -497,13 +498,12 @@ def _parsed(tokens: Tokens, limits: Limits, problems: ProblemList) -> Int32Array
     link_of = {token: _link(token, limits) for token in set(tokens.strings)}
     faults = {token: link for token, link in link_of.items() if isinstance(link, Fault)}
     if faults:
-        faulty = [index for index, token in enumerate(tokens.strings) if token in faults]
-        shown = faulty[: problems.cap - len(problems.problems)]
-        for index in shown:
-            token = tokens.strings[index]
-            fault = faults[token]
-            problems.add(tokens.problem(index, fault.code, f"{quoted(token)} {fault.what}. {_FORM}"))
-        problems.total += len(faulty) - len(shown)
+        faulty = Counter(token for token in tokens.strings if token in faults)
+        for token, times in islice(faulty.items(), problems.cap):
+            fault, index = faults[token], tokens.strings.index(token)
+            problem = tokens.problem(index, fault.code, f"{quoted(token)} {fault.what}. {_FORM}")
+            problems.add(problem, times - 1)
+        problems.total += sum(islice(faulty.values(), problems.cap, None))
     if problems.total:
         return None
     return np.array([link_of[token] for token in tokens.strings], np.int32).reshape(-1, 3)

@@ -385,7 +385,8 @@ def check_range(links: Links, lengths: IntArray, names: Sequence[str | None], ca
             if reading.has_form(form) and not out_of_range(read, lengths).any():
                 first = problems.problems[0]
                 ends = f"{int(links.source[beyond[0]])} and {int(links.target[beyond[0]])}"
-                sign = f"{len(beyond)} links point beyond their sentence, the first joins words {ends} (counted from 1)"
+                many = counted(len(beyond), "link points", "links point")
+                sign = f"{many} beyond their sentence, the first joins words {ends} (counted from 1)"
                 detail = base_problem(sign, form, reading.form(form)).detail
                 raise InputError(replace(first, code="alignment-base-not-stated", detail=detail))
     problems.raise_if_any()
