@@ -53,7 +53,8 @@ def check_url(url: str, *, private: bool) -> SplitResult:
         port = parts.port
     except ValueError as error:
         raise BadAddress("Invalid URL. Use the form https://host/path.") from error
-    if parts.scheme not in ("http", "https") or not parts.hostname or port == 0:
+    literal = "[" in parts.netloc and ":" not in parts.netloc[parts.netloc.find("[") : parts.netloc.find("]")]
+    if parts.scheme not in ("http", "https") or not parts.hostname or port == 0 or "%" in parts.netloc or literal:
         raise BadAddress("Invalid URL. Use the form https://host/path.")
     if "@" in parts.netloc or "#" in url:
         raise BadAddress("The URL contains a user name or a fragment. Remove it.")

@@ -47,6 +47,8 @@ RESERVED = [
         "Treesc0re",
     ),
     "anonymous",
+    *("ba5eline", "b@$el1ne", "BA$ELINE", "0rgan!s3r", "baseline\u00b2", "baseline\u2460", "organiser\u2122"),
+    *("\u0262old", "orga\u0274iser", "\u03bfrg\u03b1n\u03b9s\u03b5r", "org\u2200niser"),
 ]
 FREE = [
     *("Osaka", "Oslo 2", "MLT", "MLT Lab", "Lilie", "Lyon", "Gold Coast", "Golden", "Reference Grammar Lab", "Organic"),
@@ -63,6 +65,13 @@ def test_names_that_are_refused(names, code):
         except (Conflict, Unprocessable) as error:
             found[name] = error.type_slug if isinstance(error, Conflict) else error.problems[0].code
     assert found == {name: code for name in names if code}
+
+
+@pytest.mark.parametrize("name", ["\u3164", " \u2800 ", "\ufe0f"])
+def test_a_name_that_shows_nothing_is_refused(name):
+    with pytest.raises(Unprocessable) as error:
+        check_names([("/name", name)], [])
+    assert error.value.problems[0].code == "bad-name"
 
 
 def test_marks_that_make_other_words_are_kept():
