@@ -319,7 +319,8 @@ PRIVATE = [
 NO_URLS = [
     "ftp://example.org/", "https:///path", "https://user@example.org/", "https://example.org/#a",
     "https://exa mple.org/", "https://example.org:0/", "https://example.org:99999/", "https://[::1/", "not a url", "",
-    "https://bücher.example/", "https://[v1.x]/", "https://[fe80::1%25eth0]/", "https://example.org/" + "a" * 1000, "https://example.org/\r\nX: y",
+    "https://bücher.example/", "https://[v1.x]/", "https://[fe80::1%25eth0]/",
+    "https://example.org/" + "a" * 1000, "https://example.org/\r\nX: y",
 ]  # fmt: skip
 
 
