@@ -102,6 +102,7 @@ def test_no_list_and_no_event_tells_an_outsider_of_it(stage, private):
             shown = FlaskClient(stage.app).get(path, headers=headers).text
             assert MARK not in shown
             assert f'"{private["benchmark"]}"' not in shown
+    assert FlaskClient(stage.app).get("/v1/events").status_code == 401
 
 
 def test_its_own_teams_organisers_and_readers_know_of_it(stage, private):
@@ -112,6 +113,7 @@ def test_its_own_teams_organisers_and_readers_know_of_it(stage, private):
         assert client.get(at).json["title"] == MARK
         assert client.get(f"{at}/leaderboard").json["rows"]
         assert private["benchmark"] in client.get("/v1/events?limit=1000").text
+    assert client.get(f"{at}/submissions").status_code == 403  # a token that reads reads no submissions
 
 
 def test_a_deleted_private_benchmark_is_as_unknown_as_before(stage):

@@ -92,6 +92,13 @@ def test_what_failed_is_said_with_its_code_and_line(site: Site) -> None:
     assert "No rank" not in dry_run
 
 
+def test_the_public_reason_of_a_revision_is_shown_to_those_who_read_the_other_too(site: Site) -> None:
+    for slug, shown in (("deps-gold", True), ("deps-scores", False)):
+        words = site.client().get(f"/b/{slug}/revisions").text
+        assert "Corrected heads." in words
+        assert ("a head was wrong" in words) == shown
+
+
 @pytest.mark.parametrize("tab", ["", "/matrix", "/compare", "/revisions", "/about"])
 def test_hostile_names_are_shown_as_they_are(site: Site, tab: str) -> None:
     response = site.client().get(f"/b/hostile{tab}")
