@@ -19,7 +19,7 @@ from service.requests import EVENT_KINDS, MAX_TEAMS, SCOPES
 from service.requests import TeamRequest as Team
 from service.requests import TeamsRequest as Teams
 from service.schemas import base
-from treescore.core.text import first_bad_byte, packed_as, place
+from treescore.core.text import encoding_of, first_bad_byte, packed_as, place
 from treescore.errors import Problem, ProblemList
 from treescore.render.forms import safe_value, separated
 
@@ -111,7 +111,9 @@ def _team_rows(table: bytes, problems: ProblemList) -> list[Row]:
         return []
     if bad is not None:
         line, column = place(table, bad)
-        detail = f"Byte 0x{table[bad]:02x} is invalid UTF-8. Save the table as UTF-8."
+        wide = encoding_of(table)
+        fault = f"Byte 0x{table[bad]:02x} is invalid UTF-8." if wide is None else f"The table is {wide}."
+        detail = f"{fault} Save the table as UTF-8."
         problems.add(Problem(code="invalid-utf8", line=line, column=column, detail=detail))
         return []
     return list(_read(table.decode(), problems))

@@ -182,14 +182,17 @@ def _is_tar(data: bytes) -> bool:
 
 
 def refuse_packed(data: bytes) -> None:
-    """Refuse bytes of a file that is packed or of another program.
+    """Refuse bytes of a file that is packed, of another program, or in another encoding.
 
     Raises:
-        InputError: `packed-text`, with what it is and what to do.
+        InputError: `packed-text`, `invalid-utf8`, with what it is and what to do.
     """
     kind = packed_as(data)
     if kind is not None:
         raise InputError(Problem("packed-text", f"The text is {kind.name}. {kind.advice}", line=1, column=1))
+    wide = encoding_of(data)
+    if wide is not None:
+        raise InputError(Problem("invalid-utf8", f"The text is {wide}. {_SAVE}", line=1, column=1))
 
 
 def decoded(text: bytes) -> str:
@@ -211,9 +214,6 @@ def checked_bytes(text: bytes) -> None:
     if not text:
         raise InputError(Problem("empty-text", "The text is empty (zero bytes). Send the whole file."))
     refuse_packed(text)
-    wide = encoding_of(text)
-    if wide is not None:
-        raise InputError(Problem("invalid-utf8", f"The text is {wide}. {_SAVE}", line=1, column=1))
     nul = text.find(b"\0")
     if nul >= 0:
         line, column = place(text, nul)

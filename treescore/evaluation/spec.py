@@ -327,7 +327,7 @@ def suggestions(text: bytes) -> list[Suggestion]:
     """Return the formats that the first lines of a text may be in, the likeliest first; none where nothing fits.
 
     Raises:
-        InputError: `packed-text`.
+        InputError: `packed-text`, `invalid-utf8`.
     """
     refuse_packed(text)
     head = Head.of(text)

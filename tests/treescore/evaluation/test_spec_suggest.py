@@ -107,6 +107,8 @@ def test_the_command_prints_what_the_library_returns(tmp_path):
     assert f"treescore score --format pharaoh --metric alignment {path} OUTPUT" in text
     (tmp_path / "letter.txt").write_text("It rains.\n")
     assert "fit no format" in CliRunner().invoke(main, ["suggest", str(tmp_path / "letter.txt")]).output
+    (tmp_path / "letter.txt").write_bytes("It rains.\n".encode("utf-16-le"))
+    assert "UTF-16" in CliRunner().invoke(main, ["suggest", str(tmp_path / "letter.txt")]).output
     assert CliRunner().invoke(main, ["suggest", str(tmp_path / "none.txt")]).exit_code == 2
 
 
