@@ -24,7 +24,7 @@ from treescore.core.word_check import check_words
 from treescore.errors import LimitError, Problem
 from treescore.metrics.shared.discodop import Deletions, listed, representatives, without_words
 from treescore.metrics.shared.examples import GAP_TREES, TREES
-from treescore.metrics.shared.roots import root_warnings
+from treescore.metrics.shared.roots import category_of, root_warnings
 
 
 class Units(NamedTuple):
@@ -406,7 +406,7 @@ class TreeDistance(registry.Metric):
             status=check.status,
             unanswered=check.unanswered,
             problems=check.problems,
-            warnings=root_warnings(gold, system, ()),  # roots are always compared
+            warnings=root_warnings(gold, system, (), category_of),  # roots are always compared
             details=lambda start, stop: Records(
                 {"edits": Numbers(distance[start:stop]), "nodes": Numbers(nodes[start:stop])}
             ),

@@ -212,6 +212,9 @@ def test_brackets_stand_under_the_sides_that_have_them() -> None:
         ("{}", "(S1 {})", {}, ["add 'S1' to `delete_labels`"]),
         ("(TOP {})", "(TOP {})", {}, []),
         ("{}", "{}", {}, []),
+        ("(TOP-X {})", "(TOP=1 {})", {}, []),
+        ("(TOP {})", "(ROOT {})", {"preset": "evalb", "labelled": False}, []),
+        ("{}", "(S1-X {})", {}, ["add 'S1' to `delete_labels`"]),
     ],
 )
 def test_an_outermost_bracket_of_one_side_alone_is_warned_of(
@@ -233,6 +236,7 @@ def test_an_outermost_bracket_of_one_side_alone_is_warned_of(
         ("leaf_ancestor", ("(TOP {})", "(TOP {})"), ""),
         ("leaf_ancestor", ("(TOP {})", "()"), ""),
         ({"name": "leaf_ancestor", "params": {"preset": "discodop"}}, ("(TOP {})", "(ROOT {})"), ""),
+        ("tree_distance", ("(TOP {})", "(TOP-X {})"), ""),
         ("tree_distance", ("(TOP {})", "(VROOT {})"), "'VROOT', which no tree of gold has"),
         ("conformance", ("(TOP {})", "(ROOT {})"), ""),
         ("conformance", ("{}", "(ROOT {})"), "'ROOT', which no tree of gold has"),

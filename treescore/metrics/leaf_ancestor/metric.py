@@ -23,7 +23,7 @@ from treescore.errors import InputError, LimitError, Problem
 from treescore.metrics.leaf_ancestor import kernel
 from treescore.metrics.shared.discodop import Deletions, without_words
 from treescore.metrics.shared.examples import DEPENDENCIES, GAP_TREES, TREES
-from treescore.metrics.shared.roots import root_warnings
+from treescore.metrics.shared.roots import category_of, root_warnings
 from treescore.metrics.shared.words import first_unreadable
 
 EXACT, FIRST_CHARACTER = "exact", "first-character"
@@ -214,7 +214,7 @@ class LeafAncestor(registry.Metric):
         if isinstance(gold, DependencyTreebank) or isinstance(system, DependencyTreebank):
             warnings = first_unreadable(system, limits.max_problems) if isinstance(system, DependencyTreebank) else []
         else:
-            warnings = root_warnings(gold, system, self._deletions.labels)
+            warnings = root_warnings(gold, system, self._deletions.labels, category_of if self._discodop else str)
         usable = check.status == registry.OK
         gold, system = self._compared(gold, system, usable)
         chains = self._chains(gold), own if system is read else self._chains(system)

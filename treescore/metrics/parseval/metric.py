@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
-from functools import cache
+from functools import cache, partial
 from typing import Any, ClassVar, cast
 
 import numpy as np
@@ -26,7 +26,7 @@ from treescore.metrics.parseval import kernel
 from treescore.metrics.parseval.choices import AS_SPMRL, DISCODOP, MISSED, PARAMS, SKIPPED, Choices, choices_of
 from treescore.metrics.parseval.details import ComparedTreebanks, bracket_errors, brackets_beside, span_marks
 from treescore.metrics.parseval.discontinuous import Comparison, absent_rows, gap_brackets_beside, gap_errors
-from treescore.metrics.parseval.inputs import Inputs, Tables, deleted_labels, inputs_of
+from treescore.metrics.parseval.inputs import Inputs, Tables, cut_label, deleted_labels, inputs_of
 from treescore.metrics.parseval.report import discodop_report, error_report, evalb_report, spmrl_report
 from treescore.metrics.parseval.scores import gap_score_table, score_table
 from treescore.metrics.shared.discodop import representatives
@@ -366,11 +366,13 @@ def _root_warnings(choices: Choices, gold: Trees, system: Trees) -> list[Problem
     left_out = [*deleted_labels(choices), *(label for pair in choices.equal_labels for label in pair)]
     if not (choices.outer_bracket or choices.gaps):
         left_out.append("")
-    return root_warnings(
+    found = root_warnings(
         gold, system, left_out,
+        str if choices.gaps else partial(cut_label, at=choices.cut_labels_at),
         lambda label: f"add {label!r} to `delete_labels`" if label or choices.gaps else "set `outer_bracket` to false",
         "`delete_labels` and `outer_bracket` leave such brackets out",
     )  # fmt: skip
+    return found if choices.labelled or len(found) == 1 else []  # without labels two brackets are equal
 
 
 def _unanswered(

@@ -7,6 +7,7 @@ from collections.abc import Callable, Collection
 import numpy as np
 
 from treescore.core.arrays import IntArray
+from treescore.core.discontinuity import divided
 from treescore.core.trees import ConstituentTreebank, DiscontinuousTreebank
 from treescore.errors import Problem
 
@@ -21,6 +22,7 @@ def root_warnings(
     gold: Trees,
     system: Trees,
     left_out: Collection[str],
+    seen_as: Callable[[str], str] = str,
     setting_of: Callable[[str], str] | None = None,
     settings: str = "the transform delete-labels leaves such brackets out, where it reads such trees",
 ) -> list[Problem]:
@@ -30,28 +32,34 @@ def root_warnings(
         gold: the trees as the metric gets them.
         system: likewise.
         left_out: labels that are not counted, or count as equal to others.
+        seen_as: how the metric reads a label, as without its function.
         setting_of: what leaves out brackets of this label; by default the transform, where it reads such trees.
         settings: what leaves out brackets, for those who may not know gold's label.
     """
     roots = [_roots(each) for each in (gold, system)]
     if not len(roots[0]) or not len(roots[1]):
         return []
-    strings = gold.vocabulary.strings
+    vocabulary = gold.vocabulary
+
+    def seen_in(labels: IntArray) -> set[str]:
+        return {seen_as(vocabulary.strings[number]) for number in vocabulary.distinct(labels).tolist()}
+
     found = []
     for at, (side, other) in enumerate((("gold", "the output"), ("the output", "gold"))):
         own, others, elsewhere = roots[at], roots[1 - at], (system, gold)[at].labels
-        label, beside = strings[own[0]], strings[others[0]]
+        written, beside = (vocabulary.strings[labels[0]] for labels in (own, others))
+        label = seen_as(written)
         wrapping = label in _WRAPPERS or len(own) >= _ENOUGH
-        if label in left_out or not wrapping or (own != own[0]).any() or (elsewhere == own[0]).any():
+        if label in left_out or not wrapping or len(seen_in(own)) > 1 or label in seen_in(elsewhere):
             continue
         if setting_of is not None:
             setting = f"{setting_of(label)} to leave it out"
         elif isinstance(gold, ConstituentTreebank) and isinstance(system, ConstituentTreebank):
-            setting = f"name {label!r} in `labels` of the transform delete-labels to leave it out"
+            setting = f"name {written!r} in `labels` of the transform delete-labels to leave it out"
         else:
             setting = "give the outermost brackets of both sides one label"
         advice = f"It counts and is never right: {setting}."
-        plain = f"Every tree of {side} has the outermost bracket {_bracket(label)}, which no tree of {other} has"
+        plain = f"Every tree of {side} has the outermost bracket {_bracket(written)}, which no tree of {other} has"
         detail = f"{plain}. {advice}"
         if side == "gold":  # whose labels are not shown
             detail = (
@@ -61,6 +69,11 @@ def root_warnings(
         quoted = f"{plain} (there it is {_bracket(beside)}). {advice}"
         found.append(Problem("root-label", detail, gold_detail=quoted))
     return found
+
+
+def category_of(label: str) -> str:
+    """Return a label without its function, as trees that may have gaps are compared by."""
+    return divided(label)[0]
 
 
 def _roots(side: Trees) -> IntArray:
