@@ -304,7 +304,8 @@ def unscored_lines(systems: Iterable[tuple[str, Document]]) -> Iterator[str]:
     for name, sentences in systems:
         found = [f"{sentences[state]} {words}" for state, words in _STATES if sentences[state]]
         if found:
-            yield f"{wording.one_line(name)}: of {sentences['total']} sentences {' and '.join(found)}."
+            total = wording.counted(sentences["total"], "sentence")
+            yield f"{wording.one_line(name)}: of {total} {' and '.join(found)}."
 
 
 def _has_identical(document: Document) -> bool:

@@ -202,6 +202,13 @@ def test_brackets_stand_under_the_sides_that_have_them() -> None:
     ]
 
 
+def test_a_score_is_undefined_by_the_sentences_that_are_scored_alone() -> None:
+    spec, outcome = outcome_of("(S (N a))\n", "(S (N b))\n")
+    reasons = score_values(spec.entries[0].metric.table, outcome.totals)[1]
+    assert reasons["labelled_precision"] == "no scored sentence of the output has a bracket"
+    assert reasons["labelled_f1"] == "no scored sentence has a bracket"
+
+
 @pytest.mark.parametrize(
     ("gold", "output", "params", "told"),
     [

@@ -65,8 +65,9 @@ def _with_unscored(rows: Counts) -> Counts:
     return shown
 
 
-_NO_GOLD, _NO_SYSTEM = "gold has no brackets", "the output has no brackets"
-_NEITHER, _NO_SENTENCE = "neither gold nor output has brackets", "no sentence could be scored"
+_NO_GOLD = "no scored sentence of gold has a bracket"
+_NO_SYSTEM = "no scored sentence of the output has a bracket"
+_NEITHER, _NO_SENTENCE = "no scored sentence has a bracket", "no sentence could be scored"
 
 _ONE_SIDED = (
     *("labelled_precision", "unlabelled_precision", "coverage"),
