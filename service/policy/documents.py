@@ -305,9 +305,10 @@ _OWN_CODES = (
     *("head-missing", "head-out-of-range", "cycle", "several-roots", "no-root", "sentence-without-parse"),
     *("invalid-utf8", "nul-character", "broken-tree"),
     *("rule-limit", "lineage-limit", "tree-distance-limit", "too-many-overlaps", "too-long-expressions"),
-    *("too-many-enhanced-paths", "alignment-suspicious-indices"),
+    *("too-many-enhanced-paths", "alignment-suspicious-indices", "alignment-swapped", "root-label"),
 )
-"""Problems that metrics and transforms find in an output without gold's text. All others count as misfits."""
+"""Problems that metrics and transforms find in an output without gold's text; the last three by its labels and links.
+All others count as misfits."""
 _OWN_PREFIXES = ("enhanced-", "bracketed-", "conllu-", "conllx-", "cupt-")
 """The last three are codes of readers, which an output has in sentences that it may lack."""
 

@@ -193,6 +193,19 @@ def test_errors_of_the_output_alone_keep_line_and_column(task, form):
     assert "does-not-fit" not in {error["code"] for error in errors}
 
 
+@pytest.mark.parametrize(
+    ("form", "metric", "gold", "output", "code"),
+    [
+        ("bracketed", "leaf_ancestor", GOLD_TREE, GOLD_TREE.replace("(TOP", "(ROOT"), "root-label"),
+        ("pharaoh", "alignment", "0-0 1-1\n", "0-0 1p1\n", "alignment-swapped"),
+    ],
+)
+def test_labels_and_links_that_differ_do_not_make_a_text_that_does_not_fit(task, form, metric, gold, output, code):
+    shown = World(task, 0, form, metric, gold, feedback="scores").submission(output)
+    assert {warning["code"] for warning in shown["warnings"]} == {code}
+    assert "TOP" not in str(shown["warnings"])
+
+
 def test_problems_of_several_parts_are_one_a_part(task):
     gold = {"en": {"gold": RIGHT}, "de": {"gold": RIGHT}}
     world = World(task, 0, "conllu", "attachment", RIGHT, parts=gold)
