@@ -31,8 +31,15 @@ MEANINGS: Mapping[int, str] = {
 }
 """Exit status -> what it means. 69 and 74 are those of BSD's sysexits.h, 130 is a shell's for SIGINT."""
 
+GIVEN = "treescore.cli.main"
+"""Where a context keeps the arguments, the name of the command before them."""
 _ALWAYS = (OK, WRONG_INPUT, UNWRITTEN, INTERRUPTED)
 _WIDTH = 70
+
+
+def as_file(name: str) -> str:
+    """Say how a file is named that is read as an option."""
+    return f"For a file of this name write ./{name}, or -- before it."
 
 
 class Stopped(Exception):

@@ -16,7 +16,7 @@ from typing import NoReturn
 
 import click
 
-from treescore.cli.exits import INTERRUPTED, NOT_INSTALLED, WritingGroup
+from treescore.cli.exits import GIVEN, INTERRUPTED, NOT_INSTALLED, WritingGroup, as_file
 from treescore.errors import MissingExtra, ScoringError
 
 ELSEWHERE = (
@@ -133,10 +133,6 @@ Examples:
 `treescore COMMAND --help` shows options, examples and exit statuses."""
 
 
-_GIVEN = "treescore.cli.main"
-"""Where a context keeps the arguments, the name of the command before them."""
-
-
 class Commands(WritingGroup):
     """Load a command when it is called, so that `--help` and scoring a file load no library of the service."""
 
@@ -162,7 +158,7 @@ class Commands(WritingGroup):
         self, ctx: click.Context, args: list[str]
     ) -> tuple[str | None, click.Command | None, list[str]]:
         """Return the command that the arguments name; for an unknown one name a similar one."""
-        ctx.meta[_GIVEN] = args
+        ctx.meta[GIVEN] = args
         if args and not args[0].startswith("-") and args[0] not in COMMANDS and not ctx.resilient_parsing:
             from treescore.core.wording import did_you_mean  # noqa: PLC0415 - a known command needs none
 
@@ -170,7 +166,7 @@ class Commands(WritingGroup):
         for each in takewhile("--".__ne__, () if ctx.resilient_parsing else args):
             named = len(each) > 2 and each.startswith("-") and (each[1] != "-" or "." in each)
             if named and os.path.exists(each):  # noqa: PTH110 - Path.exists fails at a long path
-                ctx.fail(f"{each} is read as an option, not as a file. {_as_file(each)}")
+                ctx.fail(f"{each} is read as an option, not as a file. {as_file(each)}")
         return super().resolve_command(ctx, args)
 
     def shell_complete(self, ctx: click.Context, incomplete: str) -> list[click.shell_completion.CompletionItem]:
@@ -185,10 +181,10 @@ class Commands(WritingGroup):
         try:
             return super().invoke(ctx)
         except click.NoSuchOption as error:
-            for each in ctx.meta[_GIVEN]:
+            for each in ctx.meta[GIVEN]:
                 cluster = each[:1] == "-" != each[1:2] and error.option_name[1:] in each
                 if "." in each and (cluster or each.startswith(error.option_name)):
-                    words = f"{error.message} {_as_file(each)}"
+                    words = f"{error.message} {as_file(each)}"
                     raise click.NoSuchOption(error.option_name, words, ctx=error.ctx) from error
             raise
         except KeyboardInterrupt:
@@ -206,10 +202,6 @@ class Commands(WritingGroup):
         for section in (SCORE, KNOW, SEND, RUN):
             with formatter.section(section):
                 formatter.write_dl([(name, entry.help) for name, entry in COMMANDS.items() if entry.section == section])
-
-
-def _as_file(name: str) -> str:
-    return f"For a file of this name write ./{name}, or -- before it."
 
 
 def _end_with(error: ScoringError) -> NoReturn:

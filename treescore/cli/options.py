@@ -19,7 +19,7 @@ import click
 import orjson
 from click.shell_completion import CompletionItem
 
-from treescore.cli.exits import UNWRITTEN
+from treescore.cli.exits import GIVEN, UNWRITTEN, as_file
 from treescore.core.params import SHARED_MODULES, Json
 from treescore.core.wording import did_you_mean
 
@@ -571,6 +571,8 @@ def chosen_form(output: Path | None, forms: Sequence[str], inputs: Sequence[str]
     if output is not None and (output.is_file() or not output.exists()):  # a device or a pipe has no suffix
         known = ", ".join(suffix for suffix, each in _SUFFIXES.items() if each in forms)
         advice = f"Name a file that ends in one of {known}, or name the form, as --{forms[0]}."
+        glued = f"-o{output}"  # perhaps a file, as -out.mrg
+        advice += f" {as_file(glued)}" if glued in click.get_current_context().meta.get(GIVEN, ()) else ""
         raise click.UsageError(f"--output {output}: this command does not write such files. {advice}")
     return TEXT if output is None and is_terminal() else otherwise
 

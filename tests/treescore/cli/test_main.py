@@ -108,6 +108,12 @@ def test_a_file_that_is_read_as_an_option_is_told_from_one(command: str, name: s
     assert f"For a file of this name write ./{name}, or -- before it." in done.stderr
 
 
+def test_a_file_that_is_read_as_the_name_of_an_output_is_told_from_one() -> None:
+    done = CliRunner().invoke(main, ["score", "gold.mrg", "mine.mrg", "-out.mrg"])
+    assert done.exit_code == exits.WRONG_INPUT
+    assert "For a file of this name write ./-out.mrg, or -- before it." in " ".join(done.stderr.split())
+
+
 @pytest.mark.parametrize("name", ["-out.json", "-out", "--json.mrg"])
 def test_a_file_that_is_there_is_not_taken_for_an_option(
     name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
