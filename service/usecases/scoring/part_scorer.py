@@ -22,7 +22,7 @@ from service.requests import MACRO, PRIVATE, PUBLIC
 from service.store import benchmarks, revisions, texts
 from service.store.packing import pack_array, pack_with_head, unpack_with_head
 from service.store.revisions import Part, Revision
-from service.store.score_records import Figures, Layout, PackedArtifacts, PrivateFigures, ScoreRecord
+from service.store.score_records import CHARGED, Figures, Layout, PackedArtifacts, PrivateFigures, ScoreRecord
 from service.store.submissions import Submission
 from service.usecases.runs import Failure
 from service.usecases.scoring.config import ScoringConfig, scoring_config
@@ -32,7 +32,7 @@ from service.usecases.scoring.shares import blocks_of_part, share_rows, split_of
 from service.usecases.trees.stored import TreesKey, pack_marks, pack_trees
 from treescore.core.arrays import Counts, FloatArray, IntArray
 from treescore.core.params import Json
-from treescore.core.registry import Outcome, Text
+from treescore.core.registry import OK, Outcome, Text
 from treescore.core.scores import count_values, nested_values, score_values
 from treescore.errors import Problem, ScoringError
 from treescore.evaluation.blind import word_count
@@ -304,6 +304,9 @@ class Scorer:
                 scored.warnings.append(warning)
             key = ArtifactKey(part.position, position, self.revision.number)
             scored.packed |= pack_outcome(key, entry, outcome, evaluation.gold, tokens=True)
+            if entry.leaves_out and ((outcome.status != OK) | ~outcome.answered).any():
+                charged = evaluation.compare(system, self.scoring.spec.format, pointer, entries=[entry.charging])
+                scored.packed[key.name(CHARGED), 0] = pack_array(charged[entry.key].rows)
         marks = marks_of(self._asked_first, outcomes, evaluation.gold, system)
         scored.packed |= pack_marks(trees, marks, evaluation.gold, system)
         answered = np.logical_and.reduce([outcome.answered for outcome in outcomes.values()])
@@ -342,6 +345,8 @@ class Scorer:
             result.shares[entry.key] = PartShare(rows)
             key = ArtifactKey(part.position, position, self.revision.number)
             result.packed[key.name("counts"), 0] = pack_array(rows)
+            if charge and entry.leaves_out:
+                result.packed[key.name(CHARGED), 0] = pack_array(self._absent_rows(part, entry.charging))
 
     def _absent_rows(self, part: Part, entry: Entry) -> Counts:
         """Return what the sentences of a part count against a missing output."""
