@@ -50,6 +50,14 @@ def test_who_withdraws_the_pick_after_closing_has_no_row(board, pick):
     assert column(board.leaderboard(), "submission") == [other]
 
 
+def test_what_was_withdrawn_before_a_closing_was_set_into_the_past_is_not_late(board):
+    lyon = board.team()
+    sent = [board.scored(lyon, spoilt(wrong)) for wrong in (1, 9)]
+    board.change(lyon, sent[0], withdrawn=True)
+    board.patch(closes_at=(board.context.now() - timedelta(days=1)).isoformat())
+    assert column(board.leaderboard(), "submission") == [sent[1]]
+
+
 def test_an_erased_team_keeps_an_anonymous_row(two_teams):
     task = two_teams[0]
     erase_team(task.context, ORGANISER, SLUG, "prague")
