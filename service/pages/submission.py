@@ -212,8 +212,9 @@ def change_submission(submission: str) -> Response:
 
 @blueprint.get("/delete")
 def ask_delete(submission: str) -> Response:
-    """Ask once more before deleting."""
+    """Ask once more before deleting, where that is not refused."""
     caller = member("submit")
+    submissions.check_deletable(calls.context(), caller, submission)
     document = orjson.loads(submissions.view_submission(calls.context(), caller, submission).body)
     return answers.page("submission_delete.html", submission=document)
 
