@@ -333,7 +333,7 @@ submissions = Table(
     Column("state", String(10), nullable=False, comment="queued until final; the run has more"),
     Column("failure_kind", String(10), comment="of a failed one: input, limit or service"),
     Column("finished_at", Utc),
-    Column("outputs", Text, nullable=False, comment="JSON: part -> digest, bytes, sentences, words"),
+    Column("outputs", Text, nullable=False, comment="JSON: part -> digest, bytes, sentences, words, annotation"),
     Column("outputs_digest", String(80), nullable=False, comment="of all outputs together"),
     Column("failures", Text, nullable=False, comment="JSON: records of failed attempts, oldest first"),
     Column("chosen", Boolean, nullable=False),

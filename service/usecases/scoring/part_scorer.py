@@ -23,13 +23,13 @@ from service.store import benchmarks, revisions, texts
 from service.store.packing import pack_array, pack_with_head, unpack_with_head
 from service.store.revisions import Part, Revision
 from service.store.score_records import CHARGED, Figures, Layout, PackedArtifacts, PrivateFigures, ScoreRecord
-from service.store.submissions import Submission
+from service.store.submissions import ANNOTATION, Submission
 from service.usecases.runs import Failure
 from service.usecases.scoring.config import ScoringConfig, scoring_config
 from service.usecases.scoring.gold import OUTPUTS, digest_of_part, evaluation_against, names_of, text_of
 from service.usecases.scoring.results import ArtifactKey, coverage_of, pack_outcome
 from service.usecases.scoring.shares import blocks_of_part, share_rows, split_of, stored_documents
-from service.usecases.trees.stored import TreesKey, pack_marks, pack_trees
+from service.usecases.trees.stored import TreesKey, annotation_digest, pack_marks, pack_trees
 from treescore.core.arrays import Counts, FloatArray, IntArray
 from treescore.core.params import Json
 from treescore.core.registry import OK, Outcome, Text
@@ -59,6 +59,7 @@ class PartResult:
 
     Attributes:
         covered: sentences with a scored output.
+        annotation: digest of the output as it was read; empty where it was not.
         shares: by metric key.
         smaller: texts of the output in fewer bytes, by digest; stored when the result is, and not in it.
     """
@@ -70,6 +71,7 @@ class PartResult:
     sizes: Mapping[str, int] = field(default_factory=dict)
     warnings: list[dict[str, object]] = field(default_factory=list)
     digest: str = ""
+    annotation: str = ""
     failure: Failure | None = None
     smaller: Mapping[str, bytes] = field(default_factory=dict)
 
@@ -99,6 +101,7 @@ def pack_results(results: Sequence[PartResult]) -> bytes:
             "sizes": result.sizes,
             "warnings": result.warnings,
             "digest": result.digest,
+            "annotation": result.annotation,
             "failure": None if result.failure is None else asdict(result.failure),
         }
         for result in results
@@ -124,6 +127,7 @@ def unpack_results(packed: bytes) -> list[PartResult]:
             sizes=part["sizes"],
             warnings=part["warnings"],
             digest=part["digest"],
+            annotation=part["annotation"],
             failure=_failure(part["failure"]),
         )
         for part in head["parts"]
@@ -220,7 +224,7 @@ class Scorer:
         named = list(zip([part.name for part in self.parts], results, strict=True))
         packed = {name: body for part in results for name, body in part.packed.items()}
         record = self._record(submission, results) if always or some else None
-        sizes = {name: part.sizes for name, part in named if part.sizes}
+        sizes = {name: {**part.sizes, ANNOTATION: part.annotation} for name, part in named if part.sizes}
         failures = {name: part.failure for name, part in named if part.failure is not None}
         return Scored(record, packed, sizes, failures, smaller_texts(results))
 
@@ -275,7 +279,7 @@ class Scorer:
                 failure = replace(failure, closed=Failure("input", [_closed(part)], 1))
             # what is stored of the output alone is shown whether it fits gold or not
             own = {name: body for name, body in scored.packed.items() if "/trees/" in name[0]}
-            return PartResult(FAILED, sizes=scored.sizes, failure=failure, packed=own)
+            return PartResult(FAILED, sizes=scored.sizes, annotation=scored.annotation, failure=failure, packed=own)
         return scored
 
     def _score(self, part: Part, text: Text, scored: PartResult) -> None:
@@ -288,6 +292,7 @@ class Scorer:
         with span("reading", part=part.name):
             system = evaluation.read(text, self.scoring.spec.format, pointer)
         scored.sizes = {"sentences": len(system), "words": word_count(system)}
+        scored.annotation = annotation_digest(system)
         trees = TreesKey(part.position, self.revision.number)
         scored.packed |= pack_trees(trees, system)
         with span("comparing", part=part.name):

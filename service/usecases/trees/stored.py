@@ -6,12 +6,14 @@ for each part of a revision, and once for each job. Stored trees are read page b
 
 from __future__ import annotations
 
+import hashlib
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from functools import cached_property
 from typing import NamedTuple
 
 import numpy as np
+import orjson
 from sqlalchemy import Connection
 
 from service.store import artifacts
@@ -205,6 +207,34 @@ def _lines_of(treebank: trees.Treebank) -> IntArray:
     known = np.flatnonzero((np.diff(offsets) > 0) & (len(treebank.lines) > 0))
     lines[known] = treebank.lines[firsts[known]]
     return lines
+
+
+_STRINGS = (
+    *("forms", "lemmas", "upos", "xpos", "feats", "deprels", "deps", "mwt_forms", "empty_ids", "empty_deps"),
+    *("categories", "labels", "words", "tags", "functions", "word_functions", "morphs", "frames", "edge_labels"),
+)
+"""Attributes of treebanks that are numbers of strings."""
+_BESIDE = ("lines", "columns", "empty_lines", "misc", "mwt_misc", "expression_ids")
+"""Attributes in which equal annotation may differ."""
+
+
+def annotation_digest(treebank: trees.Treebank) -> str:
+    """Return a digest of the annotation of a text as it was read, without blanks, comments and MISC.
+
+    Strings are numbered in the order in which they appear, so that it depends on no other text.
+    """
+    if isinstance(treebank, trees.ParallelTreebank):
+        sides = (treebank.source, treebank.target, treebank.alignment)
+        return hashlib.sha256(" ".join(map(annotation_digest, sides)).encode()).hexdigest()
+    whole = {each.name: getattr(treebank, each.name) for each in fields(treebank) if each.name not in _BESIDE}
+    arrays = {name: value for name, value in whole.items() if isinstance(value, np.ndarray)}
+    vocabulary = whole.get("vocabulary", trees.Vocabulary())
+    own = with_own_strings(arrays, [name for name in arrays if name in _STRINGS], vocabulary.strings)
+    digest = hashlib.sha256(orjson.dumps([*own.strings]))
+    for name, values in own.arrays.items():
+        digest.update(f"{name} {values.shape}".encode())
+        digest.update(np.ascontiguousarray(values))
+    return digest.hexdigest()
 
 
 Packed = dict[tuple[str, int], bytes]

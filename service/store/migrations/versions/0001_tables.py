@@ -230,7 +230,9 @@ def _submissions() -> None:
         sa.Column("state", sa.String(10), nullable=False, comment="queued until final; the run has more"),
         sa.Column("failure_kind", sa.String(10), comment="of a failed one: input, limit or service"),
         sa.Column("finished_at", MOMENT),
-        sa.Column("outputs", sa.Text, nullable=False, comment="JSON: part -> digest, bytes, sentences, words"),
+        sa.Column(
+            "outputs", sa.Text, nullable=False, comment="JSON: part -> digest, bytes, sentences, words, annotation"
+        ),
         sa.Column("outputs_digest", sa.String(80), nullable=False, comment="of all outputs together"),
         sa.Column("failures", sa.Text, nullable=False, comment="JSON: records of failed attempts, oldest first"),
         sa.Column("chosen", sa.Boolean, nullable=False),
