@@ -178,7 +178,7 @@ class Scored:
 
     record: ScoreRecord | None
     packed: PackedArtifacts
-    sizes: Mapping[str, Mapping[str, int]]
+    sizes: Mapping[str, Mapping[str, object]]
     failures: Mapping[str, Failure]
     smaller: Mapping[str, bytes]
 

@@ -224,7 +224,7 @@ def annotation_digest(treebank: trees.Treebank) -> str:
     Strings are numbered in the order in which they appear, so that it depends on no other text.
     """
     if isinstance(treebank, trees.ParallelTreebank):
-        sides = (treebank.source, treebank.target, treebank.alignment)
+        sides: tuple[trees.Treebank, ...] = (treebank.source, treebank.target, treebank.alignment)
         return hashlib.sha256(" ".join(map(annotation_digest, sides)).encode()).hexdigest()
     whole = {each.name: getattr(treebank, each.name) for each in fields(treebank) if each.name not in _BESIDE}
     arrays = {name: value for name, value in whole.items() if isinstance(value, np.ndarray)}
@@ -233,7 +233,7 @@ def annotation_digest(treebank: trees.Treebank) -> str:
     digest = hashlib.sha256(orjson.dumps([*own.strings]))
     for name, values in own.arrays.items():
         digest.update(f"{name} {values.shape}".encode())
-        digest.update(np.ascontiguousarray(values))
+        digest.update(values.tobytes())
     return digest.hexdigest()
 
 
