@@ -209,14 +209,15 @@ def heading(document: Mapping[str, Any], board: Mapping[str, Any]) -> dict[str, 
 
 
 def _board_rows(board: BoardDocument, figures: Figures, scale: Scale) -> list[Row]:
-    rows, cluster, said = [], None, board["significance"]["pending"]
+    rows, cluster, said = [], None, ""
     for document in board["rows"]:
         begins = document["cluster"] is not None and cluster is not None and document["cluster"] != cluster
         cluster = cluster if document["cluster"] is None else document["cluster"]
         span = ranks_words(document.get("rank_interval"))
         bar = drawn(interval_bar_svg(scale, row_mark(document, figures)))
-        heading = "" if said or document.get("tested") is not False else f"Not tested: {document['reason'] or ''}"
-        said = said or bool(heading)
+        untested = document.get("tested") is False and not board["significance"]["pending"]
+        words = f"Not tested: {document['reason'] or ''}" if untested else ""
+        heading, said = ("" if words == said else words), words
         rows.append(Row(document, row_name(document), span, begins, bar, heading))
     return rows
 

@@ -199,9 +199,18 @@ def board_notes(document: BoardDocument) -> list[str]:
     missing = missing_note([(_label(row), row) for row in document["rows"]], len(document["parts"]))
     if missing:
         lines.append(missing)
+    lines += _lacking_notes(document)
     if any(row["role"] == "baseline" for row in document["rows"]):
         lines.append("Baselines have no rank.")
     return lines
+
+
+def _lacking_notes(document: BoardDocument) -> list[str]:
+    """Say of rows that rank last for the sentences that they lack what they would have if these were charged."""
+    reasons = [(row, row["reason"] or "") for row in document["rows"]]
+    found = [f"{_label(row)}: {one_line(reason)}" for row, reason in reasons if "`errors: zero`" in reason]
+    more = [f"{len(found) - _LISTED} more rows lack sentences."] if len(found) > _LISTED else []
+    return [*found[:_LISTED], *more]
 
 
 def _over_units(significance: SignificanceDocument) -> str:
@@ -425,6 +434,7 @@ BOARD_COLUMNS = (
     "runs",
     "runs_sd",
     "tested",
+    "reason",
     "assumed",
 )
 """Columns of CSV and TSV. The score addresses follow. What is assumed is the same in all rows of a board."""

@@ -36,7 +36,8 @@ from service.store.submissions import links_document
 from service.usecases.access import benchmark_of, item_number
 from service.usecases.boards import viewing
 from service.usecases.boards.board import (
-    RANKS_LAST,
+    MOST_BASELINES,
+    TESTED,
     Board,
     BoardRow,
     board_of,
@@ -132,7 +133,7 @@ def _board_rows(
         document = _row(board, row, system_details(row.entry, details), names, finding)
         document["considered"] = considered.get(row.entry.id)
         if row.entry.id in charged:
-            document["reason"] = f"{RANKS_LAST}. {charged[row.entry.id]}"
+            document["reason"] = f"{document['reason']}. {charged[row.entry.id]}"
         document["covered"] = None if covered is None else str(covered)
         lacks = viewing.missing_of_row(parts, row.entry, missing)
         document["missing_parts"], document["scored_parts"] = lacks["missing_parts"], lacks["scored_parts"]
@@ -145,7 +146,8 @@ def _charged(db: Connection, board: Board, finding: Finding, release: Release) -
     entry, score = board.scored_by
     if release.level < Level.SCORES or board.ladder or not entry.leaves_out:
         return {}
-    entries = [row.entry for row in finding.rows if finding.untested.get(row.entry.id) == RANKS_LAST]
+    entries = [row.entry for row in finding.rows if row.entry.ranks_last and row.entry.id in finding.untested]
+    entries = [entry for entry in entries if entry.value is not None][: TESTED + MOST_BASELINES]
     found = charged_scores(db, board, entries) if entries else {}
     return {
         name: f"With `errors: zero`, which charges them, it has {charged_figure(value, percent=score.is_share)}."

@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 import gzip
 import html
+import re
 from typing import Any
 
 import orjson
@@ -17,6 +18,7 @@ from service.store import comparisons
 from service.usecases.runs import View
 from tests.contract.shared_task import SharedTask
 from tests.contract.stage import ADMIN, Stage
+from tests.fixtures.form_pages import words_of
 from tests.fixtures.site import MISSING_PART, PRINCIPALS, Site
 from tests.service.pages.reading import Page
 
@@ -130,6 +132,17 @@ def test_a_closed_board_ends_asking(stage: Stage) -> None:
     assert final.status_code == answers.FINAL
     assert "hx-get" not in final.text
     assert "closed" in everyone.get(f"/b/{task.slug}").text
+
+
+@pytest.mark.slow
+def test_each_row_that_ranks_last_has_a_reason_of_its_own(stage: Stage) -> None:
+    tree = "(S (A a) (B (C b)))\n"
+    task = SharedTask(stage, format="bracketed", metrics=["parseval"], errors="exclude", feedback="scores",
+                      parts={"en": {"gold": tree * 20}})  # fmt: skip
+    for lacking in (0, 5, 10):
+        task.submit(task.team(f"t{lacking}"), tree * (20 - lacking) + "(())\n" * lacking)
+    page = words_of(stage.client(None).get(f"/b/{task.slug}"))
+    assert re.findall(r"Not tested: ranks last: .*? it has ([\d.]+)\.", page) == ["75.00", "50.00"]
 
 
 def test_a_comparison_shows_itself_once_the_differences_are_tested(stage: Stage) -> None:
