@@ -40,7 +40,8 @@ class Benchmark:
         title: for people.
         series: joins the phases of one shared task.
         settings: everything else that PATCH may change, checked and complete (see usecases.benchmarks.settings).
-        closing_set_at: when `closes_at` was last set, at first when the benchmark was created.
+        closing_set_at: when `closes_at` was last set, at first when the benchmark was created; if it was closed then,
+            when it had closed.
         created_at, updated_at: when the benchmark itself was created and last changed.
         version: counts its changes.
         board_version: counts changes of everything that its leaderboard shows.

@@ -154,7 +154,8 @@ def patch_benchmark(
             updated_at=now,
         )
         if changed.closes_at != benchmark.closes_at:
-            changed = replace(changed, closing_set_at=now)
+            before = benchmark.closed_from if benchmark.closed(now) else None
+            changed = replace(changed, closing_set_at=before or now)
         if changed.leaderboard["ladder"] != benchmark.leaderboard["ladder"] and submissions.exist(db, slug):
             raise Conflict(
                 "A ladder begins with the first submission, so that it cannot be set or removed afterwards.",

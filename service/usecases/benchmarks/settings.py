@@ -234,8 +234,8 @@ def time_warnings(benchmark: Benchmark) -> list[dict[str, object]]:
         if benchmark.private_share is not None:
             fix = "It shows the private share, so that no later time can be set: if that is not meant, make a new one."
         detail = (
-            f"`closes_at` ({moment(benchmark.closes_at)}) was over when it was set ({at}), and the benchmark closed at "
-            f"once. What teams had sent or withdrawn until then counts as before closing. {fix}"
+            f"`closes_at` ({moment(benchmark.closes_at)}) is earlier than the moment when the benchmark closed ({at}). "
+            f"What teams sent or withdrew before that moment counts as before closing. {fix}"
         )
         problems.append(Problem(code="closed-in-the-past", pointer="/closes_at", detail=detail))
     if benchmark.frozen_at is not None and benchmark.frozen_at < made:

@@ -52,10 +52,16 @@ def test_who_withdraws_the_pick_after_closing_has_no_row(board, pick):
 
 def test_what_was_withdrawn_before_a_closing_was_set_into_the_past_is_not_late(board):
     lyon = board.team()
-    sent = [board.scored(lyon, spoilt(wrong)) for wrong in (1, 9)]
+    sent = [board.scored(lyon, spoilt(wrong)) for wrong in (1, 5, 9)]
     board.change(lyon, sent[0], withdrawn=True)
     board.patch(closes_at=(board.context.now() - timedelta(days=1)).isoformat())
     assert column(board.leaderboard(), "submission") == [sent[1]]
+    # nor does another time in the past pardon what was withdrawn late
+    later = board.context.now() + timedelta(hours=1)
+    board.context = replace(board.context, now=lambda: later)
+    board.change(lyon, sent[1], withdrawn=True)
+    board.patch(closes_at=(later - timedelta(days=2)).isoformat())
+    assert board.leaderboard()["rows"] == []
 
 
 def test_an_erased_team_keeps_an_anonymous_row(two_teams):
