@@ -469,10 +469,10 @@ ANNOTATION = "annotation"
 """Member of an output: the digest of what was read of it, equal where other bytes say the same."""
 
 
-def outputs_of_teams(db: Connection, benchmark_id: str, limit: int) -> list[tuple[str, str, dict[str, str]]]:
-    """List the newest submissions of teams, deleted ones included, oldest first: id, team, digest of each part.
+def outputs_of_teams(db: Connection, benchmark_id: str, limit: int) -> list[tuple[str, str, dict[str, list[str]]]]:
+    """List the newest submissions of teams, deleted ones included, oldest first: id, team, digests of each part.
 
-    That is the digest of its annotation; of its bytes where it was not read.
+    Those are of its bytes, and of its annotation where it was read.
     """
     c = submissions.c
     query = (
@@ -482,8 +482,15 @@ def outputs_of_teams(db: Connection, benchmark_id: str, limit: int) -> list[tupl
         .limit(limit)
     )
     return [
-        (row.id, row.team_id, {part: output.get(ANNOTATION, output["digest"]) for part, output in outputs.items()})
-        for row, outputs in ((row, orjson.loads(row.outputs)) for row in list(db.execute(query))[::-1])
+        (
+            row.id,
+            row.team_id,
+            {
+                part: [of[name] for name in ("digest", ANNOTATION) if name in of]
+                for part, of in orjson.loads(row.outputs).items()
+            },
+        )
+        for row in list(db.execute(query))[::-1]
     ]
 
 
