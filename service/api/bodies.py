@@ -16,6 +16,7 @@ import zlib
 from collections.abc import Iterator
 from contextlib import contextmanager
 from functools import partial
+from itertools import accumulate
 from threading import Lock, Semaphore
 from typing import NoReturn, Protocol
 
@@ -38,6 +39,9 @@ ALONE = 1_000_000
 _ALONE = Lock()
 _STRING = re.compile(rb'"(?:[^"\\]++|\\.)*+"?', re.DOTALL)
 """A string, or what is left of the body after a quote that nothing closes; nothing is tried twice or remembered."""
+_AT_ONCE = 1_000
+_STRINGS = re.compile(rb'(?:[^"]*+"(?:[^"\\]++|\\.)*+"?){1,%d}+' % _AT_ONCE, re.DOTALL)
+"""So many strings and what is before each: a list of all would take more memory than their values."""
 _SURROGATE_ESCAPE = re.compile(rb"\\u[dD][89a-fA-F]")
 
 
@@ -69,7 +73,7 @@ def parse_json(body: bytes, config: Config) -> Json:
         raise _bad("json-invalid-utf8", detail, line, column) from error
     most = config.max_body_values
     # of the commas in strings the first count knows nothing
-    if _begun(body) >= most and _begun(_STRING.sub(b"", body)) >= most:
+    if _begun(body) >= most and any(begun >= most for begun in accumulate(_begun_outside(body))):
         raise PayloadTooLarge(
             f"The body has more than {most} values. Send fewer, or texts as files (`curl -F gold=@gold.conllu`)."
         )
@@ -88,6 +92,17 @@ def parse_json(body: bytes, config: Config) -> Json:
 def _begun(body: bytes) -> int:
     """Return how many values a JSON text begins after the first, strings aside."""
     return body.count(b"[") + body.count(b"{") + body.count(b",")
+
+
+def _begun_outside(body: bytes) -> Iterator[int]:
+    """Yield how many values a JSON text begins outside of its strings, piece by piece; two strings are one at least."""
+    at, begun = 0, _AT_ONCE
+    while found := _STRINGS.match(body, at):
+        yield max(0, _AT_ONCE // 2 - begun)  # the piece before had all its strings
+        begun = _begun(_STRING.sub(b"", found[0]))
+        yield begun
+        at = found.end()
+    yield _begun(body[at:])
 
 
 @contextmanager
