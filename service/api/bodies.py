@@ -248,7 +248,7 @@ class Body(io.RawIOBase):
         self._decoder = _decoder(request.headers.get("Content-Encoding", ""))
         self._pieces = self._unpacked()
         self._rest = memoryview(b"")
-        self._count = 0
+        self._count = self.sent = 0
 
     def readable(self) -> bool:
         """Return True."""
@@ -270,17 +270,19 @@ class Body(io.RawIOBase):
         length = self._request.content_length
         if length is not None and length > self._limit:
             raise self._too_large()
-        sent = 0
         while chunk := self._received():
-            sent += len(chunk)
-            if sent > self._limit:
+            self.sent += len(chunk)
+            if self.sent > self._limit:
                 raise self._too_large()
             for piece in self._decoder.feed(chunk):
                 self._count += len(piece)
                 if self._count > self._limit:
                     raise self._too_large()
-                if self._count > self._config.room_of(sent):
-                    raise self._too_large(_too_many_times(self._config))
+                if self._count > self._config.room_of(self.sent):
+                    raise self._too_large(
+                        f"The data unpack to more than {self._config.free_unpacked_bytes} bytes and more than "
+                        f"{self._config.max_unpacked_times} times their size. Send them plain, or in several requests."
+                    )
                 yield piece
         self._decoder.finish()
 
@@ -361,29 +363,23 @@ class _Zstd:
             raise _damaged("zstd")
 
 
-def _too_many_times(config: Config) -> str:
-    return (
-        f"The data unpack to more than {config.free_unpacked_bytes:,} bytes and more than {config.max_unpacked_times} "
-        "times their size. Send them as they are, or in several requests."
-    )
-
-
-def unpacked(data: bytes, coding: str, config: Config, limit: int) -> bytes:
+def unpacked(data: bytes, coding: str, config: Config, room: int) -> bytes:
     """Return packed data unpacked, as those of a body.
 
     Raises:
-        PayloadTooLarge: more than `limit` bytes come out.
+        PayloadTooLarge: more than `room` bytes come out, which is what `config` leaves.
         BadRequest: the data are damaged or incomplete.
         UnsupportedMediaType: the coding is not supported.
     """
     decoder = _decoder(coding)
-    pieces, count, room = list[bytes](), 0, config.room_of(len(data))
+    pieces, count = list[bytes](), 0
     for piece in decoder.feed(data):
         count += len(piece)
-        if count > limit:
-            raise PayloadTooLarge(f"The unpacked files exceed {limit} bytes. Send less, or several requests.")
         if count > room:
-            raise PayloadTooLarge(_too_many_times(config))
+            raise PayloadTooLarge(
+                f"The unpacked files exceed {config.max_upload_bytes} bytes together, or {config.free_unpacked_bytes} "
+                f"and {config.max_unpacked_times} times their size. Send less, or several requests."
+            )
         pieces.append(piece)
     decoder.finish()
     return b"".join(pieces)
