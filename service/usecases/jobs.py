@@ -597,7 +597,7 @@ def _chosen(
     only = None if other is None else _differing(trees, _stored(db, job_id, other))
     owner = (job_id, str(number), *(() if other is None else (DIFFERS, str(other))))
     asked = Asked(owner, query.choice, query.cursor, query.limit, query.item, only)
-    return trees, asked, trees.both if trees.beside_gold else lambda sentence: trees.own(sentence, marks=False)
+    return trees, asked, trees.both if trees.beside_gold else trees.beside_expressions
 
 
 def job_output(db: Connection, job_id: str, number: int) -> OutputTrees:

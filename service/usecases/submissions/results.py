@@ -80,7 +80,8 @@ class VisibleTrees:
         """Return one sentence, from 0, as the caller may see it."""
         if self.beside_gold:
             return policy_documents.tree_view(self._level, self.trees.both(sentence), marks=True)
-        return policy_documents.tree_view(self._level, self.trees.own(sentence, marks=self.marks), marks=self.marks)
+        alone = self.trees.beside_expressions if self._level is Level.GOLD else self.trees.own
+        return policy_documents.tree_view(self._level, alone(sentence, marks=self.marks), marks=self.marks)
 
     def outline(self, sentence: int) -> Outline:
         """Return what a list shows of a sentence, from 0, as far as the caller may see it."""

@@ -128,6 +128,15 @@ def _dependency_columns(treebank: trees.DependencyTreebank) -> _Columns:
         columns["empty_after"] = "empty", treebank.empty_after - words[owners]
         columns["empty_ids"] = "empty", treebank.empty_ids
         numbered += ("empty_ids",)
+    if isinstance(treebank, trees.ExpressionTreebank):
+        owners = treebank.expression_sentences()
+        offsets["expressions"] = offsets_of(np.bincount(owners, minlength=len(treebank)))
+        offsets["members"] = treebank.expression_offsets[offsets["expressions"]]
+        sizes = np.diff(treebank.expression_offsets)
+        columns["sizes"] = "expressions", sizes
+        columns["categories"] = "expressions", treebank.categories
+        columns["members"] = "members", treebank.expression_words - np.repeat(words[owners], sizes)
+        numbered += ("categories",)
     return _Columns(DEPENDENCIES, offsets, columns, numbered, "words")
 
 
