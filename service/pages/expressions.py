@@ -42,7 +42,7 @@ class Expression:
 
     @property
     def label(self) -> str:
-        """What stands below its first word: its state, where that is no agreement, and its category."""
+        """What stands below its first word: its state (none where both agree), and its category."""
         state = f"{self.state}: " if self.state in (MISSED, WRONG) else ""
         return state + (self.gold if self.gold == self.output else " / ".join(filter(None, (self.gold, self.output))))
 

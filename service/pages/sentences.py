@@ -106,13 +106,13 @@ def errors_of(tree: Tree) -> int | None:
 
 
 def missed_of(tree: Tree) -> int | None:
-    """Return how many units of gold the output lacks; None where that is not shown, and of words, which both have.
+    """Return how many units of gold the output lacks; None where that is not shown, and of words that both have.
 
-    What the output has with another label is wrong there, and not missed.
+    What the output has with another head or label is wrong there, and not missed.
     """
-    if tree["kind"] == "dependencies" or tree["gold"] is None or tree["missed"] is None:
+    if tree["gold"] is None or tree["missed"] is None or (tree["kind"] == "dependencies" and not tree["gold_words"]):
         return None
-    return sum(mark not in (None, "label") for mark in tree["missed"])
+    return sum(mark not in (None, "label", "head", "both") for mark in tree["missed"])
 
 
 def _dependencies(tree: Tree, title: str, name: str) -> list[Picture]:
@@ -247,8 +247,8 @@ def _alignment(tree: Tree, title: str, name: str) -> list[Picture]:
     rows = [*tree["system"], *(tree["gold"] or ())]
     sentence = AlignmentSentence(
         title,
-        _forms(tree["words"]) or _numbers(rows, "source"),
-        _forms(tree.get("target_words")) or _numbers(rows, "target"),
+        _words_or_numbers(tree["words"], rows, "source"),
+        _words_or_numbers(tree.get("target_words"), rows, "target"),
         tuple(links),
     )
     sentence = alignment_picture.drawn_alignment(sentence)
@@ -266,9 +266,10 @@ def _forms(words: Sequence[Tree] | None) -> tuple[str, ...]:
     return tuple(word["form"] or "" for word in words or ())
 
 
-def _numbers(rows: Sequence[Tree], side: str) -> tuple[str, ...]:
-    """Return numbers in place of words that are not known."""
-    return tuple(str(number) for number in range(1, max((row[side] for row in rows), default=0) + 1))
+def _words_or_numbers(words: Sequence[Tree] | None, rows: Sequence[Tree], side: str) -> tuple[str, ...]:
+    """Return the words of a side, and numbers in place of those that are not known."""
+    forms, last = _forms(words), max((row[side] for row in rows), default=0)
+    return forms + tuple(str(number) for number in range(len(forms) + 1, last + 1))
 
 
 _DRAWN: Mapping[str, Callable[[Tree, str, str], list[Picture]]] = {

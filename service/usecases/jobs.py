@@ -397,7 +397,7 @@ def _packed(report: Report) -> dict[tuple[str, int], bytes]:
 
 def _packed_trees(report: Report) -> Packed:
     """Return what is stored of trees: gold's once, those of each system, and how these fit."""
-    packed = pack_trees(JOB_GOLD, report.gold)
+    packed = pack_trees(JOB_GOLD, report.gold, report.evaluation.items.words)
     for number, (system, outcomes) in enumerate(zip(report.treebanks, report.outcomes, strict=True)):
         key = TreesKey(number)
         packed |= pack_trees(key, system)

@@ -361,6 +361,8 @@ class OutputTrees:
             document = self._half(cut, item, gold_page, gold)
         document |= {"gold": gold.tree, "missed": missed, "sent_id": gold_page.sent_id(item)}
         document |= _gold_expressions(gold)
+        if gold_page.kind == stored.ALIGNMENT and not document["words"]:
+            document |= {"words": gold.words, _TARGETS: gold.more[_TARGETS]}
         if gold_page.kind == stored.CONSTITUENTS and document["gold_words"] is None:
             document["wrong"] = with_crossing(document["wrong"], document["system"], gold.tree)
         return document
@@ -378,7 +380,9 @@ class OutputTrees:
             return Outline(sentence + 1, self.gold.page(sentence).kind, (), 0, () if marks else None)
         page = self.text.page(cut.sentence)
         if _is_whole(cut, page):
-            forms = page.strings("forms", "words", cut.sentence, LISTED) if page.has("forms") else []
+            forms = _first_words(page, cut.sentence)
+            if beside_gold and not page.has("forms"):
+                forms = _first_words(self.gold.page(sentence), sentence)
             bounds = page.bounds(_MAIN[page.kind], cut.sentence)
             units = bounds.stop - bounds.start
             states = self.states(page, cut.sentence) if marks else []
@@ -416,7 +420,7 @@ class OutputTrees:
             half, states, partners = self._part(cut)
         document = own_document(page.kind, item + 1, half) | _named(page, cut.sentence)
         document["wrong"] = marked(half, states)
-        if gold.words != half.words or gold.more.get(_TARGETS) != half.more.get(_TARGETS):
+        if half.words is not None and (gold.words, gold.more.get(_TARGETS)) != (half.words, half.more.get(_TARGETS)):
             document["gold_words"] = gold.words
             if page.kind == stored.ALIGNMENT:
                 document["gold_target_words"] = gold.more[_TARGETS]
@@ -476,6 +480,10 @@ class OutputTrees:
 
 def _gold_expressions(gold: Half) -> Document:
     return {"gold_expressions": gold.more["expressions"]} if "expressions" in gold.more else {}
+
+
+def _first_words(page: stored.StoredPage, sentence: int) -> list[str | None]:
+    return page.strings("forms", "words", sentence, LISTED) if page.has("forms") else []
 
 
 def _is_whole(cut: Cut, page: stored.StoredPage) -> bool:

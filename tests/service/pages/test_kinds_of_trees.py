@@ -197,3 +197,30 @@ def test_a_team_sees_its_own_expressions_and_from_items_on_which_are_wrong(kept_
         assert {row[2] for row in listed(page)} == {"–"}
         assert "gold" not in page.partition('class="mwes"')[2].partition("</div>")[0]
     assert listed(task.organiser.get(address).text) == STATES
+
+
+def test_alignments_have_the_words_that_are_stated_beside_gold_where_gold_is_shown(kept_stage: Stage) -> None:
+    items = {"words": [["a big dog", "le gros chien"], ["yes", "oui"]]}
+    gold, output = "0-0 1-1 2-2\n0-0\n", "0-0 1-2\n0-0\n"
+    part = {"gold": gold, "items": items}
+    task = SharedTask(kept_stage, format="pharaoh", metrics=["alignment"], parts={"en": part}, feedback="items")
+    team = task.team()
+    submitted = task.submit(team, output)
+    job = kept_stage.job(
+        format="pharaoh", metrics=["alignment"], gold=gold, items=items, systems=[{"name": "A", "output": output}]
+    )
+    client = task.organiser
+    for address, trees in ((job, "trees?system=A"), (submitted, "trees?part=en")):
+        tree = client.get(f"{address}/{trees}").json["items"][0]
+        words = [[word["form"] for word in tree[name]] for name in ("words", "target_words")]
+        assert [" ".join(each) for each in words] == items["words"][0]
+        assert tree["gold_words"] is None
+        page = client.get(address.replace("/v1/jobs/", "/j/").replace("/v1/submissions/", "/s/") + "/sentences").text
+        assert ">a big dog</span>" in page  # in the list
+        assert ">chien</text>" in page
+        assert "2 missed, 1 wrong of 2 links" in page
+        assert '<span class="vh">errors: </span>3<' in page
+        assert "Relation" not in page  # links have none
+        assert len(client.get(f"{address}/{trees}&q=big+dog").json["items"]) == 1
+    assert team.get(f"{submitted}/trees").json["items"][0]["words"] is None
+    assert "chien" not in team.get(submitted.replace("/v1/submissions/", "/s/") + "/sentences").text
