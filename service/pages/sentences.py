@@ -418,6 +418,8 @@ def shown_window(
     }
 
 
+UNKNOWN = "unknown"
+"""Stands for the systems of a job without results, of which the use-case then says why."""
 job_blueprint = answers.pages("job_sentences", "/j/<job>/sentences")
 MEMBERS = ("system", "differs_from", "wrong", "label", "q", "order")
 
@@ -430,7 +432,7 @@ def show_job_sentence(job: str) -> Response:
     scored = (document["results"] or {}).get("systems") or ()
     systems = [system["name"] for system in scored]
     metrics = [each["signature"]["metric"] for system in scored for each in system["metrics"].values()]
-    query = _job_trees_query(systems)
+    query = _job_trees_query(systems or [UNKNOWN])
     found = job_window(calls.context(), caller, job, query)
     members = members_of(query, MEMBERS)
     beside = None
@@ -455,6 +457,7 @@ def show_job_picture(job: str) -> Response:
     return export(body_view(svg.encode(), SVG), f"{job}-{tree['item']}.svg")
 
 
-def _job_trees_query(systems: list[str]) -> JobTreesQuery:
+def _job_trees_query(systems: Sequence[str]) -> JobTreesQuery:
+    """Return which sentence is asked for, by default of the first system."""
     given = asked_of_trees()
     return calls.load_query(queries.JOB_TREES, {"system": systems[:1], **given} if systems else given)

@@ -260,7 +260,7 @@ def _results(
     gate.require(level, Level.ITEMS, "items")
     if submission.state != SUCCEEDED or benchmark.active_revision is None:
         raise Conflict(
-            f"The submission {submission_id} is {submission.state} and has no scores to show.",
+            f"The submission {submission_id} is {_words_of(submission)} and has no scores to show.",
             slug="no-results",
             headers=SOON if submission.state in UNFINISHED else None,
         )
@@ -406,11 +406,16 @@ def _read_under(db: Connection, active: Revision, submission: Submission) -> Rev
     return revisions.get(db, active.benchmark_id, max(numbers)) if numbers else None
 
 
+def _words_of(submission: Submission) -> str:
+    """Return the state of a submission; while it is worked on its own state does not say so."""
+    return "not scored yet" if submission.state in UNFINISHED else submission.state
+
+
 def _none_stored(submission: Submission, level: Level) -> Conflict | Gone | NotFound:
     """Return why there are no trees; at level `none` it does not tell whether the submission was scored."""
     if submission.output_deleted_at is not None:
         return Gone(f"The output of {submission.id} was deleted, and its trees with it.")
     if level > Level.NONE and submission.state in UNFINISHED:
-        detail = f"The submission {submission.id} is {submission.state} and has no trees yet."
+        detail = f"The submission {submission.id} is {_words_of(submission)} and has no trees yet."
         return Conflict(detail, slug="no-results", headers=SOON)
     return NotFound(TREES_NOT_KEPT)
