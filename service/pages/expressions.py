@@ -64,12 +64,12 @@ class Expressions:
     said: Sequence[str]
 
 
-def expressions_of(tree: Tree, wrong: Callable[[], Collection[frozenset[int]] | None]) -> Expressions | None:
+def expressions_of(tree: Tree, gold_lacks: Callable[[], Collection[frozenset[int]] | None]) -> Expressions | None:
     """Return the expressions of a sentence as far as they are shown; None of texts without any.
 
     Args:
         tree: a document of the API.
-        wrong: gives the words of those of the output that gold lacks, None where that is not shown; asked for only
+        gold_lacks: gives the words of those of the output that gold lacks, None where that is not shown; asked for only
             where gold is not.
     """
     if "expressions" not in tree:
@@ -84,7 +84,7 @@ def expressions_of(tree: Tree, wrong: Callable[[], Collection[frozenset[int]] | 
     if golds is not None:
         lacking = own.keys() - gold.keys()
     elif own:
-        found = wrong()
+        found = gold_lacks()
         lacking = None if found is None else {each for each in own if frozenset(each) in found}
     rows = [
         Expression(

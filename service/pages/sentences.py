@@ -304,12 +304,12 @@ def show_sentence(submission: str) -> Response:
     found = submission_window(calls.context(), caller, submission, query, against)
     members = members_of(query, FILTERS) | ({} if against is None else {AGAINST: against})
     spec = stored_spec(benchmark_document(caller, heading.benchmark))
-    wrong = partial(_wrong_expressions, caller, submission, spec, query.part)
+    lacking = partial(_wrong_expressions, caller, submission, spec, query.part)
     return answers.page(
         "sentences.html", submission=heading,
         other=None if against is None else heading_of(calls.context(), caller, against),
         beside=() if against is None else _beside(caller, against, query, found),
-        **shown_window(found, members, f"/s/{submission}/sentences", [entry.name for entry in spec.entries], wrong),
+        **shown_window(found, members, f"/s/{submission}/sentences", [entry.name for entry in spec.entries], lacking),
     )  # fmt: skip
 
 
@@ -378,7 +378,7 @@ def shown_window(
     members: Mapping[str, Any],
     address: str,
     metrics: Iterable[str],
-    wrong: Callable[[Tree], Collection[frozenset[int]] | None] = lambda _: None,
+    lacking: Callable[[Tree], Collection[frozenset[int]] | None] = lambda _: None,
 ) -> dict[str, Any]:
     """Return what the template shows of some sentences.
 
@@ -387,7 +387,7 @@ def shown_window(
         members: of the query that chooses them.
         address: of the page.
         metrics: names of those by which the output was scored.
-        wrong: gives the words of the expressions of a sentence that are wrong, where gold is not shown.
+        lacking: gives the words of the expressions of a sentence that gold lacks, where gold is not shown.
     """
 
     def at(item: object) -> str:
@@ -398,7 +398,7 @@ def shown_window(
         "window": found,
         "tree": tree,
         "pictures": [] if tree is None else picture_of(tree, f"Sentence {tree['item']}"),
-        "expressions": None if tree is None else expressions_of(tree, lambda: wrong(tree)),
+        "expressions": None if tree is None else expressions_of(tree, lambda: lacking(tree)),
         "heads_compared": any(METRICS[name].reads_heads for name in metrics),
         "errors": None if tree is None else errors_of(tree),
         "listed": [(each, at(each.item), each.text[:SNIPPET]) for each in found.around],
