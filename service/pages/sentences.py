@@ -338,7 +338,7 @@ def _beside(
 
 
 def _wrong_expressions(
-    caller: Caller, submission: str, spec: Spec, part: str, tree: Tree
+    caller: Caller, submission: str, spec: Spec, part: str | None, tree: Tree
 ) -> list[frozenset[int]] | None:  # fmt: skip
     """Return the words, from 0, of the output's expressions that are wrong; None where no metric shows that."""
     compared = [entry.key for entry in spec.entries if entry.name == "mwe" and not entry.steps]
