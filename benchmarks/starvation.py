@@ -1,10 +1,11 @@
-"""Measure plain requests of a quiet service, and reads while slow clients and long polls hold its connections.
+"""Measure plain requests of a quiet service, and reads while slow clients hold its connections or bodies jam it.
 
     .venv/bin/python benchmarks/starvation.py [--connections 500] [--seconds 20]
 
 Starts a service of its own with the default configuration. The slow clients drip headers, bodies and chunks, or read
 their answers byte by byte, from many addresses of loopback; as many connections poll an unfinished job with
-`Prefer: wait=60`. Prints medians and ratios; asserts nothing.
+`Prefer: wait=60`. The bodies that jam are small and stand for much; twenty of each kind come at once. Prints medians
+and ratios; asserts nothing.
 """
 
 from __future__ import annotations
@@ -14,6 +15,7 @@ import socket
 import statistics
 import tempfile
 import threading
+from collections import Counter
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack, suppress
 from pathlib import Path
@@ -22,9 +24,10 @@ from typing import Any
 
 import httpx
 import psutil
+import zstandard
 from service_speed import SENTENCE, TINY, get, reads_per_second
 from services import Service
-from table import PROCESS, Measure, machine, report
+from table import PROCESS, Goal, Measure, machine, report
 
 from tests.fixtures.slow_clients import MANNERS, SlowClients, waits
 
@@ -37,6 +40,23 @@ LONG: dict[str, Any] = {
     "systems": [{"name": f"system-{number}", "output": SENTENCE * 20_000} for number in range(12)],
     "metrics": ["attachment"],
 }
+
+
+JSON_BODY = {"Content-Type": "application/json"}
+PACKED = {**JSON_BODY, "Content-Encoding": "zstd"}
+FORM = {"Content-Type": "application/x-www-form-urlencoded"}
+AT_ONCE = 20
+LISTS = zstandard.ZstdCompressor().compress(b"[" + b"[]," * 21_000_000 + b"[]]")
+"""5 kB that unpack to 63 MB of empty lists."""
+JAMMING: dict[str, tuple[str, bytes, dict[str, str]]] = {
+    "packed lists to /v1/join": ("/v1/join", LISTS, PACKED),
+    "packed lists to /v1/jobs": ("/v1/jobs", LISTS, PACKED),
+    "900,000 lists": ("/v1/jobs", b"[" + b"[]," * 900_000 + b"[]]", JSON_BODY),
+    "60,000 unknown members": ("/v1/jobs", b"{%s}" % b",".join(b'"m%d":1' % at for at in range(60_000)), JSON_BODY),
+    "10,000 wrong names": ("/v1/jobs", b'{"metrics":[%s]}' % b",".join([b'"parsevall"'] * 10_000), JSON_BODY),
+    "4 million fields of a form": ("/sign-in", b"a=&" * 4_000_000, FORM),
+}
+"""What jams a service that counts too late: the path, the body, its headers."""
 
 
 def timed(call: Any) -> tuple[float, bool]:
@@ -77,9 +97,7 @@ def row(what: str, taken: list[tuple[float, bool]], quiet: float | None = None) 
     print(f"{what:34} median {median:8.2f} ms   p99 {worst:8.2f} ms   failed {len(taken) - len(good)}/{len(taken)}")
     if quiet is not None:
         figures = f"{median:.2f} and {quiet:.2f} ms; {len(taken) - len(good)} of {len(taken)} failed"
-        report(
-            Measure(f"{what}, slow clients hold connections, median", PROCESS, "quiet", median / quiet, None, figures)
-        )
+        report(Measure(f"{what}, median", PROCESS, "a quiet service", median / quiet, None, figures))
     return median
 
 
@@ -113,9 +131,36 @@ def attacked(port: int, seconds: float, medians: tuple[float, float]) -> None:
             kept.append(timed(lambda: client.get(READ)))
             fresh.append(fresh_read(port))
             pause.wait(0.02)
-    row("GET, kept connection", kept, medians[0])
-    row("GET, new connection", fresh, medians[1])
+    row("GET, kept connection, slow clients", kept, medians[0])
+    row("GET, new connection, slow clients", fresh, medians[1])
     print("readyz:", httpx.get(f"{base}/readyz", timeout=10).text)
+
+
+def jammed(port: int) -> None:
+    """Ask whether the service lives, over new connections, while each kind of jamming body comes at once."""
+    base, pause = f"http://127.0.0.1:{port}", threading.Event()
+    for what, (path, body, headers) in JAMMING.items():
+        lives: list[tuple[float, bool]] = []
+        with ThreadPoolExecutor(AT_ONCE) as pool, httpx.Client(base_url=base, timeout=120) as client:
+            sent = [pool.submit(client.post, path, content=body, headers=headers) for _ in range(AT_ONCE)]
+            while not lives or not all(each.done() for each in sent):
+                lives.append(timed(lambda: httpx.get(f"{base}/livez", timeout=60)))
+                pause.wait(0.01)
+            statuses = dict(Counter(each.result().status_code for each in sent))
+        failed = sum(not answered for _, answered in lives)
+        figures = f"{len(lives)} asked, {failed} failed; statuses {statuses}; largest process {largest_process()} MB"
+        slowest = max(time for time, _ in lives)
+        report(Measure(f"slowest /livez, {AT_ONCE} x {what}", PROCESS, "-", slowest, Goal(500), figures, "ms"))
+
+
+def largest_process() -> int:
+    """Return the most memory that a process of the service has had, in MB."""
+    most = 0
+    for process in psutil.Process().children(recursive=True):
+        with suppress(psutil.NoSuchProcess, OSError):
+            status = Path(f"/proc/{process.pid}/status").read_text()
+            most = max(most, int(status.partition("VmHWM:")[2].split()[0]) // 1000)
+    return most
 
 
 def work_survives(port: int, token: str) -> None:
@@ -147,6 +192,7 @@ def main() -> None:
         port, token = service.port, service.token
         print("quiet")
         medians = plain(port, token, given.reads)
+        jammed(port)
         if not given.connections:
             return
         made = httpx.post(f"http://127.0.0.1:{port}/v1/jobs", json=LONG, timeout=60)

@@ -45,9 +45,6 @@ BLUEPRINTS = (
 
 _ILL = {Fault.FULL: "full", Fault.DAMAGED: "damaged", Fault.READ_ONLY: "read-only"}
 
-FORM_FIELDS = 100
-"""Fields of a form of a page that has no files."""
-
 ExcInfo = tuple[type[BaseException], BaseException, TracebackType | None] | tuple[None, None, None]
 
 
@@ -55,11 +52,11 @@ class FormRequest(Request):
     """Flask's request, whose forms are small, with few fields in both of their codings, unless a view lets in more."""
 
     def _load_form_data(self) -> None:
+        config = current_app.extensions["treescore"].config
         if self.max_content_length is None:
-            small = current_app.extensions["treescore"].config.max_small_body_bytes
-            self.max_content_length = self.max_form_memory_size = small
+            self.max_content_length = self.max_form_memory_size = config.max_small_body_bytes
         super()._load_form_data()
-        if sum(map(len, self.form.listvalues())) > FORM_FIELDS:
+        if sum(map(len, self.form.listvalues())) > config.max_form_fields:
             raise RequestEntityTooLarge
 
 
@@ -82,7 +79,7 @@ def create_app(config: Config, context: Context | None = None) -> Flask:
     app.url_map.strict_slashes = True
     app.url_map.merge_slashes = False
     app.config["PROPAGATE_EXCEPTIONS"] = False
-    app.config["MAX_FORM_PARTS"] = FORM_FIELDS
+    app.config["MAX_FORM_PARTS"] = config.max_form_fields
     opened = app.extensions["treescore"] = context if context is not None else open_context(config)
     app.extensions[EXTENSION] = ServerState(config)
     for blueprint in (*BLUEPRINTS, *PAGES):

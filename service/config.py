@@ -182,8 +182,11 @@ STORE_SCHEMES = ("sqlite:", "sqlite+", "postgresql:", "postgresql+")
 QUEUE_SCHEMES = ("redis://", "rediss://", "unix://")
 SECRETS = ("admin_token", "database_url", "redis_url")
 """Fields that may also be given as a file, TREESCORE_<FIELD>_FILE."""
-NEEDED = ("threads", "api_processes", "header_seconds", "body_seconds", "max_unfinished", "max_unfinished_each")
-"""Numbers without which no request would be answered: 1 or more."""
+NEEDED = (
+    *("threads", "api_processes", "header_seconds", "body_seconds", "max_unfinished", "max_unfinished_each"),
+    "max_deliveries",
+)
+"""Numbers without which no request would be answered, or no message sent: 1 or more."""
 GOLD_FOLDER = "gold-cache"
 """The folder with gold as it was read, one for each database inside."""
 IN_MEMORY = ("", ":memory:")
@@ -227,7 +230,10 @@ class Config:
         max_small_body_bytes: size of a body that holds no text to score, unpacked, and of a form of a page.
         max_body_bytes: size of a JSON body with texts, unpacked.
         max_body_values: values in a JSON body.
+        max_body_members: members of one object of it.
+        max_form_fields: fields of a form of a page that has no files.
         max_upload_bytes: size of a multipart body, unpacked.
+        max_unpacked_times: how many times their size packed data may unpack to, beyond `free_unpacked_bytes`.
         max_systems: systems of one job.
         max_wait_seconds: the longest `Prefer: wait`.
         max_job_seconds: run time of one job.
@@ -238,6 +244,7 @@ class Config:
         max_queued: runs of one principal that may be queued at once, 0 for any number; organisers have no limit.
         max_changes: changes of submissions and webhooks of one token in an hour, 0 for any number; organisers have no
             limit.
+        max_deliveries: webhooks that are delivered to at the same time.
         gold_cache_dir: where the folder with gold as it was read is made, in each machine that scores; empty: data_dir.
         gold_cache_bytes: size of what this database has there, beyond which the oldest files are deleted; 0: none.
         max_sentences, max_words, max_depth, max_lineage_cells, max_training_bytes, max_problems: see
@@ -277,7 +284,11 @@ class Config:
     max_small_body_bytes: int = 64_000
     max_body_bytes: int = 64_000_000
     max_body_values: int = 2_000_000
+    max_body_members: int = 10_000
+    max_form_fields: int = 100
     max_upload_bytes: int = 1_000_000_000
+    max_unpacked_times: int = 100
+    free_unpacked_bytes: int = 16_000_000
     max_systems: int = 200
     max_wait_seconds: int = 60
     max_job_seconds: int = 900
@@ -286,6 +297,7 @@ class Config:
     max_attempts: int = 3
     max_queued: int = 20
     max_changes: int = 200
+    max_deliveries: int = 16
     gold_cache_dir: str = ""
     gold_cache_bytes: int = 2_000_000_000
     max_sentences: int = 1_000_000
@@ -306,6 +318,10 @@ class Config:
     def on_loopback(self) -> bool:
         """Whether only programs of this machine reach the API without a proxy."""
         return self.bind.startswith("unix:") or is_loopback(self.bind)
+
+    def room_of(self, packed: int) -> int:
+        """Return how many bytes so many packed ones may unpack to: a few kilobytes could fill the memory."""
+        return max(self.free_unpacked_bytes, self.max_unpacked_times * packed)
 
     @property
     def gold_folder(self) -> Path:
@@ -373,7 +389,7 @@ def _parse(name: str, text: str) -> object:
         if not (text.isascii() and text.isdecimal() and len(text) <= MAX_DIGITS):
             raise ConfigError(f"{_variable(name)} is {text!r}; set a whole number, 0 or more.")
         if name in NEEDED and not int(text):
-            raise ConfigError(f"{_variable(name)} is 0, so no request would be answered; set 1 or more.")
+            raise ConfigError(f"{_variable(name)} is 0; set 1 or more.")
         return int(text)
     if name in CHOICES and text not in CHOICES[name]:
         raise ConfigError(f"{_variable(name)} is {text!r}; set one of {', '.join(CHOICES[name])}.")

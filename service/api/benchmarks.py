@@ -6,8 +6,6 @@ trail, change feed and replay in one list.
 
 from __future__ import annotations
 
-import io
-
 from flask import Blueprint, Request, Response, request
 
 from service.api import answers, bodies, calls
@@ -161,10 +159,10 @@ def read_teams(request: Request, config: Config) -> TeamRequest | TeamsRequest:
         ServiceError: 400, 413, 415 or 422.
     """
     table = bodies.media_type(request, bodies.JSON, CSV) == CSV
-    body = io.BufferedReader(bodies.Body(request, min(bodies.ALONE, config.max_body_bytes)), bodies.CHUNK).read()
+    body = bodies.whole(request, config, min(bodies.ALONE, config.max_body_bytes))
     if table:
         return load_teams(body, config.max_problems)
-    value = bodies.parse_json(body, config.max_body_values)
+    value = bodies.parse_json(body, config)
     if isinstance(value, dict) and "teams" in value:
         return load(schemas.TeamsRequest(), value, config.max_problems)
     return load(schemas.TeamRequest(), value, config.max_problems)

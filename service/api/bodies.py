@@ -14,8 +14,9 @@ import math
 import re
 import zlib
 from collections.abc import Iterator
-from contextlib import AbstractContextManager, contextmanager, nullcontext
-from threading import Lock
+from contextlib import contextmanager
+from functools import partial
+from threading import Lock, Semaphore
 from typing import NoReturn, Protocol
 
 import orjson
@@ -23,16 +24,15 @@ import zstandard
 from flask import Request
 from gunicorn.http.errors import ParseException  # type: ignore[import-untyped]
 
-from service.errors import BadRequest, PayloadTooLarge, UnsupportedMediaType
-from service.requests import BODY_LIMIT
+from service.config import Config
+from service.errors import BadRequest, PayloadTooLarge, Unavailable, UnsupportedMediaType
+from service.requests import BODY_AWAITED, BODY_LIMIT
 from service.requests import Request as Asked
 from treescore.core.params import Json
 from treescore.core.text import place
 from treescore.errors import Problem
 
 LARGEST_INTEGER = 2**63 - 1
-MOST_NAMES = 10_000
-"""Members of one object: ten times as many as any has by right."""
 ALONE = 1_000_000
 """Size of a body, as sent, from which on one at a time is unpacked and parsed in a process; of packed ones any is."""
 _ALONE = Lock()
@@ -51,13 +51,13 @@ class _RefusalError(ValueError):
         self.placed = placed
 
 
-def parse_json(body: bytes, most: int) -> Json:
+def parse_json(body: bytes, config: Config) -> Json:
     """Return the value of a JSON text.
 
     Raises:
         BadRequest: invalid UTF-8 or JSON, a repeated key, NaN or Infinity, a number beyond 64 bits or a double,
             half a surrogate pair, or more than a thousand levels of nesting.
-        PayloadTooLarge: more than `most` values: two bytes can be an object of sixty.
+        PayloadTooLarge: too many values: two bytes can be an object of sixty.
     """
     if not body.strip():
         raise _bad("json-empty", "The body is empty. Send a JSON object.")
@@ -67,13 +67,14 @@ def parse_json(body: bytes, most: int) -> Json:
         line, column = place(body, error.start)
         detail = f"Byte 0x{body[error.start]:02x} in line {line}, column {column} of the body is invalid UTF-8."
         raise _bad("json-invalid-utf8", detail, line, column) from error
+    most = config.max_body_values
     # of the commas in strings the first count knows nothing
     if _begun(body) >= most and _begun(_STRING.sub(b"", body)) >= most:
         raise PayloadTooLarge(
             f"The body has more than {most} values. Send fewer, or texts as files (`curl -F gold=@gold.conllu`)."
         )
     with _uncollected():
-        value = _read(body, text)
+        value = _read(body, text, config.max_body_members)
     if _SURROGATE_ESCAPE.search(body):  # which Python accepts by halves
         try:
             orjson.loads(body)
@@ -101,17 +102,39 @@ def _uncollected() -> Iterator[None]:
             gc.enable()
 
 
-def alone(request: Request) -> AbstractContextManager[object]:
-    """Return what holds back the other large bodies of this process while one is unpacked, parsed and checked."""
+@contextmanager
+def alone(request: Request, places: Semaphore) -> Iterator[None]:
+    """Hold back the other large bodies of this process while one is unpacked, parsed and checked.
+
+    Args:
+        request: one without its body yet is only looked at by its head, which waits for none.
+        places: as many as there may be, this one and those that it holds back.
+
+    Raises:
+        Unavailable: there are more.
+    """
     length = request.content_length
     small = length is not None and length <= ALONE and "Content-Encoding" not in request.headers
-    return nullcontext() if small else _ALONE
+    if small or BODY_AWAITED in request.environ:
+        yield
+        return
+    if not places.acquire(blocking=False):
+        raise Unavailable("Too many large bodies are being read. Retry.")
+    try:
+        with _ALONE:
+            yield
+    finally:
+        places.release()
 
 
-def _read(body: bytes, text: str) -> Json:
+def _read(body: bytes, text: str, members: int) -> Json:
     try:
         return json.loads(
-            text, object_pairs_hook=_object, parse_constant=_constant, parse_int=_integer, parse_float=_double
+            text,
+            object_pairs_hook=partial(_object, members),
+            parse_constant=_constant,
+            parse_int=_integer,
+            parse_float=_double,
         )
     except json.JSONDecodeError as error:
         detail = f"The body is not valid JSON: {error.msg} (line {error.lineno}, column {error.colno})."
@@ -123,9 +146,9 @@ def _read(body: bytes, text: str) -> Json:
         raise _bad("json-too-deep", "The arrays and objects of the body are nested too deeply.") from error
 
 
-def _object(pairs: list[tuple[str, Json]]) -> dict[str, Json]:
-    if len(pairs) > MOST_NAMES:
-        raise _RefusalError("json-too-many-members", f"An object has {len(pairs)} members; {MOST_NAMES} are allowed.")
+def _object(most: int, pairs: list[tuple[str, Json]]) -> dict[str, Json]:
+    if len(pairs) > most:
+        raise _RefusalError("json-too-many-members", f"An object has {len(pairs)} members; {most} are allowed.")
     members = dict(pairs)
     if len(members) < len(pairs):
         seen: set[str] = set()
@@ -182,8 +205,6 @@ ZSTD_PIECE = 512
 ZSTD_WINDOW = 8 << 20
 """The largest window that RFC 9659 allows in the content coding."""
 MAX_MEMBERS = 10_000
-FREE_ROOM, MOST_TIMES = 16_000_000, 100
-"""Bytes that packed data may always unpack to, and how many times their size: treebanks pack to a tenth."""
 DRAINED = 256 << 20
 """Bytes read past the limit, so that the sender reads the error instead of a broken pipe."""
 JSON = "application/json"
@@ -204,9 +225,10 @@ class Body(io.RawIOBase):
         UnsupportedMediaType: the coding is not supported.
     """
 
-    def __init__(self, request: Request, limit: int) -> None:
+    def __init__(self, request: Request, config: Config, limit: int) -> None:
         super().__init__()
         self._request = request
+        self._config = config
         self._limit = request.environ[BODY_LIMIT] = limit
         self._decoder = _decoder(request.headers.get("Content-Encoding", ""))
         self._pieces = self._unpacked()
@@ -242,8 +264,8 @@ class Body(io.RawIOBase):
                 self._count += len(piece)
                 if self._count > self._limit:
                     raise self._too_large()
-                if self._count > room_of(sent):
-                    raise self._too_large(_TOO_MANY_TIMES)
+                if self._count > self._config.room_of(sent):
+                    raise self._too_large(_too_many_times(self._config))
                 yield piece
         self._decoder.finish()
 
@@ -324,18 +346,14 @@ class _Zstd:
             raise _damaged("zstd")
 
 
-_TOO_MANY_TIMES = (
-    f"The data unpack to more than {FREE_ROOM:,} bytes and more than {MOST_TIMES} times their size. Send them as they "
-    "are, or in several requests."
-)
+def _too_many_times(config: Config) -> str:
+    return (
+        f"The data unpack to more than {config.free_unpacked_bytes:,} bytes and more than {config.max_unpacked_times} "
+        "times their size. Send them as they are, or in several requests."
+    )
 
 
-def room_of(packed: int) -> int:
-    """Return how many bytes so many packed ones may unpack to: a few kilobytes could fill the memory."""
-    return max(FREE_ROOM, MOST_TIMES * packed)
-
-
-def unpacked(data: bytes, coding: str, limit: int) -> bytes:
+def unpacked(data: bytes, coding: str, config: Config, limit: int) -> bytes:
     """Return packed data unpacked, as those of a body.
 
     Raises:
@@ -344,13 +362,13 @@ def unpacked(data: bytes, coding: str, limit: int) -> bytes:
         UnsupportedMediaType: the coding is not supported.
     """
     decoder = _decoder(coding)
-    pieces, count, room = list[bytes](), 0, room_of(len(data))
+    pieces, count, room = list[bytes](), 0, config.room_of(len(data))
     for piece in decoder.feed(data):
         count += len(piece)
         if count > limit:
             raise PayloadTooLarge(f"The unpacked files exceed {limit} bytes. Send less, or several requests.")
         if count > room:
-            raise PayloadTooLarge(_TOO_MANY_TIMES)
+            raise PayloadTooLarge(_too_many_times(config))
         pieces.append(piece)
     decoder.finish()
     return b"".join(pieces)
@@ -381,14 +399,23 @@ def _damaged(coding: str) -> BadRequest:
     return BadRequest(detail, slug="malformed-body")
 
 
-def read_json(request: Request, limit: int, most: int) -> object:
-    """Return the value of a JSON body of at most `limit` bytes and `most` values.
+def whole(request: Request, config: Config, limit: int) -> bytes:
+    """Return a body of at most `limit` bytes, unpacked.
+
+    Raises:
+        ServiceError: 400, 413 or 415.
+    """
+    return io.BufferedReader(Body(request, config, limit), CHUNK).read()
+
+
+def read_json(request: Request, config: Config, limit: int) -> object:
+    """Return the value of a JSON body of at most `limit` bytes.
 
     Raises:
         ServiceError: 400, 413 or 415.
     """
     media_type(request, JSON)
-    return parse_json(io.BufferedReader(Body(request, limit), CHUNK).read(), most)
+    return parse_json(whole(request, config, limit), config)
 
 
 def digest(request: Request, asked: Asked) -> str:

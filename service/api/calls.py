@@ -239,12 +239,12 @@ def body(
         ServiceError: 400, 413, 415 or 422.
     """
     config = context().config
-    with bodies.alone(request):
+    with bodies.alone(request, server().large_bodies):
         if read_form is not None and bodies.media_type(request, bodies.JSON, forms.FORM) == forms.FORM:
             return load(schema, read_form(request, config), config.max_problems)
         own = config.max_small_body_bytes if read_form is None else config.max_body_bytes
         most = min(limit or own, config.max_body_bytes)
-        return load(schema, bodies.read_json(request, most, config.max_body_values), config.max_problems)
+        return load(schema, bodies.read_json(request, config, most), config.max_problems)
 
 
 def parts_body(schema: Strict[Loaded], folder: str, key: str | None = None) -> Loaded:

@@ -23,7 +23,7 @@ from flask import Request
 from multipart import MultipartError, MultipartSegment, ParserLimitReached, PushMultipartParser
 
 from service.api import bodies
-from service.api.bodies import CHUNK, Body, room_of, unpacked
+from service.api.bodies import CHUNK, Body, unpacked
 from service.config import Config
 from service.errors import BadRequest, PayloadTooLarge, Unprocessable, invalid, problems_counted, unprocessable
 from treescore.core.params import Json, escape
@@ -123,14 +123,14 @@ def read_form(request: Request, config: Config) -> tuple[dict[str, Json], list[t
     if len(metas) != 1:
         detail = f"The form has {len(metas)} fields `meta`. Send one, with the JSON document without its texts."
         raise BadRequest(detail, slug="malformed-body")
-    document = bodies.parse_json(metas[0], config.max_body_values)
+    document = bodies.parse_json(metas[0], config)
     if not isinstance(document, dict):
         raise invalid("wrong-type", "", "The field `meta` must be a JSON object.")
     left = config.max_upload_bytes
     texts: list[tuple[str, bytes]] = []
     for part in parts:
         if part.name != "meta":
-            found = _texts_of(part, left)
+            found = _texts_of(part, config, left)
             left -= sum(len(data) for _, data in found)
             texts += found
     return document, texts
@@ -141,7 +141,7 @@ def suffix_of(filename: str | None) -> str:
     return PurePosixPath((filename or "").replace("\\", "/")).suffix.lower()
 
 
-def _texts_of(part: FormPart, left: int) -> list[tuple[str, bytes]]:
+def _texts_of(part: FormPart, config: Config, left: int) -> list[tuple[str, bytes]]:
     """Return the texts of one file of a form with their names, unpacked; they have at most `left` bytes together.
 
     Raises:
@@ -152,7 +152,7 @@ def _texts_of(part: FormPart, left: int) -> list[tuple[str, bytes]]:
     if suffix in FILE_CODINGS:
         coding = FILE_CODINGS[suffix]
         try:
-            return [(part.name, unpacked(part.data, coding, left))]
+            return [(part.name, unpacked(part.data, coding, config, left))]
         except BadRequest as error:
             detail = f"{part.filename!r} is not whole {coding} data.{actually(part.data, coding)}"
             detail += " Pack it again, or rename it."
@@ -160,7 +160,7 @@ def _texts_of(part: FormPart, left: int) -> list[tuple[str, bytes]]:
     if suffix != ARCHIVE:
         return [(part.name, part.data)]
     try:
-        files = files_of_zip(part.data, part.filename or "", pointer, min(left, room_of(len(part.data))))
+        files = files_of_zip(part.data, part.filename or "", pointer, min(left, config.room_of(len(part.data))))
     except InputError as error:
         if error.problems[0].code == TOO_LARGE:
             raise PayloadTooLarge(error.problems[0].detail) from error
@@ -188,7 +188,7 @@ def read_fields(request: Request, config: Config) -> list[FormPart]:
     boundary = request.mimetype_params.get("boundary", "")
     if not boundary:
         raise BadRequest("The Content-Type has no boundary.", slug="malformed-body")
-    stream = io.BufferedReader(Body(request, config.max_upload_bytes), CHUNK)
+    stream = io.BufferedReader(Body(request, config, config.max_upload_bytes), CHUNK)
     try:
         return _parsed(iter(partial(stream.read, CHUNK), b""), boundary, config.max_body_bytes)
     except ParserLimitReached as error:

@@ -12,6 +12,7 @@ from flask import request
 
 from service.api import bodies, calls, forms
 from service.api.forms import FormPart
+from service.config import Config
 from service.errors import LONGEST_SHOWN, BadRequest, Unprocessable
 from service.pages.visitors import CSRF_FIELD, check_form
 from service.requests import Request as Asked
@@ -107,7 +108,7 @@ def read_upload() -> Upload:
                 raise BadRequest(detail, slug="malformed-body")
             fields[part.name] = _decoded(part.data)
     check_form(fields.get(CSRF_FIELD, ""))
-    return _unpacked(fields, parts, config.max_upload_bytes)
+    return _unpacked(fields, parts, config)
 
 
 def assign(files: Iterable[File], targets: Sequence[str], chosen: Mapping[str, str]) -> Assigned:
@@ -198,9 +199,10 @@ def _stems(name: str) -> Iterator[str]:
         stem = stem.rpartition(".")[0]
 
 
-def _unpacked(fields: Mapping[str, str], parts: Iterable[FormPart], left: int) -> Upload:
-    """Unpack the files of a form, which may not be larger than `left` together."""
+def _unpacked(fields: Mapping[str, str], parts: Iterable[FormPart], config: Config) -> Upload:
+    """Unpack the files of a form, which may be as large together as a form."""
     files: dict[str, list[File]] = {}
+    left = config.max_upload_bytes
     problems = ProblemList()
     for part in parts:
         if part.filename is None or not (part.filename or part.data):
@@ -208,7 +210,7 @@ def _unpacked(fields: Mapping[str, str], parts: Iterable[FormPart], left: int) -
         name = part.filename.replace("\\", "/").rpartition("/")[2]
         coding = forms.FILE_CODINGS.get(forms.suffix_of(name))
         try:
-            text = part.data if coding is None else bodies.unpacked(part.data, coding, left)
+            text = part.data if coding is None else bodies.unpacked(part.data, coding, config, left)
         except BadRequest:
             detail = f"The file {shown(name)!r} is not a whole {coding} file."
             detail += f"{actually(part.data, str(coding))} Pack it again, or send it unpacked."

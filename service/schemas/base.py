@@ -9,7 +9,7 @@ anything.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from datetime import datetime
 from itertools import islice
 from typing import Any, ClassVar, Generic, Self, TypedDict, TypeVar, Unpack
@@ -32,18 +32,21 @@ class Fault(str):
 
     Attributes:
         code: of the problem.
-        known: names of which the member should have had one; the pointer's last step was another.
+        known: names of which one may have been meant. The one that is like it is looked for where the fault is shown.
+        given: the name given instead; None for the pointer's last step.
     """
 
-    __slots__ = ("code", "known")
+    __slots__ = ("code", "given", "known")
     code: str
-    known: tuple[str, ...]
+    known: Iterable[str]
+    given: str | None
 
-    def __new__(cls, code: str, detail: str, known: tuple[str, ...] = ()) -> Self:
+    def __new__(cls, code: str, detail: str, known: Iterable[str] = (), given: str | None = None) -> Self:
         """Make a message with its code."""
         fault = super().__new__(cls, detail)
         fault.code = code
         fault.known = known
+        fault.given = given
         return fault
 
     def format(self, *_values: Any, **_named: Any) -> Self:
@@ -135,9 +138,9 @@ def _problems(messages: object, pointer: str, name: str = "") -> Iterator[Proble
         for message in messages:
             yield from _problems(message, pointer, name)
     else:
-        code, known = (messages.code, messages.known) if isinstance(messages, Fault) else ("bad-value", ())
-        suggestion = did_you_mean(name, known) if known else ""
-        yield Problem(code=code, pointer=pointer, detail=f"{messages}{suggestion}")
+        fault = messages if isinstance(messages, Fault) else Fault("bad-value", str(messages))
+        suggestion = did_you_mean(name if fault.given is None else fault.given, fault.known)
+        yield Problem(code=fault.code, pointer=pointer, detail=f"{fault}{suggestion}")
 
 
 Member = TypeVar("Member")
@@ -203,8 +206,8 @@ class OneOf(validate.OneOf):
         if value in self.choices:
             return value
         shown = str(value)[:LONGEST_SHOWN]
-        detail = f"Unknown value {shown!r}. Use one of: {self.choices_text}.{did_you_mean(shown, self.choices)}"
-        raise ValidationError([Fault("bad-value", detail)])
+        detail = f"Unknown value {shown!r}. Use one of: {self.choices_text}."
+        raise ValidationError([Fault("bad-value", detail, self.choices, shown)])
 
 
 def choice(choices: Sequence[str], **options: Any) -> String:

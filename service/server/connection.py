@@ -52,6 +52,8 @@ PROBES = ("/livez", "/readyz")
 """Paths that answer for all hosts, because probes ask addresses, and in threads of their own."""
 WAITING_SHARE = 4
 """One thread of so many may be held by long polls."""
+READING_SHARE = 2
+"""One thread of so many may read a large body, or wait to: they are read one after the other."""
 MAX_ORGANISERS = 1_000
 
 
@@ -64,6 +66,7 @@ class ServerState:
         unfinished: connections whose request is arriving, or whose answer is being sent.
         waits: the long polls.
         organisers: the tokens that may use the reserved threads.
+        large_bodies: places of requests whose large body is read, or waits to be.
     """
 
     def __init__(self, config: Config) -> None:
@@ -72,6 +75,7 @@ class ServerState:
         self.unfinished = 0
         self.waits = Waits(config.max_waits_each, max(1, config.threads // WAITING_SHARE))
         self.organisers = Organisers()
+        self.large_bodies = threading.BoundedSemaphore(max(1, config.threads // READING_SHARE))
         if config.admin_token:
             self.organisers.note(config.admin_token, organiser=True)
 

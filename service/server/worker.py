@@ -25,7 +25,7 @@ from gunicorn.workers.gthread import STOP_KEEPALIVE_LINGER, ThreadWorker  # type
 
 from service.config import Config, load_config
 from service.errors import BadRequest, InsufficientStorage, RequestTimeout, ServiceError, TooManyRequests, Unavailable
-from service.requests import BODY_LIMIT
+from service.requests import BODY_AWAITED, BODY_LIMIT
 from service.server import connection
 
 RECEIVED = 65_536
@@ -295,6 +295,7 @@ class BufferingWorker(ThreadWorker):  # type: ignore[misc]
         request = conn.arrival.request if conn.arrival is not None else None
         response, environ = wsgi.create(request, conn.answer, conn.client, conn.server, self.cfg)
         environ["wsgi.input"] = connection.AwaitedBody()
+        environ[BODY_AWAITED] = True
         environ["wsgi.multithread"] = True
         response.force_close()
         try:

@@ -405,12 +405,10 @@ DELIVERY_PAUSES = tuple(
 DELIVERY_ATTEMPTS = len(DELIVERY_PAUSES) + 1
 DELIVERY_LEASE = timedelta(seconds=120)
 """Time after which a delivery that was begun and not ended is begun again."""
-AT_ONCE = 16
-"""Webhooks that are delivered to at the same time."""
-AT_ONCE_FAILING = 8
-"""Those of them whose last delivery failed: a server that does not answer takes ten seconds."""
-AT_ONCE_EACH = 2
-"""Those of one team, or of one organiser's token."""
+SHARE_FAILING = 2
+"""One of so many places is for webhooks that failed last: a server that does not answer takes ten seconds."""
+SHARE_EACH = 8
+"""One of so many is for the webhooks of one team, or organiser's token."""
 DELIVERIES_IN_A_ROW = 4
 """Deliveries to one webhook in one turn."""
 LOOKED_AT = 256
@@ -448,7 +446,8 @@ class Postman:
     def __init__(self, context: Context, send: Send | None = None) -> None:
         self._context = context
         self._send = _sender(context) if send is None else send
-        self._pool = ThreadPoolExecutor(AT_ONCE)
+        self._most = context.config.max_deliveries
+        self._pool = ThreadPoolExecutor(self._most)
         self._busy: dict[str, Webhook] = {}
 
     def begin_turns(self) -> list[Future[int]]:
@@ -472,9 +471,9 @@ class Postman:
         failing = [each for each in busy if each.failures]
         return (
             hook.id not in self._busy
-            and len(busy) < AT_ONCE
-            and len([each for each in busy if _owner(each) == _owner(hook)]) < AT_ONCE_EACH
-            and not (hook.failures and len(failing) >= AT_ONCE_FAILING)
+            and len(busy) < self._most
+            and len([each for each in busy if _owner(each) == _owner(hook)]) < max(1, self._most // SHARE_EACH)
+            and not (hook.failures and len(failing) >= max(1, self._most // SHARE_FAILING))
         )
 
     def _turn(self, webhook_id: str, batch: Sequence[Delivery]) -> int:

@@ -5,7 +5,8 @@ One rule decides at each call. Work is counted in elements of the arrays that ar
 - Where machine code of the function is kept on disk, it is used once the work of the process is worth loading the
   compiler (140 MB, a second), and at once where that is loaded.
 - Where none is kept, the function and what it calls are compiled once the function's own work is worth that.
-- Until then a call is interpreted: it runs the Python function, with the same result.
+- Until then a call is interpreted: it runs the Python function, with the same result. To the last bit it is so where
+  elementary functions are those of `math`: NumPy's differ from those of machine code.
 
 The environment variable TREESCORE_COMPILE forces either: `always` or `never`.
 """

@@ -88,7 +88,9 @@ def tilted_tail(
         The value and the sum of the magnitudes added, whose rounding bounds its error.
     """
     size = len(values)
-    odds = np.exp(-theta * values)
+    odds = np.empty(size)
+    for index in range(size):
+        odds[index] = math.exp(-theta * values[index])
     result = 0.0
     magnitude = 0.0
     for point in range(period // 2 + 1):
@@ -97,31 +99,34 @@ def tilted_tail(
         phase = 0.0
         for index in range(size):
             unit_odds = odds[index]
-            half = np.sin(0.5 * angle * values[index])
+            half = math.sin(0.5 * angle * values[index])
             squared_size = 1.0 - 4.0 * unit_odds * half * half / ((1.0 + unit_odds) * (1.0 + unit_odds))
             if squared_size <= 0.0:
                 log_size = -np.inf
                 break
-            log_size += 0.5 * copies[index] * np.log(squared_size)
+            log_size += 0.5 * copies[index] * math.log(squared_size)
             if log_size < -48.0:
                 break
             turn = angle * values[index]
-            phase += copies[index] * np.arctan2(unit_odds * np.sin(turn), 1.0 + unit_odds * np.cos(turn))
+            phase += copies[index] * math.atan2(unit_odds * math.sin(turn), 1.0 + unit_odds * math.cos(turn))
         if log_size < -48.0:
             continue
         phase -= angle * top
         # sum over j = 0 .. reach of exp(-(theta - i angle) j): the sums top - j, weighted back
         if point == 0:
-            ratio = np.exp(-theta)
-            steps = float(reach + 1) if theta == 0.0 else -np.expm1(-theta * (reach + 1)) / (1.0 - ratio)
-            term = complex(steps, 0.0)
+            real, imaginary = float(reach + 1), 0.0
+            if theta > 0.0:
+                real = -math.expm1(-theta * (reach + 1)) / (1.0 - math.exp(-theta))
         else:
-            ratio_c = np.exp(complex(-theta, angle))
-            term = (1.0 - np.exp(complex(-theta * (reach + 1), angle * (reach + 1)))) / (1.0 - ratio_c)
-        value = np.exp(log_size) * (np.cos(phase) * term.real - np.sin(phase) * term.imag)
+            ratio, last = math.exp(-theta), math.exp(-theta * (reach + 1))
+            top_re, top_im = 1.0 - last * math.cos(angle * (reach + 1)), -last * math.sin(angle * (reach + 1))
+            re, im = 1.0 - ratio * math.cos(angle), -ratio * math.sin(angle)
+            real = (top_re * re + top_im * im) / (re * re + im * im)
+            imaginary = (top_im * re - top_re * im) / (re * re + im * im)
+        value = math.exp(log_size) * (math.cos(phase) * real - math.sin(phase) * imaginary)
         weight = 1.0 if point == 0 or 2 * point == period else 2.0
         result += weight * value
-        magnitude += weight * np.exp(log_size) * abs(term)
+        magnitude += weight * math.exp(log_size) * math.sqrt(real * real + imaginary * imaginary)
     return result / period, magnitude / period
 
 

@@ -159,7 +159,7 @@ def curvature(kinds: Kinds, t: float) -> tuple[float, float]:
             continue
         mean_l, mean_v, variance_v = 0.0, 0.0, 0.0
         for j in range(offsets[part], offsets[part + 1]):
-            tanh = np.tanh(t * e[j])
+            tanh = math.tanh(t * e[j])
             mean_l += copies[j] * e[j] * tanh
             mean_v += copies[j] * v[j] * tanh
             variance_v += copies[j] * v[j] * v[j] * (1.0 - tanh * tanh)

@@ -75,11 +75,11 @@ def cumulants(e: FloatArray, copies: IntArray, t: float) -> tuple[float, float, 
     value, first, second = 0.0, 0.0, 0.0
     for j in range(len(e)):
         a = t * e[j]
-        tanh = np.tanh(a)
-        value += copies[j] * (a + np.log1p(np.exp(-2.0 * a)) - LN2)
+        tanh = math.tanh(a)
+        value += copies[j] * (a + math.log1p(math.exp(-2.0 * a)) - LN2)
         first += copies[j] * e[j] * tanh
         # 1 - tanh^2, without cancellation where tanh is near 1
-        fade = np.exp(-2.0 * a)
+        fade = math.exp(-2.0 * a)
         second += copies[j] * e[j] * e[j] * 4.0 * fade / ((1.0 + fade) * (1.0 + fade))
     return value, first, second
 
@@ -121,8 +121,8 @@ def inverted(e: FloatArray, copies: IntArray, x: float, t: float, deviation: flo
     real, imaginary = np.ones(points), np.zeros(points)
     power_re, power_im = np.empty(points), np.empty(points)
     for j in range(len(e)):
-        tanh = np.tanh(t * e[j])
-        turn_re, turn_im = np.cos(step * e[j]), np.sin(step * e[j])
+        tanh = math.tanh(t * e[j])
+        turn_re, turn_im = math.cos(step * e[j]), math.sin(step * e[j])
         cos_b, sin_b = 1.0, 0.0
         for k in range(points):
             power_re[k], power_im[k] = cos_b, tanh * sin_b
@@ -145,7 +145,7 @@ def inverted(e: FloatArray, copies: IntArray, x: float, t: float, deviation: flo
     for k in range(1, points):
         y = k * step
         # Re (real + i imaginary) exp(-iyx) (t - iy) / (t^2 + y^2)
-        cos_x, sin_x = np.cos(y * x), np.sin(y * x)
+        cos_x, sin_x = math.cos(y * x), math.sin(y * x)
         top_re = real[k] * cos_x + imaginary[k] * sin_x
         top_im = imaginary[k] * cos_x - real[k] * sin_x
         term = (top_re * t + top_im * y) / (t * t + y * y)
@@ -215,7 +215,7 @@ def _draws_at_once(
         us, vs = np.zeros((2, len(states)))
         for j in range(offsets[part], offsets[part + 1]):
             states += _GOLDEN
-            chance, least = 1.0 / (1.0 + np.exp(-2.0 * t * e[j])), 0
+            chance, least = 1.0 / (1.0 + math.exp(-2.0 * t * e[j])), 0
             numbers = uniform(states)
             if copies[j] == 1:
                 numbers = numbers < chance
@@ -263,7 +263,7 @@ def tilted_draws(states: Bits, kinds: Kinds, t: float, worst: float, sums: Float
         us[:] = 0.0
         vs[:] = 0.0
         for j in range(offsets[part], offsets[part + 1]):
-            chance = 1.0 / (1.0 + np.exp(-2.0 * t * e[j]))
+            chance = 1.0 / (1.0 + math.exp(-2.0 * t * e[j]))
             step_u, step_v = 2.0 * u[j], 2.0 * v[j]
             if copies[j] == 1:
                 for draw in range(draws):

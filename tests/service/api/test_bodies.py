@@ -4,6 +4,8 @@ import gzip
 import io
 import tracemalloc
 import zlib
+from dataclasses import replace
+from threading import Semaphore
 from typing import Any
 
 import pytest
@@ -14,8 +16,12 @@ from werkzeug.test import EnvironBuilder
 
 from service.api import bodies
 from service.api.bodies import MAX_MEMBERS, Body, media_type, parse_json, read_json
-from service.errors import BadRequest, PayloadTooLarge, ServiceError, UnsupportedMediaType
+from service.config import Config
+from service.errors import BadRequest, PayloadTooLarge, ServiceError, Unavailable, UnsupportedMediaType
+from service.requests import BODY_AWAITED
 from treescore.errors import Problem
+
+CONFIG = Config(database_url="", redis_url="")
 
 
 def request_of(data: bytes, coding: str = "", media: str = "application/json", *, chunked: bool = False) -> Request:
@@ -29,8 +35,10 @@ def request_of(data: bytes, coding: str = "", media: str = "application/json", *
     return Request(environ)
 
 
-def read(data: bytes, coding: str = "", limit: int = 1_000_000, *, chunked: bool = False) -> bytes:
-    return io.BufferedReader(Body(request_of(data, coding, chunked=chunked), limit)).read()
+def read(
+    data: bytes, coding: str = "", limit: int = 1_000_000, *, chunked: bool = False, config: Config = CONFIG
+) -> bytes:
+    return io.BufferedReader(Body(request_of(data, coding, chunked=chunked), config, limit)).read()
 
 
 def gzipped(data: bytes) -> bytes:
@@ -66,7 +74,7 @@ def test_a_body_that_breaks_off_is_the_senders_fault(fault: Exception) -> None:
     request = request_of(b"x", chunked=True)
     request.environ["wsgi.input"] = Broken()
     with pytest.raises(BadRequest):
-        Body(request, 10).readinto(bytearray(1))
+        Body(request, CONFIG, 10).readinto(bytearray(1))
 
 
 @pytest.mark.parametrize("chunked", [False, True])
@@ -100,15 +108,28 @@ def test_a_zstd_bomb_of_a_gigabyte_is_refused_before_it_goes_off(bounded_memory:
 
 
 @pytest.mark.parametrize("coding", ["gzip", "zstd"])
-def test_a_packed_byte_stands_for_a_hundred_at_most_beyond_what_is_free(coding: Any, monkeypatch: Any) -> None:
+def test_a_packed_byte_stands_for_a_hundred_at_most_beyond_what_is_free(coding: Any) -> None:
     packed = PACKERS[coding](TEXT)
     assert 100 * len(packed) < len(TEXT)
-    monkeypatch.setattr(bodies, "FREE_ROOM", len(TEXT) - 1)
-    for reads in (read, lambda data, how: bodies.unpacked(data, how, 1_000_000)):
-        with pytest.raises(PayloadTooLarge, match="100 times their size"):
-            reads(packed, coding)
-    monkeypatch.setattr(bodies, "FREE_ROOM", len(TEXT))
-    assert read(packed, coding) == TEXT
+    small, enough = (replace(CONFIG, free_unpacked_bytes=room) for room in (len(TEXT) - 1, len(TEXT)))
+    with pytest.raises(PayloadTooLarge, match="100 times their size"):
+        read(packed, coding, config=small)
+    with pytest.raises(PayloadTooLarge, match="100 times their size"):
+        bodies.unpacked(packed, coding, small, 1_000_000)
+    assert read(packed, coding, config=enough) == TEXT
+
+
+def test_large_bodies_wait_for_each_other_on_few_threads_and_their_heads_for_none() -> None:
+    packed, places = request_of(b"x", "gzip"), Semaphore(1)
+    with bodies.alone(packed, places):
+        with pytest.raises(Unavailable), bodies.alone(packed, places):
+            pass
+        packed.environ[BODY_AWAITED] = True
+        for other in (packed, request_of(b"x")):
+            with bodies.alone(other, places):
+                pass
+    with bodies.alone(request_of(b"x", "gzip"), places):
+        pass
 
 
 def test_a_zstd_window_past_the_agreed_bound_is_refused() -> None:
@@ -151,28 +172,31 @@ def test_other_media_types_are_unsupported(media: Any) -> None:
 
 
 def test_json_with_parameters_is_json() -> None:
-    assert read_json(request_of(b"[1]", media="Application/JSON; charset=UTF-8"), 100, 10**6) == [1]
+    assert read_json(request_of(b"[1]", media="Application/JSON; charset=UTF-8"), CONFIG, 100) == [1]
 
 
 def test_a_body_without_a_length_is_not_cut_at_the_bound() -> None:
     """Werkzeug's own bound returns the first bytes of a chunked body as if they were all."""
     with pytest.raises(ServiceError) as caught:
-        read_json(request_of(b"1" * 2000, chunked=True), 1000, 10**6)
+        read_json(request_of(b"1" * 2000, chunked=True), CONFIG, 1000)
     assert caught.value.status == 413
 
 
+FEW = replace(CONFIG, max_body_values=3)
+
+
 def test_values_are_counted_before_any_is_made_and_commas_of_strings_are_none() -> None:
-    assert parse_json(b'["a,b,{[", "\\\\\\",{"]', 3) == ["a,b,{[", '\\",{']
+    assert parse_json(b'["a,b,{[", "\\\\\\",{"]', FEW) == ["a,b,{[", '\\",{']
     for body in (b"[[],[],[]]", b'["a","b",{}]', b"[1,2,3]"):
         with pytest.raises(PayloadTooLarge, match="more than 3 values"):
-            parse_json(body, 3)
+            parse_json(body, FEW)
 
 
 def test_counting_values_takes_no_memory_for_the_characters_of_strings() -> None:
     text = b'["' + b"a," * 100_000 + b'"]'
     tracemalloc.start()
     try:
-        assert parse_json(text, 3) == [text[2:-2].decode()]
+        assert parse_json(text, FEW) == [text[2:-2].decode()]
         assert tracemalloc.get_traced_memory()[1] < 10 * len(text)
     finally:
         tracemalloc.stop()
@@ -180,7 +204,7 @@ def test_counting_values_takes_no_memory_for_the_characters_of_strings() -> None
 
 def refusal(body: bytes) -> Problem:
     with pytest.raises(BadRequest) as caught:
-        parse_json(body, 10**6)
+        parse_json(body, CONFIG)
     assert caught.value.status == 400
     assert caught.value.type_slug == "malformed-body"
     [problem] = caught.value.problems
@@ -231,4 +255,4 @@ def test_refused_with_code_and_place(body: Any, code: Any, place: Any) -> None:
     ],
 )
 def test_read(body: Any, value: Any) -> None:
-    assert parse_json(body, 10**6) == value
+    assert parse_json(body, CONFIG) == value

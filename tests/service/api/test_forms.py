@@ -12,7 +12,8 @@ import httpx
 import pytest
 from werkzeug.test import TestResponse
 
-from service.api import bodies, forms
+from service.api import forms
+from service.config import Config
 from tests.contract.stage import JOB, Stage
 from tests.fixtures.requests import GOLD_TREE as GOLD
 from tests.fixtures.requests import OTHER_TREE as OTHER
@@ -193,7 +194,7 @@ def test_an_archive_may_hold_all_parts(stage: Stage) -> None:
 def test_an_archive_of_a_few_bytes_stands_for_no_more_than_is_free(
     stage: Stage, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(bodies, "FREE_ROOM", 30_000)
+    monkeypatch.setattr(Config, "room_of", lambda _config, _packed: 30_000)
     answer = posted(stage, {"gold": ("gold", GOLD.encode()), "A": ("a.zip", zipped({"a": b"(S (A a))\n" * 4_000}))})
     assert answer.status_code == 413, answer.text
 

@@ -8,8 +8,11 @@ import math
 import numpy as np
 import pytest
 
+from treescore.core.jit import forced
+from treescore.significance.exact_sums import tilted_tail
 from treescore.significance.signed_sums import (
     Tail,
+    inverted,
     inverted_tail,
     linear_kinds,
     lugannani_rice,
@@ -120,3 +123,27 @@ def test_no_estimate_is_below_what_the_observed_swap_alone_gives() -> None:
     for seed in range(20):
         drawn = sampled_tail(linear_kinds(e, copies), x, float(e.sum()), t, seed=seed, draws=500)
         assert drawn.log_p >= -40 * math.log(2)
+
+
+@pytest.mark.slow
+def test_laws_are_the_same_to_the_last_bit_interpreted_and_as_machine_code() -> None:
+    generator = np.random.default_rng(5)
+    for size in (1, 7, 40):
+        e, copies = np.abs(generator.normal(size=size)) / size, generator.integers(1, 400, size)
+        kinds = linear_kinds(e, copies)._replace(v=generator.normal(size=size) / size, sizes=np.array([7.0]))
+        values, top = np.unique(generator.integers(1, 60, size)), 40
+        found = []
+        for setting in ("never", "always"):
+            with forced(setting):
+                saddle = saddle_at(e, copies, 0.4 * float(e @ copies))
+                found.append(
+                    repr(
+                        (
+                            saddle,
+                            inverted(e, copies, 0.4, saddle.t + 1.0 / saddle.deviation, saddle.deviation),
+                            sampled_tail(kinds, 0.1, 0.1, 0.3, seed=size, draws=2_000),
+                            tilted_tail(values, copies[: len(values)], top, 0.1, 1 << 16, top),
+                        )
+                    )
+                )
+        assert found[0] == found[1]
