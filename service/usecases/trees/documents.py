@@ -136,7 +136,7 @@ def _dependencies_half(page: stored.StoredPage, sentence: int) -> Half:
     arcs = _arcs(page.values("heads", "words", sentence).tolist(), page.strings("deprels", "words", sentence))
     words = _numbered_words(forms)
     more = {"tokens": _tokens(page, sentence)}
-    if page.has("expressions"):
+    if page.has("expressions") and _size(page.bounds("members", sentence)) <= MOST_MEMBERS:
         more["expressions"] = _expressions(page, sentence)
     rows: Sequence[int] = range(len(words))
     if page.has("empty") and page.bounds("empty", sentence).stop > page.bounds("empty", sentence).start:
@@ -155,6 +155,14 @@ def _tokens(page: stored.StoredPage, sentence: int) -> list[Document]:
     return [
         {"first": str(start + 1), "last": str(end), "form": form} for start, end, form in zip(*columns, strict=True)
     ]
+
+
+MOST_MEMBERS = 100_000
+"""Words of the expressions of a sentence, each counted as often as it is in one; of more none is shown."""
+
+
+def _size(bounds: slice) -> int:
+    return int(bounds.stop) - int(bounds.start)
 
 
 def _expressions(page: stored.StoredPage, sentence: int) -> list[Document]:

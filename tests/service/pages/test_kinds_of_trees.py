@@ -168,7 +168,9 @@ def listed(page: str) -> list[list[str]]:
 
 
 @pytest.mark.parametrize("metrics", KEYS)
-def test_expressions_of_both_sides_are_drawn_and_listed_under_any_key(kept_stage: Stage, metrics: Any) -> None:
+def test_expressions_of_both_sides_are_drawn_and_listed_under_any_key(
+    kept_stage: Stage, metrics: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
     gold, output = GOLD_AND_OUTPUT
     client = kept_stage.client()
     job = kept_stage.job(format="cupt", metrics=metrics, gold=gold, systems=[{"name": "A", "output": output}])
@@ -183,6 +185,9 @@ def test_expressions_of_both_sides_are_drawn_and_listed_under_any_key(kept_stage
     )  # fmt: skip
     tree = client.get(f"{job}/trees?system=A").json["items"][0]
     assert tree["expressions"][0] == tree["gold_expressions"][0] == {"words": ["1", "2"], "category": "LVC.full"}
+    monkeypatch.setattr("service.usecases.trees.documents.MOST_MEMBERS", 3)  # the output has 4
+    assert "expressions" not in client.get(f"{job}/trees?system=A").json["items"][0]
+    assert 'class="mwes"' not in client.get(job.replace("/v1/jobs/", "/j/") + "/sentences").text
 
 
 def test_a_team_sees_its_own_expressions_and_from_items_on_which_are_wrong(kept_stage: Stage) -> None:
