@@ -16,6 +16,7 @@ import zlib
 from collections.abc import Iterator
 from contextlib import contextmanager
 from functools import partial
+from itertools import accumulate
 from threading import Lock, Semaphore
 from typing import NoReturn, Protocol
 
@@ -38,6 +39,9 @@ ALONE = 1_000_000
 _ALONE = Lock()
 _STRING = re.compile(rb'"(?:[^"\\]++|\\.)*+"?', re.DOTALL)
 """A string, or what is left of the body after a quote that nothing closes; nothing is tried twice or remembered."""
+_AT_ONCE = 1_000
+_STRINGS = re.compile(rb'(?:[^"]*+"(?:[^"\\]++|\\.)*+"?){1,%d}+' % _AT_ONCE, re.DOTALL)
+"""So many strings and what is before each: a list of all would take more memory than their values."""
 _SURROGATE_ESCAPE = re.compile(rb"\\u[dD][89a-fA-F]")
 
 
@@ -69,7 +73,7 @@ def parse_json(body: bytes, config: Config) -> Json:
         raise _bad("json-invalid-utf8", detail, line, column) from error
     most = config.max_body_values
     # of the commas in strings the first count knows nothing
-    if _begun(body) >= most and _begun(_STRING.sub(b"", body)) >= most:
+    if _begun(body) >= most and any(begun >= most for begun in accumulate(_begun_outside(body))):
         raise PayloadTooLarge(
             f"The body has more than {most} values. Send fewer, or texts as files (`curl -F gold=@gold.conllu`)."
         )
@@ -88,6 +92,17 @@ def parse_json(body: bytes, config: Config) -> Json:
 def _begun(body: bytes) -> int:
     """Return how many values a JSON text begins after the first, strings aside."""
     return body.count(b"[") + body.count(b"{") + body.count(b",")
+
+
+def _begun_outside(body: bytes) -> Iterator[int]:
+    """Yield how many values a JSON text begins outside of its strings, piece by piece; two strings are one at least."""
+    at, begun = 0, _AT_ONCE
+    while found := _STRINGS.match(body, at):
+        yield max(0, _AT_ONCE // 2 - begun)  # the piece before had all its strings
+        begun = _begun(_STRING.sub(b"", found[0]))
+        yield begun
+        at = found.end()
+    yield _begun(body[at:])
 
 
 @contextmanager
@@ -233,7 +248,7 @@ class Body(io.RawIOBase):
         self._decoder = _decoder(request.headers.get("Content-Encoding", ""))
         self._pieces = self._unpacked()
         self._rest = memoryview(b"")
-        self._count = 0
+        self._count = self.sent = 0
 
     def readable(self) -> bool:
         """Return True."""
@@ -255,17 +270,19 @@ class Body(io.RawIOBase):
         length = self._request.content_length
         if length is not None and length > self._limit:
             raise self._too_large()
-        sent = 0
         while chunk := self._received():
-            sent += len(chunk)
-            if sent > self._limit:
+            self.sent += len(chunk)
+            if self.sent > self._limit:
                 raise self._too_large()
             for piece in self._decoder.feed(chunk):
                 self._count += len(piece)
                 if self._count > self._limit:
                     raise self._too_large()
-                if self._count > self._config.room_of(sent):
-                    raise self._too_large(_too_many_times(self._config))
+                if self._count > self._config.room_of(self.sent):
+                    raise self._too_large(
+                        f"The data unpack to more than {self._config.free_unpacked_bytes} bytes and more than "
+                        f"{self._config.max_unpacked_times} times their size. Send them plain, or in several requests."
+                    )
                 yield piece
         self._decoder.finish()
 
@@ -346,29 +363,23 @@ class _Zstd:
             raise _damaged("zstd")
 
 
-def _too_many_times(config: Config) -> str:
-    return (
-        f"The data unpack to more than {config.free_unpacked_bytes:,} bytes and more than {config.max_unpacked_times} "
-        "times their size. Send them as they are, or in several requests."
-    )
-
-
-def unpacked(data: bytes, coding: str, config: Config, limit: int) -> bytes:
+def unpacked(data: bytes, coding: str, config: Config, room: int) -> bytes:
     """Return packed data unpacked, as those of a body.
 
     Raises:
-        PayloadTooLarge: more than `limit` bytes come out.
+        PayloadTooLarge: more than `room` bytes come out, which is what `config` leaves.
         BadRequest: the data are damaged or incomplete.
         UnsupportedMediaType: the coding is not supported.
     """
     decoder = _decoder(coding)
-    pieces, count, room = list[bytes](), 0, config.room_of(len(data))
+    pieces, count = list[bytes](), 0
     for piece in decoder.feed(data):
         count += len(piece)
-        if count > limit:
-            raise PayloadTooLarge(f"The unpacked files exceed {limit} bytes. Send less, or several requests.")
         if count > room:
-            raise PayloadTooLarge(_too_many_times(config))
+            raise PayloadTooLarge(
+                f"The unpacked files exceed {config.max_upload_bytes} bytes together, or {config.free_unpacked_bytes} "
+                f"and {config.max_unpacked_times} times their size. Send less, or several requests."
+            )
         pieces.append(piece)
     decoder.finish()
     return b"".join(pieces)

@@ -116,7 +116,7 @@ def read_form(request: Request, config: Config) -> tuple[dict[str, Json], list[t
     Raises:
         ServiceError: 400, 413, 415 or 422.
     """
-    parts = read_fields(request, config)
+    parts, left = read_fields(request, config)
     if any(not part.name for part in parts):
         raise BadRequest("A part of the form has no name. Name each part.", slug="malformed-body")
     metas = [part.data for part in parts if part.name == "meta"]
@@ -126,7 +126,6 @@ def read_form(request: Request, config: Config) -> tuple[dict[str, Json], list[t
     document = bodies.parse_json(metas[0], config)
     if not isinstance(document, dict):
         raise invalid("wrong-type", "", "The field `meta` must be a JSON object.")
-    left = config.max_upload_bytes
     texts: list[tuple[str, bytes]] = []
     for part in parts:
         if part.name != "meta":
@@ -160,7 +159,7 @@ def _texts_of(part: FormPart, config: Config, left: int) -> list[tuple[str, byte
     if suffix != ARCHIVE:
         return [(part.name, part.data)]
     try:
-        files = files_of_zip(part.data, part.filename or "", pointer, min(left, config.room_of(len(part.data))))
+        files = files_of_zip(part.data, part.filename or "", pointer, left)
     except InputError as error:
         if error.problems[0].code == TOO_LARGE:
             raise PayloadTooLarge(error.problems[0].detail) from error
@@ -179,8 +178,8 @@ def _part_of(file: File) -> str:
     return file.name.partition(".")[0]
 
 
-def read_fields(request: Request, config: Config) -> list[FormPart]:
-    """Return the parts of a form, in the order received.
+def read_fields(request: Request, config: Config) -> tuple[list[FormPart], int]:
+    """Return the parts of a form, in the order received, and the bytes that all may be, unpacked.
 
     Raises:
         ServiceError: 400, 413 or 415.
@@ -188,9 +187,10 @@ def read_fields(request: Request, config: Config) -> list[FormPart]:
     boundary = request.mimetype_params.get("boundary", "")
     if not boundary:
         raise BadRequest("The Content-Type has no boundary.", slug="malformed-body")
-    stream = io.BufferedReader(Body(request, config, config.max_upload_bytes), CHUNK)
+    body = Body(request, config, config.max_upload_bytes)
+    stream = io.BufferedReader(body, CHUNK)
     try:
-        return _parsed(iter(partial(stream.read, CHUNK), b""), boundary, config.max_body_bytes)
+        parts = _parsed(iter(partial(stream.read, CHUNK), b""), boundary, config.max_body_bytes)
     except ParserLimitReached as error:
         detail = (
             f"A field of the form exceeds {config.max_body_bytes} bytes, the form exceeds {MAX_PARTS} parts, or a part "
@@ -203,6 +203,7 @@ def read_fields(request: Request, config: Config) -> list[FormPart]:
             "the Content-Type, or let a client write the form (`curl -F`)."
         )
         raise BadRequest(detail, slug="malformed-body") from error
+    return parts, min(config.max_upload_bytes, config.room_of(body.sent))
 
 
 def _parsed(pieces: Iterator[bytes], boundary: str, most: int) -> list[FormPart]:

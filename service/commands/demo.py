@@ -50,6 +50,11 @@ def _make(client: httpx.Client, definition: Mapping[str, Any], examples: Path) -
     gold = _parts(definition, (examples / definition["folder"] / "gold").with_suffix(definition["ending"]))
     request: dict[str, Any] = {name: definition[name] for name in names if name in definition}
     request["parts"] = {name: {"gold": text} for name, text in gold}
+    if "words" in definition:
+        sides = [_parts(definition, examples / definition["folder"] / name) for name in definition["words"]]
+        for (name, source), (_, target) in zip(*sides, strict=True):
+            pairs = zip(source.splitlines(), target.splitlines(), strict=True)
+            request["parts"][name]["items"] = {"words": [list(pair) for pair in pairs]}
     _require(client.post("/v1/benchmarks", json=request), TAKEN)
     _wait(client, f"/v1/benchmarks/{definition['id']}/revisions/1")
 

@@ -24,7 +24,7 @@ from werkzeug.datastructures import Headers
 from service.api import answers, calls
 from service.api.answers import PROBLEM_JSON, Kind, known_tag
 from service.context import LruCache
-from service.errors import NotFound, ServiceError
+from service.errors import BadRequest, NotFound, ServiceError
 from service.pages import figures
 from service.pages.visitors import CSRF_FIELD, Visitor, here, shown_visitor, visitor
 from service.problem_catalogue import CODES
@@ -162,7 +162,7 @@ def templates_version() -> str:
     return digest.hexdigest()
 
 
-def query(schema: Strict[Loaded], *own: str) -> tuple[Loaded, dict[str, str]]:
+def query(schema: Strict[Loaded], *own: str, file: bool = False) -> tuple[Loaded, dict[str, str]]:
     """Return the query of a page's address, and the parameters that only the page knows.
 
     A control that is left empty counts as not given.
@@ -170,10 +170,14 @@ def query(schema: Strict[Loaded], *own: str) -> tuple[Loaded, dict[str, str]]:
     Args:
         schema: of the use-case behind the page.
         own: names of parameters of the page; those that are not given are missing in the answer.
+        file: whether it answers with a file, in the format that is asked for.
 
     Raises:
         BadRequest: a parameter is unknown, repeated or invalid.
     """
+    if not file and request.args.get("format"):
+        detail = "format: a page has none. The links below its table lead to files."
+        raise BadRequest(detail, slug="invalid-query")
     given = {name: values for name, values in request.args.to_dict(flat=False).items() if values != [""]}
     pages_own = {name: given.pop(name)[0] for name in own if name in given}
     return calls.load_query(schema, given), pages_own

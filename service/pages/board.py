@@ -19,24 +19,23 @@ from markupsafe import Markup
 from service.api import calls
 from service.errors import BadRequest
 from service.pages import answers
-from service.pages.answers import EXPORT_NAMES, drawn, export, export_links
+from service.pages.answers import drawn, export, export_links
 from service.pages.benchmarks import benchmark_document, state_now, state_of
 from service.pages.figures import TOGETHER, NamedScore, ScoreNames, correction_name, p_value, units_name
+from service.pages.tables import TABLES, Table, table_file, table_links
 from service.pages.visitors import visitor
 from service.render import LEADERBOARD_FORMATS, MATRIX_FORMATS
 from service.render.documents import BoardDocument
-from service.render.leaderboard import board_scale, claim_of, row_mark
-from service.requests import PICKS, LeaderboardQuery
+from service.render.leaderboard import board_scale, claim_of, exact, row_mark
+from service.requests import PICKS, LeaderboardQuery, MatrixQuery
 from service.schemas import queries
 from service.usecases.access import item_number
 from service.usecases.boards.leaderboard import MOST_ROWS, leaderboard, matrix
-from service.usecases.runs import View, body_view
+from service.usecases.runs import View
 from treescore.core.params import Json
 from treescore.core.wording import Figures, counted, one_line
 from treescore.render.dot_table import Scale, axis_svg, interval_bar_svg
-from treescore.render.drawing import BY_GAP, BY_SCORE, GAP_STEPS, MINUS, SCORE_STEPS, ShadeBy, ranks_words, shade_of
-from treescore.render.forms import safe_value, separated
-from treescore.render.text import latex_escaped, markdown_escaped, pipe_table, preamble, tabular
+from treescore.render.drawing import BY_GAP, BY_SCORE, GAP_STEPS, SCORE_STEPS, ShadeBy, ranks_words, shade_of
 
 blueprint = answers.pages("board", "/b/<benchmark>")
 SORT = "sort"
@@ -62,6 +61,13 @@ class Row:
     bar: Markup
     heading: str = ""
 
+    @property
+    def whole_name(self) -> str:
+        """The team and its submission, or the baseline, in one line."""
+        if self.document["role"] == "baseline":
+            return f"{one_line(self.name)} (baseline)"
+        return one_line(": ".join(dict.fromkeys(filter(None, (self.name, self.document["name"])))))
+
 
 @blueprint.get("")
 def show_board(benchmark: str) -> Response:
@@ -86,22 +92,16 @@ def show_board_live(benchmark: str) -> Response:
 @blueprint.get("/export")
 def export_board(benchmark: str) -> Response:
     """Show the table of the board as a file: the same rows in the same order, the same columns and digits."""
-    query, own = answers.query(queries.LEADERBOARD, SORT)
+    query, own = answers.query(queries.LEADERBOARD, SORT, file=True)
     name = f"{benchmark}-board"
     if query.format not in TABLES:
         return export(leaderboard(calls.context(), visitor().caller, benchmark, query), name)
     view = leaderboard(calls.context(), visitor().caller, benchmark, replace(query, format=None))
-    values = _board_values(benchmark, view, own.get(SORT, ""))
-    body = _written(query.format, values, *_table(values))
-    return export(body_view(body, LEADERBOARD_FORMATS[query.format]), name)
+    return table_file(_table(_board_values(benchmark, view, own.get(SORT, ""))), query.format, name)
 
 
-TABLES = ("csv", "tsv", "markdown", "latex")
-"""Formats in which the table is exported as the page shows it; the others are the API's."""
-
-
-def _table(shown: Mapping[str, Any]) -> tuple[list[str], list[list[str]]]:
-    """Return the heads and the cells of the table that the page shows, without its picture."""
+def _table(shown: Mapping[str, Any]) -> Table:
+    """Return the table that the page shows, without its picture."""
     board, ranking, columns = shown["board"], shown["ranking"], shown["columns"]
     parts, tested = len(board["parts"]), board["feedback"] != "rounded"
     by_rank = tested and not shown["sort"]
@@ -114,28 +114,13 @@ def _table(shown: Mapping[str, Any]) -> tuple[list[str], list[list[str]]]:
         p = p_value(each["p_next"]) if each["p_next"] is not None or board["significance"]["pending"] else ""
         scored = f"{each['scored_parts']} of {parts}" if each["missing_parts"] else str(each["scored_parts"] or "")
         lines.append([
-            str(each["rank"] or ""), row.span, one_line(row.name), ranking.figures.value(each["score"]),
+            str(each["rank"] or ""), row.span, row.whole_name, ranking.figures.value(each["score"]),
             *[ranking.figures.interval(bounds["low"], bounds["high"])] * tested, *[p] * by_rank,
             *(score.figures.value(each["scores"].get(score.address)) for score in columns), *[scored] * (parts > 1),
         ])  # fmt: skip
-    return heads, lines
-
-
-def _written(form: str, shown: Mapping[str, Any], heads: Sequence[str], lines: Sequence[Sequence[str]]) -> bytes:
-    """Write the table in one of TABLES; tables for people say what is measured, and what is assumed."""
-    if form in ("csv", "tsv"):
-        rows = [heads, *([safe_value(cell) for cell in line] for line in lines)]
-        return separated(rows) if form == "csv" else separated(rows, "\t", "\n")
-    said = [shown["caption" if form == "latex" else "caption_sorted"], *filter(None, [claim_of(shown["board"])])]
-    if form == "markdown":
-        escaped = [[markdown_escaped(cell) for cell in line] for line in (heads, *lines)]
-        return ("\n\n".join([pipe_table(escaped[0], escaped[1:]), *map(markdown_escaped, said)]) + "\n").encode()
-    escaped = [
-        [latex_escaped(cell).replace("–", "--").replace(MINUS, "$-$") for cell in each] for each in (heads, *lines)
-    ]
-    rows, align = shown["rows"], "".join("l" if head == "team" else "r" for head in heads)
-    ruled = tabular(align, escaped[0], escaped[1:], lambda at: rows[at].begins_cluster and not shown["sort"])
-    return ("\n".join([*preamble(said[0]), *ruled, "", *map(latex_escaped, said[1:])]) + "\n").encode()
+    said = [shown["caption_sorted"], *filter(None, [claim_of(board)])]
+    ruled = {at for at, row in enumerate(shown["rows"]) if row.begins_cluster and not shown["sort"]}
+    return Table(heads, lines, said, (2,), ruled.__contains__, shown["caption"])
 
 
 def _view(benchmark: str) -> tuple[View, str]:
@@ -148,7 +133,7 @@ def _board_values(benchmark: str, view: View, sort: str, asked: Mapping[str, str
     """Return what the templates of the board show."""
     board = orjson.loads(view.body)
     document = benchmark_document(visitor().caller, benchmark)
-    names = ScoreNames(document, board["rounding"])
+    names = ScoreNames(document, board["rounding"], rounded=not exact(board))
     ranking = names(board["score"])
     columns = names.columns(board["score"], board["scores"])
     figures = ranking.figures.figures
@@ -171,10 +156,7 @@ def _board_values(benchmark: str, view: View, sort: str, asked: Mapping[str, str
         "parts": part_choices(document),
         "picks": PICKS if visitor().caller.organiser else (),
         "exports": [
-            *(
-                (EXPORT_NAMES[form], f"/b/{benchmark}/export?{urlencode({**_members(query), 'format': form})}")
-                for form in TABLES
-            ),
+            *table_links(f"/b/{benchmark}/export", query),
             *export_links(
                 f"/v1/benchmarks/{benchmark}/leaderboard",
                 f"/b/{benchmark}/export",
@@ -209,14 +191,15 @@ def heading(document: Mapping[str, Any], board: Mapping[str, Any]) -> dict[str, 
 
 
 def _board_rows(board: BoardDocument, figures: Figures, scale: Scale) -> list[Row]:
-    rows, cluster, said = [], None, board["significance"]["pending"]
+    rows, cluster, said = [], None, ""
     for document in board["rows"]:
         begins = document["cluster"] is not None and cluster is not None and document["cluster"] != cluster
         cluster = cluster if document["cluster"] is None else document["cluster"]
         span = ranks_words(document.get("rank_interval"))
         bar = drawn(interval_bar_svg(scale, row_mark(document, figures)))
-        heading = "" if said or document.get("tested") is not False else f"Not tested: {document['reason'] or ''}"
-        said = said or bool(heading)
+        untested = document.get("tested") is False and not board["significance"]["pending"]
+        words = f"Not tested: {document['reason'] or ''}" if untested else ""
+        heading, said = ("" if words == said else words), words
         rows.append(Row(document, row_name(document), span, begins, bar, heading))
     return rows
 
@@ -251,10 +234,6 @@ def _sort_link(query: Mapping[str, str], sort: str, column: str, best: str = "-"
     other = {"-": "", "": "-"}[best] + column
     members = {name: value for name, value in query.items() if name not in (SORT, "version", "cursor") and value}
     return "?" + urlencode({**members, SORT: other if sort == wanted else wanted})
-
-
-def _members(query: Mapping[str, str]) -> dict[str, str]:
-    return {name: value for name, value in query.items() if name not in ("version", "format") and value}
 
 
 def _board_caption(board: Mapping[str, Json], ranking: NamedScore, parts: int, *, by_rank: bool) -> str:
@@ -328,25 +307,44 @@ class MatrixLine:
 @matrix_blueprint.get("")
 def show_matrix(benchmark: str) -> Response:
     """Show the score that ranks of every team on every part."""
-    query, own = answers.query(queries.MATRIX, "order", "shade", CURSOR)
+    view, values = _shown_matrix(benchmark, *answers.query(queries.MATRIX, "order", "shade", CURSOR))
+    return answers.known_page("matrix.html", (view.etag, state_now(benchmark, view)), values)
+
+
+def _shown_matrix(
+    benchmark: str, query: MatrixQuery, own: Mapping[str, str]
+) -> tuple[View, Callable[[], dict[str, Any]]]:
+    """Return a block of the matrix's rows, and what makes of it what the page shows."""
     order, shade = _choice(own, "order", ORDERS), _choice(own, "shade", SHADES)
     start = item_number(own.get(CURSOR))
     before = start - start % MOST_ROWS
     query = replace(query, cursor=str(before) if before else None)
     view = matrix(calls.context(), visitor().caller, benchmark, query)
     shown = slice(start - before, start - before + MOST_TEAMS)
-    version = (view.etag, state_now(benchmark, view))
-    return answers.known_page(
-        "matrix.html", version, partial(_matrix_values, benchmark, view, order, shade, start, shown)
-    )
+    return view, partial(_matrix_values, benchmark, view, order, shade, start, shown)
 
 
 @matrix_blueprint.get("/export")
 def export_matrix(benchmark: str) -> Response:
-    """Show the matrix in another format, to a visitor who is signed in."""
-    query, _ = answers.query(queries.MATRIX)
-    view = matrix(calls.context(), visitor().caller, benchmark, query)
-    return export(view, f"{benchmark}-matrix")
+    """Show the table of the matrix as a file: the same teams, the same parts in their order, the same digits."""
+    query, own = answers.query(queries.MATRIX, "order", "shade", CURSOR, file=True)
+    name = f"{benchmark}-matrix"
+    if query.format not in TABLES:
+        return export(matrix(calls.context(), visitor().caller, benchmark, query), name)
+    _, values = _shown_matrix(benchmark, replace(query, format=None), own)
+    shown = values()
+    lines = [*([shown["main"]] if len(shown["lines"]) > 1 else []), *shown["lines"]]
+    table = Table(
+        ["part", *map(one_line, shown["teams"])],
+        [[one_line(line.name or shown["main_name"]), *(cell.shown for cell in line.cells)] for line in lines],
+        [f"{shown['caption']} Teams stand in the order of the board; the best of a row is bold."],
+        words=(0,),
+        ruled=lambda at: at == 1 and len(shown["lines"]) > 1,
+        strong={
+            (row, at) for row, line in enumerate(lines) for at, cell in enumerate(line.cells, 1) if cell.best
+        },
+    )  # fmt: skip
+    return table_file(table, query.format, name)
 
 
 def _choice(own: Mapping[str, str], name: str, known: Mapping[str, object]) -> str:
@@ -361,7 +359,7 @@ def _choice(own: Mapping[str, str], name: str, known: Mapping[str, object]) -> s
     return value
 
 
-def _matrix_values(benchmark: str, view: View, order: str, shade: str, start: int, shown: slice) -> dict[str, object]:
+def _matrix_values(benchmark: str, view: View, order: str, shade: str, start: int, shown: slice) -> dict[str, Any]:
     """Return what the template shows.
 
     Args:
@@ -396,9 +394,13 @@ def _matrix_values(benchmark: str, view: View, order: str, shade: str, start: in
         "caption": _matrix_caption(document, score),
         "query": query,
         "start": start, "places": _places(start, len(teams), document["total_rows"]),
-        "exports": export_links(
-            f"/v1/benchmarks/{benchmark}/matrix", f"/b/{benchmark}/matrix/export", whole, MATRIX_FORMATS
-        ),
+        "exports": [
+            *table_links(f"/b/{benchmark}/matrix/export", query),
+            *export_links(
+                f"/v1/benchmarks/{benchmark}/matrix", f"/b/{benchmark}/matrix/export", whole,
+                [form for form in MATRIX_FORMATS if form not in TABLES],
+            ),
+        ],
     }  # fmt: skip
 
 

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any
 from urllib.parse import quote, urlencode
@@ -13,24 +13,25 @@ from flask import Response, request
 from markupsafe import Markup
 
 from service.api import calls
-from service.errors import NotFound
+from service.errors import BadRequest, NotFound
 from service.pages import answers
 from service.pages.answers import drawn, export, export_links
 from service.pages.benchmarks import benchmark_document
 from service.pages.board import heading, part_choices
-from service.pages.figures import NamedScore, ScoreNames, correction_name
+from service.pages.figures import NamedScore, ScoreNames, correction_name, whole
+from service.pages.tables import TABLES, Table, table_file, table_links
 from service.pages.visitors import visitor
 from service.policy.gate import LEVELS, Level, require
+from service.requests import LeaderboardQuery
 from service.schemas import queries
 from service.usecases.boards.leaderboard import leaderboard
 from service.usecases.comparison_views import labelled, shown_names, view_comparison
 from service.usecases.runs import View
-from treescore.core.wording import counted, p_words
+from treescore.core.wording import counted, one_line, p_words
 from treescore.render.comparison_pictures import Opponent, against_scale, opponents, pairs_svg, verdict
 from treescore.render.crosstable import CrossTable, assumed, cross_table, notes
 from treescore.render.dot_table import axis_svg, dot_svg, interval_bar_svg
-from treescore.render.drawing import interval_words, signed_words, value_words
-from treescore.render.forms import FORMATS
+from treescore.render.drawing import MISSING, interval_words, signed_words, value_words
 
 blueprint = answers.pages("compare", "/b/<benchmark>/compare")
 SIDES = ("a", "b")
@@ -55,8 +56,44 @@ class Compared:
 @blueprint.get("")
 def show_comparison(benchmark: str) -> Response:
     """Show one submission, by default the first row's, against every other one or against one."""
+    version, values = _compared_views(benchmark, *answers.query(queries.LEADERBOARD, *SIDES))
+    return answers.known_page("compare.html", version, values)
+
+
+@blueprint.get("/export")
+def export_table(benchmark: str) -> Response:
+    """Show the table of differences as a file: the same teams, the same digits."""
+    query, own = answers.query(queries.LEADERBOARD, *SIDES, file=True)
+    form = query.format
+    if form not in TABLES:
+        raise BadRequest(f"format: unknown value. Use one of: {', '.join(TABLES)}.", slug="invalid-query")
+    _, values = _compared_views(benchmark, replace(query, format=None), own)
+    shown = values()
+    if shown["compared"] is None:
+        raise NotFound("Nothing is compared on this board yet. Its page says why.")
+    units = ("Won", "Tied", "Lost") if shown["with_units"] else ()
+    lines = [
+        [one_line(row["name"]), row["score"], row["difference"] or MISSING, row["interval"], row["p"] or MISSING,
+         *map(whole, (row["units"] or (None, None, None)) if units else ())]
+        for row in shown["rows"]
+    ]  # fmt: skip
+    points = ", points" if shown["score"].figures.share else ""
+    against = f"{one_line(shown['me'])} against {one_line(shown['other'] or 'every team')}"
+    tested = f"{shown['correction']} over all {shown['pair_count']} at {shown['compared'].document['alpha']}"
+    caption = f"{against}: difference in {shown['score'].label}{points}. Bold: significant after {tested}."
+    table = Table(
+        ["team", shown["score"].head, "difference", "95 % interval", f"p ({shown['correction']})", *units], lines,
+        [caption, *shown["said"]], words=(0,),
+        strong={(at, 2) for at, row in enumerate(shown["rows"]) if row["significant"]},
+    )  # fmt: skip
+    return table_file(table, form, f"{benchmark}-comparison")
+
+
+def _compared_views(
+    benchmark: str, query: LeaderboardQuery, own: Mapping[str, str]
+) -> tuple[tuple[str, str | None], Callable[[], dict[str, Any]]]:
+    """Return the validators of the board and of its comparison, and what makes of them what the page shows."""
     caller = visitor().caller
-    query, own = answers.query(queries.LEADERBOARD, *SIDES)
     board_view = leaderboard(calls.context(), caller, benchmark, query)
     board = orjson.loads(board_view.body)
     require(LEVELS[board["feedback"]], Level.SCORES, "comparisons")
@@ -68,7 +105,7 @@ def show_comparison(benchmark: str) -> Response:
         except NotFound:  # fewer than two rows were compared
             answered = None
     version = (board_view.etag, None if answered is None else answered.etag)
-    return answers.known_page("compare.html", version, partial(_compare_values, benchmark, board, answered, own))
+    return version, partial(_compare_values, benchmark, board, answered, own)
 
 
 @blueprint.get("/live")
@@ -100,7 +137,7 @@ def _compare_values(
     if answer is None or "pairs" not in answer or not answer["pairs"]:
         return shown
     compared = _compared_sides(answer, own)
-    return shown | _shown(compared, score) | {"exports": _exports(benchmark, answer["id"])}
+    return shown | _shown(compared, score) | _exports(benchmark, answer["id"], shown["query"])
 
 
 def _compared_sides(answer: Mapping[str, Any], own: Mapping[str, str]) -> Compared:
@@ -183,8 +220,13 @@ def _opponent_row(each: Opponent, table: CrossTable, bar: Markup) -> dict[str, A
     }
 
 
-def _exports(benchmark: str, comparison: str) -> list[tuple[str, str]]:
-    return export_links(f"/v1/comparisons/{comparison}", f"/b/{benchmark}/compare/{comparison}", {}, ("json", *FORMATS))
+def _exports(benchmark: str, comparison: str, query: Mapping[str, str]) -> dict[str, list[tuple[str, str]]]:
+    """Return the files of the table, and those of all pairs as the API gives them."""
+    address = f"/b/{benchmark}/compare"
+    return {
+        "exports": table_links(f"{address}/export", query),
+        "whole": export_links(f"/v1/comparisons/{comparison}", f"{address}/{comparison}", {}, ("svg", "json")),
+    }
 
 
 @blueprint.get("/<comparison>")
@@ -194,7 +236,7 @@ def export_comparison(benchmark: str, comparison: str) -> Response:
     Raises:
         NotFound: the comparison is of another benchmark.
     """
-    query, _ = answers.query(queries.COMPARISON)
+    query, _ = answers.query(queries.COMPARISON, file=True)
     context, caller = calls.context(), visitor().caller
     if orjson.loads(view_comparison(context, caller, comparison).body)["benchmark"] != benchmark:
         raise NotFound(f"The benchmark has no comparison {comparison[:80]!r}.")

@@ -12,7 +12,6 @@ from typing import Any
 
 from markupsafe import Markup, escape
 
-from service.policy.figures import INTERVAL_DIGITS, rounded_bound
 from service.requests import MACRO, POOLED
 from service.usecases.scoring.config import stored_spec
 from treescore.core.params import Json
@@ -56,15 +55,17 @@ class ScoreFigures:
     Attributes:
         share: whether its range is 0 to 1, so that it is shown in percent.
         step: to which scores are rounded; None where they are not.
+        rounded: whether bounds of intervals have fewer digits, as below the level that shows exact figures.
     """
 
     share: bool
     step: float | None = None
+    rounded: bool = False
 
     @property
     def figures(self) -> Figures:
         """How they are written."""
-        return stepped(figures_of(PERCENT, share=self.share), self.step)
+        return replace(stepped(figures_of(PERCENT, share=self.share), self.step), rounded=self.rounded)
 
     @property
     def factor(self) -> float:
@@ -81,15 +82,7 @@ class ScoreFigures:
 
     def interval(self, low: float | None, high: float | None) -> str:
         """Return the bounds of a score's interval, with no digit that the level does not show; nothing without one."""
-        words = interval_words(low, high, self.figures)
-        if low is None or high is None or not words or (low, high) != (rounded_bound(low), rounded_bound(high)):
-            return words
-        return "–".join(value_words(bound, self._of_bound(bound)) for bound in (low, high))
-
-    def _of_bound(self, bound: float) -> Figures:
-        """Return how a bound with INTERVAL_DIGITS significant digits is written."""
-        before = len(f"{abs(bound * self.factor):.0f}")
-        return replace(self.figures, decimals=min(self.figures.decimals, max(0, INTERVAL_DIGITS - before)))
+        return interval_words(low, high, self.figures)
 
     def span(self, low: float | None, high: float | None) -> str:
         """Return the bounds of a difference's interval; nothing where there is none."""
@@ -157,11 +150,12 @@ class ScoreNames:
     Args:
         scoring: a document with `format`, `transforms` and `metrics`.
         step: to which the caller's scores are rounded.
+        rounded: whether the caller's bounds of intervals are.
     """
 
-    def __init__(self, scoring: Mapping[str, Json], step: float | None = None) -> None:
+    def __init__(self, scoring: Mapping[str, Json], step: float | None = None, *, rounded: bool = False) -> None:
         self._spec = stored_spec(scoring)
-        self._step = step
+        self._step, self._rounded = step, rounded
 
     def __call__(self, address: str) -> NamedScore:
         """Return a score by its address."""
@@ -173,7 +167,7 @@ class ScoreNames:
             label = f"{label} ({_METRIC_NAMES.get(key, key)})"
         share = score is not None and score.is_share
         doc = "" if score is None else score.doc
-        return NamedScore(address, label, head, doc, ScoreFigures(share, self._step))
+        return NamedScore(address, label, head, doc, ScoreFigures(share, self._step, self._rounded))
 
     def columns(self, ranking: str, listed: Sequence[str]) -> list[NamedScore]:
         """Return the scores beside the ranking one, at most MOST_COLUMNS.

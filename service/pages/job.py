@@ -113,7 +113,7 @@ def delete_job(job_id: str) -> Response:
 @blueprint.get("/comparisons")
 def get_comparisons(job_id: str) -> Response:
     """Send the comparisons in one of the export formats."""
-    query, _ = answers.query(queries.COMPARISONS)
+    query, _ = answers.query(queries.COMPARISONS, file=True)
     view = jobs.job_comparisons(calls.context(), scorer(), job_id, query)
     return finished(api_answers.conditional(view, kind=api_answers.Kind.PAGE))
 
@@ -121,7 +121,7 @@ def get_comparisons(job_id: str) -> Response:
 @blueprint.get("/items")
 def get_items(job_id: str) -> Response:
     """Send sentence by sentence what a metric found in an output."""
-    query, _ = answers.query(queries.ITEMS)
+    query, _ = answers.query(queries.ITEMS, file=True)
     form = query.format or "json"
     page = jobs.job_items(calls.context(), scorer(), job_id, query)
     return finished(download(item_page(page, form), f"{query.system}.{query.metric}.{form}"))

@@ -6,8 +6,9 @@ API's documents are shown as pictures and as tables with the same facts.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import Any
 from urllib.parse import urlencode
 
@@ -20,13 +21,18 @@ from service.caller import Caller
 from service.errors import Conflict, Forbidden, Gone, NotFound
 from service.pages import answers
 from service.pages.answers import drawn, export
+from service.pages.benchmarks import benchmark_document
+from service.pages.expressions import expressions_of
 from service.pages.visitors import member, scorer
-from service.requests import ORDERS, WRONG_KINDS, ItemsQuery, JobTreesQuery, SubmissionItemsQuery, SubmissionTreesQuery
+from service.requests import ORDERS, WRONG_KINDS, JobTreesQuery, SubmissionItemsQuery, SubmissionTreesQuery
 from service.schemas import queries
-from service.usecases.jobs import job_items, job_window, view_job
-from service.usecases.runs import Page, body_view
+from service.usecases.jobs import job_window, view_job
+from service.usecases.runs import body_view
+from service.usecases.scoring.config import stored_spec
 from service.usecases.submissions.results import heading_of, submission_items, submission_window
 from service.usecases.trees.choosing import Window
+from treescore.core.registry import METRICS
+from treescore.evaluation.spec import Spec
 from treescore.render import alignment_picture, constituents_picture, dependencies_picture
 from treescore.render.alignment_picture import alignment_svg
 from treescore.render.constituent_layout import Part, part_of_spans
@@ -100,13 +106,13 @@ def errors_of(tree: Tree) -> int | None:
 
 
 def missed_of(tree: Tree) -> int | None:
-    """Return how many units of gold the output lacks; None where that is not shown, and of words, which both have.
+    """Return how many units of gold the output lacks; None where that is not shown, and of words that both have.
 
-    What the output has with another label is wrong there, and not missed.
+    What the output has with another head or label is wrong there, and not missed.
     """
-    if tree["kind"] == "dependencies" or tree["gold"] is None or tree["missed"] is None:
+    if tree["gold"] is None or tree["missed"] is None or (tree["kind"] == "dependencies" and not tree["gold_words"]):
         return None
-    return sum(mark not in (None, "label") for mark in tree["missed"])
+    return sum(mark not in (None, "label", "head", "both") for mark in tree["missed"])
 
 
 def _dependencies(tree: Tree, title: str, name: str) -> list[Picture]:
@@ -241,8 +247,8 @@ def _alignment(tree: Tree, title: str, name: str) -> list[Picture]:
     rows = [*tree["system"], *(tree["gold"] or ())]
     sentence = AlignmentSentence(
         title,
-        _forms(tree["words"]) or _numbers(rows, "source"),
-        _forms(tree.get("target_words")) or _numbers(rows, "target"),
+        _words_or_numbers(tree["words"], rows, "source"),
+        _words_or_numbers(tree.get("target_words"), rows, "target"),
         tuple(links),
     )
     sentence = alignment_picture.drawn_alignment(sentence)
@@ -260,9 +266,10 @@ def _forms(words: Sequence[Tree] | None) -> tuple[str, ...]:
     return tuple(word["form"] or "" for word in words or ())
 
 
-def _numbers(rows: Sequence[Tree], side: str) -> tuple[str, ...]:
-    """Return numbers in place of words that are not known."""
-    return tuple(str(number) for number in range(1, max((row[side] for row in rows), default=0) + 1))
+def _words_or_numbers(words: Sequence[Tree] | None, rows: Sequence[Tree], side: str) -> tuple[str, ...]:
+    """Return the words of a side, and numbers in place of those that are not known."""
+    forms, last = _forms(words), max((row[side] for row in rows), default=0)
+    return forms + tuple(str(number) for number in range(len(forms) + 1, last + 1))
 
 
 _DRAWN: Mapping[str, Callable[[Tree, str, str], list[Picture]]] = {
@@ -296,15 +303,13 @@ def show_sentence(submission: str) -> Response:
     query = replace(query, part=query.part or heading.parts[0])
     found = submission_window(calls.context(), caller, submission, query, against)
     members = members_of(query, FILTERS) | ({} if against is None else {AGAINST: against})
+    spec = stored_spec(benchmark_document(caller, heading.benchmark))
+    lacking = partial(_wrong_expressions, caller, submission, spec, query.part)
     return answers.page(
         "sentences.html", submission=heading,
         other=None if against is None else heading_of(calls.context(), caller, against),
         beside=() if against is None else _beside(caller, against, query, found),
-        expressions=expressions_of(found, lambda cursor: submission_items(
-            calls.context(), caller, submission,
-            SubmissionItemsQuery(part=query.part, metric=MWE, cursor=cursor, limit=1),
-        )),
-        **shown_window(found, members, f"/s/{submission}/sentences"),
+        **shown_window(found, members, f"/s/{submission}/sentences", [entry.name for entry in spec.entries], lacking),
     )  # fmt: skip
 
 
@@ -332,36 +337,22 @@ def _beside(
     return [] if tree is None else picture_of(tree, f"Sentence {tree['item']}", "other")
 
 
-MWE = "mwe"
-"""The metric whose items hold expressions."""
-MOST_MWE_WORDS = 200
-"""Sentences of more words are not drawn with their expressions: these are listed alone."""
-_Expression = tuple[str, str, str, frozenset[str]]
-
-
-def expressions_of(found: Window, read: Callable[[str], Page]) -> list[_Expression] | None:
-    """Return the expressions of the current sentence that differ: side, category, words and the numbers of these.
-
-    None where no metric reads expressions, or the visitor sees no items.
-
-    Args:
-        found: the sentence.
-        read: gives the item after a cursor, as the visitor may see it.
-    """
-    tree = found.current
-    if tree is None or tree["kind"] != "dependencies":
+def _wrong_expressions(
+    caller: Caller, submission: str, spec: Spec, part: str | None, tree: Tree
+) -> list[frozenset[int]] | None:  # fmt: skip
+    """Return the words, from 0, of the output's expressions that are wrong; None where no metric shows that."""
+    compared = [entry.key for entry in spec.entries if entry.name == "mwe" and not entry.steps]
+    if not compared:
         return None
+    query = SubmissionItemsQuery(part=part, metric=compared[0], cursor=str(int(tree["item"]) - 1), limit=1)
     try:
-        items = read(str(int(str(tree["item"])) - 1)).items
+        items: Sequence[Mapping[str, Any]] = submission_items(calls.context(), caller, submission, query).items
     except (NotFound, Forbidden, Conflict, Gone):
         return None
-    rows: Any = items[0].get("expressions", []) if items else []
-    return [
-        (words, row[f"{side}_category"], row[f"{side}_form"], frozenset(map(str, row[f"{side}_words"])))
-        for row in rows
-        for side, words in (("gold", "gold"), ("system", "output"))
-        if row.get(f"{side}_words")
-    ]
+    if not items or items[0]["status"] != "ok":
+        return None
+    found = (row["system_words"] for row in items[0].get("expressions", ()))
+    return [frozenset(word - 1 for word in words) for words in found if words]
 
 
 def _submission_trees_query() -> tuple[SubmissionTreesQuery, str | None]:
@@ -382,13 +373,21 @@ def members_of(query: SubmissionTreesQuery | JobTreesQuery, names: Sequence[str]
     return {name: value for name in names if (value := getattr(query, name)) is not None}
 
 
-def shown_window(found: Window, members: Mapping[str, Any], address: str) -> dict[str, Any]:
+def shown_window(
+    found: Window,
+    members: Mapping[str, Any],
+    address: str,
+    metrics: Iterable[str],
+    lacking: Callable[[Tree], Collection[frozenset[int]] | None] = lambda _: None,
+) -> dict[str, Any]:
     """Return what the template shows of some sentences.
 
     Args:
         found: the current sentence and those around it.
         members: of the query that chooses them.
         address: of the page.
+        metrics: names of those by which the output was scored.
+        lacking: gives the words of the expressions of a sentence that gold lacks, where gold is not shown.
     """
 
     def at(item: object) -> str:
@@ -399,7 +398,8 @@ def shown_window(found: Window, members: Mapping[str, Any], address: str) -> dic
         "window": found,
         "tree": tree,
         "pictures": [] if tree is None else picture_of(tree, f"Sentence {tree['item']}"),
-        "underlined": tree["words"] if tree is not None and len(tree["words"] or ()) <= MOST_MWE_WORDS else (),
+        "expressions": None if tree is None else expressions_of(tree, lambda: lacking(tree)),
+        "heads_compared": any(METRICS[name].reads_heads for name in metrics),
         "errors": None if tree is None else errors_of(tree),
         "listed": [(each, at(each.item), each.text[:SNIPPET]) for each in found.around],
         "members": members,
@@ -418,6 +418,8 @@ def shown_window(found: Window, members: Mapping[str, Any], address: str) -> dic
     }
 
 
+UNKNOWN = "unknown"
+"""Stands for the systems of a job without results, of which the use-case then says why."""
 job_blueprint = answers.pages("job_sentences", "/j/<job>/sentences")
 MEMBERS = ("system", "differs_from", "wrong", "label", "q", "order")
 
@@ -427,8 +429,10 @@ def show_job_sentence(job: str) -> Response:
     """Show one sentence of a job, by default the first of those that are asked for."""
     caller = scorer()
     document = orjson.loads(view_job(calls.context(), caller, job).body)
-    systems = [system["name"] for system in (document["results"] or {}).get("systems") or ()]
-    query = _job_trees_query(systems)
+    scored = (document["results"] or {}).get("systems") or ()
+    systems = [system["name"] for system in scored]
+    metrics = [each["signature"]["metric"] for system in scored for each in system["metrics"].values()]
+    query = _job_trees_query(systems or [UNKNOWN])
     found = job_window(calls.context(), caller, job, query)
     members = members_of(query, MEMBERS)
     beside = None
@@ -438,10 +442,7 @@ def show_job_sentence(job: str) -> Response:
         beside = None if tree is None else picture_of(tree, f"Sentence {tree['item']}", "other")
     return answers.page(
         "job_sentences.html", job=document, systems=systems, beside=beside,
-        expressions=expressions_of(found, lambda cursor: job_items(
-            calls.context(), caller, job, ItemsQuery(system=query.system, metric=MWE, cursor=cursor, limit=1)
-        )),
-        **shown_window(found, members, f"/j/{job}/sentences"),
+        **shown_window(found, members, f"/j/{job}/sentences", metrics),
     )  # fmt: skip
 
 
@@ -456,6 +457,7 @@ def show_job_picture(job: str) -> Response:
     return export(body_view(svg.encode(), SVG), f"{job}-{tree['item']}.svg")
 
 
-def _job_trees_query(systems: list[str]) -> JobTreesQuery:
+def _job_trees_query(systems: Sequence[str]) -> JobTreesQuery:
+    """Return which sentence is asked for, by default of the first system."""
     given = asked_of_trees()
     return calls.load_query(queries.JOB_TREES, {"system": systems[:1], **given} if systems else given)

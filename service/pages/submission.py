@@ -20,6 +20,7 @@ from service.pages.answers import download, finished, problem_of, with_status_of
 from service.pages.benchmarks import benchmark_document, is_open, state_of
 from service.pages.figures import TOGETHER, NamedScore, ScoreFigures, ScoreNames, score_label
 from service.pages.visitors import check_form, member, visitor
+from service.policy.gate import LEVELS, Level
 from service.requests import LINKS, MACRO, POOLED, SubmissionSlicesQuery, SubmissionsQuery
 from service.schemas import queries
 from service.schemas import submissions as schemas
@@ -212,8 +213,9 @@ def change_submission(submission: str) -> Response:
 
 @blueprint.get("/delete")
 def ask_delete(submission: str) -> Response:
-    """Ask once more before deleting."""
+    """Ask once more before deleting, where that is not refused."""
     caller = member("submit")
+    submissions.check_deletable(calls.context(), caller, submission)
     document = orjson.loads(submissions.view_submission(calls.context(), caller, submission).body)
     return answers.page("submission_delete.html", submission=document)
 
@@ -294,7 +296,8 @@ def _submission_values(caller: Caller, view: View, *, live: bool = False) -> dic
     benchmark = benchmark_document(caller, document["benchmark"])
     level = benchmarks.level_of(context, caller, document["benchmark"])
     state = state_of(benchmark, context.now())
-    names = ScoreNames(benchmark, benchmark["rounding"] if level == "rounded" else None)
+    step = benchmark["rounding"] if level == "rounded" else None
+    names = ScoreNames(benchmark, step, rounded=LEVELS[level] <= Level.SCORES)
     query, own = (SubmissionSlicesQuery(), {}) if live else answers.query(queries.SUBMISSION_SLICES, ALL_SCORES)
     values: dict[str, Any] = {
         "submission": document, "benchmark": benchmark, "level": level, "version": view.etag, "final": view.final,

@@ -99,7 +99,7 @@ def read_upload() -> Upload:
     """
     bodies.media_type(request, forms.FORM)
     config = calls.context().config
-    parts = forms.read_fields(request, config)
+    parts, left = forms.read_fields(request, config)
     fields: dict[str, str] = {}
     for part in parts:
         if part.filename is None:
@@ -108,7 +108,7 @@ def read_upload() -> Upload:
                 raise BadRequest(detail, slug="malformed-body")
             fields[part.name] = _decoded(part.data)
     check_form(fields.get(CSRF_FIELD, ""))
-    return _unpacked(fields, parts, config)
+    return _unpacked(fields, parts, config, left)
 
 
 def assign(files: Iterable[File], targets: Sequence[str], chosen: Mapping[str, str]) -> Assigned:
@@ -199,10 +199,9 @@ def _stems(name: str) -> Iterator[str]:
         stem = stem.rpartition(".")[0]
 
 
-def _unpacked(fields: Mapping[str, str], parts: Iterable[FormPart], config: Config) -> Upload:
-    """Unpack the files of a form, which may be as large together as a form."""
+def _unpacked(fields: Mapping[str, str], parts: Iterable[FormPart], config: Config, left: int) -> Upload:
+    """Unpack the files of a form, which may not be larger than `left` together."""
     files: dict[str, list[File]] = {}
-    left = config.max_upload_bytes
     problems = ProblemList()
     for part in parts:
         if part.filename is None or not (part.filename or part.data):

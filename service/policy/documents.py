@@ -420,8 +420,8 @@ def without_comparison(document: Document) -> dict[str, object]:
 
 WRONG = "wrong"
 """The only mark below `gold`."""
-_OWN = ("item", "kind", "sent_id", "line", "words", "tokens", "target_words", "system")
-_OF_GOLD = ("gold", "gold_words", "gold_target_words", "pairs", "missed")
+_OWN = ("item", "kind", "sent_id", "line", "words", "tokens", "expressions", "target_words", "system")
+_OF_GOLD = ("gold", "gold_words", "gold_target_words", "gold_expressions", "pairs", "missed")
 _TELLING = ("word",)
 """Marks that would tell of gold's words."""
 

@@ -22,7 +22,7 @@ from service.errors import Forbidden, invalid
 from service.requests import POOLED, PRIVATE, PUBLIC, SHARES
 from service.store.benchmarks import Benchmark
 from service.store.revisions import Digests
-from treescore.core.wording import P_FLOOR
+from treescore.core.wording import BOUND_DIGITS, P_FLOOR
 
 
 class Level(IntEnum):
@@ -60,8 +60,6 @@ def not_shown(detail: str) -> Forbidden:
 
 SCORE_DIGITS = 4
 """Significant digits of a score."""
-INTERVAL_DIGITS = 3
-"""Significant digits of the bounds of an interval."""
 P_DIGITS = 2
 """Significant digits of a p."""
 DIFFERENCE_DECIMALS = 4
@@ -79,8 +77,8 @@ def rounded_to_step(value: float, step: float) -> float:
 
 
 def rounded_bound(value: float) -> float:
-    """Return a bound of an interval with INTERVAL_DIGITS significant digits."""
-    return _significant(value, INTERVAL_DIGITS)
+    """Return a bound of an interval with BOUND_DIGITS significant digits."""
+    return _significant(value, BOUND_DIGITS)
 
 
 def rounded_p(value: float) -> float:
@@ -94,7 +92,7 @@ def rounded_difference(value: float) -> float:
 
 
 def rounded_difference_bound(value: float) -> float:
-    """Return a bound of a difference with INTERVAL_DIGITS significant digits and no more decimals than differences.
+    """Return a bound of a difference with BOUND_DIGITS significant digits and no more decimals than differences.
 
     Bounds of a small difference would otherwise have more decimals than it: their middle is its exact value.
     """

@@ -17,6 +17,7 @@ from service.policy.documents import Document, chosen, object_of, objects_of
 from service.policy.figures import Release
 from service.requests import POOLED
 from service.store.benchmarks import Benchmark
+from treescore.errors import Problem
 
 Level = figures.Level
 LEVELS = figures.LEVELS
@@ -39,6 +40,10 @@ _ERROR = ("code", "pointer", "part", "sentence", "sent_id", "line", "column", "d
 _ERROR_WITHOUT_PLACE = ("code", "pointer", "part", "detail")
 _PLACELESS = ("other-words",)
 """Warnings of the first word or tag that differs from gold's: the place would tell that those before it are gold's."""
+_TOGETHER = ("job-timeout", "job-memory")
+_AT_LIMIT = Problem(
+    "job-limit", "Scoring takes more time or memory than one job may have. Send fewer or shorter texts."
+)
 _SCORE_SIGNATURE = (
     *("metric", "params", "transforms", "format", "system_format", "version", "gold", "output", "command"),
     *("parts", "missing_parts", "split"),
@@ -148,9 +153,15 @@ def whole_second(time: datetime) -> datetime:
 
 
 def failure_view(level: Level, failure: Document) -> dict[str, object]:
-    """Return a failure record; details that quote gold are kept at level `gold` only."""
-    shown = chosen(failure, _FAILURE)
-    return {**shown, "errors": [_error(level, error) for error in objects_of(failure.get("errors", ()))]}
+    """Return a failure record; details that quote gold are kept at level `gold` only.
+
+    Which of the limits was reached that gold and output have together is shown from `items` on.
+    """
+    shown, errors = chosen(failure, _FAILURE), objects_of(failure.get("errors", ()))
+    if level < Level.ITEMS and any(error.get("code") in _TOGETHER for error in errors):
+        shown["detail"] = _AT_LIMIT.detail
+        errors = [{"code": _AT_LIMIT.code, "detail": _AT_LIMIT.detail}]
+    return {**shown, "errors": [_error(level, error) for error in errors]}
 
 
 def warnings_view(level: Level, warnings: Iterable[Document]) -> list[dict[str, object]]:

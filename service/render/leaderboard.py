@@ -7,7 +7,7 @@ in each row, readable in black and white.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from decimal import Decimal
 from functools import lru_cache
 from itertools import groupby
@@ -17,7 +17,6 @@ import treescore.metrics  # noqa: F401 - importing the package fills the registr
 from service.render.documents import BoardDocument, RowDocument, SheetDocument, SignificanceDocument, flat_writers
 from treescore.core.registry import METRICS, make_metric
 from treescore.core.wording import IN_FRACTIONS, PERCENT, Figures, counted, figures_of, one_line, p_words
-from treescore.render.crosstable import p_text
 from treescore.render.dot_table import DotColumn, DotRow, DotTable, Mark, Scale, dot_table, scale_of
 from treescore.render.drawing import Drawing, interval_words, ranks_words, value_words
 from treescore.render.drawing import stepped as figures_stepped
@@ -46,6 +45,16 @@ def shown_as(address: str, step: float | None = None) -> Figures:
         score = table.by_name.get(name, table.scores[0])
         figures = figures_of(PERCENT, share=score.is_share)
     return figures_stepped(figures, step)
+
+
+def exact(document: Mapping[str, Any]) -> bool:
+    """Return whether bounds and p of a board have all their digits: they are rounded below level `gold`."""
+    return bool(document["feedback"] == "gold")
+
+
+def _figures(document: BoardDocument) -> Figures:
+    """Return how the figures of the score that ranks are written for people."""
+    return replace(shown_as(document["score"], document["rounding"]), rounded=not exact(document))
 
 
 HEADS = (
@@ -90,7 +99,7 @@ def board_rows(document: BoardDocument) -> list[Row]:
     """Return the rows as cells. A line is drawn where the cluster changes from one ranked row to the next."""
     rows = []
     cluster = None
-    step = document["rounding"]
+    step, fractions = document["rounding"], replace(IN_FRACTIONS, rounded=not exact(document))
     for row in document["rows"]:
         begins = row["cluster"] is not None and cluster is not None and row["cluster"] != cluster
         if row["cluster"] is not None:
@@ -105,8 +114,8 @@ def board_rows(document: BoardDocument) -> list[Row]:
             stepped(row["score"], step),
             row["covered"] or "",
             _lacking_parts(row, len(document["parts"])),
-            IN_FRACTIONS.interval(low, high) if low is not None else "",
-            "" if row["p_next"] is None else p_text(row["p_next"]),
+            fractions.interval(low, high) if low is not None else "",
+            "" if row["p_next"] is None else fractions.p(row["p_next"]),
             _detectable(row),
         )
         rows.append(Row(cells, row["role"] == "baseline", begins, row["score"], low, high))
@@ -199,9 +208,18 @@ def board_notes(document: BoardDocument) -> list[str]:
     missing = missing_note([(_label(row), row) for row in document["rows"]], len(document["parts"]))
     if missing:
         lines.append(missing)
+    lines += _lacking_notes(document)
     if any(row["role"] == "baseline" for row in document["rows"]):
         lines.append("Baselines have no rank.")
     return lines
+
+
+def _lacking_notes(document: BoardDocument) -> list[str]:
+    """Say of rows that rank last for the sentences that they lack what they would have if these were charged."""
+    reasons = [(row, row["reason"] or "") for row in document["rows"]]
+    found = [f"{_label(row)}: {one_line(reason)}" for row, reason in reasons if "`errors: zero`" in reason]
+    more = [f"{len(found) - _LISTED} more rows lack sentences."] if len(found) > _LISTED else []
+    return [*found[:_LISTED], *more]
 
 
 def _over_units(significance: SignificanceDocument) -> str:
@@ -283,7 +301,7 @@ _UNRANKED = "Without a score"
 
 def board_picture(document: BoardDocument) -> bytes:
     """Draw all rows, best first; equal documents give equal bytes in any thread."""
-    figures = shown_as(document["score"], document["rounding"])
+    figures = _figures(document)
     scale = board_scale(document, figures)
     table = DotTable(
         title=one_line(document["title"]), above=[_subtitle(document)], columns=PICTURE_COLUMNS,
@@ -344,7 +362,7 @@ def _group(row: RowDocument) -> tuple[int, str]:
 def _cells(document: BoardDocument, row: RowDocument, cells: Sequence[str]) -> Sequence[str]:
     """Return the cells of PICTURE_COLUMNS; those of the other formats give rank, team and submission."""
     rank, _, _, team, name = cells[:5]
-    figures = shown_as(document["score"], document["rounding"])
+    figures = _figures(document)
     ranks = row["rank_interval"]
     scored, _, total = (row["covered"] or "").partition("/")
     return (
@@ -425,6 +443,7 @@ BOARD_COLUMNS = (
     "runs",
     "runs_sd",
     "tested",
+    "reason",
     "assumed",
 )
 """Columns of CSV and TSV. The score addresses follow. What is assumed is the same in all rows of a board."""

@@ -40,6 +40,8 @@ class Benchmark:
         title: for people.
         series: joins the phases of one shared task.
         settings: everything else that PATCH may change, checked and complete (see usecases.benchmarks.settings).
+        closing_set_at: when `closes_at` was last set, at first when the benchmark was created; if it was closed then,
+            when it had closed.
         created_at, updated_at: when the benchmark itself was created and last changed.
         version: counts its changes.
         board_version: counts changes of everything that its leaderboard shows.
@@ -51,6 +53,7 @@ class Benchmark:
     title: str
     series: str | None
     settings: dict[str, Any]
+    closing_set_at: datetime
     created_at: datetime
     updated_at: datetime
     version: int
@@ -70,8 +73,8 @@ class Benchmark:
 
     @property
     def closed_from(self) -> datetime | None:
-        """Return the first moment at which it is closed; None for no end."""
-        return None if self.closes_at is None else self.closes_at + timedelta(seconds=1)
+        """Return the first moment at which it is closed, at the earliest when that was set; None for no end."""
+        return None if self.closes_at is None else max(self.closes_at + timedelta(seconds=1), self.closing_set_at)
 
     @property
     def leaderboard(self) -> LeaderboardSettings:
@@ -147,6 +150,7 @@ def change(db: Connection, benchmark: Benchmark) -> None:
             title=benchmark.title,
             series=benchmark.series,
             settings=json_text(benchmark.settings),
+            closing_set_at=benchmark.closing_set_at,
             updated_at=benchmark.updated_at,
             version=benchmarks.c.version + 1,
             board_version=benchmarks.c.board_version + 1,

@@ -230,7 +230,8 @@ def coverage_of(stored: str | None) -> Sequence[int] | None:
 def artifact_name(revision: int, kind: str, part: int, metric: int) -> str:
     """Name an artifact of one part and one metric entry, both by position.
 
-    Kinds: `counts` (array, one row a sentence; zeros for a part that is missing or failed), `columns` (items without
+    Kinds: `counts` (array, one row a sentence; zeros for a part that is missing or failed), `counts/charged` (the same
+    under `errors: zero`, where the entry leaves sentences out and some of these are), `columns` (items without
     scores and counts, in pages numbered by their first item), `groupings` (slices), `tokens` (offsets of tokens by
     sentence, and `tokens/<score>`, their bits, where a score says of each token whether it is right). Trees have no
     metric: `r1/trees/0` and others, see usecases.trees.writing. Readers: usecases.scoring.results.
@@ -370,9 +371,15 @@ def last_made(db: Connection, revision: int, submission_ids: Collection[str]) ->
     return last
 
 
-def counts(db: Connection, submission_id: str, revision: int, parts: Sequence[int], metric: int) -> list[Counts | None]:
+CHARGED = "counts/charged"
+"""The kind of counts with what an output lacks, where a metric entry leaves that out."""
+
+
+def counts(
+    db: Connection, submission_id: str, revision: int, parts: Sequence[int], metric: int, kind: str = "counts"
+) -> list[Counts | None]:
     """Return the counts of parts under one metric entry, all by position, None for those that are not kept."""
-    names = [artifact_name(revision, "counts", part, metric) for part in parts]
+    names = [artifact_name(revision, kind, part, metric) for part in parts]
     return [None if body is None else unpack_array(body) for body in artifacts.get_all(db, submission_id, names)]
 
 

@@ -52,7 +52,7 @@ class Submission:
         state: `queued` until it is final; the run says whether it is running.
         failure_kind: of a failed one.
         finished_at: when it became final.
-        outputs: part -> digest, bytes, sentences, words.
+        outputs: part -> digest, bytes, sentences, words, ANNOTATION.
         outputs_digest: of all outputs together.
         failures: failure documents of the failed attempts, oldest first.
         chosen: whether the team chose it for the leaderboard.
@@ -465,8 +465,15 @@ def sent_by_team(db: Connection, benchmark_id: str, team_id: str, revision: int)
     ]
 
 
-def outputs_of_teams(db: Connection, benchmark_id: str, limit: int) -> list[tuple[str, str, dict[str, str]]]:
-    """List the newest submissions of teams, deleted ones included, oldest first: id, team, digest of each part."""
+ANNOTATION = "annotation"
+"""Member of an output: the digest of what was read of it, equal where other bytes say the same."""
+
+
+def outputs_of_teams(db: Connection, benchmark_id: str, limit: int) -> list[tuple[str, str, dict[str, list[str]]]]:
+    """List the newest submissions of teams, deleted ones included, oldest first: id, team, digests of each part.
+
+    Those are of its bytes, and of its annotation where it was read.
+    """
     c = submissions.c
     query = (
         select(c.id, c.team_id, c.outputs)
@@ -475,7 +482,14 @@ def outputs_of_teams(db: Connection, benchmark_id: str, limit: int) -> list[tupl
         .limit(limit)
     )
     return [
-        (row.id, row.team_id, {part: output["digest"] for part, output in orjson.loads(row.outputs).items()})
+        (
+            row.id,
+            row.team_id,
+            {
+                part: [of[name] for name in ("digest", ANNOTATION) if name in of]
+                for part, of in orjson.loads(row.outputs).items()
+            },
+        )
         for row in list(db.execute(query))[::-1]
     ]
 

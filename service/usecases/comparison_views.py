@@ -6,6 +6,7 @@ own submissions. All other callers read boards; the comparison behind a board is
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass
@@ -450,6 +451,9 @@ def _labels(db: Connection, seen: Visible, caller: Caller) -> dict[str, Label]:
     }
 
 
+_ID = re.compile(r"\bsub_\w+")
+
+
 def labelled(document: Mapping[str, Json], shown: Mapping[str, str]) -> dict[str, Json]:
     """Return a comparison for people: what `shown_names` returned instead of ids."""
     return {
@@ -457,6 +461,7 @@ def labelled(document: Mapping[str, Json], shown: Mapping[str, str]) -> dict[str
         "systems": [{**system, "name": shown[system["name"]]} for system in document["systems"]],
         "pairs": [_renamed(pair, shown) for pair in document["pairs"]],
         "untested": [{**each, "name": shown[each["name"]]} for each in document["untested"]],
+        "warnings": [_ID.sub(lambda found: shown.get(found[0], found[0]), words) for words in document["warnings"]],
     }
 
 

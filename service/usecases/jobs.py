@@ -398,7 +398,7 @@ def _packed(report: Report) -> dict[tuple[str, int], bytes]:
 
 def _packed_trees(report: Report) -> Packed:
     """Return what is stored of trees: gold's once, those of each system, and how these fit."""
-    packed = pack_trees(JOB_GOLD, report.gold)
+    packed = pack_trees(JOB_GOLD, report.gold, report.evaluation.items.words)
     for number, (system, outcomes) in enumerate(zip(report.treebanks, report.outcomes, strict=True)):
         key = TreesKey(number)
         packed |= pack_trees(key, system)
@@ -598,7 +598,7 @@ def _chosen(
     only = None if other is None else _differing(trees, _stored(db, job_id, other))
     owner = (job_id, str(number), *(() if other is None else (DIFFERS, str(other))))
     asked = Asked(owner, query.choice, query.cursor, query.limit, query.item, only)
-    return trees, asked, trees.both if trees.beside_gold else lambda sentence: trees.own(sentence, marks=False)
+    return trees, asked, trees.both if trees.beside_gold else trees.beside_expressions
 
 
 def job_output(db: Connection, job_id: str, number: int) -> OutputTrees:

@@ -8,11 +8,18 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from datetime import timedelta
+from itertools import product
 from pathlib import Path
+from random import Random
+from statistics import fmean
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
+from flask.testing import FlaskClient
 
+from service.pages.visitors import SESSION_COOKIE
+from service.usecases import access
 from tests.contract.stage import ADMIN, Stage
 from tests.contract.twins import twin
 from tests.fixtures.servers import Valkey
@@ -202,3 +209,37 @@ def test_a_team_is_told_the_same_in_both(row: Row, tmp_path: Path, valkey: Valke
     differing = [(one, other) for one, other in zip(team, other_team, strict=True) if one != other]
     assert not differing, differing[0]
     assert organisers != other_organisers
+
+
+PADS = 200
+"""Pages that are asked for each guess."""
+
+
+@pytest.mark.slow
+def test_sizes_of_pages_do_not_tell_the_value_of_a_session(tmp_path: Path, valkey: Valkey) -> None:
+    """D6: two sessions that differ in their value alone, and an address that repeats the value of the first."""
+    with pytest.MonkeyPatch.context() as patch, twin(tmp_path / "d6", valkey.url, patch, timedelta(0)) as stage:
+        pads = Random(6)  # noqa: S311 - the same in each run of the test
+        patch.setattr("service.pages.visitors.secrets", SimpleNamespace(token_bytes=pads.randbytes))
+        browsers = [FlaskClient(stage.app) for _ in range(2)]
+        values = []
+        for browser in browsers:
+            assert browser.post("/sign-in", data={"token": ADMIN}).status_code == 303
+            held = browser.get_cookie(SESSION_COOKIE)
+            assert held is not None
+            values.append(access.signed_in(stage.context, held.value, "").session.csrf)
+
+        def gains() -> list[float]:
+            """By how many bytes pages are smaller where the guess is right, of all of the value and of its half."""
+            asked = product((values[0], values[0][:20]), CODINGS[1:])
+            return [fmean(size(browsers[1], *each) - size(browsers[0], *each) for _ in range(PADS)) for each in asked]
+
+        def size(browser: FlaskClient, guess: str, coding: str) -> int:
+            headers = {"Accept": "text/html", "Accept-Encoding": coding}
+            answer = browser.get(f"/sign-in?next=/{guess}", headers=headers)
+            assert answer.headers["Content-Encoding"] == coding
+            return len(answer.data)
+
+        assert all(abs(gain) < 1 for gain in gains())
+        patch.setattr("service.pages.visitors.Visitor.masked", lambda _visitor, body: body)
+        assert all(gain > 10 for gain in gains())  # as it was without

@@ -122,6 +122,9 @@ def test_at_gold_both_halves_stand_by_golds_sentences(stage: Stage) -> None:
     assert first["pairs"] == [[1, 2]]
     assert first["wrong"] == ["word", "both"]
     assert first["missed"] == ["word", "word", "both"]
+    page = team.get(at.replace("/v1/submissions/", "/s/") + "/sentences").text
+    assert "2 missed, 2 wrong of 2 words" in page
+    assert '<span class="vh">errors: </span>4<' in page  # by which the list is ordered
     # `up` hangs from a word of another sentence of gold
     assert second["words"] == [{"id": "1", "form": "up"}]
     assert second["system"] == [{"head": None, "deprel": "advmod"}]

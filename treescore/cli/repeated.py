@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, fields
+from functools import partial
 from pathlib import Path
 from typing import NoReturn
 
@@ -87,18 +88,20 @@ class _Scored:
 
     Attributes:
         counts: submission -> of each part the counts that are compared.
+        charged: the same with what an output lacks, where some submissions do not cover every sentence.
         tokens: submission -> of each part right or wrong of each token.
         documents: of the sentences of each part, with which of them are compared.
     """
 
     counts: dict[str, list[Counts]]
+    charged: dict[str, list[Counts]]
     tokens: dict[str, list[TokenBits | None]]
     documents: list[tuple[Sequence[str | None] | None, BoolArray]] = field(default_factory=list)
 
-    def joined(self, name: str, _missing: frozenset[int]) -> Counts:
+    def joined(self, name: str, _missing: frozenset[int], *, charged: bool = False) -> Counts:
         """Return a submission's counts over all parts."""
         # a metric's counts are integers in every part, or real numbers in every part
-        return np.concatenate(self.counts[name])  # type: ignore[return-value]
+        return np.concatenate((self.charged if charged else self.counts)[name])  # type: ignore[return-value]
 
 
 def repeated(comparison: Path, gold: Path, outputs: Path, limits: Limits) -> tuple[dict[str, Json], dict[str, Json]]:
@@ -124,14 +127,19 @@ def _answer(shown: Mapping[str, Json], subject: benchmark.Subject, scored: _Scor
         for name, parts in question["missing"].items()
     }
     candidates: list[Candidate] = []
+    charged: list[Candidate] = []
+    with_errors = partial(scored.joined, charged=True)
     for row in question["systems"]:
         tokens = benchmark.joined_tokens(scored.tokens[row["name"]]) if subject.settings.unit == "token" else None
         found = benchmark.candidate_of(row, scored.joined, lacking, tokens)
         candidates += [] if found is None else [found[0]]
+        found = benchmark.candidate_of(row, with_errors, lacking, tokens) if question["covered"] else None
+        charged += [] if found is None else [found[0]]
     seeds = Seeds(bytes.fromhex(shown["seed_root"])) if "seed_root" in shown else None
     compared = {row["name"] for row in question["systems"]}
     untested = [each for each in shown["untested"] if each["name"] not in compared]
-    return subject.answer(candidates, benchmark.joined_documents(scored.documents), seeds, untested, question)
+    documents = benchmark.joined_documents(scored.documents)
+    return subject.answer(candidates, documents, seeds, untested, question, charged=charged)
 
 
 def _scored_submissions(
@@ -148,7 +156,7 @@ def _scored_submissions(
         ScoringError: a text is missing, is not that of the comparison, or cannot be scored.
     """
     names = benchmark.submissions_of(question["systems"])
-    scored = _Scored({name: [] for name in names}, {name: [] for name in names})
+    scored = _Scored({name: [] for name in names}, {name: [] for name in names}, {name: [] for name in names})
     alone = len(question["parts"]) == 1
     for part in question["parts"]:
         evaluation = _evaluation(part, spec, gold, limits, alone=alone)
@@ -157,6 +165,12 @@ def _scored_submissions(
         for name in names:
             rows, bits = _counts(question, subject, evaluation, part["name"], name, outputs / name, alone=alone)
             scored.counts[name].append(rows[sentences][:, subject.columns.positions])
+            if question["covered"]:
+                charging = subject.charging
+                rows, _ = _counts(
+                    {**question, "charged": True}, charging, evaluation, part["name"], name, outputs / name, alone=alone
+                )
+                scored.charged[name].append(rows[sentences][:, charging.columns.positions])
             scored.tokens[name].append(None if bits is None else benchmark.chosen_tokens(bits, sentences))
     return scored
 
@@ -187,7 +201,8 @@ def _counts(
         return np.zeros((len(evaluation.gold), len(entry.metric.table.count_names)), np.int64), None
     fix = f"Put the output of {name} for the part {part} there."
     text = _part_text(evaluation.spec, folder, part, fix, alone=alone)
-    outcome = evaluation.score(text, pointer=str(folder / part))[0][entry.key]
+    choice, pointer = evaluation.spec.format, str(folder / part)
+    outcome = evaluation.compare(evaluation.read(text, choice, pointer), choice, pointer, entries=[entry])[entry.key]
     return _stored(outcome.rows), outcome.tokens.get(subject.score.name)
 
 

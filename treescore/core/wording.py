@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from difflib import SequenceMatcher
 from itertools import product
 from typing import Literal
@@ -143,6 +143,8 @@ def _code_points(characters: str) -> str:
     return " ".join(f"U+{ord(each):04X} ({name(each, 'without a name')})" for each in characters) or "nothing there"
 
 
+BOUND_DIGITS = 3
+"""Significant digits of the bounds of intervals where figures are rounded before they are shown."""
 Unit = Literal["percent", "fraction"]
 PERCENT: Unit = "percent"
 FRACTION: Unit = "fraction"
@@ -157,10 +159,12 @@ class Figures:
     Attributes:
         factor: by which they are multiplied.
         decimals: that are shown.
+        rounded: whether bounds of intervals have BOUND_DIGITS, and p two, so that no further ones are shown.
     """
 
     factor: float = 1.0
     decimals: int = 4
+    rounded: bool = False
 
     @property
     def in_percent(self) -> bool:
@@ -176,11 +180,24 @@ class Figures:
         shown = f"{self.factor * value:+.{self.decimals}f}"
         return shown if value == 0 or float(shown) != 0 else f"{self.factor * value:+.1g}"
 
+    def of_bound(self, bound: float) -> Figures:
+        """Return how a bound of an interval is written."""
+        shown = self.factor * bound
+        if not self.rounded or shown == 0 or not math.isfinite(shown):
+            return self
+        exponent = int(f"{shown:.{BOUND_DIGITS - 1}e}".partition("e")[2])
+        return replace(self, decimals=min(self.decimals, max(0, BOUND_DIGITS - 1 - exponent)))
+
     def interval(self, low: float | None, high: float | None) -> str:
         """Return an interval in brackets; a dash where a bound is missing."""
         if low is None or high is None or not (math.isfinite(low) and math.isfinite(high)):
             return UNDEFINED
-        return f"[{self.value(low)}, {self.value(high)}]"
+        return f"[{self.of_bound(low).value(low)}, {self.of_bound(high).value(high)}]"
+
+    def p(self, p: float | None) -> str:
+        """Return a p-value, with four decimals unless it is rounded; a dash where there is none."""
+        words = p_words(p) if self.rounded else p_words(p, 4)
+        return f"0{words}" if words.startswith(".") else words or UNDEFINED
 
 
 IN_FRACTIONS = Figures()

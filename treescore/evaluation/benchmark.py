@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import compress
 from typing import NamedTuple, TypedDict
 
@@ -13,8 +13,7 @@ from treescore.core.arrays import BoolArray, Counts, IntArray
 from treescore.core.params import Json
 from treescore.core.registry import TokenBits
 from treescore.core.scores import Score
-from treescore.core.wording import DIFFERENT_SENTENCES
-from treescore.evaluation.report import find_score, margin_warnings
+from treescore.evaluation.report import charge_errors, find_score, margin_warnings
 from treescore.evaluation.spec import Entry, FormatChoice, Spec, parse_spec
 from treescore.significance import Candidate, PooledParts, Seeds, Settings, compare
 
@@ -108,6 +107,12 @@ class Subject:
     share: str | None
 
     @property
+    def charging(self) -> Subject:
+        """Return the subject with `errors` zero."""
+        entry = self.entry.charging
+        return replace(self, entry=entry, score=entry.metric.table.by_name[self.score.name])
+
+    @property
     def columns(self) -> Columns:
         """Return the counts of the score; the test of compare.pl also needs the others."""
         names = self.entry.metric.table.count_names
@@ -135,6 +140,7 @@ class Subject:
         untested: Sequence[Mapping[str, str]],
         question: QuestionDocument,
         earlier: Sequence[Mapping[str, Json]] = (),
+        charged: Sequence[Candidate] = (),
     ) -> dict[str, Json]:
         """Compare candidates and return the answer that the service stores.
 
@@ -145,25 +151,22 @@ class Subject:
             untested: further submissions, with the reason why they are not compared.
             question: is part of the answer.
             earlier: answers about other submissions; what they have of the same pairs is not computed again.
+            charged: the candidates with the counts of `charging`, where some of them do not cover every sentence.
 
         Raises:
             InputError: the data lack the unit of the question.
         """
-        document = compare(
-            self.address, self.score, self.columns.names, candidates, self.settings, blocks=documents,
-            parts=self._strata(candidates), gold_digest=self.gold_digest, seed_of=None if seeds is None else seeds.of,
-            earlier=earlier,
-        )  # fmt: skip
+        document = _compared(self, candidates, documents, seeds, earlier)
         if seeds is not None:
             document |= {"seed_commitment": seeds.commitment, "seed_root": seeds.root.hex()}
         document["untested"] += untested
         document["warnings"] += margin_warnings(self.address, self.score, self.settings.margin)
-        if question["covered"]:
-            covered = ", ".join(f"{name} covers {sentences}" for name, sentences in question["covered"].items())
-            document["warnings"].append(
-                f"{DIFFERENT_SENTENCES}: those without a usable output are left out, {covered}. A benchmark with "
-                "`errors: zero` charges them."
-            )
+        if charged:
+            left = {candidate.name: 0 for candidate in candidates}
+            for name, (scored, _, total) in ((name, of.partition("/")) for name, of in question["covered"].items()):
+                left[name] = int(total) - int(scored)
+            with_errors = _compared(self.charging, charged, documents, seeds)
+            charge_errors(document, with_errors, left, percent=self.score.is_share)
         if not self.picked:
             picking = OF_PRIVATE_SHARE if self.share == PRIVATE else UNSELECTED
             document["assumed"] = f"{document['assumed']} {picking}"
@@ -172,7 +175,7 @@ class Subject:
         document["question"] = question
         return document
 
-    def _strata(self, candidates: Sequence[Candidate]) -> IntArray | PooledParts | None:
+    def strata(self, candidates: Sequence[Candidate]) -> IntArray | PooledParts | None:
         """Return the position of each sentence's part, where the statistic is over several parts."""
         if candidates and self.sentences != len(candidates[0].runs[0]):
             raise RuntimeError("the counts and the parts differ in their number of sentences")
@@ -180,6 +183,20 @@ class Subject:
             return None
         strata = np.repeat(np.arange(len(self.parts), dtype=np.int64), [size for _, size in self.parts])
         return PooledParts(strata) if self.part == POOLED else strata
+
+
+def _compared(
+    subject: Subject,
+    candidates: Sequence[Candidate],
+    documents: Sequence[str | None] | None,
+    seeds: Seeds | None,
+    earlier: Sequence[Mapping[str, Json]] = (),
+) -> dict[str, Json]:
+    return compare(
+        subject.address, subject.score, subject.columns.names, candidates, subject.settings, blocks=documents,
+        parts=subject.strata(candidates), gold_digest=subject.gold_digest,
+        seed_of=None if seeds is None else seeds.of, earlier=earlier,
+    )  # fmt: skip
 
 
 def candidate_of(

@@ -369,9 +369,7 @@ def compare_outcomes(
                 for system, treebank in zip(systems, treebanks, strict=True)
             ])  # fmt: skip
             left = {name: sum(int((~scored[run].answered).sum()) for run in runs) for name, runs in members.items()}
-            compared["warnings"].insert(0, _different_sentences(charged, left, percent=score.is_share))
-            for pair, other in zip(compared["pairs"], charged["pairs"], strict=True):
-                pair["noninferiority"] = pair["noninferiority"] and other["noninferiority"]
+            charge_errors(compared, charged, left, percent=score.is_share)
         compared["signature"] = {**compared["signature"], **asked_document(entry, evaluation.spec.format, formats)}
         compared["command"] = comparison_command(
             entry,
@@ -387,21 +385,37 @@ def compare_outcomes(
 _NAMED = 10
 
 
-def _different_sentences(charged: Mapping[str, Json], left: Mapping[str, int], *, percent: bool) -> str:
-    """Return the warning of outputs that are scored on different sentences, with the figures where all are charged.
+def charge_errors(
+    compared: dict[str, Json], charged: Mapping[str, Json], left: Mapping[str, int], *, percent: bool
+) -> None:
+    """Warn first of outputs that are scored on different sentences, and test a margin on the charged scores.
+
+    The figures of the warning have no more digits than boards show.
 
     Args:
-        charged: the comparison with errors charged.
+        compared: the comparison in which sentences are left out; changed.
+        charged: the same with `errors` zero.
         left: how many sentences of each system are left out.
         percent: whether the score is shown in percent.
     """
+    compared["warnings"].insert(0, _different_sentences(charged, left, percent=percent))
+    for pair, other in zip(compared["pairs"], charged["pairs"], strict=True):
+        pair["noninferiority"] = pair["noninferiority"] and other["noninferiority"]
+
+
+def charged_figure(value: float | None, *, percent: bool) -> str:
+    """Write a score with 4 significant digits, a share in percent."""
+    if value is None:
+        return "undefined"
+    rounded = float(f"{value:.4g}")
+    return f"{100 * rounded:.2f}" if percent else f"{rounded:g}"
+
+
+def _different_sentences(charged: Mapping[str, Json], left: Mapping[str, int], *, percent: bool) -> str:
     shown = sorted(charged["systems"], key=lambda system: -left[system["name"]])[:_NAMED]
     more = f" and {len(left) - _NAMED} more" if len(left) > _NAMED else ""
     counts = ", ".join(f"{left[system['name']]} of {system['name']}" for system in shown)
-    figures = ", ".join(
-        f"{system['name']} {100 * system['score']:.2f}" if percent else f"{system['name']} {system['score']:.4f}"
-        for system in shown
-    )
+    figures = ", ".join(f"{each['name']} {charged_figure(each['score'], percent=percent)}" for each in shown)
     [pair] = charged["pairs"] if len(charged["pairs"]) == 1 else [{}]
     p = "" if pair.get("p_adjusted") is None else f" (p {p_words(pair['p_adjusted'])})"
     margin = " The margin is tested on these scores." if pair.get("noninferiority") else ""

@@ -173,7 +173,8 @@ def cross_table(document: Document, shares: Container[str] = ()) -> CrossTable:
             row, column, cell = column, row, _turned(cell)
         cells[row, column] = cell
     figures = wording.figures_of(wording.PERCENT, share=True) if document["score"] in shares else wording.IN_FRACTIONS
-    return CrossTable(document, systems, cells, figures)
+    rounded = "smallest_p" not in document  # as shown below the level at which figures are exact
+    return CrossTable(document, systems, cells, replace(figures, rounded=rounded))
 
 
 _SIDE = {"a": "row", "b": "column", None: None}
@@ -243,14 +244,9 @@ def error_text(error: float) -> str:
     return "±0.1 %" if error < 0.001 else f"±{float(f'{100 * error:.1g}'):g} %"
 
 
-def p_text(p: float | None) -> str:
-    """Return a p-value with four decimals; a dash where there is none."""
-    return wording.p_words(p, 4) or "-"
-
-
 def evidence(cell: Cell, figures: wording.Figures) -> str:
     """Return the p-value of a pair; its interval where there is none."""
-    return figures.interval(cell.low, cell.high) if cell.p is None else p_text(cell.p)
+    return figures.interval(cell.low, cell.high) if cell.p is None else figures.p(cell.p)
 
 
 def system_table(table: CrossTable) -> tuple[list[str], list[list[str]]]:
@@ -335,7 +331,7 @@ def dagger_line(table: CrossTable) -> str:
         return f"{first} and {second}: {gap}."
     verdict = "differs significantly from the other system" if cell.significant else "no significant difference"
     how = "" if cell.error is None or cell.kind is None else f" ({_KINDS[cell.kind]}, {error_text(cell.error)})"
-    p = p_text(cell.p)
+    p = table.figures.p(cell.p)
     return f"{'† ' if cell.significant else ''}{verdict}: {gap}, p {p if p.startswith('<') else f'= {p}'}{how}."
 
 
@@ -369,8 +365,8 @@ def sentences(table: CrossTable) -> list[str]:
     return [
         *assumed(document),
         *_detectable(pairs, table.figures),
-        *_sentence_parts(pairs, document["alpha"]),
-        *_unselected(pairs, document["alpha"]),
+        *_sentence_parts(pairs, document["alpha"], table.figures),
+        *_unselected(pairs, document["alpha"], table.figures),
         *_together(pairs, table.figures, of_scores=not tests_shares(document)),
         *_not_worse(pairs, table.figures),
     ]
@@ -401,24 +397,25 @@ def _detectable(pairs: Sequence[Document], figures: wording.Figures) -> Iterator
         yield f"Where a difference is not significant, a true one of {size} would be found with {power} power."
 
 
-def _sentence_parts(pairs: Sequence[Document], alpha: float) -> Iterator[str]:
+def _sentence_parts(pairs: Sequence[Document], alpha: float, figures: wording.Figures) -> Iterator[str]:
     known = [pair for pair in pairs if pair.get("p_parts") is not None]
     if len(pairs) == 1:
-        yield from (f"For parts like these p is {p_text(pair['p_parts'])}." for pair in known)
+        yield from (f"For parts like these p is {figures.p(pair['p_parts'])}." for pair in known)
     elif known:
         narrow = [pair for pair in known if pair["significant"] and pair["p_parts"] > alpha]
-        listed = _named_pairs(narrow, "p_parts") or "none"
+        listed = _named_pairs(narrow, "p_parts", figures) or "none"
         yield f"Significant on these parts, but p above {alpha:g} for parts like these: {listed}."
 
 
-def _unselected(pairs: Sequence[Document], alpha: float) -> Iterator[str]:
+def _unselected(pairs: Sequence[Document], alpha: float, figures: wording.Figures) -> Iterator[str]:
     known = [pair for pair in pairs if pair.get("p_unselected") is not None and pair["p_unselected"] != pair["p"]]
     if len(pairs) == 1:
-        yield from (f"Without the allowance for picking p is {p_text(pair['p_unselected'])}." for pair in known)
+        yield from (f"Without the allowance for picking p is {figures.p(pair['p_unselected'])}." for pair in known)
         return
     picked = [pair for pair in known if pair["p_unselected"] <= alpha < pair["p"]]
     if picked:
-        yield f"p above {alpha:g} only by the allowance for picking: {_named_pairs(picked, 'p_unselected')} without it."
+        named = _named_pairs(picked, "p_unselected", figures)
+        yield f"p above {alpha:g} only by the allowance for picking: {named} without it."
 
 
 def _together(pairs: Sequence[Document], figures: wording.Figures, *, of_scores: bool) -> Iterator[str]:
@@ -460,7 +457,7 @@ def _not_worse(pairs: Sequence[Document], figures: wording.Figures) -> Iterator[
     for pair in tested:
         for name, other in ((pair["a"], pair["b"]), (pair["b"], pair["a"])):
             found = pair["noninferiority"][name]
-            p = f"(p {p_text(found['p_adjusted'])})"
+            p = f"(p {figures.p(found['p_adjusted'])})"
             if len(pairs) == 1:
                 verdict = "shown" if found["established"] else "not shown"
                 claim = f"{wording.one_line(name)} not worse than {wording.one_line(other)} by more than {margin}"
@@ -473,8 +470,8 @@ def _not_worse(pairs: Sequence[Document], figures: wording.Figures) -> Iterator[
         yield f"No system is shown not to be worse than another by more than {margin}."
 
 
-def _named_pairs(pairs: Sequence[Document], member: str) -> str:
-    named = [f"{_names(pair)} ({p_text(pair[member])})" for pair in pairs[:LISTED_PAIRS]]
+def _named_pairs(pairs: Sequence[Document], member: str, figures: wording.Figures) -> str:
+    named = [f"{_names(pair)} ({figures.p(pair[member])})" for pair in pairs[:LISTED_PAIRS]]
     return ", ".join(named) + _more(len(pairs))
 
 

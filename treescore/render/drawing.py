@@ -16,7 +16,7 @@ import math
 import re
 import unicodedata
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from decimal import Decimal
 from functools import lru_cache
 from typing import Literal, Protocol, TypeVar
@@ -549,7 +549,7 @@ def stepped(figures: Figures, step: float | None) -> Figures:
     if step is None:
         return figures
     exponent = (Decimal(str(step)) * Decimal(str(figures.factor))).normalize().as_tuple().exponent
-    return Figures(figures.factor, max(0, -exponent) if isinstance(exponent, int) else figures.decimals)
+    return replace(figures, decimals=max(0, -exponent) if isinstance(exponent, int) else figures.decimals)
 
 
 def value_words(value: float | None, figures: Figures) -> str:
@@ -568,8 +568,8 @@ def interval_words(low: float | None, high: float | None, figures: Figures, *, s
         return ""
     if signed or low < 0:
         write = signed_words if signed else value_words
-        return f"{write(low, figures)} to {write(high, figures)}"
-    return f"{value_words(low, figures)}–{value_words(high, figures)}"
+        return f"{write(low, figures.of_bound(low))} to {write(high, figures.of_bound(high))}"
+    return f"{value_words(low, figures.of_bound(low))}–{value_words(high, figures.of_bound(high))}"
 
 
 def ranks_words(ranks: Sequence[int] | None) -> str:

@@ -69,7 +69,7 @@ def create_benchmark(
     slug = request.id
     series = None if request.series is requests.MISSING else request.series
     revision_id = new_id("rev", now)
-    benchmark = Benchmark(slug, request.title, series, settings, now, now, 1, 1, None, None)
+    benchmark = Benchmark(slug, request.title, series, settings, now, now, now, 1, 1, None, None)
     first = Revision(slug, 1, revision_id, scoring, None, None, False, revisions.CHECKING, None, None, now, None)
     try:
         with context.store.write() as db:
@@ -153,6 +153,9 @@ def patch_benchmark(
             settings=_new_settings(db, benchmark, changes),
             updated_at=now,
         )
+        if changed.closes_at != benchmark.closes_at:
+            before = benchmark.closed_from if benchmark.closed(now) else None
+            changed = replace(changed, closing_set_at=before or now)
         if changed.leaderboard["ladder"] != benchmark.leaderboard["ladder"] and submissions.exist(db, slug):
             raise Conflict(
                 "A ladder begins with the first submission, so that it cannot be set or removed afterwards.",

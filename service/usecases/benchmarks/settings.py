@@ -24,7 +24,7 @@ from service.usecases.scoring.shares import gold_of, golds_of, sizes_of
 from treescore.core.params import Json, escape
 from treescore.core.wording import did_you_mean
 from treescore.errors import Problem, ProblemList, ScoringError
-from treescore.evaluation.report import full_address
+from treescore.evaluation.report import full_address, margin_warnings
 
 PART = re.compile(r"[A-Za-z0-9_.-]{1,64}", re.ASCII)
 DEFAULTS: Mapping[str, Json] = {
@@ -214,19 +214,30 @@ def revision_warnings(db: Connection, benchmark: Benchmark, revision: Revision) 
         *scoring_warnings(revision.scoring),
         *(problem for share in shares for problem in _small(db, benchmark, revision, share)),
         *_without_parts(db, benchmark, revision),
+        *_wide_margin(benchmark, revision),
         *_near({number: None for share in shares for number in near_revisions(db, benchmark, revision, share)}),
     ]
     return [error_document(problem, gold_visible=False) for problem in problems]
 
 
 def time_warnings(benchmark: Benchmark) -> list[dict[str, object]]:
-    """Return which ends are before the benchmark was made, as in a wrong year: nothing happens before them."""
+    """Return which ends were over when they were set, as in a wrong year."""
     made = benchmark.created_at.replace(microsecond=0)
     before = f"is before the benchmark was made ({moment(made)}). Check the year and the offset from UTC."
     problems = []
     if benchmark.closes_at is not None and benchmark.closes_at < made:
         detail = f"No team can submit: `closes_at` ({moment(benchmark.closes_at)}) {before}"
         problems.append(Problem(code="closed-from-the-start", pointer="/closes_at", detail=detail))
+    elif benchmark.closed(benchmark.closing_set_at):
+        at = moment(benchmark.closing_set_at.replace(microsecond=0))
+        fix = "If that is not meant, check the year and the offset from UTC, and set a later time."
+        if benchmark.private_share is not None:
+            fix = "It shows the private share, so that no later time can be set: if that is not meant, make a new one."
+        detail = (
+            f"`closes_at` ({moment(benchmark.closes_at)}) is earlier than the moment when the benchmark closed ({at}). "
+            f"What teams sent or withdrew before that moment counts as before closing. {fix}"
+        )
+        problems.append(Problem(code="closed-in-the-past", pointer="/closes_at", detail=detail))
     if benchmark.frozen_at is not None and benchmark.frozen_at < made:
         detail = f"Teams see no row: `frozen_at` ({moment(benchmark.frozen_at)}) {before}"
         problems.append(Problem(code="frozen-from-the-start", pointer="/leaderboard/frozen_at", detail=detail))
@@ -252,6 +263,12 @@ def moves_shown(db: Connection, benchmark: Benchmark, revision: Revision, share:
     """
     hidden = figures.hidden_revisions(benchmark.active_revision or 0, golds_of(db, benchmark, share))
     return not near_revisions(db, benchmark, revision, share) and all(number > revision.number for number in hidden)
+
+
+def _wide_margin(benchmark: Benchmark, revision: Revision) -> list[Problem]:
+    scoring = scoring_config(revision.scoring)
+    details = margin_warnings(scoring.main_score, scoring.main[1], benchmark.leaderboard["margin"])
+    return [Problem(code="wide-margin", pointer="/leaderboard/margin", detail=detail) for detail in details]
 
 
 def _small(db: Connection, benchmark: Benchmark, revision: Revision, share: str | None) -> list[Problem]:

@@ -109,7 +109,7 @@ def _check_part(context: Context, revision: Revision, scoring: ScoringConfig, pa
         (input_name(part.position, name), 0): artifacts.pack_json(body) for name, body in blind_inputs(gold).items()
     }
     packed[blocks_name(part.position), 0] = packed_documents(evaluation)
-    packed |= pack_gold_trees(part, gold)
+    packed |= pack_gold_trees(part, gold, loaded.items.words)
     with context.store.write() as db:
         key = benchmark_key(db, revision.benchmark_id)
     keys = sentence_keys(gold, key)

@@ -15,9 +15,11 @@ from __future__ import annotations
 
 import hashlib
 import hmac
-from collections.abc import Mapping, Sequence
+import math
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
+from statistics import fmean
 
 import numpy as np
 import orjson
@@ -26,12 +28,13 @@ from sqlalchemy import Connection
 from service.context import Context
 from service.policy.gate import Level
 from service.render.documents import IntervalDocument, SignificanceDocument
-from service.requests import PRIVATE
+from service.requests import POOLED, PRIVATE
 from service.store import artifacts, benchmarks, boards, comparisons, runs, score_records, texts
 from service.store.benchmarks import Benchmark
 from service.store.comparisons import Considered, Question
 from service.store.packing import unpack_values
-from service.store.score_records import artifact_name
+from service.store.score_records import CHARGED, artifact_name
+from service.store.submissions import BoardEntry
 from service.usecases.boards.board import (
     BOARD_SETTINGS,
     TESTED,
@@ -68,6 +71,7 @@ from treescore.evaluation.benchmark import (
     still_answered,
     submissions_of,
 )
+from treescore.evaluation.parts import mean_of_parts
 from treescore.significance import Seeds, Settings
 
 SECRET = "comparison-seeds"  # noqa: S105 - a name
@@ -263,26 +267,32 @@ def compare_submissions(
         parts = _compared_parts(db, board, chosen)
     lacking = positions_of(board, missing)
     untested = untestable(board, missing_parts(asked, lacking), subject.settings)
-    candidates, rows = [], []
+    candidates, charged, rows = [], [], []
     for row in asked:
         name = row["name"]
         if name in untested:
             continue
         with context.store.read() as db:
             tokens = _tokens(db, board, name, chosen) if subject.settings.unit == "token" else None
-            read = partial(_counts, db, board, subject.columns.positions, chosen)
+            read = partial(_counts, db, board, subject, chosen)
             found = candidate_of(row, read, lacking, tokens)
         if found is None:
             untested[name] = COUNTS_DELETED
         else:
             candidates.append(found[0])
             rows.append(found[1])
-    charged = board.scoring.charges(subject.entry)
-    with context.store.read() as db:
-        covered = {} if charged else _incomplete(db, board, [row["name"] for row in rows])
+    covered: Mapping[str, str] = {}
+    if subject.entry.leaves_out:
+        with context.store.read() as db:
+            covered = _incomplete(db, board, rows)
+            read = partial(_counts, db, board, subject, chosen, charged=True)
+            for row, candidate in zip(rows if covered else (), candidates, strict=False):
+                found = candidate_of(row, read, lacking, candidate.tokens)
+                charged += [] if found is None else [found[0]]
     record = question_document(
-        board.scoring.spec.format, subject.entry, parts, rows, missing, covered, charged=charged, picked=subject.picked
-    )
+        board.scoring.spec.format, subject.entry, parts, rows, missing, covered,
+        charged=board.scoring.charges(subject.entry), picked=subject.picked,
+    )  # fmt: skip
     further = [{"name": each, "reason": reason} for each, reason in untested.items()]
     known = [still_answered(answer, rows) for answer in earlier]
     with context.store.read() as db:
@@ -290,14 +300,20 @@ def compare_submissions(
             (stored_documents(db, board.revision.id, part), sentences)
             for part, sentences in zip(board.chosen_parts, chosen, strict=True)
         )
-    return subject.answer(candidates, documents, seeds, further, record, known)
+    return subject.answer(candidates, documents, seeds, further, record, known, charged)
 
 
-def _incomplete(db: Connection, board: Board, ids: Sequence[str]) -> dict[str, str]:
-    """Return the coverage of submissions that do not cover every sentence of the chosen parts."""
-    covered = score_records.covered(db, ids, board.revision.number)
-    known = {each: coverage_of(covered.get(each), board.parts, frozenset(board.chosen_names)) for each in ids}
-    return {each: str(found) for each, found in known.items() if found is not None and not found.complete}
+def _incomplete(db: Connection, board: Board, rows: Sequence[RowDocument]) -> dict[str, str]:
+    """Return the coverage of rows that do not cover every sentence of the chosen parts; of runs that of the least."""
+    known = score_records.covered(db, submissions_of(rows), board.revision.number)
+    names = frozenset(board.chosen_names)
+    found = {}
+    for row in rows:
+        of_runs = (coverage_of(known.get(each), board.parts, names) for each in (row["name"], *row["runs"]))
+        least = min(filter(None, of_runs), key=lambda each: each.scored, default=None)
+        if least is not None and not least.complete:
+            found[row["name"]] = str(least)
+    return found
 
 
 def board_behind(db: Connection, question: Question) -> Board:
@@ -372,26 +388,54 @@ def _compared_parts(db: Connection, board: Board, chosen: Sequence[BoolArray]) -
 def _counts(
     db: Connection,
     board: Board,
-    kept: Sequence[int],
+    subject: Subject,
     chosen: Sequence[BoolArray],
     submission: str,
     missing: frozenset[int],
+    *,
+    charged: bool = False,
 ) -> Counts | None:
     """Read a submission's counts over the chosen sentences; None where they are gone.
 
-    What a part without a scored output costs is stored as its counts.
+    What a part without a scored output costs is stored as its counts. With `charged`, the counts are those of
+    `subject.charging`; of a part that lacks nothing no others are stored than the usual ones.
     """
     metric = board.scoring.spec.entries.index(board.scored_by[0])
-    positions = [part.position for part in board.chosen_parts]
-    found = score_records.counts(db, submission, board.revision.number, positions, metric)
+    at = board.revision.number, [part.position for part in board.chosen_parts], metric
+    found = score_records.counts(db, submission, *at)
+    lacking = score_records.counts(db, submission, *at, CHARGED) if charged else [None] * len(found)
+    names, positions = (subject.charging if charged else subject).columns
+    usual = [subject.entry.metric.table.count_names.index(name) for name in names]
     rows: list[Counts] = []
-    for at, (counts, sentences) in enumerate(zip(found, chosen, strict=True)):
-        if counts is None and at not in missing:
+    for position, (counts, other, sentences) in enumerate(zip(found, lacking, chosen, strict=True)):
+        if counts is None and position not in missing:
             return None
-        none: Counts = np.zeros((int(sentences.sum()), len(kept)), np.int64)
-        rows.append(none if counts is None else counts[sentences][:, kept])
+        none: Counts = np.zeros((int(sentences.sum()), len(names)), np.int64)
+        usual_rows = none if counts is None else counts[sentences][:, usual]
+        rows.append(usual_rows if other is None else other[sentences][:, positions])
     # a metric's counts are integers in every part, or real numbers in every part
     return np.concatenate(rows)  # type: ignore[return-value]
+
+
+def charged_scores(db: Connection, board: Board, entries: Iterable[BoardEntry]) -> dict[str, float]:
+    """Return the scores of entries with what their outputs lack charged, of training runs their mean."""
+    chosen = rows_of_share(db, board)
+    subject = _subject(board, question_of(board, ()), chosen)
+    score, names = subject.charging.score, subject.charging.columns.names
+    ends = np.cumsum([size for _, size in subject.parts])
+    worst = np.array([math.nan if score.worst is None else score.worst])
+    found = {}
+    for entry in entries:
+        values = []
+        for each in entry.runs or (entry.id,):
+            counts = _counts(db, board, subject, chosen, each, frozenset(), charged=True)
+            if counts is not None:
+                parts = [counts] if board.part == POOLED else np.split(counts, ends[:-1])
+                of_parts = score.of(names, np.array([part.sum(axis=0) for part in parts]))
+                values.append(float(mean_of_parts(of_parts[:, None], worst)[0]))
+        if values:
+            found[entry.id] = fmean(values)
+    return found
 
 
 def _tokens(db: Connection, board: Board, submission: str, chosen: Sequence[BoolArray]) -> TokenBits | None:

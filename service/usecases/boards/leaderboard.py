@@ -36,6 +36,8 @@ from service.store.submissions import links_document
 from service.usecases.access import benchmark_of, item_number
 from service.usecases.boards import viewing
 from service.usecases.boards.board import (
+    MOST_BASELINES,
+    TESTED,
     Board,
     BoardRow,
     board_of,
@@ -45,11 +47,12 @@ from service.usecases.boards.board import (
     system_details,
     track_of,
 )
-from service.usecases.boards.compare import Finding, numbers_considered, significance_of
+from service.usecases.boards.compare import Finding, charged_scores, numbers_considered, significance_of
 from service.usecases.runs import Page, View, moment
 from service.usecases.scoring.config import counts_shown
 from service.usecases.scoring.results import coverage_of
 from treescore.core.arrays import FloatArray
+from treescore.evaluation.report import charged_figure
 
 MOST_ROWS = 2000
 """Maximum number of rows in one answer."""
@@ -123,16 +126,33 @@ def _board_rows(
     team_ids = {row.entry.team_id for row in finding.rows if row.entry.team_id is not None}
     names = benchmarks.team_names(db, board.benchmark_id, team_ids) if viewer.named else {}
     considered = numbers_considered(db, board, finding.rows) if release.level >= Level.SCORES else {}
+    charged = _charged(db, board, finding, release)
     documents = []
     for row in finding.rows:
         covered = coverage_of(row.entry.covered, board.parts, frozenset(parts))
         document = _row(board, row, system_details(row.entry, details), names, finding)
         document["considered"] = considered.get(row.entry.id)
+        if row.entry.id in charged:
+            document["reason"] = f"{document['reason']}. {charged[row.entry.id]}"
         document["covered"] = None if covered is None else str(covered)
         lacks = viewing.missing_of_row(parts, row.entry, missing)
         document["missing_parts"], document["scored_parts"] = lacks["missing_parts"], lacks["scored_parts"]
         documents.append(cast("RowDocument", gate.row_view(release, document)))
     return documents
+
+
+def _charged(db: Connection, board: Board, finding: Finding, release: Release) -> dict[str, str]:
+    """Return what rows would have that rank last for what they lack; nothing where a ladder holds other scores."""
+    entry, score = board.scored_by
+    if release.level < Level.SCORES or board.ladder or not entry.leaves_out:
+        return {}
+    entries = [row.entry for row in finding.rows if row.entry.ranks_last and row.entry.id in finding.untested]
+    entries = [entry for entry in entries if entry.value is not None][: TESTED + MOST_BASELINES]
+    found = charged_scores(db, board, entries) if entries else {}
+    return {
+        name: f"With `errors: zero`, which charges them, it has {charged_figure(value, percent=score.is_share)}."
+        for name, value in found.items()
+    }
 
 
 def _row(board: Board, row: BoardRow, details: RowDetails, names: Mapping[str, str], finding: Finding) -> RowDocument:

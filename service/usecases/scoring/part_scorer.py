@@ -22,17 +22,17 @@ from service.requests import MACRO, PRIVATE, PUBLIC
 from service.store import benchmarks, revisions, texts
 from service.store.packing import pack_array, pack_with_head, unpack_with_head
 from service.store.revisions import Part, Revision
-from service.store.score_records import Figures, Layout, PackedArtifacts, PrivateFigures, ScoreRecord
-from service.store.submissions import Submission
+from service.store.score_records import CHARGED, Figures, Layout, PackedArtifacts, PrivateFigures, ScoreRecord
+from service.store.submissions import ANNOTATION, Submission
 from service.usecases.runs import Failure
 from service.usecases.scoring.config import ScoringConfig, scoring_config
 from service.usecases.scoring.gold import OUTPUTS, digest_of_part, evaluation_against, names_of, text_of
 from service.usecases.scoring.results import ArtifactKey, coverage_of, pack_outcome
 from service.usecases.scoring.shares import blocks_of_part, share_rows, split_of, stored_documents
-from service.usecases.trees.stored import TreesKey, pack_marks, pack_trees
+from service.usecases.trees.stored import TreesKey, annotation_digest, pack_marks, pack_trees
 from treescore.core.arrays import Counts, FloatArray, IntArray
 from treescore.core.params import Json
-from treescore.core.registry import Outcome, Text
+from treescore.core.registry import OK, Outcome, Text
 from treescore.core.scores import count_values, nested_values, score_values
 from treescore.errors import Problem, ScoringError
 from treescore.evaluation.blind import word_count
@@ -59,6 +59,7 @@ class PartResult:
 
     Attributes:
         covered: sentences with a scored output.
+        annotation: digest of the output as it was read; empty where it was not.
         shares: by metric key.
         smaller: texts of the output in fewer bytes, by digest; stored when the result is, and not in it.
     """
@@ -70,6 +71,7 @@ class PartResult:
     sizes: Mapping[str, int] = field(default_factory=dict)
     warnings: list[dict[str, object]] = field(default_factory=list)
     digest: str = ""
+    annotation: str = ""
     failure: Failure | None = None
     smaller: Mapping[str, bytes] = field(default_factory=dict)
 
@@ -99,6 +101,7 @@ def pack_results(results: Sequence[PartResult]) -> bytes:
             "sizes": result.sizes,
             "warnings": result.warnings,
             "digest": result.digest,
+            "annotation": result.annotation,
             "failure": None if result.failure is None else asdict(result.failure),
         }
         for result in results
@@ -124,6 +127,7 @@ def unpack_results(packed: bytes) -> list[PartResult]:
             sizes=part["sizes"],
             warnings=part["warnings"],
             digest=part["digest"],
+            annotation=part["annotation"],
             failure=_failure(part["failure"]),
         )
         for part in head["parts"]
@@ -174,7 +178,7 @@ class Scored:
 
     record: ScoreRecord | None
     packed: PackedArtifacts
-    sizes: Mapping[str, Mapping[str, int]]
+    sizes: Mapping[str, Mapping[str, object]]
     failures: Mapping[str, Failure]
     smaller: Mapping[str, bytes]
 
@@ -220,7 +224,7 @@ class Scorer:
         named = list(zip([part.name for part in self.parts], results, strict=True))
         packed = {name: body for part in results for name, body in part.packed.items()}
         record = self._record(submission, results) if always or some else None
-        sizes = {name: part.sizes for name, part in named if part.sizes}
+        sizes = {name: {**part.sizes, ANNOTATION: part.annotation} for name, part in named if part.sizes}
         failures = {name: part.failure for name, part in named if part.failure is not None}
         return Scored(record, packed, sizes, failures, smaller_texts(results))
 
@@ -275,7 +279,7 @@ class Scorer:
                 failure = replace(failure, closed=Failure("input", [_closed(part)], 1))
             # what is stored of the output alone is shown whether it fits gold or not
             own = {name: body for name, body in scored.packed.items() if "/trees/" in name[0]}
-            return PartResult(FAILED, sizes=scored.sizes, failure=failure, packed=own)
+            return PartResult(FAILED, sizes=scored.sizes, annotation=scored.annotation, failure=failure, packed=own)
         return scored
 
     def _score(self, part: Part, text: Text, scored: PartResult) -> None:
@@ -288,6 +292,7 @@ class Scorer:
         with span("reading", part=part.name):
             system = evaluation.read(text, self.scoring.spec.format, pointer)
         scored.sizes = {"sentences": len(system), "words": word_count(system)}
+        scored.annotation = annotation_digest(system)
         trees = TreesKey(part.position, self.revision.number)
         scored.packed |= pack_trees(trees, system)
         with span("comparing", part=part.name):
@@ -304,6 +309,9 @@ class Scorer:
                 scored.warnings.append(warning)
             key = ArtifactKey(part.position, position, self.revision.number)
             scored.packed |= pack_outcome(key, entry, outcome, evaluation.gold, tokens=True)
+            if entry.leaves_out and ((outcome.status != OK) | ~outcome.answered).any():
+                charged = evaluation.compare(system, self.scoring.spec.format, pointer, entries=[entry.charging])
+                scored.packed[key.name(CHARGED), 0] = pack_array(charged[entry.key].rows)
         marks = marks_of(self._asked_first, outcomes, evaluation.gold, system)
         scored.packed |= pack_marks(trees, marks, evaluation.gold, system)
         answered = np.logical_and.reduce([outcome.answered for outcome in outcomes.values()])
@@ -342,6 +350,8 @@ class Scorer:
             result.shares[entry.key] = PartShare(rows)
             key = ArtifactKey(part.position, position, self.revision.number)
             result.packed[key.name("counts"), 0] = pack_array(rows)
+            if charge and entry.leaves_out:
+                result.packed[key.name(CHARGED), 0] = pack_array(self._absent_rows(part, entry.charging))
 
     def _absent_rows(self, part: Part, entry: Entry) -> Counts:
         """Return what the sentences of a part count against a missing output."""

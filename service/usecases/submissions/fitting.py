@@ -157,24 +157,25 @@ def _pairs(team_of: Mapping[str, str], asked: Sequence[Sequence[str]]) -> Counte
 
 
 def _equal_outputs(
-    outputs: Sequence[tuple[str, str, Mapping[str, str]]], names: Mapping[str, str]
+    outputs: Sequence[tuple[str, str, Mapping[str, Sequence[str]]]], names: Mapping[str, str]
 ) -> tuple[Mapping[str, list[dict[str, Any]]], Counter[str]]:
     """Return the outputs of parts that another team sent too, by team: whose they are, and their number."""
     first: dict[tuple[str, str], dict[str, str]] = {}
     for submission, team, digests in outputs:
-        for output in digests.items():
+        for output in ((part, digest) for part, of_part in digests.items() for digest in of_part):
             first.setdefault(output, {}).setdefault(team, submission)
     found: defaultdict[str, dict[tuple[str, str], dict[str, Any]]] = defaultdict(dict)
-    number: Counter[str] = Counter()
+    copied: set[tuple[str, str, str]] = set()
     for (part, _), senders in first.items():
         if len(senders) > 1:
-            number.update(senders.keys())
+            copied.update((team, part, own) for team, own in senders.items())
             for team, own in senders.items():
                 for other, sent in list(senders.items())[: SHOWN + 1]:
                     if other != team and (len(found[team]) < SHOWN or (own, sent) in found[team]):
                         said = {"submission": own, "other_team": other, "other_team_name": names.get(other)}
                         pair = found[team].setdefault((own, sent), {**said, "other_submission": sent, "parts": []})
-                        pair["parts"].append(part)
+                        pair["parts"] += [] if part in pair["parts"] else [part]
+    number = Counter(team for team, _, _ in copied)
     return defaultdict(list, {team: list(pairs.values()) for team, pairs in found.items()}), number
 
 

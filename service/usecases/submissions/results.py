@@ -80,7 +80,8 @@ class VisibleTrees:
         """Return one sentence, from 0, as the caller may see it."""
         if self.beside_gold:
             return policy_documents.tree_view(self._level, self.trees.both(sentence), marks=True)
-        return policy_documents.tree_view(self._level, self.trees.own(sentence, marks=self.marks), marks=self.marks)
+        alone = self.trees.beside_expressions if self._level is Level.GOLD else self.trees.own
+        return policy_documents.tree_view(self._level, alone(sentence, marks=self.marks), marks=self.marks)
 
     def outline(self, sentence: int) -> Outline:
         """Return what a list shows of a sentence, from 0, as far as the caller may see it."""
@@ -259,7 +260,7 @@ def _results(
     gate.require(level, Level.ITEMS, "items")
     if submission.state != SUCCEEDED or benchmark.active_revision is None:
         raise Conflict(
-            f"The submission {submission_id} is {submission.state} and has no scores to show.",
+            f"The submission {submission_id} is {_words_of(submission)} and has no scores to show.",
             slug="no-results",
             headers=SOON if submission.state in UNFINISHED else None,
         )
@@ -405,11 +406,16 @@ def _read_under(db: Connection, active: Revision, submission: Submission) -> Rev
     return revisions.get(db, active.benchmark_id, max(numbers)) if numbers else None
 
 
+def _words_of(submission: Submission) -> str:
+    """Return the state of a submission; while it is worked on its own state does not say so."""
+    return "not scored yet" if submission.state in UNFINISHED else submission.state
+
+
 def _none_stored(submission: Submission, level: Level) -> Conflict | Gone | NotFound:
     """Return why there are no trees; at level `none` it does not tell whether the submission was scored."""
     if submission.output_deleted_at is not None:
         return Gone(f"The output of {submission.id} was deleted, and its trees with it.")
     if level > Level.NONE and submission.state in UNFINISHED:
-        detail = f"The submission {submission.id} is {submission.state} and has no trees yet."
+        detail = f"The submission {submission.id} is {_words_of(submission)} and has no trees yet."
         return Conflict(detail, slug="no-results", headers=SOON)
     return NotFound(TREES_NOT_KEPT)

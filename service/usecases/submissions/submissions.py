@@ -6,6 +6,7 @@ import hashlib
 from collections import ChainMap
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
+from datetime import datetime
 
 from sqlalchemy import Connection
 from sqlalchemy.exc import IntegrityError
@@ -18,6 +19,7 @@ from service.policy.gate import Level
 from service.queue import LIVE
 from service.requests import MISSING, SubmissionChanges, SubmissionRequest, SubmissionsQuery
 from service.store import benchmarks, boards, comparisons, revisions, runs, submissions, texts
+from service.store.benchmarks import Benchmark
 from service.store.revisions import Revision
 from service.store.submissions import BASELINE, SYSTEM, Submission
 from service.usecases import access
@@ -360,6 +362,22 @@ def retry_submission(context: Context, caller: Caller, submission_id: str) -> No
     context.queue.put(run_id, LIVE)
 
 
+def check_deletable(context: Context, caller: Caller, submission_id: str) -> None:
+    """Refuse to ask whether a submission is to be deleted where that would be refused.
+
+    Raises:
+        Forbidden: the benchmark has closed, and the caller is a team.
+    """
+    with context.store.read() as db:
+        submission = access.submission_of(db, caller, submission_id)
+        _require_deletable(caller, access.benchmark_of(db, submission.benchmark_id), context.now())
+
+
+def _require_deletable(caller: Caller, benchmark: Benchmark, now: datetime) -> None:
+    if benchmark.closed(now) and not caller.organiser:
+        raise Forbidden("The benchmark has closed, so only organisers may delete. You may still withdraw.")
+
+
 def delete_submission(context: Context, caller: Caller, submission_id: str) -> None:
     """Delete outputs, scores and name of a submission. Afterwards it answers 410; this returns no quota.
 
@@ -370,8 +388,7 @@ def delete_submission(context: Context, caller: Caller, submission_id: str) -> N
     now = context.now()
     with context.store.write() as db:
         submission, benchmark = access.locked_submission(db, caller, submission_id)
-        if benchmark.closed(now) and not caller.organiser:
-            raise Forbidden("The benchmark has closed, so only organisers may delete. You may still withdraw.")
+        _require_deletable(caller, benchmark, now)
         runs.finish(db, submission.run_id, runs.CANCELLED, now)
         if submission.state == runs.QUEUED:
             submissions.change(db, submission_id, state=runs.CANCELLED, finished_at=now)

@@ -23,7 +23,7 @@ from service.requests import PUBLIC
 from service.store import benchmarks, boards, comparisons, revisions, runs, score_records, submissions, tokens
 from service.store.benchmarks import Benchmark
 from service.store.runs import Run
-from service.store.submissions import Submission, links_document
+from service.store.submissions import ANNOTATION, Submission, links_document
 from service.usecases.access import benchmark_of, team_of
 from service.usecases.boards.viewing import release_of_revision, revision_shown
 from service.usecases.runs import View, json_view, moment
@@ -307,7 +307,10 @@ def _document(submission: Submission, run: Run | None, heads: Mapping[str, str])
         "started_at": moment(None if run is None else run.started_at),
         "finished_at": moment(submission.finished_at),
         "progress": run.progress if waits and run is not None else None,
-        "outputs": submission.outputs,
+        "outputs": {
+            part: {name: value for name, value in output.items() if name != ANNOTATION}
+            for part, output in submission.outputs.items()
+        },
         "chosen": submission.chosen,
         "withdrawn_at": moment(submission.withdrawn_at),
         "output_deleted_at": moment(submission.output_deleted_at),

@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from itertools import pairwise
 
 import numpy as np
 from sqlalchemy import Connection
@@ -135,6 +136,8 @@ def _dependencies_half(page: stored.StoredPage, sentence: int) -> Half:
     arcs = _arcs(page.values("heads", "words", sentence).tolist(), page.strings("deprels", "words", sentence))
     words = _numbered_words(forms)
     more = {"tokens": _tokens(page, sentence)}
+    if page.has("expressions") and _size(page.bounds("members", sentence)) <= MOST_MEMBERS:
+        more["expressions"] = _expressions(page, sentence)
     rows: Sequence[int] = range(len(words))
     if page.has("empty") and page.bounds("empty", sentence).stop > page.bounds("empty", sentence).start:
         words, arcs, rows = _with_empty(page, sentence, words, arcs)
@@ -151,6 +154,24 @@ def _tokens(page: stored.StoredPage, sentence: int) -> list[Document]:
     )
     return [
         {"first": str(start + 1), "last": str(end), "form": form} for start, end, form in zip(*columns, strict=True)
+    ]
+
+
+MOST_MEMBERS = 100_000
+"""Words of the expressions of a sentence, each counted as often as it is in one; of more none is shown."""
+
+
+def _size(bounds: slice) -> int:
+    return int(bounds.stop) - int(bounds.start)
+
+
+def _expressions(page: stored.StoredPage, sentence: int) -> list[Document]:
+    members = [str(place + 1) for place in page.values("members", "members", sentence).tolist()]
+    bounds = offsets_of(page.values("sizes", "expressions", sentence)).tolist()
+    categories = page.strings("categories", "expressions", sentence)
+    return [
+        {"words": members[start:stop], "category": category}
+        for (start, stop), category in zip(pairwise(bounds), categories, strict=True)
     ]
 
 
@@ -326,6 +347,15 @@ class OutputTrees:
             document["wrong"] = marked(half, self.states(page, sentence))
         return document
 
+    def beside_expressions(self, sentence: int, *, marks: bool = False) -> Document:
+        """Return one sentence of the output alone, and gold's expressions where the texts have such."""
+        document = self.own(sentence, marks=marks)
+        if "expressions" in document and len(self.gold) == len(self.text):
+            gold = half_of(self.gold.page(sentence), sentence)
+            document |= _gold_expressions(gold)
+            document["gold_words"] = None if gold.words == document["words"] else gold.words
+        return document
+
     def both(self, item: int) -> Document:
         """Return the trees of both sides of one of gold's sentences, from 0."""
         gold_page = self.gold.page(item)
@@ -338,6 +368,9 @@ class OutputTrees:
         else:
             document = self._half(cut, item, gold_page, gold)
         document |= {"gold": gold.tree, "missed": missed, "sent_id": gold_page.sent_id(item)}
+        document |= _gold_expressions(gold)
+        if gold_page.kind == stored.ALIGNMENT and not document["words"]:
+            document |= {"words": gold.words, _TARGETS: gold.more[_TARGETS]}
         if gold_page.kind == stored.CONSTITUENTS and document["gold_words"] is None:
             document["wrong"] = with_crossing(document["wrong"], document["system"], gold.tree)
         return document
@@ -355,7 +388,9 @@ class OutputTrees:
             return Outline(sentence + 1, self.gold.page(sentence).kind, (), 0, () if marks else None)
         page = self.text.page(cut.sentence)
         if _is_whole(cut, page):
-            forms = page.strings("forms", "words", cut.sentence, LISTED) if page.has("forms") else []
+            forms = _first_words(page, cut.sentence)
+            if beside_gold and not page.has("forms"):
+                forms = _first_words(self.gold.page(sentence), sentence)
             bounds = page.bounds(_MAIN[page.kind], cut.sentence)
             units = bounds.stop - bounds.start
             states = self.states(page, cut.sentence) if marks else []
@@ -393,7 +428,7 @@ class OutputTrees:
             half, states, partners = self._part(cut)
         document = own_document(page.kind, item + 1, half) | _named(page, cut.sentence)
         document["wrong"] = marked(half, states)
-        if gold.words != half.words or gold.more.get(_TARGETS) != half.more.get(_TARGETS):
+        if half.words is not None and (gold.words, gold.more.get(_TARGETS)) != (half.words, half.more.get(_TARGETS)):
             document["gold_words"] = gold.words
             if page.kind == stored.ALIGNMENT:
                 document["gold_target_words"] = gold.more[_TARGETS]
@@ -449,6 +484,14 @@ class OutputTrees:
     def _one(self, kind: str) -> NamedArrays | None:
         body = artifacts.get(self._db, self._owner, self._key.name(kind))
         return None if body is None else unpack_named(body)
+
+
+def _gold_expressions(gold: Half) -> Document:
+    return {"gold_expressions": gold.more["expressions"]} if "expressions" in gold.more else {}
+
+
+def _first_words(page: stored.StoredPage, sentence: int) -> list[str | None]:
+    return page.strings("forms", "words", sentence, LISTED) if page.has("forms") else []
 
 
 def _is_whole(cut: Cut, page: stored.StoredPage) -> bool:

@@ -6,12 +6,14 @@ for each part of a revision, and once for each job. Stored trees are read page b
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+import hashlib
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, fields
 from functools import cached_property
 from typing import NamedTuple
 
 import numpy as np
+import orjson
 from sqlalchemy import Connection
 
 from service.store import artifacts
@@ -50,12 +52,16 @@ class _Columns(NamedTuple):
     main: str
 
 
-def pages_of(treebank: trees.Treebank) -> Iterator[tuple[int, NamedArrays]]:
+Words = Sequence[tuple[str, str]] | None
+"""Source and target sentence of each pair of an alignment, where these are stated beside it."""
+
+
+def pages_of(treebank: trees.Treebank, words: Words = None) -> Iterator[tuple[int, NamedArrays]]:
     """Yield the pages of a text: number of the first sentence, and the arrays.
 
     Each list of a sentence (`words`, `nodes`, `links`, ...) has an array `of_LIST` of its lengths.
     """
-    columns, vocabulary = _columns_of(treebank)
+    columns, vocabulary = _columns_of(treebank, words)
     lines, names = _lines_of(treebank), treebank.sentences.sent_ids
     for start, stop in page_bounds(columns.offsets[columns.main]):
         arrays = {"lines": lines[start:stop]}
@@ -92,7 +98,7 @@ def unit_offsets(treebank: trees.Treebank) -> IntArray:
     return treebank.alignment.offsets if isinstance(treebank, trees.ParallelTreebank) else treebank.offsets
 
 
-def _columns_of(treebank: trees.Treebank) -> tuple[_Columns, trees.Vocabulary]:
+def _columns_of(treebank: trees.Treebank, words: Words) -> tuple[_Columns, trees.Vocabulary]:
     if isinstance(treebank, trees.DependencyTreebank):
         return _dependency_columns(treebank), treebank.vocabulary
     if isinstance(treebank, trees.ConstituentTreebank):
@@ -102,8 +108,14 @@ def _columns_of(treebank: trees.Treebank) -> tuple[_Columns, trees.Vocabulary]:
     if isinstance(treebank, trees.SemanticTreebank):
         return _graphs(treebank), treebank.vocabulary
     if isinstance(treebank, trees.ParallelTreebank):
-        return _link_columns(treebank.alignment, treebank), treebank.source.vocabulary
-    return _link_columns(treebank, None), trees.Vocabulary()
+        source, target = ((side.word_offsets, side.forms) for side in (treebank.source, treebank.target))
+        return _link_columns(treebank.alignment, (source, target)), treebank.source.vocabulary
+    vocabulary = trees.Vocabulary()
+    if not words:
+        return _link_columns(treebank, None), vocabulary
+    sides = [[sentence.split() for sentence in side] for side in zip(*words, strict=True)]
+    stated = (_numbered(sides[0], vocabulary), _numbered(sides[1], vocabulary))
+    return _link_columns(treebank, stated), vocabulary
 
 
 def _dependency_columns(treebank: trees.DependencyTreebank) -> _Columns:
@@ -128,6 +140,15 @@ def _dependency_columns(treebank: trees.DependencyTreebank) -> _Columns:
         columns["empty_after"] = "empty", treebank.empty_after - words[owners]
         columns["empty_ids"] = "empty", treebank.empty_ids
         numbered += ("empty_ids",)
+    if isinstance(treebank, trees.ExpressionTreebank):
+        owners = treebank.expression_sentences()
+        offsets["expressions"] = offsets_of(np.bincount(owners, minlength=len(treebank)))
+        offsets["members"] = treebank.expression_offsets[offsets["expressions"]]
+        sizes = np.diff(treebank.expression_offsets)
+        columns["sizes"] = "expressions", sizes
+        columns["categories"] = "expressions", treebank.categories
+        columns["members"] = "members", treebank.expression_words - np.repeat(words[owners], sizes)
+        numbered += ("categories",)
     return _Columns(DEPENDENCIES, offsets, columns, numbered, "words")
 
 
@@ -178,7 +199,16 @@ def _graphs(treebank: trees.SemanticTreebank) -> _Columns:
     return _Columns(GRAPH, offsets, columns, ("roles", "forms", "tags"), "edges")
 
 
-def _link_columns(links: trees.Alignments, sides: trees.ParallelTreebank | None) -> _Columns:
+_Side = tuple[IntArray, IntArray]
+"""Where the words of each sentence begin, and their numbers."""
+
+
+def _numbered(sentences: Sequence[Sequence[str]], vocabulary: trees.Vocabulary) -> _Side:
+    forms = np.array([vocabulary.number(word) for words in sentences for word in words], np.int64)
+    return offsets_of(np.array([len(words) for words in sentences], np.int64)), forms
+
+
+def _link_columns(links: trees.Alignments, sides: tuple[_Side, _Side] | None) -> _Columns:
     offsets = {"links": links.offsets}
     columns: dict[str, tuple[str, Array]] = {
         "sources": ("links", links.source),
@@ -187,9 +217,9 @@ def _link_columns(links: trees.Alignments, sides: trees.ParallelTreebank | None)
     }
     numbered: tuple[str, ...] = ()
     if sides is not None:
-        offsets |= {"words": sides.source.word_offsets, "target_words": sides.target.word_offsets}
-        columns["forms"] = "words", sides.source.forms
-        columns["target_forms"] = "target_words", sides.target.forms
+        (offsets["words"], source), (offsets["target_words"], target) = sides
+        columns["forms"] = "words", source
+        columns["target_forms"] = "target_words", target
         numbered = ("forms", "target_forms")
     return _Columns(ALIGNMENT, offsets, columns, numbered, "links")
 
@@ -205,6 +235,34 @@ def _lines_of(treebank: trees.Treebank) -> IntArray:
     known = np.flatnonzero((np.diff(offsets) > 0) & (len(treebank.lines) > 0))
     lines[known] = treebank.lines[firsts[known]]
     return lines
+
+
+_STRINGS = (
+    *("forms", "lemmas", "upos", "xpos", "feats", "deprels", "deps", "mwt_forms", "empty_ids", "empty_deps"),
+    *("categories", "labels", "words", "tags", "functions", "word_functions", "morphs", "frames", "edge_labels"),
+)
+"""Attributes of treebanks that are numbers of strings."""
+_BESIDE = ("lines", "columns", "empty_lines", "misc", "mwt_misc", "expression_ids")
+"""Attributes in which equal annotation may differ."""
+
+
+def annotation_digest(treebank: trees.Treebank) -> str:
+    """Return a digest of the annotation of a text as it was read, without blanks, comments and MISC.
+
+    Strings are numbered in the order in which they appear, so that it depends on no other text.
+    """
+    if isinstance(treebank, trees.ParallelTreebank):
+        sides: tuple[trees.Treebank, ...] = (treebank.source, treebank.target, treebank.alignment)
+        return hashlib.sha256(" ".join(map(annotation_digest, sides)).encode()).hexdigest()
+    whole = {each.name: getattr(treebank, each.name) for each in fields(treebank) if each.name not in _BESIDE}
+    arrays = {name: value for name, value in whole.items() if isinstance(value, np.ndarray)}
+    vocabulary = whole.get("vocabulary", trees.Vocabulary())
+    own = with_own_strings(arrays, [name for name in arrays if name in _STRINGS], vocabulary.strings)
+    digest = hashlib.sha256(orjson.dumps([*own.strings]))
+    for name, values in own.arrays.items():
+        digest.update(f"{name} {values.shape}".encode())
+        digest.update(values.tobytes())
+    return digest.hexdigest()
 
 
 Packed = dict[tuple[str, int], bytes]
@@ -235,9 +293,9 @@ class TreesKey:
         return f"{kind}/{self.output}" if self.revision is None else f"r{self.revision}/{kind}/{self.output}"
 
 
-def pack_trees(key: TreesKey, treebank: trees.Treebank) -> Packed:
-    """Return what is stored of a text alone."""
-    return {(key.name(TREES), start): pack_named(page) for start, page in pages_of(treebank)}
+def pack_trees(key: TreesKey, treebank: trees.Treebank, words: Words = None) -> Packed:
+    """Return what is stored of a text alone, with the words that are stated beside it."""
+    return {(key.name(TREES), start): pack_named(page) for start, page in pages_of(treebank, words)}
 
 
 def pack_marks(key: TreesKey, found: MarkedBy | None, gold: trees.Treebank, system: trees.Treebank) -> Packed:
@@ -324,9 +382,9 @@ def gold_key(position: int) -> TreesKey:
     return TreesKey(f"{position}/gold")
 
 
-def pack_gold_trees(part: Part, gold: trees.Treebank) -> Packed:
-    """Return what is stored of the gold trees of a part."""
-    return pack_trees(gold_key(part.position), gold)
+def pack_gold_trees(part: Part, gold: trees.Treebank, words: Words) -> Packed:
+    """Return what is stored of the gold trees of a part, with the words that are stated beside it."""
+    return pack_trees(gold_key(part.position), gold, words)
 
 
 _KEPT = 16

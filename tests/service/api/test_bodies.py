@@ -115,7 +115,7 @@ def test_a_packed_byte_stands_for_a_hundred_at_most_beyond_what_is_free(coding: 
     with pytest.raises(PayloadTooLarge, match="100 times their size"):
         read(packed, coding, config=small)
     with pytest.raises(PayloadTooLarge, match="100 times their size"):
-        bodies.unpacked(packed, coding, small, 1_000_000)
+        bodies.unpacked(packed, coding, small, len(TEXT) - 1)
     assert read(packed, coding, config=enough) == TEXT
 
 
@@ -193,10 +193,12 @@ def test_values_are_counted_before_any_is_made_and_commas_of_strings_are_none() 
 
 
 def test_counting_values_takes_no_memory_for_the_characters_of_strings() -> None:
-    text = b'["' + b"a," * 100_000 + b'"]'
+    text, strings = b'["' + b"a," * 100_000 + b'"]', b'["' + b"," * 10_000 + b'",' + b'"",' * 100_000 + b"1]"
     tracemalloc.start()
     try:
         assert parse_json(text, FEW) == [text[2:-2].decode()]
+        with pytest.raises(PayloadTooLarge):
+            parse_json(strings, replace(CONFIG, max_body_values=90_000))
         assert tracemalloc.get_traced_memory()[1] < 10 * len(text)
     finally:
         tracemalloc.stop()

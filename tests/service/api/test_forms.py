@@ -193,11 +193,18 @@ def test_an_archive_may_hold_all_parts(stage: Stage) -> None:
     assert sorted(made.json["parts"]) == ["de_pud", "en"]
 
 
-def test_an_archive_of_a_few_bytes_stands_for_no_more_than_is_free(
-    stage: Stage, monkeypatch: pytest.MonkeyPatch
+@pytest.mark.parametrize(
+    "files",
+    [
+        {"A": ("a.zip", zipped({"a": b"(S (A a))\n" * 4_000}))},
+        {name: (f"{name}.gz", gzip.compress(b"(S (A a))\n" * 2_000)) for name in "AB"},
+    ],
+)
+def test_packed_files_of_a_few_bytes_stand_together_for_no_more_than_is_free(
+    stage: Stage, monkeypatch: pytest.MonkeyPatch, files: dict[str, tuple[str, bytes]]
 ) -> None:
-    monkeypatch.setattr(Config, "room_of", lambda _config, _packed: 30_000)
-    answer = posted(stage, {"gold": ("gold", GOLD.encode()), "A": ("a.zip", zipped({"a": b"(S (A a))\n" * 4_000}))})
+    monkeypatch.setattr(Config, "room_of", lambda _config, packed: 30_000 if packed < 2_000 else 60_000)
+    answer = posted(stage, {"gold": ("gold", GOLD.encode()), **files})
     assert answer.status_code == 413, answer.text
 
 

@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import click
 import httpx
 import pytest
 
 from service.commands.demo import make_boards
+from tests.conftest import ROOT
 from tests.contract.stage import ADMIN, Stage, close_stage, open_stage
 from tests.fixtures.servers import Valkey
 
@@ -99,3 +102,18 @@ def test_what_an_interrupted_start_left_out_is_made_by_the_next_and_nothing_twic
     with client(again) as asked:
         make_boards(asked, examples)
     assert again.made == 0
+
+
+def test_alignments_are_sent_with_the_words_of_both_sides() -> None:
+    made: dict[str, Any] = {}
+
+    def answer(request: httpx.Request) -> httpx.Response:
+        if request.url.path == "/v1/benchmarks":
+            made.update({(body := json.loads(request.content))["id"]: body})
+        return httpx.Response(200, json={"items": []}, headers={"Location": "/v1/somewhere"})
+
+    with httpx.Client(transport=httpx.MockTransport(answer), base_url="http://127.0.0.1") as asked:
+        make_boards(asked, ROOT / "examples")
+    (part,) = made["example-alignments"]["parts"].values()
+    assert len(part["items"]["words"]) == len(part["gold"].splitlines())
+    assert part["items"]["words"][2] == ["A gull stole the cook 's sandwich .", "Eine Möwe stahl das Brot des Kochs ."]

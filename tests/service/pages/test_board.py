@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 import gzip
 import html
+import re
 from typing import Any
 
 import orjson
@@ -17,6 +18,7 @@ from service.store import comparisons
 from service.usecases.runs import View
 from tests.contract.shared_task import SharedTask
 from tests.contract.stage import ADMIN, Stage
+from tests.fixtures.form_pages import words_of
 from tests.fixtures.site import MISSING_PART, PRINCIPALS, Site
 from tests.service.pages.reading import Page
 
@@ -83,6 +85,50 @@ def test_sorting_moves_rows_and_changes_nothing_in_them(site: Site) -> None:
     assert by_name == sorted(by_name, key=str.casefold)
 
 
+def exported(site: Site, address: str, form: str, principal: str | None = None) -> str:
+    """The file of a page's table that its link of this format leads to."""
+    client = site.client(site.token(principal or "anonymous", "deps-scores"))
+    links = Page(client.get(address).text).links
+    link = html.unescape(next(each for each in links if f"format={form}" in each))
+    assert link.startswith("/b/"), "not the API's"
+    return client.get(link).text
+
+
+def separated_cells(text: str) -> list[list[str]]:
+    return list(csv.reader(text.splitlines()))[1:]
+
+
+@pytest.mark.parametrize("query", ["", "?order=spread&shade=score", "?score=attachment.uas"])
+def test_files_of_the_matrix_hold_the_table_that_is_shown(site: Site, query: str) -> None:
+    address = f"{BOARD}/matrix{query}"
+    shown = [row for row in Page(site.client().get(address).text).rows if len(row) == 4]
+    saved = exported(site, address, "csv")
+    assert next(csv.reader(saved.splitlines()))[1:] == shown[0][1:]
+    assert separated_cells(saved) == shown[1:]
+    best = shown[2][1]
+    assert f"| {shown[2][0].replace('_', chr(92) + '_')} | **{best}** |" in exported(site, address, "markdown")
+
+
+@pytest.mark.parametrize("query", ["", "?a=ulm", "?a=ulm&b=lyon"])
+@pytest.mark.parametrize("principal", ["anonymous", "organiser"])
+def test_files_of_the_comparison_hold_the_table_that_is_shown(site: Site, query: str, principal: str) -> None:
+    address = f"{BOARD}/compare{query}"
+    page = site.client(site.token(principal, "deps-scores")).get(address).text
+    table = Page(page.partition('class="cmp"')[2].partition("</table>")[0])
+    shown = [[cell for at, cell in enumerate(row) if at != 2] for row in table.rows if len(row) > 4][1:]  # no picture
+    assert separated_cells(exported(site, address, "csv", principal)) == shown
+    assert shown
+    if principal == "anonymous":  # bounds have three digits where figures are rounded
+        bounds = " ".join(row[3] for row in shown).replace(" to ", " ").split()
+        assert all(len(bound.lstrip("+−0.").replace(".", "")) <= 3 for bound in bounds)
+
+
+@pytest.mark.parametrize("tab", ["", "/live", "/matrix", "/compare", "/compare/live", "/compare/export"])
+def test_a_page_has_no_format(site: Site, tab: str) -> None:
+    answer = site.client().get(f"{BOARD}{tab}?format={'text' if 'export' in tab else 'csv'}")
+    assert (answer.status_code, answer.mimetype) == (400, "text/html")
+
+
 def test_a_page_that_is_known_is_not_sent_again(site: Site) -> None:
     for principal in PRINCIPALS:
         client = site.client(site.token(principal, "deps-scores"))
@@ -130,6 +176,17 @@ def test_a_closed_board_ends_asking(stage: Stage) -> None:
     assert final.status_code == answers.FINAL
     assert "hx-get" not in final.text
     assert "closed" in everyone.get(f"/b/{task.slug}").text
+
+
+@pytest.mark.slow
+def test_each_row_that_ranks_last_has_a_reason_of_its_own(stage: Stage) -> None:
+    tree = "(S (A a) (B (C b)))\n"
+    task = SharedTask(stage, format="bracketed", metrics=["parseval"], errors="exclude", feedback="scores",
+                      parts={"en": {"gold": tree * 20}})  # fmt: skip
+    for lacking in (0, 5, 10):
+        task.submit(task.team(f"t{lacking}"), tree * (20 - lacking) + "(())\n" * lacking)
+    page = words_of(stage.client(None).get(f"/b/{task.slug}"))
+    assert re.findall(r"Not tested: ranks last: .*? it has ([\d.]+)\.", page) == ["75.00", "50.00"]
 
 
 def test_a_comparison_shows_itself_once_the_differences_are_tested(stage: Stage) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
+from pathlib import Path
 from urllib.parse import urlsplit
 
 import pytest
@@ -12,8 +13,10 @@ from werkzeug.exceptions import MethodNotAllowed, NotFound
 from service.api.answers import SHARED
 from service.api.middleware import UNSHARED
 from service.pages.answers import BLUEPRINTS, POLICY, static_files
-from tests.fixtures.site import HOSTILE, ORGANISER, TEAM, TROUBLED, Site
-from tests.fixtures.site_pages import CASE_NAMES, CASES, PAGES, Shown
+from tests.contract.stage import close_stage, open_stage
+from tests.fixtures.servers import Valkey
+from tests.fixtures.site import CROWD, CROWDED, HOSTILE, ORGANISER, TEAM, TROUBLED, Site, crowd
+from tests.fixtures.site_pages import CASE_NAMES, CASES, CROWDED_PAGES, PAGES, Shown
 from tests.service.pages.reading import Page
 
 HTML = {"Accept": "text/html"}
@@ -57,6 +60,11 @@ WHOLE = ("deps-scores", "deps-none", "hostile")
     ],
 )
 def test_a_page(site: Site, shown: Shown, principal: str) -> None:
+    check_page(site, shown, principal)
+
+
+def check_page(site: Site, shown: Shown, principal: str) -> None:
+    """Check the status, the headers and the outline of a page."""
     address = shown.address(site)
     response = site.client(site.token(principal, shown.benchmark)).get(address, headers=HTML)
     assert response.status_code == shown.status(principal), response.text
@@ -80,6 +88,35 @@ def test_a_page(site: Site, shown: Shown, principal: str) -> None:
         assert all(after - before <= 1 for before, after in zip(page.headings, page.headings[1:], strict=False))
         assert {"main", "foot"} <= set(page.ids)
         assert DRAWN_WHOLE in response.text
+
+
+@pytest.mark.slow
+def test_each_page_of_thirty_teams(tmp_path: Path, valkey: Valkey) -> None:
+    stage = open_stage(tmp_path, valkey.url)
+    site = crowd(stage)
+    for path in CROWDED_PAGES:
+        check_page(site, Shown(path, benchmark=CROWD), ORGANISER)
+    organiser = site.client(site.token(ORGANISER, CROWD))
+    for tab, rows in (("/b/crowd", CROWDED), ("/b/crowd/compare", CROWDED - 1), ("/admin/crowd", CROWDED)):
+        named = [each for row in Page(organiser.get(tab).text).rows for each in row[:3] if each.startswith("Team ")]
+        assert len({" ".join(each.split()[:2]) for each in named}) == rows, tab
+    assert "30 teams" in organiser.get("/b/crowd/matrix").text
+    close_stage(stage)
+
+
+def test_what_is_under_way_is_said_to_be_so(site: Site) -> None:
+    team = site.client(site.token(TEAM, TROUBLED))
+    for state, words in (("running", "Being scored."), ("waiting", "Waiting.")):
+        page = team.get(f"/s/{site.by_state[state]}").text
+        assert words in page
+        assert "Sentences as pictures" not in page  # there are none yet
+        assert "is not scored yet" in team.get(f"/s/{site.by_state[state]}/sentences").text
+    assert "ask again when it has finished" in site.client().get(f"/j/{site.by_state['running_job']}/sentences").text
+
+
+@pytest.mark.parametrize(("slug", "table"), [("empty", False), (TROUBLED, False), ("alone", True)])
+def test_a_board_without_rows_has_no_table_to_save(site: Site, slug: str, *, table: bool) -> None:
+    assert ("This table as" in site.client().get(f"/b/{slug}").text) == table
 
 
 def test_what_failed_is_said_with_its_code_and_line(site: Site) -> None:

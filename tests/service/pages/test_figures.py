@@ -9,6 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from service.pages.figures import ScoreFigures, p_value, time, whole
+from treescore.core.wording import Figures
 
 SHARE = ScoreFigures(share=True)
 SHARES = st.floats(0, 1)
@@ -59,9 +60,15 @@ def test_what_is_missing_is_a_dash_and_never_zero():
 
 
 def test_bounds_have_the_digits_that_the_level_shows():
-    assert SHARE.interval(0.853, 0.861) == "85.3–86.1"
-    assert SHARE.interval(0.0853, 0.12) == "8.53–12.0"
-    assert SHARE.interval(0.85312, 0.861) == "85.31–86.10"
+    rounded = ScoreFigures(share=True, rounded=True)
+    assert rounded.interval(0.853, 0.861) == "85.3–86.1"
+    assert rounded.interval(0.0853, 0.12) == "8.53–12.0"
+    assert rounded.span(-0.123, 0.0021) == "−12.3 to +0.21"
+    assert rounded.interval(0.0, 1.0) == "0.00–100"
+    assert SHARE.interval(0.5, 0.861) == "50.00–86.10"
+    fractions = Figures(rounded=True)
+    assert fractions.interval(0.853, 0.0012) == "[0.853, 0.0012]"
+    assert (fractions.p(0.024), fractions.p(1e-9), Figures().p(0.024)) == ("0.024", "< .0001", "0.0240")
 
 
 @pytest.mark.parametrize(

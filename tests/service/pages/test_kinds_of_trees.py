@@ -119,11 +119,10 @@ def test_a_benchmark_gives_words_alone_and_shows_teams_their_own(
     sentence = team.get(f"{address.replace('/v1/submissions/', '/s/')}/sentences?n={at + 1}").text
     for words in ("words wrong", "Nothing is wrong") if form == "cupt" else ():
         assert words not in sentence
-    for expression in own.get("expressions", ()):
-        assert f'<td dir="auto">{expression["system_category"]}</td>' in sentence
-        assert f'<td dir="auto">{expression["system_form"]}</td>' in sentence
-        assert sentence.count('class="held output"') == len(expression["system_words"])
-        assert 'class="held gold"' not in sentence  # a team sees gold at level gold alone
+    if form == "cupt":  # a team sees gold at level gold alone
+        assert listed(sentence) == [["cut it off", "wrong", "–", "VPC.full", "1 2 3"]]
+        assert "0 agreed, 1 wrong." in sentence
+        assert 'class="gold' not in sentence
     item = team.get(f"{address}/items").json["items"][at]
     assert {name: item[name] for name in own} == own
     for page in (task.address.replace("/v1/benchmarks/", "/b/") + "/about", address.replace("/v1/submissions/", "/s/")):
@@ -135,12 +134,6 @@ def test_a_training_text_stays_out_of_results_and_its_faults_have_their_place(ke
     body: dict[str, Any] = {"format": "cupt", "metrics": [TRAINED], "gold": MWE["gold"], "systems": system}
     job = kept_stage.job(**body)
     done = client.get(job).json["results"]["systems"][0]["metrics"]["mwe"]
-    lacking = next(item for item in client.get(f"{job}/items?system=A&metric=mwe").json["items"] if item["expressions"])
-    page = client.get(f"{job.replace('/v1/jobs/', '/j/')}/sentences?system=A&n={lacking['item']}").text
-    for side, name in (("gold", "gold"), ("system", "output")):
-        listed = [each[f"{side}_words"] for each in lacking["expressions"] if each[f"{side}_words"]]
-        assert page.count(f'class="held {name}"') == sum(map(len, listed))
-        assert page.count(f'<th scope="row">{name}</th>') == len(listed)
     assert "He took a long walk" not in json.dumps(done)
     assert done["signature"]["params"]["train"].startswith("sha256:")
     for train, code in (("train.cupt", None), (MWE["train"].replace("1:VPC.full", "one"), "cupt-bad-code")):
@@ -148,3 +141,91 @@ def test_a_training_text_stays_out_of_results_and_its_faults_have_their_place(ke
         failed = answer.json if code is None else client.get(answer.headers["Location"]).json["failure"]
         assert failed["errors"][0]["pointer"] == "/metrics/0/params/train"
         assert code in (None, failed["errors"][0]["code"])
+
+
+def cupt(*codes: str) -> str:
+    """A sentence of these codes of expressions, over the same words each time."""
+    lines = [f"{at}\tw{at}\t_\t_\t_\t_\t{at - 1}\tx\t_\t_\t{code}\n" for at, code in enumerate(codes, 1)]
+    return (
+        "# global.columns = ID FORM LEMMA UPOS XPOS FEATS HEAD DEPREL DEPS MISC PARSEME:MWE\n" + "".join(lines) + "\n"
+    )
+
+
+STATES = [
+    ["w1 w2", "agrees", "LVC.full", "LVC.full", "1 2"],
+    ["w3", "agrees, other category", "IAV", "VID", "3"],
+    ["w3 w5", "missed", "VID", "–", "3 5"],
+    ["w5", "wrong", "–", "no category", "5"],
+]
+GOLD_AND_OUTPUT = cupt("1:LVC.full", "1", "2:VID;3:IAV", "*", "2"), cupt("1:LVC.full", "1", "2:VID", "*", "3")
+KEYS = (["mwe"], [{"name": "mwe", "key": "verbal"}, {"name": "mwe", "key": "other"}], ["attachment", "mwe"])
+
+
+def listed(page: str) -> list[list[str]]:
+    """The rows of the table of expressions."""
+    table = page.partition('aria-label="Expressions"')[2].partition("</table>")[0]
+    return [row for row in Page(table).rows if row[0] != "Words"]
+
+
+@pytest.mark.parametrize("metrics", KEYS)
+def test_expressions_of_both_sides_are_drawn_and_listed_under_any_key(
+    kept_stage: Stage, metrics: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    gold, output = GOLD_AND_OUTPUT
+    client = kept_stage.client()
+    job = kept_stage.job(format="cupt", metrics=metrics, gold=gold, systems=[{"name": "A", "output": output}])
+    page = client.get(job.replace("/v1/jobs/", "/j/") + "/sentences").text
+    assert listed(page) == STATES
+    assert "2 agreed (1 in another category), 1 missed, 1 wrong." in page
+    lines = page.partition('class="mwes"')[2].partition("</div>")[0]
+    classes = [line.partition('"')[0] for line in lines.split('<span class="')[1:] if not line.startswith("w")]
+    assert classes == ["ok", "ok", "bad dash", "gold", "gold gap", "bad", "gold"]
+    assert ("no metric compares its heads" in page, 'name="wrong"' in page) == (
+        ("attachment" not in metrics), ("attachment" in metrics)
+    )  # fmt: skip
+    tree = client.get(f"{job}/trees?system=A").json["items"][0]
+    assert tree["expressions"][0] == tree["gold_expressions"][0] == {"words": ["1", "2"], "category": "LVC.full"}
+    monkeypatch.setattr("service.usecases.trees.documents.MOST_MEMBERS", 3)  # the output has 4
+    assert "expressions" not in client.get(f"{job}/trees?system=A").json["items"][0]
+    assert 'class="mwes"' not in client.get(job.replace("/v1/jobs/", "/j/") + "/sentences").text
+
+
+def test_a_team_sees_its_own_expressions_and_from_items_on_which_are_wrong(kept_stage: Stage) -> None:
+    gold, output = GOLD_AND_OUTPUT
+    task = SharedTask(kept_stage, format="cupt", metrics=KEYS[1], parts={"en": {"gold": gold}})
+    team = task.team()
+    address = task.submit(team, output).replace("/v1/submissions/", "/s/") + "/sentences"
+    for level, states in (("items", ["agrees", "agrees", "wrong"]), ("scores", ["–"] * 3)):
+        task.organiser.patch(task.address, json={"feedback": level}, headers={"If-Match": "*"})
+        page = team.get(address).text
+        assert [row[1] for row in listed(page)] == states
+        assert {row[2] for row in listed(page)} == {"–"}
+        assert "gold" not in page.partition('class="mwes"')[2].partition("</div>")[0]
+    assert listed(task.organiser.get(address).text) == STATES
+
+
+def test_alignments_have_the_words_that_are_stated_beside_gold_where_gold_is_shown(kept_stage: Stage) -> None:
+    items = {"words": [["a big dog", "le gros chien"], ["yes", "oui"]]}
+    gold, output = "0-0 1-1 2-2\n0-0\n", "0-0 1-2\n0-0\n"
+    part = {"gold": gold, "items": items}
+    task = SharedTask(kept_stage, format="pharaoh", metrics=["alignment"], parts={"en": part}, feedback="items")
+    team = task.team()
+    submitted = task.submit(team, output)
+    job = kept_stage.job(
+        format="pharaoh", metrics=["alignment"], gold=gold, items=items, systems=[{"name": "A", "output": output}]
+    )
+    client = task.organiser
+    for address, trees in ((job, "trees?system=A"), (submitted, "trees?part=en")):
+        tree = client.get(f"{address}/{trees}").json["items"][0]
+        words = [[word["form"] for word in tree[name]] for name in ("words", "target_words")]
+        assert [" ".join(each) for each in words] == items["words"][0]
+        assert tree["gold_words"] is None
+        page = client.get(address.replace("/v1/jobs/", "/j/").replace("/v1/submissions/", "/s/") + "/sentences").text
+        assert ">a big dog</span>" in page  # in the list
+        assert ">chien</text>" in page
+        assert "2 missed, 1 wrong of 2 links" in page
+        assert '<span class="vh">errors: </span>3<' in page
+        assert "Relation" not in page  # links have none
+        assert len(client.get(f"{address}/{trees}&q=big+dog").json["items"]) == 1
+    assert team.get(f"{submitted}/trees").json["items"][0]["words"] is None
+    assert "chien" not in team.get(submitted.replace("/v1/submissions/", "/s/") + "/sentences").text

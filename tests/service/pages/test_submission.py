@@ -83,7 +83,7 @@ def test_sentences_that_differ_from_another_of_the_team_are_found_beside_gold_on
     assert client.get(address).status_code == (200 if level == "gold" else 403)
 
 
-def test_kinds_of_wrong_words_are_offered_by_the_level_of_the_moment(stage: Stage) -> None:
+def test_what_is_offered_goes_by_the_level_of_the_moment_and_by_closing(stage: Stage) -> None:
     task = SharedTask(stage, feedback="items", feedback_after_closing="gold")
     client = task.team()
     address = f"{page_of(task.submit(client))}/sentences?wrong=any"
@@ -92,6 +92,11 @@ def test_kinds_of_wrong_words_are_offered_by_the_level_of_the_moment(stage: Stag
     patched = task.organiser.patch(task.address, json=closed, headers={"If-Match": "*"})
     assert patched.status_code == 200, patched.text
     assert '<option value="head">' in client.get(address).text
+    asked = address.replace("/sentences?wrong=any", "/delete")
+    refused = client.get(asked)
+    assert (refused.status_code, "only organisers may delete" in words_of(refused)) == (403, True)
+    assert "<h1>Delete" not in refused.text
+    assert "<h1>Delete" in browser(stage).get(asked).text
 
 
 def test_failures_have_part_line_and_fix(stage: Stage) -> None:

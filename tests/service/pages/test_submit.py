@@ -144,7 +144,7 @@ def test_a_double_click_submits_once_and_a_corrected_file_anew(stage: Stage) -> 
         ([("en_ewt.conllu.gz", gzip.compress(TEXT)[:-9])], 422, "is not a whole gzip file"),
         ([("en_ewt.zst", TEXT)], 422, "is not a whole zstd file"),
         ([("en_ewt.gz", gzip.compress(bytes(400_000)))], 413, "The unpacked files exceed 300000 bytes"),
-        ([(f"{part}.gz", gzip.compress(bytes(200_000))) for part in PARTS], 413, "exceed 100000 bytes"),
+        ([(f"{part}.gz", gzip.compress(bytes(200_000))) for part in PARTS], 413, "exceed 300000 bytes together"),
         ([("en_ewt", bytes(400_000))], 413, "exceeds 300000 bytes"),
         ([("x" * 3_000, TEXT)], 422, "has the name of no part"),
         ([("." * 3_000, TEXT)], 422, "has the name of no part"),

@@ -17,6 +17,8 @@ DOCUMENT: dict[str, Any] = {
     "words": [{"id": "1", "form": "a"}],
     "tokens": [],
     "system": [{"head": "0", "deprel": "root"}],
+    "expressions": [{"words": ["1"], "category": "own"}],
+    "gold_expressions": [{"words": ["1"], "category": "SECRET"}],
     "gold_words": [{"id": "1", "form": "SECRET"}],
     "gold": [{"head": "0", "deprel": "SECRET"}],
     "pairs": [[0, 0]],
@@ -34,8 +36,8 @@ def test_only_gold_shows_gold(level: Level, *, marks: bool) -> None:
     if level is Level.GOLD:
         return
     assert "SECRET" not in repr(shown)
-    assert [shown[name] for name in ("gold", "gold_words", "pairs", "missed")] == [None] * 4
-    kept = ("item", "sent_id", "line", "words", "tokens", "system")
+    assert [shown[name] for name in ("gold", "gold_words", "gold_expressions", "pairs", "missed")] == [None] * 5
+    kept = ("item", "sent_id", "line", "words", "tokens", "expressions", "system")
     assert {name: shown[name] for name in kept} == {name: DOCUMENT[name] for name in kept}
 
 

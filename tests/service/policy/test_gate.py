@@ -5,7 +5,7 @@ from __future__ import annotations
 import orjson
 import pytest
 
-from service.errors import Conflict, Forbidden
+from service.errors import Conflict, Forbidden, failure_record
 from service.policy import documents as items
 from service.policy import gate
 from service.policy.gate import Level
@@ -19,6 +19,7 @@ from tests.fixtures.requests import GOLD_TREE
 from tests.fixtures.tasks import ANYONE, BENCHMARK, OTHER_WORDS, RIGHT, SLUG, WRONG
 from treescore.core.registry import METRICS, NOTHING_DISCLOSED, Example, Metric
 from treescore.core.scores import with_values
+from treescore.errors import Problem
 from treescore.evaluation.document import item_details
 from treescore.evaluation.evaluate import Evaluation
 from treescore.evaluation.spec import parse_spec
@@ -94,6 +95,19 @@ def test_nobody_can_tell_at_level_none_how_a_submission_ended(task, context):
         )
         assert set(shown["outputs"]["en"]) == {"digest", "bytes"}
     assert seen[0] == seen[1]
+
+
+def test_which_limit_gold_and_output_reach_together_is_told_from_items_on():
+    records = [failure_record("limit", [Problem(code, f"{code} of 900 s", pointer="/x")], 1)
+               for code in ("job-timeout", "job-memory", "tree-distance-limit")]  # fmt: skip
+    for level in Level:
+        shown = [gate.failure_view(level, record) for record in records]
+        codes = [each["errors"][0]["code"] for each in shown]
+        if level >= Level.ITEMS:
+            assert codes == ["job-timeout", "job-memory", "tree-distance-limit"]
+        else:
+            assert (codes[0], codes[2]) == ("job-limit", "tree-distance-limit")
+            assert shown[0] == shown[1]
 
 
 def test_what_everybody_may_read_does_not_move_with_how_a_submission_ends(task, context):

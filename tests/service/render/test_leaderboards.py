@@ -65,6 +65,7 @@ def board(*rows: dict[str, Any], **more: Any) -> dict[str, Any]:
         "pick": "best",
         "split": None,
         "rounding": None,
+        "feedback": "gold",
         "as_of": "2026-11-02T00:00:00.000Z",
         "frozen": False,
         "significance": significance,
@@ -148,6 +149,11 @@ def test_rounded_scores_are_shown_with_the_digits_of_their_step() -> None:
     document = board(row(1, 0.9), rounding=0.01)
     assert "0.90 " in rendered("markdown", document)
     assert "0.9000" not in rendered("markdown", document)
+    bounds = {"ci95": {"low": 0.893, "high": 0.906}, "p_next": 0.024}
+    for level, shown in (("scores", ("[0.893, 0.906]", " 0.024 ")), ("gold", ("[0.8930, 0.9060]", " 0.0240 "))):
+        words = rendered("latex", board(row(1, 0.9, 1, **bounds), feedback=level))
+        assert all(each in words for each in shown)
+    assert "89.3–90.6" in rendered("svg", board(row(1, 0.9, 1, **bounds), feedback="scores"))
 
 
 @pytest.mark.parametrize("form", LEADERBOARD_FORMATS)

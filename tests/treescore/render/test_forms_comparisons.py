@@ -55,6 +55,18 @@ def test_no_comparison_at_all_can_be_shown(form: str) -> None:
     assert render_comparisons([], form).media_type == render_comparisons([document("a", "b")], form).media_type
 
 
+@pytest.mark.parametrize("form", ["text", "markdown", "latex"])
+def test_rounded_bounds_and_p_have_no_further_digits(form: str) -> None:
+    found = document("a", "b", "c")
+    found.pop("smallest_p")  # as a service shows it where figures are rounded
+    found["systems"] = [{**each, "ci": {"level": 0.95, "low": 0.853, "high": 0.9}} for each in found["systems"]]
+    found["pairs"] = [{**each, "p_adjusted": 0.024} for each in found["pairs"]]
+    words = rendered(form, found)
+    assert "[0.853, 0.900" in words.replace("\\[", "[")
+    assert "0.024 " in words.replace(")", " ")
+    assert "0.0240" not in words
+
+
 def test_undefined_systems_are_named() -> None:
     empty = np.zeros((3, 3), np.int64)
     some = np.ones((3, 3), np.int64)

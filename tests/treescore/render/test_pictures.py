@@ -53,6 +53,7 @@ def comparison(*names: str, **more: Any) -> dict[str, Any]:
     return {
         "score": SCORE, "higher_is_better": True, "alpha": 0.05, "correction": "holm", "test": "permutation",
         "alternative": "two-sided", "units": "sentence", "unit_count": 447, "family": {"size": len(pairs)},
+        "smallest_p": 1e-9,
         "signature": {"shuffles": 1000, "seed": 1}, "systems": systems, "pairs": pairs, "untested": [], "notes": [],
         "warnings": [], "assumed": "One training run each: the claim is about these trained models.", **more,
     }  # fmt: skip

@@ -155,6 +155,7 @@ def _benchmarks() -> None:
         sa.Column("title", sa.Text, nullable=False),
         sa.Column("series", sa.String(64)),
         sa.Column("settings", sa.Text, nullable=False, comment="JSON: what PATCH may change"),
+        sa.Column("closing_set_at", MOMENT, nullable=False, comment="when closes_at was last set"),
         sa.Column("created_at", MOMENT, nullable=False),
         sa.Column("updated_at", MOMENT, nullable=False),
         sa.Column("version", sa.Integer, nullable=False, comment="counts changes of the benchmark itself"),
@@ -229,7 +230,9 @@ def _submissions() -> None:
         sa.Column("state", sa.String(10), nullable=False, comment="queued until final; the run has more"),
         sa.Column("failure_kind", sa.String(10), comment="of a failed one: input, limit or service"),
         sa.Column("finished_at", MOMENT),
-        sa.Column("outputs", sa.Text, nullable=False, comment="JSON: part -> digest, bytes, sentences, words"),
+        sa.Column(
+            "outputs", sa.Text, nullable=False, comment="JSON: part -> digest, bytes, sentences, words, annotation"
+        ),
         sa.Column("outputs_digest", sa.String(80), nullable=False, comment="of all outputs together"),
         sa.Column("failures", sa.Text, nullable=False, comment="JSON: records of failed attempts, oldest first"),
         sa.Column("chosen", sa.Boolean, nullable=False),

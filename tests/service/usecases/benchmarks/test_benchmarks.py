@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+from datetime import timedelta
+
 import orjson
 import pytest
 from sqlalchemy import select
@@ -98,7 +101,7 @@ def test_a_request_that_makes_no_sense_is_refused_with_a_pointer(context):
         assert (code, pointer) in {(problem.code, problem.pointer) for problem in error.value.problems}
 
 
-def test_ends_before_the_benchmark_was_made_are_warned_of(task):
+def test_ends_that_are_over_when_they_are_set_and_wide_margins_are_warned_of(task):
     def warned(caller=ORGANISER):
         return [(each["code"], each["pointer"]) for each in task.benchmark(caller)["warnings"]]
 
@@ -113,6 +116,19 @@ def test_ends_before_the_benchmark_was_made_are_warned_of(task):
     assert warned() == []
     task.patch(closes_at="2020-01-01T00:00:00+14:00", opens_at=None)
     assert warned() == [wanted]
+    task.patch(closes_at=None, leaderboard={"margin": 0.5})
+    assert warned() == [("wide-margin", "/leaderboard/margin")]
+    task.patch(leaderboard={"margin": 0.1})
+    later = task.context.now() + timedelta(days=3)
+    task.context = replace(task.context, now=lambda: later)
+    task.patch(closes_at=(later - timedelta(days=1)).isoformat())
+    assert warned() == [("closed-in-the-past", "/closes_at")]
+    task.patch(title="Another", closes_at=(later - timedelta(days=1)).isoformat())
+    assert warned() == [("closed-in-the-past", "/closes_at")]
+    task.patch(closes_at=later.isoformat())
+    task.context = replace(task.context, now=lambda: later + timedelta(days=1))
+    task.patch(title="After closing", closes_at=later.isoformat())
+    assert warned() == []
 
 
 def test_a_slug_is_taken_once_and_for_ever(task, context):

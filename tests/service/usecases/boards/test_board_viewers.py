@@ -50,6 +50,20 @@ def test_who_withdraws_the_pick_after_closing_has_no_row(board, pick):
     assert column(board.leaderboard(), "submission") == [other]
 
 
+def test_what_was_withdrawn_before_a_closing_was_set_into_the_past_is_not_late(board):
+    lyon = board.team()
+    sent = [board.scored(lyon, spoilt(wrong)) for wrong in (1, 5, 9)]
+    board.change(lyon, sent[0], withdrawn=True)
+    board.patch(closes_at=(board.context.now() - timedelta(days=1)).isoformat())
+    assert column(board.leaderboard(), "submission") == [sent[1]]
+    # nor does another time in the past pardon what was withdrawn late
+    start, hours = board.context.now(), count(1)
+    board.context = replace(board.context, now=lambda: start + timedelta(hours=next(hours)))
+    board.change(lyon, sent[1], withdrawn=True)
+    board.patch(closes_at=(start - timedelta(days=2)).isoformat())
+    assert board.leaderboard()["rows"] == []
+
+
 def test_an_erased_team_keeps_an_anonymous_row(two_teams):
     task = two_teams[0]
     erase_team(task.context, ORGANISER, SLUG, "prague")

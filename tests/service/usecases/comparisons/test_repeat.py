@@ -12,6 +12,7 @@ import pytest
 from click.testing import CliRunner
 from sqlalchemy import select
 
+import treescore
 from service.caller import Caller
 from service.store.packing import unpack
 from service.store.tables import owned_texts, texts
@@ -125,17 +126,34 @@ def test_the_command_prints_the_bytes_of_a_board_whose_rows_were_picked(task: Ta
     assert len(files.board()["pairs"]) == 6
 
 
-def test_sentences_that_are_left_out_are_warned_of(task: Task, files: Files) -> None:
-    parseval = [{"name": "parseval"}]
-    tree = "(TOP (S (NP (D a)) (VP (V b))))\n"
-    gold, failed = tree * 3, tree + "(())\n" * 2
-    task.make({**BENCHMARK, "format": "bracketed", "metrics": parseval, "main_score": "parseval", "errors": "exclude"},
+def test_sentences_that_are_left_out_win_no_claim_and_are_charged_in_the_warning(task: Task, files: Files) -> None:
+    long, short = "(TOP (S (NP (D a) (N b)) (VP (V c) (X d))))\n", "(TOP (S (NP (D a)) (VP (V b))))\n"
+    half = (long + short.replace("NP", "X")) * 10
+    old = (long.replace("(NP (D a) (N b)) (VP", "(D a) (VP (N b)") + short) * 10 + half
+    new = ("(TOP (S (N rubbish)))\n" + short) * 10 + half
+    gold = (long + short) * 20
+    task.make({**BENCHMARK, "format": "bracketed", "metrics": ["parseval"], "main_score": "parseval",
+               "errors": "exclude", "feedback": "scores", "leaderboard": {"margin": 0.01}},
               parts={"en": {"gold": gold}})  # fmt: skip
-    sent = [task.submit(task.team(team), output) for team, output in (("a", gold), ("b", failed))]
+    sent = [task.submit(task.team(team), output) for team, output in (("old", old), ("new", new))]
     task.settle()
     answer = files.asked(sent)
-    assert answer["question"]["covered"] == {sent[1]: "1/3"}
-    assert [f"{sent[1]} covers 1/3." in line for line in answer["warnings"]] == [True]
+    assert answer["question"]["covered"] == {sent[1]: "30/40"}
+    [pair] = answer["pairs"]
+    assert pair["difference"] * (1 if pair["a"] == sent[1] else -1) > 0.05
+    assert [pair["noninferiority"][each]["established"] for each in sent] == [True, False]
+    charged = treescore.score(
+        gold, {"old": old, "new": new}, {"name": "parseval", "params": {"errors": "zero"}}, format="bracketed"
+    )
+    figures = {name: f"{100 * charged[name]['parseval']:.2f}" for name in ("old", "new")}
+    assert f"is {sent[1]} {figures['new']}, {sent[0]} {figures['old']} (p" in answer["warnings"][0]
+    named = view_comparison(task.context, ORGANISER, answer["id"], "markdown").body.decode()
+    assert f"is new Parsing Group: biaffine-7 {figures['new']}, old" in named
+    first, last = task.leaderboard()["rows"]
+    assert (first["reason"], last["rank"], last["score"] > first["score"]) == (None, 2, True)
+    assert last["reason"].endswith(f"With `errors: zero`, which charges them, it has {figures['new']}.")
+    task.patch(feedback="rounded")
+    assert task.leaderboard()["rows"][1]["reason"] is None
 
 
 def test_a_pair_is_kept_only_while_as_many_others_are_read(task: Task, files: Files, monkeypatch: Any) -> None:

@@ -169,7 +169,9 @@ def test_a_submission_that_lacks_a_part_is_not_tested_where_errors_are_excluded(
         assert column(board, "team") == ["honest", "easy"]
         assert column(board, "tested") == [True, False]
         assert column(board, "rank_interval") == [[1, 2], None]
-        assert board["rows"][1]["reason"].startswith("without a scored output for: de, which the score leaves out")
+        reason = "without a scored output for: de, which the score leaves out"
+        charged = "With `errors: zero`, which charges them, it has 50.00."
+        assert board["rows"][1]["reason"] == f"{reason}. {charged}"
 
 
 def test_an_undefined_part_does_not_lift_the_mean(task):
@@ -188,6 +190,10 @@ def test_exclude_is_written_by_the_organiser_who_is_warned_and_incomplete_rows_r
     assert column(board, "score")[1] == 1.0
     assert column(board, "covered") == ["10/10", "1/10"]
     assert board["rows"][1]["reason"].startswith("ranks last")
+    for form in ("csv", "markdown", "latex"):
+        assert "`errors: zero`, which charges them, it has 10.00." in task.board(format=form).body.decode().replace(
+            "\\", ""
+        )
     (warning,) = task.benchmark()["warnings"]
     assert (warning["code"], warning["pointer"]) == ("errors-excluded", "/errors")
     assert task.benchmark(ANYONE)["warnings"] == []

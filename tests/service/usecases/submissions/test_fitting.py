@@ -51,7 +51,10 @@ def test_equal_outputs_of_two_teams_are_named_on_both_sides_by_part(task, contex
     own = task.scored(lyon, {"de": spoilt(3), "en": spoilt(4), "fr": spoilt(5)})
     # a part of another name is no copy, nor is one of a baseline, nor the same part sent again by one team
     task.scored(ORGANISER, {"de": spoilt(6)})
-    other = task.scored(oslo, {"de": spoilt(3), "en": spoilt(5), "fr": spoilt(5)})
+    # other bytes, the same annotation
+    hidden = f"# text = x\n{spoilt(5)}".replace("\t_\n", "\tSpaceAfter=No\n", 1)
+    other = task.scored(oslo, {"de": spoilt(3), "en": spoilt(5), "fr": hidden})
+    assert set(task.shown(oslo, other)["outputs"]["fr"]) == {"digest", "bytes", "sentences", "words"}
     task.scored(oslo, {"de": spoilt(6), "en": spoilt(5)})
     found = {each["team"]: each for each in report(context, ORGANISER, SLUG, PageQuery()).items}
     for team, one, another, submission in (("lyon", own, "oslo", other), ("oslo", other, "lyon", own)):
