@@ -127,7 +127,7 @@ def test_tables_name_who_is_not_worse_as_they_name_the_pair(task: Task, three, m
     with_test(monkeypatch)
     words = view_comparison(task.context, lyon, found["id"], "text").body.decode()
     names = f"lyon Parsing Group: biaffine-7 ({row})", f"lyon Parsing Group: biaffine-7 ({worse})"
-    assert f"{names[0]} not worse than {names[1]} by more than 0.25: shown (p 0.0120)." in words
+    assert f"{names[0]} not worse than {names[1]} by more than 0.25: shown (p 0.012)." in words
 
 
 def test_a_baseline_of_the_name_margin_is_told_apart(task: Task, three, monkeypatch) -> None:
