@@ -40,8 +40,8 @@ class Benchmark:
         title: for people.
         series: joins the phases of one shared task.
         settings: everything else that PATCH may change, checked and complete (see usecases.benchmarks.settings).
-        closing_set_at: when `closes_at` was last set, at first when the benchmark was created; if it was closed then,
-            when it had closed.
+        closed_from: the first moment at which it is closed: of a `closes_at` that was over when it was set, that moment
+            or when it had closed before; None for no end.
         created_at, updated_at: when the benchmark itself was created and last changed.
         version: counts its changes.
         board_version: counts changes of everything that its leaderboard shows.
@@ -53,7 +53,7 @@ class Benchmark:
     title: str
     series: str | None
     settings: dict[str, Any]
-    closing_set_at: datetime
+    closed_from: datetime | None
     created_at: datetime
     updated_at: datetime
     version: int
@@ -72,9 +72,9 @@ class Benchmark:
         return _time(self.settings["closes_at"])
 
     @property
-    def closed_from(self) -> datetime | None:
-        """Return the first moment at which it is closed, at the earliest when that was set; None for no end."""
-        return None if self.closes_at is None else max(self.closes_at + timedelta(seconds=1), self.closing_set_at)
+    def after_closing(self) -> datetime | None:
+        """Return the first moment after `closes_at`; None for no end."""
+        return None if self.closes_at is None else self.closes_at + timedelta(seconds=1)
 
     @property
     def leaderboard(self) -> LeaderboardSettings:
@@ -150,7 +150,7 @@ def change(db: Connection, benchmark: Benchmark) -> None:
             title=benchmark.title,
             series=benchmark.series,
             settings=json_text(benchmark.settings),
-            closing_set_at=benchmark.closing_set_at,
+            closed_from=benchmark.closed_from,
             updated_at=benchmark.updated_at,
             version=benchmarks.c.version + 1,
             board_version=benchmarks.c.board_version + 1,

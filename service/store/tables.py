@@ -251,7 +251,7 @@ benchmarks = Table(
     Column("title", Text, nullable=False),
     Column("series", String(64)),
     Column("settings", Text, nullable=False, comment="JSON: what PATCH may change"),
-    Column("closing_set_at", Utc, nullable=False, comment="when closes_at was last set"),
+    Column("closed_from", Utc, comment="first moment at which it is closed"),
     Column("created_at", Utc, nullable=False),
     Column("updated_at", Utc, nullable=False),
     Column("version", Integer, nullable=False, comment="counts changes of the benchmark itself"),

@@ -69,7 +69,9 @@ def create_benchmark(
     slug = request.id
     series = None if request.series is requests.MISSING else request.series
     revision_id = new_id("rev", now)
-    benchmark = Benchmark(slug, request.title, series, settings, now, now, now, 1, 1, None, None)
+    benchmark = Benchmark(slug, request.title, series, settings, None, now, now, 1, 1, None, None)
+    if benchmark.after_closing is not None:
+        benchmark = replace(benchmark, closed_from=max(benchmark.after_closing, now))
     first = Revision(slug, 1, revision_id, scoring, None, None, False, revisions.CHECKING, None, None, now, None)
     try:
         with context.store.write() as db:
@@ -154,8 +156,8 @@ def patch_benchmark(
             updated_at=now,
         )
         if changed.closes_at != benchmark.closes_at:
-            before = benchmark.closed_from if benchmark.closed(now) else None
-            changed = replace(changed, closing_set_at=before or now)
+            over = benchmark.closed_from if benchmark.closed(now) else now
+            changed = replace(changed, closed_from=over if changed.closed(now) else changed.after_closing)
         if changed.leaderboard["ladder"] != benchmark.leaderboard["ladder"] and submissions.exist(db, slug):
             raise Conflict(
                 "A ladder begins with the first submission, so that it cannot be set or removed afterwards.",

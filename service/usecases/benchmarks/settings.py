@@ -228,13 +228,13 @@ def time_warnings(benchmark: Benchmark) -> list[dict[str, object]]:
     if benchmark.closes_at is not None and benchmark.closes_at < made:
         detail = f"No team can submit: `closes_at` ({moment(benchmark.closes_at)}) {before}"
         problems.append(Problem(code="closed-from-the-start", pointer="/closes_at", detail=detail))
-    elif benchmark.closed(benchmark.closing_set_at):
-        at = moment(benchmark.closing_set_at.replace(microsecond=0))
+    elif benchmark.closed_from is not None and benchmark.closed_from != benchmark.after_closing:
+        at = moment(benchmark.closed_from.replace(microsecond=0))
         fix = "If that is not meant, check the year and the offset from UTC, and set a later time."
         if benchmark.private_share is not None:
             fix = "It shows the private share, so that no later time can be set: if that is not meant, make a new one."
         detail = (
-            f"`closes_at` ({moment(benchmark.closes_at)}) is earlier than the moment when the benchmark closed ({at}). "
+            f"`closes_at` ({moment(benchmark.closes_at)}) was over when it was set: the benchmark closed at {at}. "
             f"What teams sent or withdrew before that moment counts as before closing. {fix}"
         )
         problems.append(Problem(code="closed-in-the-past", pointer="/closes_at", detail=detail))

@@ -155,7 +155,7 @@ def _benchmarks() -> None:
         sa.Column("title", sa.Text, nullable=False),
         sa.Column("series", sa.String(64)),
         sa.Column("settings", sa.Text, nullable=False, comment="JSON: what PATCH may change"),
-        sa.Column("closing_set_at", MOMENT, nullable=False, comment="when closes_at was last set"),
+        sa.Column("closed_from", MOMENT, comment="first moment at which it is closed"),
         sa.Column("created_at", MOMENT, nullable=False),
         sa.Column("updated_at", MOMENT, nullable=False),
         sa.Column("version", sa.Integer, nullable=False, comment="counts changes of the benchmark itself"),

@@ -60,8 +60,14 @@ def test_what_was_withdrawn_before_a_closing_was_set_into_the_past_is_not_late(b
     start, hours = board.context.now(), count(1)
     board.context = replace(board.context, now=lambda: start + timedelta(hours=next(hours)))
     board.change(lyon, sent[1], withdrawn=True)
+    for closes_at in (start - timedelta(days=2), start + timedelta(hours=2)):
+        board.patch(closes_at=closes_at.isoformat())
+        assert board.leaderboard()["rows"] == []
+    assert [each["code"] for each in board.benchmark()["warnings"]] == ["closed-in-the-past"]
+    # whoever opens it again and then closes it in the past closes it anew
+    board.patch(closes_at=None)
     board.patch(closes_at=(start - timedelta(days=2)).isoformat())
-    assert board.leaderboard()["rows"] == []
+    assert column(board.leaderboard(), "submission") == [sent[2]]
 
 
 def test_an_erased_team_keeps_an_anonymous_row(two_teams):
