@@ -6,6 +6,7 @@ training runs of one system.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Protocol
@@ -404,9 +405,9 @@ def charge_errors(
 
 
 def charged_figure(value: float | None, *, percent: bool) -> str:
-    """Write a score with 4 significant digits, a share in percent."""
-    if value is None:
-        return "undefined"
+    """Write a score with 4 significant digits, a share in percent; a dash where it is undefined."""
+    if value is None or math.isnan(value):
+        return "–"
     rounded = float(f"{value:.4g}")
     return f"{100 * rounded:.2f}" if percent else f"{rounded:g}"
 

@@ -2,13 +2,22 @@
 
 from __future__ import annotations
 
+import math
+
 import pytest
 
 import treescore
 from treescore.api import Output
 from treescore.core.wording import DIFFERENT_SENTENCES
 from treescore.errors import InputError, TreescoreWarning
-from treescore.evaluation.report import System, asked_scores, evaluate_systems, problems_of_runs, runs_by_system
+from treescore.evaluation.report import (
+    System,
+    asked_scores,
+    charged_figure,
+    evaluate_systems,
+    problems_of_runs,
+    runs_by_system,
+)
 from treescore.evaluation.spec import parse_spec
 from treescore.render.text import text
 
@@ -143,6 +152,11 @@ def test_outputs_that_fail_where_they_are_bad_win_no_claim(metric: str, failed: 
     assert "new: of 40 sentences 10 " in printed
     same = treescore.compare("\n".join(gold) + "\n", {"a": texts["new"], "b": texts["new"]}, metric, format="bracketed")
     assert not any(DIFFERENT_SENTENCES in line for line in same.warnings)
+
+
+def test_an_undefined_figure_is_a_dash() -> None:
+    figures = [charged_figure(value, percent=True) for value in (None, math.nan, 0.5)]
+    assert figures == ["–", "–", "50.00"]
 
 
 def test_a_wide_margin_of_a_share_is_warned_of() -> None:
