@@ -233,7 +233,7 @@ class Scorer:
         checked: dict[str, dict[str, object]] = {}
         for done, part in enumerate(self.parts):
             note(done, len(self.parts), f"checking {part.name}")
-            result = self._part(part, outputs.get(part.name), "")
+            result = self._part(part, outputs.get(part.name), "", kept=False)
             if result.state == SCORED:
                 checked[part.name] = {"state": "valid", **result.sizes, "warnings": result.warnings}
             elif result.failure is not None:
@@ -265,13 +265,13 @@ class Scorer:
             self._blocks[part.name, share] = blocks_of_part(list(compress(names, rows)), int(rows.sum()))
         return self._blocks[part.name, share]
 
-    def _part(self, part: Part, text: Text | None, digest: str) -> PartResult:
-        """Score one part, if it has an output that can be scored."""
+    def _part(self, part: Part, text: Text | None, digest: str, *, kept: bool = True) -> PartResult:
+        """Score one part, if it has an output that can be scored; `kept` with what is only stored."""
         if text is None:
             return PartResult(MISSING)
         scored = PartResult(SCORED, digest=digest)
         try:
-            self._score(part, text, scored)
+            self._score(part, text, scored, kept=kept)
         except ScoringError as error:
             failure = Failure.of(error)
             if scored.sizes and any(map(policy_documents.is_misfit, failure.problems)):
@@ -282,7 +282,7 @@ class Scorer:
             return PartResult(FAILED, sizes=scored.sizes, annotation=scored.annotation, failure=failure, packed=own)
         return scored
 
-    def _score(self, part: Part, text: Text, scored: PartResult) -> None:
+    def _score(self, part: Part, text: Text, scored: PartResult, *, kept: bool) -> None:
         evaluation = self._evaluation(part)
         if self._split is None:  # else the units go by the draw too
             if _UNITS not in evaluation.kept:
@@ -309,7 +309,7 @@ class Scorer:
                 scored.warnings.append(warning)
             key = ArtifactKey(part.position, position, self.revision.number)
             scored.packed |= pack_outcome(key, entry, outcome, evaluation.gold, tokens=True)
-            if entry.leaves_out and ((outcome.status != OK) | ~outcome.answered).any():
+            if kept and entry.leaves_out and ((outcome.status != OK) | ~outcome.answered).any():
                 charged = evaluation.compare(system, self.scoring.spec.format, pointer, entries=[entry.charging])
                 scored.packed[key.name(CHARGED), 0] = pack_array(charged[entry.key].rows)
         marks = marks_of(self._asked_first, outcomes, evaluation.gold, system)

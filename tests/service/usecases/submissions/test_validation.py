@@ -16,6 +16,7 @@ from service.usecases.submissions.validation import validate
 from tests.fixtures.contexts import ORGANISER, give_up
 from tests.fixtures.requests import loaded
 from tests.fixtures.tasks import ONE_SENTENCE, OTHER_WORDS, RIGHT, SECOND_PART, SLUG, WRONG
+from treescore.evaluation.evaluate import Evaluation
 
 
 def asked(context, caller, output=RIGHT, key=None, **more):
@@ -39,6 +40,18 @@ class TestValidation:
         assert document["results"]["parts"]["en"] == {"state": "valid", "sentences": 2, "words": 6, "warnings": []}
         assert document["results"]["parts"]["de"] == {"state": "missing"}
         assert list_submissions(context, pair, SLUG, SubmissionsQuery(limit=10)).items == []
+
+    def test_what_errors_would_cost_is_counted_only_to_be_kept(self, task, context, monkeypatch):
+        compared, compare = [], Evaluation.compare
+        monkeypatch.setattr(Evaluation, "compare", lambda *a, **k: compared.append(1) or compare(*a, **k))
+        tree = "(S (A a) (B b))\n"
+        task.make(format="bracketed", metrics=["parseval"], main_score=None, errors="exclude",
+                  parts={"en": {"gold": tree * 2}})  # fmt: skip
+        lyon = task.team()
+        self.look(task, context, lyon, {"en": f"()\n{tree}"})
+        assert len(compared) == 1
+        task.scored(lyon, f"()\n{tree}")
+        assert len(compared) == 3
 
     def test_outputs_that_do_not(self, task, pair, context):
         results = self.look(task, context, pair, {"en": OTHER_WORDS, "de": SECOND_PART})["results"]
