@@ -469,10 +469,12 @@ ANNOTATION = "annotation"
 """Member of an output: the digest of what was read of it, equal where other bytes say the same."""
 
 
-def outputs_of_teams(db: Connection, benchmark_id: str, limit: int) -> list[tuple[str, str, dict[str, list[str]]]]:
+def outputs_of_teams(
+    db: Connection, benchmark_id: str, limit: int
+) -> list[tuple[str, str, dict[str, tuple[str, str | None]]]]:
     """List the newest submissions of teams, deleted ones included, oldest first: id, team, digests of each part.
 
-    Those are of its bytes, and of its annotation where it was read.
+    Those are of its bytes, and of its annotation, None where it was not read.
     """
     c = submissions.c
     query = (
@@ -486,8 +488,9 @@ def outputs_of_teams(db: Connection, benchmark_id: str, limit: int) -> list[tupl
             row.id,
             row.team_id,
             {
-                part: [of[name] for name in ("digest", ANNOTATION) if name in of]
+                part: (of["digest"], of.get(ANNOTATION))
                 for part, of in orjson.loads(row.outputs).items()
+                if "digest" in of
             },
         )
         for row in list(db.execute(query))[::-1]

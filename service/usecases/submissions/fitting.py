@@ -157,25 +157,31 @@ def _pairs(team_of: Mapping[str, str], asked: Sequence[Sequence[str]]) -> Counte
 
 
 def _equal_outputs(
-    outputs: Sequence[tuple[str, str, Mapping[str, Sequence[str]]]], names: Mapping[str, str]
+    outputs: Sequence[tuple[str, str, Mapping[str, tuple[str, str | None]]]], names: Mapping[str, str]
 ) -> tuple[Mapping[str, list[dict[str, Any]]], Counter[str]]:
     """Return the outputs of parts that another team sent too, by team: whose they are, and their number."""
+    # the same bytes have the same annotation, also where one of them has not been read
+    read = {
+        (part, digest): annotation
+        for _, _, digests in outputs
+        for part, (digest, annotation) in digests.items()
+        if annotation
+    }
     first: dict[tuple[str, str], dict[str, str]] = {}
     for submission, team, digests in outputs:
-        for output in ((part, digest) for part, of_part in digests.items() for digest in of_part):
-            first.setdefault(output, {}).setdefault(team, submission)
+        for part, (digest, _) in digests.items():
+            first.setdefault((part, read.get((part, digest), digest)), {}).setdefault(team, submission)
     found: defaultdict[str, dict[tuple[str, str], dict[str, Any]]] = defaultdict(dict)
-    copied: set[tuple[str, str, str]] = set()
+    number: Counter[str] = Counter()
     for (part, _), senders in first.items():
         if len(senders) > 1:
-            copied.update((team, part, own) for team, own in senders.items())
+            number.update(senders.keys())
             for team, own in senders.items():
                 for other, sent in list(senders.items())[: SHOWN + 1]:
                     if other != team and (len(found[team]) < SHOWN or (own, sent) in found[team]):
                         said = {"submission": own, "other_team": other, "other_team_name": names.get(other)}
                         pair = found[team].setdefault((own, sent), {**said, "other_submission": sent, "parts": []})
                         pair["parts"] += [] if part in pair["parts"] else [part]
-    number = Counter(team for team, _, _ in copied)
     return defaultdict(list, {team: list(pairs.values()) for team, pairs in found.items()}), number
 
 

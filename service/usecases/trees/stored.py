@@ -240,8 +240,9 @@ def _lines_of(treebank: trees.Treebank) -> IntArray:
 _STRINGS = (
     *("forms", "lemmas", "upos", "xpos", "feats", "deprels", "deps", "mwt_forms", "empty_ids", "empty_deps"),
     *("categories", "labels", "words", "tags", "functions", "word_functions", "morphs", "frames", "edge_labels"),
+    "odd_heads",
 )
-"""Attributes of treebanks that are numbers of strings."""
+"""Attributes of treebanks that are numbers of strings, and heads that are (`trees.ODD_HEAD`)."""
 _BESIDE = ("lines", "columns", "empty_lines", "misc", "mwt_misc", "expression_ids")
 """Attributes in which equal annotation may differ."""
 
@@ -257,6 +258,9 @@ def annotation_digest(treebank: trees.Treebank) -> str:
     whole = {each.name: getattr(treebank, each.name) for each in fields(treebank) if each.name not in _BESIDE}
     arrays = {name: value for name, value in whole.items() if isinstance(value, np.ndarray)}
     vocabulary = whole.get("vocabulary", trees.Vocabulary())
+    if isinstance(treebank, trees.DependencyTreebank):
+        arrays["odd_heads"] = np.where(treebank.heads <= trees.ODD_HEAD, trees.ODD_HEAD - treebank.heads, NOT_FOUND)
+        arrays["heads"] = np.maximum(treebank.heads, trees.ODD_HEAD)
     own = with_own_strings(arrays, [name for name in arrays if name in _STRINGS], vocabulary.strings)
     digest = hashlib.sha256(orjson.dumps([*own.strings]))
     for name, values in own.arrays.items():

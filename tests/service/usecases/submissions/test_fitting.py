@@ -12,9 +12,13 @@ from service.schemas.submissions import SubmissionRequest
 from service.usecases.submissions.fitting import report
 from service.usecases.submissions.submissions import delete_submission
 from service.usecases.submissions.validation import validate
+from service.usecases.trees.stored import annotation_digest
 from tests.fixtures.contexts import ORGANISER, SCORER
 from tests.fixtures.requests import loaded
 from tests.fixtures.tasks import LONG, ONE_SENTENCE, SLUG, Task, once, spoilt
+from treescore.core.registry import make_format
+from treescore.core.text import DEFAULT_LIMITS
+from treescore.core.trees import Vocabulary
 
 
 @once
@@ -63,6 +67,24 @@ def test_equal_outputs_of_two_teams_are_named_on_both_sides_by_part(task, contex
             "submission": one, "other_team": another, "other_team_name": f"{another} Parsing Group",
             "other_submission": submission, "parts": ["de", "fr"],
         }]  # fmt: skip
+
+
+def test_the_same_annotation_in_other_bytes_is_equal_once_on_both_sides(task, context, lyon):
+    oslo = task.team("oslo")
+    for caller, output in ((lyon, spoilt(3)), (lyon, f"# again\n{spoilt(3)}"), (oslo, f"# again\n{spoilt(3)}")):
+        task.scored(caller, output)
+    task.submit(task.team("bergen"), f"# again\n{spoilt(3)}")  # not read yet: the bytes tell
+    found = report(context, ORGANISER, SLUG, PageQuery()).items
+    assert {each["team"]: each["equal_parts"] for each in found} == {"lyon": 1, "oslo": 1, "bergen": 1}
+
+
+def test_heads_that_are_no_plain_numbers_are_annotation_whatever_gold_was_read_before():
+    def digest(head, *before):
+        text = f"1\ta\t_\tX\tX\t_\t{head}\tdep\n\n".encode()
+        vocabulary = Vocabulary.of_strings(["", *before])
+        return annotation_digest(make_format("conllx", {}).read(text, vocabulary, DEFAULT_LIMITS))
+
+    assert digest("02") == digest("02", "of gold") != digest("03")
 
 
 def test_who_jumps_and_who_copies_stand_above_all_others(task, context, lyon):
