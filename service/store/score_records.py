@@ -231,10 +231,11 @@ def artifact_name(revision: int, kind: str, part: int, metric: int) -> str:
     """Name an artifact of one part and one metric entry, both by position.
 
     Kinds: `counts` (array, one row a sentence; zeros for a part that is missing or failed), `counts/charged` (the same
-    under `errors: zero`, where the entry leaves sentences out and some of these are), `columns` (items without
-    scores and counts, in pages numbered by their first item), `groupings` (slices), `tokens` (offsets of tokens by
-    sentence, and `tokens/<score>`, their bits, where a score says of each token whether it is right). Trees have no
-    metric: `r1/trees/0` and others, see usecases.trees.writing. Readers: usecases.scoring.results.
+    under `errors: zero`, where the entry leaves sentences out and some of these are; beside them `counts/answered`,
+    which are not), `columns` (items without scores and counts, in pages numbered by their first item), `groupings`
+    (slices), `tokens` (offsets of tokens by sentence, and `tokens/<score>`, their bits, where a score says of each
+    token whether it is right). Trees have no metric: `r1/trees/0` and others, see usecases.trees.writing. Readers:
+    usecases.scoring.results.
     """
     return f"r{revision}/{kind}/{part}/{metric}"
 
@@ -356,13 +357,6 @@ def scored_ids(db: Connection, revision: int, submission_ids: Sequence[str]) -> 
     return set(db.scalars(query))
 
 
-def covered(db: Connection, submission_ids: Sequence[str], revision: int) -> dict[str, Sequence[int]]:
-    """Return the sentences with a scored output of submissions, part by part."""
-    c = scores.c
-    query = select(c.submission_id, c.covered).where(c.submission_id.in_(list(submission_ids)), c.revision == revision)
-    return {row.submission_id: orjson.loads(row.covered) for row in db.execute(query)}
-
-
 def last_made(db: Connection, revision: int, submission_ids: Collection[str]) -> datetime | None:
     """Return when the last of the submissions was scored under a revision; None where none is."""
     made = select(func.max(scores.c.created_at, type_=scores.c.created_at.type))
@@ -373,6 +367,8 @@ def last_made(db: Connection, revision: int, submission_ids: Collection[str]) ->
 
 CHARGED = "counts/charged"
 """The kind of counts with what an output lacks, where a metric entry leaves that out."""
+ANSWERED = "counts/answered"
+"""The kind of artifact beside them that says which sentences are not left out, bool (n,)."""
 
 
 def counts(

@@ -36,17 +36,7 @@ _ANSWER: Mapping[str, Json] = {
         "untested": {"type": "array", "items": {"type": "object", "required": ["name", "reason"]}},
         "question": {
             "type": "object",
-            "required": [
-                "format",
-                "transforms",
-                "metric",
-                "charged",
-                "picked",
-                "parts",
-                "systems",
-                "missing",
-                "covered",
-            ],
+            "required": ["format", "transforms", "metric", "charged", "picked", "parts", "systems", "missing"],
             "properties": {
                 "parts": {
                     "type": "array",
@@ -74,7 +64,6 @@ _ANSWER: Mapping[str, Json] = {
                     },
                 },
                 "missing": {"type": "object", "additionalProperties": {"type": ["array", "null"]}},
-                "covered": {"type": "object", "additionalProperties": {"type": "string"}},
             },
         },
     },
@@ -88,13 +77,15 @@ class _Scored:
 
     Attributes:
         counts: submission -> of each part the counts that are compared.
-        charged: the same with what an output lacks, where some submissions do not cover every sentence.
+        charged: the same with what an output lacks, where the score leaves that out.
+        answered: submission -> of each part the compared sentences that its score covers.
         tokens: submission -> of each part right or wrong of each token.
         documents: of the sentences of each part, with which of them are compared.
     """
 
     counts: dict[str, list[Counts]]
     charged: dict[str, list[Counts]]
+    answered: dict[str, list[BoolArray]]
     tokens: dict[str, list[TokenBits | None]]
     documents: list[tuple[Sequence[str | None] | None, BoolArray]] = field(default_factory=list)
 
@@ -127,14 +118,18 @@ def _answer(shown: Mapping[str, Json], subject: benchmark.Subject, scored: _Scor
         for name, parts in question["missing"].items()
     }
     candidates: list[Candidate] = []
-    charged: list[Candidate] = []
+    charged = benchmark.Charged([], {}) if subject.entry.leaves_out else None
     with_errors = partial(scored.joined, charged=True)
     for row in question["systems"]:
         tokens = benchmark.joined_tokens(scored.tokens[row["name"]]) if subject.settings.unit == "token" else None
         found = benchmark.candidate_of(row, scored.joined, lacking, tokens)
         candidates += [] if found is None else [found[0]]
-        found = benchmark.candidate_of(row, with_errors, lacking, tokens) if question["covered"] else None
-        charged += [] if found is None else [found[0]]
+        found = None if charged is None else benchmark.candidate_of(row, with_errors, lacking, tokens)
+        if charged is not None and found is not None:
+            charged.candidates.append(found[0])
+            charged.answered[row["name"]] = [
+                np.concatenate(scored.answered[run]) for run in (row["name"], *row["runs"])
+            ]
     seeds = Seeds(bytes.fromhex(shown["seed_root"])) if "seed_root" in shown else None
     compared = {row["name"] for row in question["systems"]}
     untested = [each for each in shown["untested"] if each["name"] not in compared]
@@ -156,18 +151,26 @@ def _scored_submissions(
         ScoringError: a text is missing, is not that of the comparison, or cannot be scored.
     """
     names = benchmark.submissions_of(question["systems"])
-    scored = _Scored({name: [] for name in names}, {name: [] for name in names}, {name: [] for name in names})
+    scored = _Scored(
+        counts={name: [] for name in names},
+        charged={name: [] for name in names},
+        answered={name: [] for name in names},
+        tokens={name: [] for name in names},
+    )
     alone = len(question["parts"]) == 1
     for part in question["parts"]:
         evaluation = _evaluation(part, spec, gold, limits, alone=alone)
         sentences = _chosen(part, len(evaluation.gold))
         scored.documents.append((documents_of(evaluation), sentences))
         for name in names:
-            rows, bits = _counts(question, subject, evaluation, part["name"], name, outputs / name, alone=alone)
+            rows, answered, bits = _counts(
+                question, subject, evaluation, part["name"], name, outputs / name, alone=alone
+            )
             scored.counts[name].append(rows[sentences][:, subject.columns.positions])
-            if question["covered"]:
+            scored.answered[name].append(answered[sentences])
+            if subject.entry.leaves_out:
                 charging = subject.charging
-                rows, _ = _counts(
+                rows, _, _ = _counts(
                     {**question, "charged": True}, charging, evaluation, part["name"], name, outputs / name, alone=alone
                 )
                 scored.charged[name].append(rows[sentences][:, charging.columns.positions])
@@ -191,19 +194,20 @@ def _counts(
     folder: Path,
     *,
     alone: bool,
-) -> tuple[Counts, TokenBits | None]:
-    """Return the counts of one output, with the tokens of the score; of a missing one what it costs."""
+) -> tuple[Counts, BoolArray, TokenBits | None]:
+    """Return the counts of one output, what the score covers of it, and its tokens; of a missing one what it costs."""
     entry = subject.entry
     missing = question["missing"].get(name, ())
     if missing is None or part in missing:
+        answered = np.full(len(evaluation.gold), missing is None)
         if missing is not None and question["charged"]:
-            return _stored(evaluation.absent(entry)), None
-        return np.zeros((len(evaluation.gold), len(entry.metric.table.count_names)), np.int64), None
+            return _stored(evaluation.absent(entry)), answered, None
+        return np.zeros((len(evaluation.gold), len(entry.metric.table.count_names)), np.int64), answered, None
     fix = f"Put the output of {name} for the part {part} there."
     text = _part_text(evaluation.spec, folder, part, fix, alone=alone)
     choice, pointer = evaluation.spec.format, str(folder / part)
     outcome = evaluation.compare(evaluation.read(text, choice, pointer), choice, pointer, entries=[entry])[entry.key]
-    return _stored(outcome.rows), outcome.tokens.get(subject.score.name)
+    return _stored(outcome.rows), outcome.answered, outcome.tokens.get(subject.score.name)
 
 
 def _stored(counts: Counts) -> Counts:

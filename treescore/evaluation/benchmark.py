@@ -13,7 +13,7 @@ from treescore.core.arrays import BoolArray, Counts, IntArray
 from treescore.core.params import Json
 from treescore.core.registry import TokenBits
 from treescore.core.scores import Score
-from treescore.evaluation.report import charge_errors, find_score, margin_warnings
+from treescore.evaluation.report import charge_errors, find_score, left_out, margin_warnings
 from treescore.evaluation.spec import Entry, FormatChoice, Spec, parse_spec
 from treescore.significance import Candidate, PooledParts, Seeds, Settings, compare
 
@@ -70,8 +70,18 @@ class QuestionDocument(TypedDict):
     systems: list[RowDocument]
     missing: dict[str, list[str] | None]
     """Parts without a scored output, by submission; null where no part was scored, which costs nothing."""
-    covered: dict[str, str]
-    """Sentences with a scored output, as `59/60`, by submission, where the others are left out of its scores."""
+
+
+class Charged(NamedTuple):
+    """What is compared where sentences without a usable output are left out of the scores.
+
+    Attributes:
+        candidates: with the counts of `Subject.charging`.
+        answered: of each run of each candidate the sentences that its score covers, bool (n,).
+    """
+
+    candidates: list[Candidate]
+    answered: dict[str, list[BoolArray]]
 
 
 class Columns(NamedTuple):
@@ -140,7 +150,7 @@ class Subject:
         untested: Sequence[Mapping[str, str]],
         question: QuestionDocument,
         earlier: Sequence[Mapping[str, Json]] = (),
-        charged: Sequence[Candidate] = (),
+        charged: Charged | None = None,
     ) -> dict[str, Json]:
         """Compare candidates and return the answer that the service stores.
 
@@ -151,7 +161,7 @@ class Subject:
             untested: further submissions, with the reason why they are not compared.
             question: is part of the answer.
             earlier: answers about other submissions; what they have of the same pairs is not computed again.
-            charged: the candidates with the counts of `charging`, where some of them do not cover every sentence.
+            charged: the same candidates with errors charged, where the entry leaves them out.
 
         Raises:
             InputError: the data lack the unit of the question.
@@ -161,11 +171,9 @@ class Subject:
             document |= {"seed_commitment": seeds.commitment, "seed_root": seeds.root.hex()}
         document["untested"] += untested
         document["warnings"] += margin_warnings(self.address, self.score, self.settings.margin)
-        if charged:
-            left = {candidate.name: 0 for candidate in candidates}
-            for name, (scored, _, total) in ((name, of.partition("/")) for name, of in question["covered"].items()):
-                left[name] = int(total) - int(scored)
-            with_errors = _compared(self.charging, charged, documents, seeds)
+        left = {} if charged is None else left_out(charged.answered)
+        if charged is not None and left:
+            with_errors = _compared(self.charging, charged.candidates, documents, seeds)
             charge_errors(document, with_errors, left, percent=self.score.is_share)
         if not self.picked:
             picking = OF_PRIVATE_SHARE if self.share == PRIVATE else UNSELECTED
@@ -287,7 +295,6 @@ def question_document(
     parts: Sequence[PartDocument],
     rows: Sequence[RowDocument],
     missing: Mapping[str, list[str] | None],
-    covered: Mapping[str, str],
     *,
     charged: bool,
     picked: bool,
@@ -303,7 +310,6 @@ def question_document(
         "parts": list(parts),
         "systems": list(rows),
         "missing": {name: of_it for name, of_it in missing.items() if name in used},
-        "covered": {row["name"]: covered[row["name"]] for row in rows if row["name"] in covered},
     }
 
 

@@ -13,7 +13,7 @@ from typing import Protocol
 
 import numpy as np
 
-from treescore.core.arrays import FloatArray, IntArray
+from treescore.core.arrays import BoolArray, FloatArray, IntArray
 from treescore.core.params import Json
 from treescore.core.registry import ItemInfo, Outcome, Text
 from treescore.core.scores import Score
@@ -363,13 +363,14 @@ def compare_outcomes(
             system["sentences"] = sentences_document([scored[run] for run in members[system["name"]]])
         compared["warnings"] = [*warning_lines(warnings_of_metric(warnings, entry.key)), *compared["warnings"]]
         compared["warnings"] += margin_warnings(address, score, settings.margin)
-        if entry.leaves_out and any((each.answered != scored[0].answered).any() for each in scored):
+        answered = {name: [scored[run].answered for run in runs] for name, runs in members.items()}
+        left = left_out(answered) if entry.leaves_out else {}
+        if left:
             charging = entry.charging
             charged = compared_by(address, charging, score, [
                 evaluation.compare(treebank, system.format, system.pointer, system.name, [charging])[entry.key]
                 for system, treebank in zip(systems, treebanks, strict=True)
             ])  # fmt: skip
-            left = {name: sum(int((~scored[run].answered).sum()) for run in runs) for name, runs in members.items()}
             charge_errors(compared, charged, left, percent=score.is_share)
         compared["signature"] = {**compared["signature"], **asked_document(entry, evaluation.spec.format, formats)}
         compared["command"] = comparison_command(
@@ -386,6 +387,18 @@ def compare_outcomes(
 _NAMED = 10
 
 
+def left_out(answered: Mapping[str, Sequence[BoolArray]]) -> dict[str, int]:
+    """Return how many sentences the runs of each system lack; nothing where all runs of all systems lack the same.
+
+    Args:
+        answered: of each run of each system, the sentences that its score covers, bool (n,).
+    """
+    every = [run for runs in answered.values() for run in runs]
+    if all(np.array_equal(run, every[0]) for run in every):
+        return {}
+    return {name: sum(int((~run).sum()) for run in runs) for name, runs in answered.items()}
+
+
 def charge_errors(
     compared: dict[str, Json], charged: Mapping[str, Json], left: Mapping[str, int], *, percent: bool
 ) -> None:
@@ -396,7 +409,7 @@ def charge_errors(
     Args:
         compared: the comparison in which sentences are left out; changed.
         charged: the same with `errors` zero.
-        left: how many sentences of each system are left out.
+        left: how many sentences of each system are left out (`left_out`).
         percent: whether the score is shown in percent.
     """
     compared["warnings"].insert(0, _different_sentences(charged, left, percent=percent))

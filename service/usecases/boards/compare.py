@@ -33,7 +33,7 @@ from service.store import artifacts, benchmarks, boards, comparisons, runs, scor
 from service.store.benchmarks import Benchmark
 from service.store.comparisons import Considered, Question
 from service.store.packing import unpack_values
-from service.store.score_records import CHARGED, artifact_name
+from service.store.score_records import ANSWERED, CHARGED, artifact_name
 from service.store.submissions import BoardEntry
 from service.usecases.boards.board import (
     BOARD_SETTINGS,
@@ -53,12 +53,12 @@ from service.usecases.boards.board import (
 )
 from service.usecases.scoring.config import counts_shown
 from service.usecases.scoring.gold import GOLD, items_name, names_of
-from service.usecases.scoring.results import coverage_of
 from service.usecases.scoring.shares import share_rows, split_of, stored_documents
 from treescore.core.arrays import BoolArray, Counts
 from treescore.core.params import Json
 from treescore.core.registry import TokenBits
 from treescore.evaluation.benchmark import (
+    Charged,
     PartDocument,
     RowDocument,
     Subject,
@@ -267,7 +267,8 @@ def compare_submissions(
         parts = _compared_parts(db, board, chosen)
     lacking = positions_of(board, missing)
     untested = untestable(board, missing_parts(asked, lacking), subject.settings)
-    candidates, charged, rows = [], [], []
+    candidates, rows = [], []
+    charged = Charged([], {}) if subject.entry.leaves_out else None
     for row in asked:
         name = row["name"]
         if name in untested:
@@ -276,21 +277,18 @@ def compare_submissions(
             tokens = _tokens(db, board, name, chosen) if subject.settings.unit == "token" else None
             read = partial(_counts, db, board, subject, chosen)
             found = candidate_of(row, read, lacking, tokens)
+            with_errors = None if charged is None else candidate_of(row, partial(read, charged=True), lacking, tokens)
+            if charged is not None and with_errors is not None:
+                charged.candidates.append(with_errors[0])
+                runs = (name, *with_errors[1]["runs"])
+                charged.answered[name] = [_answered(db, board, chosen, run) for run in runs]
         if found is None:
             untested[name] = COUNTS_DELETED
         else:
             candidates.append(found[0])
             rows.append(found[1])
-    covered: Mapping[str, str] = {}
-    if subject.entry.leaves_out:
-        with context.store.read() as db:
-            covered = _incomplete(db, board, rows)
-            read = partial(_counts, db, board, subject, chosen, charged=True)
-            for row, candidate in zip(rows if covered else (), candidates, strict=False):
-                found = candidate_of(row, read, lacking, candidate.tokens)
-                charged += [] if found is None else [found[0]]
     record = question_document(
-        board.scoring.spec.format, subject.entry, parts, rows, missing, covered,
+        board.scoring.spec.format, subject.entry, parts, rows, missing,
         charged=board.scoring.charges(subject.entry), picked=subject.picked,
     )  # fmt: skip
     further = [{"name": each, "reason": reason} for each, reason in untested.items()]
@@ -301,19 +299,6 @@ def compare_submissions(
             for part, sentences in zip(board.chosen_parts, chosen, strict=True)
         )
     return subject.answer(candidates, documents, seeds, further, record, known, charged)
-
-
-def _incomplete(db: Connection, board: Board, rows: Sequence[RowDocument]) -> dict[str, str]:
-    """Return the coverage of rows that do not cover every sentence of the chosen parts; of runs that of the least."""
-    known = score_records.covered(db, submissions_of(rows), board.revision.number)
-    names = frozenset(board.chosen_names)
-    found = {}
-    for row in rows:
-        of_runs = (coverage_of(known.get(each), board.parts, names) for each in (row["name"], *row["runs"]))
-        least = min(filter(None, of_runs), key=lambda each: each.scored, default=None)
-        if least is not None and not least.complete:
-            found[row["name"]] = str(least)
-    return found
 
 
 def board_behind(db: Connection, question: Question) -> Board:
@@ -415,6 +400,17 @@ def _counts(
         rows.append(usual_rows if other is None else other[sentences][:, positions])
     # a metric's counts are integers in every part, or real numbers in every part
     return np.concatenate(rows)  # type: ignore[return-value]
+
+
+def _answered(db: Connection, board: Board, chosen: Sequence[BoolArray], submission: str) -> BoolArray:
+    """Read which of the chosen sentences the score of a submission covers: all, unless it is stored."""
+    metric = board.scoring.spec.entries.index(board.scored_by[0])
+    names = [artifact_name(board.revision.number, ANSWERED, part.position, metric) for part in board.chosen_parts]
+    bodies = artifacts.get_all(db, submission, names)
+    return np.concatenate([
+        np.ones(int(sentences.sum()), np.bool_) if body is None else unpack_values(body).astype(np.bool_)[sentences]
+        for body, sentences in zip(bodies, chosen, strict=True)
+    ])  # fmt: skip
 
 
 def charged_scores(db: Connection, board: Board, entries: Iterable[BoardEntry]) -> dict[str, float]:

@@ -20,9 +20,9 @@ from service.monitoring import span
 from service.policy import documents as policy_documents
 from service.requests import MACRO, PRIVATE, PUBLIC
 from service.store import benchmarks, revisions, texts
-from service.store.packing import pack_array, pack_with_head, unpack_with_head
+from service.store.packing import pack_array, pack_values, pack_with_head, unpack_with_head
 from service.store.revisions import Part, Revision
-from service.store.score_records import CHARGED, Figures, Layout, PackedArtifacts, PrivateFigures, ScoreRecord
+from service.store.score_records import ANSWERED, CHARGED, Figures, Layout, PackedArtifacts, PrivateFigures, ScoreRecord
 from service.store.submissions import ANNOTATION, Submission
 from service.usecases.runs import Failure
 from service.usecases.scoring.config import ScoringConfig, scoring_config
@@ -312,6 +312,7 @@ class Scorer:
             if kept and entry.leaves_out and ((outcome.status != OK) | ~outcome.answered).any():
                 charged = evaluation.compare(system, self.scoring.spec.format, pointer, entries=[entry.charging])
                 scored.packed[key.name(CHARGED), 0] = pack_array(charged[entry.key].rows)
+                scored.packed[key.name(ANSWERED), 0] = pack_values(outcome.answered)
         marks = marks_of(self._asked_first, outcomes, evaluation.gold, system)
         scored.packed |= pack_marks(trees, marks, evaluation.gold, system)
         answered = np.logical_and.reduce([outcome.answered for outcome in outcomes.values()])
@@ -352,6 +353,7 @@ class Scorer:
             result.packed[key.name("counts"), 0] = pack_array(rows)
             if charge and entry.leaves_out:
                 result.packed[key.name(CHARGED), 0] = pack_array(self._absent_rows(part, entry.charging))
+                result.packed[key.name(ANSWERED), 0] = pack_values(np.zeros(len(rows), np.bool_))
 
     def _absent_rows(self, part: Part, entry: Entry) -> Counts:
         """Return what the sentences of a part count against a missing output."""

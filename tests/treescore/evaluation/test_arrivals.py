@@ -68,7 +68,7 @@ def rows_of(sent: list[tuple[int, int]], withdrawn: set[int]) -> tuple[list[RowD
 
 def answer(subject: Subject, rows: list[RowDocument], candidates: list[Candidate], *earlier: Any) -> dict[str, Json]:
     known = [still_answered(each, rows) for each in earlier]
-    return subject.answer(candidates, None, Seeds(b"root"), [], {"systems": rows, "covered": {}}, known)
+    return subject.answer(candidates, None, Seeds(b"root"), [], {"systems": rows}, known)
 
 
 EVENTS = st.lists(

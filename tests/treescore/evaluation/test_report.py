@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 
+import numpy as np
 import pytest
 
 import treescore
@@ -15,6 +16,7 @@ from treescore.evaluation.report import (
     asked_scores,
     charged_figure,
     evaluate_systems,
+    left_out,
     problems_of_runs,
     runs_by_system,
 )
@@ -157,6 +159,12 @@ def test_outputs_that_fail_where_they_are_bad_win_no_claim(metric: str, failed: 
 def test_an_undefined_figure_is_a_dash() -> None:
     figures = [charged_figure(value, percent=True) for value in (None, math.nan, 0.5)]
     assert figures == ["–", "–", "50.00"]
+
+
+def test_what_all_runs_lack_is_not_left_out_and_what_some_lack_is_the_sum() -> None:
+    whole, one, other = (np.array(each, np.bool_) for each in ([1, 1, 1], [0, 1, 1], [1, 0, 0]))
+    assert left_out({"a": [one, one], "b": [one]}) == left_out({}) == {}
+    assert left_out({"a": [one, other], "b": [whole]}) == {"a": 3, "b": 0}
 
 
 def test_a_wide_margin_of_a_share_is_warned_of() -> None:

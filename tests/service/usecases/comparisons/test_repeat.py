@@ -22,6 +22,7 @@ from tests.fixtures.contexts import NOON, ORGANISER
 from tests.fixtures.tasks import ANYONE, BENCHMARK, LONG, TWO_PARTS, Task, column, once, spoilt
 from treescore.cli.main import main
 from treescore.core.registry import FORMATS
+from treescore.core.wording import DIFFERENT_SENTENCES
 from treescore.evaluation.benchmark import COMMAND, UNSELECTED
 
 OTHER = LONG.replace("She\tshe", "He\the")
@@ -138,7 +139,7 @@ def test_sentences_that_are_left_out_win_no_claim_and_are_charged_in_the_warning
     sent = [task.submit(task.team(team), output) for team, output in (("old", old), ("new", new))]
     task.settle()
     answer = files.asked(sent)
-    assert answer["question"]["covered"] == {sent[1]: "30/40"}
+    assert f"left out, 10 of {sent[1]}, 0 of {sent[0]}." in answer["warnings"][0]
     [pair] = answer["pairs"]
     assert pair["difference"] * (1 if pair["a"] == sent[1] else -1) > 0.05
     assert [pair["noninferiority"][each]["established"] for each in sent] == [True, False]
@@ -154,6 +155,37 @@ def test_sentences_that_are_left_out_win_no_claim_and_are_charged_in_the_warning
     assert last["reason"].endswith(f"With `errors: zero`, which charges them, it has {figures['new']}.")
     task.patch(feedback="rounded")
     assert task.leaderboard()["rows"][1]["reason"] is None
+
+
+def test_only_compared_sentences_that_one_output_lacks_under_the_metric_are_warned_of(task: Task, files: Files) -> None:
+    gold = [f"1\tdog{n}\t_\tN\t_\t_\t2\tnsubj\t2:nsubj\t_\n2\tbarks\t_\tV\t_\t_\t0\troot\t0:root\t_\n\n"
+            for n in range(96)]  # fmt: skip
+    task.make(metrics=["dependency_relations", "enhanced"], main_score=None, errors="exclude", feedback="scores",
+              parts={"en": {"gold": "".join(gold)}}, closes_at="2026-11-09T12:00:00Z",
+              leaderboard={"split": {"private": 0.5}})  # fmt: skip
+
+    def sent(team: str, lacking: list[int]) -> str:
+        changed = [tree.replace("2:nsubj", "_").replace("0:root", "_") if at in lacking else tree
+                   for at, tree in enumerate(gold)]  # fmt: skip
+        return task.submit(task.team(team), "".join(changed).replace("nsubj", "obj", 2 + len(team)))
+
+    def warned(*submissions: str, **score: str) -> list[str]:
+        found = files.asked([*submissions], **score)["warnings"]
+        return [each for each in found if each.startswith(DIFFERENT_SENTENCES)]
+
+    first = [sent("lyon", []), sent("oslo", [90])]
+    task.settle()
+    [part] = files.asked(first)["question"]["parts"]
+    public = [at - 1 for at in part["chosen"] if at > 5]
+    private = [at for at in range(5, 96) if at + 1 not in part["chosen"]]
+    ids = [sent("riga", private[:3]), sent("bergen", public[:2]), sent("prague", [*public[:2], *private[:5]])]
+    task.settle()
+    # another metric lacks them; only the other share does; both lack the same
+    assert not warned(first[0], ids[1], score="dependency_relations")
+    assert not warned(first[0], ids[0], score="enhanced")
+    assert not warned(*ids[1:], score="enhanced")
+    [warning] = warned(first[0], ids[2], score="enhanced")
+    assert f"left out, 2 of {ids[2]}, 0 of {first[0]}." in warning
 
 
 def test_a_pair_is_kept_only_while_as_many_others_are_read(task: Task, files: Files, monkeypatch: Any) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 import io
+from contextlib import contextmanager
 from dataclasses import replace
 from typing import Any
 
@@ -11,10 +12,13 @@ import pytest
 
 from service.policy.figures import rounded_score
 from service.requests import SubmissionItemsQuery
-from service.store import score_records
+from service.store import artifacts, score_records
+from service.store.database import Store
+from service.usecases.boards import compare
 from service.usecases.submissions.results import submission_items
 from tests.fixtures.contexts import ORGANISER
 from tests.fixtures.tasks import ANYONE, SLUG, Task, column
+from treescore.core.wording import DIFFERENT_SENTENCES
 
 SENTENCES = [
     f"(S (NP (DT the) (NN dog{number})) (VP (VBZ barks) (PP (IN at) (NP (NN night)))))\n" for number in range(10)
@@ -197,6 +201,30 @@ def test_exclude_is_written_by_the_organiser_who_is_warned_and_incomplete_rows_r
     (warning,) = task.benchmark()["warnings"]
     assert (warning["code"], warning["pointer"]) == ("errors-excluded", "/errors")
     assert task.benchmark(ANYONE)["warnings"] == []
+
+
+def test_counts_that_are_deleted_while_they_are_read_fail_no_comparison(task, monkeypatch):
+    teams_with(task, {"honest": HONEST, "attack": one_good("()\n")}, errors="exclude")
+    ids = column(task.leaderboard(), "submission")
+    seen, counts, read = [], compare._counts, Store.read
+
+    def noted(db, board, subject, chosen, submission, *more, **charged):
+        seen.append(submission)
+        return counts(db, board, subject, chosen, submission, *more, **charged)
+
+    @contextmanager
+    def then_deleted(store):
+        with read(store) as db:
+            yield db
+        while seen:
+            with store.write() as db:
+                artifacts.drop(db, [seen.pop()])
+
+    monkeypatch.setattr(compare, "_counts", noted)
+    monkeypatch.setattr(Store, "read", then_deleted)
+    document = task.compared(submissions=ids, shuffles=1000)
+    assert (document["state"], len(document["pairs"])) == ("succeeded", 1)
+    assert document["warnings"][0].startswith(DIFFERENT_SENTENCES)
 
 
 def test_a_team_is_shown_by_its_complete_submission_where_errors_are_excluded(task):
