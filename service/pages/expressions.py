@@ -26,6 +26,7 @@ class Expression:
         state: what of it is right, one of the words above; empty where that is not shown.
         gold, output: the categories that each side gives it, empty where it lacks the expression or that is not shown.
         places: of its words, from 0.
+        ids: their numbers in the text.
         form: its words.
     """
 
@@ -33,12 +34,8 @@ class Expression:
     gold: str
     output: str
     places: Sequence[int]
+    ids: Sequence[str]
     form: str
-
-    @property
-    def numbers(self) -> str:
-        """The numbers of its words."""
-        return " ".join(str(place + 1) for place in self.places)
 
     @property
     def label(self) -> str:
@@ -64,13 +61,13 @@ class Expressions:
     said: Sequence[str]
 
 
-def expressions_of(tree: Tree, gold_lacks: Callable[[], Collection[frozenset[int]] | None]) -> Expressions | None:
+def expressions_of(tree: Tree, gold_lacks: Callable[[], Collection[frozenset[str]] | None]) -> Expressions | None:
     """Return the expressions of a sentence as far as they are shown; None of texts without any.
 
     Args:
         tree: a document of the API.
-        gold_lacks: gives the words of those of the output that gold lacks, None where that is not shown; asked for only
-            where gold is not.
+        gold_lacks: gives the numbers of the words of those of the output that gold lacks, None where that is not shown;
+            asked for only where gold is not.
     """
     if "expressions" not in tree:
         return None
@@ -85,14 +82,22 @@ def expressions_of(tree: Tree, gold_lacks: Callable[[], Collection[frozenset[int
         lacking = own.keys() - gold.keys()
     elif own:
         found = gold_lacks()
-        lacking = None if found is None else {each for each in own if frozenset(each) in found}
+        lacking = (
+            None
+            if found is None
+            else {each for each in own if frozenset(words[place]["id"] for place in each) in found}
+        )
     rows = [
         Expression(
             _state(own.get(each), gold.get(each), wrong=None if lacking is None else each in lacking),
-            gold.get(each, ""), own.get(each, ""), each, " ".join(words[place]["form"] or "" for place in each),
+            gold.get(each, ""),
+            own.get(each, ""),
+            each,
+            [words[place]["id"] for place in each],
+            " ".join(words[place]["form"] or "" for place in each),
         )
         for each in sorted(own.keys() | gold.keys())
-    ]  # fmt: skip
+    ]
     drawn, lines = _with_lines(rows[:MOST_ROWS])
     return Expressions(
         rows[:MOST_ROWS],
@@ -105,7 +110,10 @@ def _by_words(listed: Sequence[Mapping[str, Any]], places: Mapping[str, int]) ->
     """Return the categories of each set of words."""
     found: dict[tuple[int, ...], list[str]] = {}
     for each in listed:
-        found.setdefault(tuple(places[word] for word in each["words"]), []).append(each["category"] or "no category")
+        if all(word in places for word in each["words"]):
+            found.setdefault(tuple(places[word] for word in each["words"]), []).append(
+                each["category"] or "no category"
+            )
     return {words: ", ".join(sorted(set(categories))) for words, categories in found.items()}
 
 

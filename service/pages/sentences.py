@@ -339,8 +339,8 @@ def _beside(
 
 def _wrong_expressions(
     caller: Caller, submission: str, spec: Spec, part: str | None, tree: Tree
-) -> list[frozenset[int]] | None:  # fmt: skip
-    """Return the words, from 0, of the output's expressions that are wrong; None where no metric shows that."""
+) -> list[frozenset[str]] | None:  # fmt: skip
+    """Return the numbers of the words of the output's expressions that are wrong; None where no metric shows that."""
     compared = [entry.key for entry in spec.entries if entry.name == "mwe" and not entry.steps]
     if not compared:
         return None
@@ -352,7 +352,7 @@ def _wrong_expressions(
     if not items or items[0]["status"] != "ok":
         return None
     found = (row["system_words"] for row in items[0].get("expressions", ()))
-    return [frozenset(word - 1 for word in words) for words in found if words]
+    return [frozenset(map(str, words)) for words in found if words]
 
 
 def _submission_trees_query() -> tuple[SubmissionTreesQuery, str | None]:
@@ -378,7 +378,7 @@ def shown_window(
     members: Mapping[str, Any],
     address: str,
     metrics: Iterable[str],
-    lacking: Callable[[Tree], Collection[frozenset[int]] | None] = lambda _: None,
+    lacking: Callable[[Tree], Collection[frozenset[str]] | None] = lambda _: None,
 ) -> dict[str, Any]:
     """Return what the template shows of some sentences.
 

@@ -58,10 +58,13 @@ def table_file(table: Table, form: str, name: str) -> Response:
 
 
 def _rows(table: Table) -> list[list[object]]:
-    """Return the cells for programs: of words no spreadsheet takes one for a formula, and figures are as shown."""
+    """Return the cells for programs: no spreadsheet takes words for a formula, and figures are numbers as shown."""
     return [
-        [safe_value(cell) if at in table.words else cell for at, cell in enumerate(line)]
-        for line in (table.heads, *table.lines)
+        [safe_value(head) for head in table.heads],
+        *(
+            [safe_value(cell) if at in table.words else cell.replace(MINUS, "-") for at, cell in enumerate(line)]
+            for line in table.lines
+        ),
     ]
 
 

@@ -95,20 +95,21 @@ def read_upload() -> Upload:
     """Return the form of this request, which carries the value of the visitor's session.
 
     Raises:
-        ServiceError: 400, 401, 403, 413 or 415.
+        ServiceError: 400, 401, 403, 413, 415 or 503.
     """
     bodies.media_type(request, forms.FORM)
     config = calls.context().config
-    parts, left = forms.read_fields(request, config)
-    fields: dict[str, str] = {}
-    for part in parts:
-        if part.filename is None:
-            if part.name in fields:
-                detail = f"The field {part.name[:LONGEST_SHOWN]!r} is given twice. Give it once."
-                raise BadRequest(detail, slug="malformed-body")
-            fields[part.name] = _decoded(part.data)
-    check_form(fields.get(CSRF_FIELD, ""))
-    return _unpacked(fields, parts, config, left)
+    with bodies.alone(request, calls.server().large_bodies):
+        parts, left = forms.read_fields(request, config)
+        fields: dict[str, str] = {}
+        for part in parts:
+            if part.filename is None:
+                if part.name in fields:
+                    detail = f"The field {part.name[:LONGEST_SHOWN]!r} is given twice. Give it once."
+                    raise BadRequest(detail, slug="malformed-body")
+                fields[part.name] = _decoded(part.data)
+        check_form(fields.get(CSRF_FIELD, ""))
+        return _unpacked(fields, parts, config, left)
 
 
 def assign(files: Iterable[File], targets: Sequence[str], chosen: Mapping[str, str]) -> Assigned:

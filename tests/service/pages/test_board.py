@@ -13,6 +13,7 @@ import pytest
 
 from service.pages import answers
 from service.pages.figures import ScoreFigures, ScoreNames
+from service.pages.tables import Table, table_file
 from service.pages.visitors import SESSION_COOKIE
 from service.store import comparisons
 from service.usecases.runs import View
@@ -116,11 +117,19 @@ def test_files_of_the_comparison_hold_the_table_that_is_shown(site: Site, query:
     page = site.client(site.token(principal, "deps-scores")).get(address).text
     table = Page(page.partition('class="cmp"')[2].partition("</table>")[0])
     shown = [[cell for at, cell in enumerate(row) if at != 2] for row in table.rows if len(row) > 4][1:]  # no picture
-    assert separated_cells(exported(site, address, "csv", principal)) == shown
+    saved = separated_cells(exported(site, address, "csv", principal))
+    assert saved == [[cell.replace("−", "-") for cell in row] for row in shown]
     assert shown
     if principal == "anonymous":  # bounds have three digits where figures are rounded
         bounds = " ".join(row[3] for row in shown).replace(" to ", " ").split()
         assert all(len(bound.lstrip("+−0.").replace(".", "")) <= 3 for bound in bounds)
+
+
+def test_cells_of_a_file_are_no_formulas_and_its_figures_are_numbers(site: Site) -> None:
+    with site.stage.app.test_request_context():
+        table = Table(["part", "=1+1"], [["+x", "−1.5"]], [""], words=(0,))
+        saved = table_file(table, "csv", "table").get_data(as_text=True)
+    assert [*csv.reader(saved.splitlines())] == [["part", "'=1+1"], ["'+x", "-1.5"]]
 
 
 @pytest.mark.parametrize("tab", ["", "/live", "/matrix", "/compare", "/compare/live", "/compare/export"])

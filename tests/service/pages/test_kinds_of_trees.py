@@ -190,6 +190,17 @@ def test_expressions_of_both_sides_are_drawn_and_listed_under_any_key(
     assert 'class="mwes"' not in client.get(job.replace("/v1/jobs/", "/j/") + "/sentences").text
 
 
+def test_empty_nodes_move_no_number_of_an_expression(kept_stage: Stage) -> None:
+    gold, output = (
+        cupt(*codes).replace("\n2\t", "\n1.1\te\t_\t_\t_\t_\t_\t_\t_\t_\t*\n2\t")
+        for codes in (("*", "*", "*"), ("*", "1:VID", "1"))
+    )
+    task = SharedTask(kept_stage, format="cupt", metrics=["mwe"], parts={"en": {"gold": gold}}, feedback="items")
+    team = task.team()
+    page = team.get(task.submit(team, output).replace("/v1/submissions/", "/s/") + "/sentences").text
+    assert listed(page) == [["w2 w3", "wrong", "–", "VID", "2 3"]]
+
+
 def test_a_team_sees_its_own_expressions_and_from_items_on_which_are_wrong(kept_stage: Stage) -> None:
     gold, output = GOLD_AND_OUTPUT
     task = SharedTask(kept_stage, format="cupt", metrics=KEYS[1], parts={"en": {"gold": gold}})
