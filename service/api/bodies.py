@@ -219,7 +219,7 @@ ZSTD_PIECE = 512
 """Bytes given to the decompressor at once: four bytes can unpack to 128 kB, and it takes no limit."""
 ZSTD_WINDOW = 8 << 20
 """The largest window that RFC 9659 allows in the content coding."""
-MAX_MEMBERS = 10_000
+MAX_PACKED_MEMBERS = 10_000
 DRAINED = 256 << 20
 """Bytes read past the limit, so that the sender reads the error instead of a broken pipe."""
 JSON = "application/json"
@@ -398,9 +398,9 @@ def _decoder(coding: str) -> _Decoder:
 
 
 def _next_member(count: int) -> int:
-    if count >= MAX_MEMBERS:
+    if count >= MAX_PACKED_MEMBERS:
         raise BadRequest(
-            f"The packed body exceeds {MAX_MEMBERS} members. Pack it as one member.", slug="malformed-body"
+            f"The packed body exceeds {MAX_PACKED_MEMBERS} members. Pack it as one member.", slug="malformed-body"
         )
     return count + 1
 

@@ -27,8 +27,8 @@ from service.api.bodies import CHUNK, Body, unpacked
 from service.config import Config
 from service.errors import BadRequest, PayloadTooLarge, Unprocessable, invalid, problems_counted, unprocessable
 from treescore.core.params import Json, escape
-from treescore.core.text import actually, encoding_of, first_bad_byte, packed_as, place
-from treescore.errors import InputError, Problem
+from treescore.core.text import actually, encoding_problem, packed_as
+from treescore.errors import InputError
 from treescore.sources.files import ARCHIVE, TOO_LARGE, File, files_of_zip
 
 FORM = "multipart/form-data"
@@ -232,19 +232,13 @@ def _parsed(pieces: Iterator[bytes], boundary: str, most: int) -> list[FormPart]
 
 
 def _checked(name: str, data: bytes, pointer: str) -> bytes:
-    packed, bad = packed_as(data), first_bad_byte(data)
+    packed = packed_as(data)
     if packed is not None:
         raise invalid("packed-text", pointer, f"The file {name!r} is {packed.name}. {packed.advice}")
-    if bad is None:
-        return data
-    line, column = place(data, bad)
-    wide = encoding_of(data)
-    fault = (
-        f"The file {name!r} is {wide}." if wide else f"Byte 0x{data[bad]:02x} of the file {name!r} is invalid UTF-8."
-    )
-    detail = f"{fault} Save the file as UTF-8."
-    problem = Problem(code="invalid-utf8", detail=detail, pointer=pointer, line=line, column=column)
-    raise Unprocessable(problems_counted(1), problems=[problem])
+    wrong = encoding_problem(data, f"file {name!r}")
+    if wrong is not None:
+        raise Unprocessable(problems_counted(1), problems=[wrong.at(pointer)])
+    return data
 
 
 def _split(name: str) -> tuple[str, str | None]:

@@ -301,14 +301,17 @@ CLOSED = "closed"
 """Member of a stored failure: the failure for those who may not know the text."""
 COMPARED = "compared"
 """Member of a stored warning that comes from a comparison with gold's text."""
+_BY_LABELS_AND_LINKS = ("alignment-suspicious-indices", "alignment-swapped", "root-label")
+_BY_ANNOTATION = (*_BY_LABELS_AND_LINKS, "alignment-link-out-of-range", "other-words")
+"""Warnings of metrics that follow from gold's links, labels or tags; links out of range are named where no other
+reading of them fits gold's."""
 _OWN_CODES = (
     *("head-missing", "head-out-of-range", "cycle", "several-roots", "no-root", "sentence-without-parse"),
     *("invalid-utf8", "nul-character", "broken-tree"),
     *("rule-limit", "lineage-limit", "tree-distance-limit", "too-many-overlaps", "too-long-expressions"),
-    *("too-many-enhanced-paths", "alignment-suspicious-indices", "alignment-swapped", "root-label"),
+    *("too-many-enhanced-paths", *_BY_LABELS_AND_LINKS),
 )
-"""Problems that metrics and transforms find in an output without gold's text; the last three by its labels and links.
-All others count as misfits."""
+"""Problems that metrics and transforms find in an output without gold's text. All others count as misfits."""
 _OWN_PREFIXES = ("enhanced-", "bracketed-", "conllu-", "conllx-", "cupt-")
 """The last three are codes of readers, which an output has in sentences that it may lack."""
 
@@ -352,6 +355,19 @@ def closed_submission(document: Document) -> dict[str, object]:
 def closed_validation(results: Document) -> dict[str, object]:
     """Return the results of a validation without places of misfits. The gate filters them further."""
     return {**results, "parts": _closed_parts(object_of(results["parts"]))}
+
+
+def validation_of_text(results: Document) -> dict[str, object]:
+    """Return the results of a validation without warnings that follow from gold's annotation."""
+    parts = {name: dict(object_of(part)) for name, part in object_of(results["parts"]).items()}
+    for part in parts.values():
+        if "warnings" in part:
+            part["warnings"] = [
+                warning
+                for warning in objects_of(part["warnings"])
+                if "metric" not in warning or warning["code"] not in _BY_ANNOTATION
+            ]
+    return {**results, "parts": parts}
 
 
 def closed_items(documents: Iterable[Document]) -> list[dict[str, object]]:

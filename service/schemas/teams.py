@@ -19,7 +19,7 @@ from service.requests import EVENT_KINDS, MAX_TEAMS, SCOPES
 from service.requests import TeamRequest as Team
 from service.requests import TeamsRequest as Teams
 from service.schemas import base
-from treescore.core.text import encoding_of, first_bad_byte, packed_as, place
+from treescore.core.text import encoding_problem, packed_as
 from treescore.errors import Problem, ProblemList
 from treescore.render.forms import safe_value, separated
 
@@ -104,17 +104,13 @@ def load_teams(body: bytes, cap: int) -> Teams:
 
 def _team_rows(table: bytes, problems: ProblemList) -> list[Row]:
     """Return the rows that are not blank; what cannot be read goes to `problems`."""
-    packed, bad = packed_as(table), first_bad_byte(table)
+    packed, wrong = packed_as(table), encoding_problem(table, "table")
     if packed is not None:
         detail = f"The table is {packed.name}. Save it as CSV in UTF-8."
         problems.add(Problem(code="packed-text", line=1, column=1, detail=detail))
         return []
-    if bad is not None:
-        line, column = place(table, bad)
-        wide = encoding_of(table)
-        fault = f"Byte 0x{table[bad]:02x} is invalid UTF-8." if wide is None else f"The table is {wide}."
-        detail = f"{fault} Save the table as UTF-8."
-        problems.add(Problem(code="invalid-utf8", line=line, column=column, detail=detail))
+    if wrong is not None:
+        problems.add(wrong)
         return []
     return list(_read(table.decode(), problems))
 

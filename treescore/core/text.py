@@ -85,6 +85,7 @@ BOM = b"\xef\xbb\xbf"
 
 _PIECE = 1 << 16
 _SAVE = "Save the file as UTF-8."
+_REPLACED = "\N{REPLACEMENT CHARACTER}"
 _UTF_32, _UTF_16 = (b"\xff\xfe\0\0", b"\0\0\xfe\xff"), (b"\xff\xfe", b"\xfe\xff")
 
 
@@ -190,9 +191,9 @@ def refuse_packed(data: bytes) -> None:
     kind = packed_as(data)
     if kind is not None:
         raise InputError(Problem("packed-text", f"The text is {kind.name}. {kind.advice}", line=1, column=1))
-    wide = encoding_of(data)
+    wide = encoding_problem(data, single=False)
     if wide is not None:
-        raise InputError(Problem("invalid-utf8", f"The text is {wide}. {_SAVE}", line=1, column=1))
+        raise InputError(wide)
 
 
 def decoded(text: bytes) -> str:
@@ -219,14 +220,31 @@ def checked_bytes(text: bytes) -> None:
         line, column = place(text, nul)
         detail = f"Line {line}, column {column} holds a NUL character. Remove it. The file may be binary or truncated."
         raise InputError(Problem("nul-character", detail, line=line, column=column))
-    bad = first_bad_byte(text)
-    if bad is not None:
+    wrong = encoding_problem(text)
+    if wrong is not None:
+        raise InputError(wrong)
+
+
+def encoding_problem(text: bytes, what: str = "text", *, single: bool = True) -> Problem | None:
+    """Say which other encoding a text is in, or which byte is not UTF-8; None where it is UTF-8.
+
+    Args:
+        text: not decoded yet.
+        what: the text is, as "file 'gold'".
+        single: whether to look for single bytes that are not UTF-8.
+    """
+    wide, line, column = _encoding_of(text), 1, 1
+    fault = f"The {what} is {wide}."
+    if wide is None:
+        bad = first_bad_byte(text) if single else None
+        if bad is None:
+            return None
         line, column = place(text, bad)
-        detail = f"Byte 0x{text[bad]:02x} in line {line}, column {column} is not valid UTF-8. {_SAVE}"
-        raise InputError(Problem("invalid-utf8", detail, line=line, column=column))
+        fault = f"Byte 0x{text[bad]:02x} in line {line}, column {column} of the {what} is not valid UTF-8."
+    return Problem("invalid-utf8", f"{fault} {_SAVE}", line=line, column=column)
 
 
-def encoding_of(text: bytes) -> str | None:
+def _encoding_of(text: bytes) -> str | None:
     """Name the encoding, UTF-16 or UTF-32, of a text that begins with its mark or that only it makes readable."""
     for name, marks in (("UTF-32", _UTF_32), ("UTF-16", _UTF_16)):
         if text.startswith(marks):
@@ -235,8 +253,9 @@ def encoding_of(text: bytes) -> str | None:
     if head.count(0) < max(2, len(head) / 20):
         return None
     for name, order in product(("UTF-32", "UTF-16"), ("LE", "BE")):
-        seen = head[: len(head) & ~3].decode(f"{name}-{order}", "replace").rstrip("\N{REPLACEMENT CHARACTER}")
-        if any(map(str.isspace, seen)) and all(each.isprintable() or each.isspace() for each in seen):
+        seen = head[: len(head) & ~3].decode(f"{name}-{order}", "replace").rstrip(_REPLACED)
+        readable = _REPLACED not in seen and all(each.isprintable() or each.isspace() for each in seen)
+        if readable and any(map(str.isspace, seen)):
             return f"{name} without a byte order mark"
     return None
 

@@ -496,10 +496,10 @@ def _unequal(gold: trees.Treebank, system: trees.Treebank) -> Problem:
     if system.sentences.advice:
         fix += f" {system.sentences.advice}"
     detail = f"{found}, which is not the number of gold. {fix}"
-    if gold.sentences.advice:
-        fix += f" Of gold: {gold.sentences.advice}"
     if isinstance(gold, (trees.ConstituentTreebank, trees.DiscontinuousTreebank)):
         fix += trees.said_of_blank_end(gold, len(system))
+    if gold.sentences.advice:
+        fix += f" Of gold: {gold.sentences.advice}"
     return Problem("sentence-count-mismatch", detail, gold_detail=f"{found}, gold has {len(gold)}. {fix}")
 
 

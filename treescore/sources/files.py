@@ -293,7 +293,7 @@ def _check_entry(entry: zipfile.ZipInfo, path: Path, pointer: str) -> None:
     """Refuse entries that no archive of texts has.
 
     Raises:
-        InputError: the entry is encrypted, a link or an archive, or its path leads out of the archive.
+        InputError: the entry is encrypted, packed in another way, a link or an archive, or its path leads out of it.
     """
     name = entry.filename
     steps = PurePosixPath(name.replace("\\", "/"))
@@ -301,10 +301,10 @@ def _check_entry(entry: zipfile.ZipInfo, path: Path, pointer: str) -> None:
         detail = f"{shown(path)} holds the path {shown(name)}, which leads out of the archive. Pack relative paths."
     elif stat.S_ISLNK(entry.external_attr >> 16):
         detail = f"{shown(path)} holds the link {shown(name)}. Pack the file itself."
+    elif entry.flag_bits & 1:  # before its packing, which is 99 where it is encrypted by AES
+        detail = f"{shown(path)} is encrypted. Pack it without a password."
     elif entry.compress_type not in (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED):
         detail = f"{shown(path)} is packed in a way that is not read. Pack it with deflate."
-    elif entry.flag_bits & 1:
-        detail = f"{shown(path)} is encrypted. Pack it without a password."
     elif name.lower().endswith(PACKED) and not _is_hidden(name):
         detail = f"{shown(path)} holds the archive {shown(name)}. Pack the file that is in it."
     else:

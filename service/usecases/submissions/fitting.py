@@ -56,6 +56,14 @@ PAIR_BITS = 104.0
 """Of a pair: five p of 2 digits (8.5 each: p, of parts, unselected, two of a margin), four bounds of 3 digits and 4
 decimals (11.9 each) and a detectable difference of 4 decimals (13.3). All come from the same counts and tell less."""
 
+WARNING_BITS = {
+    **dict.fromkeys(("conformance", "leaf_ancestor", "parseval", "tree_distance"), 2.0),
+    **dict.fromkeys(("alignment", "parallel_treebank"), 3.6),
+    "attachment": 1.0,
+}
+"""Of the warnings of one part by metric: `root-label` of each side; `alignment-swapped` and
+`alignment-suspicious-indices`, of five other readings or none; `other-words`."""
+
 
 @dataclass(frozen=True, slots=True)
 class Step:
@@ -307,4 +315,9 @@ def _bits_of_scores(level: Level, benchmark: Benchmark, scoring: ScoringConfig, 
     # of several parts each has its scores, and so have their means and all of them as one text
     names = {*sizes, *tracks, MACRO, POOLED} - {*release.hidden} if len(parts) > 1 else {*sizes}
     each = math.log2(1.0 / step_of(benchmark)) if level is Level.ROUNDED else SCORE_BITS
-    return each * len(release.listed) * len(names)
+    bits = each * len(release.listed) * len(names)
+    if level is Level.SCORES:
+        metrics = (entry.metric for entry in scoring.spec.entries)
+        warning = (WARNING_BITS.get(each.name, 0.0) for each in metrics if each.values.get("words") != "check")
+        bits += len(parts) * sum(warning)
+    return bits

@@ -114,6 +114,8 @@ def work(context: Context, run: runs.Run, progress: Progress) -> Ending | None:
         checked = scorer.check(outputs, progress.note)
     valid = all(part.get("state") != FAILED for part in checked.values())
     results = {"benchmark": benchmark.id, "revision": revision.number, "valid": valid, "parts": checked}
+    if level is not gate.Level.GOLD:
+        results = documents.validation_of_text(results)
     if documents.hides_misfits(level, benchmark):
         results = documents.closed_validation(results)
     shown = {"results": gate.validation_view(level, results)}

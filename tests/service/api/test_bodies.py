@@ -15,7 +15,7 @@ from gunicorn.http.errors import InvalidChunkSize  # type: ignore[import-untyped
 from werkzeug.test import EnvironBuilder
 
 from service.api import bodies
-from service.api.bodies import MAX_MEMBERS, Body, media_type, parse_json, read_json
+from service.api.bodies import MAX_PACKED_MEMBERS, Body, media_type, parse_json, read_json
 from service.config import Config
 from service.errors import BadRequest, PayloadTooLarge, ServiceError, Unavailable, UnsupportedMediaType
 from service.requests import BODY_AWAITED
@@ -152,7 +152,7 @@ def test_damaged_data_are_a_bad_request(coding: Any, damage: Any) -> None:
 
 def test_a_flood_of_empty_members_is_refused() -> None:
     with pytest.raises(BadRequest):
-        read(gzipped(b"") * (MAX_MEMBERS + 1), "gzip")
+        read(gzipped(b"") * (MAX_PACKED_MEMBERS + 1), "gzip")
 
 
 @pytest.mark.parametrize("coding", ["br", "deflate", "gzip, zstd", "gzip, gzip", "x"])

@@ -105,6 +105,8 @@ def test_invalid_utf8_is_told_with_its_place(stage: Stage) -> None:
     assert (error["code"], error["line"], error["column"]) == ("invalid-utf8", 2, 2)
     [error] = post(stage, META, {"gold": GOLD.encode("utf-16"), "A": b""}).json["errors"]
     assert error["detail"] == "The file 'gold' is UTF-16. Save the file as UTF-8."
+    [error] = post(stage, META, {"gold": b"1\0\t\0a\0\n\0", "A": b""}).json["errors"]
+    assert error["detail"].startswith("The file 'gold' is UTF-16 without a byte order mark.")
 
 
 def test_a_packed_file_is_named_as_what_it_is(stage: Stage) -> None:

@@ -18,6 +18,7 @@ from treescore.core.registry import FORMATS
 
 PARALLEL = {field: text.decode() for field, text in FORMATS["parallel"].example.items()}
 MINIPAR = "(the D < café det)\n(café N < opens subj)\n(opens V)\n\n(Yes U)\n"
+WARNED = {"name": "attachment", "params": {"words": "warn"}}
 PARSEVAL = {"name": "parseval", "params": {"preset": "plain"}}
 FIRST = GOLD_CONLLU.partition("\n\n")[0] + "\n\n"
 AWAY = GOLD_CONLLU.replace("home", "away")
@@ -198,11 +199,14 @@ def test_errors_of_the_output_alone_keep_line_and_column(task, form):
     [
         ("bracketed", "leaf_ancestor", GOLD_TREE, GOLD_TREE.replace("(TOP", "(ROOT"), "root-label"),
         ("pharaoh", "alignment", "0-0 1-1\n", "0-0 1p1\n", "alignment-swapped"),
+        ("conllu", WARNED, GOLD_CONLLU, changed(GOLD_CONLLU, ("VERB", "NOUN")), "does-not-fit"),
     ],
 )
 def test_labels_and_links_that_differ_do_not_make_a_text_that_does_not_fit(task, form, metric, gold, output, code):
-    shown = World(task, 0, form, metric, gold, feedback="scores").submission(output)
+    world = World(task, 0, form, metric, gold, feedback="scores")
+    shown = world.submission(output)
     assert {warning["code"] for warning in shown["warnings"]} == {code}
+    assert world.validation(output)["results"]["parts"]["en"]["warnings"] == [], "it would tell of gold's annotation"
     assert "TOP" not in str(shown["warnings"])
 
 

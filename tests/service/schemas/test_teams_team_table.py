@@ -56,6 +56,7 @@ def test_columns_stand_in_any_order_and_contact_may_be_missing():
         ('id,name\nmetz,"a\nb"\nx y,Oslo\n', [("bad-name", 2, 2), ("bad-id", 4, 1)]),
         (b"id,name\nlyon,\xff\n", [("invalid-utf8", 2, 6)]),
         ("id,name\n".encode("utf-16"), [("invalid-utf8", 1, 1)]),
+        ("id,name\n".encode("utf-16-le"), [("invalid-utf8", 1, 1)]),
         (b"PK\x03\x04 xl/workbook.xml", [("packed-text", 1, 1)]),
         ("id,name\na,\x00\n", [("bad-name", 2, 2)]),
         ("id,name\n" + "a," + "x" * 200_000, [("bad-table", 2, 1)]),

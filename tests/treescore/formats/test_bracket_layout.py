@@ -205,7 +205,9 @@ def test_unequal_numbers_of_sentences_name_it() -> None:
     assert FREE in problem.detail
     assert "Of gold:" not in problem.detail
     assert problem.gold_detail is not None
-    assert problem.gold_detail.endswith(f"Of gold: {LINES}")
+    ending = "Gold ends with 1 blank line: remove what stands for no sentence."
+    assert problem.gold_detail.endswith(f"{ending} Of gold: {LINES}")
+    assert "blank line" not in problem.detail
 
 
 def test_files_of_one_text_are_told_one_by_one() -> None:

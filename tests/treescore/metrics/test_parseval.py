@@ -237,6 +237,21 @@ def test_an_outermost_bracket_of_one_side_alone_is_warned_of(
 
 
 @pytest.mark.parametrize(
+    ("gold", "output", "deleted"),
+    [
+        ("S", "S-X", []), ("S", "X", []), ("X", "S", []), ("TOP", "S", ["TOP"]), ("S", "TOP", ["TOP"]),
+        ("TOP", "ROOT", ["ROOT", "TOP"]), ("", "VROOT", ["", "VROOT"]), ("X (S", "S", ["X"]), ("S", "X (S", ["X"]),
+    ],
+)  # fmt: skip
+def test_only_a_bracket_around_the_tree_is_advised_to_be_deleted(gold: str, output: str, deleted: list[str]) -> None:
+    texts = [f"({side} (NP (N a)) (VP (V b))){')' * side.count('(')}\n".encode() * 5 for side in (gold, output)]
+    spec = parse_spec({"format": "bracketed", "metrics": ["leaf_ancestor"]})
+    (outcome,) = Evaluation(spec, texts[0]).score(texts[1])[0].values()
+    told = "".join(problem.gold_detail or "" for problem in outcome.warnings)
+    assert [label for label in ("", "ROOT", "S", "S-X", "TOP", "VROOT", "X") if f"name {label!r} in" in told] == deleted
+
+
+@pytest.mark.parametrize(
     ("metric", "sides", "told"),
     [
         ("leaf_ancestor", ("(TOP {})", "(ROOT {})"), "name 'ROOT' in `labels` of the transform delete-labels"),

@@ -204,6 +204,7 @@ def zip_of(method: int = zipfile.ZIP_STORED, name: str = "é") -> bytes:
         ("x.conllu", FIRST.encode("utf-32-le"), "invalid-utf8", "UTF-32 without a byte order mark"),
         ("x.conllu", "слово\tимя\n".encode("utf-16-le"), "invalid-utf8", "UTF-16 without a byte order mark"),
         ("x.conllu", b"ID3\x03\0\0\0\0\0\0", "nul-character", "may be binary"),
+        ("x.conllu", b"1\ta\0\0\0\0\n", "nul-character", "may be binary"),
         ("x.conllu", b"\x7fELF\x02\x01\x01\0\0\0", "packed-text", "a program"),
         ("x.conllu", b"\n<!doctype HTML><title>404</title>", "packed-text", "a web page"),
         ("x.conllu", b'<?xml version="1.0"?>\n<Error><Code>NoSuchKey', "packed-text", "an error of a server"),
@@ -253,6 +254,9 @@ def test_links_encrypted_entries_and_repeated_names_in_archives_are_refused(tmp_
     locked[locked.index(b"PK\x01\x02") + 8] |= 1
     (tmp_path / "locked.zip").write_bytes(locked)
     assert "encrypted" in problem(tmp_path / "locked.zip")[1]
+    locked[locked.index(b"PK\x01\x02") + 10] = 99  # AES
+    (tmp_path / "locked.zip").write_bytes(locked)
+    assert "Pack it without a password" in problem(tmp_path / "locked.zip")[1]
     with zipfile.ZipFile(tmp_path / "twice.zip", "w") as archive:
         archive.writestr("x.conllu", FIRST)
         with pytest.warns(UserWarning, match="Duplicate name"):

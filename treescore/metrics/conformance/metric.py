@@ -169,7 +169,7 @@ class Conformance(Metric):
             sides = (self._categorized(gold, key), self._categorized(gold, response))
             rows[:, COUNT_NAMES.index("labelled_matched")] = kernel.labelled_matches(*sides, usable)
         warnings = root_warnings(gold, system, () if options["outer_bracket"] else ("",))
-        if len(warnings) == len(("gold", "system")) and self.values["categories"] is None:
+        if len(warnings) > 1 and self.values["categories"] is None:
             warnings = []  # brackets of other labels over the same words are equal here
         report = KeyReport(gold, links, key, usable, matches, self.values["limit"])
         return Outcome(

@@ -370,7 +370,6 @@ def _root_warnings(choices: Choices, gold: Trees, system: Trees) -> list[Problem
         gold, system, left_out,
         str if choices.gaps else partial(cut_label, at=choices.cut_labels_at),
         lambda label: f"add {label!r} to `delete_labels`" if label or choices.gaps else "set `outer_bracket` to false",
-        "`delete_labels` and `outer_bracket` leave such brackets out",
     )  # fmt: skip
     return found if choices.labelled or len(found) == 1 else []  # without labels two brackets are equal
 

@@ -164,9 +164,10 @@ def test_pages_go_on_from_team_to_team(task, context, lyon):
 
 def test_the_scores_of_every_shown_part_and_track_release_bits(task, context):
     parts = {name: {"gold": LONG} for name in ("en", "de", "fr")}
-    task.make(parts=parts, tracks={"pud": ["en", "de"]}, leaderboard={"scores": ["attachment.las"]})
+    metric = {"name": "attachment", "params": {"words": "warn"}}
+    task.make(parts=parts, metrics=[metric], tracks={"pud": ["en", "de"]}, leaderboard={"scores": ["attachment.las"]})
     task.scored(task.team(), {"en": spoilt(1), "de": LONG, "fr": LONG})
-    # three parts, a track, the mean of all, and all as one text
-    assert about(context)["bits_released"] == 6 * 33.0
+    # three parts, a track, the mean of all, and all as one text; whether tags differ in each part
+    assert about(context)["bits_released"] == 6 * 33.0 + 3
     task.patch(tracks={})
-    assert about(context)["bits_released"] == 5 * 33.0
+    assert about(context)["bits_released"] == 5 * 33.0 + 3
