@@ -24,7 +24,25 @@ CONFIG = {
     "checks": {
         "positive_data_acceptance": {
             "expected-statuses": ["2xx", "304", "400", "403", "404", "409", "412", "422", "428", "429"]
-        }
+        },
+        # what is too long for its field may be too large for a body
+        "negative_data_rejection": {
+            "expected-statuses": [
+                "400",
+                "401",
+                "403",
+                "404",
+                "405",
+                "406",
+                "409",
+                "413",
+                "415",
+                "422",
+                "428",
+                "429",
+                "5xx",
+            ]
+        },
     }
 }
 EXAMPLES = {"submit_job": 30, "create_token": 15, "create_benchmark": 25, "submit": 25}
