@@ -544,8 +544,8 @@ def asked_scores(spec: Spec, asked: Json) -> list[str]:
     Raises:
         InputError: a score that does not exist, with its pointer.
     """
-    if asked is not None and not (isinstance(asked, list) and all(isinstance(address, str) for address in asked)):
-        detail = 'Invalid scores. Send a list of score addresses, as in ["parseval.labelled_f1"].'
+    if asked is not None and not (isinstance(asked, list) and asked and all(isinstance(each, str) for each in asked)):
+        detail = 'Invalid scores. Send a list of addresses of scores, one or more, as in ["parseval.labelled_f1"].'
         raise InputError(Problem("wrong-type", detail, pointer="/significance/scores"))
     if asked is None:
         first = spec.entries[0]

@@ -111,6 +111,8 @@ def test_scores_are_asked_for_by_address_and_unknown_ones_are_refused():
     with pytest.raises(InputError) as caught:
         asked_scores(SPEC, ["attachment.las", "attachment.f1"])
     assert caught.value.problems[0].pointer == "/significance/scores/1"
+    with pytest.raises(InputError, match="one or more"):
+        asked_scores(SPEC, [])
 
 
 @pytest.mark.parametrize("asked", ["attachment.las", [1], 5, {"attachment.las": 1}])
