@@ -13,7 +13,7 @@ from treescore.significance import ranking, training_runs
 from treescore.significance.bootstrap import Interval
 from treescore.significance.families import adjusted, first_threshold, partial_conjunction
 from treescore.significance.intervals import interval_document
-from treescore.significance.notes import assumed, notes
+from treescore.significance.notes import notes
 from treescore.significance.other_tests import DEPENDENT_TOKENS
 from treescore.significance.permutation import Test
 from treescore.significance.question import Question, signature, statistic
@@ -61,14 +61,13 @@ def document(
         "smallest_p": _smallest(question, tests),
         "clusters": None,
         "rank_ranges": None,
-        "assumed": assumed(question, tests),
     }
     better = significantly_better(question, pairs)
     if better is not None:
         _rank(result, better[np.ix_(order, order)], settings.clusters)
-    result["notes"] = notes(question, tests, result["smallest_p"])
     result["warnings"] = [DEPENDENT_TOKENS] if question.unit == "token" else []
     result["signature"] = signature(question, tests, gold_digest)
+    result["notes"] = notes(result)
     return result
 
 
