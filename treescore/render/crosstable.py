@@ -180,7 +180,7 @@ def shown_interval(pair: Document) -> Document | None:
 
 
 def bounds(interval: Document | None) -> tuple[float | None, float | None]:
-    """Return the ends of an interval; None where the score has no end there, or where there is no interval."""
+    """Return the ends of an interval; None where the score or the pair has none."""
     return (None, None) if interval is None else (interval["low"], interval["high"])
 
 

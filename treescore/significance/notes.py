@@ -90,11 +90,11 @@ def _hopeless(document: Document) -> str:
     if adjusted(np.full(pairs, least), document["correction"]).min() <= document["alpha"]:
         return ""
     over = f" over {pairs} pairs" if pairs > 1 else ""
-    instead = ["leave out `test`"] if named and count < FEWEST_BY_SIGNS else []
-    instead += ["ask `unit: sentence`"] if document["units"] == "block" else []
-    mend = f" {', or '.join(instead).capitalize()}." if instead else ""
+    ways = ["leave out `test`"] if named and count < FEWEST_BY_SIGNS else []
+    ways += ["ask `unit: sentence`"] if document["units"] == "block" else []
+    instead = f" {', or '.join(ways).capitalize()}." if ways else ""
     many = counted(count, unit_word(document["units"]))
-    return f"With {many} no p is below {_least(least)}, so that nothing can be significant{over}.{mend}"
+    return f"With {many} no p is below {_least(least)}, so that nothing can be significant{over}.{instead}"
 
 
 def _least(p: float) -> str:

@@ -63,7 +63,8 @@ def pair(a: str, b: str, difference: float, p: float, **more: Any) -> dict[str, 
     return {
         "a": a, "b": b, "difference": difference, "p": p, "p_adjusted": p, "p_kind": "exact", "significant": p < 0.05,
         "better": "a", "test": "paired permutation", "ci_adjusted": {"level": 0.99,
-        "low": difference - 0.004, "high": difference + 0.004}, "detectable": {"difference": 0.012, "power": 0.8, "alpha": 0.01},
+        "low": difference - 0.004, "high": difference + 0.004},
+        "detectable": {"difference": 0.012, "power": 0.8, "alpha": 0.01},
         "effect": {"units_won": 204, "units_tied": 169, "units_lost": 74}, **more,
     }  # fmt: skip
 

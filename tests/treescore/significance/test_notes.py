@@ -131,8 +131,8 @@ def test_what_was_tested_over_what(found: dict[str, Any], said: list[str]) -> No
         (document(3, pair=not_worse("A", A=0.00001)), "shown for A against B (p < .0001), A against C (p < .0001)."),
         (document(3, pair=not_worse()), "points: shown for no system."),
         (document(6, unit_count=7, smallest_p={"p": 2.0**-6}),
-         ("With 7 documents no p is below 0.016, so that nothing can be significant over 15 pairs. Leave out `test`, or "
-         "ask `unit: sentence`.")),
+         ("With 7 documents no p is below 0.016, so that nothing can be significant over 15 pairs. Leave out `test`, "
+         "or ask `unit: sentence`.")),
         (document(unit_count=4, units="sentence", smallest_p={"p": 0.125}),
          "With 4 sentences no p is below 0.12, so that nothing can be significant. Leave out `test`."),
         (document(6, unit_count=16, correction="bonferroni", alpha=1e-4),
