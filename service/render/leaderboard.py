@@ -211,7 +211,7 @@ def board_notes(document: BoardDocument) -> list[str]:
     significance = document["significance"]
     if significance["pending"]:
         lines.append("The significance of this board is being computed. Request the board again in a moment.")
-    elif significance["test"] is not None:
+    elif significance["test"] is not None and significance["pairs"]:
         lines.append(line_words(significance))
         if any(row["tested"] is False for row in document["rows"]):
             lines.append(f"Tested: the first {counted(significance['first_rows'], 'row')} and the baselines.")
