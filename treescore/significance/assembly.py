@@ -13,7 +13,8 @@ from treescore.significance import ranking, training_runs
 from treescore.significance.bootstrap import Interval
 from treescore.significance.families import adjusted, first_threshold, partial_conjunction
 from treescore.significance.intervals import interval_document
-from treescore.significance.notes import assumed, notes
+from treescore.significance.notes import _notes as notes
+from treescore.significance.notes import assumed
 from treescore.significance.other_tests import DEPENDENT_TOKENS
 from treescore.significance.permutation import Test
 from treescore.significance.question import Question, signature, statistic
@@ -61,12 +62,12 @@ def document(
         "smallest_p": _smallest(question, tests),
         "clusters": None,
         "rank_ranges": None,
-        "assumed": assumed(question, tests),
     }
     better = significantly_better(question, pairs)
     if better is not None:
         _rank(result, better[np.ix_(order, order)], settings.clusters)
     result["notes"] = notes(question, tests, result["smallest_p"])
+    result["notes"] = result["_notes"] = [assumed(question, tests), *result["notes"]]
     result["warnings"] = [DEPENDENT_TOKENS] if question.unit == "token" else []
     result["signature"] = signature(question, tests, gold_digest)
     return result
@@ -147,7 +148,7 @@ _NO_TEST: Mapping[str, Json] = {
     "p_unselected": None,
     "difference_tested": None,
     "detectable": None,
-    "ci_simultaneous": None,
+    "ci_adjusted": None,
     "noninferiority": None,
     "test": None,
     "shuffles": None,

@@ -22,6 +22,7 @@ import numpy as np
 
 from treescore.core.arrays import BoolArray, Counts, FloatArray, IntArray
 from treescore.core.jit import compiled, inlined
+from treescore.significance.bootstrap import beats_shown as beats_shown
 from treescore.significance.units import Sample
 
 

@@ -78,7 +78,12 @@ class Spread(NamedTuple):
     weight: float
 
 
-def system_intervals(sample: Sample, systems: Sequence[int], level: float) -> list[UnitsInterval]:
+def system_intervals(sample: Sample, systems: Sequence[int], level: float) -> list[Interval | None]:
+    """Return the interval of each system's score, in the order of the systems."""
+    return [answer.interval for answer in _units_intervals(sample, systems, level)]
+
+
+def _units_intervals(sample: Sample, systems: Sequence[int], level: float) -> list[UnitsInterval]:
     """Return the interval of each system's score under `interval: auto`, in the order of the systems."""
     values = sample.values()
     by_part = None if sample.parts is None else sample.part_values()
@@ -390,7 +395,7 @@ def percentile_differences(replicates: FloatArray, pairs: Sequence[tuple[int, in
 
 def _by_units(draws: Draws, level: float) -> tuple[list[Interval | None], list[Interval | None]]:
     """Compute each interval as the number of units asks for."""
-    own = system_intervals(draws.sample, range(len(draws.systems)), level)
+    own = _units_intervals(draws.sample, range(len(draws.systems)), level)
     of_pairs = difference_intervals(draws.sample, draws.pairs, level)
     systems = [row for row, answer in enumerate(own) if answer.method == PERCENTILE]
     pairs = [at for at, answer in enumerate(of_pairs) if answer.method == PERCENTILE]

@@ -107,7 +107,7 @@ def _readings(question: Question, tests: Sequence[Test]) -> list[str]:
     return sentences
 
 
-def notes(question: Question, tests: Sequence[Test], smallest: Mapping[str, Json]) -> list[str]:
+def _notes(question: Question, tests: Sequence[Test], smallest: Mapping[str, Json]) -> list[str]:
     """Return the notes of a comparison: conventions, what was changed of the settings, what could not be found.
 
     Args:
@@ -160,3 +160,8 @@ def notes(question: Question, tests: Sequence[Test], smallest: Mapping[str, Json
     if question.terms.part_count and question.unit != "part":
         lines.append("Macro average: swaps and resamples stay within a part; an undefined part counts as worst.")
     return lines
+
+
+def notes(document: Mapping[str, Json]) -> list[str]:
+    """Return the notes of a document."""
+    return list(document.get("_notes", []))

@@ -223,7 +223,7 @@ def figures_of_all_pairs(question: Question, tests: Sequence[Test], draws: Draws
     return [
         {
             "detectable": could[at],
-            "ci_simultaneous": interval_document(question, together[at], draws.systems),
+            "ci_adjusted": interval_document(question, together[at], draws.systems),
             "noninferiority": worse[at],
         }
         for at in range(len(question.pairs))

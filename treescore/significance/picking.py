@@ -301,6 +301,8 @@ def _ahead(question: Question, pair: tuple[int, int], test: Test) -> tuple[Candi
 
 
 def _allowing(question: Question, ahead: Candidate, behind: Candidate, test: Test) -> Test:
+    if test.p is not None and ahead.submissions > 1:
+        return _bonferroni(test, test.p, ahead.submissions)
     if test.p is None or len(ahead.considered) + ahead.unknown < PICKED:
         return test
     if len(ahead.runs) > 1 or question.unit == "part":

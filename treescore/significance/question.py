@@ -42,6 +42,7 @@ class Candidate:
     runs: tuple[Counts, ...]
     tokens: TokenBits | None = None
     missing: frozenset[int] = frozenset()
+    submissions: int = 1
     considered: tuple[Counts, ...] = ()
     unknown: int = 0
 

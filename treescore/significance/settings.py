@@ -116,6 +116,11 @@ class Settings:
     power: float = 0.8
     runs_required: bool = False
 
+    @property
+    def by_law(self) -> bool:
+        """Return whether p is that of a difference of scores."""
+        return self.test in (AUTO, "permutation", "t")
+
     def __post_init__(self) -> None:
         """Give the permutation test its one name."""
         if self.test == AUTO:
