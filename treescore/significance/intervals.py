@@ -43,7 +43,7 @@ from treescore.significance.question import Question
 from treescore.significance.settings import AUTO, ROUNDING
 from treescore.significance.units import Sample
 
-MANY = 50
+MANY = 10**9
 """Units from which the percentile bootstrap is used: it then lacks 1/50 of the variance, 1 % of the width."""
 WILSON = "Wilson"
 LOGIT_T = "logit t"
