@@ -28,7 +28,7 @@ from treescore.errors import InputError, Problem, TreescoreWarning
 from treescore.evaluation.document import warning_lines
 from treescore.evaluation.report import find_score, runs_by_system
 from treescore.render.crosstable import bounds, shown_interval
-from treescore.significance.pair_figures import FEWEST_UNITS
+from treescore.significance.law import FEWEST_FOR_MARGIN
 from treescore.sources import Source
 
 SHOWN = 5
@@ -269,11 +269,11 @@ def _reason(found: NotWorse, pair: Mapping[str, Json], sign: float) -> str:
     loss = -sign * found.difference
     if loss > found.margin:
         return f"The new score is worse by {found.amount(loss)}, which is more than the margin."
-    if found.unit_count < FEWEST_UNITS:
+    if found.unit_count < FEWEST_FOR_MARGIN:
         instead = ""
         if found.units == "block":
             instead = ', or set significance={"unit": "sentence"}: the claim is then about these very documents'
-        return f"{found.unit_words} are too few: {FEWEST_UNITS} are needed. Use a larger test set{instead}."
+        return f"{found.unit_words} are too few: {FEWEST_FOR_MARGIN} are needed. Use a larger test set{instead}."
     verdict = "worse, but within the margin" if loss > 0 else "not worse"
     return (
         f"The new score is {verdict}; {found.unit_words} are too few to rule out a loss of "

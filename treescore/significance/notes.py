@@ -14,13 +14,10 @@ import numpy as np
 from treescore.core.registry import score_head
 from treescore.core.wording import counted, one_line, p_equals, unit_word
 from treescore.significance.families import adjusted
+from treescore.significance.law import FEWEST_FOR_MARGIN, FEWEST_FOR_SIGNS
 from treescore.significance.settings import SMALLEST
 
 Document = Mapping[str, Any]
-FEWEST_BY_SIGNS = 16
-"""Units from which on a pair is tested by signs, unless a test is asked for by name."""
-FEWEST_FOR_MARGIN = 20
-"""Units below which nothing is shown not to be worse: failures in 3/20 of them may have been missed."""
 LISTED = 10
 """Systems that one sentence names; the document holds all."""
 BY_LAW = ("permutation", "t", "mixed")
@@ -53,8 +50,8 @@ def _units(document: Document) -> str:
     if document["test"] == "bootstrap":
         by_itself = f" Each holds by itself at {100 * document['signature']['level']:g} %."
         return f"Intervals over {many}, without a test: leave out `test` for p.{by_itself}"
-    few = document["test"] == "t" and count is not None and count < FEWEST_BY_SIGNS
-    law = {"t": ", with Student's t", "mixed": f", pairs with fewer than {FEWEST_BY_SIGNS} with Student's t"}
+    few = document["test"] == "t" and count is not None and count < FEWEST_FOR_SIGNS
+    law = {"t": ", with Student's t", "mixed": f", pairs with fewer than {FEWEST_FOR_SIGNS} with Student's t"}
     tested = f"Tested over {many}{law.get(document['test'], '')}{' since they are few' if few else ''}"
     only = " With so few only large differences show." if few else ""
     if document["units"] != "sentence":
@@ -90,7 +87,7 @@ def _hopeless(document: Document) -> str:
     if adjusted(np.full(pairs, least), document["correction"]).min() <= document["alpha"]:
         return ""
     over = f" over {pairs} pairs" if pairs > 1 else ""
-    ways = ["leave out `test`"] if named and count < FEWEST_BY_SIGNS else []
+    ways = ["leave out `test`"] if named and count < FEWEST_FOR_SIGNS else []
     ways += ["ask `unit: sentence`"] if document["units"] == "block" else []
     instead = f" {', or '.join(ways).capitalize()}." if ways else ""
     many = counted(count, unit_word(document["units"]))
