@@ -226,7 +226,8 @@ def decision(table: CrossTable) -> str:
     significant = sum(cell.significant for cell in cells)
     if len(cells) == 1:
         return f"the difference between {systems} is {'' if significant else 'not '}significant"
-    return f"{significant} of {len(cells)} differences between {systems} are significant"
+    are = "is" if significant == 1 else "are"
+    return f"{significant} of {len(cells)} differences between {systems} {are} significant"
 
 
 def _units(document: Document) -> list[str]:
