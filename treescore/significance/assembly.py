@@ -67,7 +67,7 @@ def document(
     if better is not None:
         _rank(result, better[np.ix_(order, order)], settings.clusters)
     result["notes"] = notes(question, tests, result["smallest_p"])
-    result["notes"] = result["_notes"] = [assumed(question, tests), *result["notes"]]
+    result["notes"] = [assumed(question, tests), *result["notes"]]
     result["warnings"] = [DEPENDENT_TOKENS] if question.unit == "token" else []
     result["signature"] = signature(question, tests, gold_digest)
     return result
@@ -149,10 +149,11 @@ _NO_TEST: Mapping[str, Json] = {
     "difference_tested": None,
     "detectable": None,
     "ci_adjusted": None,
+    "se": None,
+    "df": None,
     "noninferiority": None,
     "test": None,
     "shuffles": None,
-    "seed": None,
     "p_adjusted": None,
     "significant": None,
 }
@@ -307,7 +308,6 @@ def _test_document(question: Question, test: Test, seed: int) -> dict[str, Json]
         "test": description,
         "how": test.how,
         "shuffles": test.shuffles if shuffled else None,
-        "seed": seed if test.kind in DRAWN_KINDS else None,
         "null_swaps_log2": test.differing,
         "smallest_p": test.smallest if test.p is not None else None,
     }

@@ -132,13 +132,13 @@ def _answers_in(
         return {}
     known: dict[tuple[str, ...], Answers] = {}
     for system in document["systems"]:
-        if system["ci"] is not None and _same_seed(system["ci"], seed_of, ()):
+        if system["ci"] is not None and True:
             known[system["name"],] = Answers((), (), {0: _read(system["ci"])}, (), None)
     for pair in document["pairs"]:
         names = (pair["a"], pair["b"])
         if "runs_test" in pair:
             continue  # a closed form, whose interval is the test's own: made again at no cost
-        if not (_same_seed(pair, seed_of, names) and _same_seed(pair["ci"], seed_of, ())):
+        if not (_same_seed(pair, seed_of, names)):
             continue
         interval = None if pair["ci"] is None else _read(pair["ci"])
         if pair["p_kind"] is not None:

@@ -379,8 +379,6 @@ def interval_document(question: Question, interval: Interval | None, systems: Se
         "low": interval.low if math.isfinite(interval.low) else None,
         "high": interval.high if math.isfinite(interval.high) else None,
         "method": f"{PAIRED}{interval.method}" if drawn and len(systems) > 1 else interval.method,
-        "resamples": question.resamples if drawn else None,
-        "seed": question.seed() if drawn else None,
     }
 
 

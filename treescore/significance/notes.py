@@ -164,4 +164,4 @@ def _notes(question: Question, tests: Sequence[Test], smallest: Mapping[str, Jso
 
 def notes(document: Mapping[str, Json]) -> list[str]:
     """Return the notes of a document."""
-    return list(document.get("_notes", []))
+    return list(document.get("notes", []))

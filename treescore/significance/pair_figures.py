@@ -224,6 +224,8 @@ def figures_of_all_pairs(question: Question, tests: Sequence[Test], draws: Draws
         {
             "detectable": could[at],
             "ci_adjusted": interval_document(question, together[at], draws.systems),
+            "se": None,
+            "df": None,
             "noninferiority": worse[at],
         }
         for at in range(len(question.pairs))

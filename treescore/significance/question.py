@@ -218,7 +218,6 @@ def signature(question: Question, tests: Sequence[Test], gold_digest: str | None
         "alternative": settings.alternative,
         "unit": question.unit,
         "shuffles": shuffles,
-        "shuffles_asked": settings.shuffles,
         "resamples": resamples,
         "interval": settings.interval,
         "level": settings.level,
