@@ -4,51 +4,72 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
+from typing import NamedTuple
 
 import numpy as np
 
 from treescore.core.arrays import FloatArray
 from treescore.core.params import Json
-from treescore.significance import ranking, training_runs
-from treescore.significance.bootstrap import Interval
+from treescore.significance import ranking
 from treescore.significance.families import adjusted, first_threshold, partial_conjunction
-from treescore.significance.intervals import interval_document
-from treescore.significance.notes import _notes as notes
-from treescore.significance.notes import assumed
+from treescore.significance.law import FEWEST_FOR_MARGIN, Interval, OneSide, Test, asked_by
+from treescore.significance.notes import notes
 from treescore.significance.other_tests import DEPENDENT_TOKENS
-from treescore.significance.permutation import Test
 from treescore.significance.question import Question, signature, statistic
 from treescore.significance.ranking import effect_document
-from treescore.significance.settings import SMALLEST
+from treescore.significance.runs import UNDEFINED
+from treescore.significance.settings import LN10, SMALLEST
 from treescore.significance.units import sample_of
 
-DRAWN_KINDS = ("monte-carlo", "sampled")
-"""Kinds of p that depend on a seed."""
-SHOWN = ("holm", "hochberg", "bh", "by", "bonferroni")
+CORRECTIONS = ("holm", "hochberg", "bh", "by", "bonferroni", "none")
 
 
-def document(
-    question: Question,
-    tests: Sequence[Test],
-    extras: Sequence[Mapping[str, Json]],
-    system_intervals: Mapping[int, Interval],
-    difference_intervals: Sequence[Interval | None],
-    gold_digest: str | None,
-) -> dict[str, Json]:
-    """Make the comparison document without its parts."""
-    settings, sample = question.settings, question.sample
-    pairs = pair_documents(question, tests, extras, difference_intervals)
+class Answers(NamedTuple):
+    """What was found for a question, in the order of its pairs or systems.
+
+    Attributes:
+        tests: of the pairs.
+        adjusted: p of the pairs after each correction; None where a pair has none.
+        significant: by the correction that decides.
+        divisors: of alpha, with the picking.
+        of_systems: intervals of the scores.
+        of_pairs: of the differences, each by itself.
+        of_family: of the differences, at the level at which they were judged.
+        detectable: differences that would have been found; NaN where that is not known.
+        margins: tests that the one is not worse than the other, for both of each pair.
+        extras: further members of the pairs' documents.
+    """
+
+    tests: Sequence[Test]
+    adjusted: Mapping[str, Sequence[float | None]]
+    significant: Sequence[bool]
+    divisors: Sequence[float]
+    of_systems: Sequence[Interval | None]
+    of_pairs: Sequence[Interval | None]
+    of_family: Sequence[Interval | None]
+    detectable: Sequence[float]
+    margins: Sequence[tuple[OneSide, OneSide]] | None = None
+    extras: Sequence[Mapping[str, Json]] = ()
+
+
+def document(question: Question, answers: Answers, gold_digest: str | None) -> dict[str, Json]:
+    """Make the comparison document without its parts and notes."""
+    settings, sample, units = question.settings, question.sample, question.terms.units
+    pairs = pair_documents(question, answers)
     order = ranking.order_in(question)
     result: dict[str, Json] = {
         "score": question.score_name,
         "higher_is_better": sample.score.higher_is_better,
+        "range": [question.terms.score.low, question.terms.score.high],
         **statistic(question.terms.score, macro=question.terms.parts is not None),
-        "test": settings.test,
+        "test": _test_used(question, answers.tests),
         "alternative": "observed direction" if settings.test == "compare_pl" else settings.alternative,
         "units": question.unit,
         "unit_count": _unit_count(question),
         "blocks": sample.units if question.unit == "block" else None,
+        "documents": units.documents or None,
         "parts": question.terms.part_count or None,
+        "parts_by_sentence": units.by_sentence,
         "gold_digest": gold_digest,
         "alpha": settings.alpha,
         "correction": settings.correction,
@@ -56,21 +77,38 @@ def document(
             "size": len(question.pairs),
             "definition": "all unordered pairs of the listed submissions on this metric",
         },
-        "systems": _system_documents(question, order, system_intervals),
+        "systems": _system_documents(question, order, answers.of_systems),
         "pairs": pairs,
         "untested": _untested(question),
-        "smallest_p": _smallest(question, tests),
+        "smallest_p": _smallest(question, answers.tests),
         "clusters": None,
         "rank_ranges": None,
+        "notes": [],
+        "warnings": [DEPENDENT_TOKENS] if question.unit == "token" else [],
+        "signature": signature(question, gold_digest),
     }
     better = significantly_better(question, pairs)
     if better is not None:
         _rank(result, better[np.ix_(order, order)], settings.clusters)
-    result["notes"] = notes(question, tests, result["smallest_p"])
-    result["notes"] = [assumed(question, tests), *result["notes"]]
-    result["warnings"] = [DEPENDENT_TOKENS] if question.unit == "token" else []
-    result["signature"] = signature(question, tests, gold_digest)
     return result
+
+
+def with_notes(document: dict[str, Json]) -> dict[str, Json]:
+    """Add to a document what is to be said of it."""
+    document["notes"] = notes(document)
+    return document
+
+
+def _test_used(question: Question, tests: Sequence[Test]) -> str:
+    """Return which law was used; the name of another test."""
+    settings = question.settings
+    if not settings.by_law:
+        return settings.test
+    used = {"permutation" if test.by_signs else "t" for test in tests if test.sentences}
+    if len(used) > 1:
+        return "mixed"
+    by_signs = asked_by(settings, question.unit).by_signs(question.sample.units)
+    return used.pop() if used else "permutation" if by_signs else "t"
 
 
 def _rank(document: dict[str, Json], better: np.ndarray, kind: str) -> None:
@@ -82,16 +120,12 @@ def _rank(document: dict[str, Json], better: np.ndarray, kind: str) -> None:
         system.update(cluster=cluster, rank_interval=interval)
 
 
-def pair_documents(
-    question: Question,
-    tests: Sequence[Test],
-    extras: Sequence[Mapping[str, Json]],
-    difference_intervals: Sequence[Interval | None],
-) -> list[dict[str, Json]]:
+def pair_documents(question: Question, answers: Answers) -> list[dict[str, Json]]:
     """Make one document for each unordered pair in the order of the systems given, untested ones without a p."""
-    columns = _adjusted_columns(tests)
+    settings = question.settings
     unit_values = question.sample.unit_values()
     index_of = {pair: index for index, pair in enumerate(question.pairs)}
+    margins = _margin_documents(question, answers)
     documents = []
     size = len(question.candidates)
     for first in range(size):
@@ -101,15 +135,21 @@ def pair_documents(
                 head = _head(question, first, second, None)
                 documents.append({**head, **_NO_TEST, "reason": _reason(question, first, second)})
                 continue
-            test = tests[index]
-            head = _head(question, first, second, test.difference)
+            test = answers.tests[index]
+            adjusted_p = {name: column[index] for name, column in answers.adjusted.items()}
+            decisive_p = adjusted_p[settings.correction]
             documents.append(
                 {
-                    **head,
-                    "ci": interval_document(
-                        question, _interval(question, test, difference_intervals[index]), (first, second)
+                    **_head(question, first, second, test.difference),
+                    "se": test.se,
+                    "df": test.df,
+                    "unit_count": test.units,
+                    "divisor": answers.divisors[index],
+                    "ci": interval_document(answers.of_pairs[index], settings.level),
+                    "ci_adjusted": interval_document(
+                        answers.of_family[index], 1.0 - settings.alpha / answers.divisors[index]
                     ),
-                    **_test_document(question, test, question.seed(first, second)),
+                    **_test_document(question, test),
                     "effect": effect_document(
                         question.sample.score,
                         float(question.values[first]),
@@ -117,46 +157,61 @@ def pair_documents(
                         unit_values[first],
                         unit_values[second],
                     ),
-                    **extras[index],
-                    **_adjusted_document(question, columns, index),
+                    **answers.extras[index],
+                    "detectable": _detectable(question, answers, index),
+                    "noninferiority": margins[index],
+                    **{f"p_{name}": p for name, p in adjusted_p.items() if name != "none"},
+                    "p_adjusted": decisive_p,
+                    "significant": None if decisive_p is None else answers.significant[index],
+                    **({} if test.reason is None else {"reason": test.reason}),
                 }
             )
     return documents
 
 
-def _adjusted_columns(tests: Sequence[Test]) -> dict[str, list[float]]:
-    """Return p of all pairs, adjusted by each method; empty where not all pairs have one."""
-    p = np.array([test.p for test in tests if test.p is not None], np.float64)
-    return {method: adjusted(p, method).tolist() for method in (*SHOWN, "none")} if len(p) == len(tests) else {}
+def interval_document(interval: Interval | None, level: float) -> dict[str, Json] | None:
+    """Make the document of an interval; an end that is unbounded or unknown is null."""
+    if interval is None:
+        return None
+    return {"level": level, "low": _number(interval.low), "high": _number(interval.high), "method": interval.method}
 
 
-def _adjusted_document(question: Question, columns: Mapping[str, Sequence[float]], index: int) -> dict[str, Json]:
-    decisive_p = columns[question.settings.correction][index] if columns else None
-    return {
-        **{f"p_{method}": columns[method][index] if columns else None for method in SHOWN},
-        "p_adjusted": decisive_p,
-        "significant": None if decisive_p is None else decisive_p <= question.settings.alpha,
-    }
+def _detectable(question: Question, answers: Answers, index: int) -> dict[str, Json] | None:
+    """Return which true difference would have been found; the power of other tests is not known."""
+    difference, score = answers.detectable[index], question.sample.score
+    widest = math.inf if score.high is None else score.high - score.low
+    if not question.settings.by_law or not difference <= widest:
+        return None
+    alpha = question.settings.alpha / answers.divisors[index]
+    return {"difference": difference, "power": question.settings.power, "alpha": alpha}
 
 
-_NO_TEST: Mapping[str, Json] = {
-    "ci": None,
-    "p": None,
-    "p_kind": None,
-    "p_error": None,
-    "p_parts": None,
-    "p_unselected": None,
-    "difference_tested": None,
-    "detectable": None,
-    "ci_adjusted": None,
-    "se": None,
-    "df": None,
-    "noninferiority": None,
-    "test": None,
-    "shuffles": None,
-    "p_adjusted": None,
-    "significant": None,
-}
+def _margin_documents(question: Question, answers: Answers) -> Sequence[dict[str, Json] | None]:
+    """Make the member `noninferiority` of each pair, which says of either system whether it is not worse.
+
+    Of two systems p itself decides, as one asks about one of them; of more, p is corrected over all ordered pairs.
+    """
+    settings = question.settings
+    if answers.margins is None:
+        return [None] * len(question.pairs)
+    p = np.array([side.p for sides in answers.margins for side in sides], np.float64)
+    decisive = adjusted(p, settings.correction if len(question.pairs) > 1 else "none").tolist()
+    documents = []
+    for index, (pair, sides) in enumerate(zip(question.pairs, answers.margins, strict=True)):
+        member: dict[str, Json] = {"margin": settings.margin}
+        for number, system in enumerate(pair):
+            p_adjusted = decisive[2 * index + number]
+            established = sides[number].units >= FEWEST_FOR_MARGIN and p_adjusted <= settings.alpha
+            of_side = {"p": sides[number].p, "p_adjusted": p_adjusted, "established": established}
+            member[question.candidates[system].name] = of_side
+        documents.append(member)
+    return documents
+
+
+_NO_TEST: Mapping[str, Json] = dict.fromkeys((
+    *("se", "df", "unit_count", "divisor", "ci", "ci_adjusted", "p", "p_kind", "p_error", "p_parts", "p_unselected"),
+    *("difference_tested", "test", "shuffles", "detectable", "noninferiority", "p_adjusted", "significant"),
+))  # fmt: skip
 
 
 def significantly_better(question: Question, pairs: Sequence[Mapping[str, Json]]) -> np.ndarray | None:
@@ -185,8 +240,6 @@ def add_parts(
 ) -> None:
     """Add to the document on how many parts each of a pair is better (Dror et al. 2017)."""
     if tests is None:
-        if question.settings.test == "permutation" and question.unit != "part":
-            document["notes"].append("Too many pairs and parts to test each part by itself.")
         return
     alpha = question.settings.alpha
     index_of = {pair: row for row, pair in enumerate(question.pairs)}
@@ -205,14 +258,10 @@ def add_parts(
                 }
                 for name, alternative in (("a_better", "greater"), ("b_better", "less"))
             }
-    document["notes"].append(
-        "parts: one-sided p of each part, and on at least how many of them the one system is better "
-        "(partial conjunction, Dror et al. 2017)"
-    )
 
 
 def _system_documents(
-    question: Question, order: Sequence[int], intervals: Mapping[int, Interval]
+    question: Question, order: Sequence[int], intervals: Sequence[Interval | None]
 ) -> list[dict[str, Json]]:
     ranks = ranking.ranks_of(ranking.ranked_values(question)[0][list(order)])
     documents = []
@@ -223,9 +272,10 @@ def _system_documents(
                 "name": candidate.name,
                 "score": float(question.values[index]),
                 "rank": rank,
-                "ci": interval_document(question, intervals.get(index), (index,)),
+                "ci": interval_document(intervals[index], question.settings.level),
                 "cluster": None,
                 "rank_interval": None,
+                "missing_parts": len(candidate.missing),
                 **_runs_members(question, index),
             }
         )
@@ -269,7 +319,7 @@ def _reason(question: Question, first: int, second: int) -> str:
     """Say why a pair was not tested."""
     undefined = question.sample.score.undefined
     both_defined = all(math.isfinite(question.values[system]) for system in (first, second))
-    return f"{training_runs.UNDEFINED}{undefined}" if both_defined else undefined
+    return f"{UNDEFINED}{undefined}" if both_defined else undefined
 
 
 def _head(question: Question, first: int, second: int, tested: float | None) -> dict[str, Json]:
@@ -284,19 +334,21 @@ def _head(question: Question, first: int, second: int, tested: float | None) -> 
     }
 
 
-def _test_document(question: Question, test: Test, seed: int) -> dict[str, Json]:
+def _test_document(question: Question, test: Test) -> dict[str, Json]:
     settings = question.settings
     unit = "document" if question.unit == "block" else question.unit
     if test.p is None:
         description = None
     elif settings.test == "mcnemar":
         description = f"{test.how} ({unit}s), {settings.alternative}"
-    elif test.how == training_runs.RUNS_HOW:
-        description = f"t over training runs and {unit}s, {settings.alternative}"
+    elif settings.test == "compare_pl":
+        description = f"paired permutation ({unit} swap), one-sided in the observed direction, >="
+    elif test.by_signs:
+        description = f"paired permutation ({unit} swap), {settings.alternative}, >="
     else:
-        direction = "one-sided in the observed direction" if settings.test == "compare_pl" else settings.alternative
-        description = f"paired permutation ({unit} swap), {direction}, >="
-    shuffled = test.kind == "monte-carlo"
+        over = "training runs and " if test.difference is not None else ""
+        description = f"Student's t over {over}{unit}s, {settings.alternative}"
+    named = settings.test == "permutation" and test.p is not None
     return {
         "p": test.p,
         "p_kind": test.kind,
@@ -304,22 +356,20 @@ def _test_document(question: Question, test: Test, seed: int) -> dict[str, Json]
         "p_parts": test.parts,
         "p_unselected": test.unselected,
         "difference_tested": test.difference,
-        "log10_p": test.log10_p if test.p is not None and test.p <= SMALLEST else _log10(test.p),
+        "log10_p": _log10(test),
         "test": description,
         "how": test.how,
-        "shuffles": test.shuffles if shuffled else None,
+        "shuffles": test.shuffles,
+        "differing_sentences": test.sentences,
         "null_swaps_log2": test.differing,
-        "smallest_p": test.smallest if test.p is not None else None,
+        "smallest_p": test.smallest if named else None,
     }
 
 
-def _log10(p: float | None) -> float | None:
-    return None if p is None else min(0.0, math.log10(p))
-
-
-def _interval(question: Question, test: Test, by_units: Interval | None) -> Interval | None:
-    """Return the interval that the test itself gives, else that of the units; none where none is asked for."""
-    return by_units if test.ci is None or question.settings.interval == "none" else test.ci
+def _log10(test: Test) -> float | None:
+    if test.p is None:
+        return None
+    return min(0.0, math.log10(test.p) if test.log_p is None or test.p > SMALLEST else test.log_p / LN10)
 
 
 def _unit_count(question: Question) -> int:
@@ -329,19 +379,18 @@ def _unit_count(question: Question) -> int:
     return question.sample.units
 
 
-def _smallest(question: Question, tests: Sequence[Test]) -> dict[str, Json]:
-    """Return the smallest p any pair could have shown, and whether it would have been significant after correction."""
+def _smallest(question: Question, tests: Sequence[Test]) -> dict[str, Json] | None:
+    """Return the smallest p any pair could have shown, where a permutation test is asked for by name."""
     settings = question.settings
     reachable = [test.smallest for test in tests if test.p is not None]
-    if not reachable:
-        return {"p": None, "p_adjusted": None, "significance_possible": None}
+    if settings.test != "permutation" or not reachable:
+        return None
     smallest = adjusted(np.array(reachable), settings.correction)
-    threshold = first_threshold(len(reachable), settings.alpha, settings.correction)
     return {
         "p": min(reachable),
         "p_adjusted": float(smallest.min()),
         "significance_possible": bool(smallest.min() <= settings.alpha),
-        "needed_alone": threshold,
+        "needed_alone": first_threshold(len(reachable), settings.alpha, settings.correction),
     }
 
 

@@ -24,7 +24,7 @@ from dataclasses import dataclass, field, replace
 import numpy as np
 from scipy.special import gammaincc
 
-from treescore.core.arrays import FloatArray
+from treescore.core.arrays import BoolArray, FloatArray
 from treescore.core.params import Json
 from treescore.significance.settings import SMALLEST
 
@@ -58,6 +58,31 @@ def adjusted(p: FloatArray, method: str) -> FloatArray:
     result = np.empty(size)
     result[order] = np.minimum(1.0, steps)
     return result
+
+
+def divisors(p: FloatArray, significant: BoolArray, method: str) -> FloatArray:
+    """Return the divisor c of each pair: it was judged at alpha / c, and its interval belongs to that level; (m,).
+
+    Holm: m - k + 1 for the k-th smallest p, k being 1 + the number of smaller p, max(1, m - R) for those that are not
+    significant, where R are. Hochberg: m - R + 1 and max(1, m - R). Bonferroni: m. Benjamini & Hochberg: m / max(1, R);
+    Benjamini & Yekutieli: that times 1 + 1/2 + ... + 1/m (Benjamini & Yekutieli 2005).
+
+    Args:
+        p: (m,).
+        significant: after the correction, (m,).
+        method: of correction.
+    """
+    size, rejected = len(p), int(significant.sum())
+    if method == "none":
+        return np.ones(size)
+    if method == "bonferroni":
+        return np.full(size, float(size))
+    if method in ("bh", "by"):
+        factor = harmonic_number(size) if method == "by" else 1.0
+        return np.full(size, factor * size / max(1, rejected))
+    smaller = np.searchsorted(np.sort(p), p, side="left")
+    judged = size - smaller if method == "holm" else np.full(size, size - rejected + 1)
+    return np.where(significant, judged, max(1, size - rejected)).astype(np.float64)
 
 
 def harmonic_number(size: int) -> float:

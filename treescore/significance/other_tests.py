@@ -27,7 +27,8 @@ from treescore.core.arrays import BoolArray, Counts
 from treescore.core.params import Json
 from treescore.core.registry import TokenBits
 from treescore.core.scores import Score, ratio_score
-from treescore.significance.permutation import ShufflePlan, Test, observed_alternatives, permutation
+from treescore.significance.contributions import Contributions
+from treescore.significance.law import Asked, Test, tests_by_law
 from treescore.significance.question import Terms
 from treescore.significance.settings import ROUNDING, SMALLEST, Settings
 from treescore.significance.units import Sample, sample_of
@@ -239,20 +240,20 @@ _COLUMNS = (
 )
 
 
-def directed_tests(sample: Sample, pairs: Sequence[tuple[int, int]], plan: ShufflePlan) -> list[Test]:
+def directed_tests(sample: Sample, pairs: Sequence[tuple[int, int]]) -> list[Test]:
     """Run one-sided tests, each in the observed direction of its pair; recall and precision as compare.pl has them."""
     if _is_printed(sample.score):
         tops, bottoms = (np.asarray(terms[0], np.float64) for terms in (sample.tops, sample.bottoms))
         shares = np.divide(tops, bottoms, out=np.zeros_like(tops), where=bottoms > 0)
         percents = np.rint(100 * np.round(100 * shares, 2))
         sample = replace(sample, tops=((percents * bottoms).astype(sample.tops[0].dtype),))
-    alternatives = observed_alternatives(sample, pairs)
+    units = Contributions(sample)
+    better = sample.score.sign * units.values
     test_of: dict[int, Test] = {}
-    for alternative in ("greater", "less"):
-        indices = [index for index, observed in enumerate(alternatives) if observed == alternative]
-        if indices:
-            tests = permutation(sample, [pairs[index] for index in indices], alternative, plan)
-            test_of.update(zip(indices, tests, strict=True))
+    for alternative, ahead in (("greater", True), ("less", False)):  # of equal ones the first is asked about
+        indices = [index for index, (a, b) in enumerate(pairs) if (better[a] >= better[b]) == ahead]
+        tests = tests_by_law(units, [pairs[index] for index in indices], Asked("permutation", alternative))
+        test_of.update(zip(indices, tests, strict=True))
     return [test_of[index] for index in range(len(pairs))]
 
 
@@ -263,7 +264,7 @@ def _is_printed(score: Score) -> bool:
 
 
 def recall_and_precision(
-    counted: Terms, rows: Sequence[Counts], pairs: Sequence[tuple[int, int]], plan: ShufflePlan
+    counted: Terms, rows: Sequence[Counts], pairs: Sequence[tuple[int, int]]
 ) -> list[dict[str, Json]]:
     """Make for each pair the comparator's two rows; empty documents where the counts have no brackets or links."""
     documents: list[dict[str, Json]] = [{} for _ in pairs]
@@ -272,9 +273,7 @@ def recall_and_precision(
             continue
         for name, (numerator, denominator) in (("recall", recall), ("precision", precision)):
             score = ratio_score(name, name, numerator, denominator)
-            _fill(
-                documents, name, score, sample_of(score, counted.names, rows, counted.units.blocks, None), pairs, plan
-            )
+            _fill(documents, name, score, sample_of(score, counted.names, rows, counted.units.blocks, None), pairs)
         for document in documents:
             document["of"] = what
         break
@@ -282,12 +281,7 @@ def recall_and_precision(
 
 
 def _fill(
-    documents: Sequence[dict[str, Json]],
-    name: str,
-    score: Score,
-    sample: Sample,
-    pairs: Sequence[tuple[int, int]],
-    plan: ShufflePlan,
+    documents: Sequence[dict[str, Json]], name: str, score: Score, sample: Sample, pairs: Sequence[tuple[int, int]]
 ) -> None:
     values = sample.values()
     defined = [
@@ -295,7 +289,7 @@ def _fill(
     ]
     for document in documents:
         document[name] = {"difference": None, "p": None, "p_kind": None, "reason": score.undefined}
-    tests = directed_tests(sample, [pairs[index] for index in defined], plan)
+    tests = directed_tests(sample, [pairs[index] for index in defined])
     for index, test in zip(defined, tests, strict=True):
         first, second = pairs[index]
         documents[index][name] = {"difference": float(values[first] - values[second]), "p": test.p, "p_kind": test.kind}

@@ -12,17 +12,22 @@ from treescore.core.params import Json, Param, checked
 from treescore.errors import InputError, Problem
 
 AUTO = "auto"
-FEWEST_PARTS = 6
-"""Parts from which on whole parts can be the units: two-sided p of P parts is at least 2^(1-P), 0.03 of six."""
+FEWEST_PARTS = 3
+"""Parts from which on whole parts can be the units."""
+BY_LAW = (AUTO, "permutation", "t")
+"""Tests of a difference by the law of its units; the others test something else, or nothing."""
+BOOTSTRAPPED = ("percentile", "bca")
+"""Intervals that draw resamples."""
 _COUNT: Mapping[str, Json] = {"type": "integer", "minimum": 1, "maximum": 1_000_000}
 
 PARAMS: Mapping[str, Param] = {
     "test": Param(
-        {"enum": [AUTO, "permutation", "bootstrap", "mcnemar", "compare_pl"]},
+        {"enum": [AUTO, "permutation", "t", "bootstrap", "mcnemar", "compare_pl"]},
         AUTO,
-        "permutation (auto is the same): paired permutation test, exact where it can be, with intervals; bootstrap: "
-        "intervals only, p is null; mcnemar: on sentences right or wrong as a whole, or on tokens; compare_pl: "
-        "Bikel's comparator, one-sided in the observed direction, recall and precision from rounded percentages.",
+        "auto: the paired permutation test from 16 units on, Student's t below; permutation or t: the one of them for "
+        "any number of units; bootstrap: intervals only, p is null; mcnemar: on sentences right or wrong as a whole, "
+        "or on tokens; compare_pl: Bikel's comparator, one-sided in the observed direction, recall and precision from "
+        "rounded percentages.",
     ),
     "unit": Param(
         {"enum": [AUTO, "sentence", "block", "part", "token"]},
@@ -37,27 +42,31 @@ PARAMS: Mapping[str, Param] = {
         "greater: the first system is better (also where a lower score is better); less: it is worse.",
     ),
     "shuffles": Param(
-        _COUNT,
-        10_000,
-        "Shuffles of a Monte Carlo test; raised where the correction over all pairs could otherwise reject nothing.",
+        {**_COUNT, "type": ["integer", "null"]},
+        None,
+        "Draw so many random swaps (Monte Carlo) instead of listing all or approximating their law.",
     ),
-    "resamples": Param({**_COUNT, "maximum": 200_000}, 10_000, "Bootstrap resamples behind the intervals."),
+    "resamples": Param({**_COUNT, "maximum": 200_000}, 10_000, "Resamples of intervals by the bootstrap."),
     "correction": Param(
         {"enum": ["holm", "hochberg", "bh", "by", "bonferroni", "none"]},
         "holm",
-        "Which adjusted p decides; the others are shown beside it.",
+        "Which adjusted p decides; the others are shown beside it. The intervals follow it.",
     ),
     "alpha": Param(
         {"type": "number", "minimum": 1e-12, "maximum": 0.5},
         0.05,
         "A difference is significant where its adjusted p is at most this.",
     ),
-    "seed": Param({"type": "integer", "minimum": 0, "maximum": 2**63 - 1}, 1, "Seed of shuffles and resamples."),
+    "seed": Param(
+        {"type": "integer", "minimum": 0, "maximum": 2**63 - 1},
+        1,
+        "Seed of shuffles and resamples, where any are drawn.",
+    ),
     "interval": Param(
-        {"enum": [AUTO, "percentile", "bca", "none"]},
+        {"enum": [AUTO, *BOOTSTRAPPED, "none"]},
         AUTO,
-        "auto: by closed forms where units are few, else the percentile bootstrap; percentile; bca: bias-corrected and "
-        "accelerated (Efron 1987); none.",
+        "auto: by the law of the test; percentile or bca (bias-corrected and accelerated, Efron 1987): by the "
+        "bootstrap; none.",
     ),
     "level": Param({"type": "number", "minimum": 0.5, "maximum": 0.9999}, 0.95, "Level of the intervals."),
     "clusters": Param(
@@ -95,14 +104,14 @@ PARAMS: Mapping[str, Param] = {
 class Settings:
     """Checked settings. PARAMS describes each field.
 
-    `test` is never auto. `runs_required` tells that `runs: random` was asked for by name, which is an error where no
+    `runs_required` tells that `runs: random` was asked for by name, which is an error where no
     system has two runs.
     """
 
     test: str = AUTO
     unit: str = AUTO
     alternative: str = "two-sided"
-    shuffles: int = 10_000
+    shuffles: int | None = None
     resamples: int = 10_000
     correction: str = "holm"
     alpha: float = 0.05
@@ -118,13 +127,8 @@ class Settings:
 
     @property
     def by_law(self) -> bool:
-        """Return whether p is that of a difference of scores."""
-        return self.test in (AUTO, "permutation", "t")
-
-    def __post_init__(self) -> None:
-        """Give the permutation test its one name."""
-        if self.test == AUTO:
-            object.__setattr__(self, "test", "permutation")
+        """Whether the difference of the scores is tested, by the law of its units."""
+        return self.test in BY_LAW
 
 
 def parse_settings(document: Mapping[str, Json]) -> Settings:
@@ -136,7 +140,7 @@ def parse_settings(document: Mapping[str, Json]) -> Settings:
     options = {name: value for name, value in document.items() if name != "scores"}
     values = checked("significance", PARAMS, options, also=["scores"])
     for name in ("shuffles", "resamples", "seed"):
-        values[name] = int(values[name])
+        values[name] = None if values[name] is None else int(values[name])
     settings = Settings(**values, runs_required=options.get("runs") == "random")
     if settings.unit == "token" and settings.test != "mcnemar":
         detail = (
@@ -144,10 +148,10 @@ def parse_settings(document: Mapping[str, Json]) -> Settings:
             "tokens of a sentence are not independent. Use sentence or block."
         )
         raise InputError(Problem("bad-parameter", detail, pointer="/unit"))
-    if settings.margin is not None and settings.test not in ("permutation", "bootstrap"):
+    if settings.margin is not None and settings.test not in (*BY_LAW, "bootstrap"):
         detail = (
             f'A margin is in units of the score, which the test "{settings.test}" does not test. '
-            'Leave out the margin, or use the test "permutation".'
+            "Leave out the margin or the test."
         )
         raise InputError(Problem("bad-parameter", detail, pointer="/margin"))
     return settings

@@ -36,6 +36,7 @@ class Sample:
         parts: stratum of each unit, int64 (n,), from 0; None where there is one.
         part_count: strata.
         missing: the parts without an output of each system, (N, parts); None where none is missing.
+        pooled: part of each unit, int64 (n,), where the score is over several parts together; None elsewhere.
     """
 
     score: Score
@@ -44,6 +45,7 @@ class Sample:
     parts: IntArray | None
     part_count: int
     missing: BoolArray | None = None
+    pooled: IntArray | None = None
 
     @property
     def systems(self) -> int:
@@ -54,6 +56,11 @@ class Sample:
     def units(self) -> int:
         """Units, n."""
         return int(self.tops[0].shape[1])
+
+    @property
+    def ratios(self) -> list[tuple[Counts, Counts]]:
+        """Numerators and denominators of each ratio, (N, n) each."""
+        return list(zip(self.tops, self.bottoms, strict=True))
 
     @property
     def integer(self) -> bool:
@@ -88,7 +95,7 @@ class Sample:
         """Return the score of each unit by itself, (N, n); NaN where undefined."""
         values = np.empty((self.systems, self.units))
         for system in range(self.systems):  # one by one: the terms of all as floats take as much memory again twice
-            values[system] = self.score.of_terms([(top[system], bottom[system]) for top, bottom in self._pairs()])
+            values[system] = self.score.of_terms([(top[system], bottom[system]) for top, bottom in self.ratios])
         return values
 
     def part_values(self) -> FloatArray:
@@ -114,7 +121,7 @@ class Sample:
 
     def sums(self) -> list[tuple[Counts, Counts]]:
         """Return the sums of numerators and of denominators by part, (N, parts), for each ratio."""
-        return [(self.summed(top), self.summed(bottom)) for top, bottom in self._pairs()]
+        return [(self.summed(top), self.summed(bottom)) for top, bottom in self.ratios]
 
     def summed(self, terms: Counts) -> Counts:
         """Sum terms (N, n) by part: (N, parts)."""
@@ -129,22 +136,14 @@ class Sample:
             different |= terms[first] != terms[second]
         return different
 
-    def lacking(self, first: int, second: int) -> BoolArray:
-        """Find the parts that exactly one of two systems lacks, (parts,)."""
-        if self.missing is None:
-            return np.zeros(self.part_count, np.bool_)
-        return np.asarray(self.missing[first] != self.missing[second])
-
     def of_systems(self, systems: Sequence[int]) -> Sample:
         """Return the sample of some systems only."""
         indices = list(systems)
-        return Sample(
-            self.score,
-            tuple(top[indices] for top in self.tops),
-            tuple(bottom[indices] for bottom in self.bottoms),
-            self.parts,
-            self.part_count,
-            None if self.missing is None else self.missing[indices],
+        return replace(
+            self,
+            tops=tuple(top[indices] for top in self.tops),
+            bottoms=tuple(bottom[indices] for bottom in self.bottoms),
+            missing=None if self.missing is None else self.missing[indices],
         )
 
     def part(self, number: int) -> Sample:
@@ -152,9 +151,6 @@ class Sample:
         in_part = self.parts == number
         tops = tuple(top[:, in_part] for top in self.tops)
         return Sample(self.score, tops, tuple(bottom[:, in_part] for bottom in self.bottoms), None, 0)
-
-    def _pairs(self) -> list[tuple[Counts, Counts]]:
-        return list(zip(self.tops, self.bottoms, strict=True))
 
 
 def pooled(runs: Sequence[Sequence[Counts]]) -> list[Counts]:
@@ -186,26 +182,41 @@ def sample_of(
     blocks: IntArray | None,
     parts: IntArray | None,
     missing: BoolArray | None = None,
+    pooled: IntArray | None = None,
 ) -> Sample:
     """Return the terms of a score in the rows (n, k) of each system, summed by block where blocks (n,) are numbered.
 
-    A block lies in one part: the caller numbers it so.
+    A block lies in one part: the caller numbers it so. The units of a part come to stand together.
+
+    Args:
+        score: whose terms they are.
+        names: of the columns of rows.
+        rows: counts of each system.
+        blocks: of each row, from 0.
+        parts: of each row, from 0, where the score is their mean.
+        missing: parts (of either kind) without an output of each system, (N, parts).
+        pooled: part of each row, from 0, where the score is over all parts together.
     """
-    tops: list[Counts] = []
-    bottoms: list[Counts] = []
+    strata = parts if pooled is None else pooled
+    if blocks is not None and strata is not None:
+        of_blocks = np.zeros(int(blocks.max(initial=-1)) + 1, np.int64)
+        of_blocks[blocks] = strata
+        strata = of_blocks
+    order = None if strata is None or (np.diff(strata) >= 0).all() else np.argsort(strata, kind="stable")
+    sides: tuple[list[Counts], list[Counts]] = ([], [])
     for ratio in score.ratios:
         terms = [ratio.terms(names, counts) for counts in rows]
-        for side, column in ((0, tops), (1, bottoms)):
+        for side, column in enumerate(sides):
             term = _stacked_systems([pair[side] for pair in terms])
             if missing is not None and parts is not None:
                 term = np.where(missing[:, parts], 0, term)  # undefined, so that it counts as the worst value
-            column.append(_by_block(term, blocks))
+            term = _by_block(term, blocks)
+            column.append(term if order is None else term[:, order])
+    if strata is not None and order is not None:
+        strata = strata[order]
     part_count = 0 if parts is None else int(parts.max(initial=-1)) + 1
-    if blocks is not None and parts is not None:
-        first = np.full(int(blocks.max(initial=-1)) + 1, 0, np.int64)
-        first[blocks] = parts
-        parts = first
-    return Sample(score, tuple(tops), tuple(bottoms), parts, part_count, missing)
+    of_mean, together = (strata, None) if pooled is None else (None, strata)
+    return Sample(score, tuple(sides[0]), tuple(sides[1]), of_mean, part_count, missing, together)
 
 
 def missing_parts(missing: Sequence[Collection[int]], part_count: int) -> BoolArray | None:
@@ -224,20 +235,6 @@ def block_numbers(blocks: Sequence[str | None], parts: IntArray | None) -> IntAr
     strata = [0] * len(blocks) if parts is None else parts.tolist()
     keys = ((at if name is None else name, part) for at, (name, part) in enumerate(zip(blocks, strata, strict=True)))
     return np.fromiter((number_of.setdefault(key, len(number_of)) for key in keys), np.int64, len(blocks))
-
-
-def merged(sample: Sample, whole: BoolArray) -> Sample:
-    """Return a mean of parts in which each part of `whole` (parts,) is one unit, with the sums of its units."""
-    assert sample.parts is not None  # noqa: S101 - only means of parts lack some
-    in_whole = whole[sample.parts]
-    units = np.where(in_whole, len(in_whole) + sample.parts, np.arange(len(in_whole)))
-    _, first_units, blocks = np.unique(units, return_index=True, return_inverse=True)
-    return replace(
-        sample,
-        tops=tuple(_by_block(top, blocks) for top in sample.tops),
-        bottoms=tuple(_by_block(bottom, blocks) for bottom in sample.bottoms),
-        parts=sample.parts[first_units],
-    )
 
 
 def by_part(sample: Sample) -> Sample:
@@ -291,14 +288,14 @@ class Units(NamedTuple):
         name: sentence, block, part or token.
         blocks: number of each sentence's block, int64 (n,), where blocks are the units.
         by_sentence: parts that go by sentence although blocks are the units.
-        documents: whether the documents of the text are known.
+        documents: how many the text marks.
         of_parts: parts, whether the score is their mean or is over all of them together.
     """
 
     name: str
     blocks: IntArray | None = None
     by_sentence: int = 0
-    documents: bool = False
+    documents: int = 0
     of_parts: int = 1
 
 
@@ -324,7 +321,7 @@ def chosen_units(
     """
     unit = settings.unit
     of_parts = 1 if strata is None else int(strata.max(initial=-1)) + 1
-    documents = blocks is not None and any(blocks)
+    documents = _marked(blocks, strata)
     if blocks is not None and len(blocks) != sentences:
         found = f"The list has {counted(len(blocks), 'block name')} for {counted(sentences, 'sentence')}"
         detail = f"{found}. Give one for each."
@@ -332,7 +329,7 @@ def chosen_units(
     if unit == "part":
         require_parts(0 if together else of_parts)
     if unit == "block":
-        require_documents(known=documents)
+        require_documents(known=documents > 0)
     if unit == AUTO:
         unit = "block" if documents and settings.test not in OF_SENTENCES else "sentence"
     if unit != "block" or blocks is None:
@@ -343,6 +340,13 @@ def chosen_units(
     if all(name is None for name in kept):
         return Units("sentence", documents=documents, of_parts=of_parts)
     return Units("block", block_numbers(kept, strata), by_sentence, documents, of_parts)
+
+
+def _marked(blocks: Sequence[str | None] | None, strata: IntArray | None) -> int:
+    """Count the documents that a text marks; equal names in two parts are two."""
+    names = blocks or ()
+    part_of = [0] * len(names) if strata is None else strata.tolist()
+    return len({(name, part) for name, part in zip(names, part_of, strict=False) if name})
 
 
 def with_documents(
@@ -365,21 +369,6 @@ def with_documents(
     return kept, len(few)
 
 
-def with_whole_parts(blocks: IntArray | None, strata: IntArray, whole: Collection[int]) -> IntArray:
-    """Number blocks again where some parts are one block each and all other units stay: int64 (n,).
-
-    Args:
-        blocks: number of each sentence's block, (n,); None where sentences are the units.
-        strata: part of each sentence, (n,).
-        whole: the parts that are one block.
-    """
-    numbers = np.arange(len(strata), dtype=np.int64) if blocks is None else blocks.copy()
-    for part in whole:
-        of_part = np.flatnonzero(strata == part)
-        numbers[of_part] = numbers[of_part[:1]]
-    return np.unique(numbers, return_inverse=True)[1].astype(np.int64)
-
-
 def require_documents(*, known: bool) -> None:
     """Refuse documents as units where none are known.
 
@@ -395,7 +384,7 @@ def require_documents(*, known: bool) -> None:
 
 
 def require_parts(count: int) -> None:
-    """Refuse whole parts as the units of a mean over too few of them.
+    """Refuse whole parts as the units of a mean over too few of them: two show hardly how parts differ.
 
     Args:
         count: parts of the mean; less than 2 for a score that is not a mean of parts.
@@ -405,7 +394,7 @@ def require_parts(count: int) -> None:
     """
     if count < FEWEST_PARTS:
         detail = (
-            f'The unit "part" needs a mean over {FEWEST_PARTS} parts or more: p of P parts is at least 2^(1-P). '
-            f"Here are {max(1, count)}. Use the unit block or sentence."
+            f'The unit "part" needs a mean over {FEWEST_PARTS} parts or more. Here are {max(1, count)}. '
+            "Use the unit block or sentence."
         )
         raise InputError(Problem("too-few-parts", detail, pointer="/unit"))
