@@ -26,7 +26,7 @@ NEVER = "sub_01AAAAAAAAAAAAAAAAAAAAAAAA"
 HIDDEN = (
     *("units_won", "units_tied", "units_lost", "d_z", "null_swaps_log2", "smallest_p", "log10_p", "p_kind", "how"),
     *("effect", "relative_error_reduction", "unit_count", "question"),
-    *("se", "df", "divisor", "p_error", "differing_sentences", "seed"),
+    *("divisor", "p_error", "differing_sentences"),
 )
 
 
@@ -192,6 +192,7 @@ def test_figures_are_rounded_to_what_the_sentences_support(kept):
     shown = kept.answer("leaderboard")
     exact = kept.exact(shown["id"])
     for pair, stored in zip(shown["pairs"], exact["pairs"], strict=True):
+        assert {"se", "df"} <= stored.keys() - pair.keys()
         assert pair["difference"] == round(stored["difference"], 4)
         assert len(f"{pair['score_a']:.10f}".rstrip("0").lstrip("0.")) <= 4
         assert pair["p"] == max(1e-4, float(f"{stored['p']:.2g}"))
