@@ -202,6 +202,7 @@ def shown_comparison(document: Document, *, by_part: bool, counts: bool = False)
     shown = chosen(document, _HEAD) | chosen(document, _COMPARISON) | {"command": None}
     if "pairs" not in document:
         return shown
+    shown["rounded"] = True
     if not by_part:
         shown.pop("part_names", None)
     shown |= _ranked(shown, [_system(each) for each in objects_of(document.get("systems", ()))])
