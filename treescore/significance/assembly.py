@@ -124,6 +124,7 @@ def pair_documents(question: Question, answers: Answers) -> list[dict[str, Json]
     """Make one document for each unordered pair in the order of the systems given, untested ones without a p."""
     settings = question.settings
     unit_values = question.sample.unit_values()
+    unit = "document" if question.unit == "block" else question.unit
     index_of = {pair: index for index, pair in enumerate(question.pairs)}
     margins = _margin_documents(question, answers)
     documents = []
@@ -163,7 +164,7 @@ def pair_documents(question: Question, answers: Answers) -> list[dict[str, Json]
                     **{f"p_{name}": p for name, p in adjusted_p.items() if name != "none"},
                     "p_adjusted": decisive_p,
                     "significant": None if decisive_p is None else answers.significant[index],
-                    **({} if test.reason is None else {"reason": test.reason}),
+                    **({} if test.reason is None else {"reason": f"one {unit} {test.reason}"}),
                 }
             )
     return documents

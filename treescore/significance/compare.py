@@ -139,9 +139,9 @@ def _laws(question: Question, units: Contributions, sentences: Sample | None) ->
     asked = asked_by(question.settings, question.unit)
     varying = runs.varying(question)
     scores = {system: runs.run_scores(question, system) for system in {each for pair in varying for each in pair}}
-    over_runs = dict(zip(varying, runs.tests_over_runs(units, varying, scores, asked, sentences), strict=True))
+    over_runs = dict(zip(varying, runs.by_runs(units, varying, scores, asked, sentences), strict=True))
     rest = [pair for pair in question.pairs if pair not in over_runs]
-    by_law = dict(zip(rest, law.tests_by_law(units, rest, asked, sentences), strict=True))
+    by_law = dict(zip(rest, law.by_law(units, rest, asked, sentences), strict=True))
     return [over_runs[pair].test if pair in over_runs else by_law[pair] for pair in question.pairs], over_runs
 
 
@@ -170,7 +170,7 @@ def _with_parts(question: Question, tests: Sequence[Test], over_runs: OverRuns, 
         return list(tests)
     asked = asked_by(replace(settings, shuffles=None), "part")
     pairs = [pair for pair in question.pairs if pair not in over_runs]
-    found = law.tests_by_law(Contributions(by_part(question.sample)), pairs, asked, sentences or question.sample)
+    found = law.by_law(Contributions(by_part(question.sample)), pairs, asked, sentences or question.sample)
     p_of = {pair: test.p for pair, test in zip(pairs, found, strict=True)}
     return [replace(test, parts=p_of.get(pair)) for test, pair in zip(tests, question.pairs, strict=True)]
 
@@ -307,8 +307,8 @@ def _tests_by_part(question: Question, over_runs: OverRuns) -> list[dict[str, li
         fixed = [pair for pair in usable if pair not in over_runs]
         for alternative in DIRECTIONS:
             asked = Asked(settings.test, alternative)
-            tests = dict(zip(fixed, law.tests_by_law(units, fixed, asked, sentences), strict=True))
-            over = runs.tests_over_runs(units, varying, scores, asked, sentences)
+            tests = dict(zip(fixed, law.by_law(units, fixed, asked, sentences), strict=True))
+            over = runs.by_runs(units, varying, scores, asked, sentences)
             tests.update({pair: each.test for pair, each in zip(varying, over, strict=True)})
             for index, pair in enumerate(pairs):
                 p = tests[pair].p if pair in tests else None

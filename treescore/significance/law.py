@@ -42,12 +42,6 @@ ERROR_UNITS = 5.0
 """Over n units p by the formula is off by this share of 1/n, at most."""
 FEWEST_FOR_MARGIN = 20
 """Units below which "not worse by a margin" is not established: failures in 3/20 of them may have been missed."""
-ONE_UNIT = {
-    "sentence": "one sentence shows no spread",
-    "block": "one document shows no spread",
-    "part": "one part shows no spread",
-    "token": "one sentence shows no spread",
-}
 _BEYOND = 1e-9
 """An end that a rounding error would bring to the wrong side of 0 is set to this share of D."""
 _AT_ZERO = 1e-7
@@ -135,7 +129,7 @@ def asked_by(settings: Settings, unit: str) -> Asked:
     return Asked(law, settings.alternative, settings.shuffles if settings.by_law else None, settings.seed)
 
 
-def tests_by_law(  # noqa: PT028 - no test of pytest
+def by_law(
     units: Contributions, pairs: Sequence[tuple[int, int]], asked: Asked, sentences: Sample | None = None
 ) -> list[Test]:
     """Test each pair of systems, in order. No system may have an undefined score.
@@ -204,7 +198,7 @@ def by_t(test: Test, difference: float, side: float) -> Test:
     if not test.sentences:
         return replace(test, p=1.0, kind="exact", how="identical in every unit", se=None, df=None)
     if test.units < 2:
-        return test
+        return replace(test, reason="shows no spread")
     if difference == 0.0 and test.se is None:
         return replace(test, p=1.0, kind="t", how=how)
     log_least = (1 if side == 0.0 else 0) * LN2 - test.sentences * LN2

@@ -28,7 +28,7 @@ from treescore.core.params import Json
 from treescore.core.registry import TokenBits
 from treescore.core.scores import Score, ratio_score
 from treescore.significance.contributions import Contributions
-from treescore.significance.law import Asked, Test, tests_by_law
+from treescore.significance.law import Asked, Test, by_law
 from treescore.significance.question import Terms
 from treescore.significance.settings import ROUNDING, SMALLEST, Settings
 from treescore.significance.units import Sample, sample_of
@@ -248,7 +248,7 @@ def directed_tests(sample: Sample, pairs: Sequence[tuple[int, int]]) -> list[Tes
     test_of: dict[int, Test] = {}
     for alternative, ahead in (("greater", True), ("less", False)):  # of equal ones the first is asked about
         indices = [index for index, (a, b) in enumerate(pairs) if (better[a] >= better[b]) == ahead]
-        tests = tests_by_law(units, [pairs[index] for index in indices], Asked("permutation", alternative))
+        tests = by_law(units, [pairs[index] for index in indices], Asked("permutation", alternative))
         test_of.update(zip(indices, tests, strict=True))
     return [test_of[index] for index in range(len(pairs))]
 

@@ -55,14 +55,14 @@ class RunsTest:
         return margin_by_t(favour + margin, se, df), margin_by_t(margin - favour, se, df)
 
 
-def tests_over_runs(
+def by_runs(
     units: Contributions,
     pairs: Sequence[Pair],
     scores: Mapping[int, FloatArray],
     asked: Asked,
-    sentences: Sample | None,
+    sentences: Sample | None = None,
 ) -> list[RunsTest]:
-    """Test pairs over training runs and units; arguments as of `law.tests_by_law`, and the scores of each run."""
+    """Test pairs over training runs and units; arguments as of `law.by_law`, and the scores of each run."""
     side = asked.side(units.sample.score)
     found = []
     for chosen, block in units.blocks(pairs):

@@ -32,14 +32,20 @@ HEAVY = 0.05
 52 % off over 21 of them."""
 MOST_HEAVY = 8
 TERMS = 2048
-"""Terms from which on they are brought to `SIZES` sizes."""
+"""Terms from which on they are brought to `SIZES` sizes, and to cells of e and w where an interval is sought."""
 SIZES = 1024
+REST_SIZES = 128
+"""The same beside heavy units, of whose signs each combination is computed: what is left is near to a normal law."""
+GRID = 32
+"""Steps of e, and of w, of the cells."""
+ALONE = 1e-3
+"""Share of Σ e² or Σ w² from which on a unit is no part of a cell."""
 _FARTHEST = 45.0
 """Signs of heavy units whose bound of Hoeffding (1963) is below exp(-45) of the nearest ones' are left out."""
 _NEAR = 1e-4
 """Standard deviations up to which the tail is the normal one, whose error there is less than that of rounding."""
 _STEPS = 60
-_CLOSE = 1e-11
+_CLOSE = 1e-9
 """Share of x up to which the saddlepoint is solved; the tail's error is of second order in it."""
 EVALUATIONS = 24
 """Evaluations for an end of an interval; from the sixth on the bracket is halved."""
@@ -67,14 +73,16 @@ def share_of(values: FloatArray, x: float, *, two_sided: bool) -> float:
 def log_upper_tails(e: FloatArray, x: FloatArray) -> FloatArray:
     """Compute ln P(Σ s_i e_i >= x) for m sums, each by itself: e (m, n), x (m,) of either sign, result (m,)."""
     sizes = np.abs(e)
-    squares = sizes * sizes
-    heavy = squares > HEAVY * squares.sum(axis=1, keepdims=True)
-    light = ~heavy.any(axis=1)
+    limit = HEAVY * _products(sizes, sizes)
+    light = sizes.max(axis=1, initial=0.0) ** 2 <= limit
     result = np.empty(len(e))
     if light.any():
-        result[light] = _tails(sizes[light], x[light])
+        of_light, copies = (sizes, None) if light.all() else (sizes[light], None)
+        if sizes.shape[1] > TERMS:
+            of_light, copies = _grouped(of_light, None, SIZES)
+        result[light] = _tails(of_light, copies, x[light])
     for row in np.flatnonzero(~light):
-        result[row] = _with_heavy(sizes[row], heavy[row], float(x[row]))
+        result[row] = _with_heavy(sizes[row], sizes[row] ** 2 > limit[row], float(x[row]))
     return result
 
 
@@ -88,70 +96,146 @@ def _with_heavy(sizes: FloatArray, heavy: BoolArray, x: float) -> float:
     """List the signs of the heaviest terms (n,), and take the tail of the rest for each."""
     chosen = np.flatnonzero(heavy)
     chosen = chosen[np.argsort(-sizes[chosen], kind="stable")[:MOST_HEAVY]]
-    rest = np.delete(sizes, chosen)
-    listed = x - (sizes[chosen].sum() - 2.0 * subset_sums(sizes[chosen]))
-    squares = float((rest * rest).sum())
+    rest, copies = np.delete(sizes, chosen)[None], None
+    if rest.shape[1] > 2 * REST_SIZES:
+        rest, copies = _grouped(rest, None, REST_SIZES)
+    return _listing(sizes[chosen], rest, copies, x)
+
+
+def _listing(heavy: FloatArray, rest: FloatArray, copies: FloatArray | None, x: float) -> float:
+    """Compute ln P(T >= x) over all signs of some terms (h,), and of the rest, (1, k), by the formula."""
+    listed = x - (heavy.sum() - 2.0 * subset_sums(heavy))
+    squares = float((rest * rest if copies is None else copies * rest * rest).sum())
     count = len(listed)
     if squares == 0.0:
         reached = listed <= max(TOLERANCE * abs(x), SLACK)
         return math.log(reached.mean()) if reached.any() else -math.inf
     bounds = np.maximum(0.0, listed) ** 2 / (2.0 * squares)
     listed = listed[bounds <= bounds.min() + _FARTHEST]
-    return float(logsumexp(_tails(rest[None], listed))) - math.log(count)
+    return float(logsumexp(_tails(rest, copies, listed))) - math.log(count)
 
 
-def _tails(sizes: FloatArray, x: FloatArray) -> FloatArray:
-    """Compute ln P(T >= x) by the formula: terms (m, n) or (1, n), x (m,) of either sign."""
-    total, copies = sizes.sum(axis=1), None
-    fewest = np.count_nonzero(sizes, axis=1) * -LN2
-    if sizes.shape[1] > TERMS:
-        sizes, copies = _grouped(sizes)
+def _tails(sizes: FloatArray, copies: FloatArray | None, x: FloatArray) -> FloatArray:
+    """Compute ln P(T >= x) by the formula: terms (m, n) or (1, n), copies of each, x (m,) of either sign."""
+    if copies is None:
+        total, fewest = sizes.sum(axis=1), np.count_nonzero(sizes, axis=1) * -LN2
+    else:
+        total, fewest = _products(copies, sizes), _products(copies, (sizes > 0).astype(np.float64)) * -LN2
     far = _lugannani_rice(sizes, copies, np.abs(x))
     far = np.where(np.abs(x) >= total * (1.0 - TOLERANCE), fewest, np.maximum(far, fewest))
     return np.asarray(np.where(x >= 0, far, np.log1p(-np.exp(np.minimum(far, -LN2)))), np.float64)
 
 
-def _grouped(sizes: FloatArray) -> tuple[FloatArray, FloatArray]:
-    """Bring terms (m, n) to `SIZES` sizes that keep Σ e²: sizes and how many terms have each, (m, SIZES)."""
+def _grouped(sizes: FloatArray, copies: FloatArray | None, number: int) -> tuple[FloatArray, FloatArray]:
+    """Bring terms (m, n), or so many copies of each, to some sizes that keep Σ e²: sizes and copies, (m, number)."""
     rows = len(sizes)
     largest = sizes.max(axis=1, keepdims=True)
-    places = (sizes * (SIZES / np.where(largest > 0, largest, 1.0))).astype(np.int32)
-    np.minimum(places, SIZES - 1, out=places)
-    places += (np.arange(rows, dtype=np.int32) * SIZES)[:, None]
-    places = places.ravel()
-    copies = np.bincount(places, minlength=rows * SIZES).astype(np.float64)
-    squares = np.bincount(places, (sizes * sizes).ravel(), minlength=rows * SIZES)
-    means = np.sqrt(squares / np.maximum(copies, 1.0))
-    return means.reshape(rows, SIZES), copies.reshape(rows, SIZES)
+    places = (sizes * (number / np.where(largest > 0, largest, 1.0))).astype(np.int32)
+    np.minimum(places, number - 1, out=places)
+    places += (np.arange(rows, dtype=np.int32) * number)[:, None]
+    flat, squares = places.ravel(), (sizes * sizes).ravel()
+    weights = None if copies is None else copies.ravel()
+    counts = np.bincount(flat, weights, minlength=rows * number).astype(np.float64)
+    sums = np.bincount(flat, squares if weights is None else weights * squares, minlength=rows * number)
+    means = np.sqrt(sums / np.maximum(counts, 1.0))
+    return means.reshape(rows, number), counts.reshape(rows, number)
+
+
+class _Cells:
+    """Many units of one pair brought to cells of like e and w; the largest stay by themselves.
+
+    The sum of squares of e - δ w is kept at every δ.
+    """
+
+    def __init__(self, e: FloatArray, w: FloatArray) -> None:
+        """Take e and w of the units, (n,)."""
+        ee, ww = e * e, w * w
+        alone = (ee > ALONE * ee.sum()) | (ww > ALONE * ww.sum())
+        rest_e, rest_w = e[~alone], w[~alone]
+        self._alone_e, self._alone_w = e[alone], w[alone]
+        # sums, not products of matrices, whose threads would wait for each other
+        self._moments = float(ee[~alone].sum()), float((rest_e * rest_w).sum()), float(ww[~alone].sum())
+        cells = _places(rest_e, GRID) * GRID + _places(rest_w, GRID)
+        counts = np.bincount(cells, minlength=GRID * GRID)
+        filled = counts > 0
+        self._copies = counts[filled].astype(np.float64)
+        self._e, self._w = (
+            np.bincount(cells, side, minlength=GRID * GRID)[filled] / self._copies for side in (rest_e, rest_w)
+        )
+
+    def log_upper_tail(self, delta: float, x: float) -> float:
+        """Compute ln P(Σ s_i (e_i - δ w_i) >= x)."""
+        alone = np.abs(self._alone_e - delta * self._alone_w)
+        rest = np.abs(self._e - delta * self._w)
+        squares = self._moments[0] - 2.0 * delta * self._moments[1] + delta * delta * self._moments[2]
+        found = float((self._copies * rest * rest).sum())
+        if found > 0.0:
+            rest *= math.sqrt(max(0.0, squares) / found)
+        order = np.argsort(-alone, kind="stable")
+        alone = alone[order]
+        heavy = int((alone[:MOST_HEAVY] ** 2 > HEAVY * (float((alone * alone).sum()) + squares)).sum())
+        sizes = np.concatenate([alone[heavy:], rest])[None]
+        copies = np.concatenate([np.ones(len(alone) - heavy), self._copies])[None]
+        if heavy:
+            return _listing(alone[:heavy], *_grouped(sizes, copies, REST_SIZES), x)
+        return float(_tails(*_grouped(sizes, copies, SIZES), np.array([x]))[0])
+
+
+def _places(values: FloatArray, number: int) -> IntArray:
+    """Return the place of each value among so many equal steps from the least to the largest, (n,)."""
+    low, high = float(values.min(initial=math.inf)), float(values.max(initial=-math.inf))
+    if not high > low:
+        return np.zeros(len(values), np.int32)
+    return np.minimum(((values - low) * (number / (high - low))).astype(np.int32), number - 1)
 
 
 def _lugannani_rice(sizes: FloatArray, copies: FloatArray | None, x: FloatArray) -> FloatArray:
     """Compute ln P(T >= x) for x >= 0 below the largest sum."""
-    squares = sizes * sizes if copies is None else copies * sizes * sizes
     firsts = sizes if copies is None else copies * sizes
+    squares = firsts * sizes
     variance = squares.sum(axis=1)
     with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
         least = x / variance  # K'(t) <= t K''(0): the root is not below it, and Newton's steps rise to it
-        t = least + (squares * sizes * sizes).sum(axis=1) * least**3 / (3.0 * variance)
+        t = least + _products(squares * sizes, sizes) * least**3 / (3.0 * variance)
+        a = np.empty(np.broadcast_shapes(sizes.shape, (len(x), 1)))
         for _ in range(_STEPS):
-            tanh = np.tanh(t[:, None] * sizes)
-            off = x - (firsts * tanh).sum(axis=1)
+            np.tanh(np.multiply(t[:, None], sizes, out=a), out=a)
+            off = x - _products(firsts, a)
             open_rows = np.abs(off) > _CLOSE * x
             if not open_rows.any():
                 break
-            step = off / (squares * (1.0 - tanh) * (1.0 + tanh)).sum(axis=1)
+            step = off / _second(squares, variance, a)
             t = np.where(open_rows & np.isfinite(step), np.maximum(t + step, least), t)
-        a = t[:, None] * sizes
+        np.multiply(t[:, None], sizes, out=a)
         tanh = np.tanh(a)
-        second = (squares * (1.0 - tanh) * (1.0 + tanh)).sum(axis=1)
-        cosh = np.where(a < 1.0, -0.5 * np.log1p(-tanh * tanh), a + np.log1p(np.exp(-2.0 * a)) - LN2)
-        cumulant = (cosh if copies is None else copies * cosh).sum(axis=1)
+        second = _second(squares, variance, tanh)
+        if float(a.max(initial=0.0)) < 1.0:
+            cosh = np.log1p(-tanh * tanh)
+            cosh *= -0.5
+        else:
+            cosh = np.where(a < 1.0, -0.5 * np.log1p(-tanh * tanh), a + np.log1p(np.exp(-2.0 * a)) - LN2)
+        cumulant = cosh.sum(axis=1) if copies is None else _products(copies, cosh)
         w = np.sqrt(np.maximum(0.0, 2.0 * (t * x - cumulant)))
         u = t * np.sqrt(second)
         mills = math.sqrt(math.pi / 2.0) * erfcx(w / math.sqrt(2.0))
         tails = -0.5 * w * w - 0.5 * math.log(2.0 * math.pi) + np.log(mills + 1.0 / u - 1.0 / w)
         near = log_ndtr(-x / np.sqrt(variance))
     return np.asarray(np.where((w > _NEAR) & np.isfinite(tails), tails, near), np.float64)
+
+
+def _products(first: FloatArray, second: FloatArray) -> FloatArray:
+    """Sum the products of each row, (m, n) or (1, n) each: (m,)."""
+    if len(first) != len(second):
+        return np.asarray((first * second).sum(axis=1))
+    return np.asarray(np.einsum("ij,ij->i", first, second))
+
+
+def _second(squares: FloatArray, variance: FloatArray, tanh: FloatArray) -> FloatArray:
+    """Compute K'' = Σ c e² (1 - tanh²) of each row."""
+    found = variance - _products(squares, tanh * tanh)
+    if (found < 1e-3 * variance).any():  # near the largest sum the difference has lost digits
+        found = (squares * (1.0 - tanh) * (1.0 + tanh)).sum(axis=1)
+    return found
 
 
 def listed_ends(e: FloatArray, w: FloatArray, difference: float, rejected: FloatArray) -> list[tuple[float, float]]:
@@ -186,11 +270,16 @@ def inverted_ends(
     """
     sides = np.repeat([-1.0, 1.0], len(e))
     row_of = np.tile(np.arange(len(e)), 2)
+    cells = [_Cells(*pair) for pair in zip(e, w, strict=True)] if e.shape[1] > TERMS else []
 
     def beyond(rows: IntArray, distance: FloatArray) -> FloatArray:
         of = row_of[rows]
-        moved = e[of] - (difference[of] + sides[rows] * distance)[:, None] * w[of]
-        return np.asarray(-ndtri_exp(log_upper_tails(moved, distance)) - sought[rows])
+        delta = difference[of] + sides[rows] * distance
+        if cells:
+            tails = np.array([cells[row].log_upper_tail(*at) for row, *at in zip(of, delta, distance, strict=True)])
+        else:
+            tails = log_upper_tails(e[of] - delta[:, None] * w[of], distance)
+        return np.asarray(-ndtri_exp(tails) - sought[rows])
 
     sought = -ndtri(0.5 * np.tile(rejected, 2))
     distance = _solved(beyond, -sought, np.tile(start, 2), np.tile(most, 2))
