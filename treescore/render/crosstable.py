@@ -224,6 +224,8 @@ def decision(table: CrossTable) -> str:
     if table.document["test"] == "bootstrap":
         return f"intervals of {wording.counted(len(cells), 'difference')} between {systems}"
     significant = sum(cell.significant for cell in cells)
+    if all(cell.p is None for cell in cells):
+        return f"{wording.counted(len(cells), 'difference')} between {systems}, not tested"
     if len(cells) == 1:
         return f"the difference between {systems} is {'' if significant else 'not '}significant"
     are = "is" if significant == 1 else "are"

@@ -34,7 +34,11 @@ def notes(document: Document) -> list[str]:
     Args:
         document: the comparison, whole or without what a feedback level hides.
     """
-    return [said for case in (_CASES if _pairs(document) else (_missing,)) if (said := case(document))]
+    pairs = _pairs(document)
+    if pairs and document["test"] != "bootstrap" and all(pair["significant"] is None for pair in pairs):
+        reasons = dict.fromkeys(str(pair["reason"]) for pair in pairs if pair.get("reason"))
+        return [f"Not tested: {'; '.join(reasons)}."] if reasons else []
+    return [said for case in (_CASES if pairs else (_missing,)) if (said := case(document))]
 
 
 def _pairs(document: Document) -> list[Document]:

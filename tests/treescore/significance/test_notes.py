@@ -166,3 +166,5 @@ def test_nothing_is_said_that_a_level_hides() -> None:
             del pair[member]
     assert notes(found) == ["Tested over sentences.", ONE_EACH, f"Ranks and marks {TOGETHER}", EQUAL]
     assert notes(document(1)) == []
+    nothing = {"significant": None, "p": None, "reason": "one document shows no spread"}
+    assert notes(document(3, pair=nothing)) == ["Not tested: one document shows no spread."]
