@@ -23,12 +23,13 @@ def document(*scores: float, names: str = "abc") -> dict[str, Any]:
     pair = {"a": first["name"], "b": second["name"], "difference": difference, "better": better, "significant": False}
     pair |= dict.fromkeys(("ci_adjusted", "detectable", "noninferiority"))
     return {
-        "higher_is_better": True,
+        "score": "attachment.las", "higher_is_better": True, "test": "permutation", "alternative": "two-sided",
+        "units": "sentence", "documents": 9, "alpha": 0.05, "correction": "holm", "signature": {},
         "systems": systems,
         "pairs": [pair],
         "clusters": {"kind": "separable", "cluster": [1] * size},
         "rank_ranges": [[1, size]] * size,
-    }
+    }  # fmt: skip
 
 
 @pytest.mark.parametrize("level", [Level.SCORES, Level.ITEMS])
@@ -86,6 +87,8 @@ def test_every_new_figure_of_a_pair_is_rounded_and_nothing_counts_units():
     whole = {**document(0.91, 0.88), "pairs": [TESTED], "selection": "none", "unit_count": 57}
     shown = gate.comparison_view(Level.SCORES, whole)
     assert shown["selection"] == "none"
+    assert not [note for note in shown["notes"] if "57" in note or "41" in note]
+    assert "these documents" in shown["notes"][0]
     assert "unit_count" not in shown
     assert shown["pairs"] == [
         {
