@@ -146,7 +146,7 @@ def pair_documents(question: Question, answers: Answers) -> list[dict[str, Json]
                     "df": test.df,
                     "unit_count": test.units,
                     "divisor": answers.divisors[index],
-                    "ci": interval_document(answers.of_pairs[index], settings.level),
+                    "ci": interval_document(answers.of_pairs[index], settings.own_level),
                     "ci_adjusted": interval_document(
                         answers.of_family[index], 1.0 - settings.alpha / answers.divisors[index]
                     ),
@@ -183,6 +183,9 @@ def _detectable(question: Question, answers: Answers, index: int) -> dict[str, J
     widest = math.inf if score.high is None else score.high - score.low
     if not question.settings.by_law or not difference <= widest:
         return None
+    if not answers.significant[index]:
+        a, b = question.pairs[index]
+        difference = max(difference, abs(float(question.values[a] - question.values[b])))
     alpha = question.settings.alpha / answers.divisors[index]
     return {"difference": difference, "power": question.settings.power, "alpha": alpha}
 
@@ -273,7 +276,7 @@ def _system_documents(
                 "name": candidate.name,
                 "score": float(question.values[index]),
                 "rank": rank,
-                "ci": interval_document(intervals[index], question.settings.level),
+                "ci": interval_document(intervals[index], question.settings.own_level),
                 "cluster": None,
                 "rank_interval": None,
                 "missing_parts": len(candidate.missing),

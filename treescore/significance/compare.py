@@ -192,17 +192,17 @@ def _decided(question: Question, units: Contributions, laws: Sequence[Test], tes
     divisor[known] = divisors(p[known], significant[known], settings.correction)
     picking = np.array([test.picking for test in tests])
     divisor *= picking
-    own, together = (1.0 - settings.level) / picking, settings.alpha / divisor
+    own, together = (1.0 - settings.own_level) / picking, settings.alpha / divisor
     of_systems: list[Interval | None] = [None] * len(question.candidates)
     of_pairs: list[Interval | None] = [None] * len(pairs)
     of_family: list[Interval | None] = [None] * len(pairs)
     if settings.interval == AUTO and question.sample.units:
-        of_systems = system_intervals(question.sample, range(len(of_systems)), settings.level, units)
+        of_systems = system_intervals(question.sample, range(len(of_systems)), settings.own_level, units)
     if settings.interval != "none" and question.sample.units:
         of_pairs, of_family = law.difference_intervals(units, pairs, laws, [own, together])
         if settings.by_law and settings.alternative == "two-sided":
             differences = [_tested_difference(question, pair, test) for pair, test in zip(pairs, tests, strict=True)]
-            alone = p <= 1.0 - settings.level
+            alone = p <= 1.0 - settings.own_level
             of_pairs, of_family = (
                 [
                     law.guarded(*each[:2], leaves_out=bool(each[2]))
@@ -210,7 +210,7 @@ def _decided(question: Question, units: Contributions, laws: Sequence[Test], tes
                 ]
                 for found, decision in ((of_pairs, alone), (of_family, significant))
             )
-        if math.isclose(settings.level, 1.0 - settings.alpha):
+        if math.isclose(settings.own_level, 1.0 - settings.alpha):
             of_family = [_holding(wide, narrow) for wide, narrow in zip(of_family, of_pairs, strict=True)]
     if settings.interval not in (AUTO, "none") and question.sample.units:
         of_systems, of_pairs = _by_bootstrap(question)
@@ -246,8 +246,8 @@ def _by_bootstrap(question: Question) -> tuple[list[Interval | None], list[Inter
         if not math.isfinite(observed):
             return None
         if without is None:
-            return bootstrap.percentile_interval(drawn, settings.level)
-        return bootstrap.bca_interval(drawn, observed, without, settings.level)
+            return bootstrap.percentile_interval(drawn, settings.own_level)
+        return bootstrap.bca_interval(drawn, observed, without, settings.own_level)
 
     of_systems = [
         interval(replicates[row], float(values[row]), None if left_out is None else left_out[row])

@@ -44,6 +44,11 @@ _FARTHEST = 45.0
 """Signs of heavy units whose bound of Hoeffding (1963) is below exp(-45) of the nearest ones' are left out."""
 _NEAR = 1e-4
 """Standard deviations up to which the tail is the normal one, whose error there is less than that of rounding."""
+_MIDDLE = 0.75
+"""tanh up to which ln cosh is taken from it."""
+TABLE = 128
+"""Entries of a table of tails."""
+_DOUBLINGS = 24
 _STEPS = 60
 _CLOSE = 1e-9
 """Share of x up to which the saddlepoint is solved; the tail's error is of second order in it."""
@@ -77,7 +82,8 @@ def log_upper_tails(e: FloatArray, x: FloatArray) -> FloatArray:
     light = sizes.max(axis=1, initial=0.0) ** 2 <= limit
     result = np.empty(len(e))
     if light.any():
-        of_light, copies = (sizes, None) if light.all() else (sizes[light], None)
+        of_light: FloatArray = sizes if light.all() else sizes[light]
+        copies: FloatArray | None = None
         if sizes.shape[1] > TERMS:
             of_light, copies = _grouped(of_light, None, SIZES)
         result[light] = _tails(of_light, copies, x[light])
@@ -112,11 +118,31 @@ def _listing(heavy: FloatArray, rest: FloatArray, copies: FloatArray | None, x: 
         return math.log(reached.mean()) if reached.any() else -math.inf
     bounds = np.maximum(0.0, listed) ** 2 / (2.0 * squares)
     listed = listed[bounds <= bounds.min() + _FARTHEST]
-    return float(logsumexp(_tails(rest, copies, listed))) - math.log(count)
+    return float(logsumexp(_tabled(rest, copies, listed))) - math.log(count)
+
+
+def _tabled(sizes: FloatArray, copies: FloatArray | None, x: FloatArray) -> FloatArray:
+    """Compute ln P(T >= x) of one sum (1, k) at many x (m,), from a table of normal deviates between which is drawn."""
+    firsts = sizes if copies is None else copies * sizes
+    variance = float((firsts * sizes).sum())
+    fewest = -LN2 * float((sizes > 0).sum() if copies is None else copies[sizes > 0].sum())
+    most = float(np.abs(x).max())
+    if most <= _NEAR * math.sqrt(variance):
+        return np.asarray(log_ndtr(-x / math.sqrt(variance)))
+    t = most / variance * 2.0 ** np.linspace(-4.0, _DOUBLINGS, 4 * (_DOUBLINGS + 4) + 1)
+    reached = (firsts * np.tanh(t[:, None] * sizes)).sum(axis=1)
+    wanted = np.linspace(0.0, min(most, float(reached[-1])), TABLE + 1)[1:]
+    t = np.interp(wanted, np.append(0.0, reached), np.append(0.0, t))
+    tanh = np.tanh(t[:, None] * sizes)
+    at = (firsts * tanh).sum(axis=1)
+    tails = _formula(np.broadcast_to(sizes, tanh.shape), copies, t, at, tanh)
+    deviates = -ndtri_exp(np.maximum(np.minimum(tails, -LN2), fewest))
+    found = np.interp(np.abs(x), np.append(0.0, at), np.append(0.0, deviates))
+    return np.asarray(log_ndtr(np.where(x >= 0, -found, found)), np.float64)
 
 
 def _tails(sizes: FloatArray, copies: FloatArray | None, x: FloatArray) -> FloatArray:
-    """Compute ln P(T >= x) by the formula: terms (m, n) or (1, n), copies of each, x (m,) of either sign."""
+    """Compute ln P(T >= x) by the formula: terms (m, n), copies of each, x (m,) of either sign."""
     if copies is None:
         total, fewest = sizes.sum(axis=1), np.count_nonzero(sizes, axis=1) * -LN2
     else:
@@ -197,7 +223,7 @@ def _lugannani_rice(sizes: FloatArray, copies: FloatArray | None, x: FloatArray)
     with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
         least = x / variance  # K'(t) <= t K''(0): the root is not below it, and Newton's steps rise to it
         t = least + _products(squares * sizes, sizes) * least**3 / (3.0 * variance)
-        a = np.empty(np.broadcast_shapes(sizes.shape, (len(x), 1)))
+        a = np.empty(sizes.shape)
         for _ in range(_STEPS):
             np.tanh(np.multiply(t[:, None], sizes, out=a), out=a)
             off = x - _products(firsts, a)
@@ -206,15 +232,24 @@ def _lugannani_rice(sizes: FloatArray, copies: FloatArray | None, x: FloatArray)
                 break
             step = off / _second(squares, variance, a)
             t = np.where(open_rows & np.isfinite(step), np.maximum(t + step, least), t)
-        np.multiply(t[:, None], sizes, out=a)
-        tanh = np.tanh(a)
+        return _formula(sizes, copies, t, x, np.tanh(np.multiply(t[:, None], sizes, out=a)))
+
+
+def _formula(
+    sizes: FloatArray, copies: FloatArray | None, t: FloatArray, x: FloatArray, tanh: FloatArray
+) -> FloatArray:
+    """Compute ln P(T >= x) at the saddlepoints t (m,) of x (m,), with tanh(t e) of the terms, (m, n)."""
+    squares = sizes * sizes if copies is None else copies * sizes * sizes
+    variance = squares.sum(axis=1)
+    with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
         second = _second(squares, variance, tanh)
-        if float(a.max(initial=0.0)) < 1.0:
+        if float(tanh.max(initial=0.0)) < _MIDDLE:
             cosh = np.log1p(-tanh * tanh)
             cosh *= -0.5
         else:
-            cosh = np.where(a < 1.0, -0.5 * np.log1p(-tanh * tanh), a + np.log1p(np.exp(-2.0 * a)) - LN2)
-        cumulant = cosh.sum(axis=1) if copies is None else _products(copies, cosh)
+            a = t[:, None] * sizes
+            cosh = np.where(tanh < _MIDDLE, -0.5 * np.log1p(-tanh * tanh), a + np.log1p(np.exp(-2.0 * a)) - LN2)
+        cumulant = cosh.sum(axis=1) if copies is None else _products(np.broadcast_to(copies, cosh.shape), cosh)
         w = np.sqrt(np.maximum(0.0, 2.0 * (t * x - cumulant)))
         u = t * np.sqrt(second)
         mills = math.sqrt(math.pi / 2.0) * erfcx(w / math.sqrt(2.0))
@@ -224,9 +259,7 @@ def _lugannani_rice(sizes: FloatArray, copies: FloatArray | None, x: FloatArray)
 
 
 def _products(first: FloatArray, second: FloatArray) -> FloatArray:
-    """Sum the products of each row, (m, n) or (1, n) each: (m,)."""
-    if len(first) != len(second):
-        return np.asarray((first * second).sum(axis=1))
+    """Sum the products of each row, (m, n) each: (m,)."""
     return np.asarray(np.einsum("ij,ij->i", first, second))
 
 
