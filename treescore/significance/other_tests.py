@@ -226,10 +226,6 @@ def right_units(sample: Sample) -> BoolArray:
     return np.asarray(np.abs(values - best) <= ROUNDING, np.bool_)
 
 
-COMPARE_PL_NOTE = (
-    "compare_pl asks a one-sided question in the direction that the data show, as Bikel's compare.pl does: "
-    "double its p to read it as two-sided."
-)
 _COLUMNS = (
     # (recall: numerator, denominator), (precision: numerator, denominator), what is counted
     (("matched", "gold"), ("matched", "system"), "brackets"),
