@@ -11,6 +11,7 @@ callers but organisers while gold is secret. Exact values stay stored.
 
 from __future__ import annotations
 
+import math
 from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -94,9 +95,11 @@ def rounded_difference(value: float) -> float:
 def rounded_difference_bound(value: float) -> float:
     """Return a bound of a difference with BOUND_DIGITS significant digits and no more decimals than differences.
 
-    Bounds of a small difference would otherwise have more decimals than it: their middle is its exact value.
+    Bounds of a small difference would otherwise have more decimals than it: their middle is its exact value. A bound
+    beside 0 is not shown as 0: an interval leaves out 0 where its difference is significant.
     """
-    return rounded_difference(rounded_bound(value))
+    rounded = rounded_difference(rounded_bound(value))
+    return rounded or (math.copysign(10.0**-DIFFERENCE_DECIMALS, value) if value else 0.0)
 
 
 def _significant(value: float, digits: int) -> float:

@@ -90,7 +90,9 @@ class Contributions:
         # undefined ones as the worst value; of one part the score itself
         self._by_part_values = self.values[:, None] if sample.parts is None else sample.part_values()
         self._absent = self._absent_parts()
-        self.z = np.array([self._influence(system) for system in range(sample.systems)]).reshape(-1, sample.units)
+        self.z = np.zeros((sample.systems, sample.units))
+        for system in range(sample.systems):
+            self.z[system] = self._influence(system)
 
     def blocks(self, pairs: Sequence[tuple[int, int]]) -> Iterator[tuple[range, Block]]:
         """Yield the units of the pairs, a bounded number of pairs at a time, with their positions."""
@@ -176,7 +178,7 @@ class Contributions:
         return u
 
     def swapped(self, first: int, second: int, differ: BoolArray) -> FloatArray:
-        """Return the difference of the scores under all 2^k swaps of the k units of `differ` (n,), the observed first.
+        """Return the difference of the scores under all 2^k swaps of the k units of `differ` (n,).
 
         In a mean of parts the swaps of parts add up.
         """

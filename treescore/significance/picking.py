@@ -21,16 +21,19 @@ def allowing_for_picking(question: Question, tests: Sequence[Test]) -> list[Test
     if not settings.by_law or settings.alternative != "two-sided":
         return list(tests)
     return [
-        _picked(test, question.candidates[ahead(question, pair, test)].submissions)
+        _picked(test, _submissions_ahead(question, pair, test))
         for pair, test in zip(question.pairs, tests, strict=True)
     ]
 
 
-def ahead(question: Question, pair: tuple[int, int], test: Test) -> int:
-    """Return the better system of a pair by what was tested; with equal scores the first."""
+def _submissions_ahead(question: Question, pair: tuple[int, int], test: Test) -> int:
+    """Return from how many submissions the better row of a pair was picked, by what was tested; 1 of equal ones."""
     first, second = pair
     difference = question.values[first] - question.values[second] if test.difference is None else test.difference
-    return second if question.sample.score.sign * difference < 0 else first
+    if difference == 0:
+        return 1
+    ahead = first if question.sample.score.sign * difference > 0 else second
+    return question.candidates[ahead].submissions
 
 
 def _picked(test: Test, submissions: int) -> Test:

@@ -157,7 +157,7 @@ def signature(question: Question, gold_digest: str | None) -> dict[str, Json]:
         "shuffles": shuffles,
         "resamples": resamples,
         "interval": settings.interval,
-        "level": settings.level,
+        "level": settings.own_level,
         "seed": None if shuffles is None and resamples is None else settings.seed,
         "correction": settings.correction,
         "alpha": settings.alpha,

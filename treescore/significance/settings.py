@@ -68,7 +68,11 @@ PARAMS: Mapping[str, Param] = {
         "auto: by the law of the test; percentile or bca (bias-corrected and accelerated, Efron 1987): by the "
         "bootstrap; none.",
     ),
-    "level": Param({"type": "number", "minimum": 0.5, "maximum": 0.9999}, 0.95, "Level of the intervals."),
+    "level": Param(
+        {"type": ["number", "null"], "minimum": 0.5, "maximum": 0.9999},
+        None,
+        "Level of each interval by itself; 1 - alpha unless given.",
+    ),
     "clusters": Param(
         {"enum": ["separable", "greedy"]},
         "separable",
@@ -117,13 +121,18 @@ class Settings:
     alpha: float = 0.05
     seed: int = 1
     interval: str = AUTO
-    level: float = 0.95
+    level: float | None = None
     clusters: str = "separable"
     mcnemar: str = "exact"
     runs: str = "random"
     margin: float | None = None
     power: float = 0.8
     runs_required: bool = False
+
+    @property
+    def own_level(self) -> float:
+        """The level of an interval by itself."""
+        return 1.0 - self.alpha if self.level is None else self.level
 
     @property
     def by_law(self) -> bool:

@@ -20,13 +20,15 @@ import math
 from collections.abc import Callable
 
 import numpy as np
-from scipy.special import erfcx, log_ndtr, logsumexp, ndtri, ndtri_exp
+from scipy.special import erfcx, log_ndtr, ndtri, ndtri_exp
 
 from treescore.core.arrays import BoolArray, FloatArray, IntArray
 from treescore.significance.settings import LN2, SLACK, TOLERANCE
 
 LISTED = 20
 """Units up to which all signs are listed: a million sums."""
+DRAWN_NUMBERS = 1 << 21
+"""Random signs that are held at once: 16 MB."""
 HEAVY = 0.05
 """Share of Σ e² from which on the sign of a unit is listed: with documents as unequal as UD EWT's the formula alone is
 52 % off over 21 of them."""
@@ -44,14 +46,20 @@ _FARTHEST = 45.0
 """Signs of heavy units whose bound of Hoeffding (1963) is below exp(-45) of the nearest ones' are left out."""
 _NEAR = 1e-4
 """Standard deviations up to which the tail is the normal one, whose error there is less than that of rounding."""
+_MIDDLE = 0.75
+"""tanh up to which ln cosh is taken from it."""
+TABLE = 128
+"""Entries of a table of tails."""
+_DOUBLINGS = 24
 _STEPS = 60
 _CLOSE = 1e-9
 """Share of x up to which the saddlepoint is solved; the tail's error is of second order in it."""
 EVALUATIONS = 24
 """Evaluations for an end of an interval; from the sixth on the bracket is halved."""
 _HALVED_FROM = 6
-_SOLVED = 1e-7
-"""Distance of the normal deviate of p from the sought one up to which an end is found."""
+_SOLVED = 1e-5
+"""Distance of the normal deviate of p from the sought one up to which an end is found, and share of the distance from D
+up to which a bracket is narrowed, where p jumps."""
 
 
 def subset_sums(values: FloatArray) -> FloatArray:
@@ -63,11 +71,21 @@ def subset_sums(values: FloatArray) -> FloatArray:
     return sums
 
 
-def share_of(values: FloatArray, x: float, *, two_sided: bool) -> float:
-    """Return the share of listed values that are at least x, or at least |x| in size; ties count."""
-    slack = max(TOLERANCE * abs(x), SLACK)
-    reached = np.abs(values) >= abs(x) - slack if two_sided else values >= x - slack
-    return float(reached.mean())
+def log_share(values: FloatArray, x: float) -> float:
+    """Return the logarithm of the share of listed values that are at least x; ties count."""
+    share = float((values >= x - max(TOLERANCE * abs(x), SLACK)).mean())
+    return math.log(share) if share else -math.inf
+
+
+def drawn_counts(e: FloatArray, x: FloatArray, draws: int, seed: int, *, two_sided: bool) -> IntArray:
+    """Count for m sums, (m, n), how many of the same random signs bring them to x (m,), or to its size: (m,)."""
+    counts = np.zeros(len(e), np.int64)
+    step = max(1, DRAWN_NUMBERS // max(1, e.shape[1]))
+    for batch, start in enumerate(range(0, draws, step)):
+        shape = (e.shape[1], min(step, draws - start))
+        sums = e @ (np.random.default_rng([seed, batch]).integers(0, 2, shape) * 2.0 - 1.0)
+        counts += ((np.abs(sums) if two_sided else sums) >= (x - np.maximum(TOLERANCE * x, SLACK))[:, None]).sum(axis=1)
+    return counts
 
 
 def log_upper_tails(e: FloatArray, x: FloatArray) -> FloatArray:
@@ -77,7 +95,8 @@ def log_upper_tails(e: FloatArray, x: FloatArray) -> FloatArray:
     light = sizes.max(axis=1, initial=0.0) ** 2 <= limit
     result = np.empty(len(e))
     if light.any():
-        of_light, copies = (sizes, None) if light.all() else (sizes[light], None)
+        of_light: FloatArray = sizes if light.all() else sizes[light]
+        copies: FloatArray | None = None
         if sizes.shape[1] > TERMS:
             of_light, copies = _grouped(of_light, None, SIZES)
         result[light] = _tails(of_light, copies, x[light])
@@ -86,10 +105,14 @@ def log_upper_tails(e: FloatArray, x: FloatArray) -> FloatArray:
     return result
 
 
+def log_upper_tail(e: FloatArray, x: float) -> float:
+    """Compute ln P(Σ s_i e_i >= x) of one sum (n,), by a list where it is short."""
+    return log_listed_tail(e, x) if len(e) <= LISTED else float(log_upper_tails(e[None], np.array([x]))[0])
+
+
 def log_listed_tail(e: FloatArray, x: float) -> float:
     """Compute ln P(Σ s_i e_i >= x) of at most `LISTED` terms (n,) by listing all signs; ties count."""
-    share = share_of(e.sum() - 2.0 * subset_sums(e), x, two_sided=False)
-    return math.log(share) if share else -math.inf
+    return log_share(e.sum() - 2.0 * subset_sums(e), x)
 
 
 def _with_heavy(sizes: FloatArray, heavy: BoolArray, x: float) -> float:
@@ -108,15 +131,36 @@ def _listing(heavy: FloatArray, rest: FloatArray, copies: FloatArray | None, x: 
     squares = float((rest * rest if copies is None else copies * rest * rest).sum())
     count = len(listed)
     if squares == 0.0:
-        reached = listed <= max(TOLERANCE * abs(x), SLACK)
-        return math.log(reached.mean()) if reached.any() else -math.inf
+        return log_share(-listed, 0.0)
     bounds = np.maximum(0.0, listed) ** 2 / (2.0 * squares)
     listed = listed[bounds <= bounds.min() + _FARTHEST]
-    return float(logsumexp(_tails(rest, copies, listed))) - math.log(count)
+    tails = _tabled(rest, copies, listed)
+    largest = float(tails.max())
+    return largest + math.log(float(np.exp(tails - largest).sum()) / count)
+
+
+def _tabled(sizes: FloatArray, copies: FloatArray | None, x: FloatArray) -> FloatArray:
+    """Compute ln P(T >= x) of one sum (1, k) at many x (m,), from a table of normal deviates between which is drawn."""
+    firsts = sizes if copies is None else copies * sizes
+    variance = float((firsts * sizes).sum())
+    fewest = -LN2 * float((sizes > 0).sum() if copies is None else copies[sizes > 0].sum())
+    most = float(np.abs(x).max())
+    if most <= _NEAR * math.sqrt(variance):
+        return np.asarray(log_ndtr(-x / math.sqrt(variance)))
+    t = most / variance * 2.0 ** np.linspace(-4.0, _DOUBLINGS, 4 * (_DOUBLINGS + 4) + 1)
+    reached = (firsts * np.tanh(t[:, None] * sizes)).sum(axis=1)
+    wanted = np.linspace(0.0, min(most, float(reached[-1])), TABLE + 1)[1:]
+    t = np.interp(wanted, np.append(0.0, reached), np.append(0.0, t))
+    tanh = np.tanh(t[:, None] * sizes)
+    at = (firsts * tanh).sum(axis=1)
+    tails = _formula(np.broadcast_to(sizes, tanh.shape), copies, t, at, tanh)
+    deviates = -ndtri_exp(np.maximum(np.minimum(tails, -LN2), fewest))
+    found = np.interp(np.abs(x), np.append(0.0, at), np.append(0.0, deviates))
+    return np.asarray(log_ndtr(np.where(x >= 0, -found, found)), np.float64)
 
 
 def _tails(sizes: FloatArray, copies: FloatArray | None, x: FloatArray) -> FloatArray:
-    """Compute ln P(T >= x) by the formula: terms (m, n) or (1, n), copies of each, x (m,) of either sign."""
+    """Compute ln P(T >= x) by the formula: terms (m, n), copies of each, x (m,) of either sign."""
     if copies is None:
         total, fewest = sizes.sum(axis=1), np.count_nonzero(sizes, axis=1) * -LN2
     else:
@@ -197,7 +241,7 @@ def _lugannani_rice(sizes: FloatArray, copies: FloatArray | None, x: FloatArray)
     with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
         least = x / variance  # K'(t) <= t K''(0): the root is not below it, and Newton's steps rise to it
         t = least + _products(squares * sizes, sizes) * least**3 / (3.0 * variance)
-        a = np.empty(np.broadcast_shapes(sizes.shape, (len(x), 1)))
+        a = np.empty(sizes.shape)
         for _ in range(_STEPS):
             np.tanh(np.multiply(t[:, None], sizes, out=a), out=a)
             off = x - _products(firsts, a)
@@ -206,15 +250,24 @@ def _lugannani_rice(sizes: FloatArray, copies: FloatArray | None, x: FloatArray)
                 break
             step = off / _second(squares, variance, a)
             t = np.where(open_rows & np.isfinite(step), np.maximum(t + step, least), t)
-        np.multiply(t[:, None], sizes, out=a)
-        tanh = np.tanh(a)
+        return _formula(sizes, copies, t, x, np.tanh(np.multiply(t[:, None], sizes, out=a)))
+
+
+def _formula(
+    sizes: FloatArray, copies: FloatArray | None, t: FloatArray, x: FloatArray, tanh: FloatArray
+) -> FloatArray:
+    """Compute ln P(T >= x) at the saddlepoints t (m,) of x (m,), with tanh(t e) of the terms, (m, n)."""
+    squares = sizes * sizes if copies is None else copies * sizes * sizes
+    variance = squares.sum(axis=1)
+    with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
         second = _second(squares, variance, tanh)
-        if float(a.max(initial=0.0)) < 1.0:
+        if float(tanh.max(initial=0.0)) < _MIDDLE:
             cosh = np.log1p(-tanh * tanh)
             cosh *= -0.5
         else:
-            cosh = np.where(a < 1.0, -0.5 * np.log1p(-tanh * tanh), a + np.log1p(np.exp(-2.0 * a)) - LN2)
-        cumulant = cosh.sum(axis=1) if copies is None else _products(copies, cosh)
+            a = t[:, None] * sizes
+            cosh = np.where(tanh < _MIDDLE, -0.5 * np.log1p(-tanh * tanh), a + np.log1p(np.exp(-2.0 * a)) - LN2)
+        cumulant = cosh.sum(axis=1) if copies is None else _products(np.broadcast_to(copies, cosh.shape), cosh)
         w = np.sqrt(np.maximum(0.0, 2.0 * (t * x - cumulant)))
         u = t * np.sqrt(second)
         mills = math.sqrt(math.pi / 2.0) * erfcx(w / math.sqrt(2.0))
@@ -224,9 +277,7 @@ def _lugannani_rice(sizes: FloatArray, copies: FloatArray | None, x: FloatArray)
 
 
 def _products(first: FloatArray, second: FloatArray) -> FloatArray:
-    """Sum the products of each row, (m, n) or (1, n) each: (m,)."""
-    if len(first) != len(second):
-        return np.asarray((first * second).sum(axis=1))
+    """Sum the products of each row, (m, n) each: (m,)."""
     return np.asarray(np.einsum("ij,ij->i", first, second))
 
 
@@ -238,21 +289,19 @@ def _second(squares: FloatArray, variance: FloatArray, tanh: FloatArray) -> Floa
     return found
 
 
-def listed_ends(e: FloatArray, w: FloatArray, difference: float, rejected: FloatArray) -> list[tuple[float, float]]:
-    """Return the interval of a pair for each two-sided level of a test, listing all of at most `LISTED` units.
+def listed_ends(e: FloatArray, w: FloatArray, difference: float, rejected: float) -> tuple[float, float]:
+    """Return the interval of a pair, listing all of at most `LISTED` units.
 
     Args:
         e: of the units, (n,).
         w: of the units, (n,), positive.
         difference: D.
-        rejected: levels of p up to which a difference is left out, (k,); unbounded below 2^(1-n).
+        rejected: level of p up to which a difference is left out, at least 2^(1-n).
     """
     means = (subset_sums(e)[1:] + 0.5 * (difference - float(e.sum()))) / subset_sums(w)[1:]
-    size = len(means)
-    numbers = [int(each * 2.0 ** (len(e) - 1) * (1.0 + TOLERANCE)) for each in rejected]
-    places = [place for k in numbers if k for place in (k - 1, size - k)]
-    ordered = np.partition(means, sorted(set(places))) if places else means
-    return [(float(ordered[k - 1]), float(ordered[size - k])) if k else (-math.inf, math.inf) for k in numbers]
+    k = int(rejected * 2.0 ** (len(e) - 1) * (1.0 + TOLERANCE))
+    means.partition([k - 1, len(means) - k])
+    return float(means[k - 1]), float(means[len(means) - k])
 
 
 def inverted_ends(
@@ -310,6 +359,7 @@ def _solved(
         into, out = rows[is_inside], rows[~is_inside]
         inside[into], value_inside[into] = found[into], value[is_inside]
         outside[out], value_outside[out] = found[out], value[~is_inside]
+        done |= outside[rows] - inside[rows] <= _SOLVED * found[rows]
         rows, slope, value = rows[~done], slope[~done], value[~done]
         if not len(rows):
             break
