@@ -101,7 +101,7 @@ TABLES = (
         "family",
         "28 pairs of 8 systems: some false claim",
         CORRECTIONS,
-        (Row("all equal", family(())), Row("five equal, three better", family((0.5, 0.5, 0.5)))),
+        (Row("all equal", family(()), share=4), Row("five equal, three better", family((0.5, 0.5, 0.5)), share=4)),
     ),
     Table(
         "together",
@@ -114,14 +114,14 @@ TABLES = (
             "6 `rank_interval`",
         ),
         (
-            Row("all equal", together(()), Goal.COVERAGE),
-            Row("two better, two better still", together((1.0, 1.0, 0.5, 0.5)), Goal.COVERAGE),
+            Row("all equal", together(()), Goal.COVERAGE, 2),
+            Row("two better, two better still", together((1.0, 1.0, 0.5, 0.5)), Goal.COVERAGE, 2),
         ),
     ),
     Table(
         "conjunction",
         "6 parts: better on more parts claimed than true",
         ("parts with p at most 0.05", "`k_bonferroni`", "`k_fisher`", "`holm` names a wrong part"),
-        tuple(Row(f"truly better on {better}", conjunction(better)) for better in (0, 3)),
+        tuple(Row(f"truly better on {better}", conjunction(better), share=4) for better in (0, 3)),
     ),
 )

@@ -94,9 +94,12 @@ TABLES = (
         "worse by exactly the margin, yet called not worse",
         CLAIMS,
         (
-            *(Row(f"normal differences, {size} sentences", at_the_boundary(size)) for size in (10, 20, 50, 200)),
             *(
-                Row(f"3 % of sentences lose a third, {size} sentences", rare_failures(size))
+                Row(f"normal differences, {size} sentences", at_the_boundary(size), share=2)
+                for size in (10, 20, 50, 200)
+            ),
+            *(
+                Row(f"3 % of sentences lose a third, {size} sentences", rare_failures(size), share=2)
                 for size in (10, 20, 50, 200)
             ),
         ),
@@ -110,6 +113,7 @@ TABLES = (
                 f"{sentences} sentences, alpha 0.05{f' / {PAIRS}' if pairs > 1 else ''}",
                 powers(sentences, ALPHA / pairs),
                 Goal.POWER,
+                8,
             )
             for pairs in (1, PAIRS)
             for sentences in (10, 50, 200)

@@ -81,7 +81,7 @@ TABLES = (
         "parts of 20 sentences, system-by-part sd (log odds)",
         ("`p`, within parts", "`p_parts`"),
         tuple(
-            Row(f"{count} parts, {effect}", varying(count, effect))
+            Row(f"{count} parts, {effect}", varying(count, effect), share=4)
             for count, effect in ((3, 0.3), (5, 0.3), (10, 0.3), (20, 0.0), (20, 0.3))
         ),
     ),
@@ -90,7 +90,7 @@ TABLES = (
         "mean of parts of few EWT-like documents",
         ("some false claim", "`ci` misses 0"),
         tuple(
-            Row(f"{count} parts of {documents}", few_documents(count, documents))
+            Row(f"{count} parts of {documents}", few_documents(count, documents), share=1 if count == 3 else 2)
             for count, documents in ((3, 2), (3, 5), (10, 2), (20, 2))
         ),
     ),
@@ -99,8 +99,8 @@ TABLES = (
         "a missing part, worth in sd of the other four",
         ("kept constant", "one unit"),
         (
-            *(Row(str(worth), missing(worth)) for worth in (0.5, 1.0, 2.0)),
-            *(Row(f"its whole score, parts of {count}", missing_by_t(count)) for count in (3, 20)),
+            *(Row(str(worth), missing(worth), share=4) for worth in (0.5, 1.0, 2.0)),
+            *(Row(f"its whole score, parts of {count}", missing_by_t(count), share=2) for count in (3, 20)),
         ),
     ),
 )

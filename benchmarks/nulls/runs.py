@@ -66,7 +66,7 @@ TABLES = (
         "training runs each, their sd in sd of the units' differences, units",
         ("pooled (`runs: fixed`)", "run labels permuted", "t over runs and units (`runs: random`)"),
         tuple(
-            Row(f"{runs} runs, {sd}, {units} units", equal_methods(runs, sd, units))
+            Row(f"{runs} runs, {sd}, {units} units", equal_methods(runs, sd, units), share=2)
             for runs, sd, units in (
                 (2, 0.05, 300),
                 (2, 0.1, 300),

@@ -34,7 +34,7 @@ class Goal(Enum):
 
 @dataclass(frozen=True, slots=True)
 class Row:
-    """One condition: its name, and the experiment that is repeated, on one in `share` of the data sets where it is slow."""
+    """One condition: its name, and the experiment that is repeated: slow ones on one in `share` of the data sets."""
 
     name: str
     experiment: Experiment

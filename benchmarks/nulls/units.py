@@ -161,7 +161,7 @@ TABLES = (
             "`compare_pl`, p doubled",
         ),
         (
-            *(Row(str(effect), in_sentences(effect)) for effect in (0.0, 0.5, 1.0)),
+            *(Row(str(effect), in_sentences(effect), share=2) for effect in (0.0, 0.5, 1.0)),
             Row("equal LAS, errors of one in fewer sentences", uneven),
         ),
     ),
@@ -169,7 +169,7 @@ TABLES = (
         "ties",
         "exact match",
         ("permutation, ties count", *(f"McNemar, {kind}" for kind in MCNEMAR), "only beyond (sacrebleu, multeval)"),
-        tuple(Row(f"{sentences} sentences", tied(sentences)) for sentences in (60, 200)),
+        tuple(Row(f"{sentences} sentences", tied(sentences), share=2) for sentences in (60, 200)),
     ),
     Table(
         "documents",
@@ -182,7 +182,7 @@ TABLES = (
             "6 systems, `test: t`",
         ),
         tuple(
-            Row(f"{documents} documents as unequal as {like}'s", in_documents(like, documents))
+            Row(f"{documents} documents as unequal as {like}'s", in_documents(like, documents), share=2)
             for like in (EWT, GUM)
             for documents in (5, 7, 10, 16, 30, 60)
         ),
@@ -192,7 +192,7 @@ TABLES = (
         "some false claim among 325 pairs of 26 equal systems",
         ("default",),
         tuple(
-            Row(f"{documents} documents as unequal as {like}'s", large_family(like, documents), share=8)
+            Row(f"{documents} documents as unequal as {like}'s", large_family(like, documents), share=16)
             for like, documents in ((EWT, 15), (EWT, 30), (GUM, 7))
         ),
     ),
@@ -202,11 +202,11 @@ TABLES = (
         ("`test: auto`", "`test: permutation`", "`test: t`"),
         (
             *(
-                Row(f"loses 10 points in one of ten, {documents} GUM-like documents", failing(documents), Goal.SHOWN)
+                Row(f"loses 10 points in one of ten, {documents} GUM-like documents", failing(documents), Goal.SHOWN, 2)
                 for documents in (5, 10, 15, 60)
             ),
             *(
-                Row(f"effect goes with the size, {documents} EWT-like documents", with_size(documents), Goal.SHOWN)
+                Row(f"effect goes with the size, {documents} EWT-like documents", with_size(documents), Goal.SHOWN, 2)
                 for documents in (10, 30, 60)
             ),
         ),
