@@ -408,7 +408,9 @@ SETTINGS: Mapping[str, Setting] = {
         "Correction of p over all pairs; holm unless given.",
     ),
     "alpha": Setting("--alpha", Number(1e-12, 0.5, 0.01), "Level of significance; 0.05 unless given.", "X"),
-    "seed": Setting("--seed", WholeNumber(0, 7), "Seed of shuffles and resamples, where these are asked for; 1 unless given.", "N"),
+    "seed": Setting(
+        "--seed", WholeNumber(0, 7), "Seed of shuffles and resamples, where these are asked for; 1 unless given.", "N"
+    ),
 }  # fmt: skip
 """Setting -> its option. `treescore.significance.settings` has their meanings and defaults."""
 

@@ -218,7 +218,8 @@ def _margin(document: Document) -> str:
     tests = [(pair, pair["noninferiority"]) for pair in _pairs(document) if pair.get("noninferiority")]
     if not tests:
         return ""
-    shown, not_shown = [], []
+    shown: list[str] = []
+    not_shown: list[str] = []
     for pair, test in tests:
         for name, other in ((pair["a"], pair["b"]), (pair["b"], pair["a"])):
             against = f" against {one_line(other)}" if len(document["systems"]) > 2 else ""
