@@ -158,7 +158,8 @@ def _tests(question: Question, laws: Sequence[Test]) -> tuple[list[Test], list[d
         tests, extras = other_tests.mcnemar_tests(question.sample, pairs, settings, bits)
     else:
         tests = other_tests.directed_tests(question.sample, pairs)
-        extras = other_tests.recall_and_precision(question.terms, question.rows, pairs)
+        brackets = other_tests.recall_and_precision(question.terms, question.rows, pairs)
+        extras = [{"compare_pl": document} if document else {} for document in brackets]
     spreads = zip(tests, laws, strict=True)
     return [replace(test, se=of.se, df=of.df, units=of.units, sentences=of.sentences) for test, of in spreads], extras
 
