@@ -159,7 +159,7 @@ def _tests(question: Question, laws: Sequence[Test]) -> tuple[list[Test], list[d
     else:
         tests = other_tests.directed_tests(question.sample, pairs)
         brackets = other_tests.recall_and_precision(question.terms, question.rows, pairs)
-        extras = [{"compare_pl": document} if document else {} for document in brackets]
+        extras = [{"compare_pl": each} if each else {} for each in brackets]
     spreads = zip(tests, laws, strict=True)
     return [replace(test, se=of.se, df=of.df, units=of.units, sentences=of.sentences) for test, of in spreads], extras
 

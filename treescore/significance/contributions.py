@@ -90,8 +90,9 @@ class Contributions:
         # undefined ones as the worst value; of one part the score itself
         self._by_part_values = self.values[:, None] if sample.parts is None else sample.part_values()
         self._absent = self._absent_parts()
-        influences = [self._influence(system) for system in range(sample.systems)]
-        self.z = np.array(influences).reshape(sample.systems, sample.units)
+        self.z = np.zeros((sample.systems, sample.units))
+        for system in range(sample.systems):
+            self.z[system] = self._influence(system)
 
     def blocks(self, pairs: Sequence[tuple[int, int]]) -> Iterator[tuple[range, Block]]:
         """Yield the units of the pairs, a bounded number of pairs at a time, with their positions."""

@@ -337,7 +337,7 @@ SIGNS, STUDENT_T = "signs", "t"
 def difference_intervals(
     units: Contributions, pairs: Sequence[tuple[int, int]], tests: Sequence[Test], levels: Sequence[FloatArray]
 ) -> list[list[Interval | None]]:
-    """Return the intervals of each pair's difference at each of some levels; None for identical outputs.
+    """Return the intervals of each pair's difference at each of some levels; None of identical outputs and one unit.
 
     Args:
         units: of all systems.
@@ -357,7 +357,7 @@ def difference_intervals(
             test = tests[index]
             d = float(block.difference[row]) if test.difference is None else test.difference
             for number, level in enumerate(levels):
-                if not test.differing or (d == 0.0 and test.se is None):
+                if not test.differing or test.reason or (d == 0.0 and test.se is None):
                     found[number].append(None)
                 elif (row, number) in by_signs:
                     low, high = by_signs[row, number]

@@ -20,7 +20,7 @@ import math
 from collections.abc import Callable
 
 import numpy as np
-from scipy.special import erfcx, log_ndtr, logsumexp, ndtri, ndtri_exp
+from scipy.special import erfcx, log_ndtr, ndtri, ndtri_exp
 
 from treescore.core.arrays import BoolArray, FloatArray, IntArray
 from treescore.significance.settings import LN2, SLACK, TOLERANCE
@@ -55,8 +55,9 @@ _CLOSE = 1e-9
 EVALUATIONS = 24
 """Evaluations for an end of an interval; from the sixth on the bracket is halved."""
 _HALVED_FROM = 6
-_SOLVED = 1e-7
-"""Distance of the normal deviate of p from the sought one up to which an end is found."""
+_SOLVED = 1e-5
+"""Distance of the normal deviate of p from the sought one up to which an end is found, and share of the distance from D
+up to which a bracket is narrowed, where p jumps."""
 
 
 def subset_sums(values: FloatArray) -> FloatArray:
@@ -118,7 +119,9 @@ def _listing(heavy: FloatArray, rest: FloatArray, copies: FloatArray | None, x: 
         return math.log(reached.mean()) if reached.any() else -math.inf
     bounds = np.maximum(0.0, listed) ** 2 / (2.0 * squares)
     listed = listed[bounds <= bounds.min() + _FARTHEST]
-    return float(logsumexp(_tabled(rest, copies, listed))) - math.log(count)
+    tails = _tabled(rest, copies, listed)
+    largest = float(tails.max())
+    return largest + math.log(float(np.exp(tails - largest).sum()) / count)
 
 
 def _tabled(sizes: FloatArray, copies: FloatArray | None, x: FloatArray) -> FloatArray:
@@ -343,6 +346,7 @@ def _solved(
         into, out = rows[is_inside], rows[~is_inside]
         inside[into], value_inside[into] = found[into], value[is_inside]
         outside[out], value_outside[out] = found[out], value[~is_inside]
+        done |= outside[rows] - inside[rows] <= _SOLVED * found[rows]
         rows, slope, value = rows[~done], slope[~done], value[~done]
         if not len(rows):
             break

@@ -18,8 +18,9 @@ def test_everything_has_a_default_and_scores_are_left_alone() -> None:
     assert {name: param.default for name, param in PARAMS.items()} == {**own, "test": "auto"}
 
 
-def test_auto_and_permutation_are_one_test() -> None:
-    assert parse_settings({"test": "auto"}) == parse_settings({"test": "permutation"}) == Settings()
+def test_a_test_is_kept_as_it_was_named() -> None:
+    by_law = {name: parse_settings({"test": name}).by_law for name in PARAMS["test"].schema["enum"]}
+    assert [name for name, law in by_law.items() if law] == ["auto", "permutation", "t"]
 
 
 def test_runs_that_are_asked_for_by_name_are_required() -> None:
@@ -42,6 +43,7 @@ def test_runs_that_are_asked_for_by_name_are_required() -> None:
         ({"seed": 1.5}, "/seed"),
         ({"correction": "sidak"}, "/correction"),
         ({"unit": "token"}, "/unit"),
+        ({"unit": "token", "test": "t"}, "/unit"),
         ({"trials": 5}, "/trials"),
         ({"level": 2}, "/level"),
         ({"margin": 0}, "/margin"),
