@@ -55,7 +55,7 @@ from treescore.core.arrays import FloatArray, IntArray
 from treescore.core.params import Json
 from treescore.errors import ScoringError
 from treescore.significance import Settings
-from treescore.significance.families import Compared, across
+from treescore.evaluation.across import Compared, across
 from treescore.significance.units import require_documents, require_parts
 
 

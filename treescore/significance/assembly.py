@@ -4,22 +4,22 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
+from itertools import combinations
 from typing import NamedTuple
 
 import numpy as np
 
-from treescore.core.arrays import FloatArray
+from treescore.core.arrays import BoolArray
 from treescore.core.params import Json
+from treescore.core.wording import unit_word
 from treescore.significance import ranking
 from treescore.significance.families import adjusted, first_threshold, partial_conjunction
 from treescore.significance.law import FEWEST_FOR_MARGIN, Interval, OneSide, Test, asked_by
-from treescore.significance.notes import notes
 from treescore.significance.other_tests import DEPENDENT_TOKENS
 from treescore.significance.question import Question, signature, statistic
 from treescore.significance.ranking import effect_document
-from treescore.significance.runs import UNDEFINED
+from treescore.significance.runs import UNDEFINED, run_scores
 from treescore.significance.settings import LN10, SMALLEST
-from treescore.significance.units import sample_of
 
 CORRECTIONS = ("holm", "hochberg", "bh", "by", "bonferroni", "none")
 
@@ -55,7 +55,7 @@ class Answers(NamedTuple):
 def document(question: Question, answers: Answers, gold_digest: str | None) -> dict[str, Json]:
     """Make the comparison document without its parts and notes."""
     settings, sample, units = question.settings, question.sample, question.terms.units
-    pairs = pair_documents(question, answers)
+    pairs = _pair_documents(question, answers)
     order = ranking.order_in(question)
     result: dict[str, Json] = {
         "score": question.score_name,
@@ -87,16 +87,9 @@ def document(question: Question, answers: Answers, gold_digest: str | None) -> d
         "warnings": [DEPENDENT_TOKENS] if question.unit == "token" else [],
         "signature": signature(question, gold_digest),
     }
-    better = significantly_better(question, pairs)
-    if better is not None:
-        _rank(result, better[np.ix_(order, order)], settings.clusters)
+    if settings.test not in ("bootstrap", "compare_pl") and settings.alternative == "two-sided":
+        _rank(result, _better(question, pairs)[np.ix_(order, order)], settings.clusters)
     return result
-
-
-def with_notes(document: dict[str, Json]) -> dict[str, Json]:
-    """Add to a document what is to be said of it."""
-    document["notes"] = notes(document)
-    return document
 
 
 def _test_used(question: Question, tests: Sequence[Test]) -> str:
@@ -120,61 +113,49 @@ def _rank(document: dict[str, Json], better: np.ndarray, kind: str) -> None:
         system.update(cluster=cluster, rank_interval=interval)
 
 
-def pair_documents(question: Question, answers: Answers) -> list[dict[str, Json]]:
+def _pair_documents(question: Question, answers: Answers) -> list[dict[str, Json]]:
     """Make one document for each unordered pair in the order of the systems given, untested ones without a p."""
-    settings = question.settings
-    unit_values = question.sample.unit_values()
-    unit = "document" if question.unit == "block" else question.unit
+    settings, sample, values = question.settings, question.sample, question.values
+    unit_values = sample.unit_values()
     index_of = {pair: index for index, pair in enumerate(question.pairs)}
     margins = _margin_documents(question, answers)
     documents = []
-    size = len(question.candidates)
-    for first in range(size):
-        for second in range(first + 1, size):
-            index = index_of.get((first, second))
-            if index is None:
-                head = _head(question, first, second, None)
-                documents.append({**head, **_NO_TEST, "reason": _reason(question, first, second)})
-                continue
-            test = answers.tests[index]
-            adjusted_p = {name: column[index] for name, column in answers.adjusted.items()}
-            decisive_p = adjusted_p[settings.correction]
-            documents.append(
-                {
-                    **_head(question, first, second, test.difference),
-                    "se": test.se,
-                    "df": test.df,
-                    "unit_count": test.units,
-                    "divisor": answers.divisors[index],
-                    "ci": interval_document(answers.of_pairs[index], settings.own_level),
-                    "ci_adjusted": interval_document(
-                        answers.of_family[index], 1.0 - settings.alpha / answers.divisors[index]
-                    ),
-                    **_test_document(question, test),
-                    "effect": effect_document(
-                        question.sample.score,
-                        float(question.values[first]),
-                        float(question.values[second]),
-                        unit_values[first],
-                        unit_values[second],
-                    ),
-                    **answers.extras[index],
-                    "detectable": _detectable(question, answers, index),
-                    "noninferiority": margins[index],
-                    **{f"p_{name}": p for name, p in adjusted_p.items() if name != "none"},
-                    "p_adjusted": decisive_p,
-                    "significant": None if decisive_p is None else answers.significant[index],
-                    **({} if test.reason is None else {"reason": f"one {unit} {test.reason}"}),
-                }
-            )
+    for pair in combinations(range(len(question.candidates)), 2):
+        index = index_of.get(pair)
+        if index is None:
+            documents.append({**_head(question, pair, None), **_NO_TEST, "reason": _reason(question, *pair)})
+            continue
+        test, divisor = answers.tests[index], answers.divisors[index]
+        adjusted_p = {name: column[index] for name, column in answers.adjusted.items()}
+        decisive_p = adjusted_p[settings.correction]
+        scores = [(float(values[system]), unit_values[system]) for system in pair]
+        documents.append({
+            **_head(question, pair, test.difference),
+            "se": test.se,
+            "df": test.df,
+            "unit_count": test.units,
+            "divisor": divisor,
+            "ci": _interval_document(answers.of_pairs[index], settings.own_level),
+            "ci_adjusted": _interval_document(answers.of_family[index], 1.0 - settings.alpha / divisor),
+            **_test_document(question, test),
+            "effect": effect_document(sample.score, *scores),
+            **answers.extras[index],
+            "detectable": _detectable(question, answers, index),
+            "noninferiority": margins[index],
+            **{f"p_{name}": p for name, p in adjusted_p.items() if name != "none"},
+            "p_adjusted": decisive_p,
+            "significant": None if decisive_p is None else answers.significant[index],
+            **({"reason": f"one {unit_word(question.unit)} {test.reason}"} if test.reason else {}),
+        })  # fmt: skip
     return documents
 
 
-def interval_document(interval: Interval | None, level: float) -> dict[str, Json] | None:
+def _interval_document(interval: Interval | None, level: float) -> dict[str, Json] | None:
     """Make the document of an interval; an end that is unbounded or unknown is null."""
     if interval is None:
         return None
-    return {"level": level, "low": _number(interval.low), "high": _number(interval.high), "method": interval.method}
+    low, high = _number(interval.low), _number(interval.high)
+    return {"level": level, "low": low, "high": high, "method": interval.method}
 
 
 def _detectable(question: Question, answers: Answers, index: int) -> dict[str, Json] | None:
@@ -218,50 +199,24 @@ _NO_TEST: Mapping[str, Json] = dict.fromkeys((
 ))  # fmt: skip
 
 
-def significantly_better(question: Question, pairs: Sequence[Mapping[str, Json]]) -> np.ndarray | None:
-    """Tell whether the row's system is significantly better than the column's, (N, N).
-
-    None without a decision of either side: intervals alone, or a question that is one-sided.
-    """
-    settings = question.settings
-    if settings.test in ("bootstrap", "compare_pl") or settings.alternative != "two-sided":
-        return None
+def _better(question: Question, pairs: Sequence[Mapping[str, Json]]) -> BoolArray:
+    """Tell whether the row's system is significantly better than the column's, (N, N)."""
     size = len(question.candidates)
     better = np.zeros((size, size), np.bool_)
-    index = 0
-    for first in range(size):
-        for second in range(first + 1, size):
-            pair = pairs[index]
-            index += 1
-            if pair["significant"] and pair["better"] is not None:
-                winner, loser = (first, second) if pair["better"] == "a" else (second, first)
-                better[winner, loser] = True
+    for (first, second), pair in zip(combinations(range(size), 2), pairs, strict=True):
+        if pair["significant"] and pair["better"] is not None:
+            better[(first, second) if pair["better"] == "a" else (second, first)] = True
     return better
 
 
-def add_parts(
-    document: dict[str, Json], question: Question, tests: Sequence[Mapping[str, Sequence[float]]] | None
-) -> None:
+def add_parts(document: dict[str, Json], question: Question, tests: Sequence[Mapping[str, Sequence[float]]]) -> None:
     """Add to the document on how many parts each of a pair is better (Dror et al. 2017)."""
-    if tests is None:
-        return
-    alpha = question.settings.alpha
-    index_of = {pair: row for row, pair in enumerate(question.pairs)}
-    row = 0
-    for first in range(len(question.candidates)):
-        for second in range(first + 1, len(question.candidates)):
-            pair = document["pairs"][row]
-            row += 1
-            index = index_of.get((first, second))
-            if index is None:
-                continue
-            pair["parts"] = {
-                name: {
-                    "p": list(tests[index][alternative]),
-                    **partial_conjunction(tests[index][alternative], alpha).document(),
-                }
-                for name, alternative in (("a_better", "greater"), ("b_better", "less"))
-            }
+    all_pairs = dict(zip(combinations(range(len(question.candidates)), 2), document["pairs"], strict=True))
+    for pair, by_side in zip(question.pairs, tests, strict=True):
+        all_pairs[pair]["parts"] = {
+            name: {"p": list(by_side[side]), **partial_conjunction(by_side[side], question.settings.alpha).document()}
+            for name, side in (("a_better", "greater"), ("b_better", "less"))
+        }
 
 
 def _system_documents(
@@ -276,7 +231,7 @@ def _system_documents(
                 "name": candidate.name,
                 "score": float(question.values[index]),
                 "rank": rank,
-                "ci": interval_document(intervals[index], question.settings.own_level),
+                "ci": _interval_document(intervals[index], question.settings.own_level),
                 "cluster": None,
                 "rank_interval": None,
                 "missing_parts": len(candidate.missing),
@@ -287,28 +242,16 @@ def _system_documents(
 
 
 def _runs_members(question: Question, index: int) -> dict[str, Json]:
-    runs = question.candidates[index].runs
-    if len(runs) < 2:
+    count = len(question.candidates[index].runs)
+    if count < 2:
         return {}
-    values = run_values(question, index)
+    values = run_scores(question, index)
     finite = values[np.isfinite(values)]
-    return {
-        "runs": {
-            "count": len(runs),
-            "scores": [_number(value) for value in values],
-            "mean": _number(finite.mean()) if len(finite) else None,
-            "sd": _number(finite.std(ddof=1)) if len(finite) > 1 else None,
-            "low": _number(finite.min()) if len(finite) else None,
-            "high": _number(finite.max()) if len(finite) else None,
-        }
-    }
-
-
-def run_values(question: Question, index: int) -> FloatArray:
-    """Return the score of each run of one system by itself."""
-    return sample_of(
-        question.terms.score, question.terms.names, question.candidates[index].runs, None, question.terms.parts
-    ).values()
+    found = {"mean": np.mean, "low": np.min, "high": np.max} if len(finite) else {}
+    figures = {name: float(of(finite)) for name, of in found.items()}
+    sd = float(finite.std(ddof=1)) if len(finite) > 1 else None
+    scores = [_number(value) for value in values]
+    return {"runs": {"count": count, "scores": scores, "mean": None, "sd": sd, "low": None, "high": None, **figures}}
 
 
 def _untested(question: Question) -> list[dict[str, Json]]:
@@ -326,11 +269,13 @@ def _reason(question: Question, first: int, second: int) -> str:
     return f"{UNDEFINED}{undefined}" if both_defined else undefined
 
 
-def _head(question: Question, first: int, second: int, tested: float | None) -> dict[str, Json]:
-    value_a, value_b = float(question.values[first]), float(question.values[second])
+def _head(question: Question, pair: tuple[int, int], tested: float | None) -> dict[str, Json]:
+    (name_a, value_a), (name_b, value_b) = (
+        (question.candidates[system].name, float(question.values[system])) for system in pair
+    )
     return {
-        "a": question.candidates[first].name,
-        "b": question.candidates[second].name,
+        "a": name_a,
+        "b": name_b,
         "score_a": _number(value_a),
         "score_b": _number(value_b),
         "difference": _number(value_a - value_b),
@@ -339,19 +284,14 @@ def _head(question: Question, first: int, second: int, tested: float | None) -> 
 
 
 def _test_document(question: Question, test: Test) -> dict[str, Json]:
-    settings = question.settings
-    unit = "document" if question.unit == "block" else question.unit
-    if test.p is None:
-        description = None
-    elif settings.test == "mcnemar":
-        description = f"{test.how} ({unit}s), {settings.alternative}"
-    elif settings.test == "compare_pl":
-        description = f"paired permutation ({unit} swap), one-sided in the observed direction, >="
-    elif test.by_signs:
-        description = f"paired permutation ({unit} swap), {settings.alternative}, >="
-    else:
-        over = "training runs and " if test.difference is not None else ""
-        description = f"Student's t over {over}{unit}s, {settings.alternative}"
+    settings, unit = question.settings, unit_word(question.unit)
+    over = "training runs and " if test.difference is not None else ""
+    words = {
+        "mcnemar": f"{test.how} ({unit}s), {settings.alternative}",
+        "compare_pl": f"paired permutation ({unit} swap), one-sided in the observed direction, >=",
+    }.get(settings.test, f"Student's t over {over}{unit}s, {settings.alternative}")
+    if settings.by_law and test.by_signs:
+        words = f"paired permutation ({unit} swap), {settings.alternative}, >="
     named = settings.test == "permutation" and test.p is not None
     return {
         "p": test.p,
@@ -361,12 +301,12 @@ def _test_document(question: Question, test: Test) -> dict[str, Json]:
         "p_unselected": test.unselected,
         "difference_tested": test.difference,
         "log10_p": _log10(test),
-        "test": description,
+        "test": None if test.p is None else words,
         "how": test.how,
         "shuffles": test.shuffles,
         "differing_sentences": test.sentences,
         "null_swaps_log2": test.differing,
-        "smallest_p": test.smallest if named else None,
+        "smallest_p": _smallest_p(question, test) if named else None,
     }
 
 
@@ -386,16 +326,22 @@ def _unit_count(question: Question) -> int:
 def _smallest(question: Question, tests: Sequence[Test]) -> dict[str, Json] | None:
     """Return the smallest p any pair could have shown, where a permutation test is asked for by name."""
     settings = question.settings
-    reachable = [test.smallest for test in tests if test.p is not None]
+    reachable = [_smallest_p(question, test) for test in tests if test.p is not None]
     if settings.test != "permutation" or not reachable:
         return None
-    smallest = adjusted(np.array(reachable), settings.correction)
+    smallest = float(adjusted(np.array(reachable), settings.correction).min())
     return {
         "p": min(reachable),
-        "p_adjusted": float(smallest.min()),
-        "significance_possible": bool(smallest.min() <= settings.alpha),
+        "p_adjusted": smallest,
+        "significance_possible": smallest <= settings.alpha,
         "needed_alone": first_threshold(len(reachable), settings.alpha, settings.correction),
     }
+
+
+def _smallest_p(question: Question, test: Test) -> float:
+    asked = asked_by(question.settings, question.unit)
+    drawn = 1 / (asked.shuffles + 1) if asked.shuffles else 0.0
+    return max(SMALLEST, drawn, math.exp(asked.log_least(test.differing)))
 
 
 def _number(value: float) -> float | None:

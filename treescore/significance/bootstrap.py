@@ -6,6 +6,8 @@ depends on no other. Draws of a batch of resamples come from a stream of their o
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import numpy as np
 from scipy.special import ndtr, ndtri
 
@@ -40,6 +42,26 @@ def resampled(sample: Sample, resamples: int, seed: int) -> FloatArray:
                     of_ratio[side, :, :, part] = terms[:, units].astype(np.float64) @ weights
         scores[:, first : first + size] = sample.joined([(top, bottom) for top, bottom in sums])
     return scores
+
+
+def bootstrap_intervals(
+    sample: Sample, pairs: Sequence[tuple[int, int]], resamples: int, seed: int, level: float, *, bca: bool
+) -> tuple[list[Interval | None], list[Interval | None]]:
+    """Return the intervals of all scores and of the differences of pairs; None of an undefined score."""
+    replicates, values = resampled(sample, resamples, seed), sample.values()
+    left_out = jackknife_scores(sample) if bca else np.zeros((sample.systems, 0))
+
+    def interval(drawn: FloatArray, observed: float, without: FloatArray) -> Interval | None:
+        if not np.isfinite(observed):
+            return None
+        return bca_interval(drawn, observed, without, level) if bca else percentile_interval(drawn, level)
+
+    own = [interval(*each) for each in zip(replicates, values.tolist(), left_out, strict=True)]
+    of_pairs = [
+        interval(replicates[a] - replicates[b], float(values[a] - values[b]), left_out[a] - left_out[b])
+        for a, b in pairs
+    ]
+    return own, of_pairs
 
 
 def percentile_interval(replicates: FloatArray, level: float) -> Interval:

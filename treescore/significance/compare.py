@@ -12,16 +12,18 @@ from itertools import combinations
 
 import numpy as np
 
-from treescore.core.arrays import FloatArray, IntArray
+from treescore.core.arrays import BoolArray, FloatArray, IntArray
 from treescore.core.params import Json
 from treescore.core.scores import Score
 from treescore.errors import InputError, Problem
-from treescore.significance import assembly, bootstrap, law, other_tests, runs
-from treescore.significance.assembly import Answers
+from treescore.significance import assembly, law, other_tests, runs
+from treescore.significance.assembly import CORRECTIONS, Answers
+from treescore.significance.bootstrap import bootstrap_intervals
 from treescore.significance.contributions import Contributions
 from treescore.significance.families import adjusted, divisors
 from treescore.significance.intervals import system_intervals
 from treescore.significance.law import Asked, Interval, Test, asked_by
+from treescore.significance.notes import notes
 from treescore.significance.picking import allowing_for_picking
 from treescore.significance.question import Candidate, PooledParts, Question, Terms
 from treescore.significance.settings import AUTO, FEWEST_PARTS, Settings
@@ -67,17 +69,16 @@ def compare(
     sentences = question.sentences()
     laws, over_runs = _laws(question, units, sentences)
     tests, extras = _tests(question, laws)
-    extras = [
-        {**extra, **(over_runs[pair].document() if pair in over_runs else {})}
-        for extra, pair in zip(extras, question.pairs, strict=True)
-    ]
+    extras = [each | over_runs[pair].document() if pair in over_runs else each
+              for each, pair in zip(extras, question.pairs, strict=True)]  # fmt: skip
     tests = allowing_for_picking(question, _with_parts(question, tests, over_runs, sentences))
     answers = _decided(question, units, laws, tests)
     answers = answers._replace(extras=extras, margins=_margins(question, units, over_runs))
     document = assembly.document(question, answers, gold_digest)
-    if question.terms.parts is not None:
+    if settings.by_law and 0 < len(question.pairs) * question.sample.part_count <= PART_TESTS:
         assembly.add_parts(document, question, _tests_by_part(question, over_runs))
-    return assembly.with_notes(document)
+    document["notes"] = notes(document)
+    return document
 
 
 def _question(
@@ -178,91 +179,76 @@ def _with_parts(question: Question, tests: Sequence[Test], over_runs: OverRuns, 
 
 def _decided(question: Question, units: Contributions, laws: Sequence[Test], tests: Sequence[Test]) -> Answers:
     """Decide which differences are significant, and make the intervals that say the same."""
-    settings, pairs = question.settings, question.pairs
+    settings = question.settings
     p = np.array([math.nan if test.p is None else test.p for test in tests], np.float64)
     known = np.isfinite(p)
-    significant = np.zeros(len(p), np.bool_)
-    columns: dict[str, list[float | None]] = {}
-    for method in assembly.CORRECTIONS:
-        column = np.full(len(p), math.nan)
+    columns = {method: np.full(len(p), math.nan) for method in CORRECTIONS}
+    for method, column in columns.items():
         column[known] = adjusted(p[known], method)
-        columns[method] = [None if math.isnan(value) else float(value) for value in column]
-        if method == settings.correction:
-            significant[known] = column[known] <= settings.alpha
-    divisor = np.ones(len(p))
+    significant = columns[settings.correction] <= settings.alpha
+    divisor, picking = np.ones(len(p)), np.array([test.picking for test in tests])
     divisor[known] = divisors(p[known], significant[known], settings.correction)
-    picking = np.array([test.picking for test in tests])
     divisor *= picking
-    own, together = (1.0 - settings.own_level) / picking, settings.alpha / divisor
-    of_systems: list[Interval | None] = [None] * len(question.candidates)
-    of_pairs: list[Interval | None] = [None] * len(pairs)
-    of_family: list[Interval | None] = [None] * len(pairs)
-    if settings.interval == AUTO and question.sample.units:
-        of_systems = system_intervals(question.sample, range(len(of_systems)), settings.own_level, units)
-    if settings.interval != "none" and question.sample.units:
-        of_pairs, of_family = law.difference_intervals(units, pairs, laws, [own, together])
-        if settings.by_law and settings.alternative == "two-sided":
-            differences = [_tested_difference(question, pair, test) for pair, test in zip(pairs, tests, strict=True)]
-            alone = p <= 1.0 - settings.own_level
-            of_pairs, of_family = (
-                [
-                    law.guarded(*each[:2], leaves_out=bool(each[2]))
-                    for each in zip(found, differences, decision, strict=True)
-                ]
-                for found, decision in ((of_pairs, alone), (of_family, significant))
-            )
-        if math.isclose(settings.own_level, 1.0 - settings.alpha):
-            of_family = [_holding(wide, narrow) for wide, narrow in zip(of_family, of_pairs, strict=True)]
-    if settings.interval not in (AUTO, "none") and question.sample.units:
-        of_systems, of_pairs = _by_bootstrap(question)
-    if not settings.by_law:
-        of_family = [None] * len(pairs)
+    of_systems, of_pairs, of_family = _intervals(
+        question, units, laws, (p <= 1.0 - settings.own_level, (1.0 - settings.own_level) / picking),
+        (significant, settings.alpha / divisor),
+    )  # fmt: skip
     sides = 2 if settings.alternative == "two-sided" else 1
-    least = law.detectable(laws, settings.alpha / divisor, settings.power, sides)
     return Answers(
-        tests, columns, significant.tolist(), divisor.tolist(), of_systems, of_pairs, of_family, least.tolist()
+        tests=tests,
+        adjusted={name: [_known(each) for each in column.tolist()] for name, column in columns.items()},
+        significant=significant.tolist(),
+        divisors=divisor.tolist(),
+        of_systems=of_systems,
+        of_pairs=of_pairs,
+        of_family=of_family,
+        detectable=law.detectable(laws, settings.alpha / divisor, settings.power, sides).tolist(),
     )
 
 
-def _tested_difference(question: Question, pair: tuple[int, int], test: Test) -> float:
-    if test.difference is not None:
-        return test.difference
-    return float(question.values[pair[0]] - question.values[pair[1]])
+def _known(value: float) -> float | None:
+    return None if math.isnan(value) else value
 
 
-def _holding(wide: Interval | None, narrow: Interval | None) -> Interval | None:
-    """Return an interval widened so that it holds another."""
-    if wide is None or narrow is None:
-        return wide
-    return wide._replace(low=min(wide.low, narrow.low), high=max(wide.high, narrow.high))
+Intervals = Sequence[Interval | None]
 
 
-def _by_bootstrap(question: Question) -> tuple[list[Interval | None], list[Interval | None]]:
-    """Return the intervals of scores and of differences that are asked for by name."""
-    settings, sample = question.settings, question.sample
-    replicates, values = bootstrap.resampled(sample, settings.resamples, settings.seed), question.values
-    left_out = bootstrap.jackknife_scores(sample) if settings.interval == "bca" else None
+def _intervals(
+    question: Question,
+    units: Contributions,
+    laws: Sequence[Test],
+    alone: tuple[BoolArray, FloatArray],
+    judged: tuple[BoolArray, FloatArray],
+) -> tuple[Intervals, Intervals, Intervals]:
+    """Return the intervals of the scores, of the differences by themselves, and at the levels of the family.
 
-    def interval(drawn: FloatArray, observed: float, without: FloatArray | None) -> Interval | None:
-        if not math.isfinite(observed):
-            return None
-        if without is None:
-            return bootstrap.percentile_interval(drawn, settings.own_level)
-        return bootstrap.bca_interval(drawn, observed, without, settings.own_level)
-
-    of_systems = [
-        interval(replicates[row], float(values[row]), None if left_out is None else left_out[row])
-        for row in range(sample.systems)
-    ]
-    of_pairs = [
-        interval(
-            replicates[a] - replicates[b],
-            float(values[a] - values[b]),
-            None if left_out is None else left_out[a] - left_out[b],
-        )
-        for a, b in question.pairs
-    ]
-    return of_systems, of_pairs
+    Args:
+        question: what is compared.
+        units: of all systems.
+        laws: of the pairs.
+        alone: whether each pair by itself is significant, and the p up to which a difference is left out, (pairs,).
+        judged: the same after the correction.
+    """
+    settings, pairs, sample = question.settings, question.pairs, question.sample
+    nothing: Intervals = [None] * len(pairs)
+    if settings.interval == "none" or not sample.units:
+        return [None] * sample.systems, nothing, nothing
+    found = law.difference_intervals(units, pairs, laws, [alone[1], judged[1]])
+    if settings.by_law and settings.alternative == "two-sided":
+        found = [
+            [law.guarded(each, leaves_out=bool(decided)) for each, decided in zip(of_level, decisions, strict=True)]
+            for of_level, decisions in zip(found, (alone[0], judged[0]), strict=True)
+        ]
+    of_pairs, of_family = found
+    if math.isclose(settings.own_level, 1.0 - settings.alpha):
+        of_family = [wide and narrow and wide.holding(narrow) for wide, narrow in zip(of_family, of_pairs, strict=True)]
+    if settings.interval == AUTO:
+        of_systems = system_intervals(sample, range(sample.systems), settings.own_level, units)
+    else:
+        bca = settings.interval == "bca"
+        drawn = bootstrap_intervals(sample, pairs, settings.resamples, settings.seed, settings.own_level, bca=bca)
+        of_systems, of_pairs = drawn
+    return of_systems, of_pairs, of_family if settings.by_law else nothing
 
 
 def _margins(
@@ -276,42 +262,34 @@ def _margins(
     sides = law.margin_tests(units, question.pairs, settings.margin, asked)
     for index, pair in enumerate(question.pairs):
         if pair in over_runs:
-            n = over_runs[pair].test.units
             p = over_runs[pair].margin_p(settings.margin, question.sample.score.sign)
-            first, second = (law.OneSide(max(each, 0.5 ** min(n, 1000)), n) for each in p)
+            first, second = (law.one_side(each, over_runs[pair].test.units) for each in p)
             sides[index] = first, second
     return sides
 
 
-def _tests_by_part(question: Question, over_runs: OverRuns) -> list[dict[str, list[float]]] | None:
-    """Compute for each pair the p of each part in both directions; None where pairs times parts are too many.
+def _tests_by_part(question: Question, over_runs: OverRuns) -> list[dict[str, list[float]]]:
+    """Compute for each pair the p of each part in both directions.
 
     A part in which the score of one of the two is undefined, or that is one unit, has p = 1.
     """
-    sample, settings, pairs = question.sample, question.settings, question.pairs
-    if not pairs:
-        return []
-    if not settings.by_law or question.unit == "part" or len(pairs) * sample.part_count > PART_TESTS:
-        return None
+    pairs, by_sentence = question.pairs, question.sentences()
     found: list[dict[str, list[float]]] = [{name: [] for name in DIRECTIONS} for _ in pairs]
-    by_sentence = question.sentences()
-    for part in range(sample.part_count):
-        units = Contributions(sample.part(part))
+    several = {system for pair in over_runs for system in pair}
+    for part in range(question.sample.part_count):
+        units = Contributions(question.sample.part(part))
         sentences = None if by_sentence is None else by_sentence.part(part)
-        scores = {
-            system: runs.run_scores(question, system, part) for system in {each for pair in over_runs for each in pair}
-        }
+        scores = {system: runs.run_scores(question, system, part) for system in several}
+        silent = {system for system, of_runs in scores.items() if not np.isfinite(of_runs).all()}
         usable = [pair for pair in pairs if np.isfinite(units.values[list(pair)]).all()]
-        varying = [
-            pair for pair in usable if pair in over_runs and all(np.isfinite(scores[each]).all() for each in pair)
-        ]
+        varying = [pair for pair in usable if pair in over_runs and not silent.intersection(pair)]
         fixed = [pair for pair in usable if pair not in over_runs]
         for alternative in DIRECTIONS:
-            asked = Asked(settings.test, alternative)
+            asked = Asked(question.settings.test, alternative)
             tests = dict(zip(fixed, law.by_law(units, fixed, asked, sentences), strict=True))
             over = runs.by_runs(units, varying, scores, asked, sentences)
-            tests.update({pair: each.test for pair, each in zip(varying, over, strict=True)})
-            for index, pair in enumerate(pairs):
+            tests |= zip(varying, (each.test for each in over), strict=True)
+            for of_pair, pair in zip(found, pairs, strict=True):
                 p = tests[pair].p if pair in tests else None
-                found[index][alternative].append(1.0 if p is None else p)
+                of_pair[alternative].append(1.0 if p is None else p)
     return found

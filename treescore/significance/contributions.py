@@ -178,7 +178,7 @@ class Contributions:
         return u
 
     def swapped(self, first: int, second: int, differ: BoolArray) -> FloatArray:
-        """Return the difference of the scores under all 2^k swaps of the k units of `differ` (n,), the observed first.
+        """Return the difference of the scores under all 2^k swaps of the k units of `differ` (n,).
 
         In a mean of parts the swaps of parts add up.
         """

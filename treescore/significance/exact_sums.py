@@ -65,7 +65,10 @@ def differences_of(d: IntArray) -> Differences:
 
 
 def log_upper_tail(differences: Differences, observed: int) -> float:
-    """Compute ln P(S >= observed), for an observed sum in 1 .. largest with the parity of the sums."""
+    """Compute ln P(S >= observed), for an observed sum of either sign with the parity of the sums."""
+    if observed <= 0:  # P(S >= o) = 1 - P(S >= 2 - o): sums keep their parity, and the law is symmetric
+        beyond = 2 - observed
+        return math.log1p(-math.exp(log_upper_tail(differences, beyond))) if beyond <= differences.largest else 0.0
     top = (differences.largest - observed) // 2  # the subset whose signs are turned sums up to this at most
     units = int(differences.copies.sum())
     if top <= 0:

@@ -29,8 +29,7 @@ from treescore.core.arrays import FloatArray
 from treescore.core.scores import Score
 from treescore.significance import signs
 from treescore.significance.contributions import Block, Contributions
-from treescore.significance.exact_sums import MOST_ADDITIONS, Differences, differences_of, log_upper_tail
-from treescore.significance.montecarlo import extreme_counts
+from treescore.significance.exact_sums import MOST_ADDITIONS, differences_of, log_upper_tail
 from treescore.significance.settings import LN2, SMALLEST, Settings
 from treescore.significance.units import Sample
 
@@ -42,6 +41,7 @@ ERROR_UNITS = 5.0
 """Over n units p by the formula is off by this share of 1/n, at most."""
 FEWEST_FOR_MARGIN = 20
 """Units below which "not worse by a margin" is not established: failures in 3/20 of them may have been missed."""
+IDENTICAL = "identical in every unit"
 _BEYOND = 1e-9
 """An end that a rounding error would bring to the wrong side of 0 is set to this share of D."""
 _AT_ZERO = 1e-7
@@ -64,7 +64,6 @@ class Test:
         units: of this pair, n.
         differing: units in which the two differ.
         sentences: sentences in which they differ, d.
-        smallest: the smallest p that the swaps of so many units can give.
         by_signs: whether the law is that of signs, and not Student's t.
         parts: p for parts like these.
         unselected: p without allowance for the picking of the better one among several submissions.
@@ -83,7 +82,6 @@ class Test:
     units: int = 0
     differing: int = 0
     sentences: int = 0
-    smallest: float = 1.0
     by_signs: bool = False
     parts: float | None = None
     unselected: float | None = None
@@ -110,15 +108,24 @@ class Asked(NamedTuple):
     shuffles: int | None = None
     seed: int = 1
 
-    def side(self, score: Score) -> float:
-        """Return 0.0 where both sides are asked about, else the sign of the difference that is."""
-        if self.alternative == "two-sided":
-            return 0.0
-        return score.sign if self.alternative == "greater" else -score.sign
+    @property
+    def sides(self) -> int:
+        """How many tails p has."""
+        return 2 if self.alternative == "two-sided" else 1
+
+    def favour(self, score: Score, difference: float) -> float:
+        """Return the difference as the alternative counts it: its size, or positive where it is in favour."""
+        if self.sides > 1:
+            return abs(difference)
+        return difference * (score.sign if self.alternative == "greater" else -score.sign)
 
     def by_signs(self, units: int) -> bool:
         """Tell whether a pair of so many units falls under the law of signs."""
         return self.law == "permutation" or (self.law == "auto" and units >= FEWEST_FOR_SIGNS)
+
+    def log_least(self, differing: int) -> float:
+        """Return the natural logarithm of the smallest p that swaps of so many differing units can give."""
+        return min(0, self.sides - 1 - differing) * LN2
 
 
 def asked_by(settings: Settings, unit: str) -> Asked:
@@ -141,181 +148,110 @@ def by_law(
         sentences: the terms by sentence, where units are not sentences.
     """
     tests: list[Test] = []
-    side = asked.side(units.sample.score)
     for chosen, block in units.blocks(pairs):
-        of_block = [pairs[index] for index in chosen]
-        plain = [
-            _spread_test(block, row, differing_sentences(block, row, pair, sentences))
-            for row, pair in enumerate(of_block)
-        ]
-        rows = [row for row, test in enumerate(plain) if asked.by_signs(test.units)]
-        for row in rows:
-            plain[row] = replace(plain[row], by_signs=True)
-        by_signs = dict(zip(rows, _by_signs(units, of_block, block, rows, plain, side, asked), strict=True))
-        tests += [
-            by_signs[row] if row in by_signs else by_t(test, float(block.difference[row]), side)
-            for row, test in enumerate(plain)
-        ]
+        rest: list[int] = []
+        favours = [asked.favour(units.sample.score, difference) for difference in block.difference.tolist()]
+        for row, index in enumerate(chosen):
+            test = spread_test(block, row, pairs[index], sentences)
+            by_signs = asked.by_signs(test.units)
+            exact = _exact(units, pairs[index], block, row, favours[row], asked) if by_signs else None
+            if not by_signs:
+                test = by_t(test, float(block.difference[row]), favours[row], asked)
+            elif exact is not None:
+                test = replace(
+                    test, by_signs=True, p=max(SMALLEST, math.exp(exact[0])), kind="exact", how=exact[1], log_p=exact[0]
+                )
+            else:
+                rest.append(row)
+            tests.append(test)
+        if rest:
+            found = _drawn if asked.shuffles else _by_formula
+            log_p = found(block.e[rest], np.array(favours)[rest], asked)
+            for row, value in zip(rest, log_p.tolist(), strict=True):
+                at = chosen[row]
+                least = asked.log_least(tests[at].differing)
+                tests[at] = _inexact(tests[at], min(0.0, max(value, least)), asked)
     return tests
 
 
-def differing_sentences(block: Block, row: int, pair: tuple[int, int], sentences: Sample | None) -> int:
-    """Count the sentences in which a pair differs, from their terms where they are not the units."""
-    differing = block.differ[row].sum() if sentences is None else sentences.differing_units(*pair).sum()
-    return int(differing)
-
-
-def _spread_test(block: Block, row: int, sentences: int) -> Test:
+def spread_test(block: Block, row: int, pair: tuple[int, int], sentences: Sample | None) -> Test:
     """Return the test of a pair without p: its spread, also where the units show none but swaps give a least p."""
     se, df, n = (float(block.spread.se[row]), float(block.spread.df[row]), int(block.spread.units[row]))
     differing = int(block.differ[row].sum())
+    number = differing if sentences is None else int(sentences.differing_units(*pair).sum())
     if se == 0.0 and n > 1:
-        sentences, df = min(sentences, n), n - 1.0
-        se = _least_se(abs(float(block.difference[row])), df, sentences)
+        number, df = min(number, n), n - 1.0
+        se = _least_se(abs(float(block.difference[row])), df, number)
     known = math.isfinite(se) and se > 0.0
     return Test(
-        None, None, se=se if known else None, df=df if known else None, units=n, differing=differing,
-        sentences=sentences, smallest=smallest_p(differing, two_sided=True),
+        None, None, se=se if known else None, df=df if known else None, units=n, differing=differing, sentences=number
     )  # fmt: skip
 
 
 def _least_se(size: float, df: float, sentences: int) -> float:
     """Return the standard error at which a difference of this size has the least two-sided p, 2^(1-d)."""
-    if sentences < 2:
-        return math.nan
-    return size / -float(stdtrit(df, 0.5 ** min(sentences, 1000)))
+    return size / _t(df, 2.0 * 0.5 ** min(sentences, 1000)) if sentences > 1 else math.nan
 
 
-def smallest_p(differing: int, *, two_sided: bool) -> float:
-    """Return the smallest p that swaps of so many differing units can give."""
-    swaps = differing - 1 if two_sided else differing
-    return max(SMALLEST, 0.5 ** min(1100, max(0, swaps)))
-
-
-def by_t(test: Test, difference: float, side: float) -> Test:
-    """Test a pair by Student's t; `side` is 0 for both, else the sign of the difference that is asked about."""
-    how = "Student's t, CR2 variance, Bell and McCaffrey's degrees of freedom"
+def by_t(test: Test, difference: float, favour: float, asked: Asked) -> Test:
+    """Test a pair by Student's t, whose favour is the difference as the alternative counts it."""
     if not test.sentences:
-        return replace(test, p=1.0, kind="exact", how="identical in every unit", se=None, df=None)
+        return replace(test, p=1.0, kind="exact", how=IDENTICAL, se=None, df=None)
     if test.units < 2:
         return replace(test, reason="shows no spread")
-    if difference == 0.0 and test.se is None:
-        return replace(test, p=1.0, kind="t", how=how)
-    log_least = (1 if side == 0.0 else 0) * LN2 - test.sentences * LN2
-    if test.se is None or test.df is None:
-        return replace(test, p=math.exp(log_least), kind="t", how=how, log_p=log_least)
-    favour = abs(difference) if side == 0.0 else side * difference
-    tail = float(stdtr(test.df, -favour / test.se)) * (2.0 if side == 0.0 else 1.0)
-    log_p = max(log_least, math.log(max(tail, SMALLEST)))
-    if log_p > math.log(max(tail, SMALLEST)):
-        se = _least_se(abs(difference), test.df, test.sentences)
-        test = replace(test, se=se if math.isfinite(se) else None, df=test.df if math.isfinite(se) else None)
-    p = min(1.0, max(SMALLEST, math.exp(log_p)))
-    return replace(test, p=p, kind="t", how=how, log_p=min(0.0, log_p))
-
-
-def _by_signs(
-    units: Contributions,
-    pairs: Sequence[tuple[int, int]],
-    block: Block,
-    rows: Sequence[int],
-    plain: Sequence[Test],
-    side: float,
-    asked: Asked,
-) -> list[Test]:
-    """Test some rows of a block by signs; see `by_t` for `side`."""
-    if asked.shuffles is not None:
-        return _by_shuffles(units, [pairs[row] for row in rows], [plain[row] for row in rows], asked)
-    answers: dict[int, Test] = {}
-    rest = []
-    for row in rows:
-        found = _exact(units, pairs[row], block, row, side)
-        if found is None:
-            rest.append(row)
-        else:
-            log_p, how = found
-            answers[row] = _signs_test(plain[row], log_p, "exact", how, side)
-    if rest:
-        d = block.difference[rest]
-        tails = signs.log_upper_tails(block.e[rest], np.abs(d) if side == 0.0 else side * d)
-        for row, tail in zip(rest, tails.tolist(), strict=True):
-            log_p = LN2 + tail if side == 0.0 else tail
-            answers[row] = _signs_test(plain[row], log_p, "saddlepoint", "signs of units by Lugannani and Rice", side)
-    return [answers[row] for row in rows]
-
-
-def _signs_test(test: Test, log_p: float, kind: str, how: str, side: float) -> Test:
-    smallest = smallest_p(test.differing, two_sided=side == 0.0)
-    log_p = min(0.0, max(log_p, (1 if side == 0.0 else 0) * LN2 - test.differing * LN2))
-    error = min(1.0, ERROR_UNITS / test.units) if kind == "saddlepoint" else None
-    p = max(SMALLEST, math.exp(log_p))
-    return replace(test, p=p, kind=kind, how=how, log_p=log_p, error=error, smallest=smallest)
+    log_least, log_p = (asked.sides - 1 - test.sentences) * LN2, 0.0
+    if test.se is not None and test.df is not None:
+        log_p = math.log(max(SMALLEST, asked.sides * float(stdtr(test.df, -favour / test.se))))
+    elif favour > 0:
+        log_p = log_least
+    if log_p < log_least:
+        se = _least_se(abs(difference), test.df or 1.0, test.sentences)
+        log_p, test = log_least, replace(test, se=se) if math.isfinite(se) else replace(test, se=None, df=None)
+    how = "Student's t, CR2 variance, Bell and McCaffrey's degrees of freedom"
+    return replace(test, p=max(SMALLEST, math.exp(min(0.0, log_p))), kind="t", how=how, log_p=min(0.0, log_p))
 
 
 def _exact(
-    units: Contributions, pair: tuple[int, int], block: Block, row: int, side: float
+    units: Contributions, pair: tuple[int, int], block: Block, row: int, favour: float, asked: Asked
 ) -> tuple[float, str] | None:
     """Return ln p where it can be computed exactly within the budget of a pair, and how."""
     differ = block.differ[row]
     differing = int(differ.sum())
-    difference = float(block.difference[row])
     if not differing:
-        return 0.0, "identical in every unit"
-    if side == 0.0 and difference == 0.0:
+        return 0.0, IDENTICAL
+    if asked.sides > 1 and favour == 0.0:
         return 0.0, "no difference"
-    if block.is_sum[row]:
-        whole = units.whole_differences(*pair)
-        if whole is not None:
-            differences = differences_of(whole)
-            if differences.additions <= MOST_ADDITIONS:
-                one_minus = units.sample.score.ratios[0].one_minus
-                return _sum_law(differences, -side if one_minus else side), "exact law of a sum"
-        if differing <= signs.LISTED:
-            e = block.e[row][differ]
-            values = e.sum() - 2.0 * signs.subset_sums(e)
-            return _log_share(values, difference, side), "all swaps listed"
-    if differing <= SWAPPED:
-        return _log_share(units.swapped(*pair, differ), difference, side), "all swaps listed"
-    return None
+    if asked.shuffles:
+        return None
+    tail, how = math.nan, "all swaps listed"
+    whole = units.whole_differences(*pair) if block.is_sum[row] else None
+    differences = None if whole is None else differences_of(whole)
+    if differences is not None and differences.additions <= MOST_ADDITIONS:
+        observed = abs(differences.observed) * (1 if favour > 0 else -1)
+        tail, how = log_upper_tail(differences, observed), "exact law of a sum"
+    elif block.is_sum[row] and differing <= signs.LISTED:
+        tail = signs.log_listed_tail(block.e[row][differ], favour)
+    elif differing <= SWAPPED:
+        tail = signs.log_share(units.swapped(*pair, differ), favour)
+    return None if math.isnan(tail) else (min(0.0, math.log(asked.sides) + tail), how)
 
 
-def _log_share(values: FloatArray, difference: float, side: float) -> float:
-    if side == 0.0:
-        return math.log(signs.share_of(values, difference, two_sided=True))
-    return math.log(signs.share_of(side * values, side * difference, two_sided=False))
+def _by_formula(e: FloatArray, favours: FloatArray, asked: Asked) -> FloatArray:
+    return math.log(asked.sides) + signs.log_upper_tails(e, favours)
 
 
-def _sum_law(differences: Differences, side: float) -> float:
-    """Return ln p of a sum of whole numbers, of both sides or one."""
-    observed = differences.observed
-    if side == 0.0:
-        return min(0.0, LN2 + log_upper_tail(differences, abs(observed))) if observed else 0.0
-    observed = int(side) * observed
-    if observed > 0:
-        return log_upper_tail(differences, observed)
-    # P(S >= o) = 1 - P(S >= 2 - o): sums keep their parity, and the law is symmetric
-    if 2 - observed > differences.largest:
-        return 0.0
-    return math.log1p(-math.exp(log_upper_tail(differences, 2 - observed)))
+def _drawn(e: FloatArray, favours: FloatArray, asked: Asked) -> FloatArray:
+    """Compute ln of p = (b + 1) / (R + 1) under random signs, the same of all pairs (Phipson & Smyth 2010)."""
+    reached = signs.drawn_counts(e, favours, asked.shuffles or 0, asked.seed, two_sided=asked.sides > 1)
+    return np.log((reached + 1) / ((asked.shuffles or 0) + 1))
 
 
-def _by_shuffles(
-    units: Contributions, pairs: Sequence[tuple[int, int]], plain: Sequence[Test], asked: Asked
-) -> list[Test]:
-    """Test pairs by random swaps, p = (b + 1) / (R + 1) (Phipson & Smyth 2010)."""
-    shuffles = asked.shuffles or 0
-    whole = [units.whole_parts(*pair) for pair in pairs]
-    counts = extreme_counts(units.sample, pairs, whole, shuffles, asked.seed, asked.alternative)
-    tests = []
-    for test, count in zip(plain, counts.tolist(), strict=True):
-        least = smallest_p(test.differing, two_sided=asked.alternative == "two-sided")
-        p = max((count + 1) / (shuffles + 1), least)
-        smallest = max(1 / (shuffles + 1), least)
-        tests.append(
-            replace(test, p=p, kind="monte-carlo", how="random swaps shared by all pairs", shuffles=shuffles,
-                    smallest=smallest, log_p=math.log(p))
-        )  # fmt: skip
-    return tests
+def _inexact(test: Test, log_p: float, asked: Asked) -> Test:
+    test = replace(test, by_signs=True, p=max(SMALLEST, math.exp(log_p)), log_p=log_p)
+    if asked.shuffles:
+        return replace(test, kind="monte-carlo", how="random signs shared by all pairs", shuffles=asked.shuffles)
+    error = min(1.0, ERROR_UNITS / test.units)
+    return replace(test, kind="saddlepoint", how="signs of units by Lugannani and Rice's formula", error=error)
 
 
 class Interval(NamedTuple):
@@ -324,11 +260,17 @@ class Interval(NamedTuple):
     Attributes:
         low, high: an infinite end is unbounded; NaN where the score is undefined in too many resamples.
         method: in words.
+        value: the difference that it is of.
     """
 
     low: float
     high: float
     method: str
+    value: float = math.nan
+
+    def holding(self, other: Interval) -> Interval:
+        """Return the interval widened so that it holds another."""
+        return self._replace(low=min(self.low, other.low), high=max(self.high, other.high))
 
 
 SIGNS, STUDENT_T = "signs", "t"
@@ -345,97 +287,72 @@ def difference_intervals(
         tests: of the pairs, by the law.
         levels: of p up to which a difference is left out, (pairs,) for each of the k lists.
     """
-    found: list[list[Interval | None]] = [[] for _ in levels]
+    found: list[list[Interval | None]] = [[None] * len(pairs) for _ in levels]
     score = units.sample.score
     width = math.inf if score.high is None else score.high - score.low
     for chosen, block in units.blocks(pairs):
-        rows = [row for row, index in enumerate(chosen) if tests[index].by_signs]
-        by_signs = _sign_ends(
-            block, rows, [tests[index] for index in chosen], [level[chosen] for level in levels], width
-        )
-        for row, index in enumerate(chosen):
-            test = tests[index]
-            d = float(block.difference[row]) if test.difference is None else test.difference
-            for number, level in enumerate(levels):
+        for number, level in enumerate(levels):
+            ends = _sign_ends(block, [tests[index] for index in chosen], level[chosen], width)
+            for row, index in enumerate(chosen):
+                test = tests[index]
+                d = float(block.difference[row]) if test.difference is None else test.difference
                 if not test.differing or test.reason or (d == 0.0 and test.se is None):
-                    found[number].append(None)
-                elif (row, number) in by_signs:
-                    low, high = by_signs[row, number]
-                    found[number].append(Interval(max(low, -width), min(high, width), SIGNS))
-                else:
-                    half = math.inf
-                    if test.se is not None and test.df is not None:
-                        half = -float(stdtrit(test.df, 0.5 * level[index])) * test.se
-                    found[number].append(Interval(max(d - half, -width), min(d + half, width), STUDENT_T))
+                    continue
+                low, high, method = *ends.get(row, (-math.inf, math.inf)), SIGNS
+                if not test.by_signs:
+                    half = math.inf if test.se is None or test.df is None else _t(test.df, level[index]) * test.se
+                    low, high, method = d - half, d + half, STUDENT_T
+                found[number][index] = Interval(max(low, -width), min(high, width), method, d)
     return found
 
 
+def _t(df: float, level: float) -> float:
+    """Return the quantile of Student's t that is passed in size with a chance of `level`."""
+    return -float(stdtrit(df, 0.5 * level))
+
+
 def _sign_ends(
-    block: Block, rows: Sequence[int], tests: Sequence[Test], levels: Sequence[FloatArray], width: float
-) -> Mapping[tuple[int, int], tuple[float, float]]:
-    """Return the ends of some rows of a block by the law of signs, by row and number of the level."""
-    ends: dict[tuple[int, int], tuple[float, float]] = {}
-    searched: list[tuple[int, int]] = []
-    for row in rows:
-        rejected = np.array([level[row] for level in levels])
-        n = tests[row].units
+    block: Block, tests: Sequence[Test], level: FloatArray, width: float
+) -> Mapping[int, tuple[float, float]]:
+    """Return the bounded ends of those rows of a block that fall under the law of signs."""
+    rows = [row for row, test in enumerate(tests) if test.by_signs and level[row] >= 2.0 ** (1 - test.units)]
+    listed = [row for row in rows if tests[row].units <= signs.LISTED]
+    ends = {}
+    for row in listed:
         held = block.w[row] > 0
-        if n <= signs.LISTED:
-            e, w = block.e[row][held], block.w[row][held]
-            listed = signs.listed_ends(e, w, float(block.difference[row]), rejected)
-            ends.update({(row, number): each for number, each in enumerate(listed)})
-            continue
-        for number, level in enumerate(rejected):
-            if number and level == rejected[0]:
-                continue
-            if level < 2.0 ** (1 - n):
-                ends[row, number] = -math.inf, math.inf
-            else:
-                searched.append((row, number))
-    for number in range(len(levels)):
-        of_level = [row for row, each in searched if each == number]
-        if of_level:
-            start = np.array([_guess(tests[row], float(levels[number][row])) for row in of_level])
-            low, high = signs.inverted_ends(
-                block.e[of_level], block.w[of_level], block.difference[of_level], levels[number][of_level], start,
-                np.abs(block.difference[of_level]) + width,
-            )  # fmt: skip
-            for row, ends_of_row in zip(of_level, zip(low.tolist(), high.tolist(), strict=True), strict=True):
-                ends[row, number] = ends_of_row
-    for row in rows:
-        for number in range(1, len(levels)):
-            if (row, number) not in ends:
-                ends[row, number] = ends[row, 0]
+        e, w = block.e[row][held], block.w[row][held]
+        ends[row] = signs.listed_ends(e, w, float(block.difference[row]), float(level[row]))
+    searched = [row for row in rows if tests[row].units > signs.LISTED]
+    if searched:
+        d = block.difference[searched]
+        start = [_t(test.df, level[row]) * test.se if (test := tests[row]).se and test.df else 1e-3 for row in searched]
+        low, high = signs.inverted_ends(
+            block.e[searched], block.w[searched], d, level[searched], np.array(start), np.abs(d) + width
+        )
+        ends.update(zip(searched, zip(low.tolist(), high.tolist(), strict=True), strict=True))
     return ends
 
 
-def _guess(test: Test, level: float) -> float:
-    if test.se is None or test.df is None:
-        return 1e-3
-    return max(1e-300, -float(stdtrit(test.df, 0.5 * level)) * test.se)
-
-
-def guarded(interval: Interval | None, difference: float, *, leaves_out: bool) -> Interval | None:
+def guarded(interval: Interval | None, *, leaves_out: bool) -> Interval | None:
     """Return an interval that leaves out 0 exactly where the decision does: rounding may let them disagree."""
     if interval is None:
         return None
-    near = _AT_ZERO * abs(difference)
-    low, high = (0.0 if abs(end) <= near else end for end in interval[:2])
-    if difference > 0 and leaves_out != (low > 0):
-        low = _BEYOND * difference if leaves_out else 0.0
-    elif difference < 0 and leaves_out != (high < 0):
-        high = _BEYOND * difference if leaves_out else 0.0
+    size = abs(interval.value)
+    low, high = (0.0 if abs(end) <= _AT_ZERO * size else end for end in (interval.low, interval.high))
+    if interval.value > 0 and leaves_out != (low > 0):
+        low = _BEYOND * size if leaves_out else 0.0
+    elif interval.value < 0 and leaves_out != (high < 0):
+        high = -_BEYOND * size if leaves_out else 0.0
     return interval._replace(low=low, high=high)
 
 
 def detectable(tests: Sequence[Test], levels: FloatArray, power: float, sides: int) -> FloatArray:
     """Return the differences that tests at these levels find with a power, (m,); NaN where the units show no spread."""
-    known = np.array([test.se is not None and test.df is not None and test.df > 0 for test in tests], np.bool_)
+    se, df = (np.array([math.nan if each is None else each for each in column]) for column in zip(
+        *((test.se, test.df) for test in tests), strict=True)) if tests else (np.zeros(0), np.zeros(0))  # fmt: skip
+    known = np.isfinite(df)
     found = np.full(len(tests), np.nan)
-    if known.any():
-        se = np.array([test.se for test in tests if test.se is not None and test.df is not None and test.df > 0])
-        df = np.array([test.df for test in tests if test.se is not None and test.df is not None and test.df > 0])
-        found[known] = noncentrality(df, -stdtrit(df, levels[known] / sides), power) * se
+    found[known] = noncentrality(df[known], -stdtrit(df[known], levels[known] / sides), power) * se[known]
     return found
 
 
@@ -452,12 +369,7 @@ def noncentrality(df: FloatArray, q: FloatArray, power: float) -> FloatArray:
 
 
 class OneSide(NamedTuple):
-    """The test that one system is not worse than the other by the margin.
-
-    Attributes:
-        p: one-sided.
-        units: of the pair, n.
-    """
+    """The test that one system is not worse than the other by the margin: its one-sided p, and the pair's units n."""
 
     p: float
     units: int
@@ -474,30 +386,24 @@ def margin_tests(
         margin: δ > 0, in score units.
         asked: the law.
     """
-    better = units.sample.score.sign
     found = []
     for _, block in units.blocks(pairs):
-        for row in range(len(block.difference)):
-            n = int(block.spread.units[row])
-            favour = better * float(block.difference[row])
+        for row, n in enumerate(block.spread.units.tolist()):
+            se, df = float(block.spread.se[row]), float(block.spread.df[row])
             held = block.w[row] > 0
-            e, w = better * block.e[row][held], block.w[row][held]
             sides = []
-            for sign in (1.0, -1.0):
-                x = sign * favour + margin
-                if asked.by_signs(n):
-                    moved = sign * e + margin * w
-                    tail = (
-                        signs.log_listed_tail(moved, x)
-                        if n <= signs.LISTED
-                        else float(signs.log_upper_tails(moved[None], np.array([x]))[0])
-                    )
-                    p = math.exp(tail)
-                else:
-                    p = margin_by_t(x, float(block.spread.se[row]), float(block.spread.df[row]))
-                sides.append(OneSide(min(1.0, max(p, 0.5 ** min(n, 1000))), n))
+            for sign in (units.sample.score.sign, -units.sample.score.sign):
+                moved = sign * block.e[row][held] + margin * block.w[row][held]
+                x = sign * float(block.difference[row]) + margin
+                p = math.exp(signs.log_upper_tail(moved, x)) if asked.by_signs(n) else margin_by_t(x, se, df)
+                sides.append(one_side(p, n))
             found.append((sides[0], sides[1]))
     return found
+
+
+def one_side(p: float, n: int) -> OneSide:
+    """Return the test with a p of at least 2^-n."""
+    return OneSide(min(1.0, max(p, 0.5 ** min(n, 1000))), n)
 
 
 def margin_by_t(x: float, se: float, df: float) -> float:

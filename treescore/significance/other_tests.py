@@ -123,27 +123,6 @@ def mcnemar(a_only: int, b_only: int, alternative: str = "two-sided") -> McNemar
     )
 
 
-def smallest_of(kind: str, total: int, alternative: str = "two-sided") -> float:
-    """Return the smallest p that t = b + c differing answers can give, at b = t and c = 0; 1 at t = 0.
-
-    Two-sided: exact 2^(1-t), mid-p 2^-t, chi2 P(chi2_1 >= t), chi2-corrected P(chi2_1 >= (t-1)^2 / t). One-sided: half
-    of each. Fagerland, Lydersen & Laake 2013.
-
-    Args:
-        kind: exact, mid-p, chi2, chi2-corrected.
-        total: t.
-        alternative: two-sided, greater, less.
-    """
-    if not total:
-        return 1.0
-    chi_square = {"chi2": float(total), "chi2-corrected": (total - 1) ** 2 / total}
-    if kind in chi_square:
-        two_sided = float(chdtrc(1, chi_square[kind]))
-    else:
-        two_sided = math.ldexp(1.0, (1 if kind == "exact" else 0) - total)
-    return max(SMALLEST, two_sided if alternative == "two-sided" else 0.5 * two_sided)
-
-
 def binomial_tail(most: int, total: int) -> float:
     """Compute P(X <= most) for X ~ Binomial(total, 1/2)."""
     return float(bdtr(most, total, 0.5))
@@ -201,7 +180,6 @@ def mcnemar_tests(
                 "exact" if settings.mcnemar == "exact" else None,
                 f"McNemar, {_NAMES[settings.mcnemar]}",
                 differing=a_only + b_only,
-                smallest=smallest_of(settings.mcnemar, a_only + b_only, settings.alternative),
                 difference=(a_only - b_only) / max(1, right.shape[1]),
             )
         )

@@ -100,18 +100,15 @@ def greedy(better: BoolArray) -> list[int]:
     return clusters
 
 
-def effect_document(
-    score: Score, value_a: float, value_b: float, units_a: FloatArray, units_b: FloatArray
-) -> dict[str, Json]:
+def effect_document(score: Score, a: tuple[float, FloatArray], b: tuple[float, FloatArray]) -> dict[str, Json]:
     """Compute relative error reduction, units won, tied and lost, and the standardised mean difference of units.
 
     Args:
         score: whose values these are.
-        value_a: the first system's score.
-        value_b: the second's.
-        units_a: the first's score of each unit by itself, (n,), NaN where undefined; such units are ties.
-        units_b: the second's.
+        a: the first system's score, and that of each unit by itself, (n,), NaN where undefined; such units are ties.
+        b: the second's.
     """
+    (value_a, units_a), (value_b, units_b) = a, b
     differences = np.nan_to_num(units_a - units_b)
     better = score.sign * differences
     # equal unit scores may differ in the last bit where terms are real

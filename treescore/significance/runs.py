@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -19,7 +19,7 @@ from treescore.core.arrays import FloatArray
 from treescore.core.params import Json
 from treescore.errors import InputError, Problem
 from treescore.significance.contributions import Contributions
-from treescore.significance.law import Asked, Test, by_t, differing_sentences, margin_by_t
+from treescore.significance.law import Asked, Test, by_t, margin_by_t, spread_test
 from treescore.significance.question import Candidate, Question
 from treescore.significance.settings import Settings
 from treescore.significance.units import Sample
@@ -63,24 +63,19 @@ def by_runs(
     sentences: Sample | None = None,
 ) -> list[RunsTest]:
     """Test pairs over training runs and units; arguments as of `law.by_law`, and the scores of each run."""
-    side = asked.side(units.sample.score)
     found = []
     for chosen, block in units.blocks(pairs):
         for row, index in enumerate(chosen):
-            pair = pairs[index]
-            v_units, df_units = float(block.spread.se[row]) ** 2, float(block.spread.df[row])
-            terms = [(v_units, df_units)]
-            terms += [(_variance(scores[system]) / len(scores[system]), len(scores[system]) - 1.0) for system in pair]
-            variance = sum(v for v, _ in terms)
-            weighed = sum(v * v / df for v, df in terms if v)
-            difference = float(scores[pair[0]].mean() - scores[pair[1]].mean())
-            test = Test(
-                None, None, se=math.sqrt(variance) if variance > 0 else None,
-                df=variance**2 / weighed if weighed > 0 else None, units=int(block.spread.units[row]),
-                differing=int(block.differ[row].sum()), sentences=differing_sentences(block, row, pair, sentences),
-                difference=difference,
-            )  # fmt: skip
-            found.append(RunsTest(by_t(test, difference, side), v_units, variance - v_units))
+            v_units = float(block.spread.se[row]) ** 2
+            terms = [(v_units, float(block.spread.df[row]))]
+            of_runs = [scores[system] for system in pairs[index]]
+            terms += [(_variance(each) / len(each), len(each) - 1.0) for each in of_runs]
+            variance, weighed = sum(v for v, _ in terms), sum(v * v / df for v, df in terms if v)
+            difference = float(of_runs[0].mean() - of_runs[1].mean())
+            se, df = (math.sqrt(variance), variance**2 / weighed) if variance > 0 else (None, None)
+            test = replace(spread_test(block, row, pairs[index], sentences), se=se, df=df, difference=difference)
+            test = by_t(test, difference, asked.favour(units.sample.score, difference), asked)
+            found.append(RunsTest(test, v_units, variance - v_units))
     return found
 
 

@@ -27,6 +27,8 @@ from treescore.significance.settings import LN2, SLACK, TOLERANCE
 
 LISTED = 20
 """Units up to which all signs are listed: a million sums."""
+DRAWN_NUMBERS = 1 << 21
+"""Random signs that are held at once: 16 MB."""
 HEAVY = 0.05
 """Share of Σ e² from which on the sign of a unit is listed: with documents as unequal as UD EWT's the formula alone is
 52 % off over 21 of them."""
@@ -69,11 +71,21 @@ def subset_sums(values: FloatArray) -> FloatArray:
     return sums
 
 
-def share_of(values: FloatArray, x: float, *, two_sided: bool) -> float:
-    """Return the share of listed values that are at least x, or at least |x| in size; ties count."""
-    slack = max(TOLERANCE * abs(x), SLACK)
-    reached = np.abs(values) >= abs(x) - slack if two_sided else values >= x - slack
-    return float(reached.mean())
+def log_share(values: FloatArray, x: float) -> float:
+    """Return the logarithm of the share of listed values that are at least x; ties count."""
+    share = float((values >= x - max(TOLERANCE * abs(x), SLACK)).mean())
+    return math.log(share) if share else -math.inf
+
+
+def drawn_counts(e: FloatArray, x: FloatArray, draws: int, seed: int, *, two_sided: bool) -> IntArray:
+    """Count for m sums, (m, n), how many of the same random signs bring them to x (m,), or to its size: (m,)."""
+    counts = np.zeros(len(e), np.int64)
+    step = max(1, DRAWN_NUMBERS // max(1, e.shape[1]))
+    for batch, start in enumerate(range(0, draws, step)):
+        shape = (e.shape[1], min(step, draws - start))
+        sums = e @ (np.random.default_rng([seed, batch]).integers(0, 2, shape) * 2.0 - 1.0)
+        counts += ((np.abs(sums) if two_sided else sums) >= (x - np.maximum(TOLERANCE * x, SLACK))[:, None]).sum(axis=1)
+    return counts
 
 
 def log_upper_tails(e: FloatArray, x: FloatArray) -> FloatArray:
@@ -93,10 +105,14 @@ def log_upper_tails(e: FloatArray, x: FloatArray) -> FloatArray:
     return result
 
 
+def log_upper_tail(e: FloatArray, x: float) -> float:
+    """Compute ln P(Σ s_i e_i >= x) of one sum (n,), by a list where it is short."""
+    return log_listed_tail(e, x) if len(e) <= LISTED else float(log_upper_tails(e[None], np.array([x]))[0])
+
+
 def log_listed_tail(e: FloatArray, x: float) -> float:
     """Compute ln P(Σ s_i e_i >= x) of at most `LISTED` terms (n,) by listing all signs; ties count."""
-    share = share_of(e.sum() - 2.0 * subset_sums(e), x, two_sided=False)
-    return math.log(share) if share else -math.inf
+    return log_share(e.sum() - 2.0 * subset_sums(e), x)
 
 
 def _with_heavy(sizes: FloatArray, heavy: BoolArray, x: float) -> float:
@@ -115,8 +131,7 @@ def _listing(heavy: FloatArray, rest: FloatArray, copies: FloatArray | None, x: 
     squares = float((rest * rest if copies is None else copies * rest * rest).sum())
     count = len(listed)
     if squares == 0.0:
-        reached = listed <= max(TOLERANCE * abs(x), SLACK)
-        return math.log(reached.mean()) if reached.any() else -math.inf
+        return log_share(-listed, 0.0)
     bounds = np.maximum(0.0, listed) ** 2 / (2.0 * squares)
     listed = listed[bounds <= bounds.min() + _FARTHEST]
     tails = _tabled(rest, copies, listed)
@@ -274,21 +289,19 @@ def _second(squares: FloatArray, variance: FloatArray, tanh: FloatArray) -> Floa
     return found
 
 
-def listed_ends(e: FloatArray, w: FloatArray, difference: float, rejected: FloatArray) -> list[tuple[float, float]]:
-    """Return the interval of a pair for each two-sided level of a test, listing all of at most `LISTED` units.
+def listed_ends(e: FloatArray, w: FloatArray, difference: float, rejected: float) -> tuple[float, float]:
+    """Return the interval of a pair, listing all of at most `LISTED` units.
 
     Args:
         e: of the units, (n,).
         w: of the units, (n,), positive.
         difference: D.
-        rejected: levels of p up to which a difference is left out, (k,); unbounded below 2^(1-n).
+        rejected: level of p up to which a difference is left out, at least 2^(1-n).
     """
     means = (subset_sums(e)[1:] + 0.5 * (difference - float(e.sum()))) / subset_sums(w)[1:]
-    size = len(means)
-    numbers = [int(each * 2.0 ** (len(e) - 1) * (1.0 + TOLERANCE)) for each in rejected]
-    places = [place for k in numbers if k for place in (k - 1, size - k)]
-    ordered = np.partition(means, sorted(set(places))) if places else means
-    return [(float(ordered[k - 1]), float(ordered[size - k])) if k else (-math.inf, math.inf) for k in numbers]
+    k = int(rejected * 2.0 ** (len(e) - 1) * (1.0 + TOLERANCE))
+    means.partition([k - 1, len(means) - k])
+    return float(means[k - 1]), float(means[len(means) - k])
 
 
 def inverted_ends(

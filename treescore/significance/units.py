@@ -73,11 +73,6 @@ class Sample:
         return len(self.tops) == 1 and self.parts is None and self.score.join is None
 
     @property
-    def direction(self) -> float:
-        """1.0 where a higher first ratio is better, else -1.0."""
-        return -self.score.sign if self.score.ratios[0].one_minus else self.score.sign
-
-    @property
     def strata(self) -> IntArray:
         """The part of each unit, (n,): 0 of all units where they are one part."""
         return np.zeros(self.units, np.int64) if self.parts is None else self.parts
@@ -135,16 +130,6 @@ class Sample:
         for terms in (*self.tops, *self.bottoms):
             different |= terms[first] != terms[second]
         return different
-
-    def of_systems(self, systems: Sequence[int]) -> Sample:
-        """Return the sample of some systems only."""
-        indices = list(systems)
-        return replace(
-            self,
-            tops=tuple(top[indices] for top in self.tops),
-            bottoms=tuple(bottom[indices] for bottom in self.bottoms),
-            missing=None if self.missing is None else self.missing[indices],
-        )
 
     def part(self, number: int) -> Sample:
         """Return the units of one part as a sample of their own."""
@@ -210,7 +195,7 @@ def sample_of(
             term = _stacked_systems([pair[side] for pair in terms])
             if missing is not None and parts is not None:
                 term = np.where(missing[:, parts], 0, term)  # undefined, so that it counts as the worst value
-            term = _by_block(term, blocks)
+            term = term if blocks is None else _sums_at(term, blocks, int(blocks.max(initial=-1)) + 1)
             column.append(term if order is None else term[:, order])
     if strata is not None and order is not None:
         strata = strata[order]
@@ -256,12 +241,6 @@ def _stacked_systems(rows: Sequence[Counts]) -> Counts:
     terms = np.stack(rows).astype(np.float64, copy=False)
     whole = (np.abs(terms) < _LARGEST_WHOLE).all() and (terms == np.rint(terms)).all()
     return terms.astype(np.int64) if whole else terms
-
-
-def _by_block(terms: Counts, blocks: IntArray | None) -> Counts:
-    if blocks is None:
-        return terms
-    return _sums_at(terms, blocks, int(blocks.max(initial=-1)) + 1)
 
 
 def _sums_at(terms: Counts, groups: IntArray, size: int) -> Counts:
