@@ -5,11 +5,11 @@ from __future__ import annotations
 import math
 
 import numpy as np
+from treescore.significance.signed_sums import linear_kinds, saddle_at, sampled_tail
 
 from nulls.systems import LAS, SCALE, pair, scored, systems
 from nulls.tables import ALPHA, Experiment, Row, Table
 from treescore.significance import Candidate
-from treescore.significance.signed_sums import linear_kinds, saddle_at, sampled_tail
 
 PARTS = 20
 SENTENCES = 100

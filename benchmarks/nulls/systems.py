@@ -7,12 +7,12 @@ from typing import Any
 
 import numpy as np
 from scipy.special import expit
+from treescore.significance.kernels import draw_weights
 
 from nulls.tables import ALPHA
 from treescore.core.registry import TokenBits
 from treescore.core.scores import Score, f1_score, ratio_score
 from treescore.significance import Candidate, Settings, compare
-from treescore.significance.kernels import draw_weights
 
 NAMES = ("right", "tokens", "whole", "sentences", "predicted")
 LAS = ratio_score("las", "share of tokens right", "right", "tokens")
