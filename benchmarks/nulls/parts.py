@@ -5,7 +5,6 @@ from __future__ import annotations
 import math
 
 import numpy as np
-from treescore.significance.signed_sums import linear_kinds, saddle_at, sampled_tail
 
 from nulls.systems import EWT, LAS, SCALE, covers, of_documents, pair, scored, systems, words_of
 from nulls.tables import ALPHA, Experiment, Row, Table

@@ -7,7 +7,6 @@ from typing import Any
 
 import numpy as np
 from scipy.special import expit
-from treescore.significance.kernels import draw_weights
 
 from nulls.tables import ALPHA
 from treescore.core.registry import TokenBits

@@ -21,7 +21,6 @@ from treescore.significance.ranking import effect_document
 from treescore.significance.runs import UNDEFINED, run_scores
 from treescore.significance.settings import LN10, SMALLEST
 
-
 _FAMILY = "all unordered pairs of the listed submissions on this metric"
 
 

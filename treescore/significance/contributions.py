@@ -16,7 +16,7 @@ over the part.
 
 Parts of one unit show no spread of their own: together they have Σ (d_p - D)² / (P (P - 1)), as if parts were drawn,
 with one degree of freedom less than there are. A part that only one of the two has is one unit with e = d_p / P and
-V_p = e², df_p = 1; under a score over all parts together its units are one. A part that neither has is no unit.
+V_p = e², df_p = 1; under a score over all parts together its units are one. A part that neither has is left out.
 """
 
 from __future__ import annotations
