@@ -75,11 +75,12 @@ def chosen_settings(caller: Caller, benchmark: Benchmark, request: ComparisonReq
     """
     given = request.settings
     own = asdict(BOARD_SETTINGS) | {name: benchmark.leaderboard[name] for name in ("margin", "unit")}
+    own["level"] = BOARD_SETTINGS.own_level
     try:
         settings = parse_settings(given)
     except ScoringError as error:
         raise unprocessable(error) from error
-    asked = asdict(settings)
+    asked = asdict(settings) | {"level": settings.own_level}
     other = [name for name in given if asked[name] != own[name]]
     if caller.organiser:
         return settings if other else None

@@ -54,8 +54,8 @@ from service.usecases.submissions import views
 from treescore.core.arrays import FloatArray, IntArray
 from treescore.core.params import Json
 from treescore.errors import ScoringError
-from treescore.significance import Settings
 from treescore.evaluation.across import Compared, across
+from treescore.significance import Settings
 from treescore.significance.units import require_documents, require_parts
 
 

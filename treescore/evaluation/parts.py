@@ -8,6 +8,7 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
@@ -33,7 +34,8 @@ def part_intervals(
     pooled = [part.sum(axis=0, keepdims=True) if absent else part for part, absent in zip(units, gone, strict=True)]
     strata = np.repeat(np.arange(len(units)), [len(part) for part in units])
     missing = np.array([gone], np.bool_) if any(gone) else None
-    together, apart = np.concatenate(pooled), np.concatenate(units)
+    together: Any = np.concatenate(pooled)
+    apart: Any = np.concatenate(units)
     ends = np.full((2, 2, len(table.scores)), np.nan)
     for at, score in enumerate(table.scores):  # one by one: the terms of all would take more memory than their counts
         samples = [sample_of(score, table.count_names, [together], None, None)]

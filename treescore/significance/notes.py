@@ -170,7 +170,8 @@ def _together(document: Document) -> str:
 
 
 def _not_significant(document: Document) -> str:
-    pairs = [pair for pair in _pairs(document) if pair["significant"] is False]
+    different = [pair for pair in _pairs(document) if pair.get("differing_sentences") != 0]
+    pairs = [pair for pair in different if pair["significant"] is False]
     if not pairs:
         return ""
     known = [(max(abs(pair["difference"]), found["difference"]), found["power"]) for pair in pairs
@@ -178,7 +179,7 @@ def _not_significant(document: Document) -> str:
     if not known:
         return "Not marked does not mean equal."
     low, high = (_size(end(size for size, _ in known), document) for end in (min, max))
-    size = high if low == high else f"{low.removesuffix(' points')} to {high}"
+    size = high if low == high else f"{low.partition(' ')[0]} to {high}"
     power = known[0][1]
     often = f"{10 * power:g} of 10" if round(100 * power, 7) % 10 == 0 else f"{100 * power:g} of 100"
     return (
@@ -187,10 +188,11 @@ def _not_significant(document: Document) -> str:
     )
 
 
-def _size(value: float, document: Document) -> str:
-    """Write a difference with two digits, in points where the score's range is 0 to 1."""
+def _size(value: float, document: Document, digits: int = 2) -> str:
+    """Write a difference, in points where the score's range is 0 to 1."""
     share = list(document.get("range") or ()) == [0, 1]
-    return f"{float(f'{100 * value:.2g}'):g} points" if share else f"{float(f'{value:.2g}'):g}"
+    shown = f"{float(f'{(100 if share else 1) * value:.{digits}g}'):g}"
+    return f"{shown} point{'' if shown == '1' else 's'}" if share else shown
 
 
 def _few_differing(document: Document) -> str:
@@ -233,12 +235,7 @@ def _margin(document: Document) -> str:
     limit = f" Errors in fewer than 3 in {many} units may have been missed."
     if count is not None and count < FEWEST_FOR_MARGIN:
         limit = f" It can be shown from {FEWEST_FOR_MARGIN} units on."
-    return f"Not worse by more than {_exactly(tests[0][1]['margin'], document)}: {found}.{limit}"
-
-
-def _exactly(margin: float, document: Document) -> str:
-    share = list(document.get("range") or ()) == [0, 1]
-    return f"{100 * margin:g} points" if share else f"{margin:g}"
+    return f"Not worse by more than {_size(tests[0][1]['margin'], document, 6)}: {found}.{limit}"
 
 
 def _compare_pl(document: Document) -> str:

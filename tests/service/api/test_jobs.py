@@ -202,7 +202,7 @@ def test_training_runs_are_compared_as_runs_of_systems(stage: Stage) -> None:
     comparison = compared(stage, systems, runs="random")
     assert {system["name"] for system in comparison["systems"]} == {"A", "B"}
     [pair] = comparison["pairs"]
-    assert pair["p_kind"] is None
+    assert pair["p_kind"] == "t"
     assert pair["runs_test"].keys() == {"v_units", "v_runs", "df"}
     assert any("both vary" in note for note in comparison["notes"])
 
