@@ -168,6 +168,21 @@ def test_beyond_the_budget_of_a_pair_a_sum_is_approximated(monkeypatch: pytest.M
     assert found["p"] == pytest.approx(exact["p"], rel=0.03)
 
 
+def test_p_beside_few_heavy_units_is_near_that_of_all_signs() -> None:
+    """Real counts of 22 units as unequal as EWT's documents: all 2^22 sums, in two halves."""
+    for seed in range(24):
+        generator = np.random.default_rng(seed)
+        gold = generator.lognormal(0, 1.1, 22)
+        counts = [np.array([gold * generator.uniform(0.5, 0.9 - 0.01 * seed * k, 22), gold, gold]).T for k in (0, 1)]
+        pair = asked(RECALL, *counts, interval="none")["pairs"][0]
+        assert pair["p_kind"] == "saddlepoint"
+        e = (counts[0] - counts[1])[:, 0] / gold.sum()
+        first, second = (np.array([1, -1])[np.indices((2,) * 11).reshape(11, -1).T] @ half for half in (e[:11], e[11:]))
+        beyond = abs(pair["difference"]) * (1 - 1e-12) - first
+        exact = 2 * (len(second) - np.searchsorted(np.sort(second), beyond)).sum() / 2**22
+        assert pair["p"] == pytest.approx(exact, rel=0.15), seed
+
+
 def test_the_search_for_an_end_is_short(monkeypatch: pytest.MonkeyPatch) -> None:
     evaluated = []
     tails = signs.log_upper_tails
