@@ -48,13 +48,6 @@ def test_a_hundred_systems_on_82_parts_stay_within_the_room() -> None:
     assert len(document["pairs"]) == 4950
 
 
-@pytest.mark.parametrize("units", [0, 1, 2])
-def test_hardly_any_units(units: int) -> None:
-    document = compared(2, 1, units, resamples=20)
-    assert len(document["pairs"]) == 1
-    assert units or document["pairs"][0]["ci"] is None
-
-
 RATIOS = {
     lower: ratio_score("accuracy", "", "right", "words", one_minus=lower, higher_is_better=not lower)
     for lower in (False, True)

@@ -219,23 +219,6 @@ def test_unequal_numbers_of_runs_are_brought_to_one_scale() -> None:
     assert asked(F1, one, (one, one, one))["pairs"][0]["p"] == 1.0
 
 
-def test_macro_average_swaps_within_parts() -> None:
-    parts = np.repeat([0, 1, 2], [7, 8, 15])
-    a, b = rows(1, 30, share=0.84), rows(2, 30)
-    found = asked(F1, a, b, parts=parts)
-    means = [
-        np.mean([2 * each[parts == part, 0].sum() / each[parts == part, 1:].sum() for part in range(3)])
-        for each in (a, b)
-    ]
-    pair = found["pairs"][0]
-    assert [pair["score_a"], pair["score_b"]] == pytest.approx(means)
-    assert found["statistic"] == "macro-average of ratio-of-sums"
-    assert pair["p_kind"] == "saddlepoint"
-    assert len(pair["parts"]["a_better"]["p"]) == 3
-    one = asked(F1, a[parts == 1], b[parts == 1], alternative="greater")["pairs"][0]["p"]
-    assert pair["parts"]["a_better"]["p"][1] == pytest.approx(one, rel=1e-9)
-
-
 def test_bootstrap_gives_intervals_and_no_p() -> None:
     found = asked(F1, rows(1), rows(2), rows(3), test="bootstrap")
     assert all(pair["p"] is None and pair["p_adjusted"] is None for pair in found["pairs"])
