@@ -21,7 +21,7 @@ from treescore.significance.ranking import effect_document
 from treescore.significance.runs import UNDEFINED, run_scores
 from treescore.significance.settings import LN10, SMALLEST
 
-CORRECTIONS = ("holm", "hochberg", "bh", "by", "bonferroni", "none")
+_FAMILY = "all unordered pairs of the listed submissions on this metric"
 
 
 class Answers(NamedTuple):
@@ -73,10 +73,7 @@ def document(question: Question, answers: Answers, gold_digest: str | None) -> d
         "gold_digest": gold_digest,
         "alpha": settings.alpha,
         "correction": settings.correction,
-        "family": {
-            "size": len(question.pairs),
-            "definition": "all unordered pairs of the listed submissions on this metric",
-        },
+        "family": {"size": len(question.pairs), "definition": _FAMILY},
         "systems": _system_documents(question, order, answers.of_systems),
         "pairs": pairs,
         "untested": _untested(question),

@@ -17,7 +17,7 @@ from treescore.core.params import Json
 from treescore.core.scores import Score
 from treescore.errors import InputError, Problem
 from treescore.significance import assembly, law, other_tests, runs
-from treescore.significance.assembly import CORRECTIONS, Answers
+from treescore.significance.assembly import Answers
 from treescore.significance.bootstrap import bootstrap_intervals
 from treescore.significance.contributions import Contributions
 from treescore.significance.families import adjusted, divisors
@@ -26,7 +26,7 @@ from treescore.significance.law import Asked, Interval, Test, asked_by
 from treescore.significance.notes import notes
 from treescore.significance.picking import allowing_for_picking
 from treescore.significance.question import Candidate, PooledParts, Question, Terms
-from treescore.significance.settings import AUTO, FEWEST_PARTS, Settings
+from treescore.significance.settings import AUTO, CORRECTIONS, FEWEST_PARTS, Settings
 from treescore.significance.units import Sample, by_part, chosen_units, pooled
 
 PART_TESTS = 4_000

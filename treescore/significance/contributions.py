@@ -16,7 +16,7 @@ over the part.
 
 Parts of one unit show no spread of their own: together they have Σ (d_p - D)² / (P (P - 1)), as if parts were drawn,
 with one degree of freedom less than there are. A part that only one of the two has is one unit with e = d_p / P and
-V_p = e², df_p = 1; under a score over all parts together its units are one. A part that neither has is no unit.
+V_p = e², df_p = 1; under a score over all parts together its units are one. A part that neither has is left out.
 """
 
 from __future__ import annotations
@@ -74,6 +74,9 @@ class Block(NamedTuple):
     is_sum: BoolArray
 
 
+Terms = Sequence[tuple[Counts, Counts]]
+
+
 class Contributions:
     """The influences of all systems of a sample, from which those of pairs are made block by block."""
 
@@ -92,7 +95,8 @@ class Contributions:
         self._absent = self._absent_parts()
         self.z = np.zeros((sample.systems, sample.units))
         for system in range(sample.systems):
-            self.z[system] = self._influence(system)
+            own = [(top[[system]], bottom[[system]]) for top, bottom in sample.ratios]
+            self.z[system] = self._derived(own, [(tops[[system]], bottoms[[system]]) for tops, bottoms in self._sums])
 
     def blocks(self, pairs: Sequence[tuple[int, int]]) -> Iterator[tuple[range, Block]]:
         """Yield the units of the pairs, a bounded number of pairs at a time, with their positions."""
@@ -104,65 +108,47 @@ class Contributions:
     def block(self, pairs: Sequence[tuple[int, int]]) -> Block:
         """Return the units of the pairs, all at once."""
         first, second = np.array(pairs, np.int64).reshape(-1, 2).T
-        e, w = self._linear(first, second)
-        r = self.z[first] - self.z[second]
-        differ = np.zeros(e.shape, np.bool_)
-        equal_bottoms = np.ones(e.shape, np.bool_)
-        for top, bottom in self.sample.ratios:
-            same = bottom[first] == bottom[second]
-            differ |= (top[first] != top[second]) | ~same
-            equal_bottoms &= same
+        changes, both = [], []
+        differ, equal = np.zeros((2, len(first), self.sample.units), np.bool_)
+        equal |= True
+        for (top, bottom), (tops, bottoms) in zip(self.sample.ratios, self._sums, strict=True):
+            u, v = top[first] - top[second], bottom[first] - bottom[second]
+            changes.append((u, v))
+            both.append((tops[first] + tops[second], bottoms[first] + bottoms[second]))
+            differ |= (u != 0) | (v != 0)
+            equal &= v == 0
+        e, w, r = 2.0 * self._derived(changes, both), self._shares(first, second), self.z[first] - self.z[second]
         d = self.values[first] - self.values[second]
         of_parts = self._by_part_values[first] - self._by_part_values[second]
         lacking = self._absent[first] != self._absent[second]
-        for row, part in np.argwhere(self._absent[first] | self._absent[second]):
-            units = self._units_of(int(part))
-            if self.sample.pooled is not None:
-                for values in (e, w, r):
-                    total = values[row, units].sum()
-                    values[row, units] = 0.0
-                    values[row, units.start] = total
-            else:
-                e[row, units] = w[row, units] = r[row, units] = 0.0
-                equal_bottoms[row, units] = True
-            found = differ[row, units].any()
-            differ[row, units] = False
-            differ[row, units.start] = found
-        if self.sample.pooled is not None:
-            lacking = np.zeros((len(first), self._parts), np.bool_)
+        pooled = self.sample.pooled is not None
+        for row, part in np.argwhere(self._absent[first] | self._absent[second] if pooled else lacking):
+            units = self._as_one((e, w, r, differ), row, int(part))
+            if not pooled:
+                e[row, units.start] = of_parts[row, part] / self._parts
+                equal[row, units] = True
+        if pooled:
+            lacking = np.zeros((len(first), 1), np.bool_)
         spread = self._spread(r, w, of_parts, d, lacking)
-        w = w / self._parts
-        for row, part in np.argwhere(lacking):
-            unit = self._units_of(int(part)).start
-            e[row, unit], w[row, unit] = of_parts[row, part] / self._parts, 1.0 / self._parts
         total = w.sum(axis=1, keepdims=True)
         w /= np.where(total > 0, total, 1.0)
         e[np.abs(e) < ROUNDING * np.abs(e).sum(axis=1, keepdims=True)] = 0.0
-        is_sum = equal_bottoms.all(axis=1) & (len(self.sample.tops) == 1 and self.sample.score.join is None)
+        is_sum = equal.all(axis=1) & (len(changes) == 1 and self.sample.score.join is None)
         scale = np.maximum(np.abs(self.values[first]), np.abs(self.values[second]))
         return Block(e, w, d, _rounded(spread, scale), differ, np.asarray(is_sum))
 
     def of_systems(self, systems: Sequence[int]) -> Spread:
         """Return how much the systems' scores would vary in other units."""
         found = []
-        for system in systems:
-            w = np.zeros((1, self.sample.units))
-            used = np.zeros((1, self._parts))
-            for (_, bottom), (_, sizes) in zip(self.sample.ratios, self._sums, strict=True):
-                w += self._spread_out(_quotient(np.ones((1, self._parts)), sizes[[system]])) * bottom[[system]]
-                used += sizes[[system]] != 0
-            w = w * self._spread_out(_quotient(np.ones_like(used), used))
-            r = self.z[[system]]
+        for system in systems:  # one by one: the shares of all would take much memory
+            row = np.array([system])
+            r, w, value = self.z[row], self._shares(row), self.values[row]
             for part in np.flatnonzero(self._absent[system]):
-                units = self._units_of(int(part))
-                for values in (w, r):
-                    total = 0.0 if self.sample.pooled is None else values[0, units].sum()
-                    values[0, units] = 0.0
-                    values[0, units.start] = total
+                units = self._as_one((r, w), 0, int(part))
+                if self.sample.pooled is None:
+                    r[0, units] = w[0, units] = 0.0
             none = np.zeros((1, self._parts), np.bool_)
-            value = self.values[[system]]
-            spread = self._spread(r, w, self._by_part_values[[system]], value, none)
-            found.append(_rounded(spread, np.abs(value)))
+            found.append(_rounded(self._spread(r, w, self._by_part_values[row], value, none), np.abs(value)))
         return Spread(*(np.concatenate(columns) for columns in zip(*found, strict=True)))
 
     def whole_differences(self, first: int, second: int) -> IntArray | None:
@@ -212,51 +198,47 @@ class Contributions:
 
     def whole_parts(self, first: int, second: int) -> list[slice]:
         """Return the units of the parts that are one unit of a pair."""
-        one = self._absent[first] != self._absent[second]
-        both = self._absent[first] & self._absent[second]
+        one, both = self._absent[first] != self._absent[second], self._absent[first] & self._absent[second]
         return [
             self._units_of(int(part)) for part in np.flatnonzero(one | both if self.sample.pooled is not None else one)
         ]
 
-    def _influence(self, system: int) -> FloatArray:
-        """Return z of one system, (n,); 0 in parts without a value."""
-        shares, terms = [], []
-        for ratio, (top, bottom), (tops, bottoms) in zip(
-            self.sample.score.ratios, self.sample.ratios, self._sums, strict=True
-        ):
-            share = _quotient(tops[system], bottoms[system])
-            sign = -1.0 if ratio.one_minus else 1.0
-            shares.append(1.0 - share if ratio.one_minus else share)
-            residual = top[system] - share[self._strata] * bottom[system]
-            terms.append(sign * residual * _quotient(np.ones(self._parts), bottoms[system])[self._strata])
-        z = np.zeros(self.sample.units)
-        for slope, term in zip(_slopes(self.sample.score, shares), terms, strict=True):
-            z += slope[self._strata] * term
-        return z / self._parts
+    def _as_one(self, columns: Sequence[FloatArray | BoolArray], row: int, part: int) -> slice:
+        """Make one unit of those of a part in a row of some arrays, and return the part's units."""
+        units = self._units_of(part)
+        for values in columns:
+            total = values[row, units].sum()
+            values[row, units] = 0
+            values[row, units.start] = total
+        return units
 
-    def _linear(self, first: IntArray, second: IntArray) -> tuple[FloatArray, FloatArray]:
-        """Return e and w of pairs without regard to what is missing, (m, n); w sums to 1 over each part."""
-        score, ratios = self.sample.score, list(zip(self.sample.ratios, self._sums, strict=True))
-        means, shares = [], []
-        for ratio, (_, (tops, bottoms)) in zip(score.ratios, ratios, strict=True):
-            mean = _quotient(tops[first] + tops[second], bottoms[first] + bottoms[second])
-            means.append(mean)
-            shares.append(1.0 - mean if ratio.one_minus else mean)
-        e = np.zeros((len(first), self.sample.units))
-        w = np.zeros(e.shape)
-        used = np.zeros((len(first), self._parts))
-        for ratio, ((top, bottom), (_, sizes)), mean, slope in zip(
-            score.ratios, ratios, means, _slopes(score, shares), strict=True
-        ):
-            both = sizes[first] + sizes[second]
-            inverse = _quotient(np.ones(both.shape), both)
-            u = top[first] - top[second]
-            v = bottom[first] - bottom[second]
-            factor = (-2.0 if ratio.one_minus else 2.0) / self._parts * slope * inverse
-            e += self._spread_out(factor) * (u - self._spread_out(mean) * v)
-            w += self._spread_out(inverse) * (bottom[first] + bottom[second])
+    def _derived(self, changes: Terms, sums: Terms) -> FloatArray:
+        """Return Σ_k g_k (u - (M / N) v) / N / P over the ratios k, g_k the derivative of the score at M / N: (m, n).
+
+        Args:
+            changes: u and v of each ratio, (m, n).
+            sums: M and N of each ratio, (m, P).
+        """
+        score = self.sample.score
+        means = [_quotient(tops, bottoms) for tops, bottoms in sums]
+        shares = [1.0 - mean if ratio.one_minus else mean for ratio, mean in zip(score.ratios, means, strict=True)]
+        result = np.zeros(1)
+        slopes = _slopes(score, shares)
+        for ratio, (u, v), (_, sizes), mean, slope in zip(score.ratios, changes, sums, means, slopes, strict=True):
+            factor = (-1.0 if ratio.one_minus else 1.0) / self._parts * slope * _quotient(np.ones(sizes.shape), sizes)
+            result = result + self._spread_out(factor) * (u - self._spread_out(mean) * v)
+        return result
+
+    def _shares(self, *sides: IntArray) -> FloatArray:
+        """Return w of pairs, or of systems, (m, n); it sums to 1 over each part that has denominators."""
+        w, used = np.zeros((len(sides[0]), self.sample.units)), np.zeros((len(sides[0]), self._parts))
+        for (_, bottom), (_, sizes) in zip(self.sample.ratios, self._sums, strict=True):
+            both = sum((sizes[side] for side in sides), np.zeros(used.shape))
+            inverse = self._spread_out(_quotient(np.ones(both.shape), both))
+            for side in sides:
+                w += inverse * bottom[side]
             used += both != 0
-        return e, w if len(ratios) == 1 else w * self._spread_out(_quotient(np.ones_like(used), used))
+        return w if len(self._sums) == 1 else w * self._spread_out(_quotient(np.ones_like(used), used))
 
     def _spread(self, r: FloatArray, w: FloatArray, of_parts: FloatArray, d: FloatArray, lacking: BoolArray) -> Spread:
         """Compute V and its df from r and w (m, n), d_p (m, P), D (m,) and the parts that one of two lacks (m, P)."""

@@ -20,8 +20,6 @@ from treescore.core.arrays import BoolArray, FloatArray
 from treescore.core.params import Json
 from treescore.significance.settings import SMALLEST
 
-CORRECTIONS = ("holm", "hochberg", "bh", "by", "bonferroni", "none")
-
 
 def adjusted(p: FloatArray, method: str) -> FloatArray:
     """Adjust p-values: (m,) of p (m,), at most 1, to be compared with alpha itself.

@@ -6,7 +6,7 @@ and the degrees of freedom of `contributions`. The number is fixed and counts th
 depend on which other systems are compared. Nothing is drawn, unless shuffles are asked for by name.
 
 - p by signs: P(|Σ s_i e_i| >= |D|), ties count; exact by the law of a sum of whole numbers, or by listing up to 20
-  units (16 of a score that is no sum, by true swaps); else by `signs.log_upper_tails`, whose error is about 5 / n.
+  units (16 of a score other than a sum, by true swaps); else by `signs.log_upper_tails`, whose error is about 5 / n.
 - p by t: 2 P(t_df >= |D| / se), at least 2^(1-d), where d sentences differ. Where that binds, and where V = 0, se is
   the one that gives it, |D| / t_(df, 1 - 2^-d), so that interval and p agree.
 - An interval at 1 - α/c inverts the same law; |D| ± t se, or all δ that the signs of e_i - δ w_i do not reject.
@@ -36,7 +36,7 @@ from treescore.significance.units import Sample
 FEWEST_FOR_SIGNS = 16
 """Units from which on the law is that of signs: 2^-15 passes Holm's correction over the 1,225 pairs of 50 systems."""
 SWAPPED = 16
-"""Differing units up to which a score that is no sum is computed under all swaps."""
+"""Differing units up to which a score other than a sum is computed under all swaps."""
 ERROR_UNITS = 5.0
 """Over n units p by the formula is off by this share of 1/n, at most."""
 FEWEST_FOR_MARGIN = 20
@@ -68,7 +68,7 @@ class Test:
         parts: p for parts like these.
         unselected: p without allowance for the picking of the better one among several submissions.
         difference: what was tested, where that is not the difference of the scores.
-        reason: why there is no p.
+        reason: why p is None.
     """
 
     p: float | None

@@ -144,6 +144,10 @@ def statistic(score: Score, *, macro: bool) -> dict[str, Json]:
     }
 
 
+_SIGNED = ("test", "alternative", "interval", "correction", "alpha", "clusters", "runs", "margin", "power")
+"""Settings that a signature has as they are."""
+
+
 def signature(question: Question, gold_digest: str | None) -> dict[str, Json]:
     """Make the signature: everything that the figures depend on beside the counts."""
     settings = question.settings
@@ -151,21 +155,13 @@ def signature(question: Question, gold_digest: str | None) -> dict[str, Json]:
     resamples = settings.resamples if settings.interval in BOOTSTRAPPED else None
     return {
         "score": question.score_name,
-        "test": settings.test,
-        "alternative": settings.alternative,
+        **{name: getattr(settings, name) for name in _SIGNED},
         "unit": question.unit,
         "shuffles": shuffles,
         "resamples": resamples,
-        "interval": settings.interval,
         "level": settings.own_level,
         "seed": None if shuffles is None and resamples is None else settings.seed,
-        "correction": settings.correction,
-        "alpha": settings.alpha,
-        "clusters": settings.clusters,
         "mcnemar": settings.mcnemar if settings.test == "mcnemar" else None,
-        "runs": settings.runs,
-        "margin": settings.margin,
-        "power": settings.power,
         "gold": gold_digest,
         "version": f"{__version__}/significance.{VERSION}",
     }

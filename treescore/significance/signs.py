@@ -41,7 +41,7 @@ REST_SIZES = 128
 GRID = 32
 """Steps of e, and of w, of the cells."""
 ALONE = 1e-3
-"""Share of Σ e² or Σ w² from which on a unit is no part of a cell."""
+"""Share of Σ e² or Σ w² from which on a unit stays out of the cells."""
 _FARTHEST = 45.0
 """Signs of heavy units whose bound of Hoeffding (1963) is below exp(-45) of the nearest ones' are left out."""
 _NEAR = 1e-4

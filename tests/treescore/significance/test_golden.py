@@ -64,14 +64,15 @@ def test_permutation_agrees_with_big_integers_at_corpus_size(golden: Any) -> Non
     for case in golden("significance/permutation_mid"):
         score, a, b = rows_of(case)
         expected = case["expected"]
-        pair = two(score, a, b, interval="percentile")["pairs"][0]
+        asked = {"resamples": 2_500}
+        pair = two(score, a, b, interval="percentile", **asked)["pairs"][0]
         of_sum = case["kind"] == "linear"
         assert pair["p_kind"] == ("exact" if of_sum else "saddlepoint")
         assert pair["p"] == pytest.approx(expected["exact_p_two_sided"], rel=1e-9 if of_sum else 0.01)
         assert pair["log10_p"] == pytest.approx(expected["exact_log10_p"], rel=1e-12 if of_sum else 1e-3)
-        # a 2.5 % quantile of 10,000 resamples has an error of .027 standard errors; theirs has the same
-        error = 4 * math.sqrt(2) * 0.027 * expected["scipy_bootstrap_se"]
-        for kind, ends in ((pair, "percentile"), (two(score, a, b, interval="bca")["pairs"][0], "BCa")):
+        # a 2.5 % quantile of 10,000 resamples, which theirs are, has an error of .027 standard errors
+        error = 4 * math.sqrt(1 + 4) * 0.027 * expected["scipy_bootstrap_se"]
+        for kind, ends in ((pair, "percentile"), (two(score, a, b, interval="bca", **asked)["pairs"][0], "BCa")):
             found = [kind["ci"]["low"], kind["ci"]["high"]]
             assert found == pytest.approx(expected[f"scipy_bootstrap_{ends}"], abs=error)
 
