@@ -13,8 +13,8 @@ from treescore.core.arrays import BoolArray, FloatArray
 from treescore.core.params import Json
 from treescore.core.wording import unit_word
 from treescore.significance import ranking
-from treescore.significance.families import adjusted, first_threshold, partial_conjunction
-from treescore.significance.law import FEWEST_FOR_MARGIN, Interval, OneSide, Test, asked_by
+from treescore.significance.families import adjusted, partial_conjunction
+from treescore.significance.law import FEWEST_FOR_MARGIN, Interval, Test, asked_by
 from treescore.significance.other_tests import DEPENDENT_TOKENS
 from treescore.significance.question import Question, signature, statistic
 from treescore.significance.ranking import effect_document
@@ -48,7 +48,7 @@ class Answers(NamedTuple):
     of_pairs: Sequence[Interval | None]
     of_family: Sequence[Interval | None]
     detectable: FloatArray
-    margins: Sequence[tuple[OneSide, OneSide]] | None = None
+    margins: Sequence[tuple[float, float]] | None = None
     extras: Sequence[Mapping[str, Json]] = ()
 
 
@@ -176,15 +176,15 @@ def _margin_documents(question: Question, answers: Answers) -> Sequence[dict[str
     settings = question.settings
     if answers.margins is None:
         return [None] * len(question.pairs)
-    p = np.array([side.p for sides in answers.margins for side in sides], np.float64)
+    p = np.array(answers.margins, np.float64).ravel()
     decisive = adjusted(p, settings.correction if len(question.pairs) > 1 else "none").tolist()
     documents = []
     for index, (pair, sides) in enumerate(zip(question.pairs, answers.margins, strict=True)):
         member: dict[str, Json] = {"margin": settings.margin}
         for number, system in enumerate(pair):
             p_adjusted = decisive[2 * index + number]
-            established = sides[number].units >= FEWEST_FOR_MARGIN and p_adjusted <= settings.alpha
-            of_side = {"p": sides[number].p, "p_adjusted": p_adjusted, "established": established}
+            established = answers.tests[index].units >= FEWEST_FOR_MARGIN and p_adjusted <= settings.alpha
+            of_side = {"p": sides[number], "p_adjusted": p_adjusted, "established": established}
             member[question.candidates[system].name] = of_side
         documents.append(member)
     return documents
@@ -316,12 +316,7 @@ def _smallest(question: Question, tests: Sequence[Test]) -> dict[str, Json] | No
     if settings.test != "permutation" or not reachable:
         return None
     smallest = float(adjusted(np.array(reachable), settings.correction).min())
-    return {
-        "p": min(reachable),
-        "p_adjusted": smallest,
-        "significance_possible": smallest <= settings.alpha,
-        "needed_alone": first_threshold(len(reachable), settings.alpha, settings.correction),
-    }
+    return {"p": min(reachable), "p_adjusted": smallest, "significance_possible": smallest <= settings.alpha}
 
 
 def _smallest_p(question: Question, test: Test) -> float:

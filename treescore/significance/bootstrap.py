@@ -81,7 +81,6 @@ def _weights(generator: np.random.Generator, resamples: int, units: int) -> Floa
     """Draw how often each unit is redrawn in each resample: (units, resamples)."""
     if not units:
         return np.zeros((0, resamples))
-    drawn = generator.integers(units, size=(resamples, units))
-    drawn += units * np.arange(resamples)[:, None]
-    counts = np.bincount(drawn.ravel(), minlength=resamples * units)
-    return np.ascontiguousarray(counts.reshape(resamples, units).T, np.float64)
+    drawn = generator.integers(units, size=(resamples, units)) + units * np.arange(resamples)[:, None]
+    counts = np.bincount(drawn.ravel(), minlength=resamples * units).reshape(resamples, units)
+    return np.ascontiguousarray(counts.T, np.float64)

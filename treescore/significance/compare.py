@@ -222,9 +222,7 @@ def _intervals(
     return of_systems, of_pairs, of_family if settings.by_law else nothing
 
 
-def _margins(
-    question: Question, units: Contributions, over_runs: OverRuns
-) -> list[tuple[law.OneSide, law.OneSide]] | None:
+def _margins(question: Question, units: Contributions, over_runs: OverRuns) -> list[tuple[float, float]] | None:
     """Test both systems of all pairs against the margin; None where none is asked for."""
     settings = question.settings
     if settings.margin is None:
@@ -233,9 +231,9 @@ def _margins(
     sides = law.margin_tests(units, question.pairs, settings.margin, asked)
     for index, pair in enumerate(question.pairs):
         if pair in over_runs:
-            p = over_runs[pair].margin_p(settings.margin, question.sample.score.sign)
-            first, second = (law.one_side(each, over_runs[pair].test.units) for each in p)
-            sides[index] = first, second
+            first, second = over_runs[pair].margin_p(settings.margin, question.sample.score.sign)
+            least = law.least_margin_p(over_runs[pair].test.units)
+            sides[index] = max(first, least), max(second, least)
     return sides
 
 

@@ -18,8 +18,6 @@ from treescore.significance.settings import LN2
 
 MOST_ADDITIONS = 1e7
 """Units times sums of the longest law of one pair (some 10 ms). It is a pair's own, whichever others are compared."""
-COUNTED = 1 << 14
-"""Differences up to this are counted in a table, which is faster than sorting them."""
 _LEAST = 1e-24
 """Chances below this share of the largest are left out: beside the tail, which lies at the mean, they are nothing."""
 _FEW = 16
@@ -53,13 +51,7 @@ class Differences:
 
 def differences_of(d: IntArray) -> Differences:
     """Reduce signed integer differences (n,)."""
-    sizes = np.abs(d)
-    if int(sizes.max(initial=0)) <= COUNTED:
-        all_copies = np.bincount(sizes)
-        values = 1 + np.flatnonzero(all_copies[1:])
-        copies = all_copies[values]
-    else:
-        values, copies = np.unique(sizes[sizes > 0], return_counts=True)
+    values, copies = np.unique(np.abs(d[d != 0]), return_counts=True)
     divisor = int(np.gcd.reduce(values)) if len(values) else 1
     return Differences(values // divisor, copies.astype(np.int64), int(d.sum()) // divisor)
 

@@ -25,7 +25,7 @@ def adjusted(p: FloatArray, method: str) -> FloatArray:
     """Adjust p-values: (m,) of p (m,), at most 1, to be compared with alpha itself.
 
     Raises:
-        ValueError: an unknown method.
+        KeyError: an unknown method.
     """
     p = np.asarray(p, np.float64)
     size = len(p)
@@ -33,18 +33,10 @@ def adjusted(p: FloatArray, method: str) -> FloatArray:
         return p.copy()
     if method == "bonferroni":
         return np.minimum(1.0, p * size)
-    order = np.argsort(p, kind="stable")
-    ranks = np.arange(1, size + 1, dtype=np.float64)
-    if method == "holm":
-        steps = np.maximum.accumulate(p[order] * (size + 1 - ranks))
-    elif method == "hochberg":
-        steps = _from_above(p[order] * (size + 1 - ranks))
-    elif method == "bh":
-        steps = _from_above(p[order] * size / ranks)
-    elif method == "by":
-        steps = _from_above(p[order] * size * harmonic_number(size) / ranks)
-    else:
-        raise ValueError(method)
+    order, ranks = np.argsort(p, kind="stable"), np.arange(1, size + 1, dtype=np.float64)
+    down, factors = size + 1 - ranks, size / ranks
+    steps = {"holm": down, "hochberg": down, "bh": factors, "by": factors * harmonic_number(size)}[method] * p[order]
+    steps = np.maximum.accumulate(steps) if method == "holm" else np.minimum.accumulate(steps[::-1])[::-1]
     result = np.empty(size)
     result[order] = np.minimum(1.0, steps)
     return result
@@ -78,20 +70,6 @@ def divisors(p: FloatArray, significant: BoolArray, method: str) -> FloatArray:
 def harmonic_number(size: int) -> float:
     """Return 1 + 1/2 + ... + 1/size, the factor of Benjamini & Yekutieli for any dependence."""
     return float((1.0 / np.arange(1, size + 1)).sum())
-
-
-def first_threshold(size: int, alpha: float, method: str) -> float:
-    """Return the p below which the smallest of `size` p-values is significant though all others are 1."""
-    if method == "none" or size == 0:
-        return alpha
-    if method == "by":
-        return alpha / (size * harmonic_number(size))
-    return alpha / size
-
-
-def _from_above(values: FloatArray) -> FloatArray:
-    result: FloatArray = np.minimum.accumulate(values[::-1])[::-1]
-    return result
 
 
 @dataclass(frozen=True, slots=True)

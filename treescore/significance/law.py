@@ -366,16 +366,9 @@ def noncentrality(df: FloatArray, q: FloatArray, power: float) -> FloatArray:
     return np.asarray(0.5 * (low + high))
 
 
-class OneSide(NamedTuple):
-    """The test that one system is not worse than the other by the margin: its one-sided p, and the pair's units n."""
-
-    p: float
-    units: int
-
-
 def margin_tests(
     units: Contributions, pairs: Sequence[tuple[int, int]], margin: float, asked: Asked
-) -> list[tuple[OneSide, OneSide]]:
+) -> list[tuple[float, float]]:
     """Test of each pair the first system, then the second: that it is not worse than the other by the margin.
 
     Args:
@@ -383,6 +376,9 @@ def margin_tests(
         pairs: of systems.
         margin: δ > 0, in score units.
         asked: the law.
+
+    Returns:
+        For each pair both one-sided p.
     """
     found = []
     for _, block in units.blocks(pairs):
@@ -394,14 +390,14 @@ def margin_tests(
                 moved = sign * block.e[row][held] + margin * block.w[row][held]
                 x = sign * float(block.difference[row]) + margin
                 p = math.exp(signs.log_upper_tail(moved, x)) if asked.by_signs(n) else margin_by_t(x, se, df)
-                sides.append(one_side(p, n))
+                sides.append(max(p, least_margin_p(n)))
             found.append((sides[0], sides[1]))
     return found
 
 
-def one_side(p: float, n: int) -> OneSide:
-    """Return the test with a p of at least 2^-n."""
-    return OneSide(min(1.0, max(p, 0.5 ** min(n, 1000))), n)
+def least_margin_p(n: int) -> float:
+    """Return the least p of a margin over n units, 2^-n."""
+    return 0.5 ** min(n, 1000)
 
 
 def margin_by_t(x: float, se: float, df: float) -> float:

@@ -48,13 +48,8 @@ def better_of(question: Question, difference: float) -> str | None:
 def order_in(question: Question) -> list[int]:
     """Return the systems with a score from best to worst, as indices; equal ones in the order given."""
     values, higher_is_better = ranked_values(question)
-    defined = [index for index, value in enumerate(question.values) if math.isfinite(value)]
-    return [defined[index] for index in order_of(values[defined], higher_is_better=higher_is_better)]
-
-
-def order_of(values: FloatArray, *, higher_is_better: bool) -> list[int]:
-    """Return indices from best to worst; equal values in the order given."""
-    return [int(index) for index in np.argsort(-values if higher_is_better else values, kind="stable")]
+    order = np.argsort(-values if higher_is_better else values, kind="stable")
+    return [int(index) for index in order if math.isfinite(question.values[index])]
 
 
 def ranks_of(ordered: FloatArray) -> list[int]:

@@ -360,7 +360,8 @@ def _solved(
         a, b = inside[rows], outside[rows]
         fa, fb = value_inside[rows], value_outside[rows]
         with np.errstate(invalid="ignore"):
-            between = 0.5 * (a + b) if number >= _HALVED_FROM else a - fa * (b - a) / (fb - fa)
-        further = np.clip(found[rows] - value / slope, 1.02 * found[rows], 4.0 * found[rows])
+            secants = np.where(np.isfinite(fb), a - fa * (b - a) / (fb - fa), 0.5 * (a + b))
+            further = np.clip(found[rows] - value / slope, 1.02 * found[rows], 4.0 * found[rows])
+        between = 0.5 * (a + b) if number >= _HALVED_FROM else secants
         found[rows] = np.minimum(np.where(bracketed, between, further), most[rows])
     return found

@@ -10,6 +10,7 @@ from __future__ import annotations
 import math
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass, replace
+from itertools import repeat
 from typing import NamedTuple
 
 import numpy as np
@@ -261,14 +262,12 @@ class Units(NamedTuple):
         blocks: number of each sentence's block, int64 (n,), where blocks are the units.
         by_sentence: parts that go by sentence although blocks are the units.
         documents: how many the text marks.
-        of_parts: parts, whether the score is their mean or is over all of them together.
     """
 
     name: str
     blocks: IntArray | None = None
     by_sentence: int = 0
     documents: int = 0
-    of_parts: int = 1
 
 
 def chosen_units(
@@ -292,33 +291,31 @@ def chosen_units(
         InputError: the text does not have the unit (pointer /unit).
     """
     unit = settings.unit
-    of_parts = 1 if strata is None else int(strata.max(initial=-1)) + 1
     documents = _marked(blocks, strata)
     if blocks is not None and len(blocks) != sentences:
         found = f"The list has {counted(len(blocks), 'block name')} for {counted(sentences, 'sentence')}"
         detail = f"{found}. Give one for each."
         raise InputError(Problem("item-count-mismatch", detail, pointer="/unit"))
     if unit == "part":
-        require_parts(0 if together else of_parts)
+        require_parts(0 if together or strata is None else int(strata.max(initial=-1)) + 1)
     if unit == "block":
         require_documents(known=documents > 0)
     if unit == AUTO:
         unit = "block" if documents and settings.test not in OF_SENTENCES else "sentence"
     if unit != "block" or blocks is None:
-        return Units(unit, documents=documents, of_parts=of_parts)
+        return Units(unit, documents=documents)
     # one document of the only part is what was asked for by name, though it can show nothing
     fewest = FEWEST_DOCUMENTS if settings.unit == AUTO or strata is not None else 1
     kept, by_sentence = with_documents(blocks, strata, fewest)
     if all(name is None for name in kept):
-        return Units("sentence", documents=documents, of_parts=of_parts)
-    return Units("block", block_numbers(kept, strata), by_sentence, documents, of_parts)
+        return Units("sentence", documents=documents)
+    return Units("block", block_numbers(kept, strata), by_sentence, documents)
 
 
 def _marked(blocks: Sequence[str | None] | None, strata: IntArray | None) -> int:
     """Count the documents that a text marks; equal names in two parts are two."""
-    names = blocks or ()
-    part_of = [0] * len(names) if strata is None else strata.tolist()
-    return len({(name, part) for name, part in zip(names, part_of, strict=False) if name})
+    part_of = repeat(0) if strata is None else strata.tolist()
+    return len({(name, part) for name, part in zip(blocks or (), part_of, strict=False) if name})
 
 
 def with_documents(

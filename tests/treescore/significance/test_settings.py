@@ -9,7 +9,7 @@ import pytest
 
 from treescore.errors import InputError
 from treescore.significance import PARAMS, Settings, parse_settings
-from treescore.significance.ranking import greedy, order_of, rank_ranges, ranks_of, separable
+from treescore.significance.ranking import greedy, rank_ranges, ranks_of, separable
 
 
 def test_everything_has_a_default_and_scores_are_left_alone() -> None:
@@ -84,8 +84,4 @@ def test_a_line_is_drawn_only_where_all_above_beat_all_below() -> None:
 
 
 def test_equal_scores_share_the_best_rank() -> None:
-    values = np.array([0.5, 0.9, 0.7, 0.7])
-    order = order_of(values, higher_is_better=True)
-    assert order == [1, 2, 3, 0]
-    assert ranks_of(values[order]) == [1, 2, 2, 4]
-    assert order_of(values, higher_is_better=False) == [0, 2, 3, 1]
+    assert ranks_of(np.array([0.9, 0.7, 0.7, 0.5])) == [1, 2, 2, 4]
