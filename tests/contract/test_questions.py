@@ -8,6 +8,8 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
+from itertools import product
+from math import copysign
 from typing import Any
 
 import pytest
@@ -196,7 +198,11 @@ def test_figures_are_rounded_to_what_the_sentences_support(kept):
         assert pair["difference"] == round(stored["difference"], 4)
         assert len(f"{pair['score_a']:.10f}".rstrip("0").lstrip("0.")) <= 4
         assert pair["p"] == max(1e-4, float(f"{stored['p']:.2g}"))
-        assert pair["ci"]["low"] == round(float(f"{stored['ci']['low']:.3g}"), 4)
+        for name, end in product(("ci", "ci_adjusted"), ("low", "high")):
+            # beside 0 it is not shown as 0, so that the interval says what `significant` says
+            bound = stored[name][end]
+            assert pair[name][end] == (round(float(f"{bound:.3g}"), 4) or copysign(1e-4, bound) if bound else 0.0)
+        assert (pair["ci_adjusted"]["low"] > 0 or pair["ci_adjusted"]["high"] < 0) == pair["significant"]
         assert (pair["significant"], pair["better"]) == (stored["significant"], stored["better"])
     assert {"units_won", "d_z"} < set(exact["pairs"][0]["effect"])
     assert shown["rank_ranges"] == exact["rank_ranges"]

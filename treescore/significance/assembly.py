@@ -9,7 +9,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from treescore.core.arrays import BoolArray
+from treescore.core.arrays import BoolArray, FloatArray
 from treescore.core.params import Json
 from treescore.core.wording import unit_word
 from treescore.significance import ranking
@@ -29,7 +29,7 @@ class Answers(NamedTuple):
 
     Attributes:
         tests: of the pairs.
-        adjusted: p of the pairs after each correction; None where a pair has none.
+        adjusted: p of the pairs after each correction; NaN where a pair has none.
         significant: by the correction that decides.
         divisors: of alpha, with the picking.
         of_systems: intervals of the scores.
@@ -41,13 +41,13 @@ class Answers(NamedTuple):
     """
 
     tests: Sequence[Test]
-    adjusted: Mapping[str, Sequence[float | None]]
-    significant: Sequence[bool]
-    divisors: Sequence[float]
+    adjusted: Mapping[str, FloatArray]
+    significant: BoolArray
+    divisors: FloatArray
     of_systems: Sequence[Interval | None]
     of_pairs: Sequence[Interval | None]
     of_family: Sequence[Interval | None]
-    detectable: Sequence[float]
+    detectable: FloatArray
     margins: Sequence[tuple[OneSide, OneSide]] | None = None
     extras: Sequence[Mapping[str, Json]] = ()
 
@@ -120,10 +120,10 @@ def _pair_documents(question: Question, answers: Answers) -> list[dict[str, Json
     for pair in combinations(range(len(question.candidates)), 2):
         index = index_of.get(pair)
         if index is None:
-            documents.append({**_head(question, pair, None), **_NO_TEST, "reason": _reason(question, *pair)})
+            documents.append({**_head(question, pair, None), **_NO_TEST, "reason": _reason(question, pair)})
             continue
-        test, divisor = answers.tests[index], answers.divisors[index]
-        adjusted_p = {name: column[index] for name, column in answers.adjusted.items()}
+        test, divisor = answers.tests[index], float(answers.divisors[index])
+        adjusted_p = {name: _number(column[index]) for name, column in answers.adjusted.items()}
         decisive_p = adjusted_p[settings.correction]
         scores = [(float(values[system]), unit_values[system]) for system in pair]
         documents.append({
@@ -141,7 +141,7 @@ def _pair_documents(question: Question, answers: Answers) -> list[dict[str, Json
             "noninferiority": margins[index],
             **{f"p_{name}": p for name, p in adjusted_p.items() if name != "none"},
             "p_adjusted": decisive_p,
-            "significant": None if decisive_p is None else answers.significant[index],
+            "significant": None if decisive_p is None else bool(answers.significant[index]),
             **({"reason": f"one {unit_word(question.unit)} {test.reason}"} if test.reason else {}),
         })  # fmt: skip
     return documents
@@ -157,14 +157,14 @@ def _interval_document(interval: Interval | None, level: float) -> dict[str, Jso
 
 def _detectable(question: Question, answers: Answers, index: int) -> dict[str, Json] | None:
     """Return which true difference would have been found; the power of other tests is not known."""
-    difference, score = answers.detectable[index], question.sample.score
+    difference, score = float(answers.detectable[index]), question.sample.score
     widest = math.inf if score.high is None else score.high - score.low
     if not question.settings.by_law or not difference <= widest:
         return None
     if not answers.significant[index]:
         a, b = question.pairs[index]
         difference = max(difference, abs(float(question.values[a] - question.values[b])))
-    alpha = question.settings.alpha / answers.divisors[index]
+    alpha = question.settings.alpha / float(answers.divisors[index])
     return {"difference": difference, "power": question.settings.power, "alpha": alpha}
 
 
@@ -220,63 +220,52 @@ def _system_documents(
     question: Question, order: Sequence[int], intervals: Sequence[Interval | None]
 ) -> list[dict[str, Json]]:
     ranks = ranking.ranks_of(ranking.ranked_values(question)[0][list(order)])
-    documents = []
-    for index, rank in zip(order, ranks, strict=True):
-        candidate = question.candidates[index]
-        documents.append(
-            {
-                "name": candidate.name,
-                "score": float(question.values[index]),
-                "rank": rank,
-                "ci": _interval_document(intervals[index], question.settings.own_level),
-                "cluster": None,
-                "rank_interval": None,
-                "missing_parts": len(candidate.missing),
-                **_runs_members(question, index),
-            }
-        )
-    return documents
-
-
-def _runs_members(question: Question, index: int) -> dict[str, Json]:
-    count = len(question.candidates[index].runs)
-    if count < 2:
-        return {}
-    values = run_scores(question, index)
-    finite = values[np.isfinite(values)]
-    found = {"mean": np.mean, "low": np.min, "high": np.max} if len(finite) else {}
-    figures = {name: float(of(finite)) for name, of in found.items()}
-    sd = float(finite.std(ddof=1)) if len(finite) > 1 else None
-    scores = [_number(value) for value in values]
-    return {"runs": {"count": count, "scores": scores, "mean": None, "sd": sd, "low": None, "high": None, **figures}}
-
-
-def _untested(question: Question) -> list[dict[str, Json]]:
     return [
-        {"name": candidate.name, "reason": f"undefined: {question.sample.score.undefined}"}
-        for candidate, value in zip(question.candidates, question.values, strict=True)
-        if not math.isfinite(value)
+        {
+            "name": question.candidates[index].name,
+            "score": float(question.values[index]),
+            "rank": rank,
+            "ci": _interval_document(intervals[index], question.settings.own_level),
+            "cluster": None,
+            "rank_interval": None,
+            "missing_parts": len(question.candidates[index].missing),
+            **_runs_members(question, index),
+        }
+        for index, rank in zip(order, ranks, strict=True)
     ]
 
 
-def _reason(question: Question, first: int, second: int) -> str:
+def _runs_members(question: Question, index: int) -> dict[str, Json]:
+    if len(question.candidates[index].runs) < 2:
+        return {}
+    values = run_scores(question, index)
+    finite = values[np.isfinite(values)]
+    spread = finite.std(ddof=1) if len(finite) > 1 else math.nan
+    found = (finite.mean(), spread, finite.min(), finite.max()) if len(finite) else (math.nan,) * 4
+    figures = dict(zip(("mean", "sd", "low", "high"), map(_number, found), strict=True))
+    return {"runs": {"count": len(values), "scores": [_number(value) for value in values], **figures}}
+
+
+def _untested(question: Question) -> list[dict[str, Json]]:
+    found = zip(question.candidates, question.values, strict=True)
+    reason = f"undefined: {question.sample.score.undefined}"
+    return [{"name": candidate.name, "reason": reason} for candidate, value in found if not math.isfinite(value)]
+
+
+def _reason(question: Question, pair: tuple[int, int]) -> str:
     """Say why a pair was not tested."""
-    undefined = question.sample.score.undefined
-    both_defined = all(math.isfinite(question.values[system]) for system in (first, second))
-    return f"{UNDEFINED}{undefined}" if both_defined else undefined
+    both_defined = np.isfinite(question.values[list(pair)]).all()
+    return f"{UNDEFINED if both_defined else ''}{question.sample.score.undefined}"
 
 
 def _head(question: Question, pair: tuple[int, int], tested: float | None) -> dict[str, Json]:
-    (name_a, value_a), (name_b, value_b) = (
-        (question.candidates[system].name, float(question.values[system])) for system in pair
-    )
+    a, b = (float(question.values[system]) for system in pair)
     return {
-        "a": name_a,
-        "b": name_b,
-        "score_a": _number(value_a),
-        "score_b": _number(value_b),
-        "difference": _number(value_a - value_b),
-        "better": ranking.better_of(question, value_a - value_b if tested is None else tested),
+        **{side: question.candidates[system].name for side, system in zip("ab", pair, strict=True)},
+        "score_a": _number(a),
+        "score_b": _number(b),
+        "difference": _number(a - b),
+        "better": ranking.better_of(question, a - b if tested is None else tested),
     }
 
 
@@ -308,9 +297,9 @@ def _test_document(question: Question, test: Test) -> dict[str, Json]:
 
 
 def _log10(test: Test) -> float | None:
-    if test.p is None:
-        return None
-    return min(0.0, math.log10(test.p) if test.log_p is None or test.p > SMALLEST else test.log_p / LN10)
+    if test.p is None or test.log_p is None:
+        return test.p and min(0.0, math.log10(test.p))
+    return test.log_p / LN10
 
 
 def _unit_count(question: Question) -> int:

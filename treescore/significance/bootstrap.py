@@ -12,6 +12,7 @@ import numpy as np
 from scipy.special import ndtr, ndtri
 
 from treescore.core.arrays import FloatArray
+from treescore.significance.contributions import Contributions
 from treescore.significance.law import Interval
 from treescore.significance.units import Sample
 
@@ -45,69 +46,35 @@ def resampled(sample: Sample, resamples: int, seed: int) -> FloatArray:
 
 
 def bootstrap_intervals(
-    sample: Sample, pairs: Sequence[tuple[int, int]], resamples: int, seed: int, level: float, *, bca: bool
+    units: Contributions, pairs: Sequence[tuple[int, int]], resamples: int, seed: int, level: float, *, bca: bool
 ) -> tuple[list[Interval | None], list[Interval | None]]:
     """Return the intervals of all scores and of the differences of pairs; None of an undefined score."""
-    replicates, values = resampled(sample, resamples, seed), sample.values()
-    left_out = jackknife_scores(sample) if bca else np.zeros((sample.systems, 0))
-
-    def interval(drawn: FloatArray, observed: float, without: FloatArray) -> Interval | None:
-        if not np.isfinite(observed):
-            return None
-        return bca_interval(drawn, observed, without, level) if bca else percentile_interval(drawn, level)
-
-    own = [interval(*each) for each in zip(replicates, values.tolist(), left_out, strict=True)]
+    replicates, values, z = resampled(units.sample, resamples, seed), units.values, units.z
+    own = [_interval(*each, level, bca=bca) for each in zip(replicates, values, z, strict=True)]
     of_pairs = [
-        interval(replicates[a] - replicates[b], float(values[a] - values[b]), left_out[a] - left_out[b])
-        for a, b in pairs
+        _interval(replicates[a] - replicates[b], values[a] - values[b], z[a] - z[b], level, bca=bca) for a, b in pairs
     ]
     return own, of_pairs
 
 
-def percentile_interval(replicates: FloatArray, level: float) -> Interval:
-    """Compute the percentile interval of replicates (resamples,)."""
-    tail = 0.5 * (1.0 - level)
-    low, high = _quantiles(replicates, np.array([tail, 1.0 - tail]))
-    return Interval(low, high, PERCENTILE)
+def _interval(drawn: FloatArray, observed: float, z: FloatArray, level: float, *, bca: bool) -> Interval | None:
+    """Compute an interval of a statistic from its replicates and the units' influences z (n,).
 
-
-def bca_interval(replicates: FloatArray, observed: float, jackknife: FloatArray, level: float) -> Interval:
-    """Compute the bias-corrected and accelerated interval of one statistic.
-
-    Args:
-        replicates: (resamples,).
-        observed: the statistic itself.
-        jackknife: the statistic without each unit, one after the other, (n,).
-        level: of the interval.
+    The ends of BCa are quantiles at Φ(b + (b + q) / (1 - a (b + q))), with b the deviate of the share of replicates
+    below the statistic and a = Σ z³ / (6 (Σ z²)^1.5).
     """
-    finite = replicates[~np.isnan(replicates)]
-    below = float((finite < observed).sum() + 0.5 * (finite == observed).sum())
-    if not len(finite) or below in (0.0, float(len(finite))):
-        return percentile_interval(replicates, level)
-    bias = float(ndtri(below / len(finite)))
-    influences = jackknife.mean() - jackknife
-    spread = float((influences**2).sum())
-    acceleration = float((influences**3).sum()) / (6.0 * spread**1.5) if spread > 0 else 0.0
-    tail = 0.5 * (1.0 - level)
-    shares = []
-    for share in (tail, 1.0 - tail):
-        z = bias + float(ndtri(share))
-        shares.append(float(ndtr(bias + z / (1.0 - acceleration * z))))
-    low, high = _quantiles(finite, np.array(shares))
-    return Interval(low, high, BCA)
-
-
-def jackknife_scores(sample: Sample) -> FloatArray:
-    """Compute scores without each unit, one after the other: (N, n); undefined ones as if no unit were left out."""
-    strata = sample.strata
-    left_out = [tuple(sample.summed(terms)[:, strata] - terms for terms in sides) for sides in sample.ratios]
-    own = sample.score.of_terms([(top, bottom) for top, bottom in left_out])
-    if sample.parts is not None:
-        worst = np.nan if sample.score.worst is None else sample.score.worst
-        by_part = np.nan_to_num(sample.score.of_terms(sample.sums()), nan=worst)
-        total = by_part.sum(axis=1, keepdims=True)
-        own = (total - by_part[:, strata] + np.nan_to_num(own, nan=worst)) / sample.part_count
-    return np.where(np.isnan(own), sample.values()[:, None], own)
+    if not np.isfinite(observed):
+        return None
+    finite = drawn[~np.isnan(drawn)]
+    if 2 * len(finite) < len(drawn):
+        return Interval(np.nan, np.nan, BCA if bca else PERCENTILE)
+    deviates, spread = ndtri([0.5 * (1.0 - level), 0.5 * (1.0 + level)]), float((z * z).sum())
+    below = float((finite < observed).mean() + 0.5 * (finite == observed).mean())
+    if bca and 0.0 < below < 1.0 and spread > 0.0:
+        bias, acceleration = float(ndtri(below)), float((z**3).sum()) / (6.0 * spread**1.5)
+        deviates = bias + (bias + deviates) / (1.0 - acceleration * (bias + deviates))
+    low, high = np.quantile(finite, ndtr(deviates))
+    return Interval(float(low), float(high), BCA if bca else PERCENTILE)
 
 
 def _weights(generator: np.random.Generator, resamples: int, units: int) -> FloatArray:
@@ -118,12 +85,3 @@ def _weights(generator: np.random.Generator, resamples: int, units: int) -> Floa
     drawn += units * np.arange(resamples)[:, None]
     counts = np.bincount(drawn.ravel(), minlength=resamples * units)
     return np.ascontiguousarray(counts.reshape(resamples, units).T, np.float64)
-
-
-def _quantiles(values: FloatArray, shares: FloatArray) -> tuple[float, float]:
-    """Compute two quantiles, linearly interpolated, undefined values left out; NaN where most are undefined."""
-    undefined = np.isnan(values)
-    if not len(values) or undefined.mean() > 0.5:
-        return np.nan, np.nan
-    low, high = np.quantile(values[~undefined], shares)
-    return float(low), float(high)

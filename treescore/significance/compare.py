@@ -15,7 +15,6 @@ import numpy as np
 from treescore.core.arrays import BoolArray, FloatArray, IntArray
 from treescore.core.params import Json
 from treescore.core.scores import Score
-from treescore.errors import InputError, Problem
 from treescore.significance import assembly, law, other_tests, runs
 from treescore.significance.assembly import Answers
 from treescore.significance.bootstrap import bootstrap_intervals
@@ -25,7 +24,7 @@ from treescore.significance.intervals import system_intervals
 from treescore.significance.law import Asked, Interval, Test, asked_by
 from treescore.significance.notes import notes
 from treescore.significance.picking import allowing_for_picking
-from treescore.significance.question import Candidate, PooledParts, Question, Terms
+from treescore.significance.question import Candidate, PooledParts, Question, Terms, require_tokens
 from treescore.significance.settings import AUTO, CORRECTIONS, FEWEST_PARTS, Settings
 from treescore.significance.units import Sample, by_part, chosen_units, pooled
 
@@ -98,7 +97,7 @@ def _question(
     number = len(rows[0]) if rows else len(blocks or ())
     units = chosen_units(settings, blocks, strata, number, together=together)
     if units.name == "token":
-        _check_tokens(candidates)
+        require_tokens(candidates)
     terms = Terms(score, count_names, units, *((None, strata) if together else (strata, None)))
     sample = terms.sample(candidates, rows)
     values = sample.values()
@@ -116,20 +115,6 @@ def _question(
     silent = runs.with_undefined_run(question)
     usable = [pair for pair in question.pairs if not (silent.intersection(pair) and runs.vary(question, *pair))]
     return replace(question, pairs=usable)
-
-
-def _check_tokens(candidates: Sequence[Candidate]) -> None:
-    if any(len(candidate.runs) > 1 for candidate in candidates):
-        detail = (
-            'The unit "token" compares one output of each system, not several training runs. Use the unit sentence.'
-        )
-        raise InputError(Problem("no-token-bits", detail, pointer="/unit"))
-    if any(candidate.tokens is None for candidate in candidates):
-        detail = (
-            'The unit is "token", but this score has no value for each token. '
-            "Use the unit sentence, or a score that does (attachment.las, attachment.uas, ...)."
-        )
-        raise InputError(Problem("no-token-bits", detail, pointer="/unit"))
 
 
 OverRuns = dict[tuple[int, int], runs.RunsTest]
@@ -189,25 +174,11 @@ def _decided(question: Question, units: Contributions, laws: Sequence[Test], tes
     divisor, picking = np.ones(len(p)), np.array([test.picking for test in tests])
     divisor[known] = divisors(p[known], significant[known], settings.correction)
     divisor *= picking
-    of_systems, of_pairs, of_family = _intervals(
-        question, units, laws, (p <= 1.0 - settings.own_level, (1.0 - settings.own_level) / picking),
-        (significant, settings.alpha / divisor),
-    )  # fmt: skip
+    alone = p <= 1.0 - settings.own_level, (1.0 - settings.own_level) / picking
+    intervals = _intervals(question, units, laws, alone, (significant, settings.alpha / divisor))
     sides = 2 if settings.alternative == "two-sided" else 1
-    return Answers(
-        tests=tests,
-        adjusted={name: [_known(each) for each in column.tolist()] for name, column in columns.items()},
-        significant=significant.tolist(),
-        divisors=divisor.tolist(),
-        of_systems=of_systems,
-        of_pairs=of_pairs,
-        of_family=of_family,
-        detectable=law.detectable(laws, settings.alpha / divisor, settings.power, sides).tolist(),
-    )
-
-
-def _known(value: float) -> float | None:
-    return None if math.isnan(value) else value
+    least = law.detectable(laws, settings.alpha / divisor, settings.power, sides)
+    return Answers(tests, columns, significant, divisor, *intervals, least)
 
 
 Intervals = Sequence[Interval | None]
@@ -246,7 +217,7 @@ def _intervals(
         of_systems = system_intervals(sample, range(sample.systems), settings.own_level, units)
     else:
         bca = settings.interval == "bca"
-        drawn = bootstrap_intervals(sample, pairs, settings.resamples, settings.seed, settings.own_level, bca=bca)
+        drawn = bootstrap_intervals(units, pairs, settings.resamples, settings.seed, settings.own_level, bca=bca)
         of_systems, of_pairs = drawn
     return of_systems, of_pairs, of_family if settings.by_law else nothing
 

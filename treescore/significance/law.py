@@ -37,11 +37,13 @@ FEWEST_FOR_SIGNS = 16
 """Units from which on the law is that of signs: 2^-15 passes Holm's correction over the 1,225 pairs of 50 systems."""
 SWAPPED = 16
 """Differing units up to which a score other than a sum is computed under all swaps."""
-ERROR_UNITS = 5.0
-"""Over n units p by the formula is off by this share of 1/n, at most."""
 FEWEST_FOR_MARGIN = 20
 """Units below which "not worse by a margin" is not established: failures in 3/20 of them may have been missed."""
 IDENTICAL = "identical in every unit"
+FORMULA, SHUFFLED = "signs of units by Lugannani and Rice's formula", "random signs shared by all pairs"
+T = "Student's t, CR2 variance, Bell and McCaffrey's degrees of freedom"
+_WHOLE_SWAPS = 40
+"""Differing units up to which p is known to the last bit."""
 _BEYOND = 1e-9
 """An end that a rounding error would bring to the wrong side of 0 is set to this share of D."""
 _AT_ZERO = 1e-7
@@ -152,26 +154,33 @@ def by_law(
         rest: list[int] = []
         favours = [asked.favour(units.sample.score, difference) for difference in block.difference.tolist()]
         for row, index in enumerate(chosen):
-            test = spread_test(block, row, pairs[index], sentences)
-            by_signs = asked.by_signs(test.units)
-            exact = _exact(units, pairs[index], block, row, favours[row], asked) if by_signs else None
-            if not by_signs:
-                test = by_t(test, float(block.difference[row]), favours[row], asked)
-            elif exact is not None:
-                test = replace(
-                    test, by_signs=True, p=max(SMALLEST, math.exp(exact[0])), kind="exact", how=exact[1], log_p=exact[0]
-                )
+            test, favour = spread_test(block, row, pairs[index], sentences), favours[row]
+            if asked.by_signs(test.units):
+                test = replace(test, by_signs=True)
+                exact = _exact(units, pairs[index], block, row, favour, asked)
+                test = test if exact is None else _with_p(test, *exact, kind="exact")
+                rest += [row] if exact is None else []
             else:
-                rest.append(row)
+                test = by_t(test, float(block.difference[row]), favour, asked)
             tests.append(test)
-        if rest:
-            found = _drawn if asked.shuffles else _by_formula
-            log_p = found(block.e[rest], np.array(favours)[rest], asked)
-            for row, value in zip(rest, log_p.tolist(), strict=True):
-                at = chosen[row]
-                least = asked.log_least(tests[at].differing)
-                tests[at] = _inexact(tests[at], min(0.0, max(value, least)), asked)
+        log_p = _inexact(block.e[rest], np.array(favours)[rest], asked).tolist() if rest else []
+        for row, tail in zip(rest, log_p, strict=True):
+            test = tests[chosen[row]]
+            value = max(tail, asked.log_least(test.differing))
+            if asked.shuffles:
+                test = _with_p(replace(test, shuffles=asked.shuffles), value, SHUFFLED, kind="monte-carlo")
+            else:
+                test = _with_p(replace(test, error=min(1.0, 5.0 / test.units)), value, FORMULA, kind="saddlepoint")
+            tests[chosen[row]] = test
     return tests
+
+
+def _with_p(test: Test, log_p: float, how: str, *, kind: str) -> Test:
+    log_p = min(0.0, log_p)
+    p = max(SMALLEST, math.exp(log_p))
+    if kind == "exact" and test.differing <= _WHOLE_SWAPS:  # so many swaps of 2^d: without the logarithm's rounding
+        p = round(p * 2.0**test.differing) / 2.0**test.differing
+    return replace(test, p=p, kind=kind, how=how, log_p=log_p)
 
 
 def spread_test(block: Block, row: int, pair: tuple[int, int], sentences: Sample | None) -> Test:
@@ -196,7 +205,7 @@ def _least_se(size: float, df: float, sentences: int) -> float:
 def by_t(test: Test, difference: float, favour: float, asked: Asked) -> Test:
     """Test a pair by Student's t, whose favour is the difference as the alternative counts it."""
     if not test.sentences:
-        return replace(test, p=1.0, kind="exact", how=IDENTICAL, se=None, df=None)
+        return _with_p(replace(test, se=None, df=None), 0.0, IDENTICAL, kind="exact")
     if test.units < 2:
         return replace(test, reason="shows no spread")
     log_least, log_p = (asked.sides - 1 - test.sentences) * LN2, 0.0
@@ -207,8 +216,7 @@ def by_t(test: Test, difference: float, favour: float, asked: Asked) -> Test:
     if log_p < log_least:
         se = _least_se(abs(difference), test.df or 1.0, test.sentences)
         log_p, test = log_least, replace(test, se=se) if math.isfinite(se) else replace(test, se=None, df=None)
-    how = "Student's t, CR2 variance, Bell and McCaffrey's degrees of freedom"
-    return replace(test, p=max(SMALLEST, math.exp(min(0.0, log_p))), kind="t", how=how, log_p=min(0.0, log_p))
+    return _with_p(test, log_p, T, kind="t")
 
 
 def _exact(
@@ -233,25 +241,15 @@ def _exact(
         tail = signs.log_listed_tail(block.e[row][differ], favour)
     elif differing <= SWAPPED:
         tail = signs.log_share(units.swapped(*pair, differ), favour)
-    return None if math.isnan(tail) else (min(0.0, math.log(asked.sides) + tail), how)
+    return None if math.isnan(tail) else (math.log(asked.sides) + tail, how)
 
 
-def _by_formula(e: FloatArray, favours: FloatArray, asked: Asked) -> FloatArray:
-    return math.log(asked.sides) + signs.log_upper_tails(e, favours)
-
-
-def _drawn(e: FloatArray, favours: FloatArray, asked: Asked) -> FloatArray:
-    """Compute ln of p = (b + 1) / (R + 1) under random signs, the same of all pairs (Phipson & Smyth 2010)."""
-    reached = signs.drawn_counts(e, favours, asked.shuffles or 0, asked.seed, two_sided=asked.sides > 1)
-    return np.log((reached + 1) / ((asked.shuffles or 0) + 1))
-
-
-def _inexact(test: Test, log_p: float, asked: Asked) -> Test:
-    test = replace(test, by_signs=True, p=max(SMALLEST, math.exp(log_p)), log_p=log_p)
-    if asked.shuffles:
-        return replace(test, kind="monte-carlo", how="random signs shared by all pairs", shuffles=asked.shuffles)
-    error = min(1.0, ERROR_UNITS / test.units)
-    return replace(test, kind="saddlepoint", how="signs of units by Lugannani and Rice's formula", error=error)
+def _inexact(e: FloatArray, favours: FloatArray, asked: Asked) -> FloatArray:
+    """Compute ln p by the formula, or as (b + 1) / (R + 1) under R random signs (Phipson & Smyth 2010)."""
+    if not asked.shuffles:
+        return math.log(asked.sides) + signs.log_upper_tails(e, favours)
+    reached = signs.drawn_counts(e, favours, asked.shuffles, asked.seed, two_sided=asked.sides > 1)
+    return np.asarray(np.log((reached + 1) / (asked.shuffles + 1)))
 
 
 class Interval(NamedTuple):

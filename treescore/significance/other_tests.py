@@ -237,28 +237,18 @@ def recall_and_precision(
 ) -> list[dict[str, Json]]:
     """Make for each pair the comparator's two rows; empty documents where the counts have no brackets or links."""
     documents: list[dict[str, Json]] = [{} for _ in pairs]
-    for recall, precision, what in _COLUMNS:
-        if not {*recall, *precision} <= set(counted.names):
-            continue
+    known = [each for each in _COLUMNS if {*each[0], *each[1]} <= set(counted.names)]
+    for recall, precision, what in known[:1]:
         for name, (numerator, denominator) in (("recall", recall), ("precision", precision)):
             score = ratio_score(name, name, numerator, denominator)
-            _fill(documents, name, score, sample_of(score, counted.names, rows, counted.units.blocks, None), pairs)
-        for document in documents:
-            document["of"] = what
-        break
+            sample = sample_of(score, counted.names, rows, counted.units.blocks, None)
+            values = sample.values()
+            defined = [pair for pair in pairs if np.isfinite(values[list(pair)]).all()]
+            tests = dict(zip(defined, directed_tests(sample, defined), strict=True))
+            for (a, b), document in zip(pairs, documents, strict=True):
+                test, document["of"] = tests.get((a, b)), what
+                document[name] = {"difference": None, "p": None, "p_kind": None, "reason": score.undefined}
+                if test is not None:
+                    difference = float(values[a] - values[b])
+                    document[name] = {"difference": difference, "p": test.p, "p_kind": test.kind}
     return documents
-
-
-def _fill(
-    documents: Sequence[dict[str, Json]], name: str, score: Score, sample: Sample, pairs: Sequence[tuple[int, int]]
-) -> None:
-    values = sample.values()
-    defined = [
-        index for index, pair in enumerate(pairs) if not any(values[system] != values[system] for system in pair)
-    ]
-    for document in documents:
-        document[name] = {"difference": None, "p": None, "p_kind": None, "reason": score.undefined}
-    tests = directed_tests(sample, [pairs[index] for index in defined])
-    for index, test in zip(defined, tests, strict=True):
-        first, second = pairs[index]
-        documents[index][name] = {"difference": float(values[first] - values[second]), "p": test.p, "p_kind": test.kind}

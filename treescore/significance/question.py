@@ -11,6 +11,7 @@ from treescore.core.params import Json
 from treescore.core.registry import TokenBits
 from treescore.core.scores import Score
 from treescore.core.version import __version__
+from treescore.errors import InputError, Problem
 from treescore.significance.settings import BOOTSTRAPPED, Settings
 from treescore.significance.units import Sample, Units, by_part, missing_parts, sample_of
 
@@ -32,6 +33,26 @@ class Candidate:
     tokens: TokenBits | None = None
     missing: frozenset[int] = frozenset()
     submissions: int = 1
+
+
+def require_tokens(candidates: Sequence[Candidate]) -> None:
+    """Refuse tokens as units of several runs, and of scores without a value for each.
+
+    Raises:
+        InputError: a system has several runs, or no tokens (pointer /unit).
+    """
+    detail = ""
+    if any(len(candidate.runs) > 1 for candidate in candidates):
+        detail = (
+            'The unit "token" compares one output of each system, not several training runs. Use the unit sentence.'
+        )
+    elif any(candidate.tokens is None for candidate in candidates):
+        detail = (
+            'The unit is "token", but this score has no value for each token. '
+            "Use the unit sentence, or a score that does (attachment.las, attachment.uas, ...)."
+        )
+    if detail:
+        raise InputError(Problem("no-token-bits", detail, pointer="/unit"))
 
 
 class PooledParts(NamedTuple):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from itertools import accumulate
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -79,24 +80,16 @@ def rank_ranges(better: BoolArray, ranked: int | None = None) -> list[list[int]]
 def separable(better: BoolArray) -> list[int]:
     """Return cluster numbers of systems ordered from best to worst: a line is drawn where all above beat all below."""
     size = len(better)
-    clusters = []
-    number = 1
-    for index in range(size):
-        if index and better[:index, index:].all():
-            number += 1
-        clusters.append(number)
-    return clusters
+    lines = [1, *(int(better[:index, index:].all()) for index in range(1, size))]
+    return list(accumulate(lines[:size]))
 
 
 def greedy(better: BoolArray) -> list[int]:
     """Return cluster numbers as mt-metrics-eval does: a cluster ends where one of its members beats the next."""
-    clusters = []
-    number, start = 1, 0
+    clusters: list[int] = []
     for index in range(len(better)):
-        if better[start:index, index].any():
-            number += 1
-            start = index
-        clusters.append(number)
+        ends = [row for row, cluster in enumerate(clusters) if cluster == clusters[-1] and better[row, index]]
+        clusters.append((clusters[-1] if clusters else 1) + bool(ends))
     return clusters
 
 

@@ -25,13 +25,14 @@ from scipy.special import erfcx, log_ndtr, ndtri, ndtri_exp
 from treescore.core.arrays import BoolArray, FloatArray, IntArray
 from treescore.significance.settings import LN2, SLACK, TOLERANCE
 
+ONCE = np.ones((1, 1))
+"""Copies of terms that stand once each."""
 LISTED = 20
 """Units up to which all signs are listed: a million sums."""
 DRAWN_NUMBERS = 1 << 21
 """Random signs that are held at once: 16 MB."""
 HEAVY = 0.05
-"""Share of Σ e² from which on the sign of a unit is listed: with documents as unequal as UD EWT's the formula alone is
-52 % off over 21 of them."""
+"""Share of Σ e² from which on the sign of a unit is listed: over 21 documents of UD EWT the formula is 52 % off."""
 MOST_HEAVY = 8
 TERMS = 2048
 """Terms from which on they are brought to `SIZES` sizes, and to cells of e and w where an interval is sought."""
@@ -58,8 +59,7 @@ EVALUATIONS = 24
 """Evaluations for an end of an interval; from the sixth on the bracket is halved."""
 _HALVED_FROM = 6
 _SOLVED = 1e-5
-"""Distance of the normal deviate of p from the sought one up to which an end is found, and share of the distance from D
-up to which a bracket is narrowed, where p jumps."""
+"""Distance of the normal deviate of p up to which an end is found; where p jumps, share of the distance from D."""
 
 
 def subset_sums(values: FloatArray) -> FloatArray:
@@ -95,10 +95,8 @@ def log_upper_tails(e: FloatArray, x: FloatArray) -> FloatArray:
     light = sizes.max(axis=1, initial=0.0) ** 2 <= limit
     result = np.empty(len(e))
     if light.any():
-        of_light: FloatArray = sizes if light.all() else sizes[light]
-        copies: FloatArray | None = None
-        if sizes.shape[1] > TERMS:
-            of_light, copies = _grouped(of_light, None, SIZES)
+        of_light = sizes if light.all() else sizes[light]
+        of_light, copies = _grouped(of_light, ONCE, SIZES) if sizes.shape[1] > TERMS else (of_light, ONCE)
         result[light] = _tails(of_light, copies, x[light])
     for row in np.flatnonzero(~light):
         result[row] = _with_heavy(sizes[row], sizes[row] ** 2 > limit[row], float(x[row]))
@@ -119,16 +117,16 @@ def _with_heavy(sizes: FloatArray, heavy: BoolArray, x: float) -> float:
     """List the signs of the heaviest terms (n,), and take the tail of the rest for each."""
     chosen = np.flatnonzero(heavy)
     chosen = chosen[np.argsort(-sizes[chosen], kind="stable")[:MOST_HEAVY]]
-    rest, copies = np.delete(sizes, chosen)[None], None
+    rest, copies = np.delete(sizes, chosen)[None], ONCE
     if rest.shape[1] > 2 * REST_SIZES:
-        rest, copies = _grouped(rest, None, REST_SIZES)
+        rest, copies = _grouped(rest, copies, REST_SIZES)
     return _listing(sizes[chosen], rest, copies, x)
 
 
-def _listing(heavy: FloatArray, rest: FloatArray, copies: FloatArray | None, x: float) -> float:
+def _listing(heavy: FloatArray, rest: FloatArray, copies: FloatArray, x: float) -> float:
     """Compute ln P(T >= x) over all signs of some terms (h,), and of the rest, (1, k), by the formula."""
     listed = x - (heavy.sum() - 2.0 * subset_sums(heavy))
-    squares = float((rest * rest if copies is None else copies * rest * rest).sum())
+    squares = float((copies * rest * rest).sum())
     count = len(listed)
     if squares == 0.0:
         return log_share(-listed, 0.0)
@@ -139,11 +137,10 @@ def _listing(heavy: FloatArray, rest: FloatArray, copies: FloatArray | None, x: 
     return largest + math.log(float(np.exp(tails - largest).sum()) / count)
 
 
-def _tabled(sizes: FloatArray, copies: FloatArray | None, x: FloatArray) -> FloatArray:
+def _tabled(sizes: FloatArray, copies: FloatArray, x: FloatArray) -> FloatArray:
     """Compute ln P(T >= x) of one sum (1, k) at many x (m,), from a table of normal deviates between which is drawn."""
-    firsts = sizes if copies is None else copies * sizes
-    variance = float((firsts * sizes).sum())
-    fewest = -LN2 * float((sizes > 0).sum() if copies is None else copies[sizes > 0].sum())
+    firsts = copies * sizes
+    variance, fewest = float((firsts * sizes).sum()), -LN2 * float((copies * (sizes > 0)).sum())
     most = float(np.abs(x).max())
     if most <= _NEAR * math.sqrt(variance):
         return np.asarray(log_ndtr(-x / math.sqrt(variance)))
@@ -159,18 +156,15 @@ def _tabled(sizes: FloatArray, copies: FloatArray | None, x: FloatArray) -> Floa
     return np.asarray(log_ndtr(np.where(x >= 0, -found, found)), np.float64)
 
 
-def _tails(sizes: FloatArray, copies: FloatArray | None, x: FloatArray) -> FloatArray:
+def _tails(sizes: FloatArray, copies: FloatArray, x: FloatArray) -> FloatArray:
     """Compute ln P(T >= x) by the formula: terms (m, n), copies of each, x (m,) of either sign."""
-    if copies is None:
-        total, fewest = sizes.sum(axis=1), np.count_nonzero(sizes, axis=1) * -LN2
-    else:
-        total, fewest = _products(copies, sizes), _products(copies, (sizes > 0).astype(np.float64)) * -LN2
+    total, fewest = (copies * sizes).sum(axis=1), (copies * (sizes > 0)).sum(axis=1) * -LN2
     far = _lugannani_rice(sizes, copies, np.abs(x))
     far = np.where(np.abs(x) >= total * (1.0 - TOLERANCE), fewest, np.maximum(far, fewest))
     return np.asarray(np.where(x >= 0, far, np.log1p(-np.exp(np.minimum(far, -LN2)))), np.float64)
 
 
-def _grouped(sizes: FloatArray, copies: FloatArray | None, number: int) -> tuple[FloatArray, FloatArray]:
+def _grouped(sizes: FloatArray, copies: FloatArray, number: int) -> tuple[FloatArray, FloatArray]:
     """Bring terms (m, n), or so many copies of each, to some sizes that keep Σ e²: sizes and copies, (m, number)."""
     rows = len(sizes)
     largest = sizes.max(axis=1, keepdims=True)
@@ -178,9 +172,9 @@ def _grouped(sizes: FloatArray, copies: FloatArray | None, number: int) -> tuple
     np.minimum(places, number - 1, out=places)
     places += (np.arange(rows, dtype=np.int32) * number)[:, None]
     flat, squares = places.ravel(), (sizes * sizes).ravel()
-    weights = None if copies is None else copies.ravel()
+    weights = np.broadcast_to(copies, sizes.shape).ravel()
     counts = np.bincount(flat, weights, minlength=rows * number).astype(np.float64)
-    sums = np.bincount(flat, squares if weights is None else weights * squares, minlength=rows * number)
+    sums = np.bincount(flat, weights * squares, minlength=rows * number)
     means = np.sqrt(sums / np.maximum(counts, 1.0))
     return means.reshape(rows, number), counts.reshape(rows, number)
 
@@ -233,9 +227,9 @@ def _places(values: FloatArray, number: int) -> IntArray:
     return np.minimum(((values - low) * (number / (high - low))).astype(np.int32), number - 1)
 
 
-def _lugannani_rice(sizes: FloatArray, copies: FloatArray | None, x: FloatArray) -> FloatArray:
+def _lugannani_rice(sizes: FloatArray, copies: FloatArray, x: FloatArray) -> FloatArray:
     """Compute ln P(T >= x) for x >= 0 below the largest sum."""
-    firsts = sizes if copies is None else copies * sizes
+    firsts = copies * sizes
     squares = firsts * sizes
     variance = squares.sum(axis=1)
     with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
@@ -253,21 +247,17 @@ def _lugannani_rice(sizes: FloatArray, copies: FloatArray | None, x: FloatArray)
         return _formula(sizes, copies, t, x, np.tanh(np.multiply(t[:, None], sizes, out=a)))
 
 
-def _formula(
-    sizes: FloatArray, copies: FloatArray | None, t: FloatArray, x: FloatArray, tanh: FloatArray
-) -> FloatArray:
+def _formula(sizes: FloatArray, copies: FloatArray, t: FloatArray, x: FloatArray, tanh: FloatArray) -> FloatArray:
     """Compute ln P(T >= x) at the saddlepoints t (m,) of x (m,), with tanh(t e) of the terms, (m, n)."""
-    squares = sizes * sizes if copies is None else copies * sizes * sizes
+    squares = copies * sizes * sizes
     variance = squares.sum(axis=1)
     with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
         second = _second(squares, variance, tanh)
-        if float(tanh.max(initial=0.0)) < _MIDDLE:
-            cosh = np.log1p(-tanh * tanh)
-            cosh *= -0.5
-        else:
+        cosh = -0.5 * np.log1p(-tanh * tanh)
+        if float(tanh.max(initial=0.0)) > _MIDDLE:
             a = t[:, None] * sizes
-            cosh = np.where(tanh < _MIDDLE, -0.5 * np.log1p(-tanh * tanh), a + np.log1p(np.exp(-2.0 * a)) - LN2)
-        cumulant = cosh.sum(axis=1) if copies is None else _products(np.broadcast_to(copies, cosh.shape), cosh)
+            cosh = np.where(tanh < _MIDDLE, cosh, a + np.log1p(np.exp(-2.0 * a)) - LN2)
+        cumulant = (copies * cosh).sum(axis=1)
         w = np.sqrt(np.maximum(0.0, 2.0 * (t * x - cumulant)))
         u = t * np.sqrt(second)
         mills = math.sqrt(math.pi / 2.0) * erfcx(w / math.sqrt(2.0))

@@ -146,17 +146,10 @@ def pooled(runs: Sequence[Sequence[Counts]]) -> list[Counts]:
     """
     scale = math.lcm(*(len(system_runs) for system_runs in runs)) if runs else 1
     rows: list[Counts] = []
-    for system_runs in runs:
-        real = any(run.dtype.kind == "f" for run in system_runs)
-        first = system_runs[0]
-        total: Counts = np.asarray(first, np.float64) if real else np.asarray(first, np.int64)
-        for run in system_runs[1:]:
-            total = total + run
-        if scale > _MOST_RUNS_SCALE:
-            total = np.asarray(total / len(system_runs), np.float64)
-        elif scale != len(system_runs):
-            total = total * (scale // len(system_runs))
-        rows.append(total)
+    for of_system in runs:
+        real = any(run.dtype.kind == "f" for run in of_system)
+        total: Counts = np.asarray(sum(of_system[1:], of_system[0] * (1.0 if real else 1)))
+        rows.append(total * (scale // len(of_system)) if scale <= _MOST_RUNS_SCALE else total / float(len(of_system)))
     return rows
 
 

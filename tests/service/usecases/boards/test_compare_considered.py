@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 from collections.abc import Sequence
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -17,7 +16,13 @@ from service.usecases.submissions.submissions import delete_submission
 from tests.fixtures.contexts import ORGANISER
 from tests.fixtures.tasks import ANYONE, LONG, Task, column, once, spoilt
 
-CASE = json.loads((Path(__file__).parents[3] / "golden" / "inference.json").read_text())["selection"]["cases"][0]
+CASE: dict[str, Any] = {
+    "total": [12] * 11, "opponent": [6, 4, 8, 9, 3, 8, 2, 9, 5, 9, 9],
+    "submissions": [
+        [11, 5, 11, 3, 7, 9, 1, 6, 4, 10, 6], [11, 6, 10, 6, 9, 9, 6, 7, 5, 7, 10],
+        [8, 6, 10, 9, 7, 8, 10, 9, 7, 10, 7], [9, 7, 7, 9, 2, 10, 1, 9, 6, 8, 8], [9, 7, 9, 9, 3, 12, 9, 6, 6, 8, 10],
+    ],
+}  # fmt: skip
 
 
 def words(right: Sequence[int], of: Sequence[int]) -> str:
@@ -38,7 +43,7 @@ def gold(case: dict[str, Any]) -> str:
 
 
 class Case:
-    """A board of the golden case: `ahead` has sent several submissions, `behind` one."""
+    """A board on which `ahead` has sent several submissions, `behind` one."""
 
     def __init__(self, task: Task) -> None:
         self.task, self.case = task, CASE
