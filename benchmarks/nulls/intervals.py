@@ -112,7 +112,7 @@ TABLES = (
                 f"{documents} documents as unequal as {like}'s",
                 over_documents(like, documents),
                 Goal.COVERAGE,
-                16 if documents > 20 else 1,
+                1 if documents < 16 else 2,
             )
             for like in (EWT, GUM)
             for documents in (5, 7, 10, 16, 30, 60)

@@ -38,21 +38,14 @@ def test_resamples_redraw_units_within_their_part() -> None:
 
 
 @pytest.mark.slow
-def test_a_hundred_systems_on_82_parts_stay_within_the_room() -> None:
+def test_a_dozen_systems_on_82_parts_stay_within_the_room() -> None:
     compared(2, 2, 2, resamples=10)
     tracemalloc.start()
-    document = compared(100, 82, 2, resamples=1_000)
+    document = compared(12, 82, 2, resamples=1_000)
     peak = tracemalloc.get_traced_memory()[1]
     tracemalloc.stop()
-    assert peak < 250e6
-    assert len(document["pairs"]) == 4950
-
-
-@pytest.mark.parametrize("units", [0, 1, 2])
-def test_hardly_any_units(units: int) -> None:
-    document = compared(2, 1, units, resamples=20)
-    assert len(document["pairs"]) == 1
-    assert units or document["pairs"][0]["ci"] is None
+    assert peak < 100e6
+    assert len(document["pairs"]) == 66
 
 
 RATIOS = {

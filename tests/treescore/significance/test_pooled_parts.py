@@ -117,8 +117,3 @@ def test_sentences_before_the_first_mark_are_a_document_that_is_not_marked() -> 
     named = chosen_units(Settings(unit="block"), [None, None, "d1", "d1"], None, 4)
     assert (named.name, named.blocks.tolist()) == ("block", [0, 0, 1, 1])
     assert chosen_units(Settings(), [None] * 4, None, 4).name == "sentence"
-
-
-def test_equal_names_in_two_parts_are_two_documents() -> None:
-    units = chosen_units(Settings(), ["d1", "d2", "d1", "d2"], np.array([0, 0, 1, 1]), 4)
-    assert units.blocks.tolist() == [0, 1, 2, 3]

@@ -26,7 +26,7 @@ SCORES = (
     ),
 )
 CORRECTIONS = ("holm", "hochberg", "bh", "by", "bonferroni", "none")
-FIGURES = ("p", "se", "df", "ci", "p_unselected", "detectable", "p_parts")
+FIGURES = ("p", "se", "df", "ci", "detectable", "p_parts")
 
 
 @dataclass

@@ -43,14 +43,6 @@ def pair_of(score: Score, *systems: list[np.ndarray], **asked: Any) -> dict[str,
     return first
 
 
-def test_documents_are_summed_first() -> None:
-    a, b = runs_of(1, 3), runs_of(2, 3)
-    by_document = pair_of(RECALL, a, b, blocks=[f"d{at // 5}" for at in range(40)])
-    summed = [[np.add.reduceat(row, np.arange(0, 40, 5)) for row in system] for system in (a, b)]
-    for name in ("p", "se", "df", "runs_test"):
-        assert by_document[name] == pair_of(RECALL, *summed)[name]
-
-
 def test_an_error_rate_has_its_own_sign_and_the_same_p() -> None:
     a, b = runs_of(1, 3, share=0.9), runs_of(2, 3, share=0.7)
     recall, error = pair_of(RECALL, a, b), pair_of(ERROR, a, b)
