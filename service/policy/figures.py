@@ -5,7 +5,7 @@ until the benchmark closes, then the private one. Figures over so few sentences,
 tell about single ones are hidden. Documents, boards, exports and pictures are alike in all of this.
 
 An exact score or p answers more questions about gold than a reader of a board has: the last digits of a score tell
-single words, those of a p tell which shuffles were drawn. So figures are rounded to what they support, for all
+single words, those of a p are a fingerprint of the counts. So figures are rounded to what they support, for all
 callers but organisers while gold is secret. Exact values stay stored.
 """
 

@@ -363,7 +363,7 @@ def matches(name: str, pattern: str) -> list[str]:
     return paths
 
 
-SETTINGS_EXAMPLE = '{"unit": "block", "seed": 7}'
+SETTINGS_EXAMPLE = '{"unit": "block", "level": 0.9}'
 
 
 class AskedSettings(TypedDict):

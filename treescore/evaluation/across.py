@@ -1,12 +1,12 @@
 """Comparisons of the same systems over several scores or benchmarks, as one family of tests, from their documents.
 
-They are corrected once. Let p be the two-sided p of a swap
-test. Swapping all units turns the statistic T into -T, so that its law is symmetric, p = P(|T| >= |t|) = 2 P(T >= |t|),
-and the one-sided p towards the better system is p/2. Away from it the one-sided p is P(T >= -|t|) = 1 - p/2 +
-P(T = |t|). The last term is not negligible where few units differ, and no document holds it: 1 is taken instead, which
-is never too small. Without a difference both sides are 1. From these the partial conjunction of each pair follows: on
-at least how many scores or benchmarks is the one system better. Bonferroni's count holds under any dependence; scores
-of one text are dependent. Fisher's needs independent tests, so it is counted over benchmarks alone.
+They are corrected once. Let p be the two-sided p of a law that is symmetric about 0, as those of signs and of Student's
+t are: p = P(|T| >= |t|) = 2 P(T >= |t|), and the one-sided p towards the better system is p/2. Away from it the
+one-sided p is P(T >= -|t|) = 1 - p/2 + P(T = |t|). The last term is not negligible where few units differ, and no
+document holds it: 1 is taken instead, which is never too small. Without a difference both sides are 1. From these the
+partial conjunction of each pair follows: on at least how many scores or benchmarks is the one system better.
+Bonferroni's count holds under any dependence; scores of one text are dependent. Fisher's needs independent tests, so it
+is counted over benchmarks alone.
 """
 
 from __future__ import annotations

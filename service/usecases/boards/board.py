@@ -348,7 +348,7 @@ class Board:
         active: whether the revision is the active one.
         ladder: whether it leaves out what a ladder holds; its `best` submissions are then those released last.
         margin: of non-inferiority, in units of the score; None where it is not tested.
-        unit: what is swapped, `auto` or `sentence`.
+        unit: what is tested over, `auto` or `sentence`.
         share: PUBLIC or PRIVATE; None where the test set is not split.
         closed_from: the first moment after closing; None where it does not close.
         tracks: named groups of parts: those of their parts that the revision has, in its order.
