@@ -30,7 +30,7 @@ def resampled(sample: Sample, resamples: int, seed: int) -> FloatArray:
     scores = np.empty((sample.systems, resamples))
     strata, parts = sample.strata, sample.strata_count
     starts = np.searchsorted(strata, np.arange(parts + 1))
-    step = max(1, min(MOST_BATCH, MOST_WEIGHTS // max(1, sample.units)))
+    step = max(1, min(MOST_BATCH, MOST_WEIGHTS // max(1, sample.units, 4 * sample.systems * parts)))
     for batch, first in enumerate(range(0, resamples, step)):
         size = min(step, resamples - first)
         generator = np.random.default_rng([seed, _STREAM, batch])

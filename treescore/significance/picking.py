@@ -11,8 +11,11 @@ import math
 from collections.abc import Sequence
 from dataclasses import replace
 
+import numpy as np
+
 from treescore.significance.law import Test
 from treescore.significance.question import Question
+from treescore.significance.settings import ROUNDING
 
 
 def allowing_for_picking(question: Question, tests: Sequence[Test]) -> list[Test]:
@@ -30,7 +33,7 @@ def _submissions_ahead(question: Question, pair: tuple[int, int], test: Test) ->
     """Return from how many submissions the better row of a pair was picked, by what was tested; 1 of equal ones."""
     first, second = pair
     difference = question.values[first] - question.values[second] if test.difference is None else test.difference
-    if difference == 0:
+    if abs(difference) <= ROUNDING * float(np.abs(question.values[list(pair)]).max()):
         return 1
     ahead = first if question.sample.score.sign * difference > 0 else second
     return question.candidates[ahead].submissions

@@ -134,6 +134,8 @@ def _listing(heavy: FloatArray, rest: FloatArray, copies: FloatArray, x: float) 
     listed = listed[bounds <= bounds.min() + _FARTHEST]
     tails = _tabled(rest, copies, listed)
     largest = float(tails.max())
+    if math.isinf(largest):
+        return largest
     return largest + math.log(float(np.exp(tails - largest).sum()) / count)
 
 
@@ -153,6 +155,7 @@ def _tabled(sizes: FloatArray, copies: FloatArray, x: FloatArray) -> FloatArray:
     tails = _formula(np.broadcast_to(sizes, tanh.shape), copies, t, at, tanh)
     deviates = -ndtri_exp(np.maximum(np.minimum(tails, -LN2), fewest))
     found = np.interp(np.abs(x), np.append(0.0, at), np.append(0.0, deviates))
+    found = np.where(np.abs(x) > firsts.sum() * (1.0 + TOLERANCE), np.inf, found)  # further than the terms reach
     return np.asarray(log_ndtr(np.where(x >= 0, -found, found)), np.float64)
 
 
