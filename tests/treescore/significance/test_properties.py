@@ -138,8 +138,10 @@ def figures(document: dict[str, Any], *more: str) -> dict[tuple[str, str], dict[
 
 
 def close(one: dict[str, Any], other: dict[str, Any]) -> None:
+    """Compare figures; an end that was sought, where p jumps, is found within 0.002 from either side."""
     assert one == {
-        name: None if value is None else pytest.approx(value, rel=1e-6, abs=1e-8) for name, value in other.items()
+        name: None if value is None else pytest.approx(value, rel=1e-6, abs=2e-3 if name in ("low", "high") else 1e-8)
+        for name, value in other.items()
     }
 
 
