@@ -176,7 +176,6 @@ _SYSTEM = ("name", "rank", "cluster", "rank_interval", "missing_parts")
 _PAIR = ("a", "b", "better", "test", "significant", "reason")
 _NOT_WORSE = ("established",)
 _INTERVAL = ("level", "method")
-_DETECTABLE = ("power", "alpha")
 _PARTS = ("k_bonferroni", "k_fisher", "holm")
 _COMPARISON_SIGNATURE = (
     *("score", "test", "alternative", "unit", "shuffles", "resamples", "interval", "level", "correction"),
@@ -259,6 +258,8 @@ def _pair(pair: Document, *, by_part: bool) -> dict[str, object]:
         shown["p_parts"] = None
     for name in ("ci", "ci_adjusted"):
         shown[name] = _interval(pair.get(name), figures.rounded_difference_bound)
+    if isinstance(shown["ci_adjusted"], dict):
+        shown["ci_adjusted"]["level"] = None  # the pair's divisor, from which the rank of p and an exact p follow
     shown["detectable"] = _detectable(pair["detectable"])
     shown["noninferiority"] = _not_worse(pair["noninferiority"], (pair["a"], pair["b"]))
     if by_part and "parts" in pair:
@@ -274,7 +275,8 @@ def _detectable(detectable: object) -> dict[str, object] | None:
     if detectable is None:
         return None
     known = object_of(detectable)
-    return chosen(known, _DETECTABLE) | _rounded(known, ("difference",), figures.rounded_difference)
+    shown = chosen(known, ("power",)) | _rounded(known, ("difference",), figures.rounded_difference)
+    return {**shown, "alpha": None}  # as the level of `ci_adjusted`
 
 
 def _not_worse(tests: object, names: tuple[object, object]) -> dict[str, object] | None:

@@ -297,8 +297,8 @@ class Release:
         """Return a detectable difference (`difference`, `power`, `alpha`, or None) as the level shows it."""
         if self.level < Level.SCORES or not isinstance(value, Mapping):
             return None
-        shown: dict[str, object] = {name: value[name] for name in ("power", "alpha") if name in value}
-        return {"difference": self.difference(value.get("difference")), **shown}
+        alpha = value.get("alpha") if self.level is Level.GOLD else None  # the pair's place among the p follows from it
+        return {"difference": self.difference(value.get("difference")), "power": value.get("power"), "alpha": alpha}
 
     def ranking(self, value: float | None) -> float | None:
         """Return the value by which a board picks and ranks: as it is shown, and never with more digits."""

@@ -20,11 +20,11 @@ class IntervalDocument(TypedDict):
 
 
 class DetectableDocument(TypedDict):
-    """The true difference that a test would find with this power at the level alpha, corrected for all pairs."""
+    """The true difference that a test would find with this power at the level alpha, at which the pair was judged."""
 
     difference: float
     power: float
-    alpha: float
+    alpha: float | None
 
 
 class SignificanceDocument(TypedDict):

@@ -198,15 +198,14 @@ class Contributions:
 
     def whole_parts(self, first: int, second: int) -> list[slice]:
         """Return the units of the parts that are one unit of a pair."""
-        one, both = self._absent[first] != self._absent[second], self._absent[first] & self._absent[second]
-        return [
-            self._units_of(int(part)) for part in np.flatnonzero(one | both if self.sample.pooled is not None else one)
-        ]
+        a, b = self._absent[first], self._absent[second]
+        found = [self._units_of(int(part)) for part in np.flatnonzero(a != b if self.sample.pooled is None else a | b)]
+        return [units for units in found if units.start < units.stop]
 
     def _as_one(self, columns: Sequence[FloatArray | BoolArray], row: int, part: int) -> slice:
         """Make one unit of those of a part in a row of some arrays, and return the part's units."""
         units = self._units_of(part)
-        for values in columns:
+        for values in columns if units.start < units.stop else ():
             total = values[row, units].sum()
             values[row, units] = 0
             values[row, units.start] = total

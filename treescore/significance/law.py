@@ -42,12 +42,8 @@ FEWEST_FOR_MARGIN = 20
 IDENTICAL = "identical in every unit"
 FORMULA, SHUFFLED = "signs of units by Lugannani and Rice's formula", "random signs shared by all pairs"
 T = "Student's t, CR2 variance, Bell and McCaffrey's degrees of freedom"
-_WHOLE_SWAPS = 40
-"""Differing units up to which p is known to the last bit."""
-_BEYOND = 1e-9
-"""An end that a rounding error would bring to the wrong side of 0 is set to this share of D."""
-_AT_ZERO = 1e-7
-"""An end nearer to 0 than this share of D is 0."""
+_AT_ZERO, _BEYOND = 1e-7, 1e-9
+"""Share of D below which an end is 0, and to which one is set that a rounding error would bring to the wrong side."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -178,7 +174,7 @@ def by_law(
 def _with_p(test: Test, log_p: float, how: str, *, kind: str) -> Test:
     log_p = min(0.0, log_p)
     p = max(SMALLEST, math.exp(log_p))
-    if kind == "exact" and test.differing <= _WHOLE_SWAPS:  # so many swaps of 2^d: without the logarithm's rounding
+    if kind == "exact" and test.differing <= 2 * signs.LISTED:  # so many of 2^d swaps, without the logarithm's rounding
         p = round(p * 2.0**test.differing) / 2.0**test.differing
     return replace(test, p=p, kind=kind, how=how, log_p=log_p)
 
@@ -289,14 +285,15 @@ def difference_intervals(
     score = units.sample.score
     width = math.inf if score.high is None else score.high - score.low
     for chosen, block in units.blocks(pairs):
-        for number, level in enumerate(levels):
-            ends = _sign_ends(block, [tests[index] for index in chosen], level[chosen], width)
-            for row, index in enumerate(chosen):
-                test = tests[index]
-                d = float(block.difference[row]) if test.difference is None else test.difference
-                if not test.differing or test.reason or (d == 0.0 and test.se is None):
-                    continue
-                low, high, method = *ends.get(row, (-math.inf, math.inf)), SIGNS
+        of_block = [tests[index] for index in chosen]
+        ends = _sign_ends(block, of_block, np.array([level[chosen] for level in levels]), width)
+        for row, index in enumerate(chosen):
+            test = tests[index]
+            d = float(block.difference[row]) if test.difference is None else test.difference
+            if not test.differing or test.reason or (d == 0.0 and test.se is None):
+                continue
+            for number, level in enumerate(levels):
+                low, high, method = *ends.get((number, row), (-math.inf, math.inf)), SIGNS
                 if not test.by_signs:
                     half = math.inf if test.se is None or test.df is None else _t(test.df, level[index]) * test.se
                     low, high, method = d - half, d + half, STUDENT_T
@@ -310,24 +307,27 @@ def _t(df: float, level: float) -> float:
 
 
 def _sign_ends(
-    block: Block, tests: Sequence[Test], level: FloatArray, width: float
-) -> Mapping[int, tuple[float, float]]:
-    """Return the bounded ends of those rows of a block that fall under the law of signs."""
-    rows = [row for row, test in enumerate(tests) if test.by_signs and level[row] >= 2.0 ** (1 - test.units)]
-    listed = [row for row in rows if tests[row].units <= signs.LISTED]
+    block: Block, tests: Sequence[Test], levels: FloatArray, width: float
+) -> Mapping[tuple[int, int], tuple[float, float]]:
+    """Return the bounded ends at levels (k, m) of those rows of a block that fall under the law of signs."""
     ends = {}
-    for row in listed:
-        held = block.w[row] > 0
+    least = np.array([2.0 ** (1 - test.units) if test.by_signs else math.inf for test in tests])
+    short = np.array([test.units <= signs.LISTED for test in tests])
+    for row in np.flatnonzero(short & (levels >= least).any(axis=0)).tolist():
+        held, numbers = block.w[row] > 0, np.flatnonzero(levels[:, row] >= least[row])
         e, w = block.e[row][held], block.w[row][held]
-        ends[row] = signs.listed_ends(e, w, float(block.difference[row]), float(level[row]))
-    searched = [row for row in rows if tests[row].units > signs.LISTED]
-    if searched:
-        d = block.difference[searched]
-        start = [_t(test.df, level[row]) * test.se if (test := tests[row]).se and test.df else 1e-3 for row in searched]
-        low, high = signs.inverted_ends(
-            block.e[searched], block.w[searched], d, level[searched], np.array(start), np.abs(d) + width
-        )
-        ends.update(zip(searched, zip(low.tolist(), high.tolist(), strict=True), strict=True))
+        listed = signs.listed_ends(e, w, float(block.difference[row]), levels[numbers, row])
+        ends.update({(int(number), row): pair for number, pair in zip(numbers, listed, strict=True)})
+    for number, level in enumerate(levels):
+        rows = np.flatnonzero(~short & (level >= least)).tolist()
+        if rows:
+            d = block.difference[rows]
+            start = [_t(test.df, level[row]) * test.se if (test := tests[row]).se and test.df else 1e-3 for row in rows]
+            low, high = signs.inverted_ends(
+                block.e[rows], block.w[rows], d, level[rows], np.array(start), np.abs(d) + width
+            )
+            pairs = zip(low.tolist(), high.tolist(), strict=True)
+            ends.update({(number, row): pair for row, pair in zip(rows, pairs, strict=True)})
     return ends
 
 

@@ -46,7 +46,9 @@ class RunsTest:
 
     def document(self) -> dict[str, Json]:
         """Return the member of a pair's document."""
-        return {"runs_test": {"v_units": self.v_units, "v_runs": self.v_runs, "df": self.test.df}}
+        known = math.isfinite(self.v_units)  # one unit alone shows no spread
+        v_units = self.v_units if known else None
+        return {"runs_test": {"v_units": v_units, "v_runs": self.v_runs, "df": self.test.df}}
 
     def margin_p(self, margin: float, better: float) -> tuple[float, float]:
         """Return for the first and the second system the one-sided p of "not worse by the margin"."""
@@ -75,7 +77,7 @@ def by_runs(
             se, df = (math.sqrt(variance), variance**2 / weighed) if variance > 0 else (None, None)
             test = replace(spread_test(block, row, pairs[index], sentences), se=se, df=df, difference=difference)
             test = by_t(test, difference, asked.favour(units.sample.score, difference), asked)
-            found.append(RunsTest(test, v_units, variance - v_units))
+            found.append(RunsTest(test, v_units, sum(v for v, _ in terms[1:])))
     return found
 
 

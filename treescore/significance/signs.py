@@ -282,19 +282,19 @@ def _second(squares: FloatArray, variance: FloatArray, tanh: FloatArray) -> Floa
     return found
 
 
-def listed_ends(e: FloatArray, w: FloatArray, difference: float, rejected: float) -> tuple[float, float]:
-    """Return the interval of a pair, listing all of at most `LISTED` units.
+def listed_ends(e: FloatArray, w: FloatArray, difference: float, rejected: FloatArray) -> list[tuple[float, float]]:
+    """Return the interval of a pair at each of some levels, listing all of at most `LISTED` units.
 
     Args:
         e: of the units, (n,).
         w: of the units, (n,), positive.
         difference: D.
-        rejected: level of p up to which a difference is left out, at least 2^(1-n).
+        rejected: levels of p up to which a difference is left out, (k,), at least 2^(1-n).
     """
     means = (subset_sums(e)[1:] + 0.5 * (difference - float(e.sum()))) / subset_sums(w)[1:]
-    k = int(rejected * 2.0 ** (len(e) - 1) * (1.0 + TOLERANCE))
-    means.partition([k - 1, len(means) - k])
-    return float(means[k - 1]), float(means[len(means) - k])
+    places = (rejected * 2.0 ** (len(e) - 1) * (1.0 + TOLERANCE)).astype(np.int64) - 1
+    means.partition(np.unique(np.concatenate([places, len(means) - 1 - places])))
+    return [(float(means[place]), float(means[len(means) - 1 - place])) for place in places]
 
 
 def inverted_ends(
