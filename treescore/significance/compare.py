@@ -63,6 +63,8 @@ def compare(
     Raises:
         InputError: the counts do not have the requested unit or runs (pointers below the settings' object).
     """
+    if not sum(len(candidate.runs[0]) for candidate in candidates):  # nothing has units, nor parts
+        settings, blocks, parts = replace(settings, unit=AUTO), None, None
     question = _question(score_name, score, count_names, candidates, settings, blocks, parts)
     units = Contributions(question.sample)
     sentences = question.sentences()
@@ -176,8 +178,7 @@ def _decided(question: Question, units: Contributions, laws: Sequence[Test], tes
     divisor *= picking
     alone = p <= 1.0 - settings.own_level, (1.0 - settings.own_level) / picking
     intervals = _intervals(question, units, laws, alone, (significant, settings.alpha / divisor))
-    sides = 2 if settings.alternative == "two-sided" else 1
-    least = law.detectable(laws, settings.alpha / divisor, settings.power, sides)
+    least = law.detectable(laws, settings.alpha / divisor, settings.power, asked_by(settings, question.unit).sides)
     return Answers(tests, columns, significant, divisor, *intervals, least)
 
 
@@ -202,7 +203,7 @@ def _intervals(
     """
     settings, pairs, sample = question.settings, question.pairs, question.sample
     nothing: Intervals = [None] * len(pairs)
-    if settings.interval == "none" or not sample.units:
+    if settings.interval == "none" or not sample.units or not sample.systems:
         return [None] * sample.systems, nothing, nothing
     found = law.difference_intervals(units, pairs, laws, [alone[1], judged[1]])
     if settings.by_law and settings.alternative == "two-sided":

@@ -67,7 +67,7 @@ def _units(document: Document) -> str:
         return f"{tested}.{only}"
     if document["documents"] is None:
         return f"Gold marks no documents, so its {many} are taken as independent.{only}"
-    if document["documents"] == 1:
+    if document["documents"] == 1 and not document.get("parts"):
         return "Gold marks one document: its sentences are tested, and the claim is about it alone."
     return f"{tested}: a marked difference holds for these documents, and need not hold for others."
 
@@ -174,8 +174,13 @@ def _not_significant(document: Document) -> str:
     pairs = [pair for pair in different if pair["significant"] is False]
     if not pairs:
         return ""
-    known = [(max(abs(pair["difference"]), found["difference"]), found["power"]) for pair in pairs
-             if (found := pair.get("detectable"))]  # fmt: skip
+    units = document.get("unit_count") if document["test"] == "permutation" else None
+    known = [
+        (max(abs(pair["difference"]), found["difference"]), found["power"])
+        for pair in pairs
+        if (found := pair.get("detectable"))
+        and all(_reachable(count, pair, document) for count in (pair.get("differing_sentences"), units))
+    ]
     if not known:
         return "Not marked does not mean equal."
     low, high = (_size(end(size for size, _ in known), document) for end in (min, max))
@@ -195,19 +200,21 @@ def _size(value: float, document: Document, digits: int = 2) -> str:
     return f"{shown} point{'' if shown == '1' else 's'}" if share else shown
 
 
+def _reachable(count: int | None, pair: Document, document: Document) -> bool:
+    """Tell whether p of a pair could be small enough where so many sentences, or units, differ at most."""
+    least = 0.0 if count is None else 2.0 ** ((document["alternative"] == TWO_SIDED) - count)
+    return bool(least <= document["alpha"] / (pair.get("divisor") or 1))
+
+
 def _few_differing(document: Document) -> str:
     """Say of which pairs no p could have been small enough, since so few sentences of them differ."""
-    two_sided = document["alternative"] == TWO_SIDED
-    few = [
-        pair
-        for pair in _pairs(document)
-        if document["test"] in BY_LAW and pair["significant"] is False and pair.get("differing_sentences")
-        and 2.0 ** (two_sided - pair["differing_sentences"]) > document["alpha"] / (pair.get("divisor") or 1)
-    ]  # fmt: skip
+    pairs = [pair for pair in _pairs(document) if document["test"] in BY_LAW and pair.get("differing_sentences")]
+    few = [pair for pair in pairs if pair["significant"] is False
+           and not _reachable(pair["differing_sentences"], pair, document)]  # fmt: skip
     if not few:
         return ""
     most = max(pair["differing_sentences"] for pair in few)
-    many, least = counted(most, "sentence"), _least(2.0 ** (two_sided - most))
+    many, least = counted(most, "sentence"), _least(2.0 ** ((document["alternative"] == TWO_SIDED) - most))
     if len(few) > 1:
         return f"{len(few)} pairs differ in at most {many}, so that their p cannot be below {least}."
     names = " and ".join(one_line(few[0][side]) for side in ("a", "b"))

@@ -43,23 +43,23 @@ GRID = 32
 """Steps of e, and of w, of the cells."""
 ALONE = 1e-3
 """Share of Σ e² or Σ w² from which on a unit stays out of the cells."""
+# Signs of heavy units whose bound of Hoeffding (1963) is below exp(-45) of the nearest ones' are left out.
 _FARTHEST = 45.0
-"""Signs of heavy units whose bound of Hoeffding (1963) is below exp(-45) of the nearest ones' are left out."""
+# Standard deviations up to which the tail is the normal one, whose error there is less than that of rounding.
 _NEAR = 1e-4
-"""Standard deviations up to which the tail is the normal one, whose error there is less than that of rounding."""
+# tanh up to which ln cosh is taken from it.
 _MIDDLE = 0.75
-"""tanh up to which ln cosh is taken from it."""
 TABLE = 128
 """Entries of a table of tails."""
 _DOUBLINGS = 24
 _STEPS = 60
+# Share of x up to which the saddlepoint is solved; the tail's error is of second order in it.
 _CLOSE = 1e-9
-"""Share of x up to which the saddlepoint is solved; the tail's error is of second order in it."""
 EVALUATIONS = 24
 """Evaluations for an end of an interval; from the sixth on the bracket is halved."""
 _HALVED_FROM = 6
+# Distance of the normal deviate of p up to which an end is found; where p jumps, share of the distance from D.
 _SOLVED = 1e-5
-"""Distance of the normal deviate of p up to which an end is found; where p jumps, share of the distance from D."""
 
 
 def subset_sums(values: FloatArray) -> FloatArray:

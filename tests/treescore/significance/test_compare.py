@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from treescore.core.registry import TokenBits
 from treescore.core.scores import Ratio, Score, f1_score, harmonic, ratio_score
 from treescore.errors import InputError
-from treescore.significance import Candidate, Settings, compare, law, signs
+from treescore.significance import Candidate, PooledParts, Settings, compare, law, signs
 
 NAMES = ("matched", "gold", "system")
 F1 = f1_score("f1", "F1", "matched", "gold", "system", "nothing in gold and system")
@@ -320,3 +320,29 @@ def test_every_document_is_plain_json_without_nan(
     for pair in found["pairs"]:
         assert pair["p"] is None or 0 < pair["p"] <= 1
         assert pair["p_adjusted"] is None or pair["p_adjusted"] >= pair["p"] * (1 - 1e-12)
+
+
+@pytest.mark.parametrize("given_places", [{"blocks": ["a", "b", "b"]}, {"parts": np.array([0, 0, 1])}])
+def test_no_system_and_no_sentence_is_an_empty_comparison(given_places: dict[str, Any]) -> None:
+    assert compare("m.s", RECALL, NAMES[:2], [], Settings(), **given_places)["pairs"] == []
+    nothing = [Candidate(name, (np.zeros((0, 2), np.int64),)) for name in "ab"]
+    document = compare("m.s", RECALL, NAMES[:2], nothing, Settings(), parts=np.zeros(0, np.int64))
+    assert (document["pairs"][0]["p"], len(document["untested"])) == (None, 2)
+
+
+def test_one_unit_of_several_runs_shows_no_spread() -> None:
+    systems = [
+        Candidate(name, tuple(np.array([[m, 10]]) for m in runs)) for name, runs in (("a", (5, 6)), ("b", (7, 9)))
+    ]
+    [pair] = compare("m.s", RECALL, NAMES[:2], systems, Settings())["pairs"]
+    assert (pair["p"], pair["ci"], pair["reason"]) == (None, None, "one sentence shows no spread")
+    assert pair["runs_test"] == {"v_units": None, "v_runs": pytest.approx(0.0125), "df": None}
+
+
+def test_a_part_without_sentences_leaves_the_units_of_others_alone() -> None:
+    rows = [np.array([[m, 10] for m in of_system]) for of_system in ([5, 6, 7, 8], [7, 9, 6, 3])]
+    parts = PooledParts(np.array([0, 0, 2, 2]))
+    lacking = [Candidate("a", (rows[0],)), Candidate("b", (rows[1],), missing=frozenset([1]))]
+    whole = [Candidate("a", (rows[0],)), Candidate("b", (rows[1],))]
+    found, expected = (compare("m.s", RECALL, NAMES[:2], each, Settings(), parts=parts) for each in (lacking, whole))
+    assert found["pairs"][0]["p"] == expected["pairs"][0]["p"]
