@@ -1,10 +1,10 @@
 """Measure the seconds of a comparison: one pair and its peers, all pairs of 50 and 200 systems, and of many parts.
 
-    python benchmarks/significance.py [--repeats 5] [--skip-200] [--only-pair] [--only-parts]
+    python benchmarks/significance.py [--repeats 3] [--skip-200] [--only-pair] [--only-parts]
 
 The peers are scipy's permutation_test and sacrebleu's paired approximate randomization (pip install sacrebleu), each
 asked the same question of the same counts in the same run. Times are of whole calls: `compare` also computes
-effects, corrections, ranks and clusters, and writes its document.
+intervals, effects, corrections, ranks and clusters, and writes its document; cases without intervals say so.
 """
 
 from __future__ import annotations
@@ -14,9 +14,8 @@ import multiprocessing
 import resource
 import statistics
 import time
-import zlib
 from collections import Counter
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from concurrent.futures import ProcessPoolExecutor
 from functools import partial
 from typing import Any, NamedTuple
@@ -27,9 +26,6 @@ from table import KERNEL, Measure, machine, not_measured, report
 
 from treescore.core.scores import Score, f1_score, ratio_score
 from treescore.significance import Candidate, Settings, compare
-from treescore.significance.montecarlo import extreme_counts
-from treescore.significance.units import sample_of
-from treescore.warm import warm
 
 try:
     from sacrebleu.significance import _paired_ar_test
@@ -41,8 +37,6 @@ LAS = ratio_score("las", "one denominator for all", "matched", "gold")
 F1 = f1_score("f1", "denominators differ", "matched", "gold", "system", "nothing")
 SENTENCES = 2_000
 SHUFFLES = 10_000
-MOST_ALONE = 50
-"""Systems up to which pairs are measured with seeds of their own."""
 
 
 def candidates(count: int, seed: int = 0) -> list[Candidate]:
@@ -120,7 +114,7 @@ def one_pair(repeats: int) -> None:
         data = (np.zeros(SENTENCES), np.ones(SENTENCES))
         return permutation_test(data, statistic, permutation_type="samples", n_resamples=SHUFFLES, batch=500, rng=1)
 
-    tests = {"exact, one denominator (LAS)": (LAS, scipy_linear), "exact, ratio (F1)": (F1, scipy_ratio)}
+    tests = {"exact, one denominator (LAS)": (LAS, scipy_linear), "by formula, ratio (F1)": (F1, scipy_ratio)}
     for name, (score, peer) in tests.items():
         quick = median(repeats, partial(asked, score, systems, interval="none"))
         slow = median(1, peer)
@@ -128,15 +122,12 @@ def one_pair(repeats: int) -> None:
         figures = f"{quick * 1e3:.2f} and {slow * 1e3:,.0f} ms; p {p:.4g} and {theirs:.4g}"
         beside = f"scipy's permutation_test, {SHUFFLES:,} resamples"
         report(Measure(f"one pair, {name}, speed", KERNEL, beside, slow / quick, None, figures))
-    # one pair of whole counts gets an exact p; the inner function measures the cost of its Monte Carlo p
-    sample = sample_of(F1, NAMES, [a, b], None, None)
-    shuffled = median(repeats, lambda: extreme_counts(sample, [(0, 1)], SHUFFLES, 1, "two-sided"))
-    tenths = [Candidate(each.name, (np.asarray(each.runs[0] * 0.1, np.float64),)) for each in systems]
-    real = median(repeats, lambda: asked(F1, tenths, interval="none", shuffles=SHUFFLES))
+    drawn = {"interval": "none", "shuffles": SHUFFLES}
     several = candidates(20)
-    many = median(repeats, lambda: asked(F1, several, interval="none", shuffles=SHUFFLES, correction="none")) / 190
+    shuffled = median(repeats, partial(asked, F1, systems, **drawn))
+    many = median(1, partial(asked, F1, several, **drawn)) / 190
     beside = "sacrebleu's loop"
-    shown = {"one pair of whole counts": shuffled, "one pair of real counts": real, "a pair among 190": many}
+    shown = {"one pair": shuffled, "a pair among 190": many}
     if _paired_ar_test is None:
         for what in shown:
             not_measured(f"Monte Carlo F1, {what}, speed", KERNEL, beside, "sacrebleu is not installed")
@@ -153,43 +144,35 @@ def one_pair(repeats: int) -> None:
 def all_pairs(count: int, repeats: int) -> None:
     """Measure all pairs of many systems."""
     systems = candidates(count)
-    pairs = count * (count - 1) // 2
-    print(f"\n{count} systems, {pairs} pairs, {SENTENCES} sentences")
+    print(f"\n{count} systems, {count * (count - 1) // 2} pairs, {SENTENCES} sentences")
     for name, score, given in (
-        ("exact LAS", LAS, {"interval": "none"}),
-        ("F1, 10,000 shuffles", F1, {"interval": "none", "correction": "none"}),
-        ("F1, shuffles raised for Holm", F1, {"interval": "none"}),
-        ("F1, 100,000 shuffles", F1, {"interval": "none", "shuffles": 100_000}),
-        ("bootstrap intervals, 10,000 resamples", F1, {"test": "bootstrap"}),
+        ("LAS, p", LAS, {"interval": "none"}),
+        ("LAS, p and intervals", LAS, {}),
+        ("F1, p", F1, {"interval": "none"}),
+        ("F1, p and intervals", F1, {}),
+        ("F1, p, intervals and a margin", F1, {"margin": 0.005}),
     ):
         seconds = median(repeats, partial(asked, score, systems, **given))
-        shuffles = asked(score, systems, **given)["signature"]["shuffles"]
-        print(f"  {name}: {seconds:.3f} s" + (f" ({shuffles} shuffles)" if shuffles else ""))
-    if count <= MOST_ALONE:
-        board = Settings(shuffles=100_000, resamples=2_000)
-        seconds = median(1, lambda: compare(F1.name, F1, NAMES, systems, board, seed_of=seed_of))
-        print(f"  F1 as on a board, a seed for each pair: {seconds:.1f} s")
+        kinds = Counter(pair["p_kind"] for pair in asked(score, systems, **given)["pairs"])
+        print(f"  {name}: {seconds:.3f} s ({', '.join(f'{number} {kind}' for kind, number in kinds.items())})")
 
 
 class Parts(NamedTuple):
-    """A macro average to measure."""
+    """A macro average to measure; `missing` is the share of the systems' parts that have no output."""
 
     systems: int
     parts: int
     sentences: int
-    intervals: bool = False
+    missing: float = 0.0
 
 
-LARGE = (Parts(26, 78, 120_000), Parts(100, 82, 120_000), Parts(100, 82, 164, intervals=True))
-NEVER = 1e-290
-"""A level so small that no p is near the decision."""
+LARGE = (Parts(26, 78, 77_000), Parts(26, 78, 77_000, 0.05), Parts(100, 82, 164))
 
 
 def of_parts(asked_for: Parts) -> str:
     """Measure all pairs of a macro average over parts of unequal sizes, in a process of its own."""
-    warm()
     generator = np.random.default_rng(0)
-    systems, parts, sentences, with_intervals = asked_for
+    systems, parts, sentences, share_missing = asked_for
     least = min(20, sentences // parts)
     shares = generator.dirichlet(np.full(parts, 2.0))
     sizes = generator.multinomial(sentences - least * parts, shares) + least
@@ -201,24 +184,22 @@ def of_parts(asked_for: Parts) -> str:
         own = generator.normal(0, 0.02) + generator.normal(0, 0.3, sentences) + generator.normal(0, 0.1, parts)[strata]
         system = np.maximum(gold + generator.integers(-1, 2, sentences), 1)
         matched = np.minimum(generator.binomial(gold, 1 / (1 + np.exp(-(1.6 + difficulty + own)))), system)
-        found.append(Candidate(f"system {place}", (np.array([matched, gold, system]).T,)))
-    lines = [f"{systems} systems, {parts} parts, {sentences} sentences, {systems * (systems - 1) // 2} pairs, F1"]
-    if not with_intervals:
-        plain, _ = timed(
-            lambda: compare(F1.name, F1, NAMES, found, Settings(interval="none", alpha=NEVER), parts=strata)
-        )
-        lines.append(f"  small p included, none near the decision: {plain}")
-    given = Settings() if with_intervals else Settings(interval="none")
-    text, document = timed(lambda: compare(F1.name, F1, NAMES, found, given, parts=strata))
-    kinds = Counter(pair["how"] for pair in document["pairs"])
-    lines.append(f"  {'at defaults, with intervals' if with_intervals else 'with draws near the decision'}: {text}")
-    lines.append("  " + ", ".join(f"{count} {how}" for how, count in kinds.most_common()))
+        missing = np.flatnonzero(generator.random(parts) < share_missing)
+        rows = np.array([matched, gold, system]).T
+        rows[np.isin(strata, missing)] *= np.array([0, 1, 0])
+        found.append(Candidate(f"system {place}", (rows,), missing=frozenset(missing.tolist())))
+    pairs = systems * (systems - 1) // 2
+    absent = f", {share_missing:.0%} of the parts missing" if share_missing else ""
+    lines = [f"{systems} systems, {parts} parts, {sentences} sentences, {pairs} pairs, F1{absent}"]
+    for what, given in (("p", Settings(interval="none")), ("p and intervals", Settings())):
+        text, document = timed(partial(compare, F1.name, F1, NAMES, found, given, parts=strata))
+        kinds = Counter(pair["p_kind"] for pair in document["pairs"])
+        lines.append(f"  {what}: {text} ({', '.join(f'{number} {kind}' for kind, number in kinds.items())})")
     return "\n".join(lines)
 
 
 def of_large_units(_: None = None) -> str:
     """Measure exact laws of large coprime counts: recall of 50 systems on 84 units of 500 to 1,000 links."""
-    warm()
     generator = np.random.default_rng(0)
     gold = generator.integers(500, 1_001, 84)
     found = []
@@ -255,11 +236,6 @@ def many_parts() -> None:
     measured_apart(of_large_units, None)
 
 
-def seed_of(names: Sequence[str]) -> int:
-    """Return a seed for one system or a pair."""
-    return zlib.crc32("\0".join(sorted(names)).encode())
-
-
 def main() -> None:
     """Print all figures."""
     parser = argparse.ArgumentParser(description=__doc__)
@@ -272,20 +248,13 @@ def main() -> None:
     if given.only_parts:
         many_parts()
         return
-    started = time.perf_counter()
-    warm()
-    print(f"compiled functions ready after {time.perf_counter() - started:.2f} s\n")
     one_pair(given.repeats)
     if given.only_pair:
         return
-    for count in (10, 25, 50, 100):
+    for count in (10, 50):
         all_pairs(count, given.repeats)
     if not given.skip_200:
-        systems = candidates(200)
-        started = time.perf_counter()
-        asked(F1, systems)
-        seconds = time.perf_counter() - started
-        print(f"\n200 systems, 19900 pairs, F1 with intervals and shuffles raised for Holm: {seconds:.1f} s")
+        all_pairs(200, 1)
     memory = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
     print(f"largest memory of the process: {memory:.0f} MB")
     many_parts()

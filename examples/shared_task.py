@@ -244,7 +244,7 @@ def with_all_rows(organiser: httpx.Client, slug: str, board: dict[str, Any]) -> 
 
 def ranking(board: Mapping[str, Any]) -> str:
     """Return the board as text, with a line where every system above differs significantly from every one below."""
-    rows = [("rank", "ranks", "cluster", "system", board["score"], "95 % interval", "p to next")]
+    rows = [("rank", "could be", "cluster", "system", board["score"], "95 % interval", "p to next")]
     lines_above = set()
     cluster = None
     for row in board["rows"]:

@@ -12,7 +12,7 @@ from treescore.core.params import Json
 from treescore.errors import Problem
 
 UNITS = ("auto", "sentence")
-"""What the tests of a board swap: documents where gold marks them, or always sentences."""
+"""What the tests of a board are over: documents where gold marks them, or always sentences."""
 PICKS = ("best", "last", "chosen", "all")
 MACRO, POOLED = "macro", "pooled"
 """Names that stand for all parts: the mean of their scores, and all of them as one text."""

@@ -89,16 +89,16 @@ class Settings(TypedDict, total=False):
     Attributes:
         scores: address of the score to compare (`"ud.las_f1"`), or a list of them; unless given, the first metric's
             main score.
-        test: `permutation` (`auto`), or another.
-        unit: what is swapped as a whole; `block` is a document.
+        test: `auto`, by the number of units, or one by name.
+        unit: what is tested over as a whole; `block` is a document.
         alternative: to the two systems being equal.
-        shuffles: of a Monte Carlo test.
-        resamples: behind the intervals.
+        shuffles: makes it a Monte Carlo test of so many.
+        resamples: behind intervals by the bootstrap.
         correction: for several pairs.
         alpha: level of significance.
         seed: of shuffles and resamples.
         interval: how intervals are made.
-        level: of the intervals.
+        level: of each interval by itself; 1 - alpha unless given.
         clusters: how systems that do not differ are grouped.
         mcnemar: which of its p decides.
         runs: whether the claim is about other training runs too.
@@ -107,16 +107,16 @@ class Settings(TypedDict, total=False):
     """
 
     scores: str | Sequence[str]
-    test: Literal["auto", "permutation", "bootstrap", "mcnemar", "compare_pl"]
+    test: Literal["auto", "permutation", "t", "bootstrap", "mcnemar", "compare_pl"]
     unit: Literal["auto", "sentence", "block", "part", "token"]
     alternative: Literal["two-sided", "greater", "less"]
-    shuffles: int
+    shuffles: int | None
     resamples: int
     correction: Literal["holm", "hochberg", "bh", "by", "bonferroni", "none"]
     alpha: float
     seed: int
     interval: Literal["auto", "percentile", "bca", "none"]
-    level: float
+    level: float | None
     clusters: Literal["separable", "greedy"]
     mcnemar: Literal["exact", "mid-p", "chi2", "chi2-corrected"]
     runs: Literal["random", "fixed"]

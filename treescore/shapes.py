@@ -19,7 +19,7 @@ _PARAMS = '{"punctuation": false}'
 METRIC_KEY = re.compile(r"[A-Za-z0-9_-]{1,100}")
 METRIC = ("name", "params", "key", "transforms")
 TRANSFORM = ("name", "params", "on")
-_SETTINGS = '{"test": "permutation", "seed": 7}'
+_SETTINGS = '{"test": "t", "level": 0.9}'
 
 
 def check_request(request: Mapping[str, object]) -> None:

@@ -23,11 +23,12 @@ from treescore.core.arrays import FloatArray
 from treescore.core.params import Choice, Json
 from treescore.core.scores import Score
 from treescore.core.text import DEFAULT_LIMITS, Limits
-from treescore.core.wording import DIFFERENT_SENTENCES, counted, p_words
+from treescore.core.wording import DIFFERENT_SENTENCES, counted, ends, p_words, unit_word
 from treescore.errors import InputError, Problem, TreescoreWarning
 from treescore.evaluation.document import warning_lines
 from treescore.evaluation.report import find_score, runs_by_system
-from treescore.significance.pair_figures import FEWEST_UNITS
+from treescore.render.crosstable import bounds, shown_interval
+from treescore.significance.law import FEWEST_FOR_MARGIN
 from treescore.sources import Source
 
 SHOWN = 5
@@ -75,7 +76,7 @@ class NotWorse:
         unit_count: how many.
         established: whether the claim is shown.
         reason: why it is, or is not, and what to do.
-        assumed: what the claim assumes.
+        notes: what the claim is about, and how it is read.
         warnings: on the texts and on the comparison.
         losses: sentences that the new output has worse, the worst ones first.
         losses_total: how many there are.
@@ -96,7 +97,7 @@ class NotWorse:
     unit_count: int
     established: bool
     reason: str
-    assumed: str
+    notes: tuple[str, ...]
     warnings: tuple[str, ...]
     losses: tuple[Loss, ...]
     losses_total: int
@@ -109,8 +110,7 @@ class NotWorse:
     @property
     def unit_words(self) -> str:
         """The units with their number, as `7 documents`."""
-        name = "document" if self.units == "block" else self.units
-        return counted(self.unit_count, name)
+        return counted(self.unit_count, unit_word(self.units))
 
     def shown(self, value: float | None, *, sign: bool = False) -> str:
         """Return a score or difference as it is printed: percent with two decimals where its range is 0 to 1."""
@@ -212,21 +212,22 @@ def _judged(result: Result, margin: float) -> NotWorse:
     entry, score = find_score(result.report.spec, document["score"])
     tested = (pair.get("noninferiority") or {}).get(NEW, {})
     losses = _losses(result, entry.key, score)
+    interval = shown_interval(pair)
     found = NotWorse(
         score=document["score"],
         margin=margin,
         old=pair["score_a"],
         new=pair["score_b"],
         difference=None if pair["difference"] is None else 0.0 - pair["difference"],
-        interval=_interval(pair.get("ci")),
-        level=document["signature"]["level"],
+        interval=_turned(*bounds(interval)),
+        level=document["signature"]["level"] if interval is None else interval["level"],
         p=tested.get("p_adjusted"),
         alpha=document["alpha"],
         units=document["units"],
         unit_count=document["unit_count"],
         established=bool(tested.get("established")),
         reason="",
-        assumed=document["assumed"],
+        notes=tuple(document["notes"]),
         warnings=tuple(dict.fromkeys([*warning_lines(result.warnings), *document["warnings"]])),
         losses=tuple(losses[:SHOWN]),
         losses_total=len(losses),
@@ -238,11 +239,12 @@ def _judged(result: Result, margin: float) -> NotWorse:
     return replace(found, reason=_reason(found, pair, score.sign))
 
 
-def _interval(ci: Mapping[str, Json] | None) -> Interval | None:
+def _turned(low: float | None, high: float | None) -> Interval | None:
     """Return the interval of the new score less the old one, from that of the pair, which is old less new."""
-    if ci is None or ci["low"] is None or ci["high"] is None:
+    if low is None and high is None:
         return None
-    return -float(ci["high"]), -float(ci["low"])
+    low, high = ends(low, high)
+    return -high, -low
 
 
 def _same_text(result: Result) -> bool:
@@ -267,11 +269,11 @@ def _reason(found: NotWorse, pair: Mapping[str, Json], sign: float) -> str:
     loss = -sign * found.difference
     if loss > found.margin:
         return f"The new score is worse by {found.amount(loss)}, which is more than the margin."
-    if found.unit_count < FEWEST_UNITS:
+    if found.unit_count < FEWEST_FOR_MARGIN:
         instead = ""
         if found.units == "block":
             instead = ', or set significance={"unit": "sentence"}: the claim is then about these very documents'
-        return f"{found.unit_words} are too few: {FEWEST_UNITS} are needed. Use a larger test set{instead}."
+        return f"{found.unit_words} are too few: {FEWEST_FOR_MARGIN} are needed. Use a larger test set{instead}."
     verdict = "worse, but within the margin" if loss > 0 else "not worse"
     return (
         f"The new score is {verdict}; {found.unit_words} are too few to rule out a loss of "
@@ -318,7 +320,8 @@ def _lines(found: NotWorse) -> Iterator[str]:
     yield f"  difference  {found.shown(found.difference, sign=True)}{_interval_words(found)}"
     p = "not tested" if found.p is None else f"p {p_words(found.p)}, needed at most {found.alpha:g}"
     yield f"  test        {p}; one-sided, {found.unit_words}"
-    yield f"  assumed     {found.assumed}"
+    for note in found.notes:
+        yield f"  note        {note}"
     for warning in found.warnings:
         yield f"  warning     {warning}"
     if found.losses:

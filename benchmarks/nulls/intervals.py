@@ -5,16 +5,29 @@ from __future__ import annotations
 import numpy as np
 
 from nulls.runs import counted, trained
-from nulls.systems import EXACT_MATCH, LAS, covers, expected_las, outcome, pair, row_of, systems
+from nulls.systems import (
+    EWT,
+    EXACT_MATCH,
+    GUM,
+    LAS,
+    covers,
+    expected_las,
+    of_documents,
+    outcome,
+    pair,
+    row_of,
+    systems,
+    words_of,
+)
 from nulls.tables import Experiment, Goal, Row, Table
 from treescore.significance import Candidate
 
-RESAMPLES = 1_000
-KINDS = ("auto", "percentile", "bca")
+RESAMPLES = 400
+KINDS = ("auto", "percentile")
 
 
-def of_few_units(sentences: int, what: str) -> Experiment:
-    """The LAS of one system, or the difference of two equal ones."""
+def of_few_units(sentences: int) -> Experiment:
+    """The LAS of one system, and the difference of two equal ones, over sentences."""
     true = expected_las()
 
     def experiment(generator: np.random.Generator) -> dict[str, bool]:
@@ -22,11 +35,30 @@ def of_few_units(sentences: int, what: str) -> Experiment:
         events = {}
         for kind in KINDS:
             document = outcome(two, LAS, interval=kind, resamples=RESAMPLES)
-            if what == "score":
-                events[f"`{kind}`"] = covers(row_of(document, two[0])["ci"], true)
-            else:
-                events[f"`{kind}`"] = covers(document["pairs"][0]["ci"], 0.0)
+            events[f"score, `{kind}`"] = covers(row_of(document, two[0])["ci"], true)
+            events[f"difference, `{kind}`"] = covers(document["pairs"][0]["ci"], 0.0)
         return events
+
+    return experiment
+
+
+SHIFT = 0.5
+
+
+def over_documents(like: str, documents: int) -> Experiment:
+    """Three systems over documents, two equal ones and one that is better."""
+    true, better = (expected_las(0.3, shift) for shift in (0.0, SHIFT))
+
+    def experiment(generator: np.random.Generator) -> dict[str, bool]:
+        words = words_of(generator, like, documents)
+        three, blocks = of_documents(generator, words, 3, 0.3, np.array([0.0, 0.0, SHIFT])[:, None])
+        document = outcome(three, LAS, blocks=blocks, interval="auto")
+        equal, different, _ = document["pairs"]
+        return {
+            "difference 0": covers(equal["ci"], 0.0),
+            f"difference {better - true:.3f}": covers(different["ci"], true - better),
+            "score": covers(row_of(document, three[0])["ci"], true),
+        }
 
     return experiment
 
@@ -47,28 +79,12 @@ def of_a_share(sentences: int, share: float) -> Experiment:
     return experiment
 
 
-def in_documents(documents: int, effect: float) -> Experiment:
-    """The difference of two equal systems on documents of 20 sentences."""
-    groups = np.repeat(np.arange(documents), 20)
-    blocks = [f"document {number}" for number in groups]
-
-    def experiment(generator: np.random.Generator) -> dict[str, bool]:
-        two = systems(generator, 2, len(groups), group_effect=effect, groups=groups)
-        asked = {"blocks": blocks, "interval": "auto", "resamples": RESAMPLES}
-        return {
-            "narrow claim": covers(pair(two, LAS, unit="sentence", **asked)["ci"], 0.0),
-            "wide claim": covers(pair(two, LAS, unit="auto", **asked)["ci"], 0.0),
-        }
-
-    return experiment
-
-
 def over_runs(runs: int, run_sd: float) -> Experiment:
     """The difference of two methods that are equal in expectation over training runs."""
 
     def experiment(generator: np.random.Generator) -> dict[str, bool]:
-        two = counted(trained(generator, runs, run_sd))
-        asked = {"interval": "auto", "resamples": RESAMPLES}
+        two = counted(trained(generator, runs, run_sd, 100))
+        asked = {"interval": "auto"}
         return {
             "narrow claim": covers(pair(two, LAS, runs="fixed", **asked)["ci"], 0.0),
             "wide claim": covers(pair(two, LAS, runs="random", **asked)["ci"], 0.0),
@@ -77,22 +93,35 @@ def over_runs(runs: int, run_sd: float) -> Experiment:
     return experiment
 
 
-SETTINGS = tuple(f"`{kind}`" for kind in KINDS)
 TABLES = (
     Table(
         "intervals",
-        "LAS: 95 % interval of",
-        SETTINGS,
+        "95 % interval of LAS",
+        tuple(f"{what}, `{kind}`" for what in ("score", "difference") for kind in KINDS),
         tuple(
-            Row(f"the {what}, {sentences} sentences", of_few_units(sentences, what), Goal.COVERAGE)
-            for what in ("score", "difference")
-            for sentences in (5, 10, 20, 50, 200)
+            Row(f"{sentences} sentences", of_few_units(sentences), Goal.COVERAGE, 4)
+            for sentences in (5, 10, 16, 50, 200)
+        ),
+    ),
+    Table(
+        "covers",
+        "95 % interval over documents, system-by-document sd 0.3 (log odds)",
+        ("difference 0", f"difference {expected_las(0.3, SHIFT) - expected_las(0.3):.3f}", "score"),
+        tuple(
+            Row(
+                f"{documents} documents as unequal as {like}'s",
+                over_documents(like, documents),
+                Goal.COVERAGE,
+                1 if documents < 16 else 2,
+            )
+            for like in (EWT, GUM)
+            for documents in (5, 7, 10, 16, 30, 60)
         ),
     ),
     Table(
         "shares",
         "exact match: 95 % interval of a true share",
-        SETTINGS,
+        tuple(f"`{kind}`" for kind in KINDS),
         tuple(
             Row(f"{share}, {sentences} sentences", of_a_share(sentences, share), Goal.COVERAGE)
             for share in (0.5, 0.9, 0.98)
@@ -101,21 +130,11 @@ TABLES = (
     ),
     Table(
         "wider",
-        "95 % interval of the difference where more than sentences varies",
+        "95 % interval of the difference where training runs vary",
         ("narrow claim", "wide claim"),
-        (
-            *(
-                Row(
-                    f"{documents} documents, sd 0.6: `unit: sentence` / `auto`",
-                    in_documents(documents, 0.6),
-                    Goal.COVERAGE,
-                )
-                for documents in (8, 20, 60)
-            ),
-            *(
-                Row(f"{runs} runs, sd 0.1: `runs: fixed` / `random`", over_runs(runs, 0.1), Goal.COVERAGE)
-                for runs in (2, 5)
-            ),
+        tuple(
+            Row(f"{runs} runs, sd 0.1: `runs: fixed` / `random`", over_runs(runs, 0.1), Goal.COVERAGE, 4)
+            for runs in (2, 5)
         ),
     ),
 )

@@ -6,9 +6,9 @@ import math
 from functools import cache
 
 import numpy as np
-from scipy.special import ndtri, stdtr
+from scipy.special import ndtri
 
-from nulls.systems import LAS, pair, redraws, scored
+from nulls.systems import LAS, pair, scored
 from nulls.tables import ALPHA, Experiment, Goal, Row, Table
 from treescore.significance import Candidate
 
@@ -30,7 +30,7 @@ def at_the_boundary(sentences: int) -> Experiment:
 
     def experiment(generator: np.random.Generator) -> dict[str, bool]:
         values = generator.normal(0, np.sqrt(0.5), (2, sentences))
-        return not_worse(scored(values[0] - 0.5), scored(values[1]), margin, generator)
+        return not_worse(scored(values[0] - 0.5), scored(values[1]), margin)
 
     return experiment
 
@@ -47,25 +47,15 @@ def rare_failures(sentences: int) -> Experiment:
         right = np.rint(0.9 * lengths).astype(np.int64)
         lost = (generator.random(sentences) < FAILURES) * (lengths // 3)
         first, second = (np.stack([each, lengths], axis=1) for each in (right - lost, right))
-        return not_worse(first, second, FAILURES * LOSS, generator)
+        return not_worse(first, second, FAILURES * LOSS)
 
     return experiment
 
 
-def not_worse(first: np.ndarray, second: np.ndarray, margin: float, generator: np.random.Generator) -> dict[str, bool]:
-    """Claim that the first is not worse by more than the margin, in each way."""
+def not_worse(first: np.ndarray, second: np.ndarray, margin: float) -> dict[str, bool]:
+    """Claim that the first is not worse by more than the margin."""
     found = pair(two_of(first, second), LAS, margin=margin)["noninferiority"]["first"]
-    gains = (first[:, 0] - second[:, 0] + margin * first[:, 1]) / first[:, 1].mean()
-    count = len(gains)
-    error = gains.std(ddof=1) / math.sqrt(count)
-    t = 1 - stdtr(count - 1, gains.mean() / error) if error > 0 else 0.0
-    weights = redraws(generator, count, 1_000)
-    return {
-        "t": t <= ALPHA,
-        "bootstrap": np.quantile(weights @ gains, ALPHA) > 0,
-        "`p`": found["p"] <= ALPHA,
-        "`established`": found["established"],
-    }
+    return {"`p`": found["p"] <= ALPHA, "`established`": found["established"]}
 
 
 @cache
@@ -75,9 +65,7 @@ def promised(sentences: int, alpha: float) -> float:
     found = []
     for _ in range(200):
         values = generator.normal(0, np.sqrt(0.5), (2, sentences))
-        found.append(
-            pair(two_of(*map(scored, values)), LAS, alpha=alpha, correction="none")["detectable"]["difference"]
-        )
+        found.append(pair(two_of(*map(scored, values)), LAS, alpha=alpha)["detectable"]["difference"])
     return float(np.mean(found)) / SPREAD
 
 
@@ -99,16 +87,19 @@ def powers(sentences: int, alpha: float) -> Experiment:
     return experiment
 
 
-CLAIMS = ("t", "bootstrap", "`p`", "`established`")
+CLAIMS = ("`p`", "`established`")
 TABLES = (
     Table(
         "margins",
         "worse by exactly the margin, yet called not worse",
         CLAIMS,
         (
-            *(Row(f"normal differences, {size} sentences", at_the_boundary(size)) for size in (10, 20, 50, 200)),
             *(
-                Row(f"3 % of sentences lose a third, {size} sentences", rare_failures(size))
+                Row(f"normal differences, {size} sentences", at_the_boundary(size), share=2)
+                for size in (10, 20, 50, 200)
+            ),
+            *(
+                Row(f"3 % of sentences lose a third, {size} sentences", rare_failures(size), share=2)
                 for size in (10, 20, 50, 200)
             ),
         ),
@@ -122,9 +113,10 @@ TABLES = (
                 f"{sentences} sentences, alpha 0.05{f' / {PAIRS}' if pairs > 1 else ''}",
                 powers(sentences, ALPHA / pairs),
                 Goal.POWER,
+                8,
             )
             for pairs in (1, PAIRS)
-            for sentences in (50, 200)
+            for sentences in ((10, 50, 200) if pairs == 1 else (50, 200))
         ),
     ),
 )

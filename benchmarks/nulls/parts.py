@@ -1,4 +1,4 @@
-"""Macro averages: parts as fixed or as drawn, a missing part, and p from few tilted draws."""
+"""Macro averages: parts as fixed or as drawn, few parts with few documents, and a missing part."""
 
 from __future__ import annotations
 
@@ -6,23 +6,34 @@ import math
 
 import numpy as np
 
-from nulls.systems import LAS, SCALE, pair, scored, systems
+from nulls.systems import EWT, LAS, SCALE, covers, of_documents, pair, scored, systems, words_of
 from nulls.tables import ALPHA, Experiment, Row, Table
 from treescore.significance import Candidate
-from treescore.significance.signed_sums import linear_kinds, saddle_at, sampled_tail
 
-PARTS = 20
-SENTENCES = 100
+SENTENCES = 20
 
 
-def varying(effect: float) -> Experiment:
-    """Two systems on 20 parts of 100 sentences, equal in the population of parts."""
-    parts = np.repeat(np.arange(PARTS), SENTENCES)
+def varying(count: int, effect: float) -> Experiment:
+    """Two systems on parts of 20 sentences, equal in the population of parts."""
+    parts = np.repeat(np.arange(count), SENTENCES)
 
     def experiment(generator: np.random.Generator) -> dict[str, bool]:
         two = systems(generator, 2, len(parts), group_effect=effect, groups=parts)
         found = pair(two, LAS, parts=parts)
         return {"`p`, within parts": found["p"] <= ALPHA, "`p_parts`": found["p_parts"] <= ALPHA}
+
+    return experiment
+
+
+def few_documents(count: int, documents: int) -> Experiment:
+    """The mean over few parts of few documents each, as unequal as EWT's."""
+    parts = np.repeat(np.arange(count), documents)
+
+    def experiment(generator: np.random.Generator) -> dict[str, bool]:
+        two, blocks = of_documents(generator, words_of(generator, EWT, len(parts)), 2, 0.3)
+        strata = np.repeat(parts, len(blocks) // len(parts))
+        found = pair(two, LAS, parts=strata, blocks=blocks, interval="auto")
+        return {"some false claim": found["p"] <= ALPHA, "`ci` misses 0": not covers(found["ci"], 0.0)}
 
     return experiment
 
@@ -50,20 +61,16 @@ def missing(worth: float) -> Experiment:
     return experiment
 
 
-def few_draws(draws: int) -> Experiment:
-    """A sum of 50 contributions under the null, its p from so many tilted draws."""
+def missing_by_t(documents: int) -> Experiment:
+    """Two systems equal on four parts of so many documents; one of them lacks a fifth, in which it would be equal."""
+    parts = np.repeat(np.arange(REST + 1), documents)
 
     def experiment(generator: np.random.Generator) -> dict[str, bool]:
-        e = generator.normal(0, 1, 50)
-        sizes, copies = np.sort(np.abs(e)), np.ones(50, np.int64)
-        x = abs(float(e.sum()))
-        saddle = saddle_at(sizes, copies, x)
-        seed = int(generator.integers(2**62))
-        log_p, _ = sampled_tail(linear_kinds(sizes, copies), x, x, saddle.t, seed=seed, draws=draws)
-        # g_observed = exp(K(t) - t x): the share of p that the observed signs add
-        g_observed = math.exp(saddle.cumulant - saddle.t * x)
-        without = (math.exp(log_p) * (draws + 1) - g_observed) / draws
-        return {"without g_observed": 2 * without <= ALPHA, "with g_observed": 2 * math.exp(log_p) <= ALPHA}
+        values = generator.normal(0, np.sqrt(0.5), (2, len(parts)))
+        first, second = (scored(each) for each in values)
+        second = second * np.where(parts == REST, 0, 1)[:, None]
+        two = [Candidate("whole", (first,)), Candidate("lacking", (second,), missing=frozenset({REST}))]
+        return {"one unit": pair(two, LAS, parts=parts)["significant"]}
 
     return experiment
 
@@ -71,20 +78,29 @@ def few_draws(draws: int) -> Experiment:
 TABLES = (
     Table(
         "parts",
-        "20 parts of 100 sentences, system-by-part sd (log odds)",
+        "parts of 20 sentences, system-by-part sd (log odds)",
         ("`p`, within parts", "`p_parts`"),
-        tuple(Row(str(effect), varying(effect)) for effect in (0.0, 0.15, 0.3)),
+        tuple(
+            Row(f"{count} parts, {effect}", varying(count, effect), share=4)
+            for count, effect in ((3, 0.3), (5, 0.3), (10, 0.3), (20, 0.0), (20, 0.3))
+        ),
+    ),
+    Table(
+        "few",
+        "mean of parts of few EWT-like documents",
+        ("some false claim", "`ci` misses 0"),
+        tuple(
+            Row(f"{count} parts of {documents}", few_documents(count, documents), share=1 if count == 3 else 2)
+            for count, documents in ((3, 2), (3, 5), (10, 2), (20, 2))
+        ),
     ),
     Table(
         "missing",
         "a missing part, worth in sd of the other four",
         ("kept constant", "one unit"),
-        tuple(Row(str(worth), missing(worth)) for worth in (0.5, 1.0, 2.0)),
-    ),
-    Table(
-        "tilted",
-        "p of a sum of 50 units from tilted draws",
-        ("without g_observed", "with g_observed"),
-        tuple(Row(f"{draws} draws", few_draws(draws)) for draws in (5, 20, 100)),
+        (
+            *(Row(str(worth), missing(worth), share=4) for worth in (0.5, 1.0, 2.0)),
+            *(Row(f"its whole score, parts of {count}", missing_by_t(count), share=2) for count in (3, 20)),
+        ),
     ),
 )

@@ -29,7 +29,7 @@ def picked(gain: float) -> Experiment:
         own = tuple(scored(each) for each in values)
         opponent = Candidate("other", (scored(other),))
         best = own[int(np.argmax([counts[:, 0].sum() for counts in own]))]
-        found = pair([Candidate("team", (best,), considered=own), opponent], LAS)
+        found = pair([Candidate("team", (best,), submissions=len(own)), opponent], LAS)
         public = np.zeros(UNITS, np.bool_)
         public[generator.permutation(UNITS)[: UNITS // 2]] = True
         chosen = own[int(np.argmax([counts[public, 0].sum() for counts in own]))][~public]

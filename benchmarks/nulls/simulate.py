@@ -50,16 +50,17 @@ def counted(block: Block) -> dict[str, int]:
 def simulated(table: Table, datasets: int, seed: int, pool: ProcessPoolExecutor) -> Iterator[str]:
     """Simulate a table and yield its lines in Markdown, each as soon as it is known."""
     yield from header(table)
-    starts = range(0, datasets, BLOCK)
+    sizes = [max(1, datasets // row.share) for row in table.rows]
+    starts = [range(0, size, BLOCK) for size in sizes]
     blocks = [
-        Block(table.key, row, seed, start, min(start + BLOCK, datasets))
+        Block(table.key, row, seed, start, min(start + BLOCK, sizes[row]))
         for row in range(len(table.rows))
-        for start in starts
+        for start in starts[row]
     ]
     found = pool.map(counted, blocks)
-    for row in table.rows:
+    for row, size, of_row in zip(table.rows, sizes, starts, strict=True):
         counts: Counter[str] = Counter()
-        for _ in starts:
+        for _ in of_row:
             counts.update(next(found))
-        cells = [cell(counts[name], datasets, row.goal) if name in counts else "" for name in table.columns]
+        cells = [cell(counts[name], size, row.goal) if name in counts else "" for name in table.columns]
         yield f"| {row.name} | {' | '.join(cells)} |"

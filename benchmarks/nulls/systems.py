@@ -12,7 +12,6 @@ from nulls.tables import ALPHA
 from treescore.core.registry import TokenBits
 from treescore.core.scores import Score, f1_score, ratio_score
 from treescore.significance import Candidate, Settings, compare
-from treescore.significance.kernels import draw_weights
 
 NAMES = ("right", "tokens", "whole", "sentences", "predicted")
 LAS = ratio_score("las", "share of tokens right", "right", "tokens")
@@ -64,6 +63,43 @@ def systems(
     return found
 
 
+EWT, GUM = "EWT", "GUM"
+_WORDS = {EWT: (79.0, 1.5), GUM: (900.0, 0.18)}
+"""Mean words of a document and their coefficient of variation: UD EWT's are very unequal, UD GUM's nearly equal."""
+_SENTENCES = 6
+"""Of a document, which all fail or succeed together; they count for the least p alone."""
+
+
+def words_of(generator: np.random.Generator, like: str, documents: int) -> np.ndarray:
+    """Draw the words of documents (documents,), lognormal, as those of a treebank are."""
+    mean, variation = _WORDS[like]
+    variance = np.log1p(variation**2)
+    drawn = generator.lognormal(np.log(mean) - variance / 2, np.sqrt(variance), documents)
+    return np.maximum(drawn, _SENTENCES).astype(np.int64)
+
+
+def of_documents(
+    generator: np.random.Generator, words: np.ndarray, count: int, effect: float, shifts: np.ndarray | float = 0.0
+) -> tuple[list[Candidate], list[str]]:
+    """Draw systems over documents, and the document of each sentence.
+
+    Args:
+        generator: of the data set.
+        words: of each document, (documents,).
+        count: systems.
+        effect: standard deviation of the system-by-document effect, in log odds.
+        shifts: log odds that a system has more than the others, (systems, documents) or less.
+    """
+    difficulty = generator.normal(*DIFFICULTY, len(words))
+    chance = expit(difficulty + generator.normal(0, effect, (count, len(words))) + shifts)
+    lengths = np.repeat(words // _SENTENCES, _SENTENCES)
+    right = generator.binomial(lengths, np.repeat(chance, _SENTENCES, axis=1))
+    blocks = [f"document {number}" for number in np.repeat(np.arange(len(words)), _SENTENCES)]
+    return [
+        Candidate(f"system {place}", (np.stack([row, lengths], axis=1),)) for place, row in enumerate(right)
+    ], blocks
+
+
 def expected_las(effect: float = 0.0, shift: float = 0.0) -> float:
     """Return the LAS of the population that `systems` draws from: the mean chance, of which lengths are independent."""
     nodes, weights = np.polynomial.hermite_e.hermegauss(61)
@@ -101,13 +137,6 @@ def pair(candidates: Sequence[Candidate], score: Score = LAS, **asked: Any) -> d
 def significant(candidates: Sequence[Candidate], score: Score = LAS, **asked: Any) -> bool:
     """Tell whether the first two differ significantly at 5 %."""
     return bool(pair(candidates, score, **asked)["significant"])
-
-
-def redraws(generator: np.random.Generator, units: int, resamples: int) -> np.ndarray:
-    """Return how often each unit is redrawn in each resample, (resamples, units)."""
-    weights = np.zeros((resamples, units))
-    draw_weights(generator.integers(2**64, size=resamples, dtype=np.uint64), weights)
-    return weights
 
 
 def covers(interval: Mapping[str, Any] | None, value: float) -> bool:

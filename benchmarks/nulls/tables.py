@@ -34,11 +34,12 @@ class Goal(Enum):
 
 @dataclass(frozen=True, slots=True)
 class Row:
-    """One condition: its name, and the experiment that is repeated."""
+    """One condition: its name, and the experiment that is repeated: slow ones on one in `share` of the data sets."""
 
     name: str
     experiment: Experiment
     goal: Goal = Goal.FALSE
+    share: int = 1
 
 
 @dataclass(frozen=True, slots=True)

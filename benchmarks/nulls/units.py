@@ -4,9 +4,25 @@ from __future__ import annotations
 
 import numpy as np
 from scipy.optimize import brentq
+from scipy.special import logit
 
-from nulls.systems import EXACT_MATCH, F1, LAS, expected_las, pair, significant, systems
-from nulls.tables import ALPHA, Experiment, Row, Table
+from nulls.systems import (
+    EWT,
+    EXACT_MATCH,
+    F1,
+    GUM,
+    LAS,
+    expected_las,
+    of_documents,
+    outcome,
+    pair,
+    significant,
+    systems,
+    words_of,
+)
+from nulls.tables import ALPHA, Experiment, Goal, Row, Table
+from treescore.significance import Candidate
+from treescore.significance.law import FEWEST_FOR_SIGNS
 
 MCNEMAR = ("exact", "mid-p", "chi2", "chi2-corrected")
 
@@ -48,19 +64,67 @@ def uneven(generator: np.random.Generator) -> dict[str, bool]:
     }
 
 
-def in_documents(documents: int, effect: float) -> Experiment:
-    """Two systems on documents of 20 sentences."""
-    groups = np.repeat(np.arange(documents), 20)
-    blocks = [f"document {number}" for number in groups]
+def in_documents(like: str, documents: int) -> Experiment:
+    """Six equal systems over documents: whether any pair is significant; and whether the first is."""
 
     def experiment(generator: np.random.Generator) -> dict[str, bool]:
-        two = systems(generator, 2, len(groups), group_effect=effect, groups=groups)
+        words = words_of(generator, like, documents)
+        six, blocks = of_documents(generator, words, 6, 0.3)
+        by_signs, by_t = (outcome(six, LAS, test=test, blocks=blocks)["pairs"] for test in ("permutation", "t"))
+        by_sentence = outcome(six[:2], LAS, unit="sentence", blocks=blocks)["pairs"][0]
+        default = by_signs if documents >= FEWEST_FOR_SIGNS else by_t
         return {
-            "`unit: sentence`": significant(two, LAS, unit="sentence", blocks=blocks),
-            "`unit: auto` (documents)": significant(two, LAS, unit="auto", blocks=blocks),
+            "two systems, `unit: sentence`": by_sentence["significant"],
+            "two systems, default": default[0]["p"] <= ALPHA,
+            "6 systems, default": any(pair["significant"] for pair in default),
+            "6 systems, `test: permutation`": any(pair["significant"] for pair in by_signs),
+            "6 systems, `test: t`": any(pair["significant"] for pair in by_t),
         }
 
     return experiment
+
+
+def large_family(like: str, documents: int) -> Experiment:
+    """26 equal systems, 325 pairs."""
+
+    def experiment(generator: np.random.Generator) -> dict[str, bool]:
+        some, blocks = of_documents(generator, words_of(generator, like, documents), 26, 0.3)
+        return {"default": any(pair["significant"] for pair in outcome(some, LAS, blocks=blocks)["pairs"])}
+
+    return experiment
+
+
+def failing(documents: int) -> Experiment:
+    """Two systems that are equal in expectation: one loses 10 points in one document of ten, and wins 1.1 elsewhere."""
+
+    def experiment(generator: np.random.Generator) -> dict[str, bool]:
+        words = words_of(generator, GUM, documents)
+        fails = generator.random(documents) < FAILING
+        gains = np.where(fails, -0.1, 0.1 * FAILING / (1 - FAILING))
+        chance = np.stack([0.8 + gains, np.full(documents, 0.8)])
+        return _both_laws(*of_documents(generator, words, 2, 0.3, logit(chance) - logit(0.8)))
+
+    return experiment
+
+
+def with_size(documents: int) -> Experiment:
+    """Two systems that are equal over all words: one is better in long documents, the other in short ones."""
+
+    def experiment(generator: np.random.Generator) -> dict[str, bool]:
+        words = words_of(generator, EWT, documents)
+        slope = 0.15 * np.log(words / LONG)
+        return _both_laws(*of_documents(generator, words, 2, 0.3, np.stack([slope, -slope])))
+
+    return experiment
+
+
+def _both_laws(two: list[Candidate], blocks: list[str]) -> dict[str, bool]:
+    return {f"`test: {test}`": significant(two, LAS, test=test, blocks=blocks) for test in ("auto", "permutation", "t")}
+
+
+FAILING = 0.1
+LONG = 142.0
+"""Words of a document in which the two are equally good: the mean log of a word's document, exp(μ + σ²)."""
 
 
 def tied(sentences: int) -> Experiment:
@@ -97,7 +161,7 @@ TABLES = (
             "`compare_pl`, p doubled",
         ),
         (
-            *(Row(str(effect), in_sentences(effect)) for effect in (0.0, 0.5, 1.0)),
+            *(Row(str(effect), in_sentences(effect), share=2) for effect in (0.0, 0.5, 1.0)),
             Row("equal LAS, errors of one in fewer sentences", uneven),
         ),
     ),
@@ -105,15 +169,46 @@ TABLES = (
         "ties",
         "exact match",
         ("permutation, ties count", *(f"McNemar, {kind}" for kind in MCNEMAR), "only beyond (sacrebleu, multeval)"),
-        tuple(Row(f"{sentences} sentences", tied(sentences)) for sentences in (60, 200)),
+        tuple(Row(f"{sentences} sentences", tied(sentences), share=2) for sentences in (60, 200)),
     ),
     Table(
         "documents",
-        "documents of 20 sentences, system-by-document sd (log odds)",
-        ("`unit: sentence`", "`unit: auto` (documents)"),
+        "some false claim over documents, system-by-document sd 0.3 (log odds)",
+        (
+            "two systems, `unit: sentence`",
+            "two systems, default",
+            "6 systems, default",
+            "6 systems, `test: permutation`",
+            "6 systems, `test: t`",
+        ),
         tuple(
-            Row(f"{documents} documents, {effect}", in_documents(documents, effect))
-            for documents, effect in ((20, 0.0), (20, 0.3), (20, 0.6), (8, 0.3), (8, 0.6), (5, 0.6), (3, 0.3), (3, 0.6))
+            Row(f"{documents} documents as unequal as {like}'s", in_documents(like, documents), share=2)
+            for like in (EWT, GUM)
+            for documents in (5, 7, 10, 16, 30, 60)
+        ),
+    ),
+    Table(
+        "large_family",
+        "some false claim among 325 pairs of 26 equal systems",
+        ("default",),
+        tuple(
+            Row(f"{documents} documents as unequal as {like}'s", large_family(like, documents), share=16)
+            for like, documents in ((EWT, 15), (EWT, 30), (GUM, 7))
+        ),
+    ),
+    Table(
+        "hard",
+        "equal systems whose documents no test does justice to (no goal)",
+        ("`test: auto`", "`test: permutation`", "`test: t`"),
+        (
+            *(
+                Row(f"loses 10 points in one of ten, {documents} GUM-like documents", failing(documents), Goal.SHOWN, 2)
+                for documents in (5, 10, 15, 60)
+            ),
+            *(
+                Row(f"effect goes with the size, {documents} EWT-like documents", with_size(documents), Goal.SHOWN, 2)
+                for documents in (10, 30, 60)
+            ),
         ),
     ),
 )

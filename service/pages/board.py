@@ -21,12 +21,12 @@ from service.errors import BadRequest
 from service.pages import answers
 from service.pages.answers import drawn, export, export_links
 from service.pages.benchmarks import benchmark_document, state_now, state_of
-from service.pages.figures import TOGETHER, NamedScore, ScoreNames, correction_name, p_value, units_name
+from service.pages.figures import TOGETHER, NamedScore, ScoreNames, p_value
 from service.pages.tables import TABLES, Table, table_file, table_links
 from service.pages.visitors import visitor
 from service.render import LEADERBOARD_FORMATS, MATRIX_FORMATS
 from service.render.documents import BoardDocument
-from service.render.leaderboard import board_scale, claim_of, exact, row_mark
+from service.render.leaderboard import board_scale, claims_of, exact, line_words, row_mark, tested_words
 from service.requests import PICKS, LeaderboardQuery, MatrixQuery
 from service.schemas import queries
 from service.usecases.access import item_number
@@ -118,7 +118,7 @@ def _table(shown: Mapping[str, Any]) -> Table:
             *[ranking.figures.interval(bounds["low"], bounds["high"])] * tested, *[p] * by_rank,
             *(score.figures.value(each["scores"].get(score.address)) for score in columns), *[scored] * (parts > 1),
         ])  # fmt: skip
-    said = [shown["caption_sorted"], *filter(None, [claim_of(board)])]
+    said = [shown["caption_sorted"], *shown["claims"]]
     ruled = {at for at, row in enumerate(shown["rows"]) if row.begins_cluster and not shown["sort"]}
     return Table(heads, lines, said, (2,), ruled.__contains__, shown["caption"])
 
@@ -148,6 +148,7 @@ def _board_values(benchmark: str, view: View, sort: str, asked: Mapping[str, str
         "names": [names(address) for address in board["scores"]],
         "axis": drawn(axis_svg(scale)),
         "rows": _sorted(_board_rows(board, figures, scale), sort),
+        "claims": claims_of(board),
         "sort": sort,
         "query": query,
         "sort_links": partial(_sort_link, query, sort),
@@ -250,11 +251,9 @@ def _board_caption(board: Mapping[str, Json], ranking: NamedScore, parts: int, *
         return f"{measured} The differences are being tested: {_pairs(board)}."
     if significance["test"] is None or not significance["pairs"]:
         return f"{measured} {significance['reason'] or ''}".strip()
-    units, correction = units_name(significance["unit"]), correction_name(significance["correction"])
-    how = f"paired permutation over {units}, {correction}, α = {significance['alpha']:g}"
     if not by_rank:
-        return f"{measured} Ranks that the tests leave open: {how}."
-    return f"{measured} A line is drawn where every team above differs from every team below ({how})."
+        return f"{measured} Ranks that the tests leave open: {tested_words(significance)}."
+    return f"{measured} {line_words(significance)}"
 
 
 def _pairs(board: Mapping[str, Json]) -> str:

@@ -18,7 +18,7 @@ from service.pages import answers
 from service.pages.answers import drawn, export, export_links
 from service.pages.benchmarks import benchmark_document
 from service.pages.board import heading, part_choices
-from service.pages.figures import NamedScore, ScoreNames, correction_name, whole
+from service.pages.figures import NamedScore, ScoreNames, whole
 from service.pages.tables import TABLES, Table, table_file, table_links
 from service.pages.visitors import visitor
 from service.policy.gate import LEVELS, Level, require
@@ -27,9 +27,9 @@ from service.schemas import queries
 from service.usecases.boards.leaderboard import leaderboard
 from service.usecases.comparison_views import labelled, shown_names, view_comparison
 from service.usecases.runs import View
-from treescore.core.wording import counted, one_line, p_words
+from treescore.core.wording import correction_name, counted, one_line, p_words
 from treescore.render.comparison_pictures import Opponent, against_scale, opponents, pairs_svg, verdict
-from treescore.render.crosstable import CrossTable, assumed, cross_table, notes
+from treescore.render.crosstable import CrossTable, cross_table, interval_head, notes
 from treescore.render.dot_table import axis_svg, dot_svg, interval_bar_svg
 from treescore.render.drawing import MISSING, interval_words, signed_words, value_words
 
@@ -74,6 +74,7 @@ def export_table(benchmark: str) -> Response:
     units = ("Won", "Tied", "Lost") if shown["with_units"] else ()
     lines = [
         [one_line(row["name"]), row["score"], row["difference"] or MISSING, row["interval"], row["p"] or MISSING,
+         *[row["p_parts"] or MISSING] * shown["with_parts"],
          *map(whole, (row["units"] or (None, None, None)) if units else ())]
         for row in shown["rows"]
     ]  # fmt: skip
@@ -82,7 +83,8 @@ def export_table(benchmark: str) -> Response:
     tested = f"{shown['correction']} over all {shown['pair_count']} at {shown['compared'].document['alpha']}"
     caption = f"{against}: difference in {shown['score'].label}{points}. Bold: significant after {tested}."
     table = Table(
-        ["team", shown["score"].head, "difference", "95 % interval", f"p ({shown['correction']})", *units], lines,
+        ["team", shown["score"].head, "difference", shown["interval_head"], f"p ({shown['correction']})",
+         *["p (parts)"] * shown["with_parts"], *units], lines,
         [caption, *shown["said"]], words=(0,),
         strong={(at, 2) for at, row in enumerate(shown["rows"]) if row["significant"]},
     )  # fmt: skip
@@ -188,8 +190,10 @@ def _shown(compared: Compared, score: NamedScore) -> dict[str, Any]:
         "pairs": None if other is not None else drawn(pairs_svg(compared.document, me, shares)),
         "pair_count": counted(len(compared.document["pairs"]), "pair"),
         "correction": correction_name(compared.document["correction"]),
-        "said": [*compared.document["warnings"], *assumed(compared.document), *notes(compared.document)],
+        "said": [*compared.document["warnings"], *notes(compared.document)],
+        "interval_head": interval_head(compared.document),
         "with_units": any(each.units for each in listed),
+        "with_parts": any(each.p_parts is not None for each in listed),
         "worse_words": ("worse", "better") if compared.document["higher_is_better"] else ("better", "worse"),
     }
 
@@ -215,6 +219,7 @@ def _opponent_row(each: Opponent, table: CrossTable, bar: Markup) -> dict[str, A
         "difference": "" if each.difference is None else signed_words(each.difference, figures),
         "interval": interval_words(each.low, each.high, figures, signed=True),
         "p": p_words(each.p),
+        "p_parts": p_words(each.p_parts),
         "significant": each.significant,
         "units": each.units,
     }

@@ -22,7 +22,7 @@ from service.caller import Caller
 from service.errors import BadRequest, Conflict, TooManyRequests, Unprocessable, invalid, refuse
 from service.pages import answers, uploads
 from service.pages.answers import EXPORT_NAMES, download, finished, problem_of, with_status_of
-from service.pages.figures import NamedScore, ScoreNames, correction_name, units_name
+from service.pages.figures import NamedScore, ScoreNames
 from service.pages.uploads import File, Upload
 from service.pages.visitors import check_form, scorer
 from service.requests import JobRequest
@@ -33,8 +33,8 @@ from service.usecases.runs import View
 from treescore.core.params import Json
 from treescore.core.registry import FORMATS, METRICS, Format
 from treescore.core.scores import flat_values, member_at
-from treescore.core.wording import MAX_NAME, counted
-from treescore.render.crosstable import unscored_lines
+from treescore.core.wording import MAX_NAME
+from treescore.render.crosstable import bounds, cross_table, headline, interval_head, notes, shown_interval
 from treescore.sources import format_of_name
 from treescore.sources.files import unpacked_name
 
@@ -203,9 +203,8 @@ def _system_row(
         key, _, name = column.address.partition(".")
         cells.append(column.figures.value(member_at(system["metrics"][key]["scores"], name)))
     ranked = comparisons[0]["systems"] if comparisons else ()
-    bounds = next((each.get("ci") for each in ranked if each["name"] == system["name"]), None)
-    interval = "" if bounds is None else columns[0].figures.interval(bounds["low"], bounds["high"])
-    return {"name": system["name"], "cells": cells, "interval": interval}
+    own = next((each.get("ci") for each in ranked if each["name"] == system["name"]), None)
+    return {"name": system["name"], "cells": cells, "interval": columns[0].figures.interval(*bounds(own))}
 
 
 def _job_comparison(comparison: Mapping[str, Any], names: ScoreNames) -> dict[str, object]:
@@ -214,25 +213,17 @@ def _job_comparison(comparison: Mapping[str, Any], names: ScoreNames) -> dict[st
     alpha = comparison["alpha"]
     pairs = []
     for pair in comparison["pairs"][:MOST_PAIRS]:
-        bounds, p = pair.get("ci"), pair.get("p_adjusted")
+        p = pair.get("p_adjusted")
         pairs.append({
             "a": pair["a"], "b": pair["b"], "difference": score.figures.difference(pair.get("difference")),
-            "span": "" if bounds is None else score.figures.span(bounds["low"], bounds["high"]),
+            "span": score.figures.span(*bounds(shown_interval(pair))),
             "p": pair.get("p"), "adjusted": p, "significant": p is not None and p <= alpha,
         })  # fmt: skip
-    units, correction = units_name(str(comparison["units"])), correction_name(str(comparison["correction"]))
-    tested = counted(len(comparison["pairs"]), "pair")
-    caption = (
-        f"{score.label}: differences of {tested}, tested over {counted(comparison['unit_count'], units[:-1])}. The "
-        f"corrected p is {correction}'s over these pairs; bold rows are significant at α = {alpha:g}."
-    )
+    table = cross_table(comparison, [comparison["score"]] if score.figures.share else ())
     return {
-        "score": score, "pairs": pairs, "caption": caption, "left": len(comparison["pairs"]) - len(pairs),
-        "warnings": [
-            *comparison["warnings"],
-            *unscored_lines((each["name"], each["sentences"]) for each in comparison["systems"] if "sentences" in each),
-        ],
-        "address": comparison["score"],
+        "score": score, "pairs": pairs, "left": len(comparison["pairs"]) - len(pairs),
+        "caption": f"{headline(table)}. Bold: significant.", "interval_head": interval_head(comparison),
+        "said": [*comparison["warnings"], *notes(comparison)], "address": comparison["score"],
     }  # fmt: skip
 
 

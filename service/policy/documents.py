@@ -3,9 +3,9 @@
 Items: an output's own errors without gold's annotation. Each metric declares what it shows
 (`treescore.core.registry`); a metric, member or grouping without a declaration is not shown.
 
-Comparisons: rounded figures, and nothing that counts sentences. JSON, CSV, Markdown, LaTeX and pictures are made of
-this one document. Exact figures stay stored, for organisers and for level `gold`. How p was computed, and with which
-error, is not shown: it tells how many units differ.
+Comparisons: rounded figures, and nothing that counts sentences; notes are made of these figures. JSON, CSV, Markdown,
+LaTeX and pictures are made of this one document. Exact figures stay stored, for organisers and for level `gold`. How p
+was computed, and with which error, is not shown: it tells how many units differ.
 
 Outputs that do not fit gold's text: only that, where the organisers do not publish the text. A place, a count or a
 kind of the misfit would tell words of gold, one guess after the other. Problems of the output alone keep their
@@ -25,8 +25,10 @@ import numpy as np
 import treescore.metrics  # noqa: F401 - importing the package fills the registry
 from service.policy import figures
 from service.store.benchmarks import Benchmark
+from treescore.core.params import Json
 from treescore.core.registry import METRICS, NOTHING_DISCLOSED, Disclosure, Fields
 from treescore.errors import Problem
+from treescore.significance.notes import notes
 from treescore.significance.ranking import ranks_of
 
 Document = Mapping[str, object]
@@ -166,18 +168,17 @@ _HEAD = (
     *("submissions", "settings", "progress", "labels", "failure"),
 )
 _COMPARISON = (
-    *("higher_is_better", "statistic", "numerator", "denominator", "terms", "test", "alternative", "units"),
-    *("parts", "gold_digest", "alpha", "correction", "family", "untested", "clusters", "rank_ranges", "warnings"),
-    *("part_names", "seed_commitment", "assumed"),
+    *("higher_is_better", "range", "statistic", "numerator", "denominator", "terms", "test", "alternative", "units"),
+    *("parts", "parts_by_sentence", "gold_digest", "alpha", "correction", "family", "untested", "clusters"),
+    *("rank_ranges", "warnings", "part_names", "selection"),
 )
-_SYSTEM = ("name", "rank", "cluster", "rank_interval")
+_SYSTEM = ("name", "rank", "cluster", "rank_interval", "missing_parts")
 _PAIR = ("a", "b", "better", "test", "significant", "reason")
 _NOT_WORSE = ("established",)
-_INTERVAL = ("level", "method", "resamples")
-_DETECTABLE = ("power", "alpha")
+_INTERVAL = ("level", "method")
 _PARTS = ("k_bonferroni", "k_fisher", "holm")
 _COMPARISON_SIGNATURE = (
-    *("score", "test", "alternative", "unit", "shuffles_asked", "resamples", "interval", "level", "correction"),
+    *("score", "test", "alternative", "unit", "shuffles", "resamples", "interval", "level", "correction"),
     *("alpha", "clusters", "mcnemar", "runs", "margin", "power", "gold", "version"),
 )
 _P = ("p", "p_parts", "p_unselected", "p_holm", "p_hochberg", "p_bh", "p_by", "p_bonferroni", "p_adjusted")
@@ -185,23 +186,33 @@ _NOT_WORSE_P = ("p", "p_adjusted")
 _PARTS_P = ("p", "bonferroni", "fisher")
 
 
-def shown_comparison(document: Document, *, by_part: bool) -> dict[str, object]:
+_MANY = 2
+
+
+def shown_comparison(document: Document, *, by_part: bool, counts: bool = False) -> dict[str, Json]:
     """Return a comparison, answered or not, as it is shown below level `gold`.
 
     Args:
         document: the whole comparison.
         by_part: whether tests of single parts, and of their differences, are shown.
+        counts: whether the number of units is shown.
     """
-    # the command needs the question and the seeds, which are shown with gold
+    # the command needs the question, which is shown with gold
     shown = chosen(document, _HEAD) | chosen(document, _COMPARISON) | {"command": None}
     if "pairs" not in document:
         return shown
+    shown["rounded"] = True
     if not by_part:
         shown.pop("part_names", None)
     shown |= _ranked(shown, [_system(each) for each in objects_of(document.get("systems", ()))])
     shown["pairs"] = [_pair(each, by_part=by_part) for each in objects_of(document["pairs"])]
     shown["signature"] = chosen(object_of(document.get("signature", {})), _COMPARISON_SIGNATURE)
-    shown["notes"] = [ROUNDED]
+    if counts:
+        shown["unit_count"] = document["unit_count"]
+    documents = document.get("documents")
+    # a note says whether gold marks none, one or more, and not how many
+    marked = min(documents, _MANY) if isinstance(documents, int) else None
+    shown["notes"] = [*notes({**shown, "documents": marked}), ROUNDED]
     return shown
 
 
@@ -245,8 +256,10 @@ def _pair(pair: Document, *, by_part: bool) -> dict[str, object]:
     if not by_part:
         # of a few parts it has few values, each of which says how the hidden ones differ
         shown["p_parts"] = None
-    shown["ci"] = _interval(pair.get("ci"), figures.rounded_difference_bound)
-    shown["ci_simultaneous"] = _interval(pair["ci_simultaneous"], figures.rounded_difference_bound)
+    for name in ("ci", "ci_adjusted"):
+        shown[name] = _interval(pair.get(name), figures.rounded_difference_bound)
+    if isinstance(shown["ci_adjusted"], dict):
+        shown["ci_adjusted"]["level"] = None  # the pair's divisor, from which the rank of p and an exact p follow
     shown["detectable"] = _detectable(pair["detectable"])
     shown["noninferiority"] = _not_worse(pair["noninferiority"], (pair["a"], pair["b"]))
     if by_part and "parts" in pair:
@@ -262,7 +275,8 @@ def _detectable(detectable: object) -> dict[str, object] | None:
     if detectable is None:
         return None
     known = object_of(detectable)
-    return chosen(known, _DETECTABLE) | _rounded(known, ("difference",), figures.rounded_difference)
+    shown = chosen(known, ("power",)) | _rounded(known, ("difference",), figures.rounded_difference)
+    return {**shown, "alpha": None}  # as the level of `ci_adjusted`
 
 
 def _not_worse(tests: object, names: tuple[object, object]) -> dict[str, object] | None:

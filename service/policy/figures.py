@@ -5,12 +5,13 @@ until the benchmark closes, then the private one. Figures over so few sentences,
 tell about single ones are hidden. Documents, boards, exports and pictures are alike in all of this.
 
 An exact score or p answers more questions about gold than a reader of a board has: the last digits of a score tell
-single words, those of a p tell which shuffles were drawn. So figures are rounded to what they support, for all
+single words, those of a p are a fingerprint of the counts. So figures are rounded to what they support, for all
 callers but organisers while gold is secret. Exact values stay stored.
 """
 
 from __future__ import annotations
 
+import math
 from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -94,9 +95,11 @@ def rounded_difference(value: float) -> float:
 def rounded_difference_bound(value: float) -> float:
     """Return a bound of a difference with BOUND_DIGITS significant digits and no more decimals than differences.
 
-    Bounds of a small difference would otherwise have more decimals than it: their middle is its exact value.
+    Bounds of a small difference would otherwise have more decimals than it: their middle is its exact value. A bound
+    beside 0 is not shown as 0: an interval leaves out 0 where its difference is significant.
     """
-    return rounded_difference(rounded_bound(value))
+    rounded = rounded_difference(rounded_bound(value))
+    return rounded or (math.copysign(10.0**-DIFFERENCE_DECIMALS, value) if value else 0.0)
 
 
 def _significant(value: float, digits: int) -> float:
@@ -294,8 +297,8 @@ class Release:
         """Return a detectable difference (`difference`, `power`, `alpha`, or None) as the level shows it."""
         if self.level < Level.SCORES or not isinstance(value, Mapping):
             return None
-        shown: dict[str, object] = {name: value[name] for name in ("power", "alpha") if name in value}
-        return {"difference": self.difference(value.get("difference")), **shown}
+        alpha = value.get("alpha") if self.level is Level.GOLD else None  # the pair's place among the p follows from it
+        return {"difference": self.difference(value.get("difference")), "power": value.get("power"), "alpha": alpha}
 
     def ranking(self, value: float | None) -> float | None:
         """Return the value by which a board picks and ranks: as it is shown, and never with more digits."""

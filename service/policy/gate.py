@@ -17,6 +17,7 @@ from service.policy.documents import Document, chosen, object_of, objects_of
 from service.policy.figures import Release
 from service.requests import POOLED
 from service.store.benchmarks import Benchmark
+from treescore.core.params import Json
 from treescore.errors import Problem
 
 Level = figures.Level
@@ -283,19 +284,24 @@ def _distance(move: Document) -> tuple[float, float, str]:
     return -steps, -size, str(move["submission"] or move["submission_before"])
 
 
-def comparison_view(level: Level, document: Document, *, by_part: bool = True) -> dict[str, object]:
+def comparison_view(
+    level: Level, document: Document, *, by_part: bool = True, counts: bool = False
+) -> dict[str, Json]:  # fmt: skip
     """Return a comparison, the same for all formats: rounded and without counts where gold is secret.
 
     Args:
         level: of the caller.
         document: the whole comparison.
         by_part: whether the level shows figures of every part.
+        counts: whether the number of units is shown.
 
     Raises:
         Forbidden: comparisons are not shown at this level.
     """
     require(level, Level.SCORES, "comparisons")
-    return dict(document) if level is Level.GOLD else policy_documents.shown_comparison(document, by_part=by_part)
+    if level is Level.GOLD:
+        return dict(document)
+    return policy_documents.shown_comparison(document, by_part=by_part, counts=counts)
 
 
 def items_view(level: Level, metric: str, documents: Sequence[Document]) -> list[dict[str, object]]:

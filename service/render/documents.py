@@ -13,18 +13,18 @@ Sheet = TypeVar("Sheet")
 
 
 class IntervalDocument(TypedDict):
-    """A 95 % interval; the bounds are null if the score is undefined in most resamples."""
+    """A 95 % interval; a bound is null where the score's range has no end there."""
 
     low: float | None
     high: float | None
 
 
 class DetectableDocument(TypedDict):
-    """The true difference that a test would find with this power at the level alpha, corrected for all pairs."""
+    """The true difference that a test would find with this power at the level alpha, at which the pair was judged."""
 
     difference: float
     power: float
-    alpha: float
+    alpha: float | None
 
 
 class SignificanceDocument(TypedDict):
@@ -35,11 +35,9 @@ class SignificanceDocument(TypedDict):
     alternative: str | None
     unit: str | None
     unit_count: int | None
-    assumed: str | None
+    notes: Sequence[str]
     correction: str | None
     alpha: float | None
-    shuffles: int | None
-    seed: int | None
     pairs: int | None
     first_rows: int
     comparison: str | None

@@ -9,14 +9,25 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from decimal import Decimal
-from functools import lru_cache
+from functools import lru_cache, reduce
 from itertools import groupby
 from typing import Any, Protocol
 
 import treescore.metrics  # noqa: F401 - importing the package fills the registry
 from service.render.documents import BoardDocument, RowDocument, SheetDocument, SignificanceDocument, flat_writers
 from treescore.core.registry import METRICS, make_metric
-from treescore.core.wording import IN_FRACTIONS, PERCENT, Figures, counted, figures_of, one_line, p_words
+from treescore.core.wording import (
+    IN_FRACTIONS,
+    PERCENT,
+    Figures,
+    correction_name,
+    counted,
+    figures_of,
+    one_line,
+    p_figure,
+    p_words,
+    unit_word,
+)
 from treescore.render.dot_table import DotColumn, DotRow, DotTable, Mark, Scale, dot_table, scale_of
 from treescore.render.drawing import Drawing, interval_words, ranks_words, value_words
 from treescore.render.drawing import stepped as figures_stepped
@@ -58,11 +69,8 @@ def _figures(document: BoardDocument) -> Figures:
 
 
 HEADS = (
-    *("rank", "ranks", "cluster", "team", "submission", "score", "covered", "parts", "95 % interval", "p to next"),
-    "detectable",
+    *("rank", "could be", "cluster", "team", "submission", "score", "covered", "parts", "95 % interval", "p to next"),
 )
-UNITS = {"block": "documents"}
-"""Names of units for people, where they are not plain plurals."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -115,8 +123,7 @@ def board_rows(document: BoardDocument) -> list[Row]:
             row["covered"] or "",
             _lacking_parts(row, len(document["parts"])),
             fractions.interval(low, high) if low is not None else "",
-            "" if row["p_next"] is None else fractions.p(row["p_next"]),
-            _detectable(row),
+            "" if row["p_next"] is None else p_figure(row["p_next"]),
         )
         rows.append(Row(cells, row["role"] == "baseline", begins, row["score"], low, high))
     return rows
@@ -172,10 +179,30 @@ def _part(name: str, parts: int) -> str:
     return known or (f"part {name}" if parts == 1 else f"{name} (mean of {parts} parts)")
 
 
-def claim_of(document: BoardDocument) -> str:
-    """Return what the claims of a board are about, in one line; empty where nothing was tested."""
-    assumed = document["significance"]["assumed"]
-    return f"Assumed: {assumed}" if assumed else ""
+def claims_of(document: BoardDocument) -> list[str]:
+    """Return the notes of the comparison behind a board, with the names of its rows."""
+    names = {row["submission"]: _label(row) for row in document["rows"]}
+
+    def named(note: str) -> str:
+        return reduce(lambda words, each: words.replace(each, names[each]), names, note)
+
+    return [named(note) for note in document["significance"]["notes"]]
+
+
+def tested_words(significance: SignificanceDocument) -> str:
+    """Return over what and how a board was tested: `60 sentences, Holm, alpha 0.05`."""
+    unit = unit_word(significance["unit"] or "sentence")
+    units = f"{unit}s" if significance["unit_count"] is None else counted(significance["unit_count"], unit)
+    return f"{units}, {correction_name(significance['correction'] or '')}, alpha {significance['alpha']:g}"
+
+
+def line_words(significance: SignificanceDocument) -> str:
+    """Return what the lines between rows and the intervals mean."""
+    unit = unit_word(significance["unit"] or "sentence")
+    return (
+        "A line is drawn where every team above is significantly better than every team below "
+        f"({tested_words(significance)}); intervals are over the same {unit}s."
+    )
 
 
 def board_notes(document: BoardDocument) -> list[str]:
@@ -184,23 +211,11 @@ def board_notes(document: BoardDocument) -> list[str]:
     significance = document["significance"]
     if significance["pending"]:
         lines.append("The significance of this board is being computed. Request the board again in a moment.")
-    elif significance["test"] is not None:
-        lines.append(
-            f"Paired permutation test{_over_units(significance)}, {significance['alternative']}, "
-            f"{significance['correction']} over {counted(significance['pairs'] or 0, 'pair')}, "
-            f"alpha {significance['alpha']:g}; the first "
-            f"{counted(significance['first_rows'], 'row')} and the baselines were tested. "
-            "A line is drawn where every system above differs from every system below."
-        )
-    claim = claim_of(document)
-    if claim:
-        lines.append(claim)
-    powers = {row["detectable"]["power"] for row in document["rows"] if row["detectable"] is not None}
-    if powers:
-        lines.append(
-            "Detectable: the true difference to the next row that the test would find with "
-            f"{' or '.join(f'{100 * power:g} %' for power in sorted(powers))} power."
-        )
+    elif significance["test"] is not None and significance["pairs"]:
+        lines.append(line_words(significance))
+        if any(row["tested"] is False for row in document["rows"]):
+            lines.append(f"Tested: the first {counted(significance['first_rows'], 'row')} and the baselines.")
+    lines += claims_of(document)
     if significance["reason"]:
         lines.append(significance["reason"])
     if document["next"] is not None:
@@ -220,18 +235,6 @@ def _lacking_notes(document: BoardDocument) -> list[str]:
     found = [f"{_label(row)}: {one_line(reason)}" for row, reason in reasons if "`errors: zero`" in reason]
     more = [f"{len(found) - _LISTED} more rows lack sentences."] if len(found) > _LISTED else []
     return [*found[:_LISTED], *more]
-
-
-def _over_units(significance: SignificanceDocument) -> str:
-    """Say what is swapped as a whole, and how many of it there are where that is shown; nothing if nothing was."""
-    unit, count = significance["unit"], significance["unit_count"]
-    if unit is None:
-        return ""
-    return f" over {'' if count is None else f'{count:,} '}{UNITS.get(unit, f'{unit}s')}"
-
-
-def _detectable(row: RowDocument) -> str:
-    return "" if row["detectable"] is None else IN_FRACTIONS.value(row["detectable"]["difference"])
 
 
 def _ranks(interval: Sequence[int] | None) -> str:
@@ -396,14 +399,14 @@ def _subtitle(document: BoardDocument) -> str:
 
 
 def _below(document: BoardDocument) -> list[str]:
-    """Return what the marks mean, then the notes of the board; a picture shows no detectable differences."""
+    """Return what the marks mean, then the notes of the board."""
     whiskers = any(row["ci95"] is not None for row in document["rows"])
     legend = ["Dot: score." + (" Whisker: 95 % interval." if whiskers else "")]
     if any(row["role"] == "baseline" for row in document["rows"]):
         legend.append("Diamond, slanted: baseline.")
     if any(row["tested"] is False for row in document["rows"]):
         legend.append("The axis spans the tested rows; an arrow points to what lies beyond.")
-    return [" ".join(legend), *(each for each in board_notes(document) if not each.startswith("Detectable: "))]
+    return [" ".join(legend), *board_notes(document)]
 
 
 def _described(document: BoardDocument, figures: Figures) -> str:
@@ -444,15 +447,15 @@ BOARD_COLUMNS = (
     "runs_sd",
     "tested",
     "reason",
-    "assumed",
+    "notes",
 )
-"""Columns of CSV and TSV. The score addresses follow. What is assumed is the same in all rows of a board."""
+"""Columns of CSV and TSV. The score addresses follow. The notes are the same in all rows of a board."""
 
 
 def _flat_board_rows(document: BoardDocument) -> Iterator[Sequence[object]]:
     """Yield the header, then all rows with unrounded numbers."""
     addresses = document["scores"]
-    assumed = document["significance"]["assumed"]
+    notes = " ".join(claims_of(document))
     yield [*BOARD_COLUMNS, *addresses]
     for row in document["rows"]:
         interval, ranks, detectable = row["ci95"], row["rank_interval"] or (None, None), row["detectable"]
@@ -465,7 +468,7 @@ def _flat_board_rows(document: BoardDocument) -> Iterator[Sequence[object]]:
             "ci95_low": interval and interval["low"],
             "ci95_high": interval and interval["high"],
             "detectable": detectable and detectable["difference"],
-            "assumed": assumed,
+            "notes": notes,
             "parts": len(document["parts"]),
             "missing_parts": parts_words(row),
         }
@@ -488,23 +491,23 @@ def _board_markdown(document: BoardDocument) -> bytes:
 
 
 def _board_latex(document: BoardDocument) -> bytes:
-    """Write a table for a paper (booktabs) with a rule between clusters, and what is assumed as a paragraph below."""
+    """Write a table for a paper (booktabs) with a rule between clusters, and what is claimed as a paragraph below."""
     rows = board_rows(document)
     kept = [at for at in shown_columns(rows) if HEADS[at] != "cluster"]
     align = "".join("l" if HEADS[at] in ("team", "submission") else "r" for at in kept)
     heads = [latex_escaped(HEADS[at]) for at in kept]
     cells = [[_latex_cell(row, at) for at in kept] for row in rows]
     table = tabular(align, heads, cells, lambda index: rows[index].begins_cluster)
-    claim = claim_of(document)
-    below = ["", latex_escaped(claim)] if claim else []
-    others = [comment(line) for line in board_notes(document) if line != claim]
+    claims = claims_of(document)
+    below = ["", *map(latex_escaped, claims)] if claims else []
+    others = [comment(line) for line in board_notes(document) if line not in claims]
     lines = [*preamble(board_headline(document)), *table, *below, *others]
     return ("\n".join(lines) + "\n").encode()
 
 
 def _latex_cell(row: Row, at: int) -> str:
     words = latex_escaped(row.cells[at])
-    if HEADS[at] == "ranks":
+    if HEADS[at] == "could be":
         words = words.replace("-", "--") if words != "-" else words
     return f"\\textit{{{words}}}" if row.baseline and HEADS[at] in ("team", "submission") and words else words
 

@@ -17,69 +17,25 @@ from service.requests import MACRO
 from service.store import artifacts
 from service.store.comparisons import Question
 from service.store.runs import SUCCEEDED, UNFINISHED
-from service.store.score_records import HELD, Figures, Interval, Layout, Span, coverage_of, finite, interval_of, numbers
+from service.store.score_records import Figures, Interval, Layout, Span, coverage_of, finite, interval_of, numbers
 from service.store.submissions import BoardEntry, links_of, on_board
 from service.store.tables import board_comparisons, board_runs, runs, scores, submissions
 from treescore.core.arrays import FloatArray
 from treescore.core.params import Json
 
 
-class Attempt(NamedTuple):
-    """A scored submission of a team.
-
-    Attributes:
-        id: of the submission.
-        team_id: of its team.
-        run_of: the submission of whose system it is another training run.
-        deleted: whether its counts are gone.
-        taken_back: whether it was withdrawn or deleted.
-        held: whether a ladder holds its scores.
-    """
-
-    id: str
-    team_id: str
-    run_of: str | None
-    deleted: bool
-    taken_back: bool = False
-    held: bool = False
-
-
-def attempts_of_teams(
-    db: Connection, benchmark_id: str, revision: int, team_ids: Collection[str], until: datetime | None = None
-) -> list[Attempt]:
-    """List what teams have had scored under a revision, oldest first; withdrawn and deleted submissions too.
+def attempt_counts(
+    db: Connection, benchmark_id: str, revision: int, until: datetime | None = None, *, taken_back: bool = False
+) -> dict[str, int]:
+    """Count what each team has had scored under a revision; withdrawn, deleted and held submissions too.
 
     Args:
         db: the transaction.
         benchmark_id: the slug.
         revision: number of the revision.
-        team_ids: of the teams.
         until: leaves out submissions that were scored later.
+        taken_back: counts for those teams alone that withdrew or deleted any.
     """
-    c = submissions.c
-    query = (
-        select(c.id, c.team_id, c.run_of, c.deleted_at, c.withdrawn_at, scores.c.rung)
-        .join(scores, _attempt_record(revision), isouter=True)
-        .where(_scored_attempt(benchmark_id, until), c.team_id.in_(list(team_ids)))
-        .order_by(c.id)
-    )
-    return [
-        Attempt(
-            row.id,
-            row.team_id,
-            row.run_of,
-            row.deleted_at is not None,
-            taken_back=row.withdrawn_at is not None or row.deleted_at is not None,
-            held=row.rung == HELD,
-        )
-        for row in db.execute(query)
-    ]
-
-
-def attempt_counts(
-    db: Connection, benchmark_id: str, revision: int, until: datetime | None = None, *, taken_back: bool = False
-) -> dict[str, int]:
-    """Count for each team what `attempts_of_teams` lists; with `taken_back`, for teams that took one back alone."""
     c = submissions.c
     query = (
         select(c.team_id, func.count().label("number"))

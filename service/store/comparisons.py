@@ -16,15 +16,6 @@ from service.store.runs import UNFINISHED
 from treescore.core.params import Json
 
 
-class Considered(TypedDict):
-    """What the team of a row picked it from, beside the row itself."""
-
-    others: list[str]
-    """Ids of its other scored submissions, withdrawn ones included."""
-    deleted: int
-    """How many more there were whose counts are gone."""
-
-
 class Question(TypedDict):
     """What a comparison is about, complete and in its canonical form."""
 
@@ -34,11 +25,10 @@ class Question(TypedDict):
     part: str | None
     submissions: list[str]
     settings: dict[str, Json]
-    """Without `seed` where the service's secret seeds are used."""
     runs: NotRequired[dict[str, list[str]]]
     """The training runs of a system, by the submission that stands for it; only for systems of several."""
-    considered: NotRequired[dict[str, Considered]]
-    """Only where p allows for picking, of rows that can be ahead of another; teams must not see that of others."""
+    considered: NotRequired[dict[str, int]]
+    """How many scored submissions of its team each row was picked from; only where p allows for picking."""
     parts: NotRequired[list[str]]
     """Of the track that `part` names; left out for other parts. A track may have other parts later."""
     share: NotRequired[str]
@@ -200,10 +190,7 @@ def erase(db: Connection, comparison_ids: Sequence[str], now: datetime) -> None:
 
 
 def naming(db: Connection, benchmark_id: str, submission_id: str) -> Sequence[str]:
-    """List the comparisons of a benchmark that compare a submission, by itself or as a training run.
-
-    Those whose p allows for it alone are not among them: its team could end the comparisons of others by deleting it.
-    """
+    """List the comparisons of a benchmark that compare a submission, by itself or as a training run."""
     c = tables.comparisons.c
     query = select(c.id, c.question).where(
         c.benchmark_id == benchmark_id,

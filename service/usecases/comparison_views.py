@@ -71,30 +71,24 @@ def chosen_settings(caller: Caller, benchmark: Benchmark, request: ComparisonReq
 
     Raises:
         Unprocessable: a value is malformed.
-        Forbidden: a team asks with other settings, or names a seed.
+        Forbidden: a team asks with other settings.
     """
     given = request.settings
     own = asdict(BOARD_SETTINGS) | {name: benchmark.leaderboard[name] for name in ("margin", "unit")}
-    base = {name: own[name] for name in ("shuffles", "resamples")}
+    own["level"] = BOARD_SETTINGS.own_level
     try:
-        settings = parse_settings({**base, **given})
+        settings = parse_settings(given)
     except ScoringError as error:
         raise unprocessable(error) from error
+    asked = asdict(settings) | {"level": settings.own_level}
+    other = [name for name in given if asked[name] != own[name]]
     if caller.organiser:
-        return settings if any(_differs(name, asdict(settings), own) for name in given) else None
-    for name in given:
-        if _differs(name, asdict(settings), own):
-            rule = (
-                "The seed is the service's secret until gold is shown."
-                if name == "seed"
-                else f"A comparison on this benchmark has `{name}` {'null' if own[name] is None else repr(own[name])}."
-            )
-            raise fixed_question(f"Only organisers choose `{name}`. {rule} Leave it out.")
+        return settings if other else None
+    for name in other:
+        shown = "null" if own[name] is None else repr(own[name])
+        rule = f"A comparison on this benchmark has `{name}` {shown}."
+        raise fixed_question(f"Only organisers choose `{name}`. {rule} Leave it out.")
     return None
-
-
-def _differs(name: str, settings: Mapping[str, Json], own: Mapping[str, Json]) -> bool:
-    return name == "seed" or settings[name] != own[name]
 
 
 class Reach:
@@ -461,8 +455,13 @@ def labelled(document: Mapping[str, Json], shown: Mapping[str, str]) -> dict[str
         "systems": [{**system, "name": shown[system["name"]]} for system in document["systems"]],
         "pairs": [_renamed(pair, shown) for pair in document["pairs"]],
         "untested": [{**each, "name": shown[each["name"]]} for each in document["untested"]],
-        "warnings": [_ID.sub(lambda found: shown.get(found[0], found[0]), words) for words in document["warnings"]],
+        **{name: [said_with(shown, words) for words in document[name]] for name in ("warnings", "notes")},
     }
+
+
+def said_with(shown: Mapping[str, str], words: str) -> str:
+    """Return a sentence with names instead of the ids of submissions."""
+    return _ID.sub(lambda found: shown.get(found[0], found[0]), words)
 
 
 def shown_names(labels: Mapping[str, Label], *, short: bool = False) -> dict[str, str]:

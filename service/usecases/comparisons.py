@@ -54,8 +54,8 @@ from service.usecases.submissions import views
 from treescore.core.arrays import FloatArray, IntArray
 from treescore.core.params import Json
 from treescore.errors import ScoringError
+from treescore.evaluation.across import Compared, across
 from treescore.significance import Settings
-from treescore.significance.families import Compared, across
 from treescore.significance.units import require_documents, require_parts
 
 
@@ -105,9 +105,7 @@ def _answer(context: Context, comparison: Comparison, state: str, answer: dict[s
 
 COMPARISON_KIND = "comparison"
 QUICK = 10
-QUICK_SHUFFLES = 100_000
-QUICK_OTHERS = 100
-"""Systems, shuffles and submissions that rows were picked from up to which a comparison is queued before re-scoring."""
+"""Systems up to which a comparison is queued before re-scoring."""
 MOST_WAITING = 50
 """Unanswered comparisons of one benchmark beyond which only organisers add more."""
 
@@ -266,9 +264,7 @@ def _meter(
 
 
 def _queue(question: Question) -> str:
-    others = sum(len(each["others"]) for each in question.get("considered", {}).values())
-    few = len(question["submissions"]) <= QUICK and others <= QUICK_OTHERS
-    return LIVE if few and question["settings"]["shuffles"] <= QUICK_SHUFFLES else BULK
+    return LIVE if len(question["submissions"]) <= QUICK else BULK
 
 
 def _stored_question(

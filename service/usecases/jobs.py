@@ -79,7 +79,7 @@ from treescore.evaluation.spec import Entry, parse_format, parse_items, parse_sp
 from treescore.evaluation.tree_marks import marks_of
 from treescore.render.forms import render_comparisons
 from treescore.significance import parse_settings
-from treescore.significance.training_runs import FEWEST_FOR_SPREAD, no_runs
+from treescore.significance.runs import FEWEST_FOR_SPREAD, no_runs
 from treescore.significance.units import require_parts
 
 KIND = "job"

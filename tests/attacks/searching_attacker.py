@@ -20,18 +20,19 @@ from tests.attacks.victim import SLUG, WORDS, Bits, Victim, submission
 from tests.contract.checking import CheckedClient
 from treescore.core.registry import make_metric
 from treescore.significance.bootstrap import resampled
-from treescore.significance.permutation import ShufflePlan, permutation
+from treescore.significance.contributions import Contributions
+from treescore.significance.law import asked_by, by_law
+from treescore.significance.settings import Settings
 from treescore.significance.units import Sample, sample_of
 
 Vector = NDArray[np.float64]
 SCORE = "attachment.las"
-PLAN = ShufflePlan(requested=100_000, seed=1, alpha=0.05, correction="holm", family=1)
 CERTAIN = 1e-3
 """The smallest probability that the attacker gives to a bit."""
 MOST_A_DAY = 50
 """Submissions after which the attacker stops where no quota does."""
 QUESTIONS: list[dict[str, Any]] = [
-    {"test": "bootstrap", "resamples": 1, "seed": 1},
+    {"test": "bootstrap", "interval": "percentile", "resamples": 1, "seed": 1},
     {"test": "permutation", "shuffles": 1, "seed": 1},
     {"test": "mcnemar"},
     {"test": "mcnemar", "unit": "token"},
@@ -136,7 +137,9 @@ def attack_rival(victim: Victim, client: CheckedClient, most: int) -> tuple[Vect
         _learn_overlap(known, own, document, pair)
     if _answer(client, pair, QUESTIONS[0]) is not None:
         for seed in range(1, most):
-            document = _answer(client, pair, {"test": "bootstrap", "resamples": 1, "seed": seed})
+            document = _answer(
+                client, pair, {"test": "bootstrap", "interval": "percentile", "resamples": 1, "seed": seed}
+            )
             if document is None:
                 break
             answers += 1
@@ -227,7 +230,8 @@ def _p(first_only: int, second_only: int) -> float | None:
         return None
     first = np.repeat([True, False, False], [first_only, second_only, 1])
     second = np.repeat([False, True, False], [first_only, second_only, 1])
-    return permutation(_sample([first, second]), [(0, 1)], "two-sided", PLAN)[0].p
+    asked = asked_by(Settings(test="permutation"), "sentence")
+    return by_law(Contributions(_sample([first, second])), [(0, 1)], asked)[0].p
 
 
 def _learn_resample(known: Equations, seed: int, document: Mapping[str, Any], victim: Victim) -> None:

@@ -44,7 +44,7 @@ def test_another_data_set_adds_to_the_same_ones():
 def test_every_table_gives_a_figure_in_each_of_its_columns(key):
     table = simulate.TABLES[key]
     seen = set()
-    for row in range(len(table.rows)):
+    for row in {0, len(table.rows) - 1}:
         seen |= set(simulate.counted(simulate.Block(key, row, 1, 0, 1)))
     assert seen == set(table.columns)
 
@@ -84,7 +84,7 @@ def test_shuffles_that_tie_do_not_count_for_the_tools_that_leave_them_out():
     assert strictly_beyond(d, np.random.default_rng(1)) == 1 / 1000
 
 
-def test_a_sample_without_failures_is_called_not_worse_by_every_test():
+def test_a_sample_without_failures_is_called_not_worse():
     counts = np.full((50, 2), [9, 10])
-    events = not_worse(counts, counts, 0.01, np.random.default_rng(1))
+    events = not_worse(counts, counts, 0.01)
     assert all(events.values())

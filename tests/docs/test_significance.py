@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from dataclasses import replace
 
 import numpy as np
 from nulls import tables
@@ -23,26 +24,27 @@ def test_every_cited_function_exists():
         assert f"def {name}(" in (ROOT / path).read_text(encoding="utf-8"), f"{path}: {name}"
 
 
-def test_assumed_says_what_the_page_says_for_each_question():
-    parts = np.repeat(np.arange(8), 3)
-    blocks = [f"document {part}" for part in parts]
-    two = systems(np.random.default_rng(1), 2, 24)
-    trained = [Candidate(each.name, each.runs * 2) for each in two]
+def test_the_notes_say_what_the_page_says_for_each_question():
+    parts, apart = np.arange(60) % 8, [f"document {sentence}" for sentence in range(60)]
+    seven = [f"document {sentence % 7}" for sentence in range(60)]
+    two = systems(np.random.default_rng(1), 2, 60)
     asked = (
-        (two, {"blocks": blocks}),
-        (two, {"blocks": blocks, "unit": "sentence"}),
+        (two, {"blocks": apart}),
+        (two, {"blocks": seven}),
+        (two, {"blocks": seven, "unit": "sentence"}),
         (two, {}),
-        (trained, {}),
+        (two, {"blocks": ["document"] * 60}),
+        (two, {}),
+        ([Candidate(each.name, each.runs * 2) for each in two], {"blocks": apart}),
         (two, {"parts": parts}),
         (two, {"parts": parts, "unit": "part"}),
         (two, {"test": "mcnemar"}),
+        ([replace(each, submissions=20) for each in two], {}),
     )
-    said = " ".join(outcome(candidates, LAS, **settings)["assumed"] for candidates, settings in asked)
-    said += (ROOT / "treescore" / "significance" / "notes.py").read_text(encoding="utf-8")
-    questions = PAGE.partition("| `assumed` then says |")[2].partition("\n\n")[0]
+    questions = PAGE.partition("| the note that is then printed |")[2].partition("\n\n")[0]
     sentences = [line.rstrip(" |").rpartition(" | ")[2] for line in questions.splitlines()[2:]]
-    assert len(sentences) == 10
-    assert [sentence for sentence in sentences if sentence not in said and "`selection`" not in sentence] == []
+    for (candidates, settings), sentence in zip(asked, sentences, strict=True):
+        assert sentence.replace("not LAS", "not las") in outcome(candidates, LAS, **settings)["notes"]
 
 
 def test_every_section_of_formulas_cites_the_function_that_computes_them():

@@ -99,7 +99,7 @@ def test_the_comparison_behind_a_board_is_repeated_from_downloads(served: Servic
         answer = organiser.get(f"/v1/comparisons/{name}")
         question = answer.json()["question"]
         for row in question["systems"]:
-            for submission in (row["name"], *(row["considered"] or ())):
+            for submission in (row["name"], *row["runs"]):
                 (tmp_path / "OUTPUTS" / submission).mkdir(parents=True)
                 for part in set(gold) - set(question["missing"].get(submission, ())):
                     text = organiser.get(f"/v1/submissions/{submission}/output", params={"part": part})

@@ -489,23 +489,19 @@ def test_figures_of_a_comparison_have_the_unit_that_is_asked(scored: Result) -> 
     compared = compare(scored, resamples=50, margin=0.01)
     [pair] = compared.comparisons[0]["pairs"]
     percent, fraction = compared.to_text(), compared.to_text("fraction")
-    assert f"difference +{100 * abs(pair['difference']):.2f} [" in percent
-    assert f"difference +{abs(pair['difference']):.4f} [" in fraction
-    assert "by more than 1:" in percent
-    assert "by more than 0.01:" in fraction
+    assert f"Difference +{100 * abs(pair['difference']):.2f} [" in percent
+    assert f"Difference +{abs(pair['difference']):.4f} [" in fraction
+    assert "by more than 1 point: " in percent
     assert compared.to_csv() == compared.render("csv", "fraction")
     links = score("0-0 1-1\n" * 3, {"A": "0-0\n" * 3, "B": "1-1\n" * 3}, "alignment", format="pharaoh")
     assert "33.33" in str(compare(links, resamples=50))
 
 
-def test_two_systems_are_one_pair_and_notes_are_said_where_they_hold(scored: Result) -> None:
-    shown = compare(scored, resamples=50).to_text()
-    assert "; 1 pair, " in shown
-    assert "identical outputs" not in shown
-    assert "0/0" not in shown
-    same = compare(GOLD, {"A": SYSTEMS / "rules.conllu", "B": SYSTEMS / "rules.conllu"}, "ud", resamples=50)
-    assert "p of identical outputs is 1" in same.to_text()
-    assert "p of identical outputs is 1" in same.comparisons[0]["notes"]
+def test_of_identical_outputs_nothing_else_is_said() -> None:
+    same = compare(GOLD, {"A": SYSTEMS / "rules.conllu", "B": SYSTEMS / "rules.conllu"}, "ud")
+    assert same.comparisons[0]["pairs"][0]["p"] == 1.0
+    assert [note.partition(" ")[0] for note in same.comparisons[0]["notes"]] == ["Tested", "Each"]
+    assert all(note in same.to_text() for note in same.comparisons[0]["notes"])
 
 
 def test_several_scores_are_one_family_in_every_view(scored: Result) -> None:

@@ -363,7 +363,7 @@ def matches(name: str, pattern: str) -> list[str]:
     return paths
 
 
-SETTINGS_EXAMPLE = '{"unit": "block", "seed": 7}'
+SETTINGS_EXAMPLE = '{"unit": "block", "level": 0.9}'
 
 
 class AskedSettings(TypedDict):
@@ -396,19 +396,21 @@ class Setting(NamedTuple):
 
 SETTINGS: Mapping[str, Setting] = {
     "test": Setting(
-        "--test", OneOf(["auto", "permutation", "bootstrap", "mcnemar", "compare_pl"]),
-        "The test; auto is the paired permutation test.",
+        "--test", OneOf(["auto", "permutation", "t", "bootstrap", "mcnemar", "compare_pl"]),
+        "The test; auto is the paired permutation test from 16 units on, Student's t below.",
     ),
     "unit": Setting(
         "--test-unit", OneOf(["auto", "sentence", "block", "token"]),
-        "What is swapped and redrawn as a whole; a block is a document. auto: documents where there are some.",
+        "What is tested over as a whole; a block is a document. auto: documents where there are some.",
     ),
     "correction": Setting(
         "--correction", OneOf(["holm", "hochberg", "bh", "by", "bonferroni", "none"]),
         "Correction of p over all pairs; holm unless given.",
     ),
     "alpha": Setting("--alpha", Number(1e-12, 0.5, 0.01), "Level of significance; 0.05 unless given.", "X"),
-    "seed": Setting("--seed", WholeNumber(0, 7), "Seed of shuffles and resamples; 1 unless given.", "N"),
+    "seed": Setting(
+        "--seed", WholeNumber(0, 7), "Seed of shuffles and resamples, where these are asked for; 1 unless given.", "N"
+    ),
 }  # fmt: skip
 """Setting -> its option. `treescore.significance.settings` has their meanings and defaults."""
 

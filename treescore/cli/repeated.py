@@ -21,22 +21,21 @@ from treescore.evaluation.evaluate import Evaluation
 from treescore.evaluation.report import documents_of
 from treescore.evaluation.spec import Spec, parse_items
 from treescore.shapes import check_request
-from treescore.significance import Candidate, Seeds, Settings
+from treescore.significance import Candidate, Settings
 
 _ANSWER: Mapping[str, Json] = {
     "type": "object",
-    "required": ["score", "part", "split", "settings", "gold_digest", "untested", "question"],
+    "required": ["score", "part", "selection", "settings", "gold_digest", "untested", "question"],
     "properties": {
         "score": {"type": "string"},
         "part": {"type": ["string", "null"]},
-        "split": {"type": ["string", "null"]},
+        "selection": {"type": "string"},
         "settings": {"type": "object", "propertyNames": {"enum": [each.name for each in fields(Settings)]}},
-        "seed_root": {"type": "string", "pattern": "^([0-9a-f]{2})+$"},
         "gold_digest": {"type": ["string", "null"]},
         "untested": {"type": "array", "items": {"type": "object", "required": ["name", "reason"]}},
         "question": {
             "type": "object",
-            "required": ["format", "transforms", "metric", "charged", "picked", "parts", "systems", "missing"],
+            "required": ["format", "transforms", "metric", "charged", "parts", "systems", "missing"],
             "properties": {
                 "parts": {
                     "type": "array",
@@ -54,12 +53,11 @@ _ANSWER: Mapping[str, Json] = {
                     "type": "array",
                     "items": {
                         "type": "object",
-                        "required": ["name", "runs", "considered", "unknown"],
+                        "required": ["name", "runs", "submissions"],
                         "properties": {
                             "name": {"type": "string"},
                             "runs": {"type": "array", "items": {"type": "string"}},
-                            "considered": {"type": ["array", "null"], "items": {"type": "string"}},
-                            "unknown": {"type": "integer"},
+                            "submissions": {"type": "integer", "minimum": 1},
                         },
                     },
                 },
@@ -130,11 +128,10 @@ def _answer(shown: Mapping[str, Json], subject: benchmark.Subject, scored: _Scor
             charged.answered[row["name"]] = [
                 np.concatenate(scored.answered[run]) for run in (row["name"], *row["runs"])
             ]
-    seeds = Seeds(bytes.fromhex(shown["seed_root"])) if "seed_root" in shown else None
     compared = {row["name"] for row in question["systems"]}
     untested = [each for each in shown["untested"] if each["name"] not in compared]
     documents = benchmark.joined_documents(scored.documents)
-    return subject.answer(candidates, documents, seeds, untested, question, charged=charged)
+    return subject.answer(candidates, documents, untested, question, charged=charged)
 
 
 def _scored_submissions(

@@ -644,6 +644,21 @@ def load_all() -> None:
         known.load_all()
 
 
+def score_head(address: str, metric: str = "") -> str:
+    """Return what a metric's own tables call a score, `LAS` for `ud.las_f1`; else its address.
+
+    Args:
+        address: of the score.
+        metric: its name, where the address begins with a key of the request.
+    """
+    key, _, name = address.partition(".")
+    known = METRICS.get(metric or key)
+    head = None if known is None else {**known.headline, **known.headline_below_best}.get(name)
+    if head is None:
+        return address
+    return head if metric in ("", key) else f"{head} of {key}"
+
+
 def make_format(name: str, options: Mapping[str, Json]) -> Format:
     """Make a format with its options. Raises InputError with pointers below the options."""
     return _make("format", FORMATS, name, options)

@@ -1,8 +1,7 @@
-"""Words for people: numbers of things, names on one line, the known name that was meant, figures, fixed notes.
+"""Words for people: numbers of things, names on one line, the known name that was meant, figures.
 
 Scores are written in percent with two decimals, as the field prints them, or as fractions. Of a name on one line no
-character moves the cursor, hides or turns others. The notes are those that every comparison document holds, and that a
-view shows only where they say something of its pairs.
+character moves the cursor, hides or turns others.
 """
 
 from __future__ import annotations
@@ -19,6 +18,11 @@ from unicodedata import name, normalize
 def counted(number: int, word: str, plural: str = "") -> str:
     """Return a number with its noun: `1 pair`, `2 pairs`; `plural` where it is not the noun with an s."""
     return f"{number} {word if number == 1 else plural or word + 's'}"
+
+
+def unit_word(unit: str) -> str:
+    """Return the unit of a test in one word: gold's blocks are documents."""
+    return "document" if unit == "block" else unit
 
 
 MAX_NAME = 200
@@ -93,24 +97,40 @@ P_FLOOR = 1e-4
 """The smallest p that is written as a number."""
 
 
-def p_words(p: float | None, decimals: int | None = None) -> str:
-    """Return a p-value with two digits that count: `.83`, `.024`, `.0021`, `< .0001`.
-
-    Args:
-        p: the value; None makes an empty text.
-        decimals: write as many instead, `0.0240`.
-    """
+def p_words(p: float | None) -> str:
+    """Return a p-value with two digits that count: `.83`, `.024`, `.0021`, `< .0001`; nothing where there is none."""
     if p is None:
         return ""
     if p <= P_FLOOR:
         return "< .0001"
-    if decimals is not None:
-        return f"{p:.{decimals}f}"
     if p >= 0.995:
         return "1.00"
     p = float(f"{p:.1e}")
     decimals = 2 if p >= 0.1 else 1 - math.floor(math.log10(p))
     return f"{p:.{min(decimals, 4)}f}".removeprefix("0")
+
+
+def p_figure(p: float | None) -> str:
+    """Return a p-value as plain text has it: `0.024`, `< .0001`; a dash where there is none."""
+    words = p_words(p)
+    return f"0{words}" if words.startswith(".") else words or UNDEFINED
+
+
+def p_equals(p: float) -> str:
+    """Return `p = 0.024`, `p < .0001`."""
+    words = p_figure(p)
+    return f"p {words}" if words.startswith("<") else f"p = {words}"
+
+
+_CORRECTIONS = {
+    "holm": "Holm", "hochberg": "Hochberg", "bh": "Benjamini-Hochberg", "by": "Benjamini-Yekutieli",
+    "bonferroni": "Bonferroni", "none": "uncorrected",
+}  # fmt: skip
+
+
+def correction_name(correction: str) -> str:
+    """Return what a correction for the number of pairs is called."""
+    return _CORRECTIONS.get(correction, correction)
 
 
 _LONGEST_SPELLING = 4
@@ -152,6 +172,11 @@ UNITS: tuple[Unit, ...] = (PERCENT, FRACTION)
 UNDEFINED = "-"
 
 
+def ends(low: float | None, high: float | None) -> tuple[float, float]:
+    """Return the ends of an interval, infinite where there is none."""
+    return -math.inf if low is None else low, math.inf if high is None else high
+
+
 @dataclass(frozen=True, slots=True)
 class Figures:
     """Writes the figures of one score.
@@ -159,7 +184,7 @@ class Figures:
     Attributes:
         factor: by which they are multiplied.
         decimals: that are shown.
-        rounded: whether bounds of intervals have BOUND_DIGITS, and p two, so that no further ones are shown.
+        rounded: whether bounds of intervals have BOUND_DIGITS, so that no further ones are shown.
     """
 
     factor: float = 1.0
@@ -189,15 +214,11 @@ class Figures:
         return replace(self, decimals=min(self.decimals, max(0, BOUND_DIGITS - 1 - exponent)))
 
     def interval(self, low: float | None, high: float | None) -> str:
-        """Return an interval in brackets; a dash where a bound is missing."""
-        if low is None or high is None or not (math.isfinite(low) and math.isfinite(high)):
+        """Return an interval in brackets, `[-0.3, inf]` where it has one end; a dash where it has none."""
+        if low is None and high is None:
             return UNDEFINED
+        low, high = ends(low, high)
         return f"[{self.of_bound(low).value(low)}, {self.of_bound(high).value(high)}]"
-
-    def p(self, p: float | None) -> str:
-        """Return a p-value, with four decimals unless it is rounded; a dash where there is none."""
-        words = p_words(p) if self.rounded else p_words(p, 4)
-        return f"0{words}" if words.startswith(".") else words or UNDEFINED
 
 
 IN_FRACTIONS = Figures()
@@ -215,7 +236,3 @@ def figures_of(unit: Unit, *, share: bool) -> Figures:
     if unit == FRACTION:
         return IN_FRACTIONS
     return _IN_PERCENT if share else _PLAIN
-
-
-IDENTICAL_OUTPUTS = "p of identical outputs is 1"
-UNDEFINED_SCORES = "undefined scores (0/0) are excluded and listed"

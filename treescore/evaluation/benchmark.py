@@ -15,16 +15,13 @@ from treescore.core.registry import TokenBits
 from treescore.core.scores import Score
 from treescore.evaluation.report import charge_errors, find_score, left_out, margin_warnings
 from treescore.evaluation.spec import Entry, FormatChoice, Spec, parse_spec
-from treescore.significance import Candidate, PooledParts, Seeds, Settings, compare
+from treescore.significance import Candidate, PooledParts, Settings, compare
+from treescore.significance.notes import notes
 
 MACRO, POOLED = "macro", "pooled"
 """The names that stand for all parts: the mean of their scores, and all of them as one text."""
 COMMAND = "treescore repeat COMPARISON.json GOLD OUTPUTS"
 """The shell command that makes a comparison again from its own JSON and the texts."""
-PRIVATE = "private"
-"""The share of a split test set by which no row is picked."""
-UNSELECTED = "Rows are taken as they are: p does not allow for picking among the submissions of a team."
-OF_PRIVATE_SHARE = "The figures are over the private share, by which no row is picked: p needs no allowance for that."
 
 ReadCounts = Callable[[str, frozenset[int]], Counts | None]
 """The counts of a submission over all parts, zeros for the given ones if these are gone; None where any other is."""
@@ -50,22 +47,18 @@ class RowDocument(TypedDict):
     name: str
     runs: list[str]
     """The other training runs of its system."""
-    considered: list[str] | None
-    """What its team picked it from, beside itself; null where p does not allow for picking."""
-    unknown: int
-    """How many more there were, whose counts are gone."""
+    submissions: int
+    """How many scored ones of its team it was picked from; 1 where p does not allow for picking."""
 
 
 class QuestionDocument(TypedDict):
-    """What a comparison of submissions depends on, beside its score, part, settings and seeds."""
+    """What a comparison of submissions depends on, beside its score, part and settings."""
 
     format: Json
     transforms: list[Json]
     metric: dict[str, Json]
     charged: bool
     """Whether a part without a scored output costs its full weight."""
-    picked: bool
-    """Whether p allows for picking wherever a team had something to pick from."""
     parts: list[PartDocument]
     systems: list[RowDocument]
     missing: dict[str, list[str] | None]
@@ -102,8 +95,8 @@ class Subject:
         part: the name of a part or of a track, MACRO or POOLED; None where the benchmark has one part.
         parts: names and compared sentences of the parts that the statistic is computed from.
         gold_digest: names their gold texts.
-        picked: whether p allows for picking.
-        share: of a split test set; None where all sentences are compared.
+        selection: how p allows for the picking among a team's submissions: `adjusted`; `none`; or `private`, over the
+            private share of a split test set, by which no row is picked.
     """
 
     address: str
@@ -113,8 +106,7 @@ class Subject:
     part: str | None
     parts: Sequence[tuple[str, int]]
     gold_digest: str
-    picked: bool
-    share: str | None
+    selection: str
 
     @property
     def charging(self) -> Subject:
@@ -146,10 +138,8 @@ class Subject:
         self,
         candidates: Sequence[Candidate],
         documents: Sequence[str | None] | None,
-        seeds: Seeds | None,
         untested: Sequence[Mapping[str, str]],
         question: QuestionDocument,
-        earlier: Sequence[Mapping[str, Json]] = (),
         charged: Charged | None = None,
     ) -> dict[str, Json]:
         """Compare candidates and return the answer that the service stores.
@@ -157,30 +147,24 @@ class Subject:
         Args:
             candidates: the systems, in the order in which they are compared.
             documents: of each sentence; None where gold marks none.
-            seeds: of each pair; None where the settings have one seed for all.
             untested: further submissions, with the reason why they are not compared.
             question: is part of the answer.
-            earlier: answers about other submissions; what they have of the same pairs is not computed again.
             charged: the same candidates with errors charged, where the entry leaves them out.
 
         Raises:
             InputError: the data lack the unit of the question.
         """
-        document = _compared(self, candidates, documents, seeds, earlier)
-        if seeds is not None:
-            document |= {"seed_commitment": seeds.commitment, "seed_root": seeds.root.hex()}
+        document = _compared(self, candidates, documents)
         document["untested"] += untested
         document["warnings"] += margin_warnings(self.address, self.score, self.settings.margin)
         left = {} if charged is None else left_out(charged.answered)
         if charged is not None and left:
-            with_errors = _compared(self.charging, charged.candidates, documents, seeds)
+            with_errors = _compared(self.charging, charged.candidates, documents)
             charge_errors(document, with_errors, left, percent=self.score.is_share)
-        if not self.picked:
-            picking = OF_PRIVATE_SHARE if self.share == PRIVATE else UNSELECTED
-            document["assumed"] = f"{document['assumed']} {picking}"
         if self.is_mean:
             document["part_names"] = [name for name, _ in self.parts]
-        document["question"] = question
+        document |= {"selection": self.selection, "question": question}
+        document["notes"] = notes(document)
         return document
 
     def strata(self, candidates: Sequence[Candidate]) -> IntArray | PooledParts | None:
@@ -194,16 +178,11 @@ class Subject:
 
 
 def _compared(
-    subject: Subject,
-    candidates: Sequence[Candidate],
-    documents: Sequence[str | None] | None,
-    seeds: Seeds | None,
-    earlier: Sequence[Mapping[str, Json]] = (),
+    subject: Subject, candidates: Sequence[Candidate], documents: Sequence[str | None] | None
 ) -> dict[str, Json]:
     return compare(
         subject.address, subject.score, subject.columns.names, candidates, subject.settings, blocks=documents,
         parts=subject.strata(candidates), gold_digest=subject.gold_digest,
-        seed_of=None if seeds is None else seeds.of, earlier=earlier,
     )  # fmt: skip
 
 
@@ -219,24 +198,16 @@ def candidate_of(
         tokens: right or wrong of each token, where these are the units.
 
     Returns:
-        The candidate, and the row with those of its submissions only whose counts are known.
+        The candidate, and the row with those of its runs only whose counts are known.
     """
     missing = missing_parts([row], lacking).get(row["name"], frozenset())
     own = read(row["name"], missing)
     if own is None:
         return None
-    runs = _known(row["runs"], read, lacking)
-    others = _known(row["considered"] or (), read, {})
-    unknown = row["unknown"] + len(row["considered"] or ()) - len(others)
-    considered = None if row["considered"] is None else list(others)
-    known = RowDocument(name=row["name"], runs=list(runs), considered=considered, unknown=unknown)
-    of_team = () if considered is None else (own, *others.values())
-    return Candidate(row["name"], (own, *runs.values()), tokens, missing, of_team, unknown), known
-
-
-def _known(names: Sequence[str], read: ReadCounts, lacking: Mapping[str, frozenset[int]]) -> dict[str, Counts]:
-    found = ((name, read(name, lacking.get(name, frozenset()))) for name in names)
-    return {name: counts for name, counts in found if counts is not None}
+    known = ((run, read(run, lacking.get(run, frozenset()))) for run in row["runs"])
+    runs = {run: counts for run, counts in known if counts is not None}
+    candidate = Candidate(row["name"], (own, *runs.values()), tokens, missing, submissions=row["submissions"])
+    return candidate, {**row, "runs": list(runs)}
 
 
 def missing_parts(rows: Iterable[RowDocument], lacking: Mapping[str, frozenset[int]]) -> dict[str, frozenset[int]]:
@@ -297,7 +268,6 @@ def question_document(
     missing: Mapping[str, list[str] | None],
     *,
     charged: bool,
-    picked: bool,
 ) -> QuestionDocument:
     """Return the question of an answer. What is missing is kept for the rows' own submissions only."""
     used = submissions_of(rows)
@@ -306,7 +276,6 @@ def question_document(
         "transforms": [step.document() for step in entry.steps],
         "metric": {"name": entry.name, "key": entry.key, "params": dict(entry.params)},
         "charged": charged,
-        "picked": picked,
         "parts": list(parts),
         "systems": list(rows),
         "missing": {name: of_it for name, of_it in missing.items() if name in used},
@@ -315,34 +284,8 @@ def question_document(
 
 def submissions_of(rows: Sequence[RowDocument]) -> list[str]:
     """Return all submissions whose counts rows depend on, each once."""
-    named = (name for row in rows for name in (row["name"], *row["runs"], *(row["considered"] or ())))
+    named = (name for row in rows for name in (row["name"], *row["runs"]))
     return list(dict.fromkeys(named))
-
-
-def still_answered(earlier: Mapping[str, Json], rows: Sequence[RowDocument]) -> dict[str, Json]:
-    """Return what an earlier answer has of rows that have the same runs.
-
-    A pair keeps its interval, and its p where the row ahead was picked from the same since: p does not depend on what
-    the other one was picked from.
-    """
-    before = {row["name"]: row for row in earlier["question"]["systems"]}
-    now = {row["name"]: row for row in rows if before.get(row["name"], {}).get("runs") == row["runs"]}
-    systems = [system for system in earlier["systems"] if system["name"] in now]
-    pairs = [pair for pair in earlier["pairs"] if {pair["a"], pair["b"]} <= now.keys()]
-
-    def with_same_p(pair: Mapping[str, Json]) -> Mapping[str, Json]:
-        ahead = _ahead(pair, higher_is_better=earlier["higher_is_better"])
-        same = all(before[ahead][member] == now[ahead][member] for member in ("considered", "unknown"))
-        return pair if same else {**pair, "p_kind": None}
-
-    return {**earlier, "systems": systems, "pairs": [with_same_p(pair) for pair in pairs]}
-
-
-def _ahead(pair: Mapping[str, Json], *, higher_is_better: bool) -> str:
-    """Return the better one of a tested pair by what was tested, the first where both are equal."""
-    difference = pair["difference"] if pair.get("difference_tested") is None else pair["difference_tested"]
-    behind = difference is not None and (difference < 0 if higher_is_better else difference > 0)
-    return str(pair["b"] if behind else pair["a"])
 
 
 def subject_of(document: Mapping[str, Json]) -> tuple[Spec, Subject]:
@@ -364,6 +307,5 @@ def subject_of(document: Mapping[str, Json]) -> tuple[Spec, Subject]:
         part=document["part"],
         parts=[(part["name"], part["sentences"]) for part in question["parts"]],
         gold_digest=document["gold_digest"],
-        picked=question["picked"],
-        share=document["split"],
+        selection=document["selection"],
     )

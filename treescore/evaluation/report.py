@@ -330,6 +330,7 @@ def compare_outcomes(
         InputError: the settings are wrong, or do not fit the texts.
     """
     from treescore.significance import Candidate, compare, parse_settings  # noqa: PLC0415 - what scores alone can spare
+    from treescore.significance.notes import notes  # noqa: PLC0415
 
     with placed("/significance"):
         settings = parse_settings(significance)
@@ -372,6 +373,7 @@ def compare_outcomes(
                 for system, treebank in zip(systems, treebanks, strict=True)
             ])  # fmt: skip
             charge_errors(compared, charged, left, percent=score.is_share)
+            compared["notes"] = notes(compared)
         compared["signature"] = {**compared["signature"], **asked_document(entry, evaluation.spec.format, formats)}
         compared["command"] = comparison_command(
             entry,
@@ -482,7 +484,7 @@ def compared_members(comparisons: Sequence[Mapping[str, Json]]) -> dict[str, Jso
     """Return the comparisons as members of results: of several scores also `across`, all of them as one family."""
     if len(comparisons) < 2:
         return {"comparisons": comparisons}
-    from treescore.significance.families import Compared, across  # noqa: PLC0415 - what scores alone can spare
+    from treescore.evaluation.across import Compared, across  # noqa: PLC0415 - what scores alone can spare
 
     first = comparisons[0]
     compared = [Compared(document) for document in comparisons]

@@ -14,8 +14,17 @@ from collections.abc import Container, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from treescore.core.wording import one_line, p_words
-from treescore.render.crosstable import Cell, CrossTable, assumed, cross_table, detectable, headline, notes, unit_word
+from treescore.core.wording import correction_name, one_line, p_words, unit_word
+from treescore.render.crosstable import (
+    Cell,
+    CrossTable,
+    bounds,
+    cross_table,
+    headline,
+    interval_head,
+    level_head,
+    notes,
+)
 from treescore.render.dot_table import DotColumn, DotRow, DotTable, Mark, Scale, dot_table, scale_of
 from treescore.render.drawing import (
     BOLD,
@@ -69,14 +78,9 @@ def _draw(drawing: Drawing, drawn: PairMap, room: float, top: float) -> float:
     said = [*map(text_warning, table.document["warnings"]), headline(table)]
     y = heading(drawing, f"Differences in {table.document['score']}", said, room, top)
     y = draw_pair_map(drawing, drawn, y + 24, room)
-    for words in said_below(table):
+    for words in notes(table.document):
         y = paragraph(drawing, y + 4, words, room)
     return y
-
-
-def said_below(table: CrossTable) -> list[str]:
-    """Return what is assumed, what could have been found and what was not tested."""
-    return [*assumed(table.document), *detectable(table), *notes(table.document)]
 
 
 def comparison_described(tables: Sequence[CrossTable]) -> tuple[str, str]:
@@ -89,21 +93,16 @@ def comparison_described(tables: Sequence[CrossTable]) -> tuple[str, str]:
             for system in table.systems
         )
         sentences.append(f"{headline(table)}. Ranking: {ranking}.")
-        sentences += [*map(text_warning, table.document["warnings"]), decisions(table), *said_below(table)]
+        sentences += [*map(text_warning, table.document["warnings"]), decisions(table), *notes(table.document)]
     return f"Significance of differences: {scores}", " ".join(sentences) or "No comparison."
 
 
 def decisions(table: CrossTable) -> str:
     """Return which differences are significant, the first of many by name."""
     decided = [pair for pair, cell in sorted(table.cells.items()) if cell.significant]
+    more = f"; and {len(decided) - _LISTED} more" if len(decided) > _LISTED else ""
     listed = "; ".join(_difference(table, pair) for pair in decided[:_LISTED])
-    more = len(decided) - _LISTED
-    return (
-        f"{len(decided)} of {len(table.cells)} differences are significant"
-        + (f": {listed}" if listed else "")
-        + (f"; and {more} more" if more > 0 else "")
-        + "."
-    )
+    return f"Significant: {listed or 'none'}{more}."
 
 
 def _difference(table: CrossTable, pair: tuple[int, int]) -> str:
@@ -186,6 +185,7 @@ class Opponent:
         significant: the decision.
         better: whether the compared system is better; None where neither is.
         units: won, tied and lost; None where they are not known.
+        p_parts: for parts like these; None where there is none.
     """
 
     name: str
@@ -197,6 +197,7 @@ class Opponent:
     significant: bool = False
     better: bool | None = None
     units: tuple[int, int, int] | None = None
+    p_parts: float | None = None
 
     def mark(self, factor: float) -> Mark:
         """Return what is drawn of it, in the unit of the axis."""
@@ -237,7 +238,7 @@ def _seen(
     difference, low, high = cell.difference, cell.low, cell.high
     if not first:
         difference, low, high = -difference, *(None if each is None else -each for each in (high, low))
-    return Opponent(name, score, difference, low, high, cell.p, cell.significant, better, units)
+    return Opponent(name, score, difference, low, high, cell.p, cell.significant, better, units, cell.p_parts)
 
 
 def _units(pairs: Sequence[Mapping[str, Any]], system: str) -> dict[str, tuple[int, int, int]]:
@@ -290,24 +291,23 @@ def against_svg(document: Mapping[str, Any], system: str, shares: Container[str]
     every = opponents(table, system)
     name = one_line(system)
     title = f"{name} against every system: {document['score']}"
-    described = " ".join([verdict(every), *_opponent_sentences(every, table), *said_below(table)])
+    described = " ".join([verdict(every), *_opponent_sentences(every, table), *notes(document)])
     drawn = DotTable(
         title=f"{name} against every system", above=[verdict(every), *map(text_warning, document["warnings"])],
         columns=_against_columns(table), lines=[_opponent_line(each, table) for each in every],
         scale=against_scale(every, table.figures.factor), dots_after=2, axis_words=_axis_words(document, name),
-        below=[_against_legend(table), headline(table), *said_below(table)],
+        below=[_against_legend(table), headline(table), *notes(document)],
     )  # fmt: skip
     return dot_table(Drawing("against", title, described), drawn)
 
 
 def _against_columns(table: CrossTable) -> Sequence[DotColumn]:
-    level = {each["ci"]["level"] for each in table.document["pairs"] if each.get("ci")}
-    interval = f"{100 * level.pop():g} % interval" if len(level) == 1 else "Interval"
-    correction = str(table.document["correction"])
+    interval, correction = interval_head(table.document), table.document["correction"]
     return (
         DotColumn("System"), DotColumn("Score", right=True), DotColumn("Difference", right=True, bold=True),
         DotColumn(interval, right=True, soft=True),
-        DotColumn("p" if correction == "none" else f"p ({correction.capitalize()})", right=True, soft=True),
+        DotColumn("p" if correction == "none" else f"p ({correction_name(correction)})", right=True, soft=True),
+        DotColumn("p (parts)", right=True, soft=True),
         DotColumn("Won", right=True), DotColumn("Tied", right=True), DotColumn("Lost", right=True),
     )  # fmt: skip
 
@@ -324,6 +324,7 @@ def _opponent_cells(each: Opponent, table: CrossTable) -> Sequence[str]:
         "" if each.difference is None else signed_words(each.difference, figures),
         interval_words(each.low, each.high, figures, signed=True),
         p_words(each.p),
+        p_words(each.p_parts),
         *(("", "", "") if each.units is None else map(str, each.units)),
     )
 
@@ -337,7 +338,7 @@ def _axis_words(document: Mapping[str, Any], name: str) -> str:
 def _against_legend(table: CrossTable) -> str:
     words = f"Filled: significant at {table.document['alpha']:g}; hollow: not. Whisker: interval of the difference."
     if any((pair.get("effect") or {}).get("units_won") is not None for pair in table.document["pairs"]):
-        words += f" Won, tied, lost: {unit_word(table.document)}s."
+        words += f" Won, tied, lost: {unit_word(table.document['units'])}s."
     return words
 
 
@@ -367,13 +368,13 @@ def intervals_svg(document: Mapping[str, Any], shares: Container[str] = ()) -> s
     """
     table = cross_table(document, shares)
     factor = table.figures.factor
-    shown = [each for system in table.systems for each in (system["score"], *_interval_bounds(system))]
+    shown = [each for system in table.systems for each in (system["score"], *bounds(system.get("ci")))]
     drawn = DotTable(
         title=f"Scores: {document['score']}", above=list(map(text_warning, document["warnings"])),
         columns=_interval_columns(table),
         lines=[_interval_line(table, row) for row in range(len(table.systems))],
         scale=scale_of((None if each is None else factor * each for each in shown), _INTERVALS_AXIS), dots_after=4,
-        below=[_INTERVALS_LEGEND, headline(table), *assumed(document), *notes(document)],
+        below=[_INTERVALS_LEGEND, headline(table), *notes(document)],
     )  # fmt: skip
     return dot_table(
         Drawing("intervals", f"Scores with intervals: {document['score']}", _intervals_described(table)), drawn
@@ -381,8 +382,7 @@ def intervals_svg(document: Mapping[str, Any], shares: Container[str] = ()) -> s
 
 
 def _interval_columns(table: CrossTable) -> Sequence[DotColumn]:
-    levels = {system["ci"]["level"] for system in table.systems if system.get("ci")}
-    interval = f"{100 * levels.pop():g} % interval" if len(levels) == 1 else "Interval"
+    interval = level_head(system.get("ci") for system in table.systems)
     return (
         DotColumn("#", right=True, soft=True), DotColumn("Could be", soft=True), DotColumn("System"),
         DotColumn("Score", right=True, bold=True), DotColumn(interval, right=True, soft=True),
@@ -391,18 +391,13 @@ def _interval_columns(table: CrossTable) -> Sequence[DotColumn]:
 
 def _interval_line(table: CrossTable, row: int) -> DotRow:
     system, factor = table.systems[row], table.figures.factor
-    low, high = _interval_bounds(system)
+    low, high = bounds(system.get("ci"))
     cells = (
         "" if system["rank"] is None else str(system["rank"]), ranks_words(system.get("rank_interval")),
         table.names[row], value_words(system["score"], table.figures), interval_words(low, high, table.figures),
     )  # fmt: skip
     value, low, high = (None if each is None else factor * each for each in (system["score"], low, high))
     return DotRow(cells, Mark(value, low, high), ruled=table.boundary_above(row))
-
-
-def _interval_bounds(system: Mapping[str, Any]) -> tuple[float | None, float | None]:
-    ci = system.get("ci") or {"low": None, "high": None}
-    return ci["low"], ci["high"]
 
 
 def _intervals_described(table: CrossTable) -> str:
@@ -438,12 +433,12 @@ def power_svg(document: Mapping[str, Any], shares: Container[str] = ()) -> str:
     table = cross_table(document, shares)
     pairs, which = _power_pairs(table)
     factor = table.figures.factor
-    shown = [factor * each for pair in pairs for each in (abs(pair["difference"]), pair["detectable"]["difference"])]
+    shown = [factor * each for pair in pairs for each in (abs(pair["difference"]), _found_from(pair))]
     drawn = DotTable(
         title=f"What could have been found: {document['score']}",
         above=[_explained(pairs), *which, *map(text_warning, document["warnings"])], columns=_POWER_COLUMNS,
         lines=[_power_line(table, pair) for pair in pairs], scale=scale_of(shown, _POWER_AXIS, zero=True), dots_after=2,
-        below=[_POWER_LEGEND.format(document["alpha"]), headline(table), *assumed(document), *notes(document)],
+        below=[_POWER_LEGEND.format(document["alpha"]), headline(table), *notes(document)],
     )  # fmt: skip
     listed = "; ".join(_power_sentence(table, pair) for pair in pairs)
     described = " ".join([f"{headline(table)}.", _explained(pairs), *which, *([f"{listed}."] if listed else [])])
@@ -465,6 +460,12 @@ def _power_pairs(table: CrossTable) -> tuple[list[Mapping[str, Any]], list[str]]
     return near, [f"Neighbours by rank only; the comparison has {len(known)} pairs."]
 
 
+def _found_from(pair: Mapping[str, Any]) -> float:
+    """Return the detectable difference; where the observed one was not significant, a true one must be no smaller."""
+    found = float(pair["detectable"]["difference"])
+    return found if pair["significant"] else max(abs(pair["difference"]), found)
+
+
 def _explained(pairs: Sequence[Mapping[str, Any]]) -> str:
     powers = sorted({pair["detectable"]["power"] for pair in pairs})
     if not powers:
@@ -480,17 +481,15 @@ def _better_and_other(pair: Mapping[str, Any]) -> tuple[str, str]:
 
 
 def _power_line(table: CrossTable, pair: Mapping[str, Any]) -> DotRow:
-    factor, detectable = table.figures.factor, pair["detectable"]["difference"]
-    size = abs(pair["difference"])
-    mark = Mark(factor * size, filled=bool(pair["significant"]), limit=factor * detectable)
+    factor, size = table.figures.factor, abs(pair["difference"])
+    mark = Mark(factor * size, filled=bool(pair["significant"]), limit=factor * _found_from(pair))
     return DotRow(
         (*_better_and_other(pair), *_power_figures(table, pair), p_words(pair["p_adjusted"])), mark, bold=mark.filled
     )
 
 
 def _power_figures(table: CrossTable, pair: Mapping[str, Any]) -> tuple[str, str]:
-    observed, detectable = abs(pair["difference"]), pair["detectable"]["difference"]
-    return value_words(observed, table.figures), value_words(detectable, table.figures)
+    return value_words(abs(pair["difference"]), table.figures), value_words(_found_from(pair), table.figures)
 
 
 def _power_sentence(table: CrossTable, pair: Mapping[str, Any]) -> str:

@@ -12,7 +12,6 @@ full as fits, broken where little passes to the next.
 
 from __future__ import annotations
 
-import math
 import re
 import unicodedata
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -22,7 +21,7 @@ from functools import lru_cache
 from typing import Literal, Protocol, TypeVar
 from xml.sax.saxutils import escape, quoteattr
 
-from treescore.core.wording import Figures, one_line
+from treescore.core.wording import Figures, ends, one_line
 
 # ruff: noqa: RUF001 - the letters that the font has
 
@@ -564,8 +563,9 @@ def signed_words(value: float, figures: Figures) -> str:
 
 def interval_words(low: float | None, high: float | None, figures: Figures, *, signed: bool = False) -> str:
     """Return the interval of a score (72.47–72.74), or of a difference (−0.27 to −0.09); empty where there is none."""
-    if low is None or high is None or not (math.isfinite(low) and math.isfinite(high)):
+    if low is None and high is None:
         return ""
+    low, high = ends(low, high)
     if signed or low < 0:
         write = signed_words if signed else value_words
         return f"{write(low, figures.of_bound(low))} to {write(high, figures.of_bound(high))}"

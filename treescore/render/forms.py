@@ -27,8 +27,11 @@ PAIR_COLUMNS = (
     "difference_tested",
     "ci_low",
     "ci_high",
-    "ci_simultaneous_low",
-    "ci_simultaneous_high",
+    "ci_adjusted_low",
+    "ci_adjusted_high",
+    "se",
+    "df",
+    "divisor",
     "better",
     "p",
     "p_kind",
@@ -54,21 +57,9 @@ PAIR_COLUMNS = (
     "a_not_worse",
     "p_b_not_worse",
     "b_not_worse",
-    "assumed",
+    "notes",
     "warnings",
 )
-
-EXACT_COLUMNS = (
-    "p_kind",
-    "p_error",
-    "shuffles",
-    "smallest_p",
-    "relative_error_reduction",
-    "units_won",
-    "units_tied",
-    "units_lost",
-)
-"""Columns that are left out where the comparisons are shown rounded, without `smallest_p`."""
 
 
 def csv_rows(documents: Sequence[Mapping[str, Any]]) -> bytes:
@@ -78,15 +69,15 @@ def csv_rows(documents: Sequence[Mapping[str, Any]]) -> bytes:
 
 
 def comparison_rows(documents: Sequence[Mapping[str, Any]]) -> tuple[list[str], list[dict[str, Any]]]:
-    """Return the columns that the documents have values for, and a row for each pair."""
-    rounded = bool(documents) and not any("smallest_p" in document for document in documents)
-    columns = [column for column in PAIR_COLUMNS if not (rounded and column in EXACT_COLUMNS)]
-    return columns, [_flat_pair(document, pair) for document in documents for pair in document["pairs"]]
+    """Return the columns, where figures are rounded those that are shown, and a row for each pair."""
+    rows = [_flat_pair(document, pair) for document in documents for pair in document["pairs"]]
+    rounded = bool(documents) and all(document.get("rounded") for document in documents)
+    return [column for column in PAIR_COLUMNS if not rounded or any(column in row for row in rows)], rows
 
 
 def _flat_pair(document: Mapping[str, Any], pair: Mapping[str, Any]) -> dict[str, Any]:
     """Return the values of a pair by column."""
-    ci, together = pair.get("ci") or {}, pair.get("ci_simultaneous") or {}
+    ci, adjusted = pair.get("ci") or {}, pair.get("ci_adjusted") or {}
     tested = pair.get("noninferiority") or {}
     a, b = (tested.get(pair[side]) or {} for side in ("a", "b"))
     return {
@@ -95,15 +86,15 @@ def _flat_pair(document: Mapping[str, Any], pair: Mapping[str, Any]) -> dict[str
         "score": document["score"],
         "ci_low": ci.get("low"),
         "ci_high": ci.get("high"),
-        "ci_simultaneous_low": together.get("low"),
-        "ci_simultaneous_high": together.get("high"),
+        "ci_adjusted_low": adjusted.get("low"),
+        "ci_adjusted_high": adjusted.get("high"),
         "detectable": (pair.get("detectable") or {}).get("difference"),
         "margin": tested.get("margin"),
         "p_a_not_worse": a.get("p_adjusted"),
         "a_not_worse": a.get("established"),
         "p_b_not_worse": b.get("p_adjusted"),
         "b_not_worse": b.get("established"),
-        "assumed": document.get("assumed"),
+        "notes": " ".join(document["notes"]),
         "warnings": " ".join(document["warnings"]),
     }
 

@@ -185,7 +185,7 @@ def comparison_tables(document: Mapping[str, Any], shares: Container[str] = ()) 
     if any(each is not None for each in cluster):
         columns.append(Column("cluster", numeric=True))
         rows = [[*row, str(each)] for row, each in zip(rows, cluster, strict=True)]
-    said = [*crosstable.sentences(table), *crosstable.notes(document), *crosstable.signature_lines(document)]
+    said = [*crosstable.notes(document), *crosstable.signature_lines(document)]
     warnings = document["warnings"]
     if len(table.systems) <= 2 or not table.cells:
         found = crosstable.dagger_line(table)

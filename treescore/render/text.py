@@ -9,8 +9,7 @@ from typing import Any
 from treescore.core.wording import Figures, one_line
 from treescore.render import crosstable
 
-TEXT_LEGEND = "adjusted p; < the row's system is better, ^ the column's; * significant."
-LEGEND_INTERVALS = "its interval; < the row's system is better, ^ the column's."
+TEXT_LEGEND = "< the row's system is better, ^ the column's; * significant."
 
 
 def text(document: Mapping[str, Any], shares: Container[str] = ()) -> str:
@@ -22,7 +21,7 @@ def text(document: Mapping[str, Any], shares: Container[str] = ()) -> str:
         lines += ["", crosstable.dagger_line(table)]
     elif table.cells:
         lines += ["", *_text_pairs(table)]
-    for said in (crosstable.sentences(table), crosstable.notes(document), crosstable.signature_lines(document)):
+    for said in (crosstable.notes(document), crosstable.signature_lines(document)):
         lines += ["", *said] if said else []
     return "\n".join(line.rstrip() for line in lines) + "\n"
 
@@ -45,8 +44,8 @@ def text_warning(words: str) -> str:
 
 def legend(table: crosstable.CrossTable) -> str:
     """Return the meaning of the cells."""
-    rest = LEGEND_INTERVALS if all(cell.p is None for cell in table.cells.values()) else TEXT_LEGEND
-    return f"Each cell: {crosstable.difference_words(table.document)} (row - column) and {rest}"
+    shown = crosstable.evidence_words(table)
+    return f"Each cell: {crosstable.difference_words(table.document)} (row - column) and {shown}; {TEXT_LEGEND}"
 
 
 def _text_systems(table: crosstable.CrossTable) -> list[str]:
@@ -123,11 +122,7 @@ def markdown(document: Mapping[str, Any], shares: Container[str] = ()) -> str:
     blocks.append(
         "\n".join(
             f"- {markdown_escaped(line)}"
-            for line in (
-                *crosstable.sentences(table),
-                *crosstable.notes(document),
-                *crosstable.signature_lines(document),
-            )
+            for line in (*crosstable.notes(document), *crosstable.signature_lines(document))
         )
     )
     return "\n\n".join(block for block in blocks if block) + "\n"
@@ -172,10 +167,7 @@ def pipe_table(head: Sequence[str], rows: Sequence[Sequence[str]], numeric: Sequ
     return "\n".join(f"| {' | '.join(line)} |" for line in (head, rules, *rows))
 
 
-LATEX_LEGEND = (
-    "(row - column) and adjusted p; $\\leftarrow$ the row's system is better, $\\uparrow$ the column's; "
-    "bold: significant"
-)
+LATEX_LEGEND = "$\\leftarrow$ the row's system is better, $\\uparrow$ the column's; bold: significant"
 _ESCAPES = {
     "\\": r"\textbackslash{}",
     "{": r"\{",
@@ -207,7 +199,7 @@ def latex(document: Mapping[str, Any], shares: Container[str] = ()) -> str:
         lines += ["", latex_escaped(crosstable.dagger_line(table))]
     elif table.cells:
         lines += ["", *_latex_pairs(table)]
-    for said in (*crosstable.sentences(table), *crosstable.notes(document), *crosstable.signature_lines(document)):
+    for said in (*crosstable.notes(document), *crosstable.signature_lines(document)):
         lines += ["", latex_escaped(said)]
     return "\n".join(lines) + "\n"
 
@@ -266,7 +258,8 @@ def _latex_pairs(table: crosstable.CrossTable) -> list[str]:
 
 
 def _latex_legend(table: crosstable.CrossTable) -> str:
-    return f"% cells: {crosstable.difference_words(table.document)} {LATEX_LEGEND}"
+    shown = crosstable.evidence_words(table)
+    return f"% cells: {crosstable.difference_words(table.document)} (row - column) and {shown}; {LATEX_LEGEND}"
 
 
 def _cell(cell: crosstable.Cell | None, figures: Figures) -> str:

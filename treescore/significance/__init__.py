@@ -2,7 +2,7 @@
 
 from treescore.significance.compare import compare
 from treescore.significance.families import PartialConjunction, partial_conjunction
-from treescore.significance.question import Candidate, PooledParts, SeedOf, Seeds
+from treescore.significance.question import Candidate, PooledParts
 from treescore.significance.settings import PARAMS, Settings, parse_settings
 
 __all__ = [
@@ -10,8 +10,6 @@ __all__ = [
     "Candidate",
     "PartialConjunction",
     "PooledParts",
-    "SeedOf",
-    "Seeds",
     "Settings",
     "compare",
     "parse_settings",

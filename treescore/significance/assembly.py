@@ -4,72 +4,101 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
+from itertools import combinations
+from typing import NamedTuple
 
 import numpy as np
 
-from treescore.core.arrays import FloatArray
+from treescore.core.arrays import BoolArray, FloatArray
 from treescore.core.params import Json
-from treescore.significance import ranking, training_runs
-from treescore.significance.bootstrap import Interval
-from treescore.significance.families import adjusted, first_threshold, partial_conjunction
-from treescore.significance.intervals import interval_document
-from treescore.significance.notes import assumed, notes
+from treescore.core.wording import unit_word
+from treescore.significance import ranking
+from treescore.significance.families import adjusted, partial_conjunction
+from treescore.significance.law import FEWEST_FOR_MARGIN, Interval, Test, asked_by
 from treescore.significance.other_tests import DEPENDENT_TOKENS
-from treescore.significance.permutation import Test
 from treescore.significance.question import Question, signature, statistic
 from treescore.significance.ranking import effect_document
-from treescore.significance.settings import SMALLEST
-from treescore.significance.units import sample_of
+from treescore.significance.runs import UNDEFINED, run_scores
+from treescore.significance.settings import LN10, SMALLEST
 
-DRAWN_KINDS = ("monte-carlo", "sampled")
-"""Kinds of p that depend on a seed."""
-SHOWN = ("holm", "hochberg", "bh", "by", "bonferroni")
+_FAMILY = "all unordered pairs of the listed submissions on this metric"
 
 
-def document(
-    question: Question,
-    tests: Sequence[Test],
-    extras: Sequence[Mapping[str, Json]],
-    system_intervals: Mapping[int, Interval],
-    difference_intervals: Sequence[Interval | None],
-    gold_digest: str | None,
-) -> dict[str, Json]:
-    """Make the comparison document without its parts."""
-    settings, sample = question.settings, question.sample
-    pairs = pair_documents(question, tests, extras, difference_intervals)
+class Answers(NamedTuple):
+    """What was found for a question, in the order of its pairs or systems.
+
+    Attributes:
+        tests: of the pairs.
+        adjusted: p of the pairs after each correction; NaN where a pair has none.
+        significant: by the correction that decides.
+        divisors: of alpha, with the picking.
+        of_systems: intervals of the scores.
+        of_pairs: of the differences, each by itself.
+        of_family: of the differences, at the level at which they were judged.
+        detectable: differences that would have been found; NaN where that is not known.
+        margins: tests that the one is not worse than the other, for both of each pair.
+        extras: further members of the pairs' documents.
+    """
+
+    tests: Sequence[Test]
+    adjusted: Mapping[str, FloatArray]
+    significant: BoolArray
+    divisors: FloatArray
+    of_systems: Sequence[Interval | None]
+    of_pairs: Sequence[Interval | None]
+    of_family: Sequence[Interval | None]
+    detectable: FloatArray
+    margins: Sequence[tuple[float, float]] | None = None
+    extras: Sequence[Mapping[str, Json]] = ()
+
+
+def document(question: Question, answers: Answers, gold_digest: str | None) -> dict[str, Json]:
+    """Make the comparison document without its parts and notes."""
+    settings, sample, units = question.settings, question.sample, question.terms.units
+    pairs = _pair_documents(question, answers)
     order = ranking.order_in(question)
     result: dict[str, Json] = {
         "score": question.score_name,
         "higher_is_better": sample.score.higher_is_better,
+        "range": [question.terms.score.low, question.terms.score.high],
         **statistic(question.terms.score, macro=question.terms.parts is not None),
-        "test": settings.test,
+        "test": _test_used(question, answers.tests),
         "alternative": "observed direction" if settings.test == "compare_pl" else settings.alternative,
         "units": question.unit,
         "unit_count": _unit_count(question),
         "blocks": sample.units if question.unit == "block" else None,
+        "documents": units.documents or None,
         "parts": question.terms.part_count or None,
+        "parts_by_sentence": units.by_sentence,
         "gold_digest": gold_digest,
         "alpha": settings.alpha,
         "correction": settings.correction,
-        "family": {
-            "size": len(question.pairs),
-            "definition": "all unordered pairs of the listed submissions on this metric",
-        },
-        "systems": _system_documents(question, order, system_intervals),
+        "family": {"size": len(question.pairs), "definition": _FAMILY},
+        "systems": _system_documents(question, order, answers.of_systems),
         "pairs": pairs,
         "untested": _untested(question),
-        "smallest_p": _smallest(question, tests),
+        "smallest_p": _smallest(question, answers.tests),
         "clusters": None,
         "rank_ranges": None,
-        "assumed": assumed(question, tests),
+        "notes": [],
+        "warnings": [DEPENDENT_TOKENS] if question.unit == "token" else [],
+        "signature": signature(question, gold_digest),
     }
-    better = significantly_better(question, pairs)
-    if better is not None:
-        _rank(result, better[np.ix_(order, order)], settings.clusters)
-    result["notes"] = notes(question, tests, result["smallest_p"])
-    result["warnings"] = [DEPENDENT_TOKENS] if question.unit == "token" else []
-    result["signature"] = signature(question, tests, gold_digest)
+    if settings.test not in ("bootstrap", "compare_pl") and settings.alternative == "two-sided":
+        _rank(result, _better(question, pairs)[np.ix_(order, order)], settings.clusters)
     return result
+
+
+def _test_used(question: Question, tests: Sequence[Test]) -> str:
+    """Return which law was used; the name of another test."""
+    settings = question.settings
+    if not settings.by_law:
+        return settings.test
+    used = {"permutation" if test.by_signs else "t" for test in tests if test.sentences}
+    if len(used) > 1:
+        return "mixed"
+    by_signs = asked_by(settings, question.unit).by_signs(question.sample.units)
+    return used.pop() if used else "permutation" if by_signs else "t"
 
 
 def _rank(document: dict[str, Json], better: np.ndarray, kind: str) -> None:
@@ -81,220 +110,175 @@ def _rank(document: dict[str, Json], better: np.ndarray, kind: str) -> None:
         system.update(cluster=cluster, rank_interval=interval)
 
 
-def pair_documents(
-    question: Question,
-    tests: Sequence[Test],
-    extras: Sequence[Mapping[str, Json]],
-    difference_intervals: Sequence[Interval | None],
-) -> list[dict[str, Json]]:
+def _pair_documents(question: Question, answers: Answers) -> list[dict[str, Json]]:
     """Make one document for each unordered pair in the order of the systems given, untested ones without a p."""
-    columns = _adjusted_columns(tests)
-    unit_values = question.sample.unit_values()
+    settings, sample, values = question.settings, question.sample, question.values
+    unit_values = sample.unit_values()
     index_of = {pair: index for index, pair in enumerate(question.pairs)}
+    margins = _margin_documents(question, answers)
     documents = []
-    size = len(question.candidates)
-    for first in range(size):
-        for second in range(first + 1, size):
-            index = index_of.get((first, second))
-            if index is None:
-                head = _head(question, first, second, None)
-                documents.append({**head, **_NO_TEST, "reason": _reason(question, first, second)})
-                continue
-            test = tests[index]
-            head = _head(question, first, second, test.difference)
-            documents.append(
-                {
-                    **head,
-                    "ci": interval_document(
-                        question, _interval(question, test, difference_intervals[index]), (first, second)
-                    ),
-                    **_test_document(question, test, question.seed(first, second)),
-                    "effect": effect_document(
-                        question.sample.score,
-                        float(question.values[first]),
-                        float(question.values[second]),
-                        unit_values[first],
-                        unit_values[second],
-                    ),
-                    **extras[index],
-                    **_adjusted_document(question, columns, index),
-                }
-            )
+    for pair in combinations(range(len(question.candidates)), 2):
+        index = index_of.get(pair)
+        if index is None:
+            documents.append({**_head(question, pair, None), **_NO_TEST, "reason": _reason(question, pair)})
+            continue
+        test, divisor = answers.tests[index], float(answers.divisors[index])
+        adjusted_p = {name: _number(column[index]) for name, column in answers.adjusted.items()}
+        decisive_p = adjusted_p[settings.correction]
+        scores = [(float(values[system]), unit_values[system]) for system in pair]
+        documents.append({
+            **_head(question, pair, test.difference),
+            "se": test.se,
+            "df": test.df,
+            "unit_count": test.units,
+            "divisor": divisor,
+            "ci": _interval_document(answers.of_pairs[index], settings.own_level),
+            "ci_adjusted": _interval_document(answers.of_family[index], 1.0 - settings.alpha / divisor),
+            **_test_document(question, test),
+            "effect": effect_document(sample.score, *scores),
+            **answers.extras[index],
+            "detectable": _detectable(question, answers, index),
+            "noninferiority": margins[index],
+            **{f"p_{name}": p for name, p in adjusted_p.items() if name != "none"},
+            "p_adjusted": decisive_p,
+            "significant": None if decisive_p is None else bool(answers.significant[index]),
+            **({"reason": f"one {unit_word(question.unit)} {test.reason}"} if test.reason else {}),
+        })  # fmt: skip
     return documents
 
 
-def _adjusted_columns(tests: Sequence[Test]) -> dict[str, list[float]]:
-    """Return p of all pairs, adjusted by each method; empty where not all pairs have one."""
-    p = np.array([test.p for test in tests if test.p is not None], np.float64)
-    return {method: adjusted(p, method).tolist() for method in (*SHOWN, "none")} if len(p) == len(tests) else {}
+def _interval_document(interval: Interval | None, level: float) -> dict[str, Json] | None:
+    """Make the document of an interval; an end that is unbounded or unknown is null."""
+    if interval is None:
+        return None
+    low, high = _number(interval.low), _number(interval.high)
+    return {"level": level, "low": low, "high": high, "method": interval.method}
 
 
-def _adjusted_document(question: Question, columns: Mapping[str, Sequence[float]], index: int) -> dict[str, Json]:
-    decisive_p = columns[question.settings.correction][index] if columns else None
-    return {
-        **{f"p_{method}": columns[method][index] if columns else None for method in SHOWN},
-        "p_adjusted": decisive_p,
-        "significant": None if decisive_p is None else decisive_p <= question.settings.alpha,
-    }
+def _detectable(question: Question, answers: Answers, index: int) -> dict[str, Json] | None:
+    """Return which true difference would have been found; the power of other tests is not known."""
+    difference, score = float(answers.detectable[index]), question.sample.score
+    widest = math.inf if score.high is None else score.high - score.low
+    if not question.settings.by_law or not difference <= widest:
+        return None
+    if not answers.significant[index]:
+        a, b = question.pairs[index]
+        difference = max(difference, abs(float(question.values[a] - question.values[b])))
+    alpha = question.settings.alpha / float(answers.divisors[index])
+    return {"difference": difference, "power": question.settings.power, "alpha": alpha}
 
 
-_NO_TEST: Mapping[str, Json] = {
-    "ci": None,
-    "p": None,
-    "p_kind": None,
-    "p_error": None,
-    "p_parts": None,
-    "p_unselected": None,
-    "difference_tested": None,
-    "detectable": None,
-    "ci_simultaneous": None,
-    "noninferiority": None,
-    "test": None,
-    "shuffles": None,
-    "seed": None,
-    "p_adjusted": None,
-    "significant": None,
-}
+def _margin_documents(question: Question, answers: Answers) -> Sequence[dict[str, Json] | None]:
+    """Make the member `noninferiority` of each pair, which says of either system whether it is not worse.
 
-
-def significantly_better(question: Question, pairs: Sequence[Mapping[str, Json]]) -> np.ndarray | None:
-    """Tell whether the row's system is significantly better than the column's, (N, N).
-
-    None without a decision of either side: intervals alone, or a question that is one-sided.
+    Of two systems p itself decides, as one asks about one of them; of more, p is corrected over all ordered pairs.
     """
     settings = question.settings
-    if settings.test in ("bootstrap", "compare_pl") or settings.alternative != "two-sided":
-        return None
+    if answers.margins is None:
+        return [None] * len(question.pairs)
+    p = np.array(answers.margins, np.float64).ravel()
+    decisive = adjusted(p, settings.correction if len(question.pairs) > 1 else "none").tolist()
+    documents = []
+    for index, (pair, sides) in enumerate(zip(question.pairs, answers.margins, strict=True)):
+        member: dict[str, Json] = {"margin": settings.margin}
+        for number, system in enumerate(pair):
+            p_adjusted = decisive[2 * index + number]
+            established = answers.tests[index].units >= FEWEST_FOR_MARGIN and p_adjusted <= settings.alpha
+            of_side = {"p": sides[number], "p_adjusted": p_adjusted, "established": established}
+            member[question.candidates[system].name] = of_side
+        documents.append(member)
+    return documents
+
+
+_NO_TEST: Mapping[str, Json] = dict.fromkeys((
+    *("se", "df", "unit_count", "divisor", "ci", "ci_adjusted", "p", "p_kind", "p_error", "p_parts", "p_unselected"),
+    *("difference_tested", "test", "shuffles", "detectable", "noninferiority", "p_adjusted", "significant"),
+))  # fmt: skip
+
+
+def _better(question: Question, pairs: Sequence[Mapping[str, Json]]) -> BoolArray:
+    """Tell whether the row's system is significantly better than the column's, (N, N)."""
     size = len(question.candidates)
     better = np.zeros((size, size), np.bool_)
-    index = 0
-    for first in range(size):
-        for second in range(first + 1, size):
-            pair = pairs[index]
-            index += 1
-            if pair["significant"] and pair["better"] is not None:
-                winner, loser = (first, second) if pair["better"] == "a" else (second, first)
-                better[winner, loser] = True
+    for (first, second), pair in zip(combinations(range(size), 2), pairs, strict=True):
+        if pair["significant"] and pair["better"] is not None:
+            better[(first, second) if pair["better"] == "a" else (second, first)] = True
     return better
 
 
-def add_parts(
-    document: dict[str, Json], question: Question, tests: Sequence[Mapping[str, Sequence[float]]] | None
-) -> None:
+def add_parts(document: dict[str, Json], question: Question, tests: Sequence[Mapping[str, Sequence[float]]]) -> None:
     """Add to the document on how many parts each of a pair is better (Dror et al. 2017)."""
-    if tests is None:
-        if question.settings.test == "permutation" and question.unit != "part":
-            document["notes"].append("Too many pairs and parts to test each part by itself.")
-        return
-    alpha = question.settings.alpha
-    index_of = {pair: row for row, pair in enumerate(question.pairs)}
-    row = 0
-    for first in range(len(question.candidates)):
-        for second in range(first + 1, len(question.candidates)):
-            pair = document["pairs"][row]
-            row += 1
-            index = index_of.get((first, second))
-            if index is None:
-                continue
-            pair["parts"] = {
-                name: {
-                    "p": list(tests[index][alternative]),
-                    **partial_conjunction(tests[index][alternative], alpha).document(),
-                }
-                for name, alternative in (("a_better", "greater"), ("b_better", "less"))
-            }
-    document["notes"].append(
-        "parts: one-sided p of each part, and on at least how many of them the one system is better "
-        "(partial conjunction, Dror et al. 2017)"
-    )
+    all_pairs = dict(zip(combinations(range(len(question.candidates)), 2), document["pairs"], strict=True))
+    for pair, by_side in zip(question.pairs, tests, strict=True):
+        all_pairs[pair]["parts"] = {
+            name: {"p": list(by_side[side]), **partial_conjunction(by_side[side], question.settings.alpha).document()}
+            for name, side in (("a_better", "greater"), ("b_better", "less"))
+        }
 
 
 def _system_documents(
-    question: Question, order: Sequence[int], intervals: Mapping[int, Interval]
+    question: Question, order: Sequence[int], intervals: Sequence[Interval | None]
 ) -> list[dict[str, Json]]:
     ranks = ranking.ranks_of(ranking.ranked_values(question)[0][list(order)])
-    documents = []
-    for index, rank in zip(order, ranks, strict=True):
-        candidate = question.candidates[index]
-        documents.append(
-            {
-                "name": candidate.name,
-                "score": float(question.values[index]),
-                "rank": rank,
-                "ci": interval_document(question, intervals.get(index), (index,)),
-                "cluster": None,
-                "rank_interval": None,
-                **_runs_members(question, index),
-            }
-        )
-    return documents
-
-
-def _runs_members(question: Question, index: int) -> dict[str, Json]:
-    runs = question.candidates[index].runs
-    if len(runs) < 2:
-        return {}
-    values = run_values(question, index)
-    finite = values[np.isfinite(values)]
-    return {
-        "runs": {
-            "count": len(runs),
-            "scores": [_number(value) for value in values],
-            "mean": _number(finite.mean()) if len(finite) else None,
-            "sd": _number(finite.std(ddof=1)) if len(finite) > 1 else None,
-            "low": _number(finite.min()) if len(finite) else None,
-            "high": _number(finite.max()) if len(finite) else None,
-        }
-    }
-
-
-def run_values(question: Question, index: int) -> FloatArray:
-    """Return the score of each run of one system by itself."""
-    return sample_of(
-        question.terms.score, question.terms.names, question.candidates[index].runs, None, question.terms.parts
-    ).values()
-
-
-def _untested(question: Question) -> list[dict[str, Json]]:
     return [
-        {"name": candidate.name, "reason": f"undefined: {question.sample.score.undefined}"}
-        for candidate, value in zip(question.candidates, question.values, strict=True)
-        if not math.isfinite(value)
+        {
+            "name": question.candidates[index].name,
+            "score": float(question.values[index]),
+            "rank": rank,
+            "ci": _interval_document(intervals[index], question.settings.own_level),
+            "cluster": None,
+            "rank_interval": None,
+            "missing_parts": len(question.candidates[index].missing),
+            **_runs_members(question, index),
+        }
+        for index, rank in zip(order, ranks, strict=True)
     ]
 
 
-def _reason(question: Question, first: int, second: int) -> str:
+def _runs_members(question: Question, index: int) -> dict[str, Json]:
+    if len(question.candidates[index].runs) < 2:
+        return {}
+    values = run_scores(question, index)
+    finite = values[np.isfinite(values)]
+    spread = finite.std(ddof=1) if len(finite) > 1 else math.nan
+    found = (finite.mean(), spread, finite.min(), finite.max()) if len(finite) else (math.nan,) * 4
+    figures = dict(zip(("mean", "sd", "low", "high"), map(_number, found), strict=True))
+    return {"runs": {"count": len(values), "scores": [_number(value) for value in values], **figures}}
+
+
+def _untested(question: Question) -> list[dict[str, Json]]:
+    found = zip(question.candidates, question.values, strict=True)
+    reason = f"undefined: {question.sample.score.undefined}"
+    return [{"name": candidate.name, "reason": reason} for candidate, value in found if not math.isfinite(value)]
+
+
+def _reason(question: Question, pair: tuple[int, int]) -> str:
     """Say why a pair was not tested."""
-    undefined = question.sample.score.undefined
-    both_defined = all(math.isfinite(question.values[system]) for system in (first, second))
-    return f"{training_runs.UNDEFINED}{undefined}" if both_defined else undefined
+    both_defined = np.isfinite(question.values[list(pair)]).all()
+    return f"{UNDEFINED if both_defined else ''}{question.sample.score.undefined}"
 
 
-def _head(question: Question, first: int, second: int, tested: float | None) -> dict[str, Json]:
-    value_a, value_b = float(question.values[first]), float(question.values[second])
+def _head(question: Question, pair: tuple[int, int], tested: float | None) -> dict[str, Json]:
+    a, b = (float(question.values[system]) for system in pair)
     return {
-        "a": question.candidates[first].name,
-        "b": question.candidates[second].name,
-        "score_a": _number(value_a),
-        "score_b": _number(value_b),
-        "difference": _number(value_a - value_b),
-        "better": ranking.better_of(question, value_a - value_b if tested is None else tested),
+        **{side: question.candidates[system].name for side, system in zip("ab", pair, strict=True)},
+        "score_a": _number(a),
+        "score_b": _number(b),
+        "difference": _number(a - b),
+        "better": ranking.better_of(question, a - b if tested is None else tested),
     }
 
 
-def _test_document(question: Question, test: Test, seed: int) -> dict[str, Json]:
-    settings = question.settings
-    unit = "document" if question.unit == "block" else question.unit
-    if test.p is None:
-        description = None
-    elif settings.test == "mcnemar":
-        description = f"{test.how} ({unit}s), {settings.alternative}"
-    elif test.how == training_runs.RUNS_HOW:
-        description = f"t over training runs and {unit}s, {settings.alternative}"
-    else:
-        direction = "one-sided in the observed direction" if settings.test == "compare_pl" else settings.alternative
-        description = f"paired permutation ({unit} swap), {direction}, >="
-    shuffled = test.kind == "monte-carlo"
+def _test_document(question: Question, test: Test) -> dict[str, Json]:
+    settings, unit = question.settings, unit_word(question.unit)
+    over = "training runs and " if test.difference is not None else ""
+    words = {
+        "mcnemar": f"{test.how} ({unit}s), {settings.alternative}",
+        "compare_pl": f"paired permutation ({unit} swap), one-sided in the observed direction, >=",
+    }.get(settings.test, f"Student's t over {over}{unit}s, {settings.alternative}")
+    if settings.by_law and test.by_signs:
+        words = f"paired permutation ({unit} swap), {settings.alternative}, >="
+    named = settings.test == "permutation" and test.p is not None
     return {
         "p": test.p,
         "p_kind": test.kind,
@@ -302,23 +286,20 @@ def _test_document(question: Question, test: Test, seed: int) -> dict[str, Json]
         "p_parts": test.parts,
         "p_unselected": test.unselected,
         "difference_tested": test.difference,
-        "log10_p": test.log10_p if test.p is not None and test.p <= SMALLEST else _log10(test.p),
-        "test": description,
+        "log10_p": _log10(test),
+        "test": None if test.p is None else words,
         "how": test.how,
-        "shuffles": test.shuffles if shuffled else None,
-        "seed": seed if test.kind in DRAWN_KINDS else None,
+        "shuffles": test.shuffles,
+        "differing_sentences": test.sentences,
         "null_swaps_log2": test.differing,
-        "smallest_p": test.smallest if test.p is not None else None,
+        "smallest_p": _smallest_p(question, test) if named else None,
     }
 
 
-def _log10(p: float | None) -> float | None:
-    return None if p is None else min(0.0, math.log10(p))
-
-
-def _interval(question: Question, test: Test, by_units: Interval | None) -> Interval | None:
-    """Return the interval that the test itself gives, else that of the units; none where none is asked for."""
-    return by_units if test.ci is None or question.settings.interval == "none" else test.ci
+def _log10(test: Test) -> float | None:
+    if test.p is None or test.log_p is None:
+        return test.p and min(0.0, math.log10(test.p))
+    return test.log_p / LN10
 
 
 def _unit_count(question: Question) -> int:
@@ -328,20 +309,20 @@ def _unit_count(question: Question) -> int:
     return question.sample.units
 
 
-def _smallest(question: Question, tests: Sequence[Test]) -> dict[str, Json]:
-    """Return the smallest p any pair could have shown, and whether it would have been significant after correction."""
+def _smallest(question: Question, tests: Sequence[Test]) -> dict[str, Json] | None:
+    """Return the smallest p any pair could have shown, where a permutation test is asked for by name."""
     settings = question.settings
-    reachable = [test.smallest for test in tests if test.p is not None]
-    if not reachable:
-        return {"p": None, "p_adjusted": None, "significance_possible": None}
-    smallest = adjusted(np.array(reachable), settings.correction)
-    threshold = first_threshold(len(reachable), settings.alpha, settings.correction)
-    return {
-        "p": min(reachable),
-        "p_adjusted": float(smallest.min()),
-        "significance_possible": bool(smallest.min() <= settings.alpha),
-        "needed_alone": threshold,
-    }
+    reachable = [_smallest_p(question, test) for test in tests if test.p is not None]
+    if settings.test != "permutation" or not reachable:
+        return None
+    smallest = float(adjusted(np.array(reachable), settings.correction).min())
+    return {"p": min(reachable), "p_adjusted": smallest, "significance_possible": smallest <= settings.alpha}
+
+
+def _smallest_p(question: Question, test: Test) -> float:
+    asked = asked_by(question.settings, question.unit)
+    drawn = 1 / (asked.shuffles + 1) if asked.shuffles else 0.0
+    return max(SMALLEST, drawn, math.exp(asked.log_least(test.differing)))
 
 
 def _number(value: float) -> float | None:

@@ -1,183 +1,36 @@
-"""Comparison of several systems on one score: its tests, part by part where asked, and answers that need no second run.
+"""Comparison of several systems on one score: its tests, the family's decision, and the intervals that belong to it.
 
-The one-sided p of a part by itself serves the partial conjunction over parts. It is exact as far as the budget allows.
-Beyond, a part of one ratio is inverted or drawn under a tilted law, as a macro average of one part; a score that joins
-several ratios is shuffled. What has a seed of its own is read back from earlier comparison documents, where they are
-given: it need not be computed twice.
+The one-sided p of a part by itself, by the law of its units, serves the partial conjunction over parts.
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
-from concurrent.futures import ThreadPoolExecutor
+from collections.abc import Sequence
 from dataclasses import replace
 from itertools import combinations
-from typing import NamedTuple
 
 import numpy as np
 
-from treescore.core.arrays import IntArray
+from treescore.core.arrays import BoolArray, FloatArray, IntArray
 from treescore.core.params import Json
 from treescore.core.scores import Score
-from treescore.errors import InputError, Problem
-from treescore.significance import assembly, other_tests, training_runs
-from treescore.significance.bootstrap import Interval
-from treescore.significance.intervals import PAIRED, Draws, own_intervals
-from treescore.significance.kernels import THREADS
-from treescore.significance.macro import Decision, Parts, formula_holds, parts_of, sure_answers
-from treescore.significance.other_tests import mcnemar_tests
-from treescore.significance.pair_figures import figures_of_all_pairs
-from treescore.significance.permutation import ShufflePlan, Test, exact_tests, part_tests, permutation
+from treescore.significance import assembly, law, other_tests, runs
+from treescore.significance.assembly import Answers
+from treescore.significance.bootstrap import bootstrap_intervals
+from treescore.significance.contributions import Contributions
+from treescore.significance.families import adjusted, divisors
+from treescore.significance.intervals import system_intervals
+from treescore.significance.law import Asked, Interval, Test, asked_by
+from treescore.significance.notes import notes
 from treescore.significance.picking import allowing_for_picking
-from treescore.significance.question import Candidate, PooledParts, Question, SeedOf, Terms, signature
-from treescore.significance.settings import SMALLEST, Settings
-from treescore.significance.units import Sample, chosen_units, pooled
+from treescore.significance.question import Candidate, PooledParts, Question, Terms, require_tokens
+from treescore.significance.settings import AUTO, CORRECTIONS, FEWEST_PARTS, Settings
+from treescore.significance.units import Sample, by_part, chosen_units, pooled
 
 PART_TESTS = 4_000
 """Limit of pairs times parts; up to it each part is tested by itself."""
-ALONE_PART_TESTS = 40
-"""Limit of parts where pairs have seeds of their own, so that the other pairs do not decide."""
-SAMPLED_BELOW = 30
-"""Units below which p is sampled where no exact law is affordable: at 18 units an inverted p was 7 % off.
-The limits above leave room for as many draws as are surer, 5,000, over so few units."""
 DIRECTIONS = ("greater", "less")
-
-
-def tests_by_part(question: Question) -> list[dict[str, list[float]]] | None:
-    """Compute for each pair the p of each part in both directions; None where pairs times parts are too many.
-
-    A part in which the score of one of the two is undefined has p = 1.
-    """
-    sample, settings = question.sample, question.settings
-    if not question.pairs:
-        return []
-    most = PART_TESTS if question.seed_of is None else ALONE_PART_TESTS
-    if settings.test != "permutation" or question.unit == "part" or len(question.pairs) * sample.part_count > most:
-        return None
-    tests_of_pairs: list[dict[str, list[float]]] = [{name: [] for name in DIRECTIONS} for _ in question.pairs]
-    plan = replace(question.plan, family=1, law_budget=question.plan.law_budget / max(1, sample.part_count))
-    parts = parts_of(sample) if formula_holds(sample) else None
-    for part in range(sample.part_count):
-        part_sample, only = sample.part(part), None if parts is None else parts.only(part)
-        values = part_sample.values()
-        usable = [
-            index
-            for index, pair in enumerate(question.pairs)
-            if all(math.isfinite(values[system]) for system in pair) and not training_runs.vary(question, *pair)
-        ]
-        pairs = [question.pairs[index] for index in usable]
-        for alternative in DIRECTIONS:
-            found = _p(part_sample, only, pairs, alternative, plan)
-            p = dict(zip(usable, found, strict=True))
-            for index in range(len(question.pairs)):
-                tests_of_pairs[index][alternative].append(p.get(index, 1.0))
-    varying = training_runs.part_p(question)
-    return [varying.get(pair, tests_of_pairs[index]) for index, pair in enumerate(question.pairs)]
-
-
-def _p(
-    sample: Sample, part: Parts | None, pairs: Sequence[tuple[int, int]], alternative: str, plan: ShufflePlan
-) -> list[float]:
-    """Return the p of each pair in one part, given as a sample and, of one ratio, as a macro average of it alone."""
-    if part is None:
-        return [_p_of(test) for test in permutation(sample, pairs, alternative, plan)]
-    p = {index: _p_of(test) for index, test in exact_tests(sample, pairs, alternative, plan).items()}
-    rest = [index for index in range(len(pairs)) if index not in p]
-    decision = Decision(
-        alternative, plan.alpha, plan.correction, plan.family, plan.seed, plan.share, sampled_below=SAMPLED_BELOW
-    )
-    answers = sure_answers(part, [pairs[index] for index in rest], decision)
-    p.update((index, max(answer.tail.p, SMALLEST)) for index, answer in zip(rest, answers, strict=True))
-    return [p[index] for index in range(len(pairs))]
-
-
-def _p_of(test: Test) -> float:
-    return 1.0 if test.p is None else test.p
-
-
-class Answers(NamedTuple):
-    """What is drawn or counted for a question; part tests are None where parts are not tested by themselves."""
-
-    tests: Sequence[Test]
-    extras: Sequence[dict[str, Json]]
-    system_intervals: Mapping[int, Interval]
-    pair_intervals: Sequence[Interval | None]
-    part_tests: Sequence[dict[str, list[float]]] | None
-
-
-def answers_in(
-    documents: Sequence[Mapping[str, Json]], signature: Mapping[str, Json], seed_of: SeedOf
-) -> dict[tuple[str, ...], Answers]:
-    """Return the answers of documents for each system and each pair, by their names.
-
-    Args:
-        documents: of permutation tests with seeds by name, over the same counts and parts. A pair that has an interval
-            but no p has answers without a test.
-        signature: of the new comparison; nothing is known where a document's differs.
-        seed_of: the seeds of the new comparison; what has another seed is not known.
-    """
-    known: dict[tuple[str, ...], Answers] = {}
-    for document in documents:
-        for names, answers in _answers_in(document, signature, seed_of).items():
-            if names not in known or not known[names].tests:
-                known[names] = answers
-    return known
-
-
-def _answers_in(
-    document: Mapping[str, Json], signature: Mapping[str, Json], seed_of: SeedOf
-) -> dict[tuple[str, ...], Answers]:
-    if any(document["signature"].get(name) != value for name, value in signature.items() if name != "shuffles"):
-        return {}
-    known: dict[tuple[str, ...], Answers] = {}
-    for system in document["systems"]:
-        if system["ci"] is not None and _same_seed(system["ci"], seed_of, ()):
-            known[system["name"],] = Answers((), (), {0: _read(system["ci"])}, (), None)
-    for pair in document["pairs"]:
-        names = (pair["a"], pair["b"])
-        if "runs_test" in pair:
-            continue  # a closed form, whose interval is the test's own: made again at no cost
-        if not (_same_seed(pair, seed_of, names) and _same_seed(pair["ci"], seed_of, ())):
-            continue
-        interval = None if pair["ci"] is None else _read(pair["ci"])
-        if pair["p_kind"] is not None:
-            known[names] = Answers((_earlier_test(pair),), ({},), {}, (interval,), _part_tests(pair))
-        elif interval is not None:
-            known[names] = Answers((), (), {}, (interval,), None)
-    return known
-
-
-def _same_seed(drawn: Mapping[str, Json] | None, seed_of: SeedOf, names: Sequence[str]) -> bool:
-    """Tell whether something was drawn with the seed of these names, or with none."""
-    return drawn is None or drawn["seed"] in (None, seed_of(names))
-
-
-def _earlier_test(pair: Mapping[str, Json]) -> Test:
-    return Test(
-        p=pair["p"],
-        kind=pair["p_kind"],
-        how=pair["how"],
-        log10_p=pair["log10_p"],
-        shuffles=pair["shuffles"],
-        differing=pair["null_swaps_log2"],
-        smallest=pair["smallest_p"],
-        error=pair["p_error"],
-        parts=pair["p_parts"],
-        unselected=pair["p_unselected"],
-        difference=pair["difference_tested"],
-    )
-
-
-def _read(ci: Mapping[str, Json]) -> Interval:
-    low, high = (math.nan if ci[end] is None else float(ci[end]) for end in ("low", "high"))
-    return Interval(low, high, ci["method"].removeprefix(PAIRED))
-
-
-def _part_tests(pair: Mapping[str, Json]) -> Sequence[dict[str, list[float]]] | None:
-    if "parts" not in pair:
-        return None
-    return ({"greater": pair["parts"]["a_better"]["p"], "less": pair["parts"]["b_better"]["p"]},)
 
 
 def compare(
@@ -190,10 +43,10 @@ def compare(
     blocks: Sequence[str | None] | None = None,
     parts: IntArray | PooledParts | None = None,
     gold_digest: str | None = None,
-    seed_of: SeedOf | None = None,
-    earlier: Sequence[Mapping[str, Json]] = (),
 ) -> dict[str, Json]:
     """Test all unordered pairs of systems on one score, from counts alone.
+
+    p and `ci` of a pair do not depend on which other systems are compared; `p_adjusted` and `ci_adjusted` do.
 
     Args:
         score_name: the score's address (`parseval.labelled_f1`).
@@ -206,92 +59,27 @@ def compare(
         parts: stratum of each sentence, from 0: then the statistic is the macro average over parts, and swaps and
             resamples stay within a part. PooledParts where the score is over all of them together.
         gold_digest: for the signature.
-        seed_of: a seed for each pair by its names, and one of no names for all resamples, instead of the settings' one
-            for all. Then each pair is tested by itself: p and intervals do not depend on which other systems are
-            compared.
-        earlier: documents of comparisons of the same counts with other systems too or without some: with seeds by
-            name, their answers are taken and not computed again.
 
     Raises:
         InputError: the counts do not have the requested unit or runs (pointers below the settings' object).
     """
-    question = replace(_question(score_name, score, count_names, candidates, settings, blocks, parts), seed_of=seed_of)
-    draws = Draws(question)
-    together = seed_of is None and not question.units_by_pair
-    if together:
-        answers = _answers(question, own_intervals(question, draws))._replace(part_tests=tests_by_part(question))
-    else:
-        answers = _each_alone(question, draws, gold_digest, earlier)
-    figures = figures_of_all_pairs(question, answers.tests, draws)
-    answers = answers._replace(
-        extras=[{**extra, **further} for extra, further in zip(answers.extras, figures, strict=True)]
-    )
-    document = assembly.document(
-        question, answers.tests, answers.extras, answers.system_intervals, answers.pair_intervals, gold_digest
-    )
-    if question.terms.parts is not None:
-        assembly.add_parts(document, question, answers.part_tests)
+    if not sum(len(candidate.runs[0]) for candidate in candidates):  # nothing has units, nor parts
+        settings, blocks, parts = replace(settings, unit=AUTO), None, None
+    question = _question(score_name, score, count_names, candidates, settings, blocks, parts)
+    units = Contributions(question.sample)
+    sentences = question.sentences()
+    laws, over_runs = _laws(question, units, sentences)
+    tests, extras = _tests(question, laws)
+    extras = [each | over_runs[pair].document() if pair in over_runs else each
+              for each, pair in zip(extras, question.pairs, strict=True)]  # fmt: skip
+    tests = allowing_for_picking(question, _with_parts(question, tests, over_runs, sentences))
+    answers = _decided(question, units, laws, tests)
+    answers = answers._replace(extras=extras, margins=_margins(question, units, over_runs))
+    document = assembly.document(question, answers, gold_digest)
+    if settings.by_law and 0 < len(question.pairs) * question.sample.part_count <= PART_TESTS:
+        assembly.add_parts(document, question, _tests_by_part(question, over_runs))
+    document["notes"] = notes(document)
     return document
-
-
-def _answers(question: Question, intervals: tuple[Mapping[int, Interval], Sequence[Interval | None]]) -> Answers:
-    """Answer for all systems together, not by part."""
-    tests, extras = _tests_of_pairs(question)
-    return Answers(allowing_for_picking(question, tests), extras, *intervals, None)
-
-
-def _each_alone(
-    question: Question, draws: Draws, gold_digest: str | None, earlier: Sequence[Mapping[str, Json]]
-) -> Answers:
-    """Answer for each system and each pair as if no other were there, from earlier documents where they know.
-
-    Intervals are the same from the resamples of all, unless a pair has units or counts of its own.
-    """
-    known = {}
-    if question.seed_of is not None:
-        known = answers_in(earlier, signature(question, (), gold_digest), question.seed_of)
-    shared = own_intervals(question, draws) if question.counted_alike else None
-    defined = [] if shared is not None else draws.systems
-    asked = [(index,) for index in defined] + list(question.pairs)
-
-    def answer(systems: tuple[int, ...]) -> Answers:
-        found = known.get(tuple(question.candidates[system].name for system in systems))
-        if found is not None and len(found.tests) == len(systems) - 1:
-            return found
-        alone = question.alone(*systems)
-        if shared is not None:
-            return _answers(alone, ({}, (None,)))
-        if found is not None:
-            return _answers(alone, (found.system_intervals, found.pair_intervals))
-        return _answers(alone, own_intervals(alone, Draws(alone, threads=1)))
-
-    with ThreadPoolExecutor(THREADS) as pool:
-        found = list(pool.map(answer, asked))
-    own, of_pairs = found[: len(defined)], found[len(defined) :]
-    system_intervals, pair_intervals = shared or (
-        {index: each.system_intervals[0] for index, each in zip(defined, own, strict=True) if each.system_intervals},
-        [interval for each in of_pairs for interval in each.pair_intervals],
-    )
-    return Answers(
-        tests=[test for each in of_pairs for test in each.tests],
-        extras=[extra for each in of_pairs for extra in each.extras],
-        system_intervals=system_intervals,
-        pair_intervals=pair_intervals,
-        part_tests=_part_tests_alone(question, of_pairs),
-    )
-
-
-def _part_tests_alone(question: Question, of_pairs: Sequence[Answers]) -> list[dict[str, list[float]]] | None:
-    """Test each pair by part, unless that is known: one after the other, for threads would wait for each other."""
-    if question.terms.parts is None:
-        return None
-    result: list[dict[str, list[float]]] = []
-    for pair, answers in zip(question.pairs, of_pairs, strict=True):
-        found = answers.part_tests or tests_by_part(question.alone(*pair))
-        if found is None:
-            return None
-        result += found
-    return result
 
 
 def _question(
@@ -303,15 +91,15 @@ def _question(
     blocks: Sequence[str | None] | None,
     parts: IntArray | PooledParts | None,
 ) -> Question:
-    training_runs.require_runs(candidates, settings)
+    runs.require_runs(candidates, settings)
     together = isinstance(parts, PooledParts)
     of_sentence = parts.of_sentence if isinstance(parts, PooledParts) else parts
     strata = None if of_sentence is None else np.asarray(of_sentence, np.int64)
     rows = pooled([candidate.runs for candidate in candidates])
-    sentences = len(rows[0]) if rows else len(blocks or ())
-    units = chosen_units(settings, blocks, strata, sentences, together=together)
+    number = len(rows[0]) if rows else len(blocks or ())
+    units = chosen_units(settings, blocks, strata, number, together=together)
     if units.name == "token":
-        _check_tokens(candidates)
+        require_tokens(candidates)
     terms = Terms(score, count_names, units, *((None, strata) if together else (strata, None)))
     sample = terms.sample(candidates, rows)
     values = sample.values()
@@ -326,46 +114,152 @@ def _question(
         values=values,
         pairs=list(combinations(defined, 2)),
     )
-    silent = training_runs.with_undefined_run(question)
-    usable = [
-        pair for pair in question.pairs if not (silent.intersection(pair) and training_runs.vary(question, *pair))
-    ]
+    silent = runs.with_undefined_run(question)
+    usable = [pair for pair in question.pairs if not (silent.intersection(pair) and runs.vary(question, *pair))]
     return replace(question, pairs=usable)
 
 
-def _check_tokens(candidates: Sequence[Candidate]) -> None:
-    if any(len(candidate.runs) > 1 for candidate in candidates):
-        detail = (
-            'The unit "token" compares one output of each system, not several training runs. Use the unit sentence.'
-        )
-        raise InputError(Problem("no-token-bits", detail, pointer="/unit"))
-    if any(candidate.tokens is None for candidate in candidates):
-        detail = (
-            'The unit is "token", but this score has no value for each token. '
-            "Use the unit sentence, or a score that does (attachment.las, attachment.uas, ...)."
-        )
-        raise InputError(Problem("no-token-bits", detail, pointer="/unit"))
+OverRuns = dict[tuple[int, int], runs.RunsTest]
 
 
-def _tests_of_pairs(question: Question) -> tuple[list[Test], list[dict[str, Json]]]:
-    """Run the test of each pair; return the tests and further members of the pairs' documents."""
-    settings, sample, pairs = question.settings, question.sample, question.pairs
-    no_extras: list[dict[str, Json]] = [{} for _ in pairs]
+def _laws(question: Question, units: Contributions, sentences: Sample | None) -> tuple[list[Test], OverRuns]:
+    """Test each pair by its law, over training runs where these vary; also where something else is asked."""
+    asked = asked_by(question.settings, question.unit)
+    varying = runs.varying(question)
+    scores = {system: runs.run_scores(question, system) for system in {each for pair in varying for each in pair}}
+    over_runs = dict(zip(varying, runs.by_runs(units, varying, scores, asked, sentences), strict=True))
+    rest = [pair for pair in question.pairs if pair not in over_runs]
+    by_law = dict(zip(rest, law.by_law(units, rest, asked, sentences), strict=True))
+    return [over_runs[pair].test if pair in over_runs else by_law[pair] for pair in question.pairs], over_runs
+
+
+def _tests(question: Question, laws: Sequence[Test]) -> tuple[list[Test], list[dict[str, Json]]]:
+    """Return the test that is asked for of each pair, and further members of the pairs' documents."""
+    settings, pairs = question.settings, question.pairs
+    if settings.by_law:
+        return list(laws), [{} for _ in pairs]
+    extras: list[dict[str, Json]] = [{} for _ in pairs]
     if settings.test == "bootstrap":
-        return [Test(None, None) for _ in pairs], no_extras
-    if settings.test == "mcnemar":
+        tests = [Test(None, None) for _ in pairs]
+    elif settings.test == "mcnemar":
         bits = [candidate.tokens for candidate in question.candidates] if question.unit == "token" else None
-        return mcnemar_tests(sample, pairs, settings, bits)
-    if settings.test == "compare_pl":
-        brackets = other_tests.recall_and_precision(question.terms, question.rows, pairs, question.plan)
-        tests = other_tests.directed_tests(sample, pairs, question.plan)
-        return tests, [{"compare_pl": document} if document else {} for document in brackets]
-    varying = training_runs.runs_tests(question)
-    swapped = [pair for pair in pairs if pair not in varying]
-    test_of = {pair: found.test for pair, found in varying.items()}
-    if question.unit == "part":
-        by_swaps = part_tests(sample, swapped, settings.alternative, settings.seed)
+        tests, extras = other_tests.mcnemar_tests(question.sample, pairs, settings, bits)
     else:
-        by_swaps = permutation(sample, swapped, settings.alternative, question.plan)
-    test_of |= zip(swapped, by_swaps, strict=True)
-    return [test_of[pair] for pair in pairs], [varying[pair].document() if pair in varying else {} for pair in pairs]
+        tests = other_tests.directed_tests(question.sample, pairs)
+        brackets = other_tests.recall_and_precision(question.terms, question.rows, pairs)
+        extras = [{"compare_pl": each} if each else {} for each in brackets]
+    spreads = zip(tests, laws, strict=True)
+    return [replace(test, se=of.se, df=of.df, units=of.units, sentences=of.sentences) for test, of in spreads], extras
+
+
+def _with_parts(question: Question, tests: Sequence[Test], over_runs: OverRuns, sentences: Sample | None) -> list[Test]:
+    """Return the tests with p for other parts like these: the law of the parts' differences, all of equal weight."""
+    settings, of_parts = question.settings, question.terms.part_count
+    if not settings.by_law or question.unit == "part" or of_parts < FEWEST_PARTS:
+        return list(tests)
+    asked = asked_by(replace(settings, shuffles=None), "part")
+    pairs = [pair for pair in question.pairs if pair not in over_runs]
+    found = law.by_law(Contributions(by_part(question.sample)), pairs, asked, sentences or question.sample)
+    p_of = {pair: test.p for pair, test in zip(pairs, found, strict=True)}
+    return [replace(test, parts=p_of.get(pair)) for test, pair in zip(tests, question.pairs, strict=True)]
+
+
+def _decided(question: Question, units: Contributions, laws: Sequence[Test], tests: Sequence[Test]) -> Answers:
+    """Decide which differences are significant, and make the intervals that say the same."""
+    settings = question.settings
+    p = np.array([math.nan if test.p is None else test.p for test in tests], np.float64)
+    known = np.isfinite(p)
+    columns = {method: np.full(len(p), math.nan) for method in CORRECTIONS}
+    for method, column in columns.items():
+        column[known] = adjusted(p[known], method)
+    significant = columns[settings.correction] <= settings.alpha
+    divisor, picking = np.ones(len(p)), np.array([test.picking for test in tests])
+    divisor[known] = divisors(p[known], significant[known], settings.correction)
+    divisor *= picking
+    alone = p <= 1.0 - settings.own_level, (1.0 - settings.own_level) / picking
+    intervals = _intervals(question, units, laws, alone, (significant, settings.alpha / divisor))
+    least = law.detectable(laws, settings.alpha / divisor, settings.power, asked_by(settings, question.unit).sides)
+    return Answers(tests, columns, significant, divisor, *intervals, least)
+
+
+Intervals = Sequence[Interval | None]
+
+
+def _intervals(
+    question: Question,
+    units: Contributions,
+    laws: Sequence[Test],
+    alone: tuple[BoolArray, FloatArray],
+    judged: tuple[BoolArray, FloatArray],
+) -> tuple[Intervals, Intervals, Intervals]:
+    """Return the intervals of the scores, of the differences by themselves, and at the levels of the family.
+
+    Args:
+        question: what is compared.
+        units: of all systems.
+        laws: of the pairs.
+        alone: whether each pair by itself is significant, and the p up to which a difference is left out, (pairs,).
+        judged: the same after the correction.
+    """
+    settings, pairs, sample = question.settings, question.pairs, question.sample
+    nothing: Intervals = [None] * len(pairs)
+    if settings.interval == "none" or not sample.units or not sample.systems:
+        return [None] * sample.systems, nothing, nothing
+    found = law.difference_intervals(units, pairs, laws, [alone[1], judged[1]])
+    if settings.by_law and settings.alternative == "two-sided":
+        found = [
+            [law.guarded(each, leaves_out=bool(decided)) for each, decided in zip(of_level, decisions, strict=True)]
+            for of_level, decisions in zip(found, (alone[0], judged[0]), strict=True)
+        ]
+    of_pairs, of_family = found
+    if math.isclose(settings.own_level, 1.0 - settings.alpha):
+        of_family = [wide and narrow and wide.holding(narrow) for wide, narrow in zip(of_family, of_pairs, strict=True)]
+    if settings.interval == AUTO:
+        of_systems = system_intervals(sample, range(sample.systems), settings.own_level, units)
+    else:
+        bca = settings.interval == "bca"
+        drawn = bootstrap_intervals(units, pairs, settings.resamples, settings.seed, settings.own_level, bca=bca)
+        of_systems, of_pairs = drawn
+    return of_systems, of_pairs, of_family if settings.by_law else nothing
+
+
+def _margins(question: Question, units: Contributions, over_runs: OverRuns) -> list[tuple[float, float]] | None:
+    """Test both systems of all pairs against the margin; None where none is asked for."""
+    settings = question.settings
+    if settings.margin is None:
+        return None
+    asked = asked_by(settings, question.unit)
+    sides = law.margin_tests(units, question.pairs, settings.margin, asked)
+    for index, pair in enumerate(question.pairs):
+        if pair in over_runs:
+            first, second = over_runs[pair].margin_p(settings.margin, question.sample.score.sign)
+            least = law.least_margin_p(over_runs[pair].test.units)
+            sides[index] = max(first, least), max(second, least)
+    return sides
+
+
+def _tests_by_part(question: Question, over_runs: OverRuns) -> list[dict[str, list[float]]]:
+    """Compute for each pair the p of each part in both directions.
+
+    A part in which the score of one of the two is undefined, or that is one unit, has p = 1.
+    """
+    pairs, by_sentence = question.pairs, question.sentences()
+    found: list[dict[str, list[float]]] = [{name: [] for name in DIRECTIONS} for _ in pairs]
+    several = {system for pair in over_runs for system in pair}
+    for part in range(question.sample.part_count):
+        units = Contributions(question.sample.part(part))
+        sentences = None if by_sentence is None else by_sentence.part(part)
+        scores = {system: runs.run_scores(question, system, part) for system in several}
+        silent = {system for system, of_runs in scores.items() if not np.isfinite(of_runs).all()}
+        usable = [pair for pair in pairs if np.isfinite(units.values[list(pair)]).all()]
+        varying = [pair for pair in usable if pair in over_runs and not silent.intersection(pair)]
+        fixed = [pair for pair in usable if pair not in over_runs]
+        for alternative in DIRECTIONS:
+            asked = Asked(question.settings.test, alternative)
+            tests = dict(zip(fixed, law.by_law(units, fixed, asked, sentences), strict=True))
+            over = runs.by_runs(units, varying, scores, asked, sentences)
+            tests |= zip(varying, (each.test for each in over), strict=True)
+            for of_pair, pair in zip(found, pairs, strict=True):
+                p = tests[pair].p if pair in tests else None
+                of_pair[alternative].append(1.0 if p is None else p)
+    return found

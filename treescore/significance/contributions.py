@@ -1,253 +1,356 @@
-"""What each unit contributes to a score and to the difference of two scores.
+"""What each unit contributes to a score and to the difference of two, and how much both would vary in other units.
 
-For a pair A, B, unit i has numerators m and denominators n; M and N are their sums over both systems and all units (of
-the part), u_i = m_A - m_B, v_i = n_A - n_B, P parts. To first order in the swaps the difference is the sum of
+Part p of P has n_p units; S is the score of a part, m and n are a unit's numerator and denominator, M and N their sums
+over the part.
 
-    e_i = 2 (u_i - (M / N) v_i) / N,    in a mean of parts also / P,
+- **z_i**, a unit's influence on one system's score: (m_i - S n_i) / N / P; a score that joins ratios has the sum of
+  theirs, times its derivative by each ratio (the delta method). The z of a part sum to 0.
+- **w_i**, its share of the part: (n_a + n_b)_i / N over both systems, the mean over the ratios that have denominators
+  in the part. A unit with w = 0 is none. Over the whole test set it is w_i / P.
+- **e_i**, its contribution to the difference D of a and b: 2 (u_i - (M / N) v_i) / N / P, where u = m_a - m_b,
+  v = n_a - n_b, and M, N are over both systems; of several ratios the sum of theirs, times the derivative of the score
+  at all M / N. Swapping the outputs of unit i turns the sign of e_i, to first order; exactly where n_a = n_b.
+- **V**, the variance of D, is the sum over the parts of V_p = Σ r_i² / (1 - w_i) with r = z_a - z_b, and has
+  1 / df_p = Σ w² + (Σ w²/(1-w))² - Σ w⁴/(1-w)² (CR2 and its degrees of freedom of one weighted mean: Bell & McCaffrey
+  2002; Pustejovsky & Tipton 2018); df = V² / Σ (V_p² / df_p) (Satterthwaite 1946). With equal w, df_p = n_p - 1.
 
-and unit i has the share w_i = (n_A + n_B)_i / N (/ P) of the test set. Where the denominators of both systems are equal
-in every unit the sum is the difference itself. Sums of squares are taken without an array for each pair.
-
-A score S = M/N alone is moved by a unit by z_i = (m_i - S n_i)/N, the linear terms by which closed intervals are
-computed; in a composite score the ratios' z_i are weighted by the derivative of the score (the delta method), and in a
-macro average of P parts M, N and S are the part's and z_i has the factor 1/P. The z_i of a part sum to 0. Efron 1982,
-chapter 6; Wolter 2007, chapter 6.
+Parts of one unit show no spread of their own: together they have Σ (d_p - D)² / (P (P - 1)), as if parts were drawn,
+with one degree of freedom less than there are. A part that only one of the two has is one unit with e = d_p / P and
+V_p = e², df_p = 1; under a score over all parts together its units are one. A part that neither has is left out.
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+import math
+from collections.abc import Iterator, Sequence
+from typing import NamedTuple
 
 import numpy as np
 
 from treescore.core.arrays import BoolArray, Counts, FloatArray, IntArray
-from treescore.core.jit import compiled, inlined
-from treescore.significance.units import Sample
+from treescore.core.scores import Score
+from treescore.significance.settings import ROUNDING
+from treescore.significance.signs import subset_sums
+from treescore.significance.units import Sample, sample_of
+
+BLOCK_NUMBERS = 1 << 17
+"""Numbers of one array of a block of pairs: 1 MB."""
+_STEP = 2.0**-17
+"""Step of the central differences of a score that joins ratios: near the cube root of the rounding error 2^-53."""
 
 
-@inlined
-def _unit(m_a: float, m_b: float, n_a: float, n_b: float, slope: float, scale: float) -> tuple[float, float]:
-    """Return e_i = 2 (u_i - (M/N) v_i) / (N P) and w_i = (n_A + n_B) / (N P) of a unit: slope is M/N, scale N P."""
-    return 2.0 * (float(m_a - m_b) - slope * float(n_a - n_b)) / scale, float(n_a + n_b) / scale
-
-
-@compiled
-def contributed(
-    tops: tuple[Counts, Counts], bottoms: tuple[Counts, Counts], strata: IntArray, parts: int
-) -> tuple[FloatArray, FloatArray, FloatArray]:
-    """Compute e_i = 2 (u_i - (M/N) v_i) / (N P) and w_i = (n_A + n_B)_i / (N P) of each unit.
-
-    Args:
-        tops: numerators (n,) of the first and the second system.
-        bottoms: denominators likewise.
-        strata: part of each unit, int64 (n,).
-        parts: P, 1 where there are no parts.
-
-    Returns:
-        e (n,) of the ratio, w (n,), and the sums (4, P) of both systems' numerators, then of their denominators.
-    """
-    units = len(strata)
-    e, w, sums = np.zeros(units), np.zeros(units), np.zeros((4, parts))
-    for i in range(units):
-        part = strata[i]
-        sums[0, part] += tops[0][i]
-        sums[1, part] += tops[1][i]
-        sums[2, part] += bottoms[0][i]
-        sums[3, part] += bottoms[1][i]
-    for i in range(units):
-        total, size = sums[0, strata[i]] + sums[1, strata[i]], sums[2, strata[i]] + sums[3, strata[i]]
-        if size != 0.0:
-            e[i], w[i] = _unit(tops[0][i], tops[1][i], bottoms[0][i], bottoms[1][i], total / size, size * parts)
-    return e, w, sums
-
-
-@compiled
-def contribution_squares(
-    tops: Counts,
-    bottoms: Counts,
-    strata: IntArray,
-    part_tops: FloatArray,
-    part_bottoms: FloatArray,
-    pair: IntArray,
-    difference: float,
-) -> tuple[float, float, float]:
-    """Compute Σ(e_i - D w_i)², Σ e_i² and Σ w_i² of one pair (`contributions.py`), up to the sign of one minus a ratio.
-
-    Args:
-        tops: m of all systems, (N, n).
-        bottoms: n of them, (N, n).
-        strata: part of each unit, (n,).
-        part_tops: sums of m by part, float64 (N, P).
-        part_bottoms: sums of n, likewise.
-        pair: the two systems, (2,).
-        difference: D, with the sign of the ratio.
-    """
-    first, second = pair
-    parts = part_tops.shape[1]
-    slopes, scales = np.zeros(parts), np.full(parts, np.inf)
-    for part in range(parts):
-        size = part_bottoms[first, part] + part_bottoms[second, part]
-        if size != 0:
-            slopes[part] = (part_tops[first, part] + part_tops[second, part]) / size
-            scales[part] = size * parts
-    residuals, contributions, shares = 0.0, 0.0, 0.0
-    for unit in range(tops.shape[1]):
-        part = strata[unit]
-        m_a, m_b, n_a, n_b = tops[first, unit], tops[second, unit], bottoms[first, unit], bottoms[second, unit]
-        e, w = _unit(m_a, m_b, n_a, n_b, slopes[part], scales[part])
-        residuals += (e - difference * w) ** 2
-        contributions += e * e
-        shares += w * w
-    return residuals, contributions, shares
-
-
-@compiled
-def difference_squares(
-    z: FloatArray, counted: BoolArray, strata: IntArray, pair: IntArray, squares: FloatArray, sizes: FloatArray
-) -> None:
-    """Sum (z_A,i - z_B,i)² of one pair by part, and count the units that hold anything of either system.
-
-    Args:
-        z: linear terms of all systems, (N, n).
-        counted: whether a unit holds anything of a system, (N, n).
-        strata: part of each unit, (n,).
-        pair: the two systems, (2,).
-        squares: (P,), zeros; filled with the sums.
-        sizes: (P,), zeros; filled with the numbers of units.
-    """
-    first, second = pair
-    for unit in range(z.shape[1]):
-        part = strata[unit]
-        squares[part] += (z[first, unit] - z[second, unit]) ** 2
-        if counted[first, unit] or counted[second, unit]:
-            sizes[part] += 1.0
-
-
-@dataclass(frozen=True, slots=True)
-class Contributions:
-    """The units of one pair.
+class Spread(NamedTuple):
+    """How much differences (or scores) would vary in other units, for m of them.
 
     Attributes:
-        e: e_i (n,), in units of the score, positive where the first system has the higher score.
-        w: w_i (n,), which sum to 1.
-        difference: D, the score of the first less that of the second.
-        strata: part of each unit, int64 (n,); None where there is one.
+        se: √V, (m,); 0.0 where the units show no spread, NaN where there is one unit alone.
+        df: its degrees of freedom, (m,); NaN where V is 0.
+        units: that hold anything, int64 (m,).
+        weight: units of equal weight that would vary as much, (m,).
+    """
+
+    se: FloatArray
+    df: FloatArray
+    units: IntArray
+    weight: FloatArray
+
+
+class Block(NamedTuple):
+    """The units of some pairs.
+
+    Attributes:
+        e, w: (m, n); w sums to 1 over all units.
+        difference: D, (m,).
+        spread: of D.
+        differ: units in which the terms of the two differ, (m, n).
+        is_sum: whether swaps turn the signs of e exactly, (m,).
     """
 
     e: FloatArray
     w: FloatArray
-    difference: float
-    strata: IntArray | None
+    difference: FloatArray
+    spread: Spread
+    differ: BoolArray
+    is_sum: BoolArray
 
 
-def contributions(sample: Sample, first: int, second: int) -> Contributions | None:
-    """Return what each unit contributes to the difference of two systems; None where a score joins several ratios.
+Terms = Sequence[tuple[Counts, Counts]]
 
-    A part without a denominator contributes nothing. A part that one of the two lacks is one unit: its first unit has
-    its difference as e_i and its whole share as w_i, the others nothing.
+
+class Contributions:
+    """The influences of all systems of a sample, from which those of pairs are made block by block."""
+
+    def __init__(self, sample: Sample) -> None:
+        """Compute influences z, (N, n), one system after the other."""
+        self.sample = sample
+        self.values = sample.values()
+        self._parts = sample.strata_count
+        self._strata = sample.strata
+        sizes = np.bincount(self._strata, minlength=self._parts)
+        self._filled = np.flatnonzero(sizes)
+        self._offsets = np.concatenate([[0], np.cumsum(sizes)])
+        self._sums = [(self._by_part(top), self._by_part(bottom)) for top, bottom in sample.ratios]
+        # undefined ones as the worst value; of one part the score itself
+        self._by_part_values = self.values[:, None] if sample.parts is None else sample.part_values()
+        self._absent = self._absent_parts()
+        self.z = np.zeros((sample.systems, sample.units))
+        for system in range(sample.systems):
+            own = [(top[[system]], bottom[[system]]) for top, bottom in sample.ratios]
+            self.z[system] = self._derived(own, [(tops[[system]], bottoms[[system]]) for tops, bottoms in self._sums])
+
+    def blocks(self, pairs: Sequence[tuple[int, int]]) -> Iterator[tuple[range, Block]]:
+        """Yield the units of the pairs, a bounded number of pairs at a time, with their positions."""
+        at_once = max(1, BLOCK_NUMBERS // max(1, self.sample.units))
+        for start in range(0, len(pairs), at_once):
+            chosen = range(start, min(start + at_once, len(pairs)))
+            yield chosen, self.block([pairs[index] for index in chosen])
+
+    def block(self, pairs: Sequence[tuple[int, int]]) -> Block:
+        """Return the units of the pairs, all at once."""
+        first, second = np.array(pairs, np.int64).reshape(-1, 2).T
+        changes, both = [], []
+        differ, equal = np.zeros((2, len(first), self.sample.units), np.bool_)
+        equal |= True
+        for (top, bottom), (tops, bottoms) in zip(self.sample.ratios, self._sums, strict=True):
+            u, v = top[first] - top[second], bottom[first] - bottom[second]
+            changes.append((u, v))
+            both.append((tops[first] + tops[second], bottoms[first] + bottoms[second]))
+            differ |= (u != 0) | (v != 0)
+            equal &= v == 0
+        e, w, r = 2.0 * self._derived(changes, both), self._shares(first, second), self.z[first] - self.z[second]
+        d = self.values[first] - self.values[second]
+        of_parts = self._by_part_values[first] - self._by_part_values[second]
+        lacking = self._absent[first] != self._absent[second]
+        pooled = self.sample.pooled is not None
+        for row, part in np.argwhere(self._absent[first] | self._absent[second] if pooled else lacking):
+            units = self._as_one((e, w, r, differ), row, int(part))
+            if not pooled:
+                e[row, units.start] = of_parts[row, part] / self._parts
+                equal[row, units] = True
+        if pooled:
+            lacking = np.zeros((len(first), 1), np.bool_)
+        spread = self._spread(r, w, of_parts, d, lacking)
+        total = w.sum(axis=1, keepdims=True)
+        w /= np.where(total > 0, total, 1.0)
+        e[np.abs(e) < ROUNDING * np.abs(e).sum(axis=1, keepdims=True)] = 0.0
+        is_sum = equal.all(axis=1) & (len(changes) == 1 and self.sample.score.join is None)
+        scale = np.maximum(np.abs(self.values[first]), np.abs(self.values[second]))
+        return Block(e, w, d, _rounded(spread, scale), differ, np.asarray(is_sum))
+
+    def of_systems(self, systems: Sequence[int]) -> Spread:
+        """Return how much the systems' scores would vary in other units."""
+        found = []
+        for system in systems:  # one by one: the shares of all would take much memory
+            row = np.array([system])
+            r, w, value = self.z[row], self._shares(row), self.values[row]
+            for part in np.flatnonzero(self._absent[system]):
+                units = self._as_one((r, w), 0, int(part))
+                if self.sample.pooled is None:
+                    r[0, units] = w[0, units] = 0.0
+            none = np.zeros((1, self._parts), np.bool_)
+            found.append(_rounded(self._spread(r, w, self._by_part_values[row], value, none), np.abs(value)))
+        return Spread(*(np.concatenate(columns) for columns in zip(*found, strict=True)))
+
+    def whole_differences(self, first: int, second: int) -> IntArray | None:
+        """Return u of each unit, int64 (n,), of a score that is one ratio of whole numbers without parts; else None."""
+        sample = self.sample
+        if not (sample.plain and sample.integer):
+            return None
+        u = np.asarray(sample.tops[0][first] - sample.tops[0][second], np.int64)
+        for units in self.whole_parts(first, second):
+            total = int(u[units].sum())
+            u[units] = 0
+            u[units.start] = total
+        return u
+
+    def swapped(self, first: int, second: int, differ: BoolArray) -> FloatArray:
+        """Return the difference of the scores under all 2^k swaps of the k units of `differ` (n,).
+
+        In a mean of parts the swaps of parts add up.
+        """
+        values = np.zeros(1)
+        of_parts = [differ] if self.sample.parts is None else [differ & (self._strata == part) for part in self._filled]
+        for part, chosen in zip(self._filled.tolist(), of_parts, strict=self.sample.parts is not None):
+            if chosen.any():
+                values = np.add.outer(self._swapped_in(first, second, part, np.flatnonzero(chosen)), values).ravel()
+        return values
+
+    def _swapped_in(self, first: int, second: int, part: int, differing: IntArray) -> FloatArray:
+        """Return what a part adds to the difference under all swaps of its differing units, (2^k,)."""
+        sample = self.sample
+        if sample.parts is not None and self._absent[first, part] != self._absent[second, part]:
+            own = (self._by_part_values[first, part] - self._by_part_values[second, part]) / self._parts
+            return np.array([own, -own])
+        whole = {units.start: units for units in self.whole_parts(first, second)}
+        terms_a, terms_b = [], []
+        for sides, sums in zip(sample.ratios, self._sums, strict=True):
+            moved = []
+            for terms, total in zip(sides, sums, strict=True):
+                change = terms[first] - terms[second]
+                changes = [float(change[whole.get(int(unit), slice(unit, unit + 1))].sum()) for unit in differing]
+                turned = subset_sums(np.array(changes))
+                moved.append((total[first, part] - turned, total[second, part] + turned))
+            terms_a.append((moved[0][0], moved[1][0]))
+            terms_b.append((moved[0][1], moved[1][1]))
+        worst = 0.0 if sample.parts is None or sample.score.worst is None else sample.score.worst
+        a, b = (np.nan_to_num(sample.score.of_terms(terms), nan=worst) for terms in (terms_a, terms_b))
+        return np.asarray((a - b) / self._parts)
+
+    def whole_parts(self, first: int, second: int) -> list[slice]:
+        """Return the units of the parts that are one unit of a pair."""
+        a, b = self._absent[first], self._absent[second]
+        found = [self._units_of(int(part)) for part in np.flatnonzero(a != b if self.sample.pooled is None else a | b)]
+        return [units for units in found if units.start < units.stop]
+
+    def _as_one(self, columns: Sequence[FloatArray | BoolArray], row: int, part: int) -> slice:
+        """Make one unit of those of a part in a row of some arrays, and return the part's units."""
+        units = self._units_of(part)
+        for values in columns if units.start < units.stop else ():
+            total = values[row, units].sum()
+            values[row, units] = 0
+            values[row, units.start] = total
+        return units
+
+    def _derived(self, changes: Terms, sums: Terms) -> FloatArray:
+        """Return Σ_k g_k (u - (M / N) v) / N / P over the ratios k, g_k the derivative of the score at M / N: (m, n).
+
+        Args:
+            changes: u and v of each ratio, (m, n).
+            sums: M and N of each ratio, (m, P).
+        """
+        score = self.sample.score
+        means = [_quotient(tops, bottoms) for tops, bottoms in sums]
+        shares = [1.0 - mean if ratio.one_minus else mean for ratio, mean in zip(score.ratios, means, strict=True)]
+        result = np.zeros(1)
+        slopes = _slopes(score, shares)
+        for ratio, (u, v), (_, sizes), mean, slope in zip(score.ratios, changes, sums, means, slopes, strict=True):
+            factor = (-1.0 if ratio.one_minus else 1.0) / self._parts * slope * _quotient(np.ones(sizes.shape), sizes)
+            result = result + self._spread_out(factor) * (u - self._spread_out(mean) * v)
+        return result
+
+    def _shares(self, *sides: IntArray) -> FloatArray:
+        """Return w of pairs, or of systems, (m, n); it sums to 1 over each part that has denominators."""
+        w, used = np.zeros((len(sides[0]), self.sample.units)), np.zeros((len(sides[0]), self._parts))
+        for (_, bottom), (_, sizes) in zip(self.sample.ratios, self._sums, strict=True):
+            both = sum((sizes[side] for side in sides), np.zeros(used.shape))
+            inverse = self._spread_out(_quotient(np.ones(both.shape), both))
+            for side in sides:
+                w += inverse * bottom[side]
+            used += both != 0
+        return w if len(self._sums) == 1 else w * self._spread_out(_quotient(np.ones_like(used), used))
+
+    def _spread(self, r: FloatArray, w: FloatArray, of_parts: FloatArray, d: FloatArray, lacking: BoolArray) -> Spread:
+        """Compute V and its df from r and w (m, n), d_p (m, P), D (m,) and the parts that one of two lacks (m, P)."""
+        rest = 1.0 - w
+        large = np.argwhere(w > 0.5)
+        for row, unit in large:
+            rest[row, unit] = self._others(w, row, unit).sum()
+        rest[rest <= 0.0] = 1.0
+        a = w * w / rest
+        sizes = self._by_part((w > 0.0).astype(np.float64))
+        squares, total = self._by_part(w * w), self._by_part(a)
+        inverse = squares + total * total - self._by_part(a * a)
+        for row, unit in large:
+            part = self._strata[unit]
+            others = self._others(a, row, unit)
+            rest_of = others.sum()
+            inverse[row, part] = squares[row, part] + 2.0 * a[row, unit] * rest_of + rest_of**2 - (others**2).sum()
+        variances = np.where(lacking, (of_parts / self._parts) ** 2, self._by_part(r * r / rest))
+        inverse = np.where(lacking, 1.0, inverse)
+        counted = (sizes > 1) | lacking
+        variance = np.where(counted, variances, 0.0).sum(axis=1)
+        weighed = np.where(counted, variances**2 * inverse, 0.0).sum(axis=1)
+        alone = (sizes == 1) & ~lacking
+        single = alone.sum(axis=1)
+        if single.any():
+            far = np.where(alone, (of_parts - d[:, None]) ** 2, 0.0).sum(axis=1)
+            far = far / (self._parts * (self._parts - 1.0)) if self._parts > 1 else np.where(single > 0, np.nan, 0.0)
+            variance += far
+            weighed += far**2 / np.maximum(1, single - 1)
+        filled = np.where(lacking, 1.0, sizes)
+        with np.errstate(divide="ignore", invalid="ignore"):
+            df = variance**2 / weighed
+            weight = (filled > 0).sum(axis=1) ** 2 / np.where(filled > 0, 1.0 / filled, 0.0).sum(axis=1)
+        return Spread(np.sqrt(variance), df, filled.sum(axis=1).astype(np.int64), weight)
+
+    def _others(self, values: FloatArray, row: int, unit: int) -> FloatArray:
+        """Return the values of the other units of a unit's part."""
+        units = slice(*self._offsets[self._strata[unit] : self._strata[unit] + 2])
+        return np.delete(values[row, units], unit - units.start)
+
+    def _absent_parts(self) -> BoolArray:
+        """Find the parts that each system lacks or has no value in, (N, P); of a pooled score those that it lacks."""
+        sample = self.sample
+        absent = np.zeros((sample.systems, self._parts), np.bool_)
+        if sample.parts is not None:
+            absent |= np.isnan(sample.score.of_terms(sample.sums()))
+        return absent if sample.missing is None else sample.missing | absent
+
+    def _units_of(self, part: int) -> slice:
+        """Return the units of a part, which stand together."""
+        pooled = self.sample.pooled
+        if pooled is not None:
+            return slice(int(np.searchsorted(pooled, part)), int(np.searchsorted(pooled, part, side="right")))
+        return slice(int(self._offsets[part]), int(self._offsets[part + 1]))
+
+    def _by_part(self, values: Counts) -> FloatArray:
+        """Sum values (m, n) over the units of each part: (m, P)."""
+        if self._parts == 1:
+            return np.asarray(values.sum(axis=1, keepdims=True), np.float64)
+        sums = np.zeros((len(values), self._parts))
+        if len(self._filled):
+            sums[:, self._filled] = np.add.reduceat(values, self._offsets[self._filled], axis=1)
+        return sums
+
+    def _spread_out(self, of_parts: FloatArray) -> FloatArray:
+        """Return for each unit the value of its part: (m, P) as (m, n), or as (m, 1) where there is one part."""
+        return of_parts if self._parts == 1 else of_parts[:, self._strata]
+
+
+def beats_shown(score: Score, names: Sequence[str], new: Counts, shown: Counts, parts: IntArray | None = None) -> bool:
+    """Return whether a score is better than the shown one by more than the standard error of the difference.
+
+    A defined score beats an undefined one. A difference in one unit alone beats nothing: it shows no spread.
+
+    Args:
+        score: which is compared.
+        names: of the counts.
+        new: counts of the new output, (n, k), one row a sentence.
+        shown: those of the shown one, in the same order.
+        parts: stratum of each sentence, int64 (n,), where the mean of the parts' scores is compared; None for one.
     """
-    if len(sample.tops) != 1 or sample.score.join is not None:
-        return None
-    tops, bottoms = ((terms[0][first], terms[0][second]) for terms in (sample.tops, sample.bottoms))
-    e, w, sums = contributed(tops, bottoms, sample.strata, sample.strata_count)
-    if sample.score.ratios[0].one_minus:
-        e = -e
-    values = sample.joined([(sums[:2], sums[2:])])
-    difference = float(values[0] - values[1])
-    if sample.missing is not None:
-        whole_parts(sample, (first, second), e, w)
-    return Contributions(e, w, difference, sample.parts)
+    units = Contributions(sample_of(score, names, [new, shown], None, parts))
+    if math.isnan(units.values[0]):
+        return False
+    if math.isnan(units.values[1]):
+        return True
+    pair = units.block([(0, 1)])
+    gain = float(pair.difference[0]) * score.sign
+    return int(pair.differ.sum()) > 1 and gain > float(pair.spread.se[0])
 
 
-def whole_parts(sample: Sample, pair: tuple[int, int], e: FloatArray, w: FloatArray) -> None:
-    """Let a part that one of the pair lacks be one unit, whose contribution is (f - worst) / P and share 1 / P."""
-    assert sample.missing is not None  # noqa: S101 - the caller asks only then
-    lacking = sample.missing[list(pair)]
-    by_part = sample.part_values()[list(pair)]
-    for part in np.flatnonzero(lacking[0] != lacking[1]):
-        units = np.flatnonzero(sample.parts == part)
-        e[units] = 0.0
-        e[units[:1]] = (by_part[0, part] - by_part[1, part]) / sample.part_count
-        share = w[units].sum()
-        w[units] = 0.0
-        w[units[:1]] = share
+def _rounded(spread: Spread, scale: FloatArray) -> Spread:
+    """Take a variance for 0 that is a rounding error of scores of this size."""
+    none = spread.se <= ROUNDING * scale
+    return spread._replace(se=np.where(none, 0.0, spread.se), df=np.where(none, np.nan, spread.df))
 
 
-_STEP = 2.0**-17
-"""Step of the central differences of a composite score: near the cube root of the rounding error 2^-53, where the error
-of rounding and that of the third derivative are alike, some 1e-10."""
-
-
-def influences(sample: Sample, system: int) -> FloatArray:
-    """Return z_i of each unit of one system, (n,); 0 in parts without a value."""
-    strata, parts = sample.strata, sample.strata_count
-    ratios = []
-    terms = []
-    for ratio, top, bottom in zip(sample.score.ratios, sample.tops, sample.bottoms, strict=True):
-        m, n = top[system].astype(np.float64), bottom[system].astype(np.float64)
-        size = np.bincount(strata, n, minlength=parts)
-        share = _quotient(np.bincount(strata, m, minlength=parts), size)
-        sign = -1.0 if ratio.one_minus else 1.0
-        ratios.append(1.0 - share if ratio.one_minus else share)
-        terms.append(sign * _quotient(m - share[strata] * n, size[strata]))
-    z = np.zeros(sample.units)
-    for slope, term in zip(_slopes(sample, ratios), terms, strict=True):
-        z += slope[strata] * term
-    return z / parts
-
-
-def contributions_of(sample: Sample, first: int, second: int) -> Contributions:
-    """Return the contributions of a pair; those of a score that joins ratios are its linear terms."""
-    both = sample.of_systems([first, second])
-    c = contributions(both, 0, 1)
-    return linear_contributions(both, 0, 1) if c is None else c
-
-
-def linear_contributions(sample: Sample, first: int, second: int) -> Contributions:
-    """Return what units contribute to the difference of a score of several ratios: e_i = z_A,i - z_B,i + D w_i.
-
-    D is that of the unit's part. For a ratio with equal denominators these are its contributions. The share w_i is
-    the mean of the ratios' shares.
-    """
-    strata, parts = sample.strata, sample.strata_count
-    w = np.zeros(sample.units)
-    for bottom in sample.bottoms:
-        both = (bottom[first] + bottom[second]).astype(np.float64)
-        size = np.bincount(strata, both, minlength=parts)
-        w += _quotient(both, size[strata]) / (parts * len(sample.bottoms))
-    values = sample.values()[[first, second]]
-    of_parts = sample.part_values()[[first, second]] if sample.parts is not None else values[:, None]
-    gaps = np.nan_to_num(of_parts[0] - of_parts[1])
-    e = influences(sample, first) - influences(sample, second) + gaps[strata] * w
-    if sample.missing is not None:
-        whole_parts(sample, (first, second), e, w)
-    return Contributions(e, w, float(values[0] - values[1]), sample.parts)
-
-
-def counted_units(sample: Sample, system: int) -> BoolArray:
-    """Find the units that hold anything for a score: some term of the system is not 0, (n,)."""
-    found = np.zeros(sample.units, np.bool_)
-    for terms in (*sample.tops, *sample.bottoms):
-        found |= terms[system] != 0
-    return found
-
-
-def _slopes(sample: Sample, ratios: list[FloatArray]) -> list[FloatArray]:
-    """Return the derivative of the score by each of its ratios (P,), by central differences; 1 for a single ratio."""
-    join = sample.score.join
-    if join is None:
-        return [np.ones(len(ratios[0]))]
+def _slopes(score: Score, shares: Sequence[FloatArray]) -> list[FloatArray]:
+    """Return the derivative of the score by each of its ratios, by central differences; 1 for a single ratio."""
+    if score.join is None:
+        return [np.ones(shares[0].shape)]
     slopes = []
-    for number in range(len(ratios)):
+    for number in range(len(shares)):
         ends = []
         for step in (_STEP, -_STEP):
-            moved = list(ratios)
+            moved = list(shares)
             moved[number] = moved[number] + step
-            ends.append(join(moved))
+            ends.append(score.join(moved))
         slopes.append(np.nan_to_num((ends[0] - ends[1]) / (2.0 * _STEP)))
     return slopes
 
 
 def _quotient(top: Counts, bottom: Counts) -> FloatArray:
     """Divide, with 0 for what has no value."""
-    return np.divide(top, bottom, out=np.zeros(len(top)), where=bottom != 0)
+    shape = np.broadcast_shapes(top.shape, bottom.shape)
+    return np.divide(top, bottom, out=np.zeros(shape), where=bottom != 0)

@@ -27,7 +27,8 @@ from treescore.core.arrays import BoolArray, Counts
 from treescore.core.params import Json
 from treescore.core.registry import TokenBits
 from treescore.core.scores import Score, ratio_score
-from treescore.significance.permutation import ShufflePlan, Test, observed_alternatives, permutation
+from treescore.significance.contributions import Contributions
+from treescore.significance.law import Asked, Test, by_law
 from treescore.significance.question import Terms
 from treescore.significance.settings import ROUNDING, SMALLEST, Settings
 from treescore.significance.units import Sample, sample_of
@@ -67,13 +68,8 @@ class McNemar:
 
     def p(self, kind: str) -> float:
         """Return the p of a kind of PARAMS: exact, mid-p, chi2, chi2-corrected."""
-        values = {
-            "exact": self.exact,
-            "mid-p": self.mid_p,
-            "chi2": self.chi2.p,
-            "chi2-corrected": self.chi2_corrected.p,
-        }
-        return values[kind]
+        kinds = {"exact": self.exact, "mid-p": self.mid_p, "chi2": self.chi2.p}
+        return kinds.get(kind, self.chi2_corrected.p)
 
     def document(self) -> dict[str, Json]:
         """Return the members of a comparison document."""
@@ -120,27 +116,6 @@ def mcnemar(a_only: int, b_only: int, alternative: str = "two-sided") -> McNemar
         p05=z >= MALTEVAL_P05,
         p01=z >= MALTEVAL_P01,
     )
-
-
-def smallest_of(kind: str, total: int, alternative: str = "two-sided") -> float:
-    """Return the smallest p that t = b + c differing answers can give, at b = t and c = 0; 1 at t = 0.
-
-    Two-sided: exact 2^(1-t), mid-p 2^-t, chi2 P(chi2_1 >= t), chi2-corrected P(chi2_1 >= (t-1)^2 / t). One-sided: half
-    of each. Fagerland, Lydersen & Laake 2013.
-
-    Args:
-        kind: exact, mid-p, chi2, chi2-corrected.
-        total: t.
-        alternative: two-sided, greater, less.
-    """
-    if not total:
-        return 1.0
-    chi_square = {"chi2": float(total), "chi2-corrected": (total - 1) ** 2 / total}
-    if kind in chi_square:
-        two_sided = float(chdtrc(1, chi_square[kind]))
-    else:
-        two_sided = math.ldexp(1.0, (1 if kind == "exact" else 0) - total)
-    return max(SMALLEST, two_sided if alternative == "two-sided" else 0.5 * two_sided)
 
 
 def binomial_tail(most: int, total: int) -> float:
@@ -200,7 +175,6 @@ def mcnemar_tests(
                 "exact" if settings.mcnemar == "exact" else None,
                 f"McNemar, {_NAMES[settings.mcnemar]}",
                 differing=a_only + b_only,
-                smallest=smallest_of(settings.mcnemar, a_only + b_only, settings.alternative),
                 difference=(a_only - b_only) / max(1, right.shape[1]),
             )
         )
@@ -225,10 +199,6 @@ def right_units(sample: Sample) -> BoolArray:
     return np.asarray(np.abs(values - best) <= ROUNDING, np.bool_)
 
 
-COMPARE_PL_NOTE = (
-    "compare_pl asks a one-sided question in the direction that the data show, as Bikel's compare.pl does: "
-    "double its p to read it as two-sided."
-)
 _COLUMNS = (
     # (recall: numerator, denominator), (precision: numerator, denominator), what is counted
     (("matched", "gold"), ("matched", "system"), "brackets"),
@@ -239,20 +209,20 @@ _COLUMNS = (
 )
 
 
-def directed_tests(sample: Sample, pairs: Sequence[tuple[int, int]], plan: ShufflePlan) -> list[Test]:
+def directed_tests(sample: Sample, pairs: Sequence[tuple[int, int]]) -> list[Test]:
     """Run one-sided tests, each in the observed direction of its pair; recall and precision as compare.pl has them."""
     if _is_printed(sample.score):
         tops, bottoms = (np.asarray(terms[0], np.float64) for terms in (sample.tops, sample.bottoms))
         shares = np.divide(tops, bottoms, out=np.zeros_like(tops), where=bottoms > 0)
         percents = np.rint(100 * np.round(100 * shares, 2))
         sample = replace(sample, tops=((percents * bottoms).astype(sample.tops[0].dtype),))
-    alternatives = observed_alternatives(sample, pairs)
+    units = Contributions(sample)
+    better = sample.score.sign * units.values
     test_of: dict[int, Test] = {}
-    for alternative in ("greater", "less"):
-        indices = [index for index, observed in enumerate(alternatives) if observed == alternative]
-        if indices:
-            tests = permutation(sample, [pairs[index] for index in indices], alternative, plan)
-            test_of.update(zip(indices, tests, strict=True))
+    for alternative, ahead in (("greater", True), ("less", False)):  # of equal ones the first is asked about
+        indices = [index for index, (a, b) in enumerate(pairs) if (better[a] >= better[b]) == ahead]
+        tests = by_law(units, [pairs[index] for index in indices], Asked("permutation", alternative))
+        test_of.update(zip(indices, tests, strict=True))
     return [test_of[index] for index in range(len(pairs))]
 
 
@@ -263,39 +233,22 @@ def _is_printed(score: Score) -> bool:
 
 
 def recall_and_precision(
-    counted: Terms, rows: Sequence[Counts], pairs: Sequence[tuple[int, int]], plan: ShufflePlan
+    counted: Terms, rows: Sequence[Counts], pairs: Sequence[tuple[int, int]]
 ) -> list[dict[str, Json]]:
     """Make for each pair the comparator's two rows; empty documents where the counts have no brackets or links."""
     documents: list[dict[str, Json]] = [{} for _ in pairs]
-    for recall, precision, what in _COLUMNS:
-        if not {*recall, *precision} <= set(counted.names):
-            continue
+    known = [each for each in _COLUMNS if {*each[0], *each[1]} <= set(counted.names)]
+    for recall, precision, what in known[:1]:
         for name, (numerator, denominator) in (("recall", recall), ("precision", precision)):
             score = ratio_score(name, name, numerator, denominator)
-            _fill(
-                documents, name, score, sample_of(score, counted.names, rows, counted.units.blocks, None), pairs, plan
-            )
-        for document in documents:
-            document["of"] = what
-        break
+            sample = sample_of(score, counted.names, rows, counted.units.blocks, None)
+            values = sample.values()
+            defined = [pair for pair in pairs if np.isfinite(values[list(pair)]).all()]
+            tests = dict(zip(defined, directed_tests(sample, defined), strict=True))
+            for (a, b), document in zip(pairs, documents, strict=True):
+                test, document["of"] = tests.get((a, b)), what
+                document[name] = {"difference": None, "p": None, "p_kind": None, "reason": score.undefined}
+                if test is not None:
+                    difference = float(values[a] - values[b])
+                    document[name] = {"difference": difference, "p": test.p, "p_kind": test.kind}
     return documents
-
-
-def _fill(
-    documents: Sequence[dict[str, Json]],
-    name: str,
-    score: Score,
-    sample: Sample,
-    pairs: Sequence[tuple[int, int]],
-    plan: ShufflePlan,
-) -> None:
-    values = sample.values()
-    defined = [
-        index for index, pair in enumerate(pairs) if not any(values[system] != values[system] for system in pair)
-    ]
-    for document in documents:
-        document[name] = {"difference": None, "p": None, "p_kind": None, "reason": score.undefined}
-    tests = directed_tests(sample, [pairs[index] for index in defined], plan)
-    for index, test in zip(defined, tests, strict=True):
-        first, second = pairs[index]
-        documents[index][name] = {"difference": float(values[first] - values[second]), "p": test.p, "p_kind": test.kind}

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from itertools import accumulate
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -47,13 +48,8 @@ def better_of(question: Question, difference: float) -> str | None:
 def order_in(question: Question) -> list[int]:
     """Return the systems with a score from best to worst, as indices; equal ones in the order given."""
     values, higher_is_better = ranked_values(question)
-    defined = [index for index, value in enumerate(question.values) if math.isfinite(value)]
-    return [defined[index] for index in order_of(values[defined], higher_is_better=higher_is_better)]
-
-
-def order_of(values: FloatArray, *, higher_is_better: bool) -> list[int]:
-    """Return indices from best to worst; equal values in the order given."""
-    return [int(index) for index in np.argsort(-values if higher_is_better else values, kind="stable")]
+    order = np.argsort(-values if higher_is_better else values, kind="stable")
+    return [int(index) for index in order if math.isfinite(question.values[index])]
 
 
 def ranks_of(ordered: FloatArray) -> list[int]:
@@ -79,39 +75,28 @@ def rank_ranges(better: BoolArray, ranked: int | None = None) -> list[list[int]]
 def separable(better: BoolArray) -> list[int]:
     """Return cluster numbers of systems ordered from best to worst: a line is drawn where all above beat all below."""
     size = len(better)
-    clusters = []
-    number = 1
-    for index in range(size):
-        if index and better[:index, index:].all():
-            number += 1
-        clusters.append(number)
-    return clusters
+    lines = [1, *(int(better[:index, index:].all()) for index in range(1, size))]
+    return list(accumulate(lines[:size]))
 
 
 def greedy(better: BoolArray) -> list[int]:
     """Return cluster numbers as mt-metrics-eval does: a cluster ends where one of its members beats the next."""
-    clusters = []
-    number, start = 1, 0
+    clusters: list[int] = []
     for index in range(len(better)):
-        if better[start:index, index].any():
-            number += 1
-            start = index
-        clusters.append(number)
+        ends = [row for row, cluster in enumerate(clusters) if cluster == clusters[-1] and better[row, index]]
+        clusters.append((clusters[-1] if clusters else 1) + bool(ends))
     return clusters
 
 
-def effect_document(
-    score: Score, value_a: float, value_b: float, units_a: FloatArray, units_b: FloatArray
-) -> dict[str, Json]:
+def effect_document(score: Score, a: tuple[float, FloatArray], b: tuple[float, FloatArray]) -> dict[str, Json]:
     """Compute relative error reduction, units won, tied and lost, and the standardised mean difference of units.
 
     Args:
         score: whose values these are.
-        value_a: the first system's score.
-        value_b: the second's.
-        units_a: the first's score of each unit by itself, (n,), NaN where undefined; such units are ties.
-        units_b: the second's.
+        a: the first system's score, and that of each unit by itself, (n,), NaN where undefined; such units are ties.
+        b: the second's.
     """
+    (value_a, units_a), (value_b, units_b) = a, b
     differences = np.nan_to_num(units_a - units_b)
     better = score.sign * differences
     # equal unit scores may differ in the last bit where terms are real

@@ -10,6 +10,7 @@ from __future__ import annotations
 import math
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass, replace
+from itertools import repeat
 from typing import NamedTuple
 
 import numpy as np
@@ -36,6 +37,7 @@ class Sample:
         parts: stratum of each unit, int64 (n,), from 0; None where there is one.
         part_count: strata.
         missing: the parts without an output of each system, (N, parts); None where none is missing.
+        pooled: part of each unit, int64 (n,), where the score is over several parts together; None elsewhere.
     """
 
     score: Score
@@ -44,6 +46,7 @@ class Sample:
     parts: IntArray | None
     part_count: int
     missing: BoolArray | None = None
+    pooled: IntArray | None = None
 
     @property
     def systems(self) -> int:
@@ -56,6 +59,11 @@ class Sample:
         return int(self.tops[0].shape[1])
 
     @property
+    def ratios(self) -> list[tuple[Counts, Counts]]:
+        """Numerators and denominators of each ratio, (N, n) each."""
+        return list(zip(self.tops, self.bottoms, strict=True))
+
+    @property
     def integer(self) -> bool:
         """Whether all terms are whole numbers."""
         return all(np.issubdtype(terms.dtype, np.integer) for terms in (*self.tops, *self.bottoms))
@@ -64,11 +72,6 @@ class Sample:
     def plain(self) -> bool:
         """One ratio over all units: neither a composite score nor a macro average."""
         return len(self.tops) == 1 and self.parts is None and self.score.join is None
-
-    @property
-    def direction(self) -> float:
-        """1.0 where a higher first ratio is better, else -1.0."""
-        return -self.score.sign if self.score.ratios[0].one_minus else self.score.sign
 
     @property
     def strata(self) -> IntArray:
@@ -88,7 +91,7 @@ class Sample:
         """Return the score of each unit by itself, (N, n); NaN where undefined."""
         values = np.empty((self.systems, self.units))
         for system in range(self.systems):  # one by one: the terms of all as floats take as much memory again twice
-            values[system] = self.score.of_terms([(top[system], bottom[system]) for top, bottom in self._pairs()])
+            values[system] = self.score.of_terms([(top[system], bottom[system]) for top, bottom in self.ratios])
         return values
 
     def part_values(self) -> FloatArray:
@@ -114,7 +117,7 @@ class Sample:
 
     def sums(self) -> list[tuple[Counts, Counts]]:
         """Return the sums of numerators and of denominators by part, (N, parts), for each ratio."""
-        return [(self.summed(top), self.summed(bottom)) for top, bottom in self._pairs()]
+        return [(self.summed(top), self.summed(bottom)) for top, bottom in self.ratios]
 
     def summed(self, terms: Counts) -> Counts:
         """Sum terms (N, n) by part: (N, parts)."""
@@ -129,32 +132,11 @@ class Sample:
             different |= terms[first] != terms[second]
         return different
 
-    def lacking(self, first: int, second: int) -> BoolArray:
-        """Find the parts that exactly one of two systems lacks, (parts,)."""
-        if self.missing is None:
-            return np.zeros(self.part_count, np.bool_)
-        return np.asarray(self.missing[first] != self.missing[second])
-
-    def of_systems(self, systems: Sequence[int]) -> Sample:
-        """Return the sample of some systems only."""
-        indices = list(systems)
-        return Sample(
-            self.score,
-            tuple(top[indices] for top in self.tops),
-            tuple(bottom[indices] for bottom in self.bottoms),
-            self.parts,
-            self.part_count,
-            None if self.missing is None else self.missing[indices],
-        )
-
     def part(self, number: int) -> Sample:
         """Return the units of one part as a sample of their own."""
         in_part = self.parts == number
         tops = tuple(top[:, in_part] for top in self.tops)
         return Sample(self.score, tops, tuple(bottom[:, in_part] for bottom in self.bottoms), None, 0)
-
-    def _pairs(self) -> list[tuple[Counts, Counts]]:
-        return list(zip(self.tops, self.bottoms, strict=True))
 
 
 def pooled(runs: Sequence[Sequence[Counts]]) -> list[Counts]:
@@ -165,17 +147,10 @@ def pooled(runs: Sequence[Sequence[Counts]]) -> list[Counts]:
     """
     scale = math.lcm(*(len(system_runs) for system_runs in runs)) if runs else 1
     rows: list[Counts] = []
-    for system_runs in runs:
-        real = any(run.dtype.kind == "f" for run in system_runs)
-        first = system_runs[0]
-        total: Counts = np.asarray(first, np.float64) if real else np.asarray(first, np.int64)
-        for run in system_runs[1:]:
-            total = total + run
-        if scale > _MOST_RUNS_SCALE:
-            total = np.asarray(total / len(system_runs), np.float64)
-        elif scale != len(system_runs):
-            total = total * (scale // len(system_runs))
-        rows.append(total)
+    for of_system in runs:
+        real = any(run.dtype.kind == "f" for run in of_system)
+        total: Counts = np.asarray(sum(of_system[1:], of_system[0] * (1.0 if real else 1)))
+        rows.append(total * (scale // len(of_system)) if scale <= _MOST_RUNS_SCALE else total / float(len(of_system)))
     return rows
 
 
@@ -186,26 +161,41 @@ def sample_of(
     blocks: IntArray | None,
     parts: IntArray | None,
     missing: BoolArray | None = None,
+    pooled: IntArray | None = None,
 ) -> Sample:
     """Return the terms of a score in the rows (n, k) of each system, summed by block where blocks (n,) are numbered.
 
-    A block lies in one part: the caller numbers it so.
+    A block lies in one part: the caller numbers it so. The units of a part come to stand together.
+
+    Args:
+        score: whose terms they are.
+        names: of the columns of rows.
+        rows: counts of each system.
+        blocks: of each row, from 0.
+        parts: of each row, from 0, where the score is their mean.
+        missing: parts (of either kind) without an output of each system, (N, parts).
+        pooled: part of each row, from 0, where the score is over all parts together.
     """
-    tops: list[Counts] = []
-    bottoms: list[Counts] = []
+    strata = parts if pooled is None else pooled
+    if blocks is not None and strata is not None:
+        of_blocks = np.zeros(int(blocks.max(initial=-1)) + 1, np.int64)
+        of_blocks[blocks] = strata
+        strata = of_blocks
+    order = None if strata is None or (np.diff(strata) >= 0).all() else np.argsort(strata, kind="stable")
+    sides: tuple[list[Counts], list[Counts]] = ([], [])
     for ratio in score.ratios:
         terms = [ratio.terms(names, counts) for counts in rows]
-        for side, column in ((0, tops), (1, bottoms)):
+        for side, column in enumerate(sides):
             term = _stacked_systems([pair[side] for pair in terms])
             if missing is not None and parts is not None:
                 term = np.where(missing[:, parts], 0, term)  # undefined, so that it counts as the worst value
-            column.append(_by_block(term, blocks))
+            term = term if blocks is None else _sums_at(term, blocks, int(blocks.max(initial=-1)) + 1)
+            column.append(term if order is None else term[:, order])
+    if strata is not None and order is not None:
+        strata = strata[order]
     part_count = 0 if parts is None else int(parts.max(initial=-1)) + 1
-    if blocks is not None and parts is not None:
-        first = np.full(int(blocks.max(initial=-1)) + 1, 0, np.int64)
-        first[blocks] = parts
-        parts = first
-    return Sample(score, tuple(tops), tuple(bottoms), parts, part_count, missing)
+    of_mean, together = (strata, None) if pooled is None else (None, strata)
+    return Sample(score, tuple(sides[0]), tuple(sides[1]), of_mean, part_count, missing, together)
 
 
 def missing_parts(missing: Sequence[Collection[int]], part_count: int) -> BoolArray | None:
@@ -224,20 +214,6 @@ def block_numbers(blocks: Sequence[str | None], parts: IntArray | None) -> IntAr
     strata = [0] * len(blocks) if parts is None else parts.tolist()
     keys = ((at if name is None else name, part) for at, (name, part) in enumerate(zip(blocks, strata, strict=True)))
     return np.fromiter((number_of.setdefault(key, len(number_of)) for key in keys), np.int64, len(blocks))
-
-
-def merged(sample: Sample, whole: BoolArray) -> Sample:
-    """Return a mean of parts in which each part of `whole` (parts,) is one unit, with the sums of its units."""
-    assert sample.parts is not None  # noqa: S101 - only means of parts lack some
-    in_whole = whole[sample.parts]
-    units = np.where(in_whole, len(in_whole) + sample.parts, np.arange(len(in_whole)))
-    _, first_units, blocks = np.unique(units, return_index=True, return_inverse=True)
-    return replace(
-        sample,
-        tops=tuple(_by_block(top, blocks) for top in sample.tops),
-        bottoms=tuple(_by_block(bottom, blocks) for bottom in sample.bottoms),
-        parts=sample.parts[first_units],
-    )
 
 
 def by_part(sample: Sample) -> Sample:
@@ -259,12 +235,6 @@ def _stacked_systems(rows: Sequence[Counts]) -> Counts:
     terms = np.stack(rows).astype(np.float64, copy=False)
     whole = (np.abs(terms) < _LARGEST_WHOLE).all() and (terms == np.rint(terms)).all()
     return terms.astype(np.int64) if whole else terms
-
-
-def _by_block(terms: Counts, blocks: IntArray | None) -> Counts:
-    if blocks is None:
-        return terms
-    return _sums_at(terms, blocks, int(blocks.max(initial=-1)) + 1)
 
 
 def _sums_at(terms: Counts, groups: IntArray, size: int) -> Counts:
@@ -291,15 +261,13 @@ class Units(NamedTuple):
         name: sentence, block, part or token.
         blocks: number of each sentence's block, int64 (n,), where blocks are the units.
         by_sentence: parts that go by sentence although blocks are the units.
-        documents: whether the documents of the text are known.
-        of_parts: parts, whether the score is their mean or is over all of them together.
+        documents: how many the text marks.
     """
 
     name: str
     blocks: IntArray | None = None
     by_sentence: int = 0
-    documents: bool = False
-    of_parts: int = 1
+    documents: int = 0
 
 
 def chosen_units(
@@ -323,26 +291,31 @@ def chosen_units(
         InputError: the text does not have the unit (pointer /unit).
     """
     unit = settings.unit
-    of_parts = 1 if strata is None else int(strata.max(initial=-1)) + 1
-    documents = blocks is not None and any(blocks)
+    documents = _marked(blocks, strata)
     if blocks is not None and len(blocks) != sentences:
         found = f"The list has {counted(len(blocks), 'block name')} for {counted(sentences, 'sentence')}"
         detail = f"{found}. Give one for each."
         raise InputError(Problem("item-count-mismatch", detail, pointer="/unit"))
     if unit == "part":
-        require_parts(0 if together else of_parts)
+        require_parts(0 if together or strata is None else int(strata.max(initial=-1)) + 1)
     if unit == "block":
-        require_documents(known=documents)
+        require_documents(known=documents > 0)
     if unit == AUTO:
         unit = "block" if documents and settings.test not in OF_SENTENCES else "sentence"
     if unit != "block" or blocks is None:
-        return Units(unit, documents=documents, of_parts=of_parts)
+        return Units(unit, documents=documents)
     # one document of the only part is what was asked for by name, though it can show nothing
     fewest = FEWEST_DOCUMENTS if settings.unit == AUTO or strata is not None else 1
     kept, by_sentence = with_documents(blocks, strata, fewest)
     if all(name is None for name in kept):
-        return Units("sentence", documents=documents, of_parts=of_parts)
-    return Units("block", block_numbers(kept, strata), by_sentence, documents, of_parts)
+        return Units("sentence", documents=documents)
+    return Units("block", block_numbers(kept, strata), by_sentence, documents)
+
+
+def _marked(blocks: Sequence[str | None] | None, strata: IntArray | None) -> int:
+    """Count the documents that a text marks; equal names in two parts are two."""
+    part_of = repeat(0) if strata is None else strata.tolist()
+    return len({(name, part) for name, part in zip(blocks or (), part_of, strict=False) if name})
 
 
 def with_documents(
@@ -365,21 +338,6 @@ def with_documents(
     return kept, len(few)
 
 
-def with_whole_parts(blocks: IntArray | None, strata: IntArray, whole: Collection[int]) -> IntArray:
-    """Number blocks again where some parts are one block each and all other units stay: int64 (n,).
-
-    Args:
-        blocks: number of each sentence's block, (n,); None where sentences are the units.
-        strata: part of each sentence, (n,).
-        whole: the parts that are one block.
-    """
-    numbers = np.arange(len(strata), dtype=np.int64) if blocks is None else blocks.copy()
-    for part in whole:
-        of_part = np.flatnonzero(strata == part)
-        numbers[of_part] = numbers[of_part[:1]]
-    return np.unique(numbers, return_inverse=True)[1].astype(np.int64)
-
-
 def require_documents(*, known: bool) -> None:
     """Refuse documents as units where none are known.
 
@@ -395,7 +353,7 @@ def require_documents(*, known: bool) -> None:
 
 
 def require_parts(count: int) -> None:
-    """Refuse whole parts as the units of a mean over too few of them.
+    """Refuse whole parts as the units of a mean over too few of them: two show hardly how parts differ.
 
     Args:
         count: parts of the mean; less than 2 for a score that is not a mean of parts.
@@ -405,7 +363,7 @@ def require_parts(count: int) -> None:
     """
     if count < FEWEST_PARTS:
         detail = (
-            f'The unit "part" needs a mean over {FEWEST_PARTS} parts or more: p of P parts is at least 2^(1-P). '
-            f"Here are {max(1, count)}. Use the unit block or sentence."
+            f'The unit "part" needs a mean over {FEWEST_PARTS} parts or more. Here are {max(1, count)}. '
+            "Use the unit block or sentence."
         )
         raise InputError(Problem("too-few-parts", detail, pointer="/unit"))

@@ -22,7 +22,7 @@ from sqlalchemy import Connection
 
 from service.errors import NotFound, unprocessable
 from service.policy.figures import rank_value
-from service.render.documents import IntervalDocument, RunsDocument
+from service.render.documents import RunsDocument
 from service.requests import MACRO, POOLED, PRIVATE, PUBLIC
 from service.store import boards, revisions
 from service.store.benchmarks import Benchmark
@@ -39,11 +39,11 @@ from treescore.core.scores import Score
 from treescore.core.wording import did_you_mean
 from treescore.errors import ScoringError
 from treescore.evaluation.benchmark import lacked_by_all_runs
-from treescore.evaluation.parts import RESAMPLES, mean_of_parts
+from treescore.evaluation.parts import mean_of_parts
 from treescore.evaluation.report import full_address
 from treescore.evaluation.spec import Entry
 from treescore.significance import Settings, ranking
-from treescore.significance.training_runs import FEWEST_FOR_SPREAD
+from treescore.significance.runs import FEWEST_FOR_SPREAD
 
 TESTED = 50
 """Rows from the top whose differences are tested, together with the baselines."""
@@ -315,31 +315,17 @@ def runs_document(entry: BoardEntry) -> RunsDocument | None:
     return RunsDocument(count=len(entry.runs), sd=entry.spread) if entry.runs else None
 
 
-def system_intervals(entries: Iterable[BoardEntry], comparison: Mapping[str, Json]) -> dict[str, IntervalDocument]:
-    """Return the intervals of the scores of systems, which no score record has."""
-    several = {entry.id for entry in entries if entry.runs}
-    known = {str(system["name"]): system.get("ci") for system in comparison["systems"]}
-    return {
-        name: IntervalDocument(low=ci["low"], high=ci["high"])
-        for name, ci in known.items()
-        if name in several and ci is not None
-    }
-
-
 def _mean(values: Sequence[float | None]) -> float | None:
     defined = [value for value in values if value is not None]
     return fmean(defined) if defined and len(defined) == len(values) else None
 
 
-BOARD_SETTINGS = Settings(shuffles=100_000, resamples=RESAMPLES)
-"""How the differences behind a board are tested, with few rows and with many, beside the benchmark's margin; its seeds
-are secret."""
+BOARD_SETTINGS = Settings()
+"""How the differences behind a board are tested, beside the benchmark's margin and unit."""
 MOST_OTHER_SCORES = 3
 """Metrics beside that of the main score whose boards are tested by default."""
 MOST_TRACKS = 8
 """Tracks whose boards by the main score are tested by default, the first ones by name."""
-_OF_SCORES = ("permutation", "bootstrap")
-"""Tests and intervals of scores, in which a part can be one unit."""
 RANKS_LAST = "ranks last: it lacks sentences, which its score leaves out"
 _KEY_LENGTH = 120
 
@@ -362,7 +348,7 @@ class Board:
         active: whether the revision is the active one.
         ladder: whether it leaves out what a ladder holds; its `best` submissions are then those released last.
         margin: of non-inferiority, in units of the score; None where it is not tested.
-        unit: what is swapped, `auto` or `sentence`.
+        unit: what is tested over, `auto` or `sentence`.
         share: PUBLIC or PRIVATE; None where the test set is not split.
         closed_from: the first moment after closing; None where it does not close.
         tracks: named groups of parts: those of their parts that the revision has, in its order.
@@ -624,7 +610,7 @@ def untestable(board: Board, lacking: Mapping[str, frozenset[int]], settings: Se
         why = ", which the score leaves out"
     elif score.worst is None:
         why = ", and the score has no worst value"
-    elif settings.test not in _OF_SCORES:
+    elif not settings.by_law and settings.test != "bootstrap":
         why = f", which {settings.test} cannot take as one unit"
     reasons = {}
     for each, missing in lacking.items():
@@ -641,12 +627,9 @@ def question_of(board: Board, ids: Sequence[str], chosen: Settings | None = None
     Args:
         board: whose score, part and revision are compared.
         ids: of the submissions.
-        chosen: settings of an organiser, with a seed; None for the board's own, with secret seeds.
+        chosen: settings of an organiser; None for the board's own.
     """
     settings = replace(BOARD_SETTINGS, margin=board.margin, unit=board.unit) if chosen is None else chosen
-    members = asdict(settings)
-    if chosen is None:
-        del members["seed"]
     ordered = sorted(ids) if settings.alternative == "two-sided" and settings.test != "compare_pl" else list(ids)
     question: Question = {
         "benchmark": board.benchmark_id,
@@ -654,7 +637,7 @@ def question_of(board: Board, ids: Sequence[str], chosen: Settings | None = None
         "score": board.score,
         "part": board.part,
         "submissions": ordered,
-        "settings": members,
+        "settings": asdict(settings),
     }
     if board.track is not None:
         question["parts"] = board.chosen_names

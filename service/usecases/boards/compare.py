@@ -1,9 +1,6 @@
 """Compare submissions from their stored counts; of a board's rows, what the comparison of exactly these rows says.
 
-No text is parsed again. The seeds of the tests that the service chooses are secret, and the same whenever the same
-question is asked. The root of a question's seeds is keyed by a secret of the store, so that no one can try seeds, and
-made of the benchmark, revision, score, part, unit, and the share of a split test set. The seed of a pair is made of the
-root and the two ids: another row on the board changes neither p nor interval of this pair.
+No text is parsed again. p and intervals of a pair depend on no other row of the board.
 
 The p of a pair allows for what a team picked its row from. The row ahead of a pair is the best of k submissions of its
 team. So k counts what the team has had scored, withdrawn and deleted submissions included: nothing that a team does
@@ -13,8 +10,6 @@ withdrawn or deleted any has picked by score.
 
 from __future__ import annotations
 
-import hashlib
-import hmac
 import math
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -22,16 +17,18 @@ from functools import partial
 from statistics import fmean
 
 import numpy as np
-import orjson
 from sqlalchemy import Connection
 
 from service.context import Context
+from service.policy import gate
+from service.policy.documents import ROUNDED
+from service.policy.figures import Release
 from service.policy.gate import Level
 from service.render.documents import IntervalDocument, SignificanceDocument
 from service.requests import POOLED, PRIVATE
 from service.store import artifacts, benchmarks, boards, comparisons, runs, score_records, texts
 from service.store.benchmarks import Benchmark
-from service.store.comparisons import Considered, Question
+from service.store.comparisons import Question
 from service.store.packing import unpack_values
 from service.store.score_records import ANSWERED, CHARGED, artifact_name
 from service.store.submissions import BoardEntry
@@ -46,7 +43,6 @@ from service.usecases.boards.board import (
     positions_of,
     question_of,
     standard_boards,
-    system_intervals,
     tested_of,
     untestable,
     with_significance,
@@ -68,43 +64,16 @@ from treescore.evaluation.benchmark import (
     joined_tokens,
     missing_parts,
     question_document,
-    still_answered,
     submissions_of,
 )
 from treescore.evaluation.parts import mean_of_parts
-from treescore.significance import Seeds, Settings
-
-SECRET = "comparison-seeds"  # noqa: S105 - a name
-
-
-def seeds_of(context: Context, question: Question) -> Seeds | None:
-    """Return the secret seeds of a question; None where an organiser chose the settings, with the seed."""
-    settings = question["settings"]
-    if "seed" in settings:
-        return None
-    with context.store.write() as db:
-        key = texts.key_of_store(db, SECRET)
-    # a track has the seeds of its parts: another name for the same parts makes the same question
-    part = question.get("parts", question["part"])
-    about: list[Json] = [question["benchmark"], question["revision"], question["score"], part, settings["unit"]]
-    if "share" in question:
-        about.append(question["share"])
-    return Seeds(hmac.digest(key, orjson.dumps(about), hashlib.sha256))
-
+from treescore.significance import Settings
 
 LAST = "last"
 PICKED = ("best", "chosen", LAST)
 """Picks that may look at scores; `all` does not."""
 ADJUSTED, NONE = "adjusted", "none"
 PAIR = 2
-MOST_CONSIDERED = 64
-"""Limit of a team's other submissions whose counts are read; each further one is as one whose counts are gone."""
-COUNTS_BYTES = 128 * 2**20
-"""Limit of the memory for the counts of all others: 64 for each of 50 rows up to 1,700 sentences of 3 columns."""
-SWAPPED = 10**8
-"""Limit of pairs x sentences x others, each swapped in 100,000 shuffles: five minutes at the measured 3.4e5 a second
-(one pair of 2,000 sentences with 64 others: 0.4 s). 50 rows of 2,000 sentences have 40 others each."""
-_COUNT_BYTES = 8
 
 
 def selection_of(board: Board, question: Question) -> str:
@@ -135,7 +104,8 @@ def board_question(
     if runs:
         question["runs"] = runs
     if board.share != PRIVATE and board.pick in PICKED and (chosen is None or allows(chosen)):
-        found = considered_of(db, board, _ahead([row for row in rows if row.entry.id in set(ids)]))
+        numbers = numbers_considered(db, board, [row for row in rows if row.entry.id in set(ids)])
+        found = {each: number for each, number in numbers.items() if number > 1}
         if found or board.pick != LAST:
             question["considered"] = found
     return question
@@ -174,32 +144,8 @@ def listed_runs(ids: Sequence[str], rows: Sequence[BoardRow], system_of: Mapping
 
 
 def allows(settings: Settings) -> bool:
-    """Return whether a test with these settings can allow for picking: the two-sided permutation test."""
-    return settings.test == "permutation" and settings.alternative == "two-sided"
-
-
-def considered_of(db: Connection, board: Board, rows: Sequence[BoardRow]) -> dict[str, Considered]:
-    """Return what the teams of rows picked them from, beside the rows; nothing for a team's only submission.
-
-    The last submission of a team that has taken nothing back was not picked.
-    """
-    row_of = {row.entry.team_id: row.entry.id for row in rows if row.entry.team_id is not None}
-    own = {each for row in rows for each in (row.entry.id, *row.entry.runs)}
-    found: dict[str, Considered] = {}
-    number = board.revision.number
-    attempts = boards.attempts_of_teams(db, board.benchmark_id, number, list(row_of), board.until)
-    picking = {each.team_id for each in attempts if board.pick != LAST or each.taken_back}
-    for attempt in attempts:
-        if attempt.id in own or attempt.team_id not in picking:
-            continue
-        row = row_of[attempt.team_id]
-        beside = found.setdefault(row, {"others": [], "deleted": 0})
-        if attempt.deleted or (board.ladder and attempt.held):
-            # p would tell of held scores how they vary with those of the row: they count as if they were gone
-            beside["deleted"] += 1
-        else:
-            beside["others"].append(attempt.id)
-    return found
+    """Return whether a test with these settings can allow for picking: two-sided, of the scores."""
+    return settings.by_law and settings.alternative == "two-sided"
 
 
 def numbers_considered(db: Connection, board: Board, rows: Sequence[BoardRow]) -> dict[str, int]:
@@ -215,53 +161,24 @@ def numbers_considered(db: Connection, board: Board, rows: Sequence[BoardRow]) -
     return {row.entry.id: max(1, of_team.get(row.entry.team_id or "", 0) - runs_beside[row.entry.id]) for row in rows}
 
 
-def most_others(question: Question, sentences: int, columns: int) -> int:
-    """Return how many other submissions of each team are compared by their counts, the newest ones.
-
-    As many as a full board allows, however few rows are asked about: else lists of several lengths would give several
-    answers to one question.
-
-    Args:
-        question: whose `considered` are read.
-        sentences: rows of one submission's counts.
-        columns: columns of them.
-    """
-    rows = max(TESTED, len(question.get("considered", {})))
-    in_memory = COUNTS_BYTES // max(1, rows * sentences * columns * _COUNT_BYTES)
-    in_time = SWAPPED // max(1, rows * (rows - 1) // 2 * sentences)
-    return min(MOST_CONSIDERED, in_memory, in_time)
-
-
-def _ahead(rows: Sequence[BoardRow]) -> list[BoardRow]:
-    """Return the rows that can be ahead of another: all but the last, unless the last two have equal scores."""
-    if len(rows) > 1 and rows[-1].entry.value == rows[-2].entry.value:
-        return list(rows)
-    return list(rows[:-1])
-
-
 COUNTS_DELETED = "its counts were deleted"
 
 
-def compare_submissions(
-    context: Context, question: Question, earlier: Sequence[Mapping[str, Json]] = ()
-) -> dict[str, Json]:
+def compare_submissions(context: Context, question: Question) -> dict[str, Json]:
     """Return the significance document that answers a question.
 
     Args:
         context: store and configuration.
         question: what is compared.
-        earlier: answers about other submissions on the same score, part and share; what they have of the same pairs is
-            not computed again, unless the team ahead has picked from something else since.
 
     Raises:
         InputError: the data lack the unit of the question.
     """
-    seeds = seeds_of(context, question)
     with context.store.read() as db:
         board = board_behind(db, question)
         chosen = rows_of_share(db, board)
     subject = _subject(board, question, chosen)
-    asked = _compared_rows(question, subject)
+    asked = _compared_rows(question)
     with context.store.read() as db:
         missing = missing_of(db, board, submissions_of(asked))
         parts = _compared_parts(db, board, chosen)
@@ -289,16 +206,15 @@ def compare_submissions(
             rows.append(found[1])
     record = question_document(
         board.scoring.spec.format, subject.entry, parts, rows, missing,
-        charged=board.scoring.charges(subject.entry), picked=subject.picked,
+        charged=board.scoring.charges(subject.entry),
     )  # fmt: skip
     further = [{"name": each, "reason": reason} for each, reason in untested.items()]
-    known = [still_answered(answer, rows) for answer in earlier]
     with context.store.read() as db:
         documents = joined_documents(
             (stored_documents(db, board.revision.id, part), sentences)
             for part, sentences in zip(board.chosen_parts, chosen, strict=True)
         )
-    return subject.answer(candidates, documents, seeds, further, record, known, charged)
+    return subject.answer(candidates, documents, further, record, charged)
 
 
 def board_behind(db: Connection, question: Question) -> Board:
@@ -329,30 +245,22 @@ def _subject(board: Board, question: Question, chosen: Sequence[BoolArray]) -> S
         part=board.part,
         parts=[(part.name, int(rows.sum())) for part, rows in zip(board.chosen_parts, chosen, strict=True)],
         gold_digest=" ".join(part.gold_key or "" for part in board.chosen_parts),
-        picked="considered" in question,
-        share=board.share,
+        selection=selection_of(board, question),
     )
 
 
-def _compared_rows(question: Question, subject: Subject) -> list[RowDocument]:
-    """Return the systems of a question: submissions, each with its other runs and what its team picked it from."""
+def _compared_rows(question: Question) -> list[RowDocument]:
+    """Return the systems of a question: submissions, each with its other runs."""
     runs_of = question.get("runs", {})
     counted = {run for first, runs in runs_of.items() for run in runs if run != first}
-    most = most_others(question, subject.sentences, len(subject.columns.names))
-    rows = []
-    for name in question["submissions"]:
-        if name in counted:
-            continue
-        row = RowDocument(
-            name=name, runs=[run for run in runs_of.get(name, ()) if run != name], considered=None, unknown=0
+    considered = question.get("considered", {})
+    return [
+        RowDocument(
+            name=name, runs=[run for run in runs_of.get(name, ()) if run != name], submissions=considered.get(name, 1)
         )
-        found = question.get("considered", {}).get(name)
-        if found is not None:
-            newest = found["others"][::-1][:most]
-            row["considered"] = newest
-            row["unknown"] = found["deleted"] + len(found["others"]) - len(newest)
-        rows.append(row)
-    return rows
+        for name in question["submissions"]
+        if name not in counted
+    ]
 
 
 def _compared_parts(db: Connection, board: Board, chosen: Sequence[BoolArray]) -> list[PartDocument]:
@@ -471,20 +379,20 @@ class Finding:
         document: how they were tested, or why not.
         rows: the rows, with their rank intervals, clusters and p.
         untested: submission -> why it was not tested.
-        intervals: submission -> interval of its score, where the score records have none.
+        intervals: submission -> interval of its score over the units of the tests; None where it has none.
     """
 
     document: SignificanceDocument
     rows: Sequence[BoardRow]
     untested: dict[str, str] = field(default_factory=dict)
-    intervals: Mapping[str, IntervalDocument] = field(default_factory=dict)
+    intervals: Mapping[str, IntervalDocument | None] = field(default_factory=dict)
 
 
 def significance_of(
-    db: Connection, benchmark: Benchmark, board: Board, rows: Sequence[BoardRow], level: Level
+    db: Connection, benchmark: Benchmark, board: Board, rows: Sequence[BoardRow], release: Release
 ) -> Finding:
-    """Return what is known of the differences between a board's rows."""
-    if level < Level.SCORES:
+    """Return what is known of the differences between a board's rows, for a caller who sees `release` of it."""
+    if release.level < Level.SCORES:
         reason = "The feedback level of this benchmark shows no significance."
         return Finding(_untested_document(None, None, reason), rows)
     ids, untested = tested_of(db, board, rows)
@@ -495,15 +403,18 @@ def significance_of(
         pending = _pending(db, benchmark, board, name)
         document = _tested_document(name, selection) if pending else _untested_document(name, selection, NOT_TESTED)
         return Finding(document, rows, untested)
-    counts = _counts_shown(benchmark, board, level)
-    document = _answered_document(name, selection, comparison, counts=counts)
+    document = _answered_document(name, selection, comparison)
+    if comparison["pairs"]:
+        counts = _counts_shown(benchmark, board, release.level)
+        shown = gate.comparison_view(release.level, comparison, by_part=not release.hidden, counts=counts)
+        document["unit_count"] = shown.get("unit_count")
+        document["notes"] = [each for each in shown["notes"] if each != ROUNDED]
     untested |= {each["name"]: each["reason"] for each in comparison["untested"]}
     rows = with_significance(rows, comparison)
     for row in rows:
         if not row.tested:
             untested.setdefault(row.entry.id, NO_SCORE if row.entry.value is None else BELOW)
-    systems = system_intervals((row.entry for row in rows), comparison)
-    return Finding(document, rows, untested, _part_intervals(board, comparison) | systems)
+    return Finding(document, rows, untested, _intervals(comparison))
 
 
 def comparison_behind(db: Connection, board: Board, rows: Sequence[BoardRow]) -> tuple[str, Mapping[str, Json] | None]:
@@ -520,48 +431,35 @@ def _counts_shown(benchmark: Benchmark, board: Board, level: Level) -> bool:
 
 def _untested_document(name: str | None, selection: str | None, reason: str) -> SignificanceDocument:
     return SignificanceDocument(
-        pending=False, test=None, alternative=None, unit=None, unit_count=None, assumed=None, correction=None,
-        alpha=None, shuffles=None, seed=None, pairs=None, first_rows=TESTED, comparison=name,
-        selection=selection, reason=reason,
+        pending=False, test=None, alternative=None, unit=None, unit_count=None, notes=[], correction=None, alpha=None,
+        pairs=None, first_rows=TESTED, comparison=name, selection=selection, reason=reason,
     )  # fmt: skip
 
 
 def _tested_document(name: str, selection: str) -> SignificanceDocument:
-    """Return how every board is tested; its units and pairs are not known yet, and its seeds are secret."""
+    """Return how every board is tested; its law, units and pairs are not known yet."""
     how = BOARD_SETTINGS
     return SignificanceDocument(
-        pending=True, test="permutation", alternative=how.alternative, unit=None, unit_count=None, assumed=None,
-        correction=how.correction, alpha=how.alpha, shuffles=how.shuffles, seed=None, pairs=None, first_rows=TESTED,
-        comparison=name, selection=selection, reason=None,
+        pending=True, test=None, alternative=how.alternative, unit=None, unit_count=None, notes=[],
+        correction=how.correction, alpha=how.alpha, pairs=None, first_rows=TESTED, comparison=name,
+        selection=selection, reason=None,
     )  # fmt: skip
 
 
-def _answered_document(
-    name: str, selection: str, comparison: Mapping[str, Json], *, counts: bool
-) -> SignificanceDocument:
-    """Return how a board was tested. A board of fewer than two tested rows has no units and assumes nothing.
-
-    Args:
-        name: of the comparison.
-        selection: how p allows for the picking.
-        comparison: behind the board.
-        counts: whether the number of gold's sentences, or of its documents, may be shown.
-    """
+def _answered_document(name: str, selection: str, comparison: Mapping[str, Json]) -> SignificanceDocument:
+    """Return how a board was tested; one of fewer than two tested rows has no test and no units."""
     document = _tested_document(name, selection)
     document["pending"] = False
     document["pairs"] = len(comparison["pairs"])
+    document["test"] = comparison.get("test")
     document["unit"] = comparison.get("units")
-    document["unit_count"] = comparison.get("unit_count") if counts else None
-    document["assumed"] = comparison.get("assumed")
     return document
 
 
-def _part_intervals(board: Board, comparison: Mapping[str, Json]) -> dict[str, IntervalDocument]:
-    """Return the intervals of a single part's scores, which no score record has."""
-    if board.layout.interval_rows(board.ranking_part) is not None:
-        return {}
-    known = {str(system["name"]): system.get("ci") for system in comparison["systems"]}
-    return {name: {"low": ci["low"], "high": ci["high"]} for name, ci in known.items() if ci is not None}
+def _intervals(comparison: Mapping[str, Json]) -> dict[str, IntervalDocument | None]:
+    """Return the intervals of the rows that were compared; a single row was not."""
+    known = {system["name"]: system["ci"] for system in comparison["systems"] if "ci" in system}
+    return {name: ci and IntervalDocument(low=ci["low"], high=ci["high"]) for name, ci in known.items()}
 
 
 def _comparison(db: Connection, board: Board, name: str, ids: Sequence[str]) -> Mapping[str, Json] | None:

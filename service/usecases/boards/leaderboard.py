@@ -72,7 +72,7 @@ def board_document(
         Forbidden: the viewer's level does not show the score, the part or the revision.
     """
     release, rows = _shown(db, benchmark, board, viewer)
-    finding = significance_of(db, benchmark, board, rows, release.level)
+    finding = significance_of(db, benchmark, board, rows, release)
     stop = start + MOST_ROWS
     return BoardDocument(
         benchmark=benchmark.id,
@@ -171,7 +171,7 @@ def _row(board: Board, row: BoardRow, details: RowDetails, names: Mapping[str, s
         covered=None,
         missing_parts=None,
         scored_parts=None,
-        ci95=finding.intervals.get(entry.id) or _interval(details),
+        ci95=finding.intervals.get(entry.id, _interval(details)),
         p_next=row.p_next,
         detectable=row.detectable,
         considered=None,

@@ -24,7 +24,6 @@ from service.requests import PUBLIC
 from service.store import benchmarks, boards, runs, score_records, submissions
 from service.store.benchmarks import Benchmark
 from service.store.boards import BoardBody, BoardComparison, BoardRun, RequestedBoard
-from service.store.comparisons import Question
 from service.store.submissions import BoardEntry
 from service.usecases.boards.board import (
     Board,
@@ -142,7 +141,7 @@ def work(context: Context, run: runs.Run, progress: Progress) -> Ending:
     for board, asked in to_compare:
         progress.note(len(compared), len(to_compare), f"comparing {board.score}")
         with span("comparing", score=board.score):
-            compared.append(_compared(context, board, asked, compared))
+            compared.append(_compared(context, board, asked))
     progress.measures(_metric_of(board) for board, _ in to_compare)
     ending = _ending(context, run, benchmark, board_run.revision, known, compared)
     new = frozenset().union(*(each.new for each in compared))
@@ -194,12 +193,8 @@ def _boards_to_compare(
     return [*live.values(), *frozen]
 
 
-def _compared(context: Context, board: Board, asked: RequestedBoard | None, others: Sequence[_Compared]) -> _Compared:
-    """Compare the rows of a board, unless the stored comparison is of the same rows.
-
-    What the one before has of the same pairs is not computed again, nor what other boards of the same figures have: the
-    board as it was frozen begins with the pairs of the live one.
-    """
+def _compared(context: Context, board: Board, asked: RequestedBoard | None) -> _Compared:
+    """Compare the rows of a board, unless the stored comparison is of the same rows."""
     with context.store.read() as db:
         rows = rows_of(db, board)
         ids, untested = tested_of(db, board, rows)
@@ -210,9 +205,7 @@ def _compared(context: Context, board: Board, asked: RequestedBoard | None, othe
     if kept is not None and not fresh:
         body["comparison"] = kept.body["comparison"]
     elif len(ids) > 1:
-        alike = [each.body["comparison"] for each in others if _of_one_figure(each.board, board)]
-        earlier = [*alike, None if kept is None or not _of_same_parts(kept, question) else kept.body["comparison"]]
-        body["comparison"] = compare_submissions(context, question, [each for each in earlier if each is not None])
+        body["comparison"] = compare_submissions(context, question)
     return _Compared(board, body, fresh=fresh, new=_new_of(ids, kept))
 
 
@@ -221,16 +214,6 @@ def _new_of(ids: Sequence[str], kept: BoardComparison | None) -> frozenset[str]:
         return frozenset(ids)
     before = kept.body["question"]
     return frozenset() if before is None else frozenset(ids).difference(before["submissions"])
-
-
-def _of_one_figure(one: Board, other: Board) -> bool:
-    return (one.score, one.part, one.track, one.share) == (other.score, other.part, other.track, other.share)
-
-
-def _of_same_parts(kept: BoardComparison, question: Question) -> bool:
-    """Return whether a track had the same parts when its board was compared before."""
-    before = kept.body["question"]
-    return before is not None and before.get("parts") == question.get("parts")
 
 
 def _ending(

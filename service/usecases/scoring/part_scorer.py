@@ -41,6 +41,7 @@ from treescore.evaluation.evaluate import Evaluation
 from treescore.evaluation.parts import PartScores, part_scores
 from treescore.evaluation.spec import Entry
 from treescore.evaluation.tree_marks import marks_of
+from treescore.significance.settings import AUTO
 
 SCORED, FAILED, MISSING = "scored", "failed", "missing"
 
@@ -161,7 +162,7 @@ def _failure(stored: Mapping[str, Json] | None) -> Failure | None:
 Note = Callable[[int, int, str], None]
 
 _UNITS = "units"
-"""Under which gold keeps the documents of its sentences by number."""
+"""Under which, with the unit of the board, gold keeps the documents of its sentences by number."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -194,6 +195,7 @@ class Scorer:
             self.parts = revisions.parts_of(db, revision.id)
             benchmark = benchmarks.get(db, revision.benchmark_id)
             self._split = None if benchmark is None else split_of(db, benchmark, revision.id)
+            self._unit = AUTO if benchmark is None else benchmark.leaderboard["unit"]
         self._absent: dict[tuple[str, str], Counts] = {}
         self._blocks: dict[tuple[str, str | None], IntArray | None] = {}
 
@@ -257,12 +259,12 @@ class Scorer:
         return evaluation_against(self.context, self.revision, part, self.scoring.spec)
 
     def _blocks_of(self, part: Part, share: str | None) -> IntArray | None:
-        """Return the documents of a part by number, which the intervals redraw; None where they redraw sentences."""
+        """Return the documents of a part by number, where the board's tests are over these; None for sentences."""
         if (part.name, share) not in self._blocks:
             with self.context.store.read() as db:
                 names = stored_documents(db, self.revision.id, part)
             rows = share_rows(self._split, part, share)
-            self._blocks[part.name, share] = blocks_of_part(list(compress(names, rows)), int(rows.sum()))
+            self._blocks[part.name, share] = blocks_of_part(list(compress(names, rows)), int(rows.sum()), self._unit)
         return self._blocks[part.name, share]
 
     def _part(self, part: Part, text: Text | None, digest: str, *, kept: bool = True) -> PartResult:
@@ -285,9 +287,10 @@ class Scorer:
     def _score(self, part: Part, text: Text, scored: PartResult, *, kept: bool) -> None:
         evaluation = self._evaluation(part)
         if self._split is None:  # else the units go by the draw too
-            if _UNITS not in evaluation.kept:
-                evaluation.kept[_UNITS] = self._blocks_of(part, None)
-            self._blocks[part.name, None] = evaluation.kept[_UNITS]
+            name = f"{_UNITS} {self._unit}"
+            if name not in evaluation.kept:
+                evaluation.kept[name] = self._blocks_of(part, None)
+            self._blocks[part.name, None] = evaluation.kept[name]
         pointer = f"/outputs/{part.name}"
         with span("reading", part=part.name):
             system = evaluation.read(text, self.scoring.spec.format, pointer)

@@ -40,7 +40,7 @@ from treescore.errors import Problem, ProblemList
 from treescore.evaluation.evaluate import Evaluation
 from treescore.evaluation.report import documents_of
 from treescore.significance import Settings
-from treescore.significance.bootstrap import beats_shown
+from treescore.significance.contributions import beats_shown
 from treescore.significance.units import chosen_units, with_documents
 
 Names = Sequence[str | None]
@@ -63,9 +63,9 @@ def stored_documents(db: Connection, revision_id: str, part: Part) -> Names:
     return () if body is None else artifacts.unpack_json(body)
 
 
-def blocks_of_part(names: Names, sentences: int) -> IntArray | None:
-    """Return the number of each sentence's document, (n,), where a part goes by document; None if by sentence."""
-    return chosen_units(Settings(), names or None, None, sentences).blocks
+def blocks_of_part(names: Names, sentences: int, unit: str) -> IntArray | None:
+    """Return the number of each sentence's document, (n,), where a board of this unit goes by document in a part."""
+    return chosen_units(Settings(unit=unit), names or None, None, sentences).blocks
 
 
 SHARE_SECRET = "private-shares"  # noqa: S105 - the name of a secret, no secret

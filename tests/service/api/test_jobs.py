@@ -202,9 +202,9 @@ def test_training_runs_are_compared_as_runs_of_systems(stage: Stage) -> None:
     comparison = compared(stage, systems, runs="random")
     assert {system["name"] for system in comparison["systems"]} == {"A", "B"}
     [pair] = comparison["pairs"]
-    assert pair["p_kind"] is None
+    assert pair["p_kind"] == "t"
     assert pair["runs_test"].keys() == {"v_units", "v_runs", "df"}
-    assert "Runs and test units both vary." in comparison["assumed"]
+    assert any("both vary" in note for note in comparison["notes"])
 
 
 def test_a_run_that_cannot_be_read_fails_the_job_and_is_named(stage: Stage) -> None:

@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from service.pages.figures import ScoreFigures, p_value, time, whole
-from treescore.core.wording import Figures
+from treescore.core.wording import Figures, p_figure
 
 SHARE = ScoreFigures(share=True)
 SHARES = st.floats(0, 1)
@@ -68,7 +68,7 @@ def test_bounds_have_the_digits_that_the_level_shows():
     assert SHARE.interval(0.5, 0.861) == "50.00–86.10"
     fractions = Figures(rounded=True)
     assert fractions.interval(0.853, 0.0012) == "[0.853, 0.0012]"
-    assert (fractions.p(0.024), fractions.p(1e-9), Figures().p(0.024)) == ("0.024", "< .0001", "0.0240")
+    assert (p_figure(0.024), p_figure(1e-9), p_figure(None)) == ("0.024", "< .0001", "-")
 
 
 @pytest.mark.parametrize(

@@ -99,7 +99,7 @@ TABLE: dict[str, tuple[View, dict[Level, Any]]] = {
             rounded={"rank": 1, "score": 0.9, "scores": {"a.las": 0.9}},
             scores={
                 **ROW, "score": 0.8765, "scores": {"a.las": 0.8765}, "ci95": {"low": 0.812, "high": 0.877},
-                "p_next": 0.012, "detectable": {"difference": 0.0123, "power": 0.8, "alpha": 0.05 / 3},
+                "p_next": 0.012, "detectable": {"difference": 0.0123, "power": 0.8, "alpha": None},
             },
             gold={**ROW, "scores": {"a.las": EXACT}},
         ),

@@ -10,7 +10,7 @@ import pytest
 from service.render.leaderboard import board_picture, board_scale, percent_of, row_mark, shown_as
 from tests.fixtures.pictures import HOSTILE, check_golden, check_picture
 from tests.fixtures.svg_boxes import SVG, parsed, texts, words_of
-from tests.service.render.test_leaderboards import ASSUMED, BOARD, board, row
+from tests.service.render.test_leaderboards import BOARD, NOTES, board, row
 from treescore.core.wording import PERCENT, figures_of
 from treescore.render.dot_table import axis_svg, interval_bar_svg
 
@@ -85,7 +85,7 @@ def test_lines_are_drawn_between_clusters_and_below_the_tested_rows() -> None:
 
 def test_a_rounded_board_has_no_whiskers_no_p_and_no_lines() -> None:
     hidden = {"ci95": None, "p_next": None, "rank_interval": None, "detectable": None, "covered": None, "tested": None}
-    nothing = {**BOARD["significance"], "test": None, "assumed": None, "reason": "The level shows no significance."}
+    nothing = {**BOARD["significance"], "test": None, "notes": [], "reason": "The level shows no significance."}
     document = board(
         row(1, 0.9, None, **hidden), row(2, 0.8, None, **hidden), rounding=0.01, significance=nothing
     )  # fmt: skip
@@ -103,14 +103,14 @@ def test_rounded_scores_have_the_decimals_of_their_step(step: float, shown: str)
     assert shown in words(board(row(1, 0.9), rounding=step))
 
 
-def test_the_picture_says_what_is_assumed_and_describes_its_rows() -> None:
+def test_the_picture_has_the_notes_and_describes_its_rows() -> None:
     root = parsed(board_picture(BOARD))
     described = root.findtext(f"{SVG}desc") or ""
     assert "1. Lyon: biaffine 90.00 (89.00–91.00)" in described
     assert "3. Lyon: biaffine (59/60) 79.00" in described
     assert "5 rows in all" in described
-    assert ASSUMED in described
-    assert ASSUMED in " ".join(words_of(root))
+    assert NOTES[0] in described
+    assert NOTES[0] in " ".join(words_of(root))
 
 
 @pytest.mark.parametrize(("scored", "shown"), [(2, "2 of 3"), (0, "0 of 3"), (3, ""), (None, "")])

@@ -13,10 +13,10 @@ from service.render import LEADERBOARD_FORMATS, render_leaderboard
 
 HOSTILE = '=1+1 & 100% of $x_1$ {a} <b> "c" \\d | e\t~^#\nnext'
 
-ASSUMED = (
-    "Documents are the units: the claim is about other documents of this kind. One training run each: the claim is "
-    "about these trained models, not the method. Rank intervals hold together at 95 %."
-)
+NOTES = [
+    "Tested over 1200 documents: a marked difference would be found again in other documents like these.",
+    "sub_2 and sub_3 differ in 5 sentences only, so that p cannot be below 0.06.",
+]
 
 
 def row(rank: int | None, score: float | None, cluster: int | None = None, **more: Any) -> dict[str, Any]:
@@ -51,7 +51,7 @@ def board(*rows: dict[str, Any], **more: Any) -> dict[str, Any]:
     """A board with these rows."""
     significance = {
         "pending": False, "test": "permutation", "alternative": "two-sided", "unit": "block", "unit_count": 1200,
-        "assumed": ASSUMED, "correction": "holm", "alpha": 0.05, "pairs": 3, "first_rows": 50, "reason": None,
+        "notes": NOTES, "correction": "holm", "alpha": 0.05, "pairs": 3, "first_rows": 50, "reason": None,
     }  # fmt: skip
     return {
         "benchmark": "demo",
@@ -150,42 +150,36 @@ def test_rounded_scores_are_shown_with_the_digits_of_their_step() -> None:
     assert "0.90 " in rendered("markdown", document)
     assert "0.9000" not in rendered("markdown", document)
     bounds = {"ci95": {"low": 0.893, "high": 0.906}, "p_next": 0.024}
-    for level, shown in (("scores", ("[0.893, 0.906]", " 0.024 ")), ("gold", ("[0.8930, 0.9060]", " 0.0240 "))):
+    for level, shown in (("scores", ("[0.893, 0.906]", " 0.024 ")), ("gold", ("[0.8930, 0.9060]", " 0.024 "))):
         words = rendered("latex", board(row(1, 0.9, 1, **bounds), feedback=level))
         assert all(each in words for each in shown)
     assert "89.3–90.6" in rendered("svg", board(row(1, 0.9, 1, **bounds), feedback="scores"))
 
 
 @pytest.mark.parametrize("form", LEADERBOARD_FORMATS)
-def test_every_form_says_what_the_claims_are_about(form: str) -> None:
+def test_every_form_has_the_notes_with_the_names_of_rows(form: str) -> None:
     plain = " ".join(rendered(form, BOARD).replace("\\%", "%").replace("%\n%", "").split())
-    for sentence in ("the claim is about other documents of this kind", "One training run each"):
-        assert sentence in plain
+    assert NOTES[0] in plain
+    assert ("sub_2 and" if form == "json" else "Lyon: biaffine and Lyon: biaffine differ in 5 sentences") in plain
 
 
-def test_the_forms_name_units_and_what_could_have_been_detected() -> None:
-    words = rendered("markdown", BOARD)
-    assert "Paired permutation test over 1,200 documents, two-sided" in words
-    assert "| detectable |" in words
-    assert "| 0.0123 |" in words
-    assert "would find with 80 % power" in words
+def test_the_forms_say_what_the_lines_mean() -> None:
+    line = (
+        "A line is drawn where every team above is significantly better than every team below (1200 documents, Holm, "
+        "alpha 0.05); intervals are over the same documents."
+    )
+    assert line in rendered("markdown", BOARD)
     hidden = {**BOARD["significance"], "unit": "sentence", "unit_count": None}
-    assert "test over sentences, two-sided" in rendered("markdown", {**BOARD, "significance": hidden})
-    first = next(csv.DictReader(io.StringIO(rendered("csv", BOARD))))
-    assert (first["detectable"], first["assumed"]) == ("0.0123", ASSUMED)
+    assert "below (sentences, Holm, alpha 0.05);" in rendered("markdown", {**BOARD, "significance": hidden})
+    assert next(csv.DictReader(io.StringIO(rendered("csv", BOARD))))["detectable"] == "0.0123"
+    assert NOTES[0] in rendered("latex", BOARD).splitlines()  # printed in the paper, as no comment is
 
 
-def test_a_paper_prints_what_is_assumed() -> None:
-    printed = [line for line in rendered("latex", BOARD).splitlines() if not line.startswith("%")]
-    assert f"Assumed: {ASSUMED}".replace("%", "\\%") in printed
-
-
-def test_a_board_with_nothing_tested_assumes_nothing() -> None:
-    nothing = {**BOARD["significance"], "unit": None, "unit_count": None, "assumed": None, "pairs": 0}
+def test_a_board_with_nothing_tested_claims_nothing() -> None:
+    nothing = {**BOARD["significance"], "unit": None, "unit_count": None, "notes": [], "pairs": 0}
     document = board(row(1, 0.9), significance=nothing)
-    assert "Paired permutation test, two-sided" in rendered("markdown", document)
+    assert "A line is drawn" not in rendered("markdown", document)
     for form in LEADERBOARD_FORMATS:
-        assert "Assumed:" not in rendered(form, document)
         assert "None" not in rendered(form, document)
 
 

@@ -58,7 +58,7 @@ def test_no_comparison_at_all_can_be_shown(form: str) -> None:
 @pytest.mark.parametrize("form", ["text", "markdown", "latex"])
 def test_rounded_bounds_and_p_have_no_further_digits(form: str) -> None:
     found = document("a", "b", "c")
-    found.pop("smallest_p")  # as a service shows it where figures are rounded
+    found["rounded"] = True  # as a service says where figures are
     found["systems"] = [{**each, "ci": {"level": 0.95, "low": 0.853, "high": 0.9}} for each in found["systems"]]
     found["pairs"] = [{**each, "p_adjusted": 0.024} for each in found["pairs"]]
     words = rendered(form, found)
@@ -82,8 +82,9 @@ def test_text_draws_a_line_between_clusters_and_marks_the_winner() -> None:
     assert "----" in words
     assert "<*" in words
     two = rendered("text", document("first", "second"))
-    assert "†" in two
-    assert "differs significantly" in two
+    assert "0.9511†" in two
+    assert "the difference between 2 systems is significant (60 sentences, alpha 0.05)" in two
+    assert "† Difference +0.0676 [" in two
 
 
 def test_the_winner_is_on_the_right_side_where_a_lower_rank_was_given_first() -> None:
@@ -91,7 +92,8 @@ def test_the_winner_is_on_the_right_side_where_a_lower_rank_was_given_first() ->
     for pair in forward["pairs"]:
         pair["a"], pair["b"] = pair["b"], pair["a"]
         pair["difference"] = -pair["difference"]
-        pair["ci"]["low"], pair["ci"]["high"] = -pair["ci"]["high"], -pair["ci"]["low"]
+        for interval in filter(None, (pair["ci"], pair.get("ci_adjusted"))):
+            interval["low"], interval["high"] = -interval["high"], -interval["low"]
         pair["better"] = {"a": "b", "b": "a", None: None}[pair["better"]]
     assert rendered("text", forward) == rendered("text", document("x", "y", "z"))
 

@@ -62,7 +62,7 @@ def test_figures_are_in_percent_only_for_shares() -> None:
     assert figures_of(FRACTION, share=True) is IN_FRACTIONS
     assert IN_FRACTIONS.value(0.87654) == "0.8765"
     assert IN_FRACTIONS.value(None) == "-"
-    assert IN_FRACTIONS.interval(0.1, float("inf")) == "-"
+    assert (IN_FRACTIONS.interval(0.1, None), IN_FRACTIONS.interval(None, None)) == ("[0.1000, inf]", "-")
 
 
 def test_a_difference_that_is_not_0_is_never_shown_as_0() -> None:

@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from treescore.core.registry import TokenBits
 from treescore.core.scores import Ratio, Score, f1_score, harmonic, ratio_score
 from treescore.errors import InputError
-from treescore.significance import Candidate, Settings, bootstrap, compare, kernels, montecarlo
+from treescore.significance import Candidate, PooledParts, Settings, compare, law, signs
 
 NAMES = ("matched", "gold", "system")
 F1 = f1_score("f1", "F1", "matched", "gold", "system", "nothing in gold and system")
@@ -26,7 +26,7 @@ HARMONIC = Score(
     (Ratio({"matched": 1}, {"system": 1}), Ratio({"matched": 1}, {"gold": 1})),
     join=harmonic,
 )
-QUICK = {"resamples": 200, "shuffles": 500}
+QUICK = {"resamples": 200}
 
 
 def rows(seed: int, units: int = 60, share: float = 0.8, *, same_size: bool = False) -> np.ndarray:
@@ -73,12 +73,12 @@ def test_greater_means_that_the_first_is_better_also_where_lower_is_better(score
 
 
 @pytest.mark.parametrize("score", [F1, HARMONIC])
-def test_monte_carlo_stays_within_its_error_of_the_exact_p(score: Score) -> None:
-    whole = [rows(seed, share=share) for seed, share in ((5, 0.82), (6, 0.8), (7, 0.78))]
-    exact = asked(F1, *whole)
-    shuffled = asked(score, *[each * 0.3 for each in whole], shuffles=2_000)
-    for one, other in zip(exact["pairs"], shuffled["pairs"], strict=True):
-        assert (one["p_kind"], other["p_kind"]) == ("exact", "monte-carlo")
+def test_shuffles_asked_for_by_name_stay_within_their_error(score: Score) -> None:
+    counts = [rows(seed, share=share) for seed, share in ((5, 0.82), (6, 0.8), (7, 0.78))]
+    formula, shuffled = asked(score, *counts), asked(score, *counts, shuffles=2_000)
+    assert (formula["signature"]["shuffles"], formula["signature"]["seed"]) == (None, None)
+    for one, other in zip(formula["pairs"], shuffled["pairs"], strict=True):
+        assert (one["p_kind"], other["p_kind"], other["shuffles"]) == ("saddlepoint", "monte-carlo", 2_000)
         error = math.sqrt(one["p"] * (1 - one["p"]) / 2_000)
         assert other["p"] == pytest.approx(one["p"], abs=4 * error + 1e-3)
         assert other["p"] >= 1 / 2_001
@@ -91,84 +91,105 @@ def test_zero_denominators_in_a_shuffle_count_as_0() -> None:
     a[:, 1] = b[:, 1] = 4
     a[:20, 2], a[:20, 0] = 2, 1
     b[20, 2], b[20, 0] = 3, 3
-    pair = asked(precision, a, b, shuffles=10_000)["pairs"][0]
-    # 21 units differ: all land on one side (a: 20, b: 1) or are shared out
-    generator = np.random.default_rng(0)
-    swap = generator.random((200_000, 30)) < 0.5
-    tops = np.where(swap, b[:, 0], a[:, 0]).sum(1), np.where(swap, a[:, 0], b[:, 0]).sum(1)
-    bottoms = np.where(swap, b[:, 2], a[:, 2]).sum(1), np.where(swap, a[:, 2], b[:, 2]).sum(1)
-    one, two = (np.divide(t, d, out=np.zeros(len(t)), where=d > 0) for t, d in zip(tops, bottoms, strict=True))
-    share = (np.abs(one - two) >= abs(pair["difference"]) - 1e-12).mean()
+    pair = asked(precision, a, b, shuffles=5_000)["pairs"][0]
+
+    # one sentence of b against 20 of a: p is that of the 2^21 swaps, counted by how many fall to one side
+    def difference(taken: int, own: int) -> float:
+        """Precision of the side that has so many of a's sentences, and b's or not, less that of the other."""
+        tops, bottoms = (
+            [taken + 3 * own, 20 - taken + 3 * (1 - own)],
+            [2 * taken + 3 * own, 40 - 2 * taken + 3 * (1 - own)],
+        )
+        one, two = (top / bottom if bottom else 0.0 for top, bottom in zip(tops, bottoms, strict=True))
+        return abs(one - two)
+
+    share = sum(
+        math.comb(20, taken) / 2**21
+        for taken in range(21)
+        for own in (0, 1)
+        if difference(taken, own) >= abs(pair["difference"]) - 1e-12
+    )
     assert pair["p_kind"] == "monte-carlo"
     assert pair["p"] == pytest.approx(share, abs=0.02)
 
 
-@pytest.mark.parametrize("scale", [1, 0.3])
-@pytest.mark.parametrize("score", [F1, HARMONIC])
-def test_the_number_of_threads_changes_no_byte(score: Score, scale: float, monkeypatch: Any) -> None:
-    counts = [rows(seed, 100) * scale for seed in range(3)]
-    monkeypatch.setattr("treescore.significance.question.LAW_BUDGET", 0.0)
-    found = []
-    for threads in (1, 3):
-        monkeypatch.setattr(montecarlo, "THREADS", threads)
-        monkeypatch.setattr(montecarlo, "_SMALL_WORK", 0)
-        monkeypatch.setattr(montecarlo, "BATCH", 256)
-        monkeypatch.setattr(bootstrap, "_THREADS", threads)
-        monkeypatch.setattr(bootstrap, "BATCH_DRAWS", 20_000)
-        document = asked(score, *counts, shuffles=1_000, resamples=400)
-        assert {pair["p_kind"] for pair in document["pairs"]} == {"monte-carlo"}
-        found.append(orjson.dumps(document))
-    assert found[0] == found[1]
-
-
-def test_very_large_test_sets_get_fewer_resamples_and_say_so(monkeypatch: Any) -> None:
-    monkeypatch.setattr(bootstrap, "MOST_DRAWS", 1)
-    monkeypatch.setattr(bootstrap, "FEWEST_RESAMPLES", 100)
-    found = asked(F1, rows(1), rows(2), resamples=150)
-    assert found["signature"]["resamples"] == found["pairs"][0]["ci"]["resamples"] == 100
-    assert any("lowered from 150 to 100" in note for note in found["notes"])
-
-
-@pytest.mark.parametrize("units", [1, 63, 64, 200])
-@pytest.mark.parametrize("columns", [1, 3, 500])
-def test_swapped_sums_are_those_of_the_bits(units: int, columns: int) -> None:
-    generator = np.random.default_rng(units)
-    words = (units + 63) // 64
-    signs = generator.integers(0, 2**64, (20, words), dtype=np.uint64)
-    values = np.zeros((words * 64, columns))
-    values[:units] = generator.random((units, columns))
-    sums = np.zeros((columns, 20))
-    kernels.swapped_real_sums(signs, values, sums)
-    bits = np.unpackbits(signs.view(np.uint8), axis=1, bitorder="little")[:, :units]
-    np.testing.assert_allclose(sums.T, bits @ values[:units], rtol=1e-12)
-
-
-def test_shuffles_are_raised_where_the_correction_could_reject_nothing() -> None:
-    counts = [rows(seed, 40, 0.95 - 0.04 * seed) * 0.3 for seed in range(6)]
-    found = asked(F1, *counts, shuffles=100, interval="none")
-    assert found["signature"]["shuffles"] > 15 / 0.05
-    assert found["smallest_p"]["significance_possible"] is True
-    assert any("raised from 100" in note for note in found["notes"])
-    assert any(pair["significant"] for pair in found["pairs"])
-
-
-def test_a_table_in_which_nothing_could_be_significant_says_so(monkeypatch: Any) -> None:
-    few = asked(RECALL, rows(1, 4, same_size=True), rows(2, 4, 0.1, same_size=True))
-    assert few["smallest_p"]["significance_possible"] is False
-    assert any("No difference could have become significant" in note for note in few["notes"])
-    monkeypatch.setattr(montecarlo, "MOST_WORK", 1.0)
-    counts = [rows(seed, 40) * 0.3 for seed in range(6)]
-    poor = asked(F1, *counts, shuffles=100, interval="none")
-    assert poor["signature"]["shuffles"] == 100
-    assert any("No difference could have become significant" in note for note in poor["notes"])
-
-
-@pytest.mark.parametrize(("units", "alpha"), [(40, 1e-12), (6, 0.05)])
-def test_shuffles_are_not_raised_where_nothing_could_be_rejected_all_the_same(units: int, alpha: float) -> None:
-    counts = [rows(seed, units) * 0.3 for seed in range(6)]
-    found = asked(F1, *counts, shuffles=100, interval="none", alpha=alpha)
-    assert found["signature"]["shuffles"] == 100
+def test_the_smallest_p_is_told_where_signs_are_asked_for_by_name() -> None:
+    few = [rows(seed, 4, share, same_size=True) for seed, share in ((1, 0.8), (2, 0.1))]
+    found = asked(RECALL, *few, test="permutation")
+    assert found["pairs"][0]["smallest_p"] == pytest.approx(0.125)
     assert found["smallest_p"]["significance_possible"] is False
+    found = asked(RECALL, *few)
+    assert (found["pairs"][0]["smallest_p"], found["smallest_p"], found["test"]) == (None, None, "t")
+
+
+@pytest.mark.parametrize(("units", "test", "kind"), [(15, "t", "t"), (16, "permutation", "exact")])
+def test_the_law_goes_by_the_number_of_units_that_hold_anything(units: int, test: str, kind: str) -> None:
+    counts = [np.concatenate([rows(seed, units), np.zeros((4, 3), np.int64)]) for seed in (1, 2)]
+    found = asked(F1, *counts)
+    pair = found["pairs"][0]
+    assert (found["test"], pair["p_kind"], pair["unit_count"]) == (test, kind, units)
+    by_name = asked(F1, *counts, test="t" if kind == "exact" else "permutation")
+    assert by_name["pairs"][0]["p_kind"] != kind
+
+
+def test_pairs_of_one_comparison_may_fall_under_both_laws() -> None:
+    parts = np.repeat([0, 1], [12, 6])
+    lacking = rows(3, 18)
+    lacking[12:] = 0
+    systems = [Candidate("A", (rows(1, 18),)), Candidate("B", (rows(2, 18),))]
+    systems.append(Candidate("C", (lacking,), missing=frozenset({1})))
+    found = compare("m.f1", F1, NAMES, systems, Settings(), parts=parts)
+    assert found["test"] == "mixed"
+    assert [(pair["unit_count"], pair["ci"]["method"]) for pair in found["pairs"]] == [(18, "signs"), *[(13, "t")] * 2]
+    assert {system["name"]: system["missing_parts"] for system in found["systems"]} == {"A": 0, "B": 0, "C": 1}
+
+
+@pytest.mark.parametrize(("unit", "noun"), [("sentence", "sentence"), ("block", "document")])
+def test_one_unit_alone_has_no_p(unit: str, noun: str) -> None:
+    count = 4 if unit == "block" else 1
+    pair = asked(F1, rows(1, count), rows(2, count), unit=unit, blocks=["d"] * count)["pairs"][0]
+    assert (pair["p"], pair["significant"], pair["reason"]) == (None, None, f"one {noun} shows no spread")
+
+
+def test_p_too_small_for_a_float_is_told_by_its_logarithm() -> None:
+    right, wrong = (np.array([[value, 9, 9]] * 1_200) for value in (9, 8))
+    pair = asked(RECALL, right, wrong)["pairs"][0]
+    assert (pair["p"], pair["significant"]) == (2.2250738585072014e-308, True)
+    assert pair["log10_p"] == pytest.approx(-1_199 * math.log10(2), rel=1e-9)
+
+
+def test_beyond_the_budget_of_a_pair_a_sum_is_approximated(monkeypatch: pytest.MonkeyPatch) -> None:
+    gold = np.random.default_rng(3).integers(500, 1_001, 80)
+    counts = [np.array([np.random.default_rng(seed).binomial(gold, 0.8), gold, gold]).T for seed in (1, 2)]
+    exact = asked(RECALL, *counts)["pairs"][0]
+    monkeypatch.setattr(law, "MOST_ADDITIONS", 0.0)
+    found = asked(RECALL, *counts)["pairs"][0]
+    assert (exact["p_kind"], found["p_kind"]) == ("exact", "saddlepoint")
+    assert found["p"] == pytest.approx(exact["p"], rel=0.03)
+
+
+def test_p_beside_few_heavy_units_is_near_that_of_all_signs() -> None:
+    """Real counts of 22 units as unequal as EWT's documents: all 2^22 sums, in two halves."""
+    for seed in range(24):
+        generator = np.random.default_rng(seed)
+        gold = generator.lognormal(0, 1.1, 22)
+        counts = [np.array([gold * generator.uniform(0.5, 0.9 - 0.01 * seed * k, 22), gold, gold]).T for k in (0, 1)]
+        pair = asked(RECALL, *counts, interval="none")["pairs"][0]
+        assert pair["p_kind"] == "saddlepoint"
+        e = (counts[0] - counts[1])[:, 0] / gold.sum()
+        first, second = (np.array([1, -1])[np.indices((2,) * 11).reshape(11, -1).T] @ half for half in (e[:11], e[11:]))
+        beyond = abs(pair["difference"]) * (1 - 1e-12) - first
+        exact = 2 * (len(second) - np.searchsorted(np.sort(second), beyond)).sum() / 2**22
+        assert pair["p"] == pytest.approx(exact, rel=0.15), seed
+
+
+def test_the_search_for_an_end_is_short(monkeypatch: pytest.MonkeyPatch) -> None:
+    evaluated = []
+    tails = signs.log_upper_tails
+    monkeypatch.setattr(signs, "log_upper_tails", lambda e, x: evaluated.append(len(x)) or tails(e, x))
+    asked(F1, *[rows(seed, 300, 0.9 - 0.01 * seed) for seed in range(4)])
+    # of 6 pairs p, and two ends at two levels
+    assert 6 < sum(evaluated) <= 6 + 6 * 4 * 10
 
 
 def test_undefined_scores_are_listed_and_not_tested() -> None:
@@ -182,32 +203,12 @@ def test_undefined_scores_are_listed_and_not_tested() -> None:
 
 def test_linear_is_seen_from_the_data_not_from_the_score_s_name() -> None:
     same, other = (asked(F1, rows(1, 400, same_size=s), rows(2, 400, same_size=s)) for s in (True, False))
-    assert same["pairs"][0]["how"] == "exact law of a sum"
-    assert other["pairs"][0]["how"] == "exact law of a ratio"
-    assert asked(RECALL, rows(1) * 0.3, rows(2) * 0.3)["pairs"][0]["p_kind"] == "monte-carlo"
-    # whole numbers that came as floats are whole numbers
+    assert (same["pairs"][0]["p_kind"], same["pairs"][0]["how"]) == ("exact", "exact law of a sum")
+    assert (other["pairs"][0]["p_kind"], other["pairs"][0]["p_error"]) == ("saddlepoint", 5 / 400)
+    assert asked(RECALL, rows(1) * 0.3, rows(2) * 0.3)["pairs"][0]["p_kind"] == "saddlepoint"
+    # real counts are listed too; whole numbers that came as floats are whole numbers
+    assert asked(RECALL, rows(1, 18) * 0.3, rows(2, 18) * 0.3)["pairs"][0]["p_kind"] == "exact"
     assert asked(RECALL, rows(1) * 1.0, rows(2) * 1.0)["pairs"][0]["p_kind"] == "exact"
-
-
-def test_blocks_are_summed_first() -> None:
-    a, b = rows(1), rows(2)
-    names = [f"d{number % 12}" for number in range(60)]
-    summed = [np.array([each[np.arange(60) % 12 == block].sum(axis=0) for block in range(12)]) for each in (a, b)]
-    by_block = asked(F1, a, b, unit="block", blocks=names)
-    assert by_block["unit_count"] == by_block["blocks"] == 12
-    assert by_block["pairs"][0]["p"] == asked(F1, *summed)["pairs"][0]["p"]
-
-
-def test_runs_are_pooled_by_unit_and_their_spread_is_shown() -> None:
-    runs = tuple(rows(seed) for seed in range(3))
-    other = tuple(rows(seed, share=0.75) for seed in (7, 8, 9))
-    found = asked(F1, runs, other, runs="fixed")
-    pooled = asked(F1, sum(runs), sum(other))
-    assert found["pairs"][0]["p"] == pooled["pairs"][0]["p"]
-    values = [2 * run[:, 0].sum() / run[:, 1:].sum() for run in runs]
-    shown = next(system for system in found["systems"] if system["name"] == "A")["runs"]
-    assert shown["scores"] == pytest.approx(values)
-    assert shown["sd"] == pytest.approx(np.std(values, ddof=1))
 
 
 def test_unequal_numbers_of_runs_are_brought_to_one_scale() -> None:
@@ -216,36 +217,6 @@ def test_unequal_numbers_of_runs_are_brought_to_one_scale() -> None:
     assert found["score_a"] == pytest.approx(2 * one[:, 0].sum() / one[:, 1:].sum())
     assert found["p"] == pytest.approx(asked(F1, 3 * one, sum(three))["pairs"][0]["p"])
     assert asked(F1, one, (one, one, one))["pairs"][0]["p"] == 1.0
-
-
-def test_macro_average_swaps_within_parts() -> None:
-    parts = np.repeat([0, 1, 2], [7, 8, 15])
-    a, b = rows(1, 30, share=0.84), rows(2, 30)
-    found = asked(F1, a, b, parts=parts)
-    means = [
-        np.mean([2 * each[parts == part, 0].sum() / each[parts == part, 1:].sum() for part in range(3)])
-        for each in (a, b)
-    ]
-    pair = found["pairs"][0]
-    assert [pair["score_a"], pair["score_b"]] == pytest.approx(means)
-    assert found["statistic"] == "macro-average of ratio-of-sums"
-    assert pair["p_kind"] == "sampled"
-    assert pair["p_error"] < 0.02
-    assert len(pair["parts"]["a_better"]["p"]) == 3
-    one = asked(F1, a[parts == 1], b[parts == 1], alternative="greater")["pairs"][0]["p"]
-    assert pair["parts"]["a_better"]["p"][1] == pytest.approx(one, rel=1e-9)
-
-
-@pytest.mark.parametrize("parts", [None, np.repeat([0, 1, 2], 20)])
-@pytest.mark.parametrize("interval", ["percentile", "bca"])
-def test_intervals_cover_the_score_and_the_difference(interval: str, parts: Any) -> None:
-    found = asked(F1, rows(1, share=0.85), rows(2), interval=interval, parts=parts, resamples=2_000)
-    for system in found["systems"]:
-        assert system["ci"]["low"] < system["score"] < system["ci"]["high"]
-    pair = found["pairs"][0]
-    assert pair["ci"]["low"] < pair["difference"] < pair["ci"]["high"]
-    wide = asked(F1, rows(1, share=0.85), rows(2), interval=interval, parts=parts, resamples=2_000, level=0.99)
-    assert wide["pairs"][0]["ci"]["low"] < pair["ci"]["low"]
 
 
 def test_bootstrap_gives_intervals_and_no_p() -> None:
@@ -265,13 +236,6 @@ def test_mcnemar_on_sentences_is_the_exact_permutation_of_exact_match() -> None:
         assert pair["p_kind"] == "exact"
     one_sided = asked(RECALL, a, b, test="mcnemar", alternative="greater")["pairs"][0]["p"]
     assert one_sided == pytest.approx(asked(RECALL, *right, alternative="greater")["pairs"][0]["p"], rel=1e-9)
-
-
-def test_mcnemar_of_equal_systems_is_p_1_in_every_form() -> None:
-    pair = asked(RECALL, rows(1), rows(1), test="mcnemar")["pairs"][0]
-    table = pair["mcnemar"]
-    assert (pair["p"], table["exact"], table["mid_p"], table["chi2"]["p"], table["chi2_corrected"]["p"]) == (1.0,) * 5
-    assert table["malteval"] == {"z": None, "p01": False, "p05": False}
 
 
 def test_mcnemar_on_tokens_warns() -> None:
@@ -312,23 +276,8 @@ def test_compare_pl_is_one_sided_in_the_observed_direction() -> None:
 
 def test_compare_pl_rounds_percentages_as_the_program_does() -> None:
     """Recall and precision by `compare.pl -n 10000` (recall: mean of three runs); from counts they are .0785, .1383."""
-    a = [
-        [17, 19, 18],
-        [13, 13, 13],
-        [22, 22, 24],
-        [8, 11, 9],
-        [11, 14, 14],
-        [12, 12, 12],
-        [13, 13, 13],
-        [5, 7, 6],
-        [4, 5, 4],
-        [10, 12, 12],
-        [5, 7, 7],
-        [2, 2, 2],
-        [10, 12, 10],
-        [9, 10, 11],
-        [107, 107, 107],
-    ]
+    a = [[17, 19, 18], [13, 13, 13], [22, 22, 24], [8, 11, 9], [11, 14, 14], [12, 12, 12], [13, 13, 13], [5, 7, 6],
+         [4, 5, 4], [10, 12, 12], [5, 7, 7], [2, 2, 2], [10, 12, 10], [9, 10, 11], [107, 107, 107]]  # fmt: skip
     b = [[19, 19, 19], [11, 13, 14], [22, 22, 22], [11, 11, 11], [14, 14, 15], [11, 12, 11], [12, 13, 13], [6, 7, 7],
          [5, 5, 5], [12, 12, 12], [6, 7, 6], [1, 2, 3], [12, 12, 12], [9, 10, 9], [107, 107, 107]]  # fmt: skip
     pair = asked(RECALL, np.array(a), np.array(b), test="compare_pl", shuffles=20_000)["pairs"][0]
@@ -365,9 +314,35 @@ def test_every_document_is_plain_json_without_nan(
 ) -> None:
     parts = np.array([0, 1, 0, 1, 1]) if by_part else None
     arrays = [np.array(each) * scale for each in counts]
-    found = asked(score, *arrays, test=test, interval=interval, parts=parts, shuffles=50, resamples=30)
+    found = asked(score, *arrays, test=test, interval=interval, parts=parts, resamples=30)
     assert finite(found)
     assert orjson.loads(orjson.dumps(found)) == found
     for pair in found["pairs"]:
         assert pair["p"] is None or 0 < pair["p"] <= 1
         assert pair["p_adjusted"] is None or pair["p_adjusted"] >= pair["p"] * (1 - 1e-12)
+
+
+@pytest.mark.parametrize("given_places", [{"blocks": ["a", "b", "b"]}, {"parts": np.array([0, 0, 1])}])
+def test_no_system_and_no_sentence_is_an_empty_comparison(given_places: dict[str, Any]) -> None:
+    assert compare("m.s", RECALL, NAMES[:2], [], Settings(), **given_places)["pairs"] == []
+    nothing = [Candidate(name, (np.zeros((0, 2), np.int64),)) for name in "ab"]
+    document = compare("m.s", RECALL, NAMES[:2], nothing, Settings(), parts=np.zeros(0, np.int64))
+    assert (document["pairs"][0]["p"], len(document["untested"])) == (None, 2)
+
+
+def test_one_unit_of_several_runs_shows_no_spread() -> None:
+    systems = [
+        Candidate(name, tuple(np.array([[m, 10]]) for m in runs)) for name, runs in (("a", (5, 6)), ("b", (7, 9)))
+    ]
+    [pair] = compare("m.s", RECALL, NAMES[:2], systems, Settings())["pairs"]
+    assert (pair["p"], pair["ci"], pair["reason"]) == (None, None, "one sentence shows no spread")
+    assert pair["runs_test"] == {"v_units": None, "v_runs": pytest.approx(0.0125), "df": None}
+
+
+def test_a_part_without_sentences_leaves_the_units_of_others_alone() -> None:
+    rows = [np.array([[m, 10] for m in of_system]) for of_system in ([5, 6, 7, 8], [7, 9, 6, 3])]
+    parts = PooledParts(np.array([0, 0, 2, 2]))
+    lacking = [Candidate("a", (rows[0],)), Candidate("b", (rows[1],), missing=frozenset([1]))]
+    whole = [Candidate("a", (rows[0],)), Candidate("b", (rows[1],))]
+    found, expected = (compare("m.s", RECALL, NAMES[:2], each, Settings(), parts=parts) for each in (lacking, whole))
+    assert found["pairs"][0]["p"] == expected["pairs"][0]["p"]

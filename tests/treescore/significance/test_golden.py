@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Mapping
+from types import MappingProxyType
 from typing import Any
 
 import numpy as np
@@ -21,9 +23,14 @@ SCORES = {
 }
 
 
-def two(score: Score, a: np.ndarray, b: np.ndarray, **asked: Any) -> dict[str, Any]:
-    candidates = [Candidate("A", (a,)), Candidate("B", (b,))]
-    return compare("metric.score", score, NAMES, candidates, Settings(**asked))
+def two(score: Score, a: Any, b: Any, *, of: Mapping[str, Any] = MappingProxyType({}), **asked: Any) -> dict[str, Any]:
+    more = dict(of)
+    missing = more.pop("missing", [frozenset(), frozenset()])
+    candidates = [
+        Candidate(name, tuple(runs) if isinstance(runs, list) else (runs,), missing=lacking)
+        for name, runs, lacking in zip("AB", (a, b), missing, strict=True)
+    ]
+    return compare("metric.score", score, NAMES, candidates, Settings(**asked), **more)
 
 
 def rows_of(case: dict[str, Any]) -> tuple[Score, np.ndarray, np.ndarray]:
@@ -39,7 +46,7 @@ def test_permutation_agrees_with_brute_force(golden: Any) -> None:
         score, a, b = rows_of(case)
         expected = case["expected"]
         for alternative, key in (("two-sided", "p_two_sided"), ("greater", "p_greater"), ("less", "p_less")):
-            document = two(score, a, b, alternative=alternative, interval="none")
+            document = two(score, a, b, alternative=alternative, test="permutation", interval="none")
             pair = document["pairs"][0]
             if expected["undefined"]:
                 assert pair["p"] is None
@@ -57,17 +64,73 @@ def test_permutation_agrees_with_big_integers_at_corpus_size(golden: Any) -> Non
     for case in golden("significance/permutation_mid"):
         score, a, b = rows_of(case)
         expected = case["expected"]
-        pair = two(score, a, b)["pairs"][0]
-        assert pair["p_kind"] == "exact"
-        assert pair["p"] == pytest.approx(expected["exact_p_two_sided"], rel=1e-9)
-        assert pair["log10_p"] == pytest.approx(expected["exact_log10_p"], rel=1e-12)
-        # a 2.5 % quantile of 10,000 resamples has an error of .027 standard errors; theirs has the same
-        error = 4 * math.sqrt(2) * 0.027 * expected["scipy_bootstrap_se"]
-        assert [pair["ci"]["low"], pair["ci"]["high"]] == pytest.approx(
-            expected["scipy_bootstrap_percentile"], abs=error
-        )
-        bca = two(score, a, b, interval="bca")["pairs"][0]["ci"]
-        assert [bca["low"], bca["high"]] == pytest.approx(expected["scipy_bootstrap_BCa"], abs=error)
+        asked = {"resamples": 2_500}
+        pair = two(score, a, b, interval="percentile", **asked)["pairs"][0]
+        of_sum = case["kind"] == "linear"
+        assert pair["p_kind"] == ("exact" if of_sum else "saddlepoint")
+        assert pair["p"] == pytest.approx(expected["exact_p_two_sided"], rel=1e-9 if of_sum else 0.01)
+        assert pair["log10_p"] == pytest.approx(expected["exact_log10_p"], rel=1e-12 if of_sum else 1e-3)
+        # a 2.5 % quantile of 10,000 resamples, which theirs are, has an error of .027 standard errors
+        error = 4 * math.sqrt(1 + 4) * 0.027 * expected["scipy_bootstrap_se"]
+        for kind, ends in ((pair, "percentile"), (two(score, a, b, interval="bca", **asked)["pairs"][0], "BCa")):
+            found = [kind["ci"]["low"], kind["ci"]["high"]]
+            assert found == pytest.approx(expected[f"scipy_bootstrap_{ends}"], abs=error)
+
+
+def test_signs_of_documents_agree_with_all_listed(golden: Any) -> None:
+    for case in golden("inference")["blocks"]["cases"]:
+        rows = [np.array([case[side], case["total"], case["total"]]).T for side in "ab"]
+        pair = two(SCORES["recall"], *rows, of={"blocks": case["blocks"]}, test="permutation")["pairs"][0]
+        assert [pair["p"], pair["smallest_p"]] == pytest.approx([case["p_block"], case["smallest_p"]], rel=1e-12)
+
+
+@pytest.mark.parametrize("section", ["macro", "missing_part"])
+def test_means_of_parts_agree_with_all_swaps_listed(golden: Any, section: str) -> None:
+    for case in golden("inference")[section]["cases"]:
+        parts, expected = case["parts"], case["expected"]
+        rows, missing = [], []
+        for side in "ab":
+            columns = [(part[f"match_{side}"], part["gold"], part[f"test_{side}"]) for part in parts]
+            missing.append(frozenset(at for at, (matched, _, _) in enumerate(columns) if matched is None))
+            rows.append(np.concatenate([np.array([m or [0] * len(g), g, s or [0] * len(g)]).T for m, g, s in columns]))
+        of = {"parts": np.repeat(np.arange(len(parts)), [len(part["gold"]) for part in parts]), "missing": missing}
+        pair = two(SCORES["f1"], *rows, of=of, test="permutation")["pairs"][0]
+        drawn = "relative_error" in expected
+        assert pair["difference"] == pytest.approx(expected["difference"], abs=1e-12)
+        assert pair["p"] == pytest.approx(expected["p"], rel=0.006 if drawn else 1e-9)
+        assert pair["p_kind"] == ("saddlepoint" if drawn else "exact")
+
+
+def test_margins_agree_with_all_swaps_listed(golden: Any) -> None:
+    for case in golden("inference")["few_units"]["cases"]:
+        rows = [np.array([case[side], case["total"], case["total"]]).T for side in "ab"]
+        for expected in case["noninferior"]:
+            found = two(SCORES["recall"], *rows, test="permutation", margin=expected["margin"])["pairs"][0]
+            sides = found["noninferiority"]
+            assert [sides[name]["p"] for name in "AB"] == pytest.approx([expected["p_a"], expected["p_b"]], abs=1e-9)
+            assert sides["A"]["established"] == (len(case["a"]) >= 20 and expected["p_a"] <= 0.05)
+
+
+def test_shares_of_whole_sentences_have_wilsons_interval(golden: Any) -> None:
+    for case in golden("inference")["exact_match"]["cases"]:
+        right = np.arange(case["n"]) < case["right"]
+        rows = np.stack([right, *[np.ones(case["n"])] * 2], axis=1).astype(np.int64)
+        row = two(SCORES["recall"], rows, rows)["systems"][0]["ci"]
+        assert ([row["low"], row["high"]], row["method"]) == (pytest.approx(case["interval"], abs=1e-12), "Wilson")
+
+
+def test_retrained_models_agree_with_the_closed_form(golden: Any) -> None:
+    for case in golden("inference3")["runs"]:
+        runs = [[np.array([run, case["total"], case["total"]]).T for run in case[f"runs_{side}"]] for side in "ab"]
+        of = {"parts": np.array(case["parts"])} if "parts" in case else {}
+        pair = two(SCORES["recall"], *runs, of=of)["pairs"][0]
+        found = {
+            **pair, **pair["runs_test"], "low": pair["ci"]["low"], "high": pair["ci"]["high"],
+            "difference": pair["difference_tested"], "detectable": pair["detectable"]["difference"],
+        }  # fmt: skip
+        expected = case["expected"]
+        assert {name: found[name] for name in expected} == pytest.approx(expected, rel=1e-6, abs=1e-9)
+        assert found["p"] == pytest.approx(expected["p"], rel=1e-9)
 
 
 def test_corrections_agree_with_statsmodels(golden: Any) -> None:

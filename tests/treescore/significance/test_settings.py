@@ -9,7 +9,7 @@ import pytest
 
 from treescore.errors import InputError
 from treescore.significance import PARAMS, Settings, parse_settings
-from treescore.significance.ranking import greedy, order_of, rank_ranges, ranks_of, separable
+from treescore.significance.ranking import greedy, rank_ranges, ranks_of, separable
 
 
 def test_everything_has_a_default_and_scores_are_left_alone() -> None:
@@ -18,8 +18,9 @@ def test_everything_has_a_default_and_scores_are_left_alone() -> None:
     assert {name: param.default for name, param in PARAMS.items()} == {**own, "test": "auto"}
 
 
-def test_auto_and_permutation_are_one_test() -> None:
-    assert parse_settings({"test": "auto"}) == parse_settings({"test": "permutation"}) == Settings()
+def test_a_test_is_kept_as_it_was_named() -> None:
+    by_law = {name: parse_settings({"test": name}).by_law for name in PARAMS["test"].schema["enum"]}
+    assert [name for name, law in by_law.items() if law] == ["auto", "permutation", "t"]
 
 
 def test_runs_that_are_asked_for_by_name_are_required() -> None:
@@ -42,6 +43,7 @@ def test_runs_that_are_asked_for_by_name_are_required() -> None:
         ({"seed": 1.5}, "/seed"),
         ({"correction": "sidak"}, "/correction"),
         ({"unit": "token"}, "/unit"),
+        ({"unit": "token", "test": "t"}, "/unit"),
         ({"trials": 5}, "/trials"),
         ({"level": 2}, "/level"),
         ({"margin": 0}, "/margin"),
@@ -82,8 +84,4 @@ def test_a_line_is_drawn_only_where_all_above_beat_all_below() -> None:
 
 
 def test_equal_scores_share_the_best_rank() -> None:
-    values = np.array([0.5, 0.9, 0.7, 0.7])
-    order = order_of(values, higher_is_better=True)
-    assert order == [1, 2, 3, 0]
-    assert ranks_of(values[order]) == [1, 2, 2, 4]
-    assert order_of(values, higher_is_better=False) == [0, 2, 3, 1]
+    assert ranks_of(np.array([0.9, 0.7, 0.7, 0.5])) == [1, 2, 2, 4]

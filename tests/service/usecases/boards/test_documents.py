@@ -12,11 +12,11 @@ import pytest
 from service.errors import Unprocessable
 from tests.fixtures.contexts import ORGANISER
 from tests.fixtures.tasks import BENCHMARK, Task
-from treescore.significance.notes import TOO_FEW
 
 GOLDEN = orjson.loads((Path(__file__).parents[3] / "golden" / "inference.json").read_bytes())
-OTHER_DOCUMENTS = "Documents are the units: the claim is about other documents of this kind."
-NO_DOCUMENTS = "Gold marks no documents: sentences are taken as independent."
+OTHER_DOCUMENTS = "other documents like these"
+THESE_DOCUMENTS = "holds for these documents"
+NO_DOCUMENTS = "Gold marks no documents"
 
 
 def text(right: Sequence[int], sizes: Sequence[int], documents: Sequence[str | None] = ()) -> str:
@@ -33,6 +33,11 @@ def text(right: Sequence[int], sizes: Sequence[int], documents: Sequence[str | N
             lines.append(f"{word}\tw\t_\tX\t_\t_\t{head}\t{relation if word <= good else 'wrong'}\t_\t_")
         lines.append("")
     return "\n".join(lines) + "\n"
+
+
+def said(document: dict[str, Any], words: str) -> bool:
+    """Whether a note of a board or of a comparison has these words."""
+    return any(words in note for note in document["notes"])
 
 
 def made(task: Task, parts: dict[str, dict[str, Any]], outputs: dict[str, dict[str, str]], **changes: Any) -> None:
@@ -54,12 +59,12 @@ def test_documents_are_swapped_as_a_whole_where_gold_marks_them(task: Task) -> N
     board = task.leaderboard(ORGANISER)
     significance = board["significance"]
     assert (significance["unit"], significance["unit_count"]) == ("block", len(set(case["blocks"])))
-    assert OTHER_DOCUMENTS in significance["assumed"]
-    assert board["rows"][0]["p_next"] == pytest.approx(case["p_block"], rel=1e-12)
+    assert said(significance, OTHER_DOCUMENTS)
+    assert task.compared(test="permutation")["pairs"][0]["p"] == pytest.approx(case["p_block"], rel=1e-12)
     assert board["rows"][0]["ci95"]["low"] < board["rows"][0]["score"] < board["rows"][0]["ci95"]["high"]
     document = task.compared(unit="sentence")
     assert (document["units"], document["unit_count"]) == ("sentence", len(case["total"]))
-    assert "Sentences are the units: the claim is about these very documents." in document["assumed"]
+    assert said(document, THESE_DOCUMENTS)
     assert document["pairs"][0]["p"] < case["p_block"]
 
 
@@ -67,7 +72,7 @@ def test_the_documents_of_the_request_are_those_of_gold(task: Task) -> None:
     case = GOLDEN["blocks"]["cases"][0]
     parts = {"en": {"gold": text(case["total"], case["total"]), "items": {"blocks": case["blocks"]}}}
     made(task, parts, {side: {"en": text(case[side], case["total"])} for side in "ab"})
-    assert task.leaderboard()["rows"][0]["p_next"] == pytest.approx(case["p_block"], rel=1e-12)
+    assert task.compared(test="permutation")["pairs"][0]["p"] == pytest.approx(case["p_block"], rel=1e-12)
 
 
 def test_each_part_goes_by_its_own_documents(task):
@@ -84,13 +89,11 @@ def test_each_part_goes_by_its_own_documents(task):
     for part, count in (("macro", 4 + 8 + 4), ("pooled", 4 + 8 + 4), ("a", 4), ("c", 4)):
         document = task.compared(part=part)
         assert (document["units"], document["unit_count"]) == ("block", count), part
-        assert OTHER_DOCUMENTS in document["assumed"]
-        told = "In 1 of 3 parts gold marks fewer than two documents: sentences are the units."
-        assert (told in document["assumed"]) is (part in ("macro", "pooled")), part
-        # every unit differs in the same direction
+        assert document["parts_by_sentence"] == (part in ("macro", "pooled")), part
     alone = task.compared(part="b")
     assert (alone["units"], alone["unit_count"]) == ("sentence", 8)
-    assert task.compared(part="a")["pairs"][0]["p"] == 2 / 2**4
+    # every unit differs in the same direction
+    assert task.compared(part="a", test="permutation")["pairs"][0]["p"] == pytest.approx(2 / 2**4, rel=1e-12)
 
 
 def test_gold_without_documents_goes_by_sentence(task):
@@ -99,27 +102,52 @@ def test_gold_without_documents_goes_by_sentence(task):
     made(task, {"en": {"gold": gold}}, {side: {"en": text(case[side], case["total"])} for side in "ab"})
     significance = task.leaderboard()["significance"]
     assert (significance["unit"], significance["unit_count"]) == ("sentence", len(case["total"]))
-    assert NO_DOCUMENTS in significance["assumed"]
+    assert said(significance, NO_DOCUMENTS)
 
 
-def test_few_documents_can_make_nothing_significant_and_organisers_choose_sentences(task):
+def test_organisers_choose_sentences_where_documents_are_few(task):
     sizes = [5] * 30
     documents = [f"d{at // 10}" for at in range(30)]
     outputs = {"x": {"en": text(sizes, sizes)}, "y": {"en": text([2] * 30, sizes)}}
     made(task, {"en": {"gold": text(sizes, sizes, documents)}}, outputs)
-    assert task.leaderboard()["rows"][0]["p_next"] == 2 / 2**3
-    assert TOO_FEW in task.leaderboard()["significance"]["assumed"]
-    assert any("unit: sentence" in note for note in task.compared()["notes"])
+    assert said(task.leaderboard()["significance"], OTHER_DOCUMENTS)
+    assert any("unit: sentence" in note for note in task.compared(test="permutation")["notes"])
     task.patch(leaderboard={"unit": "sentence"})
     task.settle()
     board = task.leaderboard()
     assert (board["significance"]["unit"], board["significance"]["unit_count"]) == ("sentence", 30)
-    assert "the claim is about these very documents" in board["significance"]["assumed"]
-    assert board["rows"][0]["p_next"] == 2 / 2**30
+    assert said(board["significance"], THESE_DOCUMENTS)
+    assert board["rows"][0]["p_next"] == pytest.approx(2 / 2**30, rel=1e-12)
     assert task.compared()["id"] == board["significance"]["comparison"]
 
 
-def test_scores_redraw_documents(task):
+@pytest.mark.parametrize("unit", ["auto", "sentence"])
+def test_a_row_its_comparison_and_its_submission_show_one_interval(task, unit):
+    """A missing part, one without documents and one with them, each as a test takes it."""
+    sizes = [4, 5, 4, 6, 5, 4, 5, 6]
+    parts = {
+        name: {"gold": text(sizes, sizes, documents)}
+        for name, documents in (("a", [f"d{at // 2}" for at in range(8)]), ("b", ()), ("c", ["d"] * 4 + ["e"] * 4))
+    }
+    outputs = {
+        team: {
+            name: text([size - (at + wrong) % 3 for at, size in enumerate(sizes)], sizes) for name in list(parts)[:n]
+        }
+        for team, wrong, n in (("x", 0, 3), ("y", 1, 3), ("z", 2, 2))
+    }
+    made(task, parts, outputs, leaderboard={"unit": unit})
+    for part, member in (("macro", "macro_ci95"), ("pooled", "ci95")):
+        compared = {system["name"]: system["ci"] for system in task.compared(part=part)["systems"]}
+        rows = task.leaderboard(ORGANISER, part=part)["rows"]
+        assert len(compared) == len(rows) == 3
+        for row in rows:
+            shown = task.shown(ORGANISER, row["submission"])["scores"]["metrics"]["attachment"][member]["las"]
+            for end in ("low", "high"):
+                assert row["ci95"][end] == compared[row["submission"]][end]
+                assert shown[end] == pytest.approx(row["ci95"][end], rel=1e-12)
+
+
+def test_scores_are_over_documents(task):
     """Sentences of a document are right or wrong together, so that fewer of them count."""
     sizes = [5] * 16
     right = [5 if at // 4 % 2 else 2 for at in range(16)]
@@ -137,7 +165,7 @@ def test_scores_redraw_documents(task):
 
 def test_units_that_the_data_lack_are_refused_with_the_mend(task):
     sizes = [4, 5, 4, 6]
-    parts = {name: {"gold": text(sizes, sizes)} for name in "abcde"}
+    parts = {name: {"gold": text(sizes, sizes)} for name in "ab"}
     outputs = {"x": dict.fromkeys(parts, text(sizes, sizes)), "y": dict.fromkeys(parts, text([2] * 4, sizes))}
     made(task, parts, outputs)
     for settings, code in (
@@ -163,5 +191,5 @@ def test_the_number_of_units_is_shown_where_sizes_of_gold_are(task):
         assert (significance["unit_count"] is not None) is shown
     task.patch(feedback="rounded")
     significance = task.leaderboard()["significance"]
-    assert [significance[name] for name in ("unit", "unit_count", "assumed")] == [None] * 3
-    assert task.leaderboard(ORGANISER)["significance"]["assumed"]
+    assert [significance[name] for name in ("unit", "unit_count", "notes")] == [None, None, []]
+    assert task.leaderboard(ORGANISER)["significance"]["notes"]

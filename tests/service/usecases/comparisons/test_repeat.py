@@ -23,7 +23,7 @@ from tests.fixtures.tasks import ANYONE, BENCHMARK, LONG, TWO_PARTS, Task, colum
 from treescore.cli.main import main
 from treescore.core.registry import FORMATS
 from treescore.core.wording import DIFFERENT_SENTENCES
-from treescore.evaluation.benchmark import COMMAND, UNSELECTED
+from treescore.evaluation.benchmark import COMMAND
 
 OTHER = LONG.replace("She\tshe", "He\the")
 BOTH = {"en": {"gold": LONG}, "de": {"gold": OTHER}}
@@ -115,18 +115,11 @@ def test_the_command_prints_the_bytes_of_a_board_whose_rows_were_picked(task: Ta
     task.submit(task.team("prague"), spoilt(2))
     task.settle()
     before = files.board()
-    assert [row["unknown"] for row in before["question"]["systems"]].count(0) == 3
+    assert sorted(row["submissions"] for row in before["question"]["systems"]) == [1, 1, 4]
     task.change(lyon, sent[0], withdrawn=True)
     delete_submission(task.context, lyon, sent[2])
     task.settle()
-    after = files.board()
-    (picked,) = (row for row in after["question"]["systems"] if row["name"] == sent[1])
-    assert (picked["considered"], picked["unknown"]) == ([sent[3], sent[0]], 1)
-    assert after["pairs"] != before["pairs"]
-    task.submit(task.team("bergen"), spoilt(4))
-    task.settle()
-    # pairs of the earlier answer were kept, and are the same again
-    assert len(files.board()["pairs"]) == 6
+    assert files.board()["pairs"] == before["pairs"]
 
 
 def test_sentences_that_are_left_out_win_no_claim_and_are_charged_in_the_warning(task: Task, files: Files) -> None:
@@ -190,22 +183,6 @@ def test_only_compared_sentences_that_one_output_lacks_under_the_metric_are_warn
     assert f"left out, 2 of {ids[2]}, 0 of {first[0]}." in warning
 
 
-def test_a_pair_is_kept_only_while_as_many_others_are_read(task: Task, files: Files, monkeypatch: Any) -> None:
-    task.make(parts={"en": {"gold": LONG}})
-    lyon = task.team("lyon")
-    for wrong in (3, 1, 5, 7):
-        task.submit(lyon, spoilt(wrong))
-    task.submit(task.team("oslo"), spoilt(9))
-    task.settle()
-    before = files.board()["pairs"][0]
-    monkeypatch.setattr("service.usecases.boards.compare.MOST_CONSIDERED", 1)
-    task.submit(task.team("prague"), spoilt(11))
-    task.settle()
-    answer = files.board()
-    pairs = {(pair["a"], pair["b"]): pair for pair in answer["pairs"]}
-    assert pairs[before["a"], before["b"]]["p"] > before["p"]
-
-
 @pytest.mark.parametrize(
     "part", ["macro", "en", *(pytest.param(part, marks=pytest.mark.slow) for part in ("pooled", "de", "pud"))]
 )
@@ -226,13 +203,13 @@ def test_the_command_prints_the_bytes_of_an_organisers_settings(two: Files) -> N
         {"test": "bootstrap", "interval": "bca", "score": "attachment.uas"},
         {"alternative": "greater", "correction": "bh", "shuffles": 50},
     ):
-        assert "seed_root" not in two.asked(**settings)
+        two.asked(**settings)
 
 
 def test_listed_submissions_are_taken_as_they_are(two: Files) -> None:
     answer = two.asked(column(two.task.leaderboard(ORGANISER), "submission")[:2], seed=5)
-    assert UNSELECTED in answer["assumed"]
-    assert {row["considered"] for row in answer["question"]["systems"]} == {None}
+    assert answer["selection"] == "none"
+    assert {row["submissions"] for row in answer["question"]["systems"]} == {1}
 
 
 def test_the_command_prints_the_bytes_of_training_runs(task: Task, files: Files) -> None:
@@ -245,7 +222,6 @@ def test_the_command_prints_the_bytes_of_training_runs(task: Task, files: Files)
     task.settle()
     answer = files.board()
     assert sorted(len(row["runs"]) for row in answer["question"]["systems"]) == [0, 1, 2]
-    assert "Runs and test units both vary." in answer["assumed"]
 
 
 @pytest.mark.parametrize("items", [None, {"blocks": [f"d{at // 2}" for at in range(24)]}])
@@ -326,13 +302,13 @@ def test_one_part_needs_no_folders(task: Task, files: Files) -> None:
 def test_what_the_command_reads_is_shown_with_gold(task: Task, two: Files) -> None:
     name = task.leaderboard(ORGANISER)["significance"]["comparison"]
     with_gold = two.download(name, ANYONE)
-    assert {"question", "seed_root"} <= set(with_gold)
+    assert "question" in with_gold
     two.keep()
     assert two.repeated().stdout_bytes == two.answer.read_bytes()
     task.patch(feedback="scores")
     below = two.download(name, ANYONE)
     assert below["command"] is None
-    assert {"question", "seed_root"}.isdisjoint(below)
+    assert "question" not in below
     assert two.download(name)["command"] == COMMAND
     # what is shown without gold cannot be repeated
     two.download(name, ANYONE)

@@ -41,10 +41,10 @@ def test_a_submission_is_scored_as_a_job_would_be(task, lyon):
     assert (document["team"], document["role"]) == ("lyon", "system")
     assert found["scores"]["las"] == found["macro"]["las"] == found["parts"]["en"]["scores"]["las"] == 5 / 6
     assert found["counts"]["correct_both"] == 5
-    # logit t of 3 of 4 and 2 of 2 words: S = 5/6, se = 1/9, t_1 = 12.7
+    # logit t of 3 of 4 and 2 of 2 words: S = 5/6, V = (1/18)² (3 + 3/2), one degree of freedom: t = 12.706
     assert found["ci95"]["las"] == {
-        "low": pytest.approx(1.924e-4, rel=1e-3),
-        "high": pytest.approx(0.9999923, rel=1e-6),
+        "low": pytest.approx(1.0388e-4, rel=1e-4),
+        "high": pytest.approx(0.99999584, rel=1e-7),
     }
     assert document["outputs"]["en"]["words"] == 6
     assert document["scores"]["revision"] == 1

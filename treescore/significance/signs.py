@@ -1,0 +1,367 @@
+"""Laws of sums with random signs: P(Σ s_i e_i >= x), s = ±1 with equal chances, and intervals that invert them.
+
+Swapping the outputs of a unit turns the sign of its contribution, so these are the laws of the paired permutation
+test. Up to 20 units all signs are listed. Beyond, the tail follows from the cumulant generating function
+K(t) = Σ ln cosh(t e_i) at the saddlepoint K'(t) = x: with w = √(2 (t x - K(t))) and u = t √K''(t),
+
+    P(T >= x) = Φ(-w) + φ(w) (1/u - 1/w)                                             (Lugannani & Rice 1980).
+
+It is off where a few units decide. So those with more than a twentieth of Σ e² have their signs listed, and the
+formula is of the rest. Many terms are brought to some sizes of |e| that keep Σ e².
+
+The interval of a difference D holds the δ with P(|Σ s_i (e_i - δ w_i)| >= |D - δ|) above a level: what the test would
+not reject. Of listed units its ends are order statistics of the subset means (e_S + (D - Σe)/2) / w_S over all units S
+(Hartigan 1969).
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+
+import numpy as np
+from scipy.special import erfcx, log_ndtr, ndtri, ndtri_exp
+
+from treescore.core.arrays import BoolArray, FloatArray, IntArray
+from treescore.significance.settings import LN2, SLACK, TOLERANCE
+
+ONCE = np.ones((1, 1))
+"""Copies of terms that stand once each."""
+LISTED = 20
+"""Units up to which all signs are listed: a million sums."""
+DRAWN_NUMBERS = 1 << 21
+"""Random signs that are held at once: 16 MB."""
+HEAVY = 0.05
+"""Share of Σ e² from which on the sign of a unit is listed: over 21 documents of UD EWT the formula is 52 % off."""
+MOST_HEAVY = 8
+TERMS = 2048
+"""Terms from which on they are brought to `SIZES` sizes, and to cells of e and w where an interval is sought."""
+SIZES = 1024
+REST_SIZES = 128
+"""The same beside heavy units, of whose signs each combination is computed: what is left is near to a normal law."""
+GRID = 32
+"""Steps of e, and of w, of the cells."""
+ALONE = 1e-3
+"""Share of Σ e² or Σ w² from which on a unit stays out of the cells."""
+# Signs of heavy units whose bound of Hoeffding (1963) is below exp(-45) of the nearest ones' are left out.
+_FARTHEST = 45.0
+# Standard deviations up to which the tail is the normal one, whose error there is less than that of rounding.
+_NEAR = 1e-4
+# tanh up to which ln cosh is taken from it.
+_MIDDLE = 0.75
+TABLE = 128
+"""Entries of a table of tails."""
+_DOUBLINGS = 24
+_STEPS = 60
+# Share of x up to which the saddlepoint is solved; the tail's error is of second order in it.
+_CLOSE = 1e-9
+EVALUATIONS = 24
+"""Evaluations for an end of an interval; from the sixth on the bracket is halved."""
+_HALVED_FROM = 6
+# Distance of the normal deviate of p up to which an end is found; where p jumps, share of the distance from D.
+_SOLVED = 1e-5
+
+
+def subset_sums(values: FloatArray) -> FloatArray:
+    """Return the sums of all subsets of values (n,), the empty one first: (2^n,)."""
+    sums = np.zeros(1 << len(values))
+    for number, value in enumerate(values):
+        size = 1 << number
+        sums[size : 2 * size] = sums[:size] + value
+    return sums
+
+
+def log_share(values: FloatArray, x: float) -> float:
+    """Return the logarithm of the share of listed values that are at least x; ties count."""
+    share = float((values >= x - max(TOLERANCE * abs(x), SLACK)).mean())
+    return math.log(share) if share else -math.inf
+
+
+def drawn_counts(e: FloatArray, x: FloatArray, draws: int, seed: int, *, two_sided: bool) -> IntArray:
+    """Count for m sums, (m, n), how many of the same random signs bring them to x (m,), or to its size: (m,)."""
+    counts = np.zeros(len(e), np.int64)
+    step = max(1, DRAWN_NUMBERS // max(1, e.shape[1]))
+    for batch, start in enumerate(range(0, draws, step)):
+        shape = (e.shape[1], min(step, draws - start))
+        sums = e @ (np.random.default_rng([seed, batch]).integers(0, 2, shape) * 2.0 - 1.0)
+        counts += ((np.abs(sums) if two_sided else sums) >= (x - np.maximum(TOLERANCE * x, SLACK))[:, None]).sum(axis=1)
+    return counts
+
+
+def log_upper_tails(e: FloatArray, x: FloatArray) -> FloatArray:
+    """Compute ln P(Σ s_i e_i >= x) for m sums, each by itself: e (m, n), x (m,) of either sign, result (m,)."""
+    sizes = np.abs(e)
+    limit = HEAVY * _products(sizes, sizes)
+    light = sizes.max(axis=1, initial=0.0) ** 2 <= limit
+    result = np.empty(len(e))
+    if light.any():
+        of_light = sizes if light.all() else sizes[light]
+        of_light, copies = _grouped(of_light, ONCE, SIZES) if sizes.shape[1] > TERMS else (of_light, ONCE)
+        result[light] = _tails(of_light, copies, x[light])
+    for row in np.flatnonzero(~light):
+        result[row] = _with_heavy(sizes[row], sizes[row] ** 2 > limit[row], float(x[row]))
+    return result
+
+
+def log_upper_tail(e: FloatArray, x: float) -> float:
+    """Compute ln P(Σ s_i e_i >= x) of one sum (n,), by a list where it is short."""
+    return log_listed_tail(e, x) if len(e) <= LISTED else float(log_upper_tails(e[None], np.array([x]))[0])
+
+
+def log_listed_tail(e: FloatArray, x: float) -> float:
+    """Compute ln P(Σ s_i e_i >= x) of at most `LISTED` terms (n,) by listing all signs; ties count."""
+    return log_share(e.sum() - 2.0 * subset_sums(e), x)
+
+
+def _with_heavy(sizes: FloatArray, heavy: BoolArray, x: float) -> float:
+    """List the signs of the heaviest terms (n,), and take the tail of the rest for each."""
+    chosen = np.flatnonzero(heavy)
+    chosen = chosen[np.argsort(-sizes[chosen], kind="stable")[:MOST_HEAVY]]
+    rest, copies = np.delete(sizes, chosen)[None], ONCE
+    if rest.shape[1] > 2 * REST_SIZES:
+        rest, copies = _grouped(rest, copies, REST_SIZES)
+    return _listing(sizes[chosen], rest, copies, x)
+
+
+def _listing(heavy: FloatArray, rest: FloatArray, copies: FloatArray, x: float) -> float:
+    """Compute ln P(T >= x) over all signs of some terms (h,), and of the rest, (1, k), by the formula."""
+    listed = x - (heavy.sum() - 2.0 * subset_sums(heavy))
+    squares = float((copies * rest * rest).sum())
+    count = len(listed)
+    if squares == 0.0:
+        return log_share(-listed, 0.0)
+    bounds = np.maximum(0.0, listed) ** 2 / (2.0 * squares)
+    listed = listed[bounds <= bounds.min() + _FARTHEST]
+    tails = _tabled(rest, copies, listed)
+    largest = float(tails.max())
+    if math.isinf(largest):
+        return largest
+    return largest + math.log(float(np.exp(tails - largest).sum()) / count)
+
+
+def _tabled(sizes: FloatArray, copies: FloatArray, x: FloatArray) -> FloatArray:
+    """Compute ln P(T >= x) of one sum (1, k) at many x (m,), from a table of normal deviates between which is drawn."""
+    firsts = copies * sizes
+    variance, fewest = float((firsts * sizes).sum()), -LN2 * float((copies * (sizes > 0)).sum())
+    most = float(np.abs(x).max())
+    if most <= _NEAR * math.sqrt(variance):
+        return np.asarray(log_ndtr(-x / math.sqrt(variance)))
+    t = most / variance * 2.0 ** np.linspace(-4.0, _DOUBLINGS, 4 * (_DOUBLINGS + 4) + 1)
+    reached = (firsts * np.tanh(t[:, None] * sizes)).sum(axis=1)
+    wanted = np.linspace(0.0, min(most, float(reached[-1])), TABLE + 1)[1:]
+    t = np.interp(wanted, np.append(0.0, reached), np.append(0.0, t))
+    tanh = np.tanh(t[:, None] * sizes)
+    at = (firsts * tanh).sum(axis=1)
+    tails = _formula(np.broadcast_to(sizes, tanh.shape), copies, t, at, tanh)
+    deviates = -ndtri_exp(np.maximum(np.minimum(tails, -LN2), fewest))
+    found = np.interp(np.abs(x), np.append(0.0, at), np.append(0.0, deviates))
+    found = np.where(np.abs(x) > firsts.sum() * (1.0 + TOLERANCE), np.inf, found)  # further than the terms reach
+    return np.asarray(log_ndtr(np.where(x >= 0, -found, found)), np.float64)
+
+
+def _tails(sizes: FloatArray, copies: FloatArray, x: FloatArray) -> FloatArray:
+    """Compute ln P(T >= x) by the formula: terms (m, n), copies of each, x (m,) of either sign."""
+    total, fewest = (copies * sizes).sum(axis=1), (copies * (sizes > 0)).sum(axis=1) * -LN2
+    far = _lugannani_rice(sizes, copies, np.abs(x))
+    far = np.where(np.abs(x) >= total * (1.0 - TOLERANCE), fewest, np.maximum(far, fewest))
+    return np.asarray(np.where(x >= 0, far, np.log1p(-np.exp(np.minimum(far, -LN2)))), np.float64)
+
+
+def _grouped(sizes: FloatArray, copies: FloatArray, number: int) -> tuple[FloatArray, FloatArray]:
+    """Bring terms (m, n), or so many copies of each, to some sizes that keep Σ e²: sizes and copies, (m, number)."""
+    rows = len(sizes)
+    largest = sizes.max(axis=1, keepdims=True)
+    places = (sizes * (number / np.where(largest > 0, largest, 1.0))).astype(np.int32)
+    np.minimum(places, number - 1, out=places)
+    places += (np.arange(rows, dtype=np.int32) * number)[:, None]
+    flat, squares = places.ravel(), (sizes * sizes).ravel()
+    weights = np.broadcast_to(copies, sizes.shape).ravel()
+    counts = np.bincount(flat, weights, minlength=rows * number).astype(np.float64)
+    sums = np.bincount(flat, weights * squares, minlength=rows * number)
+    means = np.sqrt(sums / np.maximum(counts, 1.0))
+    return means.reshape(rows, number), counts.reshape(rows, number)
+
+
+class _Cells:
+    """Many units of one pair brought to cells of like e and w; the largest stay by themselves.
+
+    The sum of squares of e - δ w is kept at every δ.
+    """
+
+    def __init__(self, e: FloatArray, w: FloatArray) -> None:
+        """Take e and w of the units, (n,)."""
+        ee, ww = e * e, w * w
+        alone = (ee > ALONE * ee.sum()) | (ww > ALONE * ww.sum())
+        rest_e, rest_w = e[~alone], w[~alone]
+        self._alone_e, self._alone_w = e[alone], w[alone]
+        # sums, not products of matrices, whose threads would wait for each other
+        self._moments = float(ee[~alone].sum()), float((rest_e * rest_w).sum()), float(ww[~alone].sum())
+        cells = _places(rest_e, GRID) * GRID + _places(rest_w, GRID)
+        counts = np.bincount(cells, minlength=GRID * GRID)
+        filled = counts > 0
+        self._copies = counts[filled].astype(np.float64)
+        self._e, self._w = (
+            np.bincount(cells, side, minlength=GRID * GRID)[filled] / self._copies for side in (rest_e, rest_w)
+        )
+
+    def log_upper_tail(self, delta: float, x: float) -> float:
+        """Compute ln P(Σ s_i (e_i - δ w_i) >= x)."""
+        alone = np.abs(self._alone_e - delta * self._alone_w)
+        rest = np.abs(self._e - delta * self._w)
+        squares = self._moments[0] - 2.0 * delta * self._moments[1] + delta * delta * self._moments[2]
+        found = float((self._copies * rest * rest).sum())
+        if found > 0.0:
+            rest *= math.sqrt(max(0.0, squares) / found)
+        order = np.argsort(-alone, kind="stable")
+        alone = alone[order]
+        heavy = int((alone[:MOST_HEAVY] ** 2 > HEAVY * (float((alone * alone).sum()) + squares)).sum())
+        sizes = np.concatenate([alone[heavy:], rest])[None]
+        copies = np.concatenate([np.ones(len(alone) - heavy), self._copies])[None]
+        if heavy:
+            return _listing(alone[:heavy], *_grouped(sizes, copies, REST_SIZES), x)
+        return float(_tails(*_grouped(sizes, copies, SIZES), np.array([x]))[0])
+
+
+def _places(values: FloatArray, number: int) -> IntArray:
+    """Return the place of each value among so many equal steps from the least to the largest, (n,)."""
+    low, high = float(values.min(initial=math.inf)), float(values.max(initial=-math.inf))
+    if not high > low:
+        return np.zeros(len(values), np.int32)
+    return np.minimum(((values - low) * (number / (high - low))).astype(np.int32), number - 1)
+
+
+def _lugannani_rice(sizes: FloatArray, copies: FloatArray, x: FloatArray) -> FloatArray:
+    """Compute ln P(T >= x) for x >= 0 below the largest sum."""
+    firsts = copies * sizes
+    squares = firsts * sizes
+    variance = squares.sum(axis=1)
+    with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
+        least = x / variance  # K'(t) <= t K''(0): the root is not below it, and Newton's steps rise to it
+        t = least + _products(squares * sizes, sizes) * least**3 / (3.0 * variance)
+        a = np.empty(sizes.shape)
+        for _ in range(_STEPS):
+            np.tanh(np.multiply(t[:, None], sizes, out=a), out=a)
+            off = x - _products(firsts, a)
+            open_rows = np.abs(off) > _CLOSE * x
+            if not open_rows.any():
+                break
+            step = off / _second(squares, variance, a)
+            t = np.where(open_rows & np.isfinite(step), np.maximum(t + step, least), t)
+        return _formula(sizes, copies, t, x, np.tanh(np.multiply(t[:, None], sizes, out=a)))
+
+
+def _formula(sizes: FloatArray, copies: FloatArray, t: FloatArray, x: FloatArray, tanh: FloatArray) -> FloatArray:
+    """Compute ln P(T >= x) at the saddlepoints t (m,) of x (m,), with tanh(t e) of the terms, (m, n)."""
+    squares = copies * sizes * sizes
+    variance = squares.sum(axis=1)
+    with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
+        second = _second(squares, variance, tanh)
+        cosh = -0.5 * np.log1p(-tanh * tanh)
+        if float(tanh.max(initial=0.0)) > _MIDDLE:
+            a = t[:, None] * sizes
+            cosh = np.where(tanh < _MIDDLE, cosh, a + np.log1p(np.exp(-2.0 * a)) - LN2)
+        cumulant = (copies * cosh).sum(axis=1)
+        w = np.sqrt(np.maximum(0.0, 2.0 * (t * x - cumulant)))
+        u = t * np.sqrt(second)
+        mills = math.sqrt(math.pi / 2.0) * erfcx(w / math.sqrt(2.0))
+        tails = -0.5 * w * w - 0.5 * math.log(2.0 * math.pi) + np.log(mills + 1.0 / u - 1.0 / w)
+        near = log_ndtr(-x / np.sqrt(variance))
+    return np.asarray(np.where((w > _NEAR) & np.isfinite(tails), tails, near), np.float64)
+
+
+def _products(first: FloatArray, second: FloatArray) -> FloatArray:
+    """Sum the products of each row, (m, n) each: (m,)."""
+    return np.asarray(np.einsum("ij,ij->i", first, second))
+
+
+def _second(squares: FloatArray, variance: FloatArray, tanh: FloatArray) -> FloatArray:
+    """Compute K'' = Σ c e² (1 - tanh²) of each row."""
+    found = variance - _products(squares, tanh * tanh)
+    if (found < 1e-3 * variance).any():  # near the largest sum the difference has lost digits
+        found = (squares * (1.0 - tanh) * (1.0 + tanh)).sum(axis=1)
+    return found
+
+
+def listed_ends(e: FloatArray, w: FloatArray, difference: float, rejected: FloatArray) -> list[tuple[float, float]]:
+    """Return the interval of a pair at each of some levels, listing all of at most `LISTED` units.
+
+    Args:
+        e: of the units, (n,).
+        w: of the units, (n,), positive.
+        difference: D.
+        rejected: levels of p up to which a difference is left out, (k,), at least 2^(1-n).
+    """
+    means = (subset_sums(e)[1:] + 0.5 * (difference - float(e.sum()))) / subset_sums(w)[1:]
+    places = (rejected * 2.0 ** (len(e) - 1) * (1.0 + TOLERANCE)).astype(np.int64) - 1
+    means.partition(np.unique(np.concatenate([places, len(means) - 1 - places])))
+    return [(float(means[place]), float(means[len(means) - 1 - place])) for place in places]
+
+
+def inverted_ends(
+    e: FloatArray, w: FloatArray, difference: FloatArray, rejected: FloatArray, start: FloatArray, most: FloatArray
+) -> tuple[FloatArray, FloatArray]:
+    """Return the intervals of m pairs by inversion of `log_upper_tails`: low and high, (m,).
+
+    Args:
+        e: (m, n).
+        w: (m, n).
+        difference: D, (m,).
+        rejected: levels of p up to which a difference is left out, (m,), at least 2^(1-n).
+        start: distance of the first guess from D, (m,).
+        most: distance from D at which an end is not looked for any further, (m,).
+    """
+    sides = np.repeat([-1.0, 1.0], len(e))
+    row_of = np.tile(np.arange(len(e)), 2)
+    cells = [_Cells(*pair) for pair in zip(e, w, strict=True)] if e.shape[1] > TERMS else []
+
+    def beyond(rows: IntArray, distance: FloatArray) -> FloatArray:
+        of = row_of[rows]
+        delta = difference[of] + sides[rows] * distance
+        if cells:
+            tails = np.array([cells[row].log_upper_tail(*at) for row, *at in zip(of, delta, distance, strict=True)])
+        else:
+            tails = log_upper_tails(e[of] - delta[:, None] * w[of], distance)
+        return np.asarray(-ndtri_exp(tails) - sought[rows])
+
+    sought = -ndtri(0.5 * np.tile(rejected, 2))
+    distance = _solved(beyond, -sought, np.tile(start, 2), np.tile(most, 2))
+    low, high = distance.reshape(2, -1)
+    return difference - low, difference + high
+
+
+def _solved(
+    beyond: Callable[[IntArray, FloatArray], FloatArray], at_zero: FloatArray, start: FloatArray, most: FloatArray
+) -> FloatArray:
+    """Find for each of m rows the distance at which `beyond` turns from below 0 to above, at most `most`.
+
+    Args:
+        beyond: of the numbers of some rows and their distances.
+        at_zero: its values at distance 0, below 0.
+        start: the first guess.
+        most: of each distance.
+    """
+    inside, value_inside = np.zeros(len(start)), at_zero.copy()
+    outside, value_outside = np.full(len(start), np.inf), np.full(len(start), np.inf)
+    found = np.minimum(start, most)
+    rows = np.arange(len(start))
+    for number in range(1, EVALUATIONS + 1):
+        value = beyond(rows, found[rows])
+        is_inside = value <= 0.0
+        done = (np.abs(value) <= _SOLVED) | (is_inside & (found[rows] >= most[rows]))
+        slope = np.maximum((value - value_inside[rows]) / (found[rows] - inside[rows]), 1e-300)
+        into, out = rows[is_inside], rows[~is_inside]
+        inside[into], value_inside[into] = found[into], value[is_inside]
+        outside[out], value_outside[out] = found[out], value[~is_inside]
+        done |= outside[rows] - inside[rows] <= _SOLVED * found[rows]
+        rows, slope, value = rows[~done], slope[~done], value[~done]
+        if not len(rows):
+            break
+        bracketed = np.isfinite(outside[rows])
+        a, b = inside[rows], outside[rows]
+        fa, fb = value_inside[rows], value_outside[rows]
+        with np.errstate(invalid="ignore"):
+            secants = np.where(np.isfinite(fb), a - fa * (b - a) / (fb - fa), 0.5 * (a + b))
+            further = np.clip(found[rows] - value / slope, 1.02 * found[rows], 4.0 * found[rows])
+        between = 0.5 * (a + b) if number >= _HALVED_FROM else secants
+        found[rows] = np.minimum(np.where(bracketed, between, further), most[rows])
+    return found
