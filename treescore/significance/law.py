@@ -150,7 +150,7 @@ def by_law(
         rest: list[int] = []
         favours = [asked.favour(units.sample.score, difference) for difference in block.difference.tolist()]
         for row, index in enumerate(chosen):
-            test, favour = spread_test(block, row, pairs[index], sentences), favours[row]
+            test, favour = spread_test(block, row, pairs[index], sentences or units.sample), favours[row]
             if asked.by_signs(test.units):
                 test = replace(test, by_signs=True)
                 exact = _exact(units, pairs[index], block, row, favour, asked)
@@ -179,18 +179,15 @@ def _with_p(test: Test, log_p: float, how: str, *, kind: str) -> Test:
     return replace(test, p=p, kind=kind, how=how, log_p=log_p)
 
 
-def spread_test(block: Block, row: int, pair: tuple[int, int], sentences: Sample | None) -> Test:
+def spread_test(block: Block, row: int, pair: tuple[int, int], sentences: Sample) -> Test:
     """Return the test of a pair without p: its spread, also where the units show none but swaps give a least p."""
     se, df, n = (float(block.spread.se[row]), float(block.spread.df[row]), int(block.spread.units[row]))
-    differing = int(block.differ[row].sum())
-    number = differing if sentences is None else int(sentences.differing_units(*pair).sum())
+    differing, number = int(block.differ[row].sum()), int(sentences.differing_units(*pair).sum())
     if se == 0.0 and n > 1:
         number, df = min(number, n), n - 1.0
         se = _least_se(abs(float(block.difference[row])), df, number)
-    known = math.isfinite(se) and se > 0.0
-    return Test(
-        None, None, se=se if known else None, df=df if known else None, units=n, differing=differing, sentences=number
-    )  # fmt: skip
+    known = (se, df) if math.isfinite(se) and se > 0.0 else (None, None)
+    return Test(None, None, se=known[0], df=known[1], units=n, differing=differing, sentences=number)
 
 
 def _least_se(size: float, df: float, sentences: int) -> float:
