@@ -224,7 +224,7 @@ def _judged(result: Result, margin: float) -> NotWorse:
         p=tested.get("p_adjusted"),
         alpha=document["alpha"],
         units=document["units"],
-        unit_count=document["unit_count"],
+        unit_count=pair.get("unit_count") or document["unit_count"],
         established=bool(tested.get("established")),
         reason="",
         notes=tuple(document["notes"]),

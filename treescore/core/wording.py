@@ -217,8 +217,12 @@ class Figures:
         """Return an interval in brackets, `[-0.3, inf]` where it has one end; a dash where it has none."""
         if low is None and high is None:
             return UNDEFINED
-        low, high = ends(low, high)
-        return f"[{self.of_bound(low).value(low)}, {self.of_bound(high).value(high)}]"
+        return f"[{', '.join(map(self._bound, ends(low, high)))}]"
+
+    def _bound(self, bound: float) -> str:
+        """Return an end of an interval; one near 0 with its first digit, so that print leaves out 0 too."""
+        shown = self.of_bound(bound).value(bound)
+        return shown if bound == 0 or float(shown) != 0 else f"{self.factor * bound:.1g}"
 
 
 IN_FRACTIONS = Figures()

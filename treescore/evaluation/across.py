@@ -111,6 +111,8 @@ class _Test:
     difference: float | None
     better: str | None
     p: float | None
+    clipped: bool
+    """Whether p is 1 by the allowance for picking."""
 
     def turned_to(self, names: _Pair) -> _Test:
         """Return the same test with the pair in this order."""
@@ -129,7 +131,9 @@ class _Test:
             return self.p if _ASKED[self.alternative] == side else 1.0
         if self.better != side:
             return 1.0
-        return self.p / 2 if self.alternative == "two-sided" else self.p
+        if self.alternative != "two-sided":
+            return self.p
+        return 1.0 if self.clipped else self.p / 2
 
     def document(self, p_adjusted: float | None, alpha: float) -> dict[str, Json]:
         """Return the test as a member of `tests`."""
@@ -161,6 +165,7 @@ def _tests_across(compared: Compared) -> Iterator[_Test]:
             pair["difference"],
             pair["better"],
             pair["p"],
+            pair["p"] == 1.0 and pair.get("p_unselected") is not None,
         )
 
 

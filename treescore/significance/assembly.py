@@ -176,15 +176,15 @@ def _margin_documents(question: Question, answers: Answers) -> Sequence[dict[str
     settings = question.settings
     if answers.margins is None:
         return [None] * len(question.pairs)
-    p = np.array(answers.margins, np.float64).ravel()
-    decisive = adjusted(p, settings.correction if len(question.pairs) > 1 else "none").tolist()
+    least = [2 * [0.5 ** min(test.units, 1000)] for test in answers.tests]  # of all swaps one brings about what is seen
+    p = np.maximum(np.array(answers.margins, np.float64), least).ravel()
+    decisive = adjusted(p, settings.correction if len(question.pairs) > 1 else "none")
     documents = []
-    for index, (pair, sides) in enumerate(zip(question.pairs, answers.margins, strict=True)):
+    for index, pair in enumerate(question.pairs):
         member: dict[str, Json] = {"margin": settings.margin}
-        for number, system in enumerate(pair):
-            p_adjusted = decisive[2 * index + number]
-            established = answers.tests[index].units >= FEWEST_FOR_MARGIN and p_adjusted <= settings.alpha
-            of_side = {"p": sides[number], "p_adjusted": p_adjusted, "established": established}
+        for at, system in enumerate(pair, start=2 * index):
+            established = answers.tests[index].units >= FEWEST_FOR_MARGIN and decisive[at] <= settings.alpha
+            of_side = {"p": float(p[at]), "p_adjusted": float(decisive[at]), "established": bool(established)}
             member[question.candidates[system].name] = of_side
         documents.append(member)
     return documents

@@ -232,9 +232,7 @@ def _margins(question: Question, units: Contributions, over_runs: OverRuns) -> l
     sides = law.margin_tests(units, question.pairs, settings.margin, asked)
     for index, pair in enumerate(question.pairs):
         if pair in over_runs:
-            first, second = over_runs[pair].margin_p(settings.margin, question.sample.score.sign)
-            least = law.least_margin_p(over_runs[pair].test.units)
-            sides[index] = max(first, least), max(second, least)
+            sides[index] = over_runs[pair].margin_p(settings.margin, question.sample.score.sign)
     return sides
 
 

@@ -2,8 +2,9 @@
 
 Swapping the outputs of unit k turns the sign of its difference d_k, so the statistic is a sum of +-|d_k|, and its law
 that of a random subset's sum (Zmigrod, Vieira & Cotterell 2022). The sum of the c units of one size v is v times a
-binomial number; the law is the convolution of these. All are tilted so that the mean is where the observed sum lies
-(Daniels 1954): terms are positive and the sought tail is not far, so that its relative precision does not depend on p.
+binomial number; the law is the convolution of these, by Fourier transforms over a period that holds all but 1e-21 of
+it. It is tilted so that the mean is where the observed sum lies (Daniels 1954): the sought tail is then not far, so
+that its relative precision does not depend on p.
 """
 
 from __future__ import annotations
@@ -12,16 +13,13 @@ import math
 from dataclasses import dataclass
 
 import numpy as np
+from scipy.fft import irfft, next_fast_len, rfft
 
 from treescore.core.arrays import FloatArray, IntArray
 from treescore.significance.settings import LN2
 
 MOST_ADDITIONS = 1e7
 """Units times sums of the longest law of one pair (some 10 ms). It is a pair's own, whichever others are compared."""
-_LEAST = 1e-24
-"""Chances below this share of the largest are left out: beside the tail, which lies at the mean, they are nothing."""
-_FEW = 16
-"""Chances of a binomial number up to which shifted copies are added instead of a convolution."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,48 +63,35 @@ def log_upper_tail(differences: Differences, observed: int) -> float:
     units = int(differences.copies.sum())
     if top <= 0:
         return -units * LN2
-    theta = _tilt(differences, top)
+    theta, mean = _tilt(differences, top)
     values = differences.values.astype(np.float64)
-    cells, start = np.ones(1), 0
+    # Hoeffding (1963): under any tilt the mass further from the mean than r is below exp(-2 r^2 / sum of d^2)
+    reach = math.ceil(4.9 * math.sqrt(float((values * values) @ differences.copies)) + abs(top - mean)) + 1
+    first, last = max(0, top - reach), min(differences.largest, top + reach)
+    period = next_fast_len(last - first + 1, real=True)
+    spectrum = np.ones(period // 2 + 1, np.complex128)
     for value, copies in zip(differences.values.tolist(), differences.copies.tolist(), strict=True):
-        first, chances = _binomial(copies, value, theta, top // value)
-        start += first * value
-        cells = _added(cells, chances, value)[: max(0, top - start + 1)]
-    sums = start + np.arange(len(cells))
-    weight = float(cells @ np.exp(theta * (sums - top)))
+        numbers, chances = _binomial(copies, theta * value)
+        spectrum *= rfft(np.bincount(numbers * value % period, chances, period))
+    sums = np.arange(first, top + 1)
+    weight = float(irfft(spectrum, period)[sums % period] @ np.exp(theta * (sums - top)))
     cumulant = float(np.log1p(np.exp(-theta * values)) @ differences.copies)
     return math.log(weight) + cumulant - units * LN2 + theta * top
 
 
-def _binomial(copies: int, value: int, theta: float, most: int) -> tuple[int, FloatArray]:
-    """Return the chances that so many of `copies` units are turned, each with odds exp(-theta value).
-
-    Returns:
-        The first number with a chance, and the chances from it on, of at most `most` units.
-    """
-    counts = np.arange(1, min(copies, most) + 1)
-    logs = np.concatenate([[0.0], np.cumsum(np.log((copies - counts + 1) / counts) - theta * value)])
-    logs -= copies * math.log1p(math.exp(-theta * value))
-    chances = np.exp(logs)
-    kept = np.flatnonzero(chances >= _LEAST * chances.max())
-    return int(kept[0]), chances[kept[0] : kept[-1] + 1]
+def _binomial(copies: int, tilt: float) -> tuple[IntArray, FloatArray]:
+    """Return numbers of turned units among `copies`, each with odds exp(-tilt), and their chances, but far ones."""
+    share = 1.0 / (1.0 + math.exp(min(tilt, 700.0)))
+    width = 11.0 * math.sqrt(copies * share * (1.0 - share)) + 30.0
+    least, most = max(0, math.floor(copies * share - width)), min(copies, math.ceil(copies * share + width))
+    numbers = np.arange(least, most + 1)
+    steps = np.cumsum(np.log((copies - numbers[:-1]) / numbers[1:]) - tilt)
+    chances = np.exp(np.append(0.0, steps) - max(0.0, steps.max(initial=0.0)))
+    return numbers, chances / chances.sum()
 
 
-def _added(cells: FloatArray, chances: FloatArray, value: int) -> FloatArray:
-    """Return the law of a sum (cells of 0, 1, ...) plus `value` times an independent number with these chances."""
-    result = np.zeros(len(cells) + (len(chances) - 1) * value)
-    if len(chances) <= _FEW or value > len(cells):
-        for number, chance in enumerate(chances):
-            result[number * value : number * value + len(cells)] += chance * cells
-        return result
-    for rest in range(value):
-        convolved = np.convolve(cells[rest::value], chances)
-        result[rest::value][: len(convolved)] = convolved
-    return result
-
-
-def _tilt(differences: Differences, top: int) -> float:
-    """Return the tilt that moves the mean of the subset's sum to `top` (Newton's steps, kept in a bracket)."""
+def _tilt(differences: Differences, top: int) -> tuple[float, float]:
+    """Return the tilt that moves the mean of the subset's sum near `top` (Newton's steps in a bracket), and it."""
     values, copies = differences.values.astype(np.float64), differences.copies
     low, high, theta = 0.0, math.inf, 0.0
     for _ in range(60):
@@ -117,4 +102,4 @@ def _tilt(differences: Differences, top: int) -> float:
         low, high = (theta, high) if mean > top else (low, theta)
         step = theta + (mean - top) / variance if variance > 0 else math.inf
         theta = step if low < step < high else (2.0 * theta + 1.0 if math.isinf(high) else 0.5 * (low + high))
-    return theta
+    return theta, mean

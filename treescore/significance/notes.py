@@ -6,6 +6,7 @@ whose figures are hidden is left out or said without the number. Every view prin
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
@@ -55,8 +56,11 @@ def _units(document: Document) -> str:
         by_itself = f" Each holds by itself at {100 * document['signature']['level']:g} %."
         return f"Intervals over {many}, without a test: leave out `test` for p.{by_itself}"
     few = document["test"] == "t" and count is not None and count < FEWEST_FOR_SIGNS
-    law = {"t": ", with Student's t", "mixed": f", pairs with fewer than {FEWEST_FOR_SIGNS} with Student's t"}
-    tested = f"Tested over {many}{law.get(document['test'], '')}{' since they are few' if few else ''}"
+    law = ", with Student's t" if document["test"] == "t" else ""
+    sizes = [pair["unit_count"] for pair in _pairs(document) if pair.get("unit_count")]
+    if document["test"] == "mixed" and min(sizes, default=math.inf) < FEWEST_FOR_SIGNS:
+        law = f", pairs with fewer than {FEWEST_FOR_SIGNS} with Student's t"
+    tested = f"Tested over {many}{law}{' since they are few' if few else ''}"
     only = " With so few only large differences show." if few else ""
     if document["units"] != "sentence":
         about = {"block": "documents", "part": "parts"}.get(document["units"])
@@ -108,7 +112,8 @@ def _parts(document: Document) -> str:
         return ""
     other = any(pair.get("p_parts") is not None for pair in _pairs(document))
     more = " For other parts like them p is in `p (parts)`." if other else ""
-    return f"The claim is about these {counted(document['parts'], 'part')}.{more}"
+    these = "this part" if document["parts"] == 1 else f"these {document['parts']} parts"
+    return f"The claim is about {these}.{more}"
 
 
 def _missing(document: Document) -> str:
@@ -237,10 +242,10 @@ def _margin(document: Document) -> str:
     found = f"shown for {listed}" if shown else "shown for no system"
     if len(tests) == 1 and not_shown:
         found = f"{f'{found}, ' if shown else ''}not {'' if shown else 'shown '}for {' or '.join(not_shown)}"
-    count = document.get("unit_count")
-    many = "n" if count is None else str(count)
+    count = min(pair.get("unit_count") or document.get("unit_count") or math.inf for pair, _ in tests)
+    many = "n" if math.isinf(count) else str(count)
     limit = f" Errors in fewer than 3 in {many} units may have been missed."
-    if count is not None and count < FEWEST_FOR_MARGIN:
+    if count < FEWEST_FOR_MARGIN:
         limit = f" It can be shown from {FEWEST_FOR_MARGIN} units on."
     return f"Not worse by more than {_size(tests[0][1]['margin'], document, 6)}: {found}.{limit}"
 

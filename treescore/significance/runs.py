@@ -75,7 +75,9 @@ def by_runs(
             variance, weighed = sum(v for v, _ in terms), sum(v * v / df for v, df in terms if v)
             difference = float(of_runs[0].mean() - of_runs[1].mean())
             se, df = (math.sqrt(variance), variance**2 / weighed) if variance > 0 else (None, None)
-            test = replace(spread_test(block, row, pairs[index], sentences), se=se, df=df, difference=difference)
+            test = replace(
+                spread_test(block, row, pairs[index], sentences or units.sample), se=se, df=df, difference=difference
+            )
             test = by_t(test, difference, asked.favour(units.sample.score, difference), asked)
             found.append(RunsTest(test, v_units, sum(v for v, _ in terms[1:])))
     return found

@@ -37,7 +37,7 @@ MOST_HEAVY = 8
 TERMS = 2048
 """Terms from which on they are brought to `SIZES` sizes, and to cells of e and w where an interval is sought."""
 SIZES = 1024
-REST_SIZES = 128
+REST_SIZES = 96
 """The same beside heavy units, of whose signs each combination is computed: what is left is near to a normal law."""
 GRID = 32
 """Steps of e, and of w, of the cells."""
@@ -49,7 +49,7 @@ _FARTHEST = 45.0
 _NEAR = 1e-4
 # tanh up to which ln cosh is taken from it.
 _MIDDLE = 0.75
-TABLE = 128
+TABLE = 96
 """Entries of a table of tails."""
 _DOUBLINGS = 24
 _STEPS = 60
@@ -58,8 +58,8 @@ _CLOSE = 1e-9
 EVALUATIONS = 24
 """Evaluations for an end of an interval; from the sixth on the bracket is halved."""
 _HALVED_FROM = 6
-# Distance of the normal deviate of p up to which an end is found; where p jumps, share of the distance from D.
-_SOLVED = 1e-5
+# distance of the normal deviate of p up to which an end is found; where p jumps, share of the distance from D
+_SOLVED, _NARROW = 1e-5, 5e-4
 
 
 def subset_sums(values: FloatArray) -> FloatArray:
@@ -352,7 +352,7 @@ def _solved(
         into, out = rows[is_inside], rows[~is_inside]
         inside[into], value_inside[into] = found[into], value[is_inside]
         outside[out], value_outside[out] = found[out], value[~is_inside]
-        done |= outside[rows] - inside[rows] <= _SOLVED * found[rows]
+        done |= outside[rows] - inside[rows] <= _NARROW * found[rows]
         rows, slope, value = rows[~done], slope[~done], value[~done]
         if not len(rows):
             break

@@ -63,6 +63,10 @@ def test_figures_are_in_percent_only_for_shares() -> None:
     assert IN_FRACTIONS.value(0.87654) == "0.8765"
     assert IN_FRACTIONS.value(None) == "-"
     assert (IN_FRACTIONS.interval(0.1, None), IN_FRACTIONS.interval(None, None)) == ("[0.1000, inf]", "-")
+    assert (IN_FRACTIONS.interval(1e-7, 0.1), IN_FRACTIONS.interval(0.0, 0.1)) == (
+        "[1e-07, 0.1000]",
+        "[0.0000, 0.1000]",
+    )
 
 
 def test_a_difference_that_is_not_0_is_never_shown_as_0() -> None:

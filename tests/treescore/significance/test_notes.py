@@ -54,7 +54,8 @@ EQUAL = "Not marked does not mean equal."
             "only large differences show."), ONE_EACH,
         ]),
         (document(test="t"), [f"Tested over 60 documents, with Student's t: {AGAIN} documents like these.", ONE_EACH]),
-        (document(test="mixed"), [
+        (document(test="mixed"), [f"Tested over 60 documents: {AGAIN} documents like these.", ONE_EACH]),
+        (document(pair={"unit_count": 9}, test="mixed"), [
             f"Tested over 60 documents, pairs with fewer than 16 with Student's t: {AGAIN} documents like these.",
             ONE_EACH,
         ]),
