@@ -76,7 +76,7 @@ def test_the_demo_prints_scores_and_cross_tables_and_ends(tmp_path: Path) -> Non
     assert printed.stderr.splitlines() == []
     assert printed.returncode == 0
     tables = ("parseval, scores in percent", "attachment, scores in percent", "LAS", "transition")
-    tables += ("parseval.labelled_f1 (percent, higher is better)", "attachment.las (percent, higher is better)")
+    tables += ("F1 (percent, higher is better)", "LAS (percent, higher is better)")
     links = ("examples/trees", "examples/dependencies", "Open in a browser: http://127.0.0.1:", "/b/small ")
     for words in (*tables, *links, "Organise token:    ts_"):
         assert words in printed.stdout
