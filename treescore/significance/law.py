@@ -39,7 +39,7 @@ SWAPPED = 16
 """Differing units up to which a score other than a sum is computed under all swaps."""
 FEWEST_FOR_MARGIN = 20
 """Units below which "not worse by a margin" is not established: failures in 3/20 of them may have been missed."""
-IDENTICAL = "identical in every unit"
+IDENTICAL, LISTED = "identical in every unit", "all swaps listed"
 FORMULA, SHUFFLED = "signs of units by Lugannani and Rice's formula", "random signs shared by all pairs"
 T = "Student's t, CR2 variance, Bell and McCaffrey's degrees of freedom"
 _AT_ZERO, _BEYOND = 1e-7, 1e-9
@@ -199,7 +199,7 @@ def by_t(test: Test, difference: float, favour: float, asked: Asked) -> Test:
     """Test a pair by Student's t, whose favour is the difference as the alternative counts it."""
     if not test.sentences:
         return _with_p(replace(test, se=None, df=None), 0.0, IDENTICAL, kind="exact")
-    if test.units < 2:
+    if test.units < 2 and test.sentences > 1:
         return replace(test, reason="shows no spread")
     log_least, log_p = (asked.sides - 1 - test.sentences) * LN2, 0.0
     if test.se is not None and test.df is not None:
@@ -209,6 +209,8 @@ def by_t(test: Test, difference: float, favour: float, asked: Asked) -> Test:
     if log_p < log_least:
         se = _least_se(abs(difference), test.df or 1.0, test.sentences)
         log_p, test = log_least, replace(test, se=se) if math.isfinite(se) else replace(test, se=None, df=None)
+    if test.units < 2 and test.difference is None:
+        return _with_p(test, log_p, LISTED, kind="exact")  # one sentence has two swaps
     return _with_p(test, log_p, T, kind="t")
 
 
@@ -224,7 +226,7 @@ def _exact(
         return 0.0, "no difference"
     if asked.shuffles:
         return None
-    tail, how = math.nan, "all swaps listed"
+    tail, how = math.nan, LISTED
     whole = units.whole_differences(*pair) if block.is_sum[row] else None
     differences = None if whole is None else differences_of(whole)
     if differences is not None and differences.additions <= MOST_ADDITIONS:

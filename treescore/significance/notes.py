@@ -19,6 +19,7 @@ from treescore.significance.law import FEWEST_FOR_MARGIN, FEWEST_FOR_SIGNS
 from treescore.significance.settings import SMALLEST
 
 Document = Mapping[str, Any]
+OTHER_PARTS = " For other parts like them p is in `p (parts)`."
 LISTED = 10
 """Systems that one sentence names; the document holds all."""
 BY_LAW = ("permutation", "t", "mixed")
@@ -70,7 +71,8 @@ def _units(document: Document) -> str:
     if "documents" not in document:
         return f"{tested}.{only}"
     if document["documents"] is None:
-        return f"Gold marks no documents, so its {many} are taken as independent.{only}"
+        units = "only sentence is the unit" if count == 1 else f"{many} are taken as independent"
+        return f"Gold marks no documents, so its {units}.{only}"
     if document["documents"] == 1 and not document.get("parts"):
         return "Gold marks one document: its sentences are tested, and the claim is about it alone."
     return f"{tested}: a marked difference holds for these documents, and need not hold for others."
@@ -111,7 +113,7 @@ def _parts(document: Document) -> str:
     if not document.get("parts") or document["units"] == "part":
         return ""
     other = any(pair.get("p_parts") is not None for pair in _pairs(document))
-    more = " For other parts like them p is in `p (parts)`." if other else ""
+    more = OTHER_PARTS if other else ""
     these = "this part" if document["parts"] == 1 else f"these {document['parts']} parts"
     return f"The claim is about {these}.{more}"
 

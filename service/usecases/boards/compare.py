@@ -68,6 +68,7 @@ from treescore.evaluation.benchmark import (
 )
 from treescore.evaluation.parts import mean_of_parts
 from treescore.significance import Settings
+from treescore.significance.notes import OTHER_PARTS
 
 LAST = "last"
 PICKED = ("best", "chosen", LAST)
@@ -408,7 +409,8 @@ def significance_of(
         counts = _counts_shown(benchmark, board, release.level)
         shown = gate.comparison_view(release.level, comparison, by_part=not release.hidden, counts=counts)
         document["unit_count"] = shown.get("unit_count")
-        document["notes"] = [each for each in shown["notes"] if each != ROUNDED]
+        # a board has no column of p for other parts
+        document["notes"] = [each.replace(OTHER_PARTS, "") for each in shown["notes"] if each != ROUNDED]
     untested |= {each["name"]: each["reason"] for each in comparison["untested"]}
     rows = with_significance(rows, comparison)
     for row in rows:

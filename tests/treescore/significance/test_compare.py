@@ -144,11 +144,18 @@ def test_pairs_of_one_comparison_may_fall_under_both_laws() -> None:
     assert {system["name"]: system["missing_parts"] for system in found["systems"]} == {"A": 0, "B": 0, "C": 1}
 
 
-@pytest.mark.parametrize(("unit", "noun"), [("sentence", "sentence"), ("block", "document")])
-def test_one_unit_alone_has_no_p(unit: str, noun: str) -> None:
-    count = 4 if unit == "block" else 1
-    pair = asked(F1, rows(1, count), rows(2, count), unit=unit, blocks=["d"] * count)["pairs"][0]
-    assert (pair["p"], pair["significant"], pair["reason"]) == (None, None, f"one {noun} shows no spread")
+def test_one_document_alone_has_no_p_and_one_sentence_a_p_of_1() -> None:
+    [pair] = asked(F1, rows(1, 4), rows(2, 4), unit="block", blocks=["d"] * 4)["pairs"]
+    assert (pair["p"], pair["significant"], pair["reason"]) == (None, None, "one document shows no spread")
+    [pair] = asked(F1, rows(1, 1), rows(2, 1))["pairs"]
+    assert (pair["p"], pair["p_kind"], pair["significant"], pair["se"], pair["detectable"]) == (
+        1,
+        "exact",
+        False,
+        None,
+        None,
+    )
+    assert (pair["ci"]["low"], pair["ci"]["high"]) == (-1.0, 1.0)
 
 
 def test_p_too_small_for_a_float_is_told_by_its_logarithm() -> None:
@@ -330,12 +337,12 @@ def test_no_system_and_no_sentence_is_an_empty_comparison(given_places: dict[str
     assert (document["pairs"][0]["p"], len(document["untested"])) == (None, 2)
 
 
-def test_one_unit_of_several_runs_shows_no_spread() -> None:
+def test_one_document_of_several_runs_shows_no_spread() -> None:
     systems = [
-        Candidate(name, tuple(np.array([[m, 10]]) for m in runs)) for name, runs in (("a", (5, 6)), ("b", (7, 9)))
+        Candidate(name, tuple(np.array([[m, 10]] * 2) for m in runs)) for name, runs in (("a", (5, 6)), ("b", (7, 9)))
     ]
-    [pair] = compare("m.s", RECALL, NAMES[:2], systems, Settings())["pairs"]
-    assert (pair["p"], pair["ci"], pair["reason"]) == (None, None, "one sentence shows no spread")
+    [pair] = compare("m.s", RECALL, NAMES[:2], systems, Settings(unit="block"), blocks=["d", "d"])["pairs"]
+    assert (pair["p"], pair["ci"], pair["reason"]) == (None, None, "one document shows no spread")
     assert pair["runs_test"] == {"v_units": None, "v_runs": pytest.approx(0.0125), "df": None}
 
 
