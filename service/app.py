@@ -12,8 +12,8 @@ from werkzeug.exceptions import HTTPException, InternalServerError, RequestEntit
 from service.api import answers, benchmarks, boards, calls, jobs, status, submissions
 from service.api.answers import CODED, CodedBodies
 from service.api.calls import client_address
+from service.api.load import EXTENSION, Load
 from service.api.middleware import Around, Doors, forwarded, note_of
-from service.api.short_way import Finished
 from service.config import Config
 from service.context import Context, open_context
 from service.errors import ServiceError, Unavailable
@@ -21,7 +21,6 @@ from service.monitoring import fault
 from service.pages.answers import as_page
 from service.pages.site import PAGES
 from service.queue import REDIS_ERRORS
-from service.server.connection import EXTENSION, ServerState
 from service.store.database import Fault, fault_of
 from treescore.core.registry import load_all
 
@@ -81,7 +80,7 @@ def create_app(config: Config, context: Context | None = None) -> Flask:
     app.config["PROPAGATE_EXCEPTIONS"] = False
     app.config["MAX_FORM_PARTS"] = config.max_form_fields
     opened = app.extensions["treescore"] = context if context is not None else open_context(config)
-    app.extensions[EXTENSION] = ServerState(config)
+    load = app.extensions[EXTENSION] = Load(config)
     for blueprint in (*BLUEPRINTS, *PAGES):
         app.register_blueprint(blueprint)
     doors = Doors(config)
@@ -89,9 +88,8 @@ def create_app(config: Config, context: Context | None = None) -> Flask:
     app.after_request(calls.defer_polls)
     app.after_request(as_page)
     app.teardown_request(calls.end_wait)
-    coded = app.extensions[CODED] = CodedBodies()
-    short = Finished(app.wsgi_app, lambda: app.extensions["treescore"], app.extensions[EXTENSION], coded, doors)
-    around = Around(short, client_address, opened.meters)
+    app.extensions[CODED] = CodedBodies()
+    around = Around(app.wsgi_app, client_address, opened.meters, load)
     app.wsgi_app = forwarded(around, config)  # type: ignore[assignment,method-assign]
     app.register_error_handler(ServiceError, answers.of_service_error)
     app.register_error_handler(HTTPException, answers.of_http_error)

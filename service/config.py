@@ -9,6 +9,7 @@ from __future__ import annotations
 import ipaddress
 import os
 import re
+import socket
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, fields
 from difflib import get_close_matches
@@ -153,6 +154,12 @@ def is_loopback(text: str) -> bool:
         return host[0] in LOOPBACK_NAMES
 
 
+def listening_at(bind: str) -> tuple[socket.AddressFamily, tuple[str, int]]:
+    """Return the family and the address of `HOST:PORT`."""
+    host, _, port = bind.rpartition(":")
+    return socket.AF_INET6 if host.startswith("[") else socket.AF_INET, (host.strip("[]"), int(port))
+
+
 def origin_of(scheme: str, host: str) -> str:
     """Return an origin as browsers write it, without the port that the scheme implies."""
     name, _, port = host.lower().rpartition(":") if is_host(host) and not host.endswith("]") else ("", "", "")
@@ -182,10 +189,7 @@ STORE_SCHEMES = ("sqlite:", "sqlite+", "postgresql:", "postgresql+")
 QUEUE_SCHEMES = ("redis://", "rediss://", "unix://")
 SECRETS = ("admin_token", "database_url", "redis_url")
 """Fields that may also be given as a file, TREESCORE_<FIELD>_FILE."""
-NEEDED = (
-    *("threads", "api_processes", "header_seconds", "body_seconds", "max_unfinished", "max_unfinished_each"),
-    "max_deliveries",
-)
+NEEDED = (*("threads", "api_processes", "body_seconds", "max_deliveries"),)
 """Numbers without which no request would be answered, or no message sent: 1 or more."""
 GOLD_FOLDER = "gold-cache"
 """The folder with gold as it was read, one for each database inside."""
@@ -213,6 +217,8 @@ class Config:
         anonymous_jobs: who may use /v1/jobs without a token: `local` (programs of this machine, on a loopback bind),
             `true` (everyone who reaches the service) or `false`.
         bind: address of the API.
+        probe_bind: where each API process answers probes and scrapes too, apart from all other requests; empty for
+            nowhere.
         public_url: the address of the service as its users see it; empty for none.
         allowed_hosts: more hosts that the service answers for, comma-separated (see service.config).
         trusted_proxies: proxies in front of the service; each adds an entry to `X-Forwarded-For`.
@@ -220,12 +226,8 @@ class Config:
         compile: when functions run as machine code (see treescore.core.jit): `auto`, `always` or `never`.
         bulk_workers: processes for re-scoring and other bulk work.
         threads: request threads of each API process.
-        organiser_threads: further request threads of each API process, which only organisers get.
         api_processes: API processes.
-        header_seconds: time for the header of a request, from its first byte.
-        body_seconds: time for a body, and for an answer; one more second for each 1,000 bytes.
-        max_unfinished: requests that arrive, and answers that are being sent, at once in each API process.
-        max_unfinished_each: those of one address.
+        body_seconds: time for which the sender of a body may be silent.
         max_waits_each: requests with `Prefer: wait` of one caller that may wait at once in each API process.
         max_small_body_bytes: size of a body that holds no text to score, unpacked, and of a form of a page.
         max_body_bytes: size of a JSON body with texts, unpacked.
@@ -267,6 +269,7 @@ class Config:
     admin_token: str = field(default="", repr=False)
     anonymous_jobs: str = LOCAL
     bind: str = "127.0.0.1:8000"
+    probe_bind: str = ""
     public_url: str = ""
     allowed_hosts: str = ""
     trusted_proxies: int = 0
@@ -274,12 +277,8 @@ class Config:
     compile: str = AUTO
     bulk_workers: int = 1
     threads: int = 32
-    organiser_threads: int = 4
     api_processes: int = 2
-    header_seconds: int = 10
     body_seconds: int = 20
-    max_unfinished: int = 512
-    max_unfinished_each: int = 16
     max_waits_each: int = 4
     max_small_body_bytes: int = 64_000
     max_body_bytes: int = 64_000_000
@@ -411,7 +410,7 @@ def _anonymous(text: str) -> str:
 def _check_address(name: str, text: str) -> None:
     """Refuse a bad address here: only a child process would notice it later, far from its cause."""
     variable = _variable(name)
-    if name == "bind" and not text.startswith("unix:"):
+    if (name == "bind" and not text.startswith("unix:")) or (name == "probe_bind" and text):
         host, _, port = text.rpartition(":")
         if not host or not port.isascii() or not port.isdecimal() or not 0 < int(port[:9]) <= LAST_PORT:
             raise ConfigError(f"{variable} is {text!r}; set HOST:PORT with a port from 1 to {LAST_PORT}.")

@@ -1,31 +1,76 @@
-"""Configure gunicorn: the worker of service.server; no control socket, because nothing uses it."""
+"""Configure gunicorn, which serves the API with threads; no control socket, because nothing uses it.
+
+Its log has no text of requests: a line, a header or a query may hold a token.
+"""
 
 from __future__ import annotations
 
+import logging
+import re
 import socket
+import sys
+from http import HTTPStatus
 from typing import Any
 
+import orjson
+import structlog
 from gunicorn import util  # type: ignore[import-untyped]
+from ulid import ULID
 
 from service.config import load_config
+from service.monitoring import LIBRARIES, configure_logs, fault
 from service.posix import UMASK, private_umask
+from service.probes import listen, serve
 from service.problem_catalogue import TYPES, type_of_status
-from service.server import connection
-from service.server.connection import problem
 
 _config = load_config()
+_REFUSED = re.compile(r"Invalid request from ip=(\S*): ")
+_FAILED = "Error handling request"
+
+log = structlog.get_logger("treescore.server")
+_probes: list[socket.socket] = []
+"""Where the processes answer probes apart; bound once, before they are forked."""
+
+
+def quotes_nothing(record: logging.LogRecord) -> bool:
+    """Return whether gunicorn may log this; what quotes a request is logged here, by its kind.
+
+    gunicorn logs both in the handler of the exception, so that it is known here.
+    """
+    text = str(record.msg)
+    refused = _REFUSED.match(text)
+    if refused is None and not text.startswith(_FAILED):
+        return True
+    kind, _, trace = sys.exc_info()
+    if refused is None:
+        fault(kind or Exception, trace)
+    else:
+        log.warning("invalid-request", client=refused[1], kind=None if kind is None else kind.__name__)
+    return False
+
+
+def _service_log() -> logging.Handler:
+    configure_logs(_config)
+    return LIBRARIES
+
 
 bind = [_config.bind]
 workers = _config.api_processes
-worker_class = "service.server.worker.BufferingWorker"
+worker_class = "gthread"
 threads = _config.threads
-worker_connections = 100_000  # the worker refuses what is too much; gunicorn would leave it unanswered
+worker_connections = 1_000
 control_socket_disable = True
 timeout = 120
 graceful_timeout = 10
 keepalive = 75
 accesslog = None
-logconfig_dict = connection.gunicorn_log(_config)
+logconfig_dict = {
+    "filters": {"quotes-nothing": {"()": lambda: quotes_nothing}},
+    "formatters": {},
+    "handlers": {"service": {"()": _service_log}},
+    "loggers": {"gunicorn.error": {"level": "INFO", "filters": ["quotes-nothing"], "propagate": True}},
+    "root": {"level": "WARNING", "handlers": ["service"]},
+}
 umask = UMASK
 forwarder_headers = ""
 forwarded_allow_ips = ""
@@ -36,6 +81,8 @@ limit_request_line = 8190
 def on_starting(_server: object) -> None:
     """Close what the processes of the API make to other users, also where gunicorn is started by itself."""
     private_umask()
+    if _config.probe_bind:
+        _probes.append(listen(_config.probe_bind))
 
 
 def post_worker_init(worker: Any) -> None:
@@ -47,6 +94,8 @@ def post_worker_init(worker: Any) -> None:
     context = worker.wsgi.extensions["treescore"]
     prepare_statements(context)
     worker.end_counts = report_counts(context)
+    for listener in _probes:
+        serve(listener, worker.wsgi)
 
 
 def worker_exit(_server: object, worker: Any) -> None:
@@ -56,8 +105,24 @@ def worker_exit(_server: object, worker: Any) -> None:
 
 def write_problem(sock: socket.socket, status_int: int, reason: str, mesg: str) -> None:
     """Answer with a problem document if gunicorn cannot pass a request on (line too long, unknown HTTP version)."""
-    slug, words = type_of_status(status_int), connection.REASONS.get(status_int, reason)
-    util.write_nonblock(sock, problem(status_int, words, slug, TYPES[slug].title, mesg or reason))
+    slug, status = type_of_status(status_int), HTTPStatus(status_int)
+    document = {
+        "type": f"/problems/{slug}",
+        "title": TYPES[slug].title,
+        "status": status_int,
+        "detail": mesg or reason,
+        "instance": f"urn:request:req_{ULID()}",
+    }
+    body = orjson.dumps(document)
+    head = (
+        f"HTTP/1.1 {status_int} {status.phrase}\r\n"
+        "Connection: close\r\n"
+        "Content-Type: application/problem+json\r\n"
+        "Cache-Control: no-store\r\n"
+        "X-Content-Type-Options: nosniff\r\n"
+        f"Content-Length: {len(body)}\r\n\r\n"
+    )
+    util.write_nonblock(sock, head.encode("latin-1") + body)
 
 
 # gunicorn has no setting for it; a worker class would have to repeat its list of errors

@@ -41,10 +41,6 @@ EVENT_KINDS = (
 )
 WEBHOOK_TEST = "webhook.test"
 MAX_NOTES = 10_000
-BODY_LIMIT = "treescore.body_limit"
-"""Where the environment of a request says how large a body it takes, before that is read."""
-BODY_AWAITED = "treescore.body_awaited"
-"""Where it says that the body has not come: the request is only looked at by its head."""
 MAX_PARTS = 1000
 MAX_TRACKS = 100
 MAX_ABOUT = 20_000

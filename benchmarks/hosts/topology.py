@@ -25,6 +25,7 @@ import redis
 from hosts.network import Network, Unavailable, check_available
 from service.commands import serve
 from tests.deployment.container_files import ROOT, SECRETS, compose_services
+from tests.fixtures.proxies import nginx_command
 from tests.fixtures.servers import postgres_programs
 
 APIS = ("api1", "api2")
@@ -36,7 +37,6 @@ STARTED = 600.0
 """Seconds in which everything must run after its start; the first start compiles the scoring kernels."""
 PATIENCE = 120.0
 """Seconds after which something that must happen is given up."""
-NGINX = ROOT / "docs" / "operate" / "nginx.conf"
 FAKE_TIME = Path("/usr/lib/x86_64-linux-gnu/faketime/libfaketimeMT.so.1")
 UNPRIVILEGED = 65_534
 """User and group of PostgreSQL, which refuses to run as root."""
@@ -256,16 +256,7 @@ class Topology:
         """Start nginx with the configuration of the documentation."""
         folder = self.folder / PROXY
         folder.mkdir(exist_ok=True)
-        places = {"127.0.0.1:8000": f"{APIS[0]}:{PORT}", "127.0.0.1:8001": f"{APIS[1]}:{PORT}",
-                  "listen 80;": f"listen {PORT};"}  # fmt: skip
-        text = NGINX.read_text()
-        for written, here in places.items():
-            if written not in text:
-                raise RuntimeError(f"{NGINX.name} lacks {written}")
-            text = text.replace(written, here)
-        config = folder / "nginx.conf"
-        config.write_text(text)
-        command: list[str | Path] = ["nginx", "-p", folder, "-c", config, "-g", "daemon off;", "-e", "stderr"]
+        command = nginx_command(folder, PORT, [f"{host}:{PORT}" for host in APIS])
         self._running[PROXY, PROXY] = self.network[PROXY].start(command, os.environ, self.log(PROXY))
 
     def client(self, **options: Any) -> httpx.Client:

@@ -166,51 +166,35 @@ class Asked(NamedTuple):
     shared: bool
 
 
-class Answer(NamedTuple):
-    """Status, headers and body of an answer to a GET."""
-
-    status: int
-    headers: list[tuple[str, str]]
-    body: bytes
-
-
 def asked_of(environ: Mapping[str, Any]) -> Asked:
     """Return what a request asks of an answer."""
     codings = accepted_codings(environ.get("HTTP_ACCEPT_ENCODING"))
     return Asked(codings, environ.get("HTTP_IF_NONE_MATCH"), "HTTP_AUTHORIZATION" not in environ)
 
 
-def answer_of(coded: CodedBodies, view: View, asked: Asked, kind: Kind = Kind.OWN, wait: int | None = None) -> Answer:
-    """Return 200 with the body in a coding that the client accepts, or 304 if it has the body.
-
-    The framework's way and the short one (service.api.short_way) send the same answer: it is made here.
-    """
-    headers = [("Vary", str(kind))]
+def conditional(view: View, wait: int | None = None, kind: Kind = Kind.OWN) -> Response:
+    """Return 200 with the body in a coding that the client accepts, or 304 if it has the body."""
+    asked = asked_of(request.environ)
+    headers = Headers([("Vary", str(kind))])
     if kind is Kind.PUBLIC and asked.shared and wait is None:
-        headers.append(("Cache-Control", SHARED))
+        headers["Cache-Control"] = SHARED
     if wait is not None:
-        headers.append(("Preference-Applied", f"wait={wait}"))
+        headers["Preference-Applied"] = f"wait={wait}"
     if not view.final:
-        headers.extend(SOON.items())
+        headers.extend(SOON)
     weak = "W/" if view.weak else ""
     known = known_tag(asked.known, asked.codings, view.etag)
     if known is not None:
-        return Answer(304, [("ETag", f'{weak}"{known}"'), *headers], b"")
-    coding = coded.choose(view, asked.codings)
-    body = coded.body(view, coding)
-    head = [("Content-Type", view.content_type), ("Content-Length", str(len(body)))]
-    if coding:
-        head.append(("Content-Encoding", coding))
-    return Answer(200, [*head, ("ETag", f'{weak}"{tag_of(view.etag, coding)}"'), *headers], body)
-
-
-def conditional(view: View, wait: int | None = None, kind: Kind = Kind.OWN) -> Response:
-    """Return 200 with the body, or 304 if the client has it."""
+        headers["ETag"] = f'{weak}"{known}"'
+        response = Response(status=304, headers=headers)
+        del response.headers["Content-Type"]
+        return response
     coded: CodedBodies = current_app.extensions[CODED]
-    answer = answer_of(coded, view, asked_of(request.environ), kind, wait)
-    response = Response(answer.body, answer.status)
-    response.headers = Headers(answer.headers)
-    return response
+    coding = coded.choose(view, asked.codings)
+    headers["ETag"] = f'{weak}"{tag_of(view.etag, coding)}"'
+    if coding:
+        headers["Content-Encoding"] = coding
+    return Response(coded.body(view, coding), 200, headers, content_type=view.content_type)
 
 
 def plain(view: View, status: int = 200) -> Response:

@@ -17,8 +17,9 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from functools import partial
 from itertools import accumulate
+from tempfile import SpooledTemporaryFile
 from threading import Lock, Semaphore
-from typing import NoReturn, Protocol
+from typing import IO, NoReturn, Protocol, cast
 
 import orjson
 import zstandard
@@ -26,8 +27,14 @@ from flask import Request
 from gunicorn.http.errors import ParseException  # type: ignore[import-untyped]
 
 from service.config import Config
-from service.errors import BadRequest, PayloadTooLarge, Unavailable, UnsupportedMediaType
-from service.requests import BODY_AWAITED, BODY_LIMIT
+from service.errors import (
+    BadRequest,
+    InsufficientStorage,
+    PayloadTooLarge,
+    RequestTimeout,
+    Unavailable,
+    UnsupportedMediaType,
+)
 from service.requests import Request as Asked
 from treescore.core.params import Json
 from treescore.core.text import place
@@ -118,28 +125,72 @@ def _uncollected() -> Iterator[None]:
 
 
 @contextmanager
-def alone(request: Request, places: Semaphore) -> Iterator[None]:
+def alone(request: Request, places: Semaphore, config: Config, limit: int) -> Iterator[None]:
     """Hold back the other large bodies of this process while one is unpacked, parsed and checked.
 
+    It is received before that, so that a slow sender holds back none.
+
     Args:
-        request: one without its body yet is only looked at by its head, which waits for none.
+        request: whose body was not read yet.
         places: as many as there may be, this one and those that it holds back.
+        config: how long a sender may be silent.
+        limit: bytes of a body, beyond which it is not received.
 
     Raises:
-        Unavailable: there are more.
+        ServiceError: 400, 408, 503 or 507.
     """
     length = request.content_length
-    small = length is not None and length <= ALONE and "Content-Encoding" not in request.headers
-    if small or BODY_AWAITED in request.environ:
-        yield
+    if length is not None and length <= ALONE and "Content-Encoding" not in request.headers:
+        with _heard(request, config.body_seconds):
+            yield
         return
     if not places.acquire(blocking=False):
         raise Unavailable("Too many large bodies are being read. Retry.")
     try:
-        with _ALONE:
-            yield
+        with SpooledTemporaryFile(MEMORY_BYTES) as file:
+            if length is None or length <= limit:
+                with _heard(request, config.body_seconds):
+                    _receive(request, file, limit)
+                request.stream = cast("IO[bytes]", file)
+            with _ALONE:
+                yield
     finally:
         places.release()
+
+
+@contextmanager
+def _heard(request: Request, seconds: int) -> Iterator[None]:
+    """Let the sender of a body be silent for so many seconds at most."""
+    sock = request.environ.get("gunicorn.socket")
+    if sock is None:
+        yield
+        return
+    sock.settimeout(seconds)
+    try:
+        yield
+    finally:
+        sock.settimeout(None)
+
+
+def _receive(request: Request, file: SpooledTemporaryFile[bytes], limit: int) -> None:
+    """Receive a body into a file that has no name; of one that exceeds its limit a little more than that."""
+    left = limit
+    while left >= 0 and (chunk := _received(request)):
+        left -= len(chunk)
+        try:
+            file.write(chunk)
+        except OSError as error:
+            raise InsufficientStorage("The body cannot be stored now. Retry later.") from error
+    file.seek(0)
+
+
+def _received(request: Request) -> bytes:
+    try:
+        return request.stream.read(CHUNK)
+    except TimeoutError as error:
+        raise RequestTimeout("The body arrives too slowly. Send the request again.") from error
+    except (OSError, ParseException) as error:
+        raise BadRequest("The body is incomplete or badly chunked.") from error
 
 
 def _read(body: bytes, text: str, members: int) -> Json:
@@ -215,6 +266,8 @@ def _bad(code: str, detail: str, line: int | None = None, column: int | None = N
 
 
 CHUNK = 65_536
+MEMORY_BYTES = 262_144
+"""Size of a body above which what is received goes to a file."""
 ZSTD_PIECE = 512
 """Bytes given to the decompressor at once: four bytes can unpack to 128 kB, and it takes no limit."""
 ZSTD_WINDOW = 8 << 20
@@ -244,7 +297,7 @@ class Body(io.RawIOBase):
         super().__init__()
         self._request = request
         self._config = config
-        self._limit = request.environ[BODY_LIMIT] = limit
+        self._limit = limit
         self._decoder = _decoder(request.headers.get("Content-Encoding", ""))
         self._pieces = self._unpacked()
         self._rest = memoryview(b"")
@@ -270,7 +323,7 @@ class Body(io.RawIOBase):
         length = self._request.content_length
         if length is not None and length > self._limit:
             raise self._too_large()
-        while chunk := self._received():
+        while chunk := _received(self._request):
             self.sent += len(chunk)
             if self.sent > self._limit:
                 raise self._too_large()
@@ -286,15 +339,9 @@ class Body(io.RawIOBase):
                 yield piece
         self._decoder.finish()
 
-    def _received(self) -> bytes:
-        try:
-            return self._request.stream.read(CHUNK)
-        except (OSError, ParseException) as error:
-            raise BadRequest("The body is incomplete or badly chunked.") from error
-
     def _too_large(self, detail: str | None = None) -> PayloadTooLarge:
         left = DRAINED
-        while left > 0 and (chunk := self._received()):
+        while left > 0 and (chunk := _received(self._request)):
             left -= len(chunk)
         return PayloadTooLarge(
             detail or f"The unpacked body exceeds {self._limit} bytes. Send less, or several requests."

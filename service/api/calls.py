@@ -17,6 +17,7 @@ from flask import Response, current_app, g, request
 
 from service.api import answers, bodies, forms
 from service.api.answers import Kind, known_tag
+from service.api.load import EXTENSION, Load
 from service.api.middleware import note_of
 from service.caller import Caller
 from service.config import Config, is_loopback
@@ -25,7 +26,6 @@ from service.errors import BadRequest, NotAcceptable, Unauthorized, Unprocessabl
 from service.requests import Request
 from service.schemas import queries
 from service.schemas.base import Loaded, Strict, load
-from service.server.connection import EXTENSION, ServerState
 from service.usecases.access import IdempotencyKey, authenticate, count_failure
 from service.usecases.runs import JSON_TYPE, Page, View, body_view
 from treescore.render.forms import ITEM_FORMATS, render_items
@@ -39,7 +39,7 @@ REMEMBERED = 1024
 _BEARER = re.compile(r"[Bb][Ee][Aa][Rr][Ee][Rr] +([A-Za-z0-9._~+/-]+=*)")
 
 
-def caller_of(context: Context, state: ServerState, environ: dict[str, Any]) -> Caller:
+def caller_of(context: Context, environ: dict[str, Any]) -> Caller:
     """Return the caller of a request, whose failures are not counted here.
 
     Raises:
@@ -48,13 +48,7 @@ def caller_of(context: Context, state: ServerState, environ: dict[str, Any]) -> 
     note = note_of(environ)
     bearer = _bearer(environ)
     local = bearer is None and from_this_machine(environ)  # which tells something of those without a token only
-    try:
-        note.caller = authenticate(context, bearer, note.address, local=local)
-    except Unauthorized:
-        state.organisers.note(bearer or "", organiser=False)
-        raise
-    if bearer is not None and note.caller.organiser:
-        state.organisers.note(bearer, organiser=True)
+    note.caller = authenticate(context, bearer, note.address, local=local)
     return note.caller
 
 
@@ -123,10 +117,10 @@ def context() -> Context:
     return opened
 
 
-def server() -> ServerState:
-    """Return the state that the server shares with the application."""
-    state: ServerState = current_app.extensions[EXTENSION]
-    return state
+def load_of_process() -> Load:
+    """Return what the threads of this process are doing."""
+    found: Load = current_app.extensions[EXTENSION]
+    return found
 
 
 def caller(*scopes: str) -> Caller:
@@ -139,7 +133,7 @@ def caller(*scopes: str) -> Caller:
     """
     environ = request.environ
     try:
-        known = caller_of(context(), server(), environ)
+        known = caller_of(context(), environ)
     except Unauthorized:
         count_failure(context(), note_of(environ).address)
         raise
@@ -238,12 +232,13 @@ def body(
     Raises:
         ServiceError: 400, 413, 415 or 422.
     """
-    config = context().config
-    with bodies.alone(request, server().large_bodies):
-        if read_form is not None and bodies.media_type(request, bodies.JSON, forms.FORM) == forms.FORM:
+    config, places = context().config, load_of_process().large_bodies
+    if read_form is not None and bodies.media_type(request, bodies.JSON, forms.FORM) == forms.FORM:
+        with bodies.alone(request, places, config, config.max_upload_bytes):
             return load(schema, read_form(request, config), config.max_problems)
-        own = config.max_small_body_bytes if read_form is None else config.max_body_bytes
-        most = min(limit or own, config.max_body_bytes)
+    own = config.max_small_body_bytes if read_form is None else config.max_body_bytes
+    most = min(limit or own, config.max_body_bytes)
+    with bodies.alone(request, places, config, most):
         return load(schema, bodies.read_json(request, config, most), config.max_problems)
 
 
@@ -295,7 +290,7 @@ def granted_wait(wait: int | None) -> int | None:
     """Return how long a request may wait, as `wait_seconds` of a wait that the client did not name itself."""
     if not wait:
         return wait
-    if not server().waits.take(g.caller.principal):
+    if not load_of_process().waits.take(g.caller.principal):
         g.later = True
         return None
     g.waits_as = g.caller.principal
@@ -313,7 +308,7 @@ def end_wait(_error: BaseException | None = None) -> None:
     """Give back the place among the requests that wait, if this request has one."""
     principal = g.pop("waits_as", None)
     if principal is not None:
-        server().waits.give(principal)
+        load_of_process().waits.give(principal)
 
 
 def _preferred_wait() -> int | None:

@@ -1,4 +1,4 @@
-"""What surrounds every request, however it is answered: its name, fixed headers, refusals, and one line in the log.
+"""What surrounds every request: its name, fixed headers, refusals, and one line in the log.
 
 Requests for other hosts, by other sites' pages and to paths that hide something are refused before anything reads
 them. Pages of other sites may read what everyone may see, asked for without a token; no answer allows credentials,
@@ -21,12 +21,14 @@ from urllib.parse import urlsplit
 import structlog
 from werkzeug.middleware.proxy_fix import ProxyFix
 
+from service.api.load import Load
 from service.caller import Caller
 from service.config import Config, Host, answered_hosts, answers_for, origin_of, parse_host
 from service.errors import BadRequest, Forbidden, Misdirected, NotFound
 from service.monitoring import REQUESTS, Meters, span
-from service.server.connection import PROBES
 
+PROBES = ("/livez", "/readyz")
+"""Paths that answer for all hosts, because probes ask addresses."""
 PUBLIC = frozenset(
     {
         "/v1/benchmarks",
@@ -117,8 +119,9 @@ def note_of(environ: Environ) -> Note:
 class Around:
     """Names and times each request, adds the headers that every answer has, and calls `done` when its answer begins."""
 
-    def __init__(self, app: Wsgi, address_of: Callable[[Environ], str], meters: Meters) -> None:
+    def __init__(self, app: Wsgi, address_of: Callable[[Environ], str], meters: Meters, load: Load) -> None:
         self._meters = meters
+        self._load = load
         self._app = app
         self._address_of = address_of
 
@@ -143,7 +146,7 @@ class Around:
             done(environ, note, int(status[:3]), None if length is None else int(length), seconds)
             return start_response(status, headers + added, *failed)
 
-        with span(_method(environ), environ.get("HTTP_TRACEPARENT"), request_id=note.id) as traced:
+        with self._load.taken(), span(_method(environ), environ.get("HTTP_TRACEPARENT"), request_id=note.id) as traced:
             answer = self._app(environ, begin)
             if traced is not None:
                 traced.update_name(f"{_method(environ)} {note.route or UNKNOWN}")

@@ -34,7 +34,7 @@ def get_livez() -> Response:
 def get_readyz() -> Response:
     """Show whether work is accepted, which part is ill, and how busy this process is."""
     ready, checks, workers = status.ready(calls.context())
-    details = {"checks": checks, "workers": asdict(workers), "server": calls.server().document()}
+    details = {"checks": checks, "workers": asdict(workers), "server": calls.load_of_process().document()}
     if ready:
         return answers.conditional(json_view({"status": "ready", **details}))
     error = Unavailable("A part of the service does not work. See `checks`.")

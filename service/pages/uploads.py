@@ -99,7 +99,7 @@ def read_upload() -> Upload:
     """
     bodies.media_type(request, forms.FORM)
     config = calls.context().config
-    with bodies.alone(request, calls.server().large_bodies):
+    with bodies.alone(request, calls.load_of_process().large_bodies, config, config.max_upload_bytes):
         parts, left = forms.read_fields(request, config)
         fields: dict[str, str] = {}
         for part in parts:

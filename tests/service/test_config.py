@@ -41,7 +41,7 @@ WRONG: dict[str, tuple[str, ...]] = {
     ),
     "ALLOWED_HOSTS": ("*.example.org", "a.example, https://b.example"),
     "TRUSTED_PROXIES": ("true",),
-    **dict.fromkeys(("THREADS", "API_PROCESSES", "HEADER_SECONDS", "BODY_SECONDS", "MAX_UNFINISHED"), ("0",)),
+    **dict.fromkeys(("THREADS", "API_PROCESSES", "BODY_SECONDS"), ("0",)),
 }
 SAID = {"BIND": "HOST:PORT", "THREADS": "TREESCORE_THREADS is 0; set 1 or more"}
 

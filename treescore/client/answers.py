@@ -346,10 +346,6 @@ class TooManyQueued(TooManyRequests, slug="too-many-queued"):
     """Too much work is waiting."""
 
 
-class TooManyUnfinished(TooManyRequests, slug="too-many-unfinished"):
-    """This address has too many unfinished requests."""
-
-
 class TooManyValidations(TooManyRequests, slug="too-many-validations"):
     """Too many validations are under way."""
 

@@ -4,6 +4,7 @@ import gzip
 import io
 import tracemalloc
 import zlib
+from contextlib import AbstractContextManager
 from dataclasses import replace
 from threading import Semaphore
 from typing import Any
@@ -18,7 +19,6 @@ from service.api import bodies
 from service.api.bodies import MAX_PACKED_MEMBERS, Body, media_type, parse_json, read_json
 from service.config import Config
 from service.errors import BadRequest, PayloadTooLarge, ServiceError, Unavailable, UnsupportedMediaType
-from service.requests import BODY_AWAITED
 from treescore.errors import Problem
 
 CONFIG = Config(database_url="", redis_url="")
@@ -119,16 +119,18 @@ def test_a_packed_byte_stands_for_a_hundred_at_most_beyond_what_is_free(coding: 
     assert read(packed, coding, config=enough) == TEXT
 
 
-def test_large_bodies_wait_for_each_other_on_few_threads_and_their_heads_for_none() -> None:
-    packed, places = request_of(b"x", "gzip"), Semaphore(1)
-    with bodies.alone(packed, places):
-        with pytest.raises(Unavailable), bodies.alone(packed, places):
+def test_large_bodies_wait_for_each_other_on_few_threads_and_small_ones_for_none() -> None:
+    places = Semaphore(1)
+
+    def read_alone(*sent: Any) -> AbstractContextManager[None]:
+        return bodies.alone(request_of(*sent), places, CONFIG, 1_000_000)
+
+    with read_alone(b"x", "gzip"):
+        with pytest.raises(Unavailable), read_alone(b"x", "gzip"):
             pass
-        packed.environ[BODY_AWAITED] = True
-        for other in (packed, request_of(b"x")):
-            with bodies.alone(other, places):
-                pass
-    with bodies.alone(request_of(b"x", "gzip"), places):
+        with read_alone(b"x"):
+            pass
+    with read_alone(b"x", "gzip"):
         pass
 
 

@@ -8,8 +8,8 @@ from typing import Any
 
 import pytest
 
+from service.api.load import EXTENSION, Load, Waits
 from service.queue import Queue
-from service.server.connection import EXTENSION, ServerState, Waits
 from tests.contract.shared_task import SharedTask
 from tests.contract.stage import JOB, Stage
 from tests.fixtures.contexts import work_of
@@ -17,7 +17,7 @@ from tests.fixtures.contexts import work_of
 
 @pytest.fixture
 def waits(stage: Stage) -> Waits:
-    found: ServerState = stage.app.extensions[EXTENSION]
+    found: Load = stage.app.extensions[EXTENSION]
     return found.waits
 
 
@@ -48,17 +48,6 @@ def test_the_place_is_given_back_by_a_request_that_fails(stage: Stage, waits: Wa
     stage.client().post("/v1/jobs", json=JOB, headers={"Prefer": "wait=9"})
     stage.client().get("/v1/jobs/unknown", headers={"Prefer": "wait=9"})
     assert waits.total == 0
-
-
-def test_a_used_organise_token_is_known_and_a_revoked_one_forgotten(stage: Stage) -> None:
-    organisers = stage.app.extensions[EXTENSION].organisers
-    made = stage.client().post("/v1/tokens", json={"scopes": ["organise"]}).json
-    assert not organisers.knows(made["token"])
-    stage.client(made["token"]).get("/v1/jobs")
-    assert organisers.knows(made["token"])
-    stage.client().delete(f"/v1/tokens/{made['id']}")
-    stage.client(made["token"]).get("/v1/jobs")
-    assert not organisers.knows(made["token"])
 
 
 WAIT = {"Prefer": "wait=20"}
@@ -108,7 +97,7 @@ def test_it_answers_when_the_board_has_changed(stage, task, monkeypatch, below):
     assert "metz" in answer.text
     assert heard.waits == 2
     assert heard.names == [f"board {task.slug}"]
-    waits: ServerState = stage.app.extensions[EXTENSION]
+    waits: Load = stage.app.extensions[EXTENSION]
     assert waits.waits.total == 0
 
 
@@ -138,7 +127,7 @@ def test_it_answers_304_when_the_time_is_over_or_too_many_wait(stage, task, monk
     heard = listening(stage, monkeypatch, lambda: None)
     answer = client.get(at, headers={**WAIT, "If-None-Match": tag})
     assert (answer.status_code, heard.waits) == (304, 2)
-    state: ServerState = stage.app.extensions[EXTENSION]
+    state: Load = stage.app.extensions[EXTENSION]
     assert all(state.waits.take("anonymous:127.0.0.1") for _ in range(4))
     late = client.get(at, headers={**WAIT, "If-None-Match": tag})
     assert late.status_code == 304
