@@ -159,10 +159,10 @@ def _with_quotes(inputs: Inputs, gold: _Kept, system: _Kept, chosen: IntArray) -
     )
     copies = np.zeros((2, max(len(side.words) for side in sides)), np.int64)
     for sentence in chosen.tolist():
-        ours = golds[firsts[sentence] : firsts[sentence + 1]]
+        own = golds[firsts[sentence] : firsts[sentence + 1]]
         others = systems[other_firsts[sentence] : other_firsts[sentence + 1]]
-        if len(ours) and len(others):
-            _repair(ours, len(ours), others, len(others), tables.deleted, copies)
+        if len(own) and len(others):
+            _repair(own, len(own), others, len(others), tables.deleted, copies)
     return _kept(sides[0], tables, copies[0, : len(sides[0].words)]), _kept(
         sides[1], tables, copies[1, : len(sides[1].words)]
     )
@@ -405,10 +405,10 @@ def collect(inputs: Inputs) -> Collected:
             _brackets(side, kept, kept.inserted * fine, part)
             for side, kept in ((part.gold, judged.gold), (part.system, judged.system))
         )
-        ours, others = (np.flatnonzero(fine[side.sentences]) for side in (gold, system))
-        golds, systems = _paired(gold.where(ours), system.where(others), part)
+        own, others = (np.flatnonzero(fine[side.sentences]) for side in (gold, system))
+        golds, systems = _paired(gold.where(own), system.where(others), part)
         partners, taken = np.full(len(gold.labels), -1, np.int64), np.zeros(len(system.labels), np.int64)
-        partners[ours[golds]] = system.labels[others[systems]]
+        partners[own[golds]] = system.labels[others[systems]]
         taken[others[systems]] = 1
         for number, (side, matched) in enumerate(((gold, partners), (system, taken))):
             columns[number].append(np.stack([side.starts, side.ends, side.labels, matched]))

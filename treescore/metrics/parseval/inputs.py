@@ -107,8 +107,8 @@ class Inputs(NamedTuple):
 
     def part(self, start: int, stop: int) -> Inputs:
         """Return the sentences from `start` to `stop`."""
-        sides = {name: side.part(start, stop) for name, side in (("gold", self.gold), ("system", self.system))}
-        return self._replace(**sides, faults=self.faults[start:stop])
+        gold, system = (side.part(start, stop) for side in (self.gold, self.system))
+        return self._replace(gold=gold, system=system, faults=self.faults[start:stop])
 
 
 class Collected(NamedTuple):
