@@ -24,8 +24,9 @@ from treescore.errors import ScoringError
 from treescore.evaluation.spec import Entry
 from treescore.metrics.alignment.comparison import link_marks
 from treescore.metrics.parseval.choices import EVALB
-from treescore.metrics.parseval.details import paired_rows, span_marks
+from treescore.metrics.parseval.details import span_marks
 from treescore.metrics.semantic_dependencies import graph_marks
+from treescore.metrics.shared.pairing import paired_rows
 
 
 class MarkedBy(NamedTuple):

@@ -138,20 +138,14 @@ class _Scratch(NamedTuple):
 
 
 @compiled
-def _scratch(size: int) -> _Scratch:
-    return _Scratch(
-        np.empty(size, np.int64),
-        np.empty(size, np.int64),
-        np.empty(size, np.int64),
-        np.empty(size, np.int64),
-        np.empty(size, np.int64),
-        np.empty(size, np.int64),
-    )
+def _post_order(units: Units, sentence: int, tree: _Scratch) -> tuple[int, int, int]:
+    """Put the units of a tree into post-order, and number its key roots in rising order.
 
+    Those are the units whose leftmost leaf is that of no unit above them.
 
-@compiled
-def _post_order(units: Units, sentence: int, tree: _Scratch) -> tuple[int, int]:
-    """Put the units of a tree into post-order; return how many there are, and how many key roots."""
+    Returns:
+        How many units there are, how many key roots, and how many units are below those, with repetitions.
+    """
     first, last = units.node_offsets[sentence], units.node_offsets[sentence + 1]
     begin, end = units.word_offsets[sentence], units.word_offsets[sentence + 1]
     nodes, all_nodes = last - first, len(units.kept)
@@ -183,43 +177,20 @@ def _post_order(units: Units, sentence: int, tree: _Scratch) -> tuple[int, int]:
         if depth == 0:
             break
         unit = beside[unit]
-    return size, _key_roots(tree, size)
-
-
-@compiled
-def _key_roots(tree: _Scratch, size: int) -> int:
-    """Number the units whose leftmost leaf is that of no unit above them, in rising order; return how many."""
-    seen = tree.stack
+    seen = stack
     seen[:size] = NONE
-    keys = 0
+    keys = cells = 0
     for number in range(size - 1, -1, -1):
         if seen[tree.leftmost[number]] == NONE:
             seen[tree.leftmost[number]] = number
             keys += 1
+            cells += number - tree.leftmost[number] + 1
     place = keys
     for number in range(size - 1, -1, -1):
         if seen[tree.leftmost[number]] == number:
             place -= 1
             tree.roots[place] = number
-    return keys
-
-
-@compiled
-def _same(one: _Scratch, other: _Scratch, size: int) -> bool:
-    """Tell whether two trees of one size are equal."""
-    for number in range(size):
-        if one.labels[number] != other.labels[number] or one.leftmost[number] != other.leftmost[number]:
-            return False
-    return True
-
-
-@compiled
-def _cells(tree: _Scratch, keys: int) -> int:
-    """Return how many units are below the key roots, with repetitions."""
-    total = 0
-    for key in range(keys):
-        total += tree.roots[key] - tree.leftmost[tree.roots[key]] + 1
-    return total
+    return size, keys, cells
 
 
 @compiled
@@ -263,7 +234,6 @@ def _distance(one: _Scratch, keys: int, other: _Scratch, other_keys: int, trees:
     return int(last)
 
 
-@compiled
 def distances(gold: Units, system: Units, usable: BoolArray, bound: int) -> Distances:
     """Return the distances of the trees of sentences that are usable, bool (n,).
 
@@ -273,31 +243,41 @@ def distances(gold: Units, system: Units, usable: BoolArray, bound: int) -> Dist
         usable: which are compared.
         bound: most cells of all tables.
     """
+    sizes = [np.diff(side.node_offsets) + np.diff(side.word_offsets) for side in (gold, system)]
+    room = max(int(each.max(initial=1)) for each in sizes)
+    one, other = (_Scratch._make(np.empty((len(_Scratch._fields), room), np.int64)) for _ in range(2))
     found = np.zeros(len(usable), np.int64)
-    longest = 1
-    for side in (gold, system):
-        for sentence in range(len(usable)):
-            nodes = side.node_offsets[sentence + 1] - side.node_offsets[sentence]
-            words = side.word_offsets[sentence + 1] - side.word_offsets[sentence]
-            longest = max(longest, nodes + words)
-    one, other = _scratch(longest), _scratch(longest)
+    return Distances(found, _fill_distances(gold, system, usable, bound, one, other, found))
+
+
+@compiled
+def _fill_distances(
+    gold: Units, system: Units, usable: BoolArray, bound: int, one: _Scratch, other: _Scratch, found: IntArray
+) -> bool:
+    """Do what `distances` does; return whether the bound was kept."""
     trees, table = np.empty((1, 1), np.int32), np.empty((1, 1), np.int32)
     total = 0
     for sentence in range(len(usable)):
         if not usable[sentence]:
             continue
-        size, keys = _post_order(gold, sentence, one)
-        other_size, other_keys = _post_order(system, sentence, other)
-        if size == other_size and _same(one, other, size):
-            continue
-        total += _cells(one, keys) * _cells(other, other_keys)
+        size, keys, cells = _post_order(gold, sentence, one)
+        other_size, other_keys, other_cells = _post_order(system, sentence, other)
+        if size == other_size:
+            number = 0
+            while number < size and (
+                one.labels[number] == other.labels[number] and one.leftmost[number] == other.leftmost[number]
+            ):
+                number += 1
+            if number == size:
+                continue
+        total += cells * other_cells
         if total > bound:
-            return Distances(found, False)
+            return False
         if size >= table.shape[0] or other_size >= table.shape[1]:
             rows, columns = max(size + 1, table.shape[0]), max(other_size + 1, table.shape[1])
             trees, table = np.empty((rows, columns), np.int32), np.empty((rows, columns), np.int32)
         found[sentence] = _distance(one, keys, other, other_keys, trees, table)
-    return Distances(found, True)
+    return True
 
 
 COUNT_NAMES = ("distance", "nodes", "sentences", "exact", "error", "skip")
@@ -384,7 +364,7 @@ class TreeDistance(registry.Metric):
         trees = self._compared(with_gaps(gold), with_gaps(system), usable)
         units = [units_of(tree, self._deletions) for tree in trees]
         words = np.diff(trees[0].word_offsets) > 0
-        for allowed in attempts(distances, NO_BOUND, CELL):
+        for allowed in attempts(_fill_distances, NO_BOUND, CELL):
             found = distances(units[0], units[1], usable & words, allowed)
             if found.complete:
                 break

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from treescore.core.arrays import IntArray
 from treescore.core.jit import interpreted
-from treescore.metrics.parseval.kernel import _repair
+from treescore.metrics.parseval.comparison import _repair
 
 TAGS = 4
 DELETED = np.array([True, False, True, False])

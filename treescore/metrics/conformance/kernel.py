@@ -10,6 +10,7 @@ from treescore.core.arrays import BoolArray, IntArray, offsets_of, owners_of, su
 from treescore.core.jit import compiled
 from treescore.core.structure import NONE, Structure
 from treescore.core.trees import ConstituentTreebank
+from treescore.metrics.shared.pairing import paired_rows
 
 
 class Constituents(NamedTuple):
@@ -119,12 +120,26 @@ def compare_spans(
     A bracket crosses the key [a, b) at its right end iff the narrowest bracket around the gap before word b begins
     after a, and at its left end iff the narrowest around the gap before word a ends before b.
     """
-    starts, ends = scratch.starts, scratch.ends
+    starts, ends, stack = scratch
     for sentence in range(len(words)):
         if not usable[sentence]:
             continue
         first, last = response.offsets[sentence], response.offsets[sentence + 1]
-        narrowest_brackets(response, first, last, words[sentence], scratch)
+        size = gap = 0
+        for index in range(first, last + 1):
+            until = words[sentence] if index == last else response.starts[index]
+            while gap <= until:
+                while size > 0 and response.ends[stack[size - 1]] <= gap:
+                    size -= 1
+                around = size > 0 and response.starts[stack[size - 1]] < gap
+                starts[gap] = response.starts[stack[size - 1]] if around else -1
+                ends[gap] = response.ends[stack[size - 1]] if around else words[sentence] + 1
+                gap += 1
+            if index < last:
+                while size > 0 and response.ends[stack[size - 1]] <= response.starts[index]:
+                    size -= 1
+                stack[size] = index
+                size += 1
         other = first
         for index in range(key.offsets[sentence], key.offsets[sentence + 1]):
             start, end = key.starts[index], key.ends[index]
@@ -138,56 +153,11 @@ def compare_spans(
                 other += 1
 
 
-@compiled
-def narrowest_brackets(response: Constituents, first: int, last: int, words: int, scratch: Scratch) -> None:
-    """Write start and end of the narrowest bracket around each gap between words into the scratch arrays."""
-    starts, ends, stack = scratch
-    size, gap = 0, 0
-    for index in range(first, last + 1):
-        until = words if index == last else response.starts[index]
-        while gap <= until:
-            while size > 0 and response.ends[stack[size - 1]] <= gap:
-                size -= 1
-            around = size > 0 and response.starts[stack[size - 1]] < gap
-            starts[gap] = response.starts[stack[size - 1]] if around else -1
-            ends[gap] = response.ends[stack[size - 1]] if around else words + 1
-            gap += 1
-        if index < last:
-            while size > 0 and response.ends[stack[size - 1]] <= response.starts[index]:
-                size -= 1
-            stack[size] = index
-            size += 1
-
-
 def labelled_matches(key: Constituents, response: Constituents, usable: BoolArray) -> IntArray:
     """Count the constituents of each sentence that agree in span and label, as multisets: int64 (n,)."""
-    sorted_sides = []
-    for side in (key, response):
-        order = np.lexsort((side.labels, side.ends, side.starts, owners_of(side.offsets)))
-        sorted_sides.append(np.stack([side.starts[order], side.ends[order], side.labels[order]], axis=1))
-    matches = np.zeros(len(usable), np.int64)
-    intersect(sorted_sides[0], key.offsets, sorted_sides[1], response.offsets, usable, matches)
-    return matches
-
-
-@compiled
-def intersect(
-    a: IntArray, a_offsets: IntArray, b: IntArray, b_offsets: IntArray, usable: BoolArray, matches: IntArray
-) -> None:
-    """Add the sizes of the intersections of multisets of rows to `matches`; the rows of a sentence are sorted."""
-    for sentence in range(len(usable)):
-        if not usable[sentence]:
-            continue
-        i, j = a_offsets[sentence], b_offsets[sentence]
-        while i < a_offsets[sentence + 1] and j < b_offsets[sentence + 1]:
-            order = 0
-            for column in range(3):
-                if a[i, column] != b[j, column]:
-                    order = -1 if a[i, column] < b[j, column] else 1
-                    break
-            matches[sentence] += order == 0
-            i += order <= 0
-            j += order >= 0
+    sides = [(owners_of(side.offsets), side.starts, side.ends, side.labels) for side in (key, response)]
+    matched, _ = paired_rows(*sides)
+    return sums_by(sides[0][0][matched], len(usable)) * usable
 
 
 @compiled

@@ -12,7 +12,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from treescore.core.arrays import BoolArray, FloatArray, IntArray, offsets_of, owners_of
+from treescore.core.arrays import BoolArray, FloatArray, IntArray, offsets_of, owners_of, sums_by
 from treescore.core.columns import Joined, Lists, Strings
 from treescore.core.discontinuity import extents_of
 from treescore.core.jit import compiled, weighing
@@ -95,13 +95,9 @@ def _without_gaps(anchors: IntArray) -> tuple[IntArray, IntArray]:
     return none, none
 
 
-@compiled
 def values_at(indices: IntArray, values: IntArray, missing: int) -> IntArray:
     """Return the values at these indices, `missing` where an index is NONE: the shape of `indices`."""
-    result = np.empty(len(indices), np.int64)
-    for index in range(len(indices)):
-        result[index] = missing if indices[index] == NONE else values[indices[index]]
-    return result
+    return np.append(values, missing)[indices]  # NONE is -1, the last
 
 
 class Costs(NamedTuple):
@@ -262,7 +258,11 @@ def word_scores(gold: Chains, system: Chains, usable: BoolArray, costs: Costs, b
         first, other = gold.offsets[sentence], system.offsets[sentence]
         for position in range(gold.offsets[sentence + 1] - first):
             length = write_lineage(gold, first + position, position, a)
-            hashes[first + position] = hash_lineage(a, length)
+            value = np.int64(length)
+            for index in range(length):
+                value = (value ^ a[index]) * np.int64(1099511628211)
+                value ^= value >> np.int64(29)
+            hashes[first + position] = value
             width = write_lineage(system, other + position, position, b)
             total = length + width
             head = 0
@@ -282,25 +282,10 @@ def word_scores(gold: Chains, system: Chains, usable: BoolArray, costs: Costs, b
     return WordScores(scores, hashes, True)
 
 
-@compiled
-def hash_lineage(symbols: IntArray, size: int) -> int:
-    """Hash a lineage."""
-    value = np.int64(size)
-    for index in range(size):
-        value = (value ^ symbols[index]) * np.int64(1099511628211)
-        value ^= value >> np.int64(29)
-    return int(value)
-
-
-@compiled
 def sentence_sums(scores: FloatArray, offsets: IntArray) -> FloatArray:
     """Sum the word scores of each sentence, 0 where they were not scored: float64 (n,)."""
-    sums = np.zeros(len(offsets) - 1)
-    for sentence in range(len(sums)):
-        for word in range(offsets[sentence], offsets[sentence + 1]):
-            if not np.isnan(scores[word]):
-                sums[sentence] += scores[word]
-    return sums
+    sums = np.bincount(owners_of(offsets), np.nan_to_num(scores), len(offsets) - 1)
+    return np.asarray(sums, np.float64)
 
 
 @compiled
@@ -499,32 +484,21 @@ def worst_configurations(groups: IntArray, scores: FloatArray, regularity: Regul
     ]
 
 
-@compiled
 def tally(groups: IntArray, scores: FloatArray, size: int) -> tuple[IntArray, FloatArray, IntArray]:
     """Count the scored units of each group, sum their scores, and count those below 1."""
-    counts, sums, imperfect = np.zeros(size, np.int64), np.zeros(size), np.zeros(size, np.int64)
-    for unit in range(len(groups)):
-        group, score = groups[unit], scores[unit]
-        if group >= 0 and not np.isnan(score):
-            counts[group] += 1
-            sums[group] += score
-            imperfect[group] += score < 1.0
-    return counts, sums, imperfect
+    scored = (groups >= 0) & ~np.isnan(scores)
+    members, of_members = groups[scored], scores[scored]
+    sums = np.asarray(np.bincount(members, of_members, size), np.float64)
+    return sums_by(members, size), sums, sums_by(members[of_members < 1.0], size)
 
 
-@compiled
 def lowest_units(groups: IntArray, scores: FloatArray, rows: IntArray, lowest: IntArray) -> IntArray:
     """Write the units with the lowest scores of each group into its row of `lowest`; of equal scores the first."""
-    for unit in range(len(groups)):
-        group, score = groups[unit], scores[unit]
-        if group < 0 or rows[group] < 0 or np.isnan(score):
-            continue
-        row = lowest[rows[group]]
-        slot = len(row)
-        while slot > 0 and (row[slot - 1] < 0 or scores[row[slot - 1]] > score):
-            slot -= 1
-            if slot + 1 < len(row):
-                row[slot + 1] = row[slot]
-        if slot < len(row):
-            row[slot] = unit
+    units = np.flatnonzero((groups >= 0) & ~np.isnan(scores))
+    units = units[rows[groups[units]] >= 0]
+    units = units[np.lexsort((scores[units], rows[groups[units]]))]
+    own = rows[groups[units]]
+    ranks = np.arange(len(units)) - np.searchsorted(own, own)
+    first = ranks < lowest.shape[1]
+    lowest[own[first], ranks[first]] = units[first]
     return lowest

@@ -33,9 +33,10 @@ from treescore.core.registry import Marks, MarkState
 from treescore.core.scores import ScoreTable, harmonic
 from treescore.core.trees import NO_TAG, ConstituentTreebank, Vocabulary
 from treescore.metrics.parseval.choices import Choices
+from treescore.metrics.parseval.comparison import collect
 from treescore.metrics.parseval.inputs import Collected, Inputs, Tables, inputs_of
-from treescore.metrics.parseval.kernel import collect
 from treescore.metrics.parseval.scores import counts_of, score_table
+from treescore.metrics.shared.pairing import paired_rows
 
 LENGTH_BIN = 10
 """Sentence lengths are grouped in bins of this many words."""
@@ -176,49 +177,6 @@ class BracketTables:
         ]
 
 
-def paired_rows(gold: Sequence[IntArray], system: Sequence[IntArray]) -> tuple[IntArray, IntArray]:
-    """Pair rows that agree in all columns, one to one, in order: row numbers of gold and of the system.
-
-    Args:
-        gold: columns of gold's rows, int64.
-        system: the same columns of the system's.
-    """
-    golds, systems = len(gold[0]), len(system[0])
-    if not golds or not systems:
-        return np.zeros(0, np.int64), np.zeros(0, np.int64)
-    keys = np.concatenate(joint_keys(gold, system))
-    # In sorted order gold's rows of a key precede the system's: the first of both are a pair, and so on.
-    order = np.argsort(keys, kind="stable")
-    new = np.diff(keys[order], prepend=-1) != 0
-    begins, groups = np.flatnonzero(new), np.cumsum(new) - 1
-    is_gold = order < golds
-    golds_of = np.add.reduceat(is_gold, begins, dtype=np.int64)
-    systems_of = np.diff(np.append(begins, len(order))) - golds_of
-    indices = np.flatnonzero(is_gold)
-    ranks = indices - begins[groups[indices]]
-    paired = ranks < systems_of[groups[indices]]
-    indices, partners = indices[paired], (indices + golds_of[groups[indices]])[paired]
-    return order[indices], order[partners] - golds
-
-
-def joint_keys(gold: Sequence[IntArray], system: Sequence[IntArray]) -> tuple[IntArray, IntArray]:
-    """Number rows so that those that agree in all columns, whose values are 0 or more, have the same number.
-
-    Args:
-        gold: columns of gold's rows, int64.
-        system: the same columns of the system's.
-    """
-    golds = len(gold[0])
-    keys, bound = np.zeros(golds + len(system[0]), np.int64), 1
-    for columns in zip(gold, system, strict=True):
-        values = np.concatenate(columns)
-        size = int(values.max(initial=0)) + 1
-        if bound * size >= 1 << 62:
-            keys, bound = np.unique(keys, return_inverse=True)[1], len(keys)
-        keys, bound = keys * size + values, bound * size
-    return keys[:golds], keys[golds:]
-
-
 @dataclass(frozen=True)
 class ComparedTreebanks:
     """Two treebanks that were compared; details, slices and tables are computed on demand.
@@ -262,11 +220,7 @@ class ComparedTreebanks:
 
     @cached_property
     def _collected(self) -> Collected:
-        rooms = [len(side.labels) + len(side.words) for side in (self.inputs.gold, self.inputs.system)]
-        gold, system = (np.empty((4, room), np.int64) for room in rooms)
-        collected = Collected(gold, system, np.zeros((2, len(self.gold) + 1), np.int64))
-        collect(self.inputs, collected)
-        return collected
+        return collect(self.inputs)
 
     @property
     def _brackets(self) -> tuple[IntArray, IntArray]:

@@ -19,9 +19,10 @@ from treescore.core.params import Json
 from treescore.core.registry import ERROR, OK, SKIP, StatusArray
 from treescore.core.trees import NO_TAG, DiscontinuousTreebank, Vocabulary
 from treescore.metrics.parseval.choices import Choices
-from treescore.metrics.parseval.details import BracketColumns, BracketTables, joint_keys, paired_rows
+from treescore.metrics.parseval.details import BracketColumns, BracketTables
 from treescore.metrics.parseval.scores import GAP_COUNTS, GAP_STATES, gap_score_table
 from treescore.metrics.shared.discodop import listed, representatives, without_words
+from treescore.metrics.shared.pairing import joint_keys, paired_rows
 
 UNMATCHED = -1
 

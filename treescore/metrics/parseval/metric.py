@@ -22,7 +22,7 @@ from treescore.core.text import Limits
 from treescore.core.trees import ConstituentTreebank, DiscontinuousTreebank, Vocabulary
 from treescore.core.wording import counted, told_apart
 from treescore.errors import InputError, Problem
-from treescore.metrics.parseval import kernel
+from treescore.metrics.parseval import comparison
 from treescore.metrics.parseval.choices import AS_SPMRL, DISCODOP, MISSED, PARAMS, SKIPPED, Choices, choices_of
 from treescore.metrics.parseval.details import ComparedTreebanks, bracket_errors, brackets_beside, span_marks
 from treescore.metrics.parseval.discontinuous import Comparison, absent_rows, gap_brackets_beside, gap_errors
@@ -59,12 +59,12 @@ def count_unparsed(
     missed = np.asarray(status == registry.SKIP, np.bool_)
     if choices.unparsed == SKIPPED or choices.zero or not missed.any():
         return np.zeros(len(status), np.bool_)
-    brackets = facts[:, kernel.GOLD_BRACKETS]
+    brackets = facts[:, comparison.GOLD_BRACKETS]
     if choices.unparsed == AS_SPMRL:
         brackets = _weighted(choices, gold, inputs)
     figures[missed] = 0
-    figures[missed, kernel.GOLD] = brackets[missed]
-    figures[missed, kernel.WORDS] = facts[missed, kernel.GOLD_WORDS]
+    figures[missed, comparison.GOLD] = brackets[missed]
+    figures[missed, comparison.WORDS] = facts[missed, comparison.GOLD_WORDS]
     return missed
 
 
@@ -136,7 +136,7 @@ def gap_problems(
 def span_problems(
     gold: ConstituentTreebank, system: ConstituentTreebank, status: registry.StatusArray, facts: IntArray
 ) -> dict[int, Problem]:
-    """Return why sentences could not be compared; `facts` as `kernel.compare` returns them."""
+    """Return why sentences could not be compared; `facts` as `comparison.compare` returns them."""
     problems: dict[int, Problem] = {}
     errors = np.flatnonzero(status == registry.ERROR)
     for index, facts_of_sentence in zip(errors.tolist(), facts[errors].tolist(), strict=True):
@@ -164,16 +164,16 @@ _ADVICE = "Parse gold's words, and use gold's tags for deleted words (punctuatio
 
 def _mismatch(vocabulary: Vocabulary, index: int, line: int, facts: Sequence[int]) -> Problem:
     """Describe how the words of sentence `index` differ from gold's; EVALB compares them after its deletions."""
-    if facts[kernel.REASON] == kernel.LENGTHS_DIFFER:
+    if facts[comparison.REASON] == comparison.LENGTHS_DIFFER:
         code, statement = (
             "word-count-mismatch",
-            f"The sentence has {counted(facts[kernel.SYSTEM_WORDS], 'word')} after deletions",
+            f"The sentence has {counted(facts[comparison.SYSTEM_WORDS], 'word')} after deletions",
         )
-        gold = f"{facts[kernel.GOLD_WORDS]}."
+        gold = f"{facts[comparison.GOLD_WORDS]}."
     else:
-        word = vocabulary.strings[facts[kernel.SYSTEM_WORD]]
-        code, statement = "word-mismatch", f"Word {facts[kernel.WORD] + 1} after deletions is {word!r}"
-        right = vocabulary.strings[facts[kernel.GOLD_WORD]]
+        word = vocabulary.strings[facts[comparison.SYSTEM_WORD]]
+        code, statement = "word-mismatch", f"Word {facts[comparison.WORD] + 1} after deletions is {word!r}"
+        right = vocabulary.strings[facts[comparison.GOLD_WORD]]
         gold = f"{right!r}.{told_apart(word, right)}"
     detail = f"{statement}; gold differs. {_ADVICE}"
     return Problem(code, detail, sentence=index + 1, line=line, gold_detail=f"{statement}; gold has {gold} {_ADVICE}")
@@ -287,7 +287,7 @@ class Parseval(registry.Metric):
 
     def _evaluate_spans(self, gold: ConstituentTreebank, system: ConstituentTreebank) -> registry.Outcome:
         inputs = inputs_of(self.choices, gold, system)
-        figures, status, facts = kernel.compare(inputs)
+        figures, status, facts = comparison.compare(inputs)
         unanswered = _unanswered(self.choices, gold, system, status, facts)
         if self.choices.zero:
             status = np.where((status == registry.OK) & unanswered, registry.SKIP, status).astype(np.uint8)
@@ -311,15 +311,15 @@ class Parseval(registry.Metric):
         )
 
     def _evaluate_gaps(self, gold: DiscontinuousTreebank, system: DiscontinuousTreebank) -> registry.Outcome:
-        comparison = Comparison(gold, system, self.choices)
+        compared = Comparison(gold, system, self.choices)
         return registry.Outcome(
-            rows=comparison.rows,
-            status=comparison.status,
-            problems=gap_problems(gold, system, comparison.status, self.choices),
+            rows=compared.rows,
+            status=compared.status,
+            problems=gap_problems(gold, system, compared.status, self.choices),
             warnings=_root_warnings(self.choices, gold, system),
-            details=comparison.items,
-            slices=comparison.slices,
-            extra=comparison.extra,
+            details=compared.items,
+            slices=compared.slices,
+            extra=compared.extra,
         )
 
     def absent(self, gold: Trees, items: registry.ItemInfo, limits: Limits) -> Counts:
@@ -328,7 +328,7 @@ class Parseval(registry.Metric):
         if self.choices.gaps:
             return absent_rows(with_gaps(gold), self.choices)
         gold = cast("ConstituentTreebank", gold)
-        figures, _, facts = kernel.compare(inputs_of(self.choices, gold, gold))
+        figures, _, facts = comparison.compare(inputs_of(self.choices, gold, gold))
         skipped = np.full(len(gold), registry.SKIP, np.uint8)
         return _count_rows(replace(self.choices, zero=True), figures, skipped, facts, np.zeros(len(gold), np.bool_))
 
@@ -379,7 +379,7 @@ def _unanswered(
 ) -> BoolArray:
     """Find the sentences with words in gold and none that could be compared in the output, bool (n,)."""
     if choices.check_words:
-        unanswered = (status != registry.OK) & (facts[:, kernel.GOLD_WORDS] > 0)
+        unanswered = (status != registry.OK) & (facts[:, comparison.GOLD_WORDS] > 0)
     else:
         blank = (np.diff(system.word_offsets) == 0) & (np.diff(gold.word_offsets) > 0)
         unanswered = (status != registry.OK) | blank
@@ -396,7 +396,7 @@ def _count_rows(choices: Choices, figures: IntArray, status: Any, facts: IntArra
     matched, gold, system, crossing = figures.T[:4]
     complete = (matched == gold) & (gold == system)
     if choices.unparsed == MISSED:
-        complete &= ~missed | (facts[:, kernel.GOLD_WORDS] == 0)
+        complete &= ~missed | (facts[:, comparison.GOLD_WORDS] == 0)
     shares = np.column_stack([complete, crossing == 0, crossing <= 2])
     counted = np.column_stack([figures, shares]) * valid[:, None]
     if choices.zero:
@@ -407,7 +407,7 @@ def _count_rows(choices: Choices, figures: IntArray, status: Any, facts: IntArra
     whole = np.concatenate([counted[:, :6], states, counted[:, 6:]], axis=1)
     if choices.tells_unparsed:
         whole = np.column_stack([whole, status == registry.OK])
-    lengths = facts[:, kernel.LENGTH]
+    lengths = facts[:, comparison.LENGTH]
     short = whole * (lengths <= choices.cutoff)[:, None]
     uncounted = figures[:, :6] * ~valid[:, None]
     return np.concatenate([whole, short, lengths[:, None], uncounted], axis=1)
@@ -416,8 +416,8 @@ def _count_rows(choices: Choices, figures: IntArray, status: Any, facts: IntArra
 def _charge(counted: IntArray, status: Any, facts: IntArray) -> None:
     """Count sentences that are not valid as if the output had as many brackets as gold, all wrong and crossing."""
     invalid = status != registry.OK
-    for column in (kernel.GOLD, kernel.SYSTEM, kernel.CROSSING):
-        counted[invalid, column] = facts[invalid, kernel.GOLD_BRACKETS]
-    counted[invalid, kernel.WORDS] = facts[invalid, kernel.GOLD_WORDS]
+    for column in (comparison.GOLD, comparison.SYSTEM, comparison.CROSSING):
+        counted[invalid, column] = facts[invalid, comparison.GOLD_BRACKETS]
+    counted[invalid, comparison.WORDS] = facts[invalid, comparison.GOLD_WORDS]
     # Where gold has no words either, nothing is wrong.
-    counted[(status == registry.SKIP) & (facts[:, kernel.GOLD_WORDS] == 0), 7:] = 1
+    counted[(status == registry.SKIP) & (facts[:, comparison.GOLD_WORDS] == 0), 7:] = 1

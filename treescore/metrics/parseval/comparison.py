@@ -1,0 +1,419 @@
+"""Comparison of sentences, step by step as EVALB does it; each step with whole arrays, over all sentences of a part.
+
+Brackets that match are found by sorting, crossing ones by maxima over ranges of words whose widths are powers of 2. The
+time grows with the text, not with the square of a sentence.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import NamedTuple
+
+import numpy as np
+
+from treescore.core.arrays import BoolArray, IntArray, offsets_of, owners_of, sums_by
+from treescore.core.columns import ranges_of
+from treescore.core.jit import compiled
+from treescore.core.registry import ERROR, OK, SKIP, StatusArray
+from treescore.metrics.parseval.inputs import FILLER, SHOWN, UNREADABLE, Collected, Equal, Inputs, Side, Tables
+from treescore.metrics.shared.pairing import paired_rows
+
+FINE, LENGTHS_DIFFER, WORDS_DIFFER = 0, 1, 2
+"""Why a sentence could not be compared."""
+
+MATCHED, GOLD, SYSTEM, CROSSING, WORDS, CORRECT_TAGS, UNLABELLED = range(7)
+"""Columns of the figures."""
+
+LENGTH, REASON, WORD, GOLD_WORD, SYSTEM_WORD, GOLD_BRACKETS, GOLD_WORDS, SYSTEM_WORDS = range(8)
+"""Columns of the facts: WORD is the first word that differs, with its string in gold and in the output, or -1."""
+
+PART = 200_000
+"""Words and constituents of gold and of the output up to which sentences are compared together."""
+
+_LAST = 1 << 40
+"""Behind all words."""
+
+
+class _Kept(NamedTuple):
+    """The words of a side that are compared.
+
+    Attributes:
+        words, tags: of each, int64 (k,).
+        before: kept words before each word of the part, and of all, int64 (w + 1,).
+        offsets: those of each sentence, int64 (n + 1,).
+        inserted: how many quotes were put back into each sentence, int64 (n,).
+    """
+
+    words: IntArray
+    tags: IntArray
+    before: IntArray
+    offsets: IntArray
+    inserted: IntArray
+
+    @property
+    def counts(self) -> IntArray:
+        """How many words each sentence has, int64 (n,)."""
+        return np.diff(self.offsets)
+
+
+class _Judged(NamedTuple):
+    """The n sentences of a part before their brackets are looked at: the words of both sides, and facts of each.
+
+    Attributes:
+        gold, system: their words.
+        status: uint8 (n,).
+        reasons: FINE or why not, int64 (n,).
+        differing: the first word that differs, or -1, int64 (n,).
+        compared: whether brackets are compared, bool (n,).
+    """
+
+    gold: _Kept
+    system: _Kept
+    status: StatusArray
+    reasons: IntArray
+    differing: IntArray
+    compared: BoolArray
+
+
+class _Brackets(NamedTuple):
+    """Brackets of one side that are compared, in pre-order, int64 (b,) each; one left open may end below 0."""
+
+    sentences: IntArray
+    starts: IntArray
+    ends: IntArray
+    labels: IntArray
+
+    def where(self, chosen: BoolArray | IntArray) -> _Brackets:
+        return _Brackets._make(column[chosen] for column in self)
+
+
+def _by_tag(table: BoolArray, tags: IntArray, *, filler: bool, without: bool) -> BoolArray:
+    """Look tags up in a table over the vocabulary, with values for FILLER and for NO_TAG, which are below 0."""
+    return np.asarray(np.append(table, [filler, without])[tags], np.bool_)
+
+
+def _alike(first: IntArray, second: IntArray, equal: Equal) -> BoolArray:
+    """Compare strings as EVALB does: the same, or one of the given pairs in either direction; not transitive."""
+    same = first == second
+    if len(equal.pairs):
+        rest = np.flatnonzero(~same & (first >= 0) & (second >= 0))
+        size = len(equal.paired)
+        keys = [one * size + other for one, other in (equal.pairs.T, equal.pairs.T[::-1])]
+        same[rest] = np.isin(first[rest] * size + second[rest], np.concatenate(keys))
+    return np.asarray(same, np.bool_)
+
+
+def _kept(side: Side, tables: Tables, copies: IntArray) -> _Kept:
+    """Return the words that are compared, and deleted ones as often as `copies` says, int64 (w,)."""
+    times = np.where(_by_tag(tables.deleted, side.tags, filler=False, without=False), copies, 1)
+    before, inserted = offsets_of(times), offsets_of(copies)[side.word_offsets]
+    tags = np.append(tables.tags, [-2, -1])[side.tags]  # tags below 0 stand for themselves
+    return _Kept(
+        np.repeat(side.words, times), np.repeat(tags, times), before, before[side.word_offsets], np.diff(inserted)
+    )
+
+
+@compiled
+def _repair(gold: IntArray, golds: int, system: IntArray, systems: int, deleted: BoolArray, copies: IntArray) -> None:
+    """Put back a quote that was deleted on one side only, as EVALB does: count it in `copies`.
+
+    EVALB's quirk is kept: of two quotes deleted side by side the first is put back twice. A quote put back moves all
+    later ones of its side, which are those that are still to be looked at: one sum a side says how far. Of the quotes
+    at one place only the last is kept, so that at most one of them is put back or puts one back.
+    """
+    low = kept = gold_moved = system_moved = 0
+    for index in range(systems):
+        words_before = system[index, 1] + system_moved
+        while low < golds and gold[low, 1] + gold_moved < words_before:
+            low += 1
+        if deleted[system[index, 0]]:
+            kept = max(kept, low)
+            while kept < golds and deleted[gold[kept, 0]]:
+                kept += 1
+            if kept < golds and gold[kept, 1] + gold_moved == words_before:
+                copies[1, system[index, 2]] += 1
+                system_moved += 1
+        elif low < golds and gold[low, 1] + gold_moved == words_before and deleted[gold[low, 0]]:
+            copies[0, gold[low, 2]] += 1
+            gold_moved += 1
+
+
+def _quotes(side: Side, tables: Tables, kept: _Kept) -> tuple[IntArray, IntArray]:
+    """Return the words that may be quotes, and where those of each sentence begin, int64 (n + 1,).
+
+    Rows are tag, kept words before in the sentence, and place in the part.
+    """
+    quotes = _by_tag(tables.quote_tags, side.tags, filler=False, without=False) & tables.quote_words[side.words]
+    places = np.flatnonzero(quotes)
+    offsets = np.searchsorted(places, side.word_offsets)
+    before = kept.before[places] - np.repeat(kept.offsets[:-1], np.diff(offsets))
+    return np.stack([side.tags[places], before, places], axis=1), offsets
+
+
+def _with_quotes(inputs: Inputs, gold: _Kept, system: _Kept, chosen: IntArray) -> tuple[_Kept, _Kept]:
+    """Put quotes back into the chosen sentences, and return the words of all."""
+    tables = inputs.tables
+    sides = inputs.gold, inputs.system
+    (golds, firsts), (systems, other_firsts) = (
+        _quotes(side, tables, kept) for side, kept in zip(sides, (gold, system), strict=True)
+    )
+    copies = np.zeros((2, max(len(side.words) for side in sides)), np.int64)
+    for sentence in chosen.tolist():
+        own = golds[firsts[sentence] : firsts[sentence + 1]]
+        others = systems[other_firsts[sentence] : other_firsts[sentence + 1]]
+        if len(own) and len(others):
+            _repair(own, len(own), others, len(others), tables.deleted, copies)
+    return _kept(sides[0], tables, copies[0, : len(sides[0].words)]), _kept(
+        sides[1], tables, copies[1, : len(sides[1].words)]
+    )
+
+
+def _judge(inputs: Inputs) -> _Judged:
+    """Tell which sentences can be compared."""
+    tables, options, faults = inputs.tables, inputs.options, inputs.faults
+    gold, system = (_kept(side, tables, np.zeros(len(side.words), np.int64)) for side in (inputs.gold, inputs.system))
+    status = np.full(len(faults), OK, np.uint8)
+    status[faults != 0] = ERROR
+    reasons, differing = np.full(len(faults), FINE, np.int64), np.full(len(faults), -1, np.int64)
+    if options.check_words:
+        readable = faults != UNREADABLE
+        status[readable & (system.counts == 0)] = SKIP
+        chosen = readable & (status != SKIP)
+        if options.quotes:
+            unequal = np.flatnonzero(chosen & (gold.counts != system.counts))
+            if len(unequal):
+                gold, system = _with_quotes(inputs, gold, system, unequal)
+        unequal = chosen & (gold.counts != system.counts)
+        reasons[unequal] = LENGTHS_DIFFER
+        sentences = np.flatnonzero(chosen & ~unequal)
+        counts = gold.counts[sentences]
+        places, _ = ranges_of(gold.offsets[sentences], counts)
+        others, _ = ranges_of(system.offsets[sentences], counts)
+        differ = np.flatnonzero(~_alike(gold.words[places], system.words[others], tables.equal_words))
+        owners, firsts = np.unique(np.repeat(sentences, counts)[differ], return_index=True)
+        reasons[owners] = WORDS_DIFFER
+        differing[owners] = places[differ[firsts]] - gold.offsets[owners]
+        status[reasons != FINE] = ERROR
+    compared = (status == OK) | ((faults == SHOWN) & (status == ERROR) & (reasons == FINE))
+    return _Judged(gold, system, status, reasons, differing, compared)
+
+
+def _brackets(side: Side, kept: _Kept, inserted: IntArray, inputs: Inputs) -> _Brackets:
+    """Return the brackets that are compared.
+
+    A node left open (end below 0) ends where EVALB's memory puts it: at -1, moved by the `inserted` quotes.
+    """
+    tables, options = inputs.tables, inputs.options
+    owners = owners_of(side.node_offsets)
+    begins, first_kept = side.word_offsets[owners], kept.offsets[owners]
+    left_open = side.ends < 0
+    starts = begins + side.starts
+    ends = np.where(left_open, side.word_offsets[owners + 1], begins + side.ends)
+    labels = tables.cut[side.labels]
+    from_kept = kept.before[starts] - first_kept
+    to_kept = np.where(left_open, inserted[owners] - 1, kept.before[ends] - first_kept)
+    chosen = (from_kept != to_kept) & ~tables.dropped[labels]
+    if not options.outer_bracket:  # one without a label that is inside none with a label
+        named = side.labels != 0
+        reached = np.maximum.accumulate(np.where(named, ends, 0))
+        chosen &= named | (starts < reached)
+    nodes = _Brackets(owners, from_kept, to_kept, labels)
+    if not options.preterminals:
+        return nodes.where(chosen)
+    word_owners = owners_of(side.word_offsets)
+    tagged = side.tags >= 0
+    tags = np.append(tables.cut, [0, 0])[side.tags]
+    of_words = kept.before[:-1] - kept.offsets[word_owners]
+    words = _Brackets(word_owners, of_words, of_words + 1, tags)
+    tagged &= ~_by_tag(tables.deleted, side.tags, filler=False, without=False) & ~tables.dropped[tags]
+    # Each word stands before the first node that begins behind it.
+    is_word = np.ones(len(starts) + len(tags), np.bool_)
+    is_word[np.arange(len(starts)) + starts] = False
+    order = np.empty(len(is_word), np.int64)
+    order[~is_word], order[is_word] = np.arange(len(starts)), len(starts) + np.arange(len(tags))
+    order = order[np.append(chosen, tagged)[order]]
+    return _Brackets._make(np.append(node, word)[order] for node, word in zip(nodes, words, strict=True))
+
+
+def _paired(gold: _Brackets, system: _Brackets, inputs: Inputs) -> tuple[IntArray, IntArray]:
+    """Pair gold's brackets with the system's: each takes the first one left with its label, in pre-order (as EVALB)."""
+    equal = inputs.tables.equal_labels
+    if not inputs.options.labelled:
+        return _pairs_of_spans(gold, system)
+    sides = []
+    for side in (gold, system):
+        often = equal.paired[side.labels]
+        sides.append((np.flatnonzero(~often), np.flatnonzero(often)))
+    (alone, several), (other_alone, other_several) = sides
+    top = _top(gold, system)
+    columns = [[*_spans(side, top), side.labels] for side in (gold.where(alone), system.where(other_alone))]
+    golds, systems = paired_rows(*columns)
+    more = _paired_alike(gold.where(several), system.where(other_several), equal)
+    return (
+        np.concatenate([alone[golds], several[more[:, 0]]]),
+        np.concatenate([other_alone[systems], other_several[more[:, 1]]]),
+    )
+
+
+def _pairs_of_spans(gold: _Brackets, system: _Brackets) -> tuple[IntArray, IntArray]:
+    top = _top(gold, system)
+    return paired_rows(_spans(gold, top), _spans(system, top))
+
+
+def _spans(side: _Brackets, top: int) -> list[IntArray]:
+    """Return columns, 0 or more, that are equal where spans are, and rise in pre-order; no end is above `top`."""
+    return [side.sentences, side.starts, top - side.ends]
+
+
+def _top(gold: _Brackets, system: _Brackets) -> int:
+    return max(int(side.ends.max(initial=0)) for side in (gold, system))
+
+
+def _paired_alike(gold: _Brackets, system: _Brackets, equal: Equal) -> IntArray:
+    """Pair brackets whose labels may count as equal to others: row numbers of gold and of the system, int64 (p, 2)."""
+    alike: dict[int, set[int]] = {}
+    for one, other in equal.pairs.tolist():
+        alike.setdefault(one, {one}).add(other)
+        alike.setdefault(other, {other}).add(one)
+    left: dict[tuple[int, ...], list[int]] = {}
+    for index, key in reversed(list(enumerate(zip(*(column.tolist() for column in system), strict=True)))):
+        left.setdefault(key, []).append(index)
+    pairs = []
+    for index, (*span, label) in enumerate(zip(*(column.tolist() for column in gold), strict=True)):
+        found = [stack for other in alike[label] if (stack := left.get((*span, other)))]
+        if found:
+            pairs.append((index, min(found, key=lambda stack: stack[-1]).pop()))
+    return np.array(pairs, np.int64).reshape(-1, 2)
+
+
+def _crossing(gold: _Brackets, system: _Brackets, words: IntArray) -> BoolArray:
+    """Tell of each of the system's brackets whether it crosses one of gold's: they overlap, neither inside the other.
+
+    One does that begins inside it and ends behind it, or begins before it and ends inside it. The furthest end of those
+    that begin within some words, and the first begin of those that end there, are found for all runs of 1, 2, 4 ...
+    words; two runs cover what is inside a bracket.
+
+    Args:
+        gold: gold's brackets.
+        system: the system's.
+        words: of each sentence, int64 (n,).
+    """
+    offsets = offsets_of(words + 1)
+    reach, begin = np.full(offsets[-1], -1, np.int64), np.full(offsets[-1], _LAST, np.int64)
+    spans = gold.where(gold.ends > gold.starts)
+    places = offsets[spans.sentences]
+    np.maximum.at(reach, places + spans.starts, spans.ends)
+    np.minimum.at(begin, places + spans.ends, spans.starts)
+    crosses = np.zeros(len(system.starts), np.bool_)
+    inside = system.ends - system.starts - 1
+    first = offsets[system.sentences] + system.starts + 1
+    width = 1
+    while len(left := np.flatnonzero(inside >= width)):
+        now = left[inside[left] < 2 * width]
+        low, high = first[now], first[now] + inside[now] - width
+        crosses[now] = (np.maximum(reach[low], reach[high]) > system.ends[now]) | (
+            np.minimum(begin[low], begin[high]) < system.starts[now]
+        )
+        reach = np.maximum(reach[:-width], reach[width:])
+        begin = np.minimum(begin[:-width], begin[width:])
+        width *= 2
+    return crosses
+
+
+def _right_tags(judged: _Judged, equal: Equal) -> tuple[IntArray, IntArray]:
+    """Count the kept words of gold in each sentence that are no fillers, and those whose tag the system has."""
+    gold, system = judged.gold, judged.system
+    owners = owners_of(gold.offsets)
+    places = np.arange(len(owners)) - gold.offsets[owners] + system.offsets[owners]
+    real = gold.tags != FILLER
+    there = np.flatnonzero(real & (places < system.offsets[owners + 1]))
+    right = there[_alike(gold.tags[there], system.tags[places[there]], equal)]
+    size = len(gold.counts)
+    return sums_by(owners[real], size), sums_by(owners[right], size)
+
+
+def _parts(inputs: Inputs) -> Iterator[tuple[slice, Inputs]]:
+    """Divide the sentences into parts that are compared together: arrays of a part fit into a cache."""
+    sides = inputs.gold, inputs.system
+    sizes = sum((side.node_offsets + side.word_offsets for side in sides), np.zeros(1, np.int64))
+    start, sentences = 0, len(inputs.faults)
+    while start < sentences:
+        stop = max(start + 1, int(np.searchsorted(sizes, sizes[start] + PART, "right")) - 1)
+        yield slice(start, stop), inputs.part(start, stop)
+        start = stop
+
+
+def compare(inputs: Inputs) -> tuple[IntArray, StatusArray, IntArray]:
+    """Compare every sentence.
+
+    Returns:
+        Figures int64 (n, 7); status uint8 (n,); facts int64 (n, 8). Columns as the constants above.
+    """
+    sentences = len(inputs.faults)
+    figures, facts = np.zeros((sentences, 7), np.int64), np.zeros((sentences, 8), np.int64)
+    status = np.zeros(sentences, np.uint8)
+    for part, its_inputs in _parts(inputs):
+        judged = _judge(its_inputs)
+        status[part] = judged.status
+        gold = _brackets(its_inputs.gold, judged.gold, judged.gold.inserted, its_inputs)
+        system = _brackets(its_inputs.system, judged.system, judged.system.inserted, its_inputs)
+        _fill_figures(figures[part], judged, gold, system, its_inputs)
+        _fill_facts(facts[part], judged, gold, its_inputs)
+    return figures, status, facts
+
+
+def _fill_figures(figures: IntArray, judged: _Judged, gold: _Brackets, system: _Brackets, inputs: Inputs) -> None:
+    compared, size = judged.compared, len(figures)
+    gold, system = (side.where(compared[side.sentences]) for side in (gold, system))
+    spans, _ = _pairs_of_spans(gold, system)
+    matched = _paired(gold, system, inputs)[0] if inputs.options.labelled else spans
+    crossing = _crossing(gold, system, np.maximum(judged.gold.counts, judged.system.counts))
+    words, right = _right_tags(judged, inputs.tables.equal_labels)
+    for column, counts in (
+        (MATCHED, sums_by(gold.sentences[matched], size)),
+        (GOLD, sums_by(gold.sentences, size)),
+        (SYSTEM, sums_by(system.sentences, size)),
+        (CROSSING, sums_by(system.sentences[crossing], size)),
+        (WORDS, words * compared),
+        (CORRECT_TAGS, right * compared),
+        (UNLABELLED, sums_by(gold.sentences[spans], size)),
+    ):
+        figures[:, column] = counts
+
+
+def _fill_facts(facts: IntArray, judged: _Judged, gold_brackets: _Brackets, inputs: Inputs) -> None:
+    gold, system, size = judged.gold, judged.system, len(facts)
+    uncounted = _by_tag(inputs.tables.uncounted, inputs.gold.tags, filler=True, without=False)
+    differ = np.flatnonzero(judged.differing >= 0)
+    facts[:, LENGTH] = sums_by(owners_of(inputs.gold.word_offsets)[~uncounted], size)
+    facts[:, REASON], facts[:, WORD] = judged.reasons, judged.differing
+    for column, side in ((GOLD_WORD, gold), (SYSTEM_WORD, system)):
+        facts[:, column] = -1
+        facts[differ, column] = side.words[side.offsets[differ] + judged.differing[differ]]
+    facts[:, GOLD_BRACKETS] = sums_by(gold_brackets.sentences, size)
+    facts[:, GOLD_WORDS], facts[:, SYSTEM_WORDS] = gold.counts, system.counts
+
+
+def collect(inputs: Inputs) -> Collected:
+    """Return the brackets that `compare` compares, of sentences of any status."""
+    columns: list[list[IntArray]] = [[], []]
+    counts: list[list[IntArray]] = [[], []]
+    for _, part in _parts(inputs):
+        judged = _judge(part)
+        fine = judged.status == OK
+        gold, system = (
+            _brackets(side, kept, kept.inserted * fine, part)
+            for side, kept in ((part.gold, judged.gold), (part.system, judged.system))
+        )
+        own, others = (np.flatnonzero(fine[side.sentences]) for side in (gold, system))
+        golds, systems = _paired(gold.where(own), system.where(others), part)
+        partners, taken = np.full(len(gold.labels), -1, np.int64), np.zeros(len(system.labels), np.int64)
+        partners[own[golds]] = system.labels[others[systems]]
+        taken[others[systems]] = 1
+        for number, (side, matched) in enumerate(((gold, partners), (system, taken))):
+            columns[number].append(np.stack([side.starts, side.ends, side.labels, matched]))
+            counts[number].append(sums_by(side.sentences, len(fine)))
+    nothing = np.zeros((4, 0), np.int64), np.zeros(0, np.int64)
+    sides = [np.concatenate([nothing[0], *parts], axis=1) for parts in columns]
+    offsets = [offsets_of(np.concatenate([nothing[1], *parts])) for parts in counts]
+    return Collected(sides[0], sides[1], np.stack(offsets))
