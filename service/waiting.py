@@ -5,8 +5,8 @@ from __future__ import annotations
 import sys
 from collections.abc import Callable
 from pathlib import Path
-from time import sleep
-from typing import TypeVar
+from time import monotonic, sleep
+from typing import ClassVar, TypeVar
 from urllib.parse import urlsplit
 
 import structlog
@@ -18,8 +18,8 @@ from service.store.database import Store, error_line, file_of_url
 
 _T = TypeVar("_T")
 LONGEST_PAUSE = 2.0
-SAID_EVERY = 30
-"""Attempts between two lines of the log: a minute."""
+SAID_EVERY = 60.0
+"""Seconds between two lines of the log on one part."""
 
 log = structlog.get_logger("treescore.waiting")
 
@@ -44,6 +44,8 @@ class Patience(AbstractBackoff):
         config: of this process.
     """
 
+    _said: ClassVar[dict[str, float]] = {}
+
     def __init__(self, part: str, config: Config) -> None:
         self._part = part
         self._config = config
@@ -51,7 +53,8 @@ class Patience(AbstractBackoff):
     def compute(self, failures: int) -> float:
         """Return the seconds until the next attempt, after so many failures."""
         beat(self._config)
-        if failures % SAID_EVERY == 1:
+        if monotonic() > self._said.get(self._part, -SAID_EVERY) + SAID_EVERY:
+            self._said[self._part] = monotonic()
             error = sys.exception()
             said = error_line(error) if isinstance(error, DBAPIError) else str(error)
             url = self._config.database_url if self._part == "store" else self._config.redis_url
