@@ -92,7 +92,7 @@ class Queue:
         """Seconds that a run may take."""
 
     def patient(self, config: Config) -> redis.Redis:
-        """Return a connection of a worker's own, which waits for a server that is away, however long."""
+        """Return a connection of a worker's own, which waits for a server that is unavailable, however long."""
         retry = Retry(Patience("queue", config), -1)
         client = self._open(retry=retry, retry_on_error=[redis.ReadOnlyError, redis.exceptions.OutOfMemoryError])
         _count_trips(client.connection_pool, self.meters)

@@ -1,4 +1,4 @@
-"""Wait for a store or a queue that is away: one line of the log says which host and why, and the pauses grow."""
+"""Wait for a store or a queue that is unavailable: one line of the log says which host and why, and the pauses grow."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ def host_of(url: str) -> str:
 
 
 class Patience(AbstractBackoff):
-    """The pauses between attempts to reach what is away; called while its error is handled.
+    """The pauses between attempts to reach what is unavailable; called while its error is handled.
 
     Args:
         part: `store` or `queue`.

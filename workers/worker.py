@@ -171,7 +171,7 @@ def prepared(context: Context, queue: str) -> Worker:
 
 
 def main() -> None:
-    """Work on one queue until a signal; while store or Redis is away, wait for it."""
+    """Work on one queue until a signal; while store or Redis is unavailable, wait for it."""
     parser = argparse.ArgumentParser(prog="python -m workers.worker")
     parser.add_argument("--queue", choices=RUN_QUEUES, default=LIVE)
     parser.add_argument("--burst", action="store_true", help="end when the queue is empty")
