@@ -32,7 +32,7 @@ BENCH := build/bench
 LIBRARIES := build/libraries
 DOCS := build/docs-env
 
-.PHONY: run venv dev docs test test-all test-compiled test-plain bench browser packaging libraries hosts rq-range contract-lint contract-client lint types \
+.PHONY: run venv dev docs test test-all test-compiled test-plain bench browser packaging libraries hosts contract-lint contract-client lint types \
   unit format clean
 .DEFAULT_GOAL := run
 
@@ -74,7 +74,7 @@ test-all: MORE := --hypothesis-profile suite --cov --cov-report=term
 test-all: CHOSEN := $(ANYWHERE)
 test-all: LOOKED_AT := browser
 test-all: SIDE_BY_SIDE := -n auto --dist worksteal
-test-all: test test-compiled test-plain docs browser packaging libraries hosts rq-range contract-lint contract-client
+test-all: test test-compiled test-plain docs browser packaging libraries hosts contract-lint contract-client
 
 # the figures of the library, where all that can be compiled is, and where nothing is
 LIBRARY := $(addprefix tests/treescore/,core evaluation formats metrics significance transforms test_loading.py)
@@ -133,16 +133,6 @@ $(BENCH)/.installed: pyproject.toml constraints.txt
 	@$(BENCH)/bin/python -m pip install --quiet --disable-pip-version-check --group bench
 	@$(BENCH)/bin/python -m pip install --quiet --disable-pip-version-check --no-deps --upgrade --target $(BENCH)/conll18 stanfordnlp==0.2.0
 	@touch $@
-
-# each version lies over the environment, which keeps its own
-rq-range: dev
-	@mkdir -p build && $(BIN)/python tools/rq_range.py > build/rq-range.txt
-	@while read -r wanted; do \
-	  place=build/rq-range/$$(echo "$$wanted" | tr -c 'a-z0-9.\n' '_') && rm -rf "$$place" && \
-	  $(BIN)/python -m pip install --quiet --disable-pip-version-check --no-deps --target "$$place" $$wanted && \
-	  echo "Workers on $$wanted:" && \
-	  PYTHONPATH="$$place:." $(BIN)/python -m pytest -q -n 2 --dist loadfile tests/workers < /dev/null || exit 1; \
-	done < build/rq-range.txt
 
 contract-lint: $(CONTRACT)/node_modules/.installed
 	REDOCLY_SUPPRESS_UPDATE_NOTICE=true $(NODE_BIN)/redocly lint --config $(CONTRACT)/redocly.yaml openapi.yaml

@@ -256,6 +256,7 @@ class Config:
         retain_jobs_days: days after which finished jobs are dropped (410 afterwards); 0 keeps them.
         retain_comparisons_days: days after which answered comparisons are dropped, without those that a leaderboard
             shows; 0 keeps them.
+        heartbeat_file: a file that a worker and the sweeper touch while they live, for a probe; empty for none.
         otlp_endpoint: where traces are sent by OTLP over HTTP, as http://collector:4318; empty for nowhere.
         webhooks_private: whether webhooks may go to private, local and reserved addresses.
         log_format: `plain` lines, `json`, or `auto`: plain where standard error is a terminal.
@@ -308,6 +309,7 @@ class Config:
     retain_outputs_days: int = 0
     retain_jobs_days: int = 0
     retain_comparisons_days: int = 90
+    heartbeat_file: str = ""
     otlp_endpoint: str = ""
     webhooks_private: bool = False
     log_format: str = AUTO

@@ -23,7 +23,6 @@ from service.config import Config
 from service.store.database import LINE_ENDING, file_of_url
 
 PR_SET_PDEATHSIG = 1
-PR_SET_NAME = 15
 
 
 class Stop:
@@ -66,12 +65,6 @@ def die_with_parent(sign: signal.Signals = signal.SIGKILL, parent: int | None = 
     ctypes.CDLL(None, use_errno=True).prctl(PR_SET_PDEATHSIG, int(sign), 0, 0, 0)
     if parent is not None and os.getppid() != parent:
         os.kill(os.getpid(), sign)
-
-
-def name_process(name: str) -> None:
-    """Set the name under which `ps` and `top` list this process (Linux), at most 15 bytes."""
-    if sys.platform == "linux":
-        ctypes.CDLL(None).prctl(PR_SET_NAME, name.encode(), 0, 0, 0)
 
 
 @contextmanager

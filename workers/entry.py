@@ -1,4 +1,4 @@
-"""What a worker does with a run: begin, work, save; and RQ's entry point."""
+"""RQ's entry point, and what it does with the run whose turn it is: begin, work, save."""
 
 from __future__ import annotations
 
@@ -8,13 +8,16 @@ from time import perf_counter
 from types import TracebackType
 
 import structlog
+from rq import get_current_job
 from rq.timeouts import JobTimeoutException
+from sqlalchemy.exc import OperationalError
 
 from service import monitoring
 from service.config import load_config
 from service.context import Context, open_context
 from service.monitoring import at_work, fault
 from service.posix import memory_limit
+from service.queue import KIND, LIVE, REDIS_ERRORS, RUN
 from service.store import runs
 from service.store.runs import Piece
 from service.usecases.kinds import KINDS
@@ -56,8 +59,62 @@ def process_context() -> Context:
     return open_context(load_config())
 
 
-def wake_up(*_: str) -> None:
-    """Do nothing: RQ's job only wakes a worker, which then begins runs by their turns (see workers.worker)."""
+def begin_next() -> None:
+    """Begin the run whose turn it is, or a piece of a large one, and perform it; RQ calls this in a process of its own.
+
+    RQ's job says which run it did. Each other run that waits has a wake-up of its own; where that was spent while the
+    run could not begin, this sends another at the end.
+
+    Raises:
+        WorkFailed: the work failed; RQ keeps the job as a failed one.
+    """
+    context, job = process_context(), get_current_job()
+    queue = job.origin
+    anonymous = most_anonymous(context, queue)
+    try:
+        claimed = next_work(context, queue, anonymous)
+    except OperationalError as error:
+        fault(type(error), error.__traceback__)  # the sweeper wakes another worker for it
+        raise WorkFailed("the store did not answer") from None
+    if claimed is None:
+        return
+    kind = "piece" if isinstance(claimed, Piece) else claimed.kind
+    job.meta = {RUN: claimed.id, KIND: kind}
+    job.description = f"{kind} {claimed.id}"
+    job.save()
+    try:
+        run(context, claimed)
+    except WorkFailed:
+        queue_again(context, claimed.id)
+        raise
+    with suppress(*REDIS_ERRORS, OperationalError):
+        if not context.queue.lengths()[queue]:
+            left = peek(context, queue, anonymous)
+            context.queue.put_all([left] if left else [], queue)
+
+
+def most_anonymous(context: Context, queue: str) -> int:
+    """Return how many runs of callers without a token may be at work at once: half of the workers."""
+    return max(1, context.queue.workers(queue) // 2) if queue == LIVE else runs.NO_LIMIT
+
+
+def left_behind(context: Context, run_id: str, *, crashed: bool) -> None:
+    """Give back what a killed process left unfinished; end what has crashed a second one."""
+    with suppress(OperationalError):  # the sweeper gives it back
+        if crashed and end_crashed(context, run_id):
+            return
+    queue_again(context, run_id)
+
+
+def queue_again(context: Context, name: str) -> None:
+    """Let another worker begin a run or a piece. Where the store does not answer, the sweeper does it."""
+    try:
+        queue = give_back(context, name)
+    except OperationalError as error:
+        fault(type(error), error.__traceback__, run=name)
+        return
+    if queue is not None:
+        context.queue.put(name, queue)
 
 
 def next_work(context: Context, queue: str, anonymous: int) -> Work | None:
@@ -155,7 +212,7 @@ def _perform(context: Context, claimed_run: runs.Run) -> None:
             code="worker-died", detail=f"The service failed {counted(config.max_attempts, 'time')}. Retry."
         )
         finish(context, claimed_run, kind.fail(context, claimed_run, Failure("service", [problem], 1)))
-        return
+        raise WorkFailed(f"{claimed_run.id} failed {config.max_attempts} times")
     context.queue.wake(claimed_run.id)
     try:
         with memory_limit(config.max_run_bytes):

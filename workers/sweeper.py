@@ -12,11 +12,13 @@ from service.config import load_config
 from service.context import REPORT_SECONDS, Context
 from service.monitoring import configure_logs, configure_traces, fault
 from service.posix import Stop, private_umask, stop_signal
-from service.queue import REDIS_ERRORS
+from service.queue import REDIS_ERRORS, RUN_QUEUES, Pulse
 from service.store import comparisons, jobs, runs, score_records, submissions, tokens
+from service.store.database import require_current_schema
 from service.usecases.events import Postman
 from service.usecases.scoring import gold
-from workers.entry import give_back, process_context
+from service.waiting import Patience, beat, wait_for_store
+from workers.entry import give_back, most_anonymous, peek, process_context
 
 INTERVAL = 1.0
 """Seconds between two sweeps."""
@@ -40,16 +42,21 @@ class Sweeper:
         self._context = context
         self._suspects: set[str] = set()
         self._sweeps = 0
+        self._pulse = Pulse(context.queue)
 
     def sweep(self) -> list[str]:
         """Sweep once; return the ids that were requeued."""
         context = self._context
-        context.queue.reap()
         now = context.now()
         with context.store.read() as db:
             open_runs = runs.unfinished(db, before=now - GRACE, due=now)
-        kept = {runs.QUEUED: context.queue.wake_ups(), runs.RUNNING: context.queue.held()}
-        lost = {run.id: run for run in open_runs if run.id not in kept[run.state]}
+        held, waiting = self._pulse.held(), context.queue.lengths()
+        lost = {run.id: run for run in open_runs if run.state == runs.RUNNING and run.id not in held}
+        for queue in RUN_QUEUES:
+            queued = [run for run in open_runs if run.state == runs.QUEUED and run.queue == queue]
+            may_begin = peek(context, queue, most_anonymous(context, queue)) is not None
+            # as many wake-ups as there are runs, for whichever of them
+            lost |= {run.id: run for run in queued[waiting[queue] :] if may_begin}
         requeued = [run_id for run_id in lost if run_id in self._suspects]
         for run_id in requeued:
             if lost[run_id].state == runs.RUNNING:
@@ -109,20 +116,25 @@ def deliver(context: Context, stop: Stop) -> None:
 def main() -> None:
     """Sweep until a signal; while Redis or the store is not available, wait for it."""
     private_umask()
-    configure_logs(load_config())
+    config = load_config()
+    configure_logs(config)
     context = process_context()
     context.meters.process = "sweeper"
-    configure_traces(context.config.otlp_endpoint, "sweeper")
+    configure_traces(config.otlp_endpoint, "sweeper")
+    wait_for_store(config, context.store, require_current_schema)
     sweeper = Sweeper(context)
     stop = stop_signal()
     threading.Thread(target=deliver, args=(context, stop), daemon=True, name="webhooks").start()
+    pauses = {"queue": Patience("queue", config), "store": Patience("store", config)}
+    failures = 0
     while not stop.wait(INTERVAL):
+        beat(config)
         try:
             sweeper.sweep()
-        except REDIS_ERRORS as error:
-            log.warning("redis-away", error=str(error))
-        except DBAPIError as error:
-            fault(type(error), error.__traceback__)
+            failures = 0
+        except (*REDIS_ERRORS, DBAPIError) as error:
+            failures += 1
+            pauses["store" if isinstance(error, DBAPIError) else "queue"].compute(failures)
 
 
 if __name__ == "__main__":

@@ -28,7 +28,7 @@ from service.errors import ServiceError
 from service.requests import SCOPES, TokenRequest
 from service.schemas.teams import load_teams, tokens_csv
 from service.store.archive import migrate as run_migrations
-from service.store.database import SchemaState, Store, file_of_url, require_current_schema, schema_of
+from service.store.database import Schema, SchemaState, Store, file_of_url, require_current_schema, schema_of
 from service.store.tokens import Token
 from service.usecases import checks, retention, tokens
 from service.usecases.benchmarks.teams import create_teams
@@ -36,6 +36,7 @@ from service.usecases.checks import Level, worst
 from service.usecases.retention import Scope, back_up, back_up_first
 from service.usecases.runs import moment
 from service.usecases.tokens import OPERATOR, token_document
+from service.waiting import wait_for_store
 from treescore.core.wording import counted, did_you_mean
 from treescore.errors import Problem
 
@@ -123,11 +124,15 @@ def _check(config: Config, *, as_json: bool) -> int:
     return FINE if found.state is SchemaState.CURRENT else WRONG
 
 
+def _stored_schema(store: Store) -> Schema:
+    with store.read() as db:
+        return schema_of(db)
+
+
 def _migrate(config: Config, *, as_json: bool) -> int:
     store = Store(prepared(config).database_url)
     try:
-        with store.read() as db:
-            before = schema_of(db)
+        before = wait_for_store(config, store, _stored_schema)
         made = back_up_first(config, store, utc_now())
         run_migrations(store)
     finally:

@@ -22,6 +22,7 @@ from service.config import Config, answered_hosts, load_config
 from service.monitoring import configure_logs
 from service.posix import close_files, die_with_parent
 from service.store.database import Store, require_current_schema
+from service.waiting import wait_for_store
 
 log = structlog.get_logger("treescore.supervisor")
 
@@ -190,15 +191,15 @@ def hosts_line(config: Config) -> str:
 
 
 def become(command: list[str]) -> None:
-    """Replace this process by a command, unless it could not read the store's tables.
+    """Replace this process by a command, once the store answers, unless it could not read the store's tables.
 
     Raises:
         SchemaError: the tables are older or newer, or of no release.
     """
-    store = Store(load_config().database_url)
-    # a store that does not answer yet is waited for
-    with contextlib.suppress(DBAPIError):
-        require_current_schema(store)
+    config = load_config()
+    store = Store(config.database_url)
+    with contextlib.suppress(DBAPIError):  # a file that cannot be read: the command says so
+        wait_for_store(config, store, require_current_schema)
     store.close()
     sys.stdout.flush()
     os.execve(command[0], command, {**ONE_THREAD, **os.environ})  # noqa: S606 - our own command lines

@@ -19,7 +19,6 @@ from enum import StrEnum
 from typing import NamedTuple
 
 import numpy as np
-import redis
 import zstandard
 from sqlalchemy import Connection, select, text
 from sqlalchemy.exc import DatabaseError, DBAPIError
@@ -28,7 +27,7 @@ from zstandard import ZstdError
 from service.config import Config
 from service.context import Context
 from service.posix import UMASK, private_paths
-from service.queue import BULK, LIVE, REDIS_ERRORS
+from service.queue import BULK, LIVE, REDIS_ERRORS, Pulse
 from service.requests import MACRO, SHARES
 from service.store import benchmarks, database, integrity, revisions, runs, score_records, submissions
 from service.store.database import Fault, SchemaState, error_line, fault_of, schema_of
@@ -128,18 +127,20 @@ def disk_finding(context: Context) -> Finding:
 def queue_findings(context: Context) -> Iterator[Finding]:
     """Compare the queue with the unfinished runs of the store."""
     try:
-        held = context.queue.held() | context.queue.wake_ups()
+        held, waiting = Pulse(context.queue).held(), context.queue.lengths()
         workers = {name: context.queue.workers(name) for name in (LIVE, BULK)}
     except REDIS_ERRORS as error:
         advice = "Start the service, or check TREESCORE_REDIS_URL. Stored runs wait in the store."
         yield Finding(Level.WARN, "queue-away", "queue", f"Redis does not answer ({type(error).__name__}).", advice)
         return
     with context.store.read() as db:
-        waiting = runs.unfinished(db, context.now() - GRACE, due=context.now())
-    for run in waiting:
-        if run.id not in held:
-            advice = "The sweeper queues it again within seconds; check that it runs."
-            yield Finding(Level.WARN, "run-not-queued", run.id, f"The {run.kind} is {run.state} in no queue.", advice)
+        unfinished = runs.unfinished(db, context.now() - GRACE, due=context.now())
+    lost = [run for run in unfinished if run.state == runs.RUNNING and run.id not in held]
+    for name, number in waiting.items():
+        lost += [run for run in unfinished if run.state == runs.QUEUED and run.queue == name][number:]
+    for run in lost:
+        advice = "The sweeper queues it again within seconds; check that it runs."
+        yield Finding(Level.WARN, "run-not-queued", run.id, f"The {run.kind} is {run.state} in no queue.", advice)
     for name, number in workers.items():
         if not number:
             advice = f"Start one: treescore worker --queue {name}"
@@ -234,8 +235,7 @@ def _queue(context: Context) -> Iterator[Finding]:
 
 def _server(context: Context) -> Iterator[Finding]:
     queue = context.queue
-    if not queue.alive():
-        raise redis.ConnectionError("it does not take what is written")
+    queue.probe()
     waiting = ", ".join(f"{number} {name}" for name, number in queue.lengths().items())
     yield Finding(Level.OK, "queue", PASSWORD.sub(HIDDEN, context.config.redis_url), f"{queue.version()}; {waiting}.")
     yield _clock("redis", queue.clock())

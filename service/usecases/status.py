@@ -156,11 +156,11 @@ def ready(context: Context) -> tuple[bool, dict[str, str], Workers]:
     It can be without Redis and without workers: what is stored is queued and done once they are back.
     """
     schema = schema_state(context)
-    queue = context.queue.alive()
-    workers = workers_of(context) if queue else Workers()
+    queue = context.queue.state()
+    workers = workers_of(context) if queue == "ok" else Workers()
     checks = {
         "store": "ok" if context.store.alive() else "away",
-        "queue": "ok" if queue else "away",
+        "queue": queue,
         "workers": workers.state,
         "disk": disk_of(context.store).state,
         "schema": schema,
@@ -181,10 +181,10 @@ def schema_state(context: Context) -> str:
 def workers_of(context: Context) -> Workers:
     """Count the workers that take live work."""
     try:
-        ready_now, states = context.queue.workers(LIVE), context.queue.states(LIVE)
+        states = context.queue.kernels(LIVE)
     except REDIS_ERRORS:
         return Workers()
-    return Workers(ready_now, next((state for state in _KERNELS if state in states), None))
+    return Workers(len(states), next((state for state in _KERNELS if state in states), None))
 
 
 def metrics_text(context: Context) -> bytes:

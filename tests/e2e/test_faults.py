@@ -45,23 +45,8 @@ def end(processes: list[psutil.Process]) -> None:
 
 @pytest.fixture(autouse=True)
 def rested(breakable) -> None:
-    """No work-horse of an earlier test waits for a job: the one there will be is at work. The others stand by."""
-    end(breakable.work_horses())
+    """No process of an earlier test is at work: the one there will be is that of the test."""
     until(lambda: not breakable.work_horses(), "no work-horse is left")
-    until(lambda: len(breakable.standbys()) == breakable.workers, "a process stands by for each worker")
-
-
-def work_all(service: ServiceProcess) -> list[psutil.Process]:
-    """Post jobs until each worker has a work-horse, which has done a job and waits for the next; those."""
-    with service.client() as client:
-        while len(horses := service.work_horses()) < service.workers:
-            assert client.post("/v1/jobs", json=DEPENDENCIES, headers={"Prefer": "wait=20"}).status_code == 201
-    return horses
-
-
-@pytest.fixture
-def warm_horses(breakable) -> list[psutil.Process]:
-    return work_all(breakable)
 
 
 def test_a_killed_work_horse(breakable, long_job):
@@ -72,40 +57,12 @@ def test_a_killed_work_horse(breakable, long_job):
     assert len(document["results"]["systems"]) == len(long_job["systems"])
 
 
-def test_a_killed_process_that_stands_by(breakable):
-    """Each worker forks another for its next job, and keeps one again after it: the next test waits for these."""
-    end(breakable.standbys())
-    assert len(work_all(breakable)) == breakable.workers
-
-
-def test_a_work_horse_goes_on_with_the_next_job(breakable, long_job, warm_horses):
+def test_a_job_is_cancelled_where_it_is(breakable, long_job):
     with breakable.client() as client:
         job = submit_and_begin(breakable, client, long_job)
-        assert set(breakable.work_horses()) <= set(warm_horses)
-        assert finished(client, job)["failure"] is None
-
-
-def test_a_work_horse_killed_in_a_later_job(breakable, long_job, warm_horses):
-    with breakable.client() as client:
-        job = submit_and_begin(breakable, client, long_job)
-        end(warm_horses)
-        assert finished(client, job)["failure"] is None
-
-
-def test_a_worker_killed_while_its_work_horse_is_in_a_later_job(breakable, long_job, warm_horses):
-    with breakable.client() as client:
-        job = submit_and_begin(breakable, client, long_job)
-        end(breakable.worker_processes())
-        until(lambda: gone(warm_horses), "the work-horses have ended")
-        assert finished(client, job)["failure"] is None
-
-
-def test_a_later_job_of_a_work_horse_is_cancelled_where_it_is(breakable, long_job, warm_horses):
-    with breakable.client() as client:
-        job = submit_and_begin(breakable, client, long_job)
+        horse = breakable.work_horses()[0]
         assert client.post(f"/v1/jobs/{job}/cancel").json()["state"] == "cancelled"
-        ended = "the work-horse of the cancelled job has ended"
-        until(lambda: any(gone([horse]) for horse in warm_horses), ended)
+        until(lambda: gone([horse]), "the work-horse of the cancelled job has ended")
         assert client.get(f"/v1/jobs/{job}").json()["state"] == "cancelled"
         assert client.post("/v1/jobs", json=DEPENDENCIES, headers={"Prefer": "wait=20"}).status_code == 201
 

@@ -2,23 +2,19 @@
 
 from __future__ import annotations
 
-from datetime import timedelta
-
 import pytest
 
 from service.errors import Gone
-from service.queue import ABANDONED_AFTER, HEARTBEAT, HEARTBEAT_KEPT
 from service.schemas.benchmarks import RevisionRequest
 from service.schemas.submissions import JobRequest
 from service.store import revisions, runs, score_records
 from service.usecases.benchmarks.revisions import create_revision
 from service.usecases.jobs import submit_job, view_job
-from tests.fixtures.contexts import ORGANISER, SCORER, later, with_config
+from tests.fixtures.contexts import ORGANISER, SCORER, busy_worker, later, with_config
 from tests.fixtures.requests import DEPENDENCIES, loaded
 from tests.fixtures.tasks import SLUG, WRONG
-from workers.entry import do, next_work
+from workers.entry import WorkFailed, do, next_work
 from workers.sweeper import Sweeper
-from workers.worker import worker_on
 
 
 @pytest.fixture
@@ -63,7 +59,8 @@ def test_work_that_breaks_off_too_often_fails_as_the_services_fault(context, job
     with context.store.write() as db:
         for _ in range(context.config.max_attempts):
             runs.claim(db, job, context.now())
-    do(context, job)
+    with pytest.raises(WorkFailed):
+        do(context, job)
     view = view_job(context, SCORER, job)
     assert view.state == runs.FAILED
     assert b'"kind":"service"' in view.body
@@ -81,28 +78,34 @@ def test_old_jobs_go_where_retention_is_set(context, job, work):
         view_job(context, SCORER, job)
 
 
-def at_work(context, run_id, age=timedelta(0)):
-    """A worker whose work-horse has gone on to a further run, and which was last heard of then."""
-    worker = worker_on(context, "live")
-    worker.register_birth()
-    assert next_work(context, "live", runs.NO_LIMIT).id == run_id
-    context.queue.begin(worker, run_id, "live", None)
-    context.queue.redis.pexpire(HEARTBEAT + worker.name, HEARTBEAT_KEPT - age)
-    assert worker.get_current_job_id() == run_id
+@pytest.fixture
+def begun(context, job) -> str:
+    """The job, at work in a worker."""
+    assert next_work(context, "live", runs.NO_LIMIT).id == job
+    busy_worker(context, job)
+    return job
 
 
-def test_a_further_run_of_a_work_horse_is_left_alone(context, job):
-    at_work(context, job)
+@pytest.mark.usefixtures("begun")
+def test_a_run_at_work_is_left_alone(context):
     sweeper = Sweeper(later(context, minutes=1))
     assert [sweeper.sweep(), sweeper.sweep()] == [[], []]
 
 
-def test_a_further_run_is_queued_again_where_the_worker_gives_no_sign_of_life(context, job, rq_work):
-    at_work(context, job, timedelta(seconds=ABANDONED_AFTER + 1))
+def test_a_run_is_queued_again_where_the_heartbeat_of_its_worker_does_not_change(context, begun, rq_work, monkeypatch):
+    monkeypatch.setattr("service.queue.ABANDONED_AFTER", 0)
     sweeper = Sweeper(later(context, minutes=1))
-    assert [sweeper.sweep(), sweeper.sweep()] == [[], [job]]
+    assert [sweeper.sweep(), sweeper.sweep()] == [[], [begun]]
     rq_work()
-    assert state(context, job) == runs.SUCCEEDED
+    assert state(context, begun) == runs.SUCCEEDED
+
+
+def test_a_run_that_may_not_begin_is_woken_for_no_more(context, job, monkeypatch):
+    context.queue.rq_queue("live").empty()
+    monkeypatch.setattr("workers.sweeper.peek", lambda *_: None)
+    sweeper = Sweeper(later(context, minutes=1))
+    assert [sweeper.sweep(), sweeper.sweep()] == [[], []]
+    assert state(context, job) == runs.QUEUED
 
 
 @pytest.mark.parametrize("ended", [revisions.READY, revisions.FAILED])

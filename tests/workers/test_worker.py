@@ -1,21 +1,19 @@
-"""A worker that is woken begins the runs whose turn it is, and keeps wake-ups and queued runs in balance."""
+"""A worker that is woken begins the run whose turn it is, and RQ shows which one it did."""
 
 from __future__ import annotations
 
-import signal
-from itertools import chain, repeat
-
 import pytest
-import rq
+from rq.registry import FailedJobRegistry, FinishedJobRegistry
 
-from service.queue import LIVE
+from service.queue import KIND, LIVE, RUN, SERIALIZER, Pulse, Queue
 from service.schemas.submissions import JobRequest
 from service.store import jobs, runs, texts
-from service.usecases.jobs import KIND, submit_job
+from service.usecases import jobs as job_work
+from service.usecases.jobs import submit_job
 from tests.fixtures.contexts import ORGANISER, SCORER
 from tests.fixtures.requests import DEPENDENCIES, loaded
 from workers import entry, worker
-from workers.worker import worker_on
+from workers.worker import Worker
 
 JOB = loaded(JobRequest, DEPENDENCIES)
 
@@ -30,17 +28,14 @@ def two(context) -> list[str]:
 def begun(monkeypatch) -> list[tuple[str, set[str]]]:
     """The runs that a worker performs, each with what counts as held meanwhile."""
     noted: list[tuple[str, set[str]]] = []
+    run = entry.run
 
-    def note(context, run) -> None:
-        noted.append((run.id, context.queue.held()))
-        entry.run(context, run)
+    def note(context, claimed) -> None:
+        noted.append((claimed.id, Pulse(context.queue).held()))
+        run(context, claimed)
 
-    monkeypatch.setattr(worker, "run", note)
+    monkeypatch.setattr(entry, "run", note)
     return noted
-
-
-def waiting(context) -> list[str]:
-    return context.queue.rq_queue(LIVE).job_ids
 
 
 def states(context) -> set[str]:
@@ -48,22 +43,27 @@ def states(context) -> set[str]:
         return {state for _, state in runs.counts_by_state(db)}
 
 
-def test_the_turn_decides_and_not_the_wake_up(context, two, rq_work, begun):
-    context.queue.redis.delete(context.queue.rq_queue(LIVE).key)
-    for each in reversed(two):
-        context.queue.put(each, LIVE)
-    rq_work()
-    assert [run_id for run_id, _ in begun] == two
-    assert waiting(context) == []
+def shown(registry) -> list[tuple[str, dict]]:
+    """Description and meta of the jobs of one of RQ's registries, the first that ended first."""
+    ids = registry.get_job_ids(cleanup=False)
+    queue = registry.get_queue()
+    found = [queue.fetch_job(each) for each in ids]
+    return [(job.description, job.meta) for job in sorted(found, key=lambda job: job.ended_at)]
 
 
-def test_the_run_at_work_is_held_and_no_other(two, rq_work, begun):
+def test_the_turn_decides_and_each_run_is_held_and_shown_by_rq(context, two, rq_work, begun):
+    live = context.queue.rq_queue(LIVE)
+    live.empty()
+    context.queue.put_all([*reversed(two)], LIVE)
     rq_work()
     assert begun == [(each, {each}) for each in two]
+    expected = [(f"job {each}", {RUN: each, KIND: "job"}) for each in two]
+    assert shown(FinishedJobRegistry(queue=live)) == expected
+    assert live.count == 0
 
 
 def test_one_wake_up_is_enough_for_all(context, two, rq_work):
-    context.queue.redis.flushall()
+    context.queue.rq_queue(LIVE).empty()
     context.queue.put(two[1], LIVE)
     rq_work()
     assert states(context) == {runs.SUCCEEDED}
@@ -76,62 +76,27 @@ def test_a_wake_up_for_nothing_does_nothing(context, rq_work, begun):
     context.queue.put("job_long_done", LIVE)
     rq_work()
     assert begun == []
-    assert waiting(context) == []
+    assert context.queue.lengths()[LIVE] == 0
 
 
-def test_a_worker_woken_by_another_runs_wake_up_sends_it_again(context, two):
-    woken_by = context.queue.take(LIVE, 1.0)
-    assert woken_by == two[0]
-    context.queue.begin(worker_on(context, LIVE), two[1], LIVE, woken_by)
-    assert waiting(context) == [two[0]]
-
-
-def test_a_work_horse_that_ends_early_leaves_a_wake_up_for_the_rest(context, two, monkeypatch, begun):
-    monkeypatch.setattr(worker, "MAX_AGE", -1.0)
-    horse = worker_on(context, LIVE, burst=True)
-    context.queue.redis.flushall()
-    horse._work_off(LIVE, two[0])
-    assert [run_id for run_id, _ in begun] == two[:1]
-    assert waiting(context) == two[1:]
-
-
-def test_how_many_runs_without_a_token_may_be_at_work_goes_by_the_workers_there_are(context, two, monkeypatch):
-    workers, limits = chain([8], repeat(2)), []
-    monkeypatch.setattr(context.queue, "workers", lambda _queue: next(workers))
-    monkeypatch.setattr(worker, "REPORT_SECONDS", -1.0)  # after every run
-    begin = worker.next_work
-    monkeypatch.setattr(worker, "next_work", lambda *given: limits.append(given[2]) or begin(*given))
-    worker_on(context, LIVE, burst=True)._work_off(LIVE, two[0])
-    assert limits == [4, 1, 1]  # two runs, and none
-
-
-def test_a_work_horse_that_fails_gives_its_run_back(context, two, monkeypatch):
+def test_a_run_that_fails_as_the_service_stands_in_rqs_failed_registry(context, two, rq_work, monkeypatch):
     def fail(*_) -> None:
-        raise entry.WorkFailed
+        raise KeyError("nsubj-of-gold")
 
-    monkeypatch.setattr(worker, "run", fail)
-    worker_on(context, LIVE, burst=True)._work_off(LIVE, two[0])
-    assert states(context) == {runs.QUEUED}
-    assert sorted(waiting(context)) == two
-    assert entry.next_work(context, LIVE, runs.NO_LIMIT).attempts == 2
+    monkeypatch.setattr(entry, "perform", fail)
+    rq_work()
+    assert states(context) == {runs.FAILED}
+    registry = FailedJobRegistry(queue=context.queue.rq_queue(LIVE))
+    failed = [meta[RUN] for _, meta in shown(registry)]
+    assert sorted(failed) == sorted(two * (context.config.max_attempts + 1))
+    stored = [registry.get_queue().fetch_job(each).latest_result().exc_string for each in registry.get_job_ids()]
+    assert all("WorkFailed" in each and "nsubj" not in each for each in stored)
 
 
 @pytest.mark.parametrize(("workers", "share"), [(0, 1), (1, 1), (2, 1), (3, 1), (4, 2), (7, 3)])
-def test_work_without_a_token_takes_half_of_the_live_workers(context, monkeypatch, workers, share):
-    asked = []
-    monkeypatch.setattr(worker, "next_work", lambda *given: asked.append(given[2]))
+def test_work_without_a_token_takes_half_of_the_workers(context, monkeypatch, workers, share):
     monkeypatch.setattr(context.queue, "workers", lambda _: workers)
-    worker_on(context, LIVE, burst=True)._work_off(LIVE, "job_1")
-    worker_on(context, "bulk", burst=True)._work_off("bulk", "job_1")
-    assert asked == [share, runs.NO_LIMIT]
-
-
-def test_a_stopped_worker_begins_no_further_run(context, two, begun):
-    stopping = worker_on(context, LIVE, burst=True)
-    context.queue.redis.hset(stopping.key, "shutdown_requested_date", "now")
-    stopping._work_off(LIVE, two[0])
-    assert begun == []
-    assert sorted(waiting(context)) == two
+    assert [entry.most_anonymous(context, queue) for queue in (LIVE, "bulk")] == [share, runs.NO_LIMIT]
 
 
 @pytest.mark.usefixtures("two")
@@ -146,7 +111,7 @@ def test_no_statement_is_left_to_compile_for_a_job_and_nothing_is_stored(context
     known = context.store.engine._compiled_cache
     with context.store.write() as db:
         assert runs.counts_by_state(db) == {}
-        runs.add(db, "job_later", KIND, LIVE, context.now(), "somebody")
+        runs.add(db, "job_later", job_work.KIND, LIVE, context.now(), "somebody")
         jobs.add(db, "job_later", "somebody", worker._REQUEST)
         texts.put(db, "job_later", worker._TEXTS)
     before = set(known)
@@ -157,13 +122,19 @@ def test_no_statement_is_left_to_compile_for_a_job_and_nothing_is_stored(context
         assert runs.get(db, "job_later").state == "succeeded"
 
 
-def test_a_heartbeat_leaves_a_busy_worker_busy_so_that_a_signal_waits_for_its_work(context, monkeypatch):
-    """RQ keeps its state in an attribute, and asks it in the handler of the signal."""
-    monkeypatch.setattr(signal, "signal", lambda *_: None)  # of this process, which goes on
-    busy = worker_on(context, LIVE)
+def test_a_heartbeat_registers_the_worker_with_an_empty_redis(context):
+    busy = Worker(context, LIVE)
     busy.register_birth()
-    busy.set_state(rq.worker.WorkerStatus.BUSY)
+    context.queue.redis.flushall()
     busy.heartbeat()
-    assert busy.get_state() == rq.worker.WorkerStatus.BUSY
-    busy.request_stop(signal.SIGTERM, None)
-    assert busy.asked_to_stop()
+    assert [each.name for each in context.queue.living(LIVE)] == [busy.name]
+    assert context.queue.workers(LIVE) == 1
+    assert 0 < context.queue.redis.ttl(busy.key) <= 30
+
+
+def test_to_look_at_workers_changes_no_time_limit_of_the_connection(context, valkey):
+    Worker(context, LIVE, Queue(valkey.url).patient(context.config)).register_birth()
+    before = context.queue.redis.connection_pool.connection_kwargs["socket_timeout"]
+    [seen] = context.queue.living()
+    assert seen.serializer is SERIALIZER
+    assert context.queue.redis.connection_pool.connection_kwargs["socket_timeout"] == before

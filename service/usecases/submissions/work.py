@@ -16,7 +16,7 @@ from service.context import Context
 from service.errors import problems_counted
 from service.policy.documents import CLOSED
 from service.problem_catalogue import TYPES
-from service.queue import REDIS_ERRORS
+from service.queue import REDIS_ERRORS, Pulse
 from service.store import benchmarks, revisions, runs, score_records, submissions, texts
 from service.store.revisions import Part, Revision
 from service.store.runs import Piece, Run
@@ -155,6 +155,7 @@ def _packed_piece(
 
 def _await_others(context: Context, run: Run) -> bool:
     """Wait until the others have done their pieces, or one of these is free again. Return False without Redis."""
+    pulse = Pulse(context.queue)
     try:
         with context.queue.listen(channel(run.id)) as listener:
             while True:
@@ -163,14 +164,13 @@ def _await_others(context: Context, run: Run) -> bool:
                 if not left or None in left.values():
                     return True
                 if not listener.wait(LOOK_AGAIN):
-                    _take_back_lost(context, run, left)
+                    _take_back_lost(context, pulse.held() - {run.id}, left)
     except REDIS_ERRORS:
         return False
 
 
-def _take_back_lost(context: Context, run: Run, left: Mapping[str, str | None]) -> None:
+def _take_back_lost(context: Context, at_work: set[str], left: Mapping[str, str | None]) -> None:
     """Free the pieces whose worker sends no heartbeat. What this run holds, an earlier attempt of it has begun."""
-    at_work = context.queue.held() - {run.id}
     lost = {piece_id: holder for piece_id, holder in left.items() if holder not in at_work}
     if lost:
         with context.store.write(durable=False) as db:

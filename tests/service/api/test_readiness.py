@@ -83,6 +83,17 @@ def test_a_queue_that_refuses_to_write_is_away_and_work_is_accepted(client, cont
         assert client.get("/metrics").status_code == 200
 
 
+def test_a_queue_that_denies_is_told_from_one_that_is_away(client, context):
+    context.queue.redis.config_set("requirepass", "secret")
+    try:
+        status, found = checks(client)
+    finally:
+        opened = context.queue._open(password="secret")  # noqa: S106 - of the test's server
+        opened.config_set("requirepass", "")
+        opened.close()
+    assert (status, found["queue"], found["workers"]) == (200, "denied", "unknown")
+
+
 def test_a_disk_that_failed_under_the_queue_is_a_queue_that_is_away(client, monkeypatch):
     def fail(*_, **__):
         raise redis.ResponseError("MISCONF Errors writing to the AOF file: No space left on device")
@@ -155,7 +166,7 @@ def test_a_queue_that_hangs_is_away_before_health_checks_give_up(client, context
         monkeypatch.setattr(
             hung, "_open", lambda **options: limits.append(options["socket_timeout"]) or opened(**options)
         )
-        monkeypatch.setattr(context.queue, "alive", hung.alive)
+        monkeypatch.setattr(context.queue, "state", hung.state)
         status, found = checks(client)
     assert (status, found["queue"], found["workers"]) == (200, "away", "unknown")
     assert limits == [0.1]  # and so answered in that time: the queue never answers

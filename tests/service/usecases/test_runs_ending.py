@@ -21,7 +21,7 @@ from service.usecases.kinds import KINDS
 from service.usecases.runs import Ending, Failure, Outdated, QueuedRun, finish, perform
 from service.usecases.submissions.submissions import delete_submission
 from service.usecases.submissions.validation import validate
-from tests.fixtures.contexts import ORGANISER
+from tests.fixtures.contexts import ORGANISER, sent_for
 from tests.fixtures.requests import loaded
 from tests.fixtures.service_process import free_port
 from tests.fixtures.tasks import RIGHT, SLUG, WRONG
@@ -59,7 +59,7 @@ def test_what_is_saved_is_queued_after_the_commit(context, run):
     done = []
     assert finish(context, run, Ending(runs.SUCCEEDED, adds("job_2"), after=lambda: done.append(state(context))))
     assert (state(context), state(context, "job_2"), done) == (runs.SUCCEEDED, runs.QUEUED, [runs.SUCCEEDED])
-    assert context.queue.rq_queue(BULK).job_ids == ["job_2"]
+    assert sent_for(context, BULK) == ["job_2"]
 
 
 def test_only_the_first_finish_saves(context, run):
@@ -100,7 +100,7 @@ def test_what_a_save_stored_is_queued_later_where_redis_does_not_answer(context,
     now = context.now() + timedelta(minutes=1)
     sweeper = Sweeper(replace(context, now=lambda: now))
     assert [sweeper.sweep(), sweeper.sweep()] == [[], ["job_2"]]
-    assert context.queue.rq_queue(BULK).job_ids == ["job_2"]
+    assert sent_for(context, BULK) == ["job_2"]
 
 
 def test_an_error_after_the_commit_leaves_the_run_ended_and_what_follows_queued(context, run):
@@ -110,7 +110,7 @@ def test_an_error_after_the_commit_leaves_the_run_ended_and_what_follows_queued(
     with pytest.raises(MemoryError):
         finish(context, run, Ending(runs.SUCCEEDED, adds("job_2"), after=after))
     assert (state(context), state(context, "job_2")) == (runs.SUCCEEDED, runs.QUEUED)
-    assert context.queue.rq_queue(BULK).job_ids == ["job_2"]
+    assert sent_for(context, BULK) == ["job_2"]
     do(context, run.id)
     assert state(context) == runs.SUCCEEDED
 

@@ -12,14 +12,14 @@ from flask.testing import FlaskClient
 
 from service.app import create_app
 from service.context import Context
-from service.queue import BULK, HEARTBEAT, LIVE, Queue
+from service.queue import BULK, LIVE, Queue
 from service.requests import TokenRequest
 from service.store import runs
 from service.usecases.status import private_metrics_text
 from service.usecases.tokens import create_token
-from tests.fixtures.contexts import ADMIN_TOKEN, ORGANISER, later
+from tests.fixtures.contexts import ADMIN_TOKEN, ORGANISER, busy_worker, later
 from tests.fixtures.service_process import free_port
-from workers.worker import worker_on
+from workers.worker import Worker
 
 PUBLIC = {
     "treescore_info", "treescore_runs", "treescore_wait_seconds", "treescore_queue_length", "treescore_redis_up",
@@ -78,7 +78,6 @@ def test_requests_are_counted_by_route_whichever_way_they_are_answered(client, c
     job = {"format": "conllu", "gold": "1\ta\t_\t_\t_\t_\t0\troot\t_\t_\n\n", "metrics": ["attachment"],
            "systems": [{"name": "a", "output": "1\ta\t_\t_\t_\t_\t0\troot\t_\t_\n\n"}]}  # fmt: skip
     made = client.post("/v1/jobs", json=job, headers=headers).json["id"]
-    worker_on(context, LIVE, burst=True)
     with context.store.read() as db:
         assert runs.get(db, made) is not None
     for way in ({}, {"Prefer": "wait=0"}):
@@ -112,11 +111,11 @@ def test_waiting_and_running_work_and_the_age_of_the_oldest(context):
 
 
 def test_workers_are_counted_while_they_send_heartbeats(context):
-    workers = [worker_on(context, queue) for queue in (LIVE, LIVE, LIVE, BULK)]
+    workers = [Worker(context, queue) for queue in (LIVE, LIVE, BULK)]
     for worker in workers:
         worker.register_birth()
-    workers[0].note_work("sub_1")
-    context.queue.redis.delete(HEARTBEAT + workers[1].name)
+    busy_worker(context, "sub_1")
+    context.queue.redis.delete(workers[0].key)  # as Redis does after a while without
     text = private_metrics_text(context)
     assert value(text, 'treescore_workers{queue="live",state="busy"}') == 1
     assert value(text, 'treescore_workers{queue="live",state="idle"}') == 1

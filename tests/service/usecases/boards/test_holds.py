@@ -15,7 +15,7 @@ from service.usecases.benchmarks.teams import erase_team
 from service.usecases.boards.work import HOLD, board_changed
 from service.usecases.checks import queue_findings
 from service.usecases.submissions.submissions import cancel_submission, delete_submission
-from tests.fixtures.contexts import ORGANISER, give_up, later
+from tests.fixtures.contexts import ORGANISER, give_up, later, sent_for
 from tests.fixtures.tasks import LONG, SLUG, once, spoilt
 from workers.entry import do, give_back, next_work, peek
 from workers.sweeper import Sweeper
@@ -43,7 +43,7 @@ class Arrivals:
             return None if run_id is None else runs.get(db, run_id)
 
     def queued(self):
-        return self.board().id in self.context.queue.wake_ups()
+        return self.board().id in sent_for(self.context, BULK)
 
 
 @partial(once, either=True)
@@ -62,7 +62,7 @@ def test_one_submission_on_a_quiet_benchmark_does_not_wait(context, task):
     with context.store.read() as db:
         board = runs.get(db, boards.unfinished_run(db, SLUG, 1))
     assert board.not_before is None
-    assert board.id in context.queue.wake_ups()
+    assert board.id in sent_for(context, BULK)
     assert begun(context) == board.id
 
 

@@ -27,14 +27,14 @@ from service.usecases.scoring.part_scorer import Scorer
 from service.usecases.submissions import work
 from service.usecases.submissions.submissions import cancel_submission, delete_submission
 from service.usecases.submissions.work import score_piece, spans_of
-from tests.fixtures.contexts import ORGANISER, SCORER, with_config, work_of
+from tests.fixtures.contexts import ORGANISER, SCORER, busy_worker, with_config, work_of
 from tests.fixtures.requests import DEPENDENCIES, loaded
 from tests.fixtures.service_process import free_port
 from tests.fixtures.tasks import OTHER_WORDS, RIGHT, SLUG, WRONG, Task, once
 from treescore.core.jit import forced
 from treescore.core.version import __version__
 from workers.entry import TimeLimitReached, WorkFailed, do, give_back, next_work, peek, run
-from workers.worker import worker_on
+from workers.worker import Worker
 
 
 def own(text: str, name: str) -> str:
@@ -55,7 +55,7 @@ PIECES = 4
 def large(context: Context) -> Context:
     """A context in which submissions are large, with a worker beside the one that does the work."""
     for _ in range(2):
-        worker_on(context, LIVE).register_birth()
+        Worker(context, LIVE).register_birth()
     return with_config(context, spread_bytes=LARGE)
 
 
@@ -252,9 +252,7 @@ def test_a_piece_of_a_killed_work_horse_is_done_by_another_once(large, alone, wa
 def test_the_runs_own_worker_waits_for_a_worker_that_lives(large, waiting, monkeypatch):
     claimed = planned(large, waiting)
     piece = taken(large)
-    helper = worker_on(large, LIVE)
-    helper.register_birth()
-    large.queue.begin(helper, piece.id, LIVE, None)
+    busy_worker(large, piece.id)
     waits = []
 
     def wait(_listener, _seconds) -> bool:
@@ -367,14 +365,12 @@ def test_the_time_limit_of_its_own_worker_is_that_of_the_whole(large, spread, wa
 def test_cancelling_ends_the_work_horses_of_all_its_pieces(large, waiting, monkeypatch):
     planned(large, waiting)
     piece = taken(large)
-    for name in (waiting, piece.id, "sub_of_another-p1-0"):
-        worker = worker_on(large, LIVE)
-        worker.register_birth()
-        large.queue.begin(worker, name, LIVE, None)
+    names = (waiting, piece.id, "sub_of_another-p1-0")
+    jobs = {name: busy_worker(large, name).get_current_job_id() for name in names}
     ended: list[str] = []
-    monkeypatch.setattr("service.queue.end_work", lambda _redis, _worker, current: ended.append(current))
+    monkeypatch.setattr("service.queue.send_stop_job_command", lambda _redis, job, **_: ended.append(job))
     cancel_submission(large, ORGANISER, waiting)
-    assert sorted(ended) == [waiting, piece.id]
+    assert sorted(ended) == sorted([jobs[waiting], jobs[piece.id]])
 
 
 def test_a_revision_that_becomes_active_meanwhile_starts_it_again(large, waiting, spread):
@@ -446,7 +442,7 @@ def test_progress_of_another_worker_is_shown_too(large, spread, waiting, monkeyp
 def test_both_databases_do_the_same(either_context):
     large = with_config(either_context, spread_bytes=LARGE)
     for _ in range(2):
-        worker_on(large, LIVE).register_birth()
+        Worker(large, LIVE).register_birth()
     task = Task(large, work_of(large))
     task.make(parts=PARTS)
     first = task.submit(task.team(), OUTPUTS)
