@@ -2,10 +2,10 @@
 
     .venv/bin/python benchmarks/starvation.py [--connections 500] [--seconds 20]
 
-Starts a service of its own with the default configuration. The slow clients drip headers, bodies and chunks, or read
-their answers byte by byte, from many addresses of loopback; as many connections poll an unfinished job with
-`Prefer: wait=60`. The bodies that jam are small and stand for much; twenty of each kind come at once. Prints medians
-and ratios; asserts nothing.
+Starts a service of its own with the default configuration, and the nginx that is shipped in front of it. The slow
+clients drip headers, bodies and chunks, or read their answers byte by byte, from many addresses of loopback; as many
+connections poll an unfinished job with `Prefer: wait=60`. The bodies that jam are small and stand for much; twenty of
+each kind come at once. Prints medians and ratios; asserts nothing.
 """
 
 from __future__ import annotations
@@ -29,6 +29,7 @@ from service_speed import SENTENCE, TINY, get, reads_per_second
 from services import Service
 from table import PROCESS, Goal, Measure, machine, report
 
+from tests.fixtures.proxies import proxy
 from tests.fixtures.slow_clients import MANNERS, SlowClients, waits
 
 READ = "/v1/scorers"
@@ -186,10 +187,11 @@ def main() -> None:
     given = parser.parse_args()
     print(machine("gunicorn", "flask"))
     with tempfile.TemporaryDirectory(prefix="ts-starve-") as folder, ExitStack() as held:
-        service = Service(Path(folder))
+        service = Service(Path(folder), TREESCORE_TRUSTED_PROXIES="1")
         service.start()
         held.callback(service.stop)
-        port, token = service.port, service.token
+        token = service.token
+        port = held.enter_context(proxy("nginx", Path(folder), [f"127.0.0.1:{service.port}"] * 2))
         print("quiet")
         medians = plain(port, token, given.reads)
         jammed(port)

@@ -105,7 +105,7 @@ def worker_exit(_server: object, worker: Any) -> None:
 
 def write_problem(sock: socket.socket, status_int: int, reason: str, mesg: str) -> None:
     """Answer with a problem document if gunicorn cannot pass a request on (line too long, unknown HTTP version)."""
-    slug, status = type_of_status(status_int), HTTPStatus(status_int)
+    slug = type_of_status(status_int)
     document = {
         "type": f"/problems/{slug}",
         "title": TYPES[slug].title,
@@ -115,7 +115,7 @@ def write_problem(sock: socket.socket, status_int: int, reason: str, mesg: str) 
     }
     body = orjson.dumps(document)
     head = (
-        f"HTTP/1.1 {status_int} {status.phrase}\r\n"
+        f"HTTP/1.1 {status_int} {HTTPStatus(status_int).phrase}\r\n"
         "Connection: close\r\n"
         "Content-Type: application/problem+json\r\n"
         "Cache-Control: no-store\r\n"

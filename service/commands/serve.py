@@ -156,6 +156,12 @@ def serve(bind: str | None, data_dir: Path | None, workers: int | None, *, compi
         run(config, stop, shown, own_redis=own_redis, compiler=compiler and config.compile != "never")
 
 
+SLOW_CLIENTS = (
+    "Slow clients can stop the API at this address. Put a proxy in front that takes requests whole, as "
+    "docs/operate/nginx.conf does, and set TREESCORE_TRUSTED_PROXIES=1."
+)
+
+
 def check_free(bind: str) -> None:
     """Check that the address is free, before anything is started.
 
@@ -207,6 +213,8 @@ def run(config: Config, stop: Stop, token_words: str, *, own_redis: bool, compil
             if compiler:
                 supervisor.add(processes.Child("compiler", processes.compiler_command(), once=True))
             tell(config, processes.hosts_line(config))
+            if not config.on_loopback and not config.trusted_proxies:
+                tell(config, SLOW_CLIENTS)
             click.echo(f"Treescore is ready at {address(config)} ({token_words})")
             sys.stdout.flush()
             supervisor.watch(stop.wait)

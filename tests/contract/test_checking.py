@@ -13,7 +13,7 @@ from tests.contract.checking import check_answer, check_value, operations, resol
 from tests.contract.stage import Stage
 
 SENTENCES = {"total": 1, "error": 0, "skip": 0}
-LOAD = {"threads": 32, "busy": 1, "queued": 0, "unfinished": 0, "waiting": 0}
+LOAD = {"threads": 32, "busy": 1, "waiting": 0}
 PART = {"scores": {"las": 1.0}, "counts": {"words": 2}, "sentences": SENTENCES}
 CHECKS = {"store": "ok", "queue": "away", "workers": "unknown", "disk": "low", "schema": "current"}
 WORKERS = {"ready": None, "kernels": None}

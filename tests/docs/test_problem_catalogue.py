@@ -24,6 +24,7 @@ DYNAMIC = {
     "service/pages/docs.py: name": (),
     "service/app.py: f'store-{ill}'": ("store-full", "store-damaged", "store-read-only"),
     "service/api/answers.py: type_of_status(status)": OF_STATUS,
+    "service/gunicorn_conf.py: slug": OF_STATUS,
 }
 """Codes of expressions that the collector cannot read. Those without codes pass on what is collected elsewhere."""
 

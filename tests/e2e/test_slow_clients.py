@@ -22,7 +22,7 @@ from tests.fixtures.servers import Valkey
 from tests.fixtures.service_process import PATIENCE, free_port, until
 from tests.fixtures.slow_clients import DRIPS_BODY, DRIPS_HEAD, READS_SLOWLY, SILENT, Manner, SlowClients, head, waits
 
-pytestmark = [pytest.mark.e2e, pytest.mark.faults]
+pytestmark = [pytest.mark.e2e, pytest.mark.faults, pytest.mark.timeout(300)]
 
 THREADS = 8
 """Of each of two API processes."""
@@ -54,7 +54,7 @@ def fronted(
     folder = tmp_path_factory.mktemp(request.param)
     probes = f"127.0.0.1:{free_port()}"
     one = {"TREESCORE_API_PROCESSES": "1", "TREESCORE_THREADS": str(THREADS), "TREESCORE_TRUSTED_PROXIES": "1"}
-    one["TREESCORE_ANONYMOUS_JOBS"] = "true"
+    one |= {"TREESCORE_ANONYMOUS_JOBS": "true", "TREESCORE_MAX_QUEUED": "0"}
     with ExitStack() as stack:
         first = stack.enter_context(api(folder, valkey.url, TREESCORE_PROBE_BIND=probes, **one))
         second = stack.enter_context(api(folder, valkey.url, **one))
@@ -112,10 +112,8 @@ def test_long_waits_hold_a_quarter_of_the_threads_and_wake(fronted: Fronted) -> 
             until(lambda: waiting.statuses["200"] >= 100, "most are answered at once")
             assert client.get("/readyz").json()["server"]["waiting"] <= WAITING // 2
             assert is_served(fronted)
-        with ThreadPoolExecutor(1) as pool:
-            last = pool.submit(client.get, at, headers={"Prefer": "wait=60"})
-            work_of(fronted.apis[0].context)()
-            assert last.result().json()["state"] == "succeeded"
+        work_of(fronted.apis[0].context)()
+        assert client.get(at, headers={"Prefer": "wait=60"}).json()["state"] == "succeeded"
 
 
 def problem(answer: httpx.Response) -> tuple[int, str]:
@@ -188,7 +186,6 @@ BY_HEAD = (
     ("/v1/nothing", "POST", "application/json", "", 404),
     ("/v1/jobs", "PUT", "application/json", "", 405),
     ("/v1/benchmarks", "POST", "application/json", "", 401),
-    ("/v1/benchmarks", "POST", "application/json", "Authorization: Bearer wrong", 401),
     ("/v1/jobs", "POST", "text/plain", "", 415),
 )
 

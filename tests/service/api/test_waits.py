@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 
 from service.api.load import EXTENSION, Load, Waits
+from service.config import load_config
 from service.queue import Queue
 from tests.contract.shared_task import SharedTask
 from tests.contract.stage import JOB, Stage
@@ -19,6 +20,21 @@ from tests.fixtures.contexts import work_of
 def waits(stage: Stage) -> Waits:
     found: Load = stage.app.extensions[EXTENSION]
     return found.waits
+
+
+def test_a_caller_has_so_many_long_polls_and_all_together_a_quarter_of_the_threads() -> None:
+    waits = Waits(4, 8)
+    assert [waits.take("a") for _ in range(5)] == [True] * 4 + [False]
+    assert [waits.take(name) for name in "bbcccd"] == [True] * 4 + [False] * 2
+    waits.give("a")
+    assert waits.total == 7
+    assert waits.take("d")
+
+
+def test_a_quarter_of_few_threads_is_one() -> None:
+    waits = Load(load_config({"TREESCORE_THREADS": "2"})).waits
+    assert waits.take("a")
+    assert not waits.take("b")
 
 
 @pytest.mark.parametrize("again", [False, True])
