@@ -56,7 +56,7 @@ def test_nothing_starts_before_what_it_needs(services: dict[str, Any]) -> None:
             "migrate": {"condition": "service_completed_successfully"},
             "redis": {"condition": "service_healthy"},
         }
-    assert services["proxy"]["depends_on"] == dict.fromkeys(APIS, {"condition": "service_healthy"})
+    assert services["proxy"]["depends_on"] == {name: {"condition": "service_healthy"} for name in APIS}
     for name in (THEIRS | OURS) - APIS - {"migrate"}:  # the check of the APIs is the image's
         assert services[name]["healthcheck"]["test"]
 

@@ -6,6 +6,7 @@ import tempfile
 import threading
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Self
 from uuid import uuid4
 
 import httpx
@@ -32,7 +33,7 @@ class Load:
         self._stop = threading.Event()
         self._threads = [threading.Thread(target=self._send) for _ in range(2)]
 
-    def __enter__(self) -> Load:
+    def __enter__(self) -> Self:
         for thread in self._threads:
             thread.start()
         return self

@@ -135,9 +135,7 @@ def test_only_our_pods_reach_the_store_and_the_queue() -> None:
     assert set(policies) == {"redis", "postgres"}
     for policy in policies.values():
         [rule] = policy["spec"]["ingress"][0]["from"]
-        asking = {
-            f"treescore-{name}" for name in (OURS + ("backup",) if policy is policies["postgres"] else BY_SERVICE)
-        }
+        asking = {f"treescore-{name}" for name in ((*OURS, "backup") if policy is policies["postgres"] else BY_SERVICE)}
         assert set(rule["podSelector"]["matchExpressions"][0]["values"]) == asking
 
 
