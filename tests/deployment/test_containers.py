@@ -97,7 +97,8 @@ def client(compose: Compose, port: int) -> Iterator[httpx.Client]:
 
 
 def scored(client: httpx.Client, job: str) -> bool:
-    return bool(client.get(f"/v1/jobs/{job}", headers=ORGANISER).json()["state"] == "succeeded")
+    answer = client.get(f"/v1/jobs/{job}", headers=ORGANISER)
+    return answer.is_success and answer.json()["state"] == "succeeded"
 
 
 def test_the_image_is_small_and_has_neither_pip_nor_tests(podman: Podman) -> None:
