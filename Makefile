@@ -4,7 +4,8 @@
 # make test-all   make test with the slow tests, many examples and the lines that all cover, the library once with all
 #                 compiled and once with nothing (test-compiled, test-plain), also on PostgreSQL, the wheel in an empty
 #                 environment, the workers on the lowest and the newest RQ, the contract under two linters (Node.js) and
-#                 in a generated client, the services on hosts of their own (root, nginx, PostgreSQL), the library beside
+#                 in a generated client, the services on hosts of their own (root, nginx, PostgreSQL), the image and the
+#                 compose file's services in containers (root, podman, debootstrap), the library beside
 #                 those that people use it with (spaCy, pandas, notebooks, ...), the site of the pages, all tests of the
 #                 service's own pages in Chromium
 # make browser    the service's own pages in Chromium (TREESCORE_CHROMIUM or chromium on the path), without which one
@@ -19,7 +20,7 @@ BIN := $(VENV)/bin
 # hundreds of processes start from this checkout: each would compile all its modules where Python may not keep them
 unexport PYTHONDONTWRITEBYTECODE
 
-ANYWHERE := not packaging and not hosts and not libraries and not browser
+ANYWHERE := not packaging and not hosts and not containers and not libraries and not browser
 CHOSEN := $(ANYWHERE) and not postgres and not slow and not faults
 LOOKED_AT := browser and not slow
 
@@ -32,7 +33,7 @@ BENCH := build/bench
 LIBRARIES := build/libraries
 DOCS := build/docs-env
 
-.PHONY: run venv dev docs test test-all test-compiled test-plain bench browser packaging libraries hosts contract-lint contract-client lint types \
+.PHONY: run venv dev docs test test-all test-compiled test-plain bench browser packaging libraries hosts containers contract-lint contract-client lint types \
   unit format clean
 .DEFAULT_GOAL := run
 
@@ -74,7 +75,7 @@ test-all: MORE := --hypothesis-profile suite --cov --cov-report=term
 test-all: CHOSEN := $(ANYWHERE)
 test-all: LOOKED_AT := browser
 test-all: SIDE_BY_SIDE := -n auto --dist worksteal
-test-all: test test-compiled test-plain docs browser packaging libraries hosts contract-lint contract-client
+test-all: test test-compiled test-plain docs browser packaging libraries hosts containers contract-lint contract-client
 
 # the figures of the library, where all that can be compiled is, and where nothing is
 LIBRARY := $(addprefix tests/treescore/,core evaluation formats metrics significance transforms test_loading.py)
@@ -118,6 +119,9 @@ $(DOCS)/.installed: pyproject.toml constraints.txt
 
 hosts: dev
 	$(BIN)/python -m pytest -m hosts
+
+containers: dev
+	$(BIN)/python -m pytest -m containers tests/deployment
 
 # peers, which ask for older libraries than the project and so have no place in constraints.txt, and the evaluation script of
 # the CoNLL 2018 shared task, whose package is not installed: it has a package `tests`

@@ -10,7 +10,12 @@ from typing import Any
 import yaml
 
 ROOT = Path(__file__).parent.parent.parent
-SECRETS = {"TREESCORE_ADMIN_TOKEN": "0123456789abcdef" * 2, "POSTGRES_PASSWORD": "b" * 32}
+SECRETS = {
+    "TREESCORE_ADMIN_TOKEN": "0123456789abcdef" * 2,
+    "POSTGRES_PASSWORD": "b" * 32,
+    "REDIS_PASSWORD": "c" * 32,
+    "IMAGE_TAG": "0.1.0",
+}
 
 
 def compose_text() -> str:
@@ -24,14 +29,18 @@ def compose_services() -> dict[str, dict[str, Any]]:
 
 
 def substituted(value: Any) -> Any:
-    """Compose's ${NAME:-default} and ${NAME:?reason} with SECRETS for environment."""
+    """Compose's ${NAME:-default}, ${NAME:?reason} and $$ with SECRETS for environment."""
     if isinstance(value, dict):
         return {key: substituted(inner) for key, inner in value.items()}
     if isinstance(value, list):
         return [substituted(inner) for inner in value]
     if not isinstance(value, str):
         return value
-    return re.sub(r"\$\{(\w+)(?::([-?])([^}]*))?\}", lambda found: SECRETS.get(found[1], found[3] or ""), value)
+    return re.sub(
+        r"\$(?:\$|\{(\w+)(?::[-?]([^}]*))?\})",
+        lambda found: SECRETS.get(found[1], found[2] or "") if found[1] else "$",
+        value,
+    )
 
 
 def dockerfile_instructions() -> list[tuple[str, str]]:

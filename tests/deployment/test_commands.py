@@ -20,14 +20,14 @@ from tests.fixtures.service_process import PATIENCE, free_port, until
 
 pytestmark = [pytest.mark.e2e, pytest.mark.slow]
 
-RUNNING = ("api", "worker", "bulk-worker", "sweeper")
+RUNNING = ("api-1", "worker", "bulk-worker", "sweeper")
 
 
 class Containers:
     """The services of docker-compose.yml as processes of this machine."""
 
     def __init__(self, folder: Path, database_url: str, redis_url: str) -> None:
-        self.port = free_port()
+        self.port, self.probes = free_port(), free_port()
         self.folder = folder
         self.replaced = {
             "TREESCORE_DATABASE_URL": database_url,
@@ -40,8 +40,8 @@ class Containers:
     def start(self, name: str) -> subprocess.Popen[bytes]:
         """A service's command in its own environment; nothing else of TREESCORE_ is set."""
         given = {**self.services[name]["environment"], **self.replaced}
-        if "TREESCORE_BIND" in given:
-            given["TREESCORE_BIND"] = given["TREESCORE_BIND"].replace("8000", str(self.port))
+        if name.startswith("api"):
+            given |= {"TREESCORE_BIND": f"0.0.0.0:{self.port}", "TREESCORE_PROBE_BIND": f"0.0.0.0:{self.probes}"}
         inherited = {key: value for key, value in os.environ.items() if not key.startswith("TREESCORE_")}
         # What the image's `treescore` runs, whether or not the project is installed here
         command = [sys.executable, "-m", "service", *self.services[name]["command"]]
@@ -52,8 +52,8 @@ class Containers:
 
     def healthy(self) -> bool:
         """What the image's health check says."""
-        _, option, code = health_command()
-        check = [sys.executable, option, code.replace("8000", str(self.port))]
+        shell, option, code = health_command()
+        check = [shell, option, code.replace("8001", str(self.probes))]
         return subprocess.run(check, check=False, capture_output=True).returncode == 0
 
     def end(self) -> None:

@@ -13,7 +13,10 @@ from service.config import PREFIX, Config
 from tests.deployment.container_files import ROOT, compose_services
 
 FOLDER = ROOT / "kubernetes"
-BY_SERVICE = {"api": "api", "worker": "worker", "bulk-worker": "bulk-worker", "sweeper": "sweeper"}
+BY_SERVICE = {"api": "api-1", "worker": "worker", "bulk-worker": "bulk-worker", "sweeper": "sweeper"}
+OURS = (*BY_SERVICE, "migrate")
+OF_OPERATOR = "monitoring.coreos.com"
+"""What the Prometheus operator adds has no schema in Kubernetes."""
 KUSTOMIZATION = yaml.safe_load((FOLDER / "kustomization.yaml").read_text())
 
 
@@ -27,16 +30,17 @@ def everything() -> list[dict[str, Any]]:
 
 def pods() -> dict[str, dict[str, Any]]:
     """The pod of each workload, by name."""
-    return {
-        each["metadata"]["name"]: each["spec"]["template"]["spec"]
-        for each in everything()
-        if each["kind"] in ("Deployment", "StatefulSet")
-    }
+    found = {}
+    for each in everything():
+        spec = each.get("spec", {})
+        template = spec.get("jobTemplate", {}).get("spec", spec).get("template")
+        if template:
+            found[each["metadata"]["name"]] = template["spec"]
+    return found
 
 
 def containers() -> list[dict[str, Any]]:
-    found = [pods()[name] for name in BY_SERVICE]
-    return [container for pod in found for container in [*pod.get("initContainers", ()), *pod["containers"]]]
+    return [container for name in OURS for container in pods()[name]["containers"]]
 
 
 def test_every_manifest_is_applied() -> None:
@@ -46,6 +50,8 @@ def test_every_manifest_is_applied() -> None:
 @pytest.mark.parametrize("name", KUSTOMIZATION["resources"])
 def test_a_manifest_follows_the_schema_of_its_kind(name: str) -> None:
     for document in documents(name):
+        if document["apiVersion"].startswith(OF_OPERATOR):
+            continue
         kubernetes_validate.validate(document, kubernetes_validate.latest_version(), strict=True)
 
 
@@ -62,8 +68,8 @@ def test_the_commands_are_those_of_the_compose_file() -> None:
     for name, service in BY_SERVICE.items():
         [container] = here[name]["containers"]
         assert container["args"] == services[service]["command"]
-    assert here["sweeper"]["initContainers"][0]["args"] == services["migrate"]["command"]
-    assert here["redis"]["containers"][0]["args"] == services["redis"]["command"]
+    assert here["migrate"]["containers"][0]["args"] == services["migrate"]["command"]
+    assert here["redis"]["containers"][0]["command"] == services["redis"]["command"]
 
 
 def test_the_servers_are_those_of_the_compose_file() -> None:
@@ -76,7 +82,10 @@ def test_graces_are_those_of_the_compose_file() -> None:
     services = compose_services()
     seconds = {"30s": 30, "2m": 120, "10s": 10, "1m": 60}
     for name in (*BY_SERVICE, "postgres"):
-        assert pods()[name]["terminationGracePeriodSeconds"] == seconds[services[name]["stop_grace_period"]], name
+        assert (
+            pods()[name]["terminationGracePeriodSeconds"]
+            == seconds[services[BY_SERVICE.get(name, name)]["stop_grace_period"]]
+        ), name
 
 
 def test_the_service_knows_every_variable() -> None:
@@ -86,28 +95,58 @@ def test_the_service_knows_every_variable() -> None:
     assert given | set(settings["data"]) <= known
 
 
-def test_our_containers_run_without_rights() -> None:
+def test_pods_are_those_that_the_namespace_admits() -> None:
+    """What the level `restricted` asks for, and a root that is read-only."""
+    [namespace] = documents("namespace.yaml")
+    assert namespace["metadata"]["labels"] == {"pod-security.kubernetes.io/enforce": "restricted"}
     for pod in pods().values():
         assert pod["securityContext"]["runAsNonRoot"] is True
-        for container in [*pod.get("initContainers", ()), *pod["containers"]]:
-            assert container["securityContext"]["allowPrivilegeEscalation"] is False
-            assert container["securityContext"]["capabilities"] == {"drop": ["ALL"]}
+        assert pod["securityContext"]["seccompProfile"] == {"type": "RuntimeDefault"}
+        for container in pod["containers"]:
+            assert container["securityContext"] == {
+                "allowPrivilegeEscalation": False, "readOnlyRootFilesystem": True, "capabilities": {"drop": ["ALL"]},
+            }  # fmt: skip
+            assert container["resources"]["limits"]["memory"]
+
+
+def test_what_our_processes_write_goes_to_folders_of_their_own() -> None:
+    for container in containers():
+        assert {mount["mountPath"] for mount in container["volumeMounts"]} == {"/var/lib/treescore", "/tmp"}  # noqa: S108
+
+
+def test_an_autoscaler_alone_says_how_many() -> None:
+    scaled = {
+        each["spec"]["scaleTargetRef"]["name"] for each in everything() if "scaleTargetRef" in each.get("spec", {})
+    }
+    fixed = {each["metadata"]["name"] for each in everything() if "replicas" in each.get("spec", {})}
+    assert scaled == {"api", "worker"}
+    assert fixed == {"bulk-worker", "sweeper", "redis", "postgres"}
+
+
+def test_images_have_tags() -> None:
+    [image] = KUSTOMIZATION["images"]
+    assert image["newTag"] != "latest"
+    for pod in pods().values():
+        assert all(each["image"] == image["name"] or ":" in each["image"] for each in pod["containers"])
 
 
 def test_only_our_pods_reach_the_store_and_the_queue() -> None:
-    labels = {
-        each["metadata"]["name"]: each["spec"]["template"]["metadata"]["labels"]["app"]
-        for each in everything()
-        if each["kind"] == "Deployment"
-    }
     policies = {each["metadata"]["name"]: each for each in everything() if each["kind"] == "NetworkPolicy"}
     assert set(policies) == {"redis", "postgres"}
     for policy in policies.values():
         [rule] = policy["spec"]["ingress"][0]["from"]
-        assert set(rule["podSelector"]["matchExpressions"][0]["values"]) == {labels[name] for name in BY_SERVICE}
+        asking = {f"treescore-{name}" for name in ((*OURS, "backup") if policy is policies["postgres"] else BY_SERVICE)}
+        assert set(rule["podSelector"]["matchExpressions"][0]["values"]) == asking
 
 
-def test_probes_ask_addresses_that_every_host_name_may_ask() -> None:
+def test_probes_ask_each_process_alone() -> None:
     [api] = pods()["api"]["containers"]
-    asked = {api[f"{probe}Probe"]["httpGet"]["path"] for probe in ("startup", "liveness", "readiness")}
-    assert asked == {"/livez", "/readyz"}
+    asked = {probe: api[f"{probe}Probe"]["httpGet"] for probe in ("startup", "liveness", "readiness")}
+    assert {each["port"] for each in asked.values()} == {"probes"}
+    assert {probe: each["path"] for probe, each in asked.items()} == {
+        "startup": "/livez", "liveness": "/livez", "readiness": "/readyz",
+    }  # fmt: skip
+    services = compose_services()
+    for name in ("worker", "bulk-worker", "sweeper"):
+        command = pods()[name]["containers"][0]["livenessProbe"]["exec"]["command"]
+        assert command[-1] == services[name]["healthcheck"]["test"][-1]
