@@ -26,8 +26,8 @@ from service.usecases.boards.work import Side, rank_changes, rows_by_team
 from tests.fixtures.contexts import ORGANISER, work_of
 from tests.fixtures.requests import loaded
 from tests.fixtures.tasks import ANYONE, ONE_SENTENCE, RIGHT, SECOND_PART, SLUG, TWO_PARTS, WRONG, Task, once
-from workers import entry, worker
-from workers.entry import do
+from workers import entry
+from workers.entry import WorkFailed, do
 
 FIXED = {"reason": "a wrong head", "parts": {"en": {"gold": WRONG}}}
 """Gold that makes the wrong output the right one."""
@@ -171,7 +171,8 @@ def test_a_failure_half_way_leaves_the_old_revision_in_force(board, context, mon
     assert shown(context, 2)["state"] == "rescoring"
     assert (board.benchmark()["active_revision"], board.benchmark()["pending_revision"]) == (1, 2)
     assert main(board, board.right) == 1.0
-    do(context, revision.id)
+    with pytest.raises(WorkFailed):
+        do(context, revision.id)
     document = shown(context, 2)
     assert (document["state"], document["failure"]["kind"]) == ("failed", "service")
     assert task_scores(context, 2) == {}
@@ -350,12 +351,13 @@ def test_through_the_queue_a_long_re_scoring_lets_others_in_between(board, conte
     board.settle()
     monkeypatch.setattr(revision_work, "STEP_SECONDS", 0.0)
     begun: list[str] = []
+    perform = entry.run
 
     def note(of: Context, run: runs.Run) -> None:
         begun.append(run.kind)
-        entry.run(of, run)
+        perform(of, run)
 
-    monkeypatch.setattr(worker, "run", note)
+    monkeypatch.setattr(entry, "run", note)
     revise(board)
     with context.store.write() as db:
         for name in ("brd_1", "brd_2"):
