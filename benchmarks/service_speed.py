@@ -51,7 +51,8 @@ CONNECTIONS = 8
 
 def work_noop(folder: str) -> None:
     """Run a worker of the service on a queue whose jobs do nothing."""
-    prepared(open_context(load_config({"TREESCORE_DATA_DIR": folder})), NOOP_QUEUE).work(logging_level="WARNING")
+    here = {"TREESCORE_DATA_DIR": folder, "TREESCORE_REDIS_URL": f"unix://{socket_path(Path(folder))}"}
+    prepared(open_context(load_config(here)), NOOP_QUEUE).work(logging_level="WARNING")
 
 
 def milliseconds(run: Callable[[], Any], times: int) -> list[float]:
