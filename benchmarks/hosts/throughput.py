@@ -7,7 +7,6 @@ from dataclasses import dataclass
 from typing import Any
 
 import psutil
-import redis
 
 from hosts.load import Load, settled, stored_jobs
 from hosts.topology import APIS, POSTGRES, REDIS, WORKERS, Topology, until
@@ -82,7 +81,7 @@ def rate(topology: Topology, seconds: float, request: dict[str, Any] | None = No
 def _counts(topology: Topology) -> dict[str, float]:
     with topology.database() as database:
         [commits] = database.execute("SELECT sum(xact_commit) FROM pg_stat_database").fetchone() or [0]
-    with redis.Redis(topology.network[REDIS].address, 6379) as connection:
+    with topology.queue() as connection:
         commands = connection.info("stats")["total_commands_processed"]
     received = {tier: sum(topology.network[host].received() for host in hosts) for tier, hosts in TIERS.items()}
     return {"commits": float(commits), "commands": float(commands), **received}

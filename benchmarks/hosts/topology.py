@@ -135,12 +135,13 @@ class Topology:
 
     def registered(self) -> set[int]:
         """Return the process ids of the workers that Redis knows; they are those of this machine."""
-        with redis.Redis(self.network[REDIS].address, 6379, socket_timeout=5) as connection:
+        with self.queue() as connection:
             return {int(connection.hget(worker, "pid") or 0) for worker in connection.smembers("rq:workers")}
 
     def run(self, host: str, service: str) -> subprocess.Popen[bytes]:
         """Start a service of the compose file on a host; a number behind its name tells several apart."""
-        words = self.compose[service.split(maxsplit=1)[0]]
+        name = service.split(maxsplit=1)[0]
+        words = self.compose["api-1" if name == "api" else name]
         process = self.network[host].start(
             [sys.executable, "-m", "service", *words["command"]],
             self._environment(host, words["environment"]),
@@ -179,8 +180,8 @@ class Topology:
         clean = {name: value for name, value in os.environ.items() if not name.startswith("TREESCORE_")}
         given = {name: str(value) for name, value in composed.items() if value not in ("", None)}
         here = {"TREESCORE_DATA_DIR": str(self.folder / host), **self.variables}
-        if "TREESCORE_BIND" in given:
-            here |= {"TREESCORE_PUBLIC_URL": self.url, "TREESCORE_TRUSTED_PROXIES": "1"}
+        if "TREESCORE_ADMIN_TOKEN" in given:
+            here |= {"TREESCORE_PUBLIC_URL": self.url, "TREESCORE_BIND": f"0.0.0.0:{PORT}"}
         if host in self.skewed:
             here |= {"LD_PRELOAD": str(FAKE_TIME), "FAKETIME": f"{self.skewed[host]:+d}s", "DONT_FAKE_MONOTONIC": "1",
                      "FAKETIME_DONT_FAKE_MONOTONIC": "1"}  # fmt: skip
@@ -192,15 +193,18 @@ class Topology:
         if empty:
             shutil.rmtree(folder)
         folder.mkdir(exist_ok=True)
-        _, *options = self.compose[REDIS]["command"]
-        command = [serve.find_redis(), *options, "--dir", folder, "--bind", "0.0.0.0",  # noqa: S104 - its own network
-                   "--protected-mode", "no", "--port", "6379", "--save", ""]  # fmt: skip
+        command: list[str | Path] = [serve.find_redis(), "--requirepass", SECRETS["REDIS_PASSWORD"], "--appendonly", "yes",
+                   "--dir", folder, "--bind", "0.0.0.0", "--port", "6379", "--save", ""]  # noqa: S104 - its own network # fmt: skip
         self._running[REDIS, REDIS] = self.network[REDIS].start(command, os.environ, self.log(REDIS))
         until(self._redis_answers, "Redis")
 
+    def queue(self) -> redis.Redis:
+        """Return a connection to Redis."""
+        return redis.Redis(self.network[REDIS].address, 6379, password=SECRETS["REDIS_PASSWORD"], socket_timeout=5)
+
     def _redis_answers(self) -> bool:
         try:
-            with redis.Redis(self.network[REDIS].address, 6379, socket_timeout=2) as connection:
+            with self.queue() as connection:
                 return bool(connection.ping())
         except redis.RedisError:
             return False
