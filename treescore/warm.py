@@ -12,9 +12,6 @@ from treescore.core.trees import DiscontinuousTreebank, Vocabulary
 from treescore.evaluation.evaluate import Evaluation
 from treescore.evaluation.spec import parse_spec
 from treescore.evaluation.tree_marks import marks_of
-from treescore.formats.shared.ten_fields import put_together, taken_apart
-
-_TEXT = b"1\tA\ta\t_\t_\t_\t0\troot\t_\t_\n"
 
 
 def warm() -> None:
@@ -25,7 +22,7 @@ def warm() -> None:
             for example in metric.examples:
                 _score(metric.name, example)
         _read()
-        _pack()
+        appearing(np.zeros(1, np.int64), 1)
     say_compiled()
 
 
@@ -44,13 +41,6 @@ def _read() -> None:
         if form.yields is DiscontinuousTreebank:
             trees = make_format(form.name, {}).read(form.example, Vocabulary(), DEFAULT_LIMITS)
             marks_of((), {}, trees, trees)
-
-
-def _pack() -> None:
-    appearing(np.zeros(1, np.int64), 1)
-    streams = taken_apart(_TEXT)
-    if streams is not None:
-        put_together(streams, len(_TEXT))
 
 
 if __name__ == "__main__":

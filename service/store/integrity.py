@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from typing import Any, NamedTuple
 
 import orjson
@@ -14,7 +14,6 @@ from service.store import texts as owned
 from service.store.packing import unpack
 from service.store.tables import revisions as revisions_table
 from service.store.tables import runs as runs_table
-from service.store.texts import unpack_text
 from treescore.core.text import digest_of
 
 _MOST = 1000
@@ -47,7 +46,7 @@ def damaged_pages(db: Connection) -> Iterator[Flaw]:
 def damaged_texts(db: Connection) -> Iterator[Flaw]:
     """Compare every stored text with its digest and its size."""
     for row in _streamed_rows(db, select(tables.texts.c.digest, tables.texts.c.size, tables.texts.c.body)):
-        body = _unpacked(row.body, unpack_text)
+        body = _unpacked(row.body)
         if body is None:
             yield Flaw("text-unreadable", row.digest, "The text cannot be decompressed.")
         elif digest_of(body) != row.digest or len(body) != row.size:
@@ -239,8 +238,8 @@ def _streamed_rows(db: Connection, query: Select[Any]) -> Iterator[Any]:
     yield from db.execute(query, execution_options={"yield_per": 50})
 
 
-def _unpacked(body: bytes, how: Callable[[bytes], bytes] = unpack) -> bytes | None:
+def _unpacked(body: bytes) -> bytes | None:
     try:
-        return how(body)
+        return unpack(body)
     except (zstandard.ZstdError, MemoryError):  # a damaged size may ask for any amount of memory
         return None

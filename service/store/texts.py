@@ -1,78 +1,21 @@
 """Texts, each stored once by its digest, and their owners; random keys of this store are texts that are never sent.
 
-Packed, a text is compressed as it is, or taken apart into streams of like fields. A key is created on first use.
+A text is compressed once, when it is received. A key is created on first use.
 """
 
 from __future__ import annotations
 
 import secrets as random
 from collections.abc import Iterable, Mapping
-from itertools import pairwise
 
-import numpy as np
-from sqlalchemy import Connection, delete, insert, literal, select, update
+from sqlalchemy import Connection, delete, insert, literal, select
 from sqlalchemy.dialects import postgresql, sqlite
 from sqlalchemy.sql.dml import Insert
 from sqlalchemy.sql.schema import Table
 
-from service.store.packing import damage_told, pack, packer_of_texts, unpack
+from service.store.packing import packer_of_texts, unpack
 from service.store.tables import owned_texts, secrets, texts
-from treescore.core.arrays import offsets_of
 from treescore.core.text import digest_of
-from treescore.formats.shared.ten_fields import Streams, put_together, taken_apart
-
-_APART = b"ten fields\0"
-"""Before the compressed streams of a text that was taken apart; no zstd frame begins with it."""
-_SIZES, _CODES = "<i8", "<i4"
-
-
-def packed_apart(text: bytes) -> bytes | None:
-    """Pack a text as streams; None where it cannot be taken apart. The result is checked to give the text back."""
-    streams = taken_apart(text)
-    if streams is None or put_together(streams, len(text)) != text:
-        return None
-    # the lowest bytes of all codes, then the next
-    codes = streams.codes.astype(_CODES).view(np.uint8).reshape(-1, 4).T.tobytes()
-    parts = [*streams[:-1], codes]
-    sizes = np.array([len(text), *map(len, parts)], _SIZES)
-    return _APART + pack(b"".join([sizes.tobytes(), *parts]))
-
-
-def is_apart(body: bytes) -> bool:
-    """Return whether `packed_apart` has packed this."""
-    return body.startswith(_APART)
-
-
-def unpack_text(body: bytes) -> bytes:
-    """Unpack what `pack` or `packed_apart` has packed. Raises zstandard.ZstdError where it is damaged."""
-    if not is_apart(body):
-        return unpack(body)
-    raw = unpack(body.removeprefix(_APART))
-    with damage_told():
-        size, streams = _streams(raw)
-        text = put_together(streams, size)
-        if len(text) != size:
-            raise ValueError("their sizes are wrong")
-    return text
-
-
-def _streams(raw: bytes) -> tuple[int, Streams]:
-    """Return the size of a text, and what it was taken apart into."""
-    size, (numbers, heads, words, rest, tags, packed) = _parts(raw, len(Streams._fields))
-    codes = np.frombuffer(packed, np.uint8).reshape(4, -1).T.copy().view(_CODES).reshape(-1)
-    return size, Streams(numbers, heads, words, rest, tags, codes.astype(np.int32))
-
-
-def _parts(raw: bytes, count: int) -> tuple[int, list[bytes]]:
-    sizes = np.frombuffer(raw, _SIZES, 1 + count)
-    bounds = (offsets_of(sizes[1:]) + sizes.nbytes).tolist()
-    if sizes.min() < 0 or bounds[-1] != len(raw):
-        raise ValueError("their sizes are wrong")
-    return int(sizes[0]), [raw[start:stop] for start, stop in pairwise(bounds)]
-
-
-WORTH_PACKING = 4096
-"""Bytes of a text from which on packing it once more saves more than a row's own size."""
 
 Texts = Mapping[str, tuple[str, bytes]]
 """Texts of an owner: name -> (digest, body)."""
@@ -109,45 +52,10 @@ def put_packed(db: Connection, owner: str, packed: PackedTexts) -> None:
 
 def read_texts(db: Connection, owner: str, names: Iterable[str] | None = None) -> Texts:
     """Return an owner's texts."""
-    return unpacked(read_packed(db, owner, names))
-
-
-def read_packed(db: Connection, owner: str, names: Iterable[str] | None = None) -> Texts:
-    """Return an owner's texts as they are stored."""
     query = select(owned_texts.c.name, texts.c.digest, texts.c.body).join(texts).where(owned_texts.c.owner == owner)
     if names is not None:
         query = query.where(owned_texts.c.name.in_(list(names)))
-    return {row.name: (row.digest, row.body) for row in db.execute(query)}
-
-
-def unpacked(packed: Texts) -> Texts:
-    """Return what `read_packed` has returned as `read` does."""
-    return {name: (digest, unpack_text(body)) for name, (digest, body) in packed.items()}
-
-
-def smaller(packed: Texts, bodies: Texts) -> Mapping[str, bytes]:
-    """Pack once more those of some texts that take fewer bytes apart: digest -> body, for `replace`.
-
-    A body says itself how it is packed and depends on no other text. New texts are packed quickly, for those who wait;
-    this is for those that stay.
-
-    Args:
-        packed: the texts as they are stored.
-        bodies: the same texts, unpacked.
-    """
-    found: dict[str, bytes] = {}
-    for name, (digest, body) in packed.items():
-        text = bodies[name][1]
-        apart = None if is_apart(body) or len(text) < WORTH_PACKING else packed_apart(text)
-        if apart is not None and len(apart) < len(body):
-            found[digest] = apart
-    return found
-
-
-def replace(db: Connection, bodies: Mapping[str, bytes]) -> None:
-    """Store other bodies of the same texts (digest -> body), for all their owners; texts that are gone stay gone."""
-    for digest, body in sorted(bodies.items()):  # rows that two transactions change are locked in one order
-        db.execute(update(texts).where(texts.c.digest == digest).values(body=body))
+    return {row.name: (row.digest, unpack(row.body)) for row in db.execute(query)}
 
 
 def share(db: Connection, owner: str, other: str, names: Iterable[str]) -> None:

@@ -11,7 +11,7 @@ from sqlalchemy import Connection
 from service.context import Context
 from service.policy.figures import shown_share
 from service.requests import PRIVATE
-from service.store import artifacts, benchmarks, boards, revisions, runs, score_records, submissions, texts
+from service.store import artifacts, benchmarks, boards, revisions, runs, score_records, submissions
 from service.store.benchmarks import Benchmark
 from service.store.revisions import Part, Revision
 from service.usecases.access import benchmark_of
@@ -171,7 +171,6 @@ def _rescore_one(context: Context, run: runs.Run, scorer: Scorer, submission_id:
         current = submissions.get(db, submission_id, lock=True)
         if scored.record is not None and current is not None and current.deleted_at is None:
             score_records.save(db, scored.record, scored.packed)
-            texts.replace(db, scored.smaller)
             place_on_ladder(db, benchmark_of(db, current.benchmark_id), scorer.revision, current)
     context.queue.wake(run.id)
 

@@ -62,7 +62,6 @@ class PartResult:
         covered: sentences with a scored output.
         annotation: digest of the output as it was read; empty where it was not.
         shares: by metric key.
-        smaller: texts of the output in fewer bytes, by digest; stored when the result is, and not in it.
     """
 
     state: str
@@ -74,12 +73,6 @@ class PartResult:
     digest: str = ""
     annotation: str = ""
     failure: Failure | None = None
-    smaller: Mapping[str, bytes] = field(default_factory=dict)
-
-
-def smaller_texts(results: Sequence[PartResult]) -> Mapping[str, bytes]:
-    """Return the texts in fewer bytes of some parts, for `service.store.texts.replace`."""
-    return {digest: body for result in results for digest, body in result.smaller.items()}
 
 
 def pack_results(results: Sequence[PartResult]) -> bytes:
@@ -174,14 +167,12 @@ class Scored:
         packed: artifacts beside the record.
         sizes: part -> sentences and words of the output.
         failures: part -> why it could not be scored.
-        smaller: outputs in fewer bytes.
     """
 
     record: ScoreRecord | None
     packed: PackedArtifacts
     sizes: Mapping[str, Mapping[str, object]]
     failures: Mapping[str, Failure]
-    smaller: Mapping[str, bytes]
 
 
 class Scorer:
@@ -228,7 +219,7 @@ class Scorer:
         record = self._record(submission, results) if always or some else None
         sizes = {name: {**part.sizes, ANNOTATION: part.annotation} for name, part in named if part.sizes}
         failures = {name: part.failure for name, part in named if part.failure is not None}
-        return Scored(record, packed, sizes, failures, smaller_texts(results))
+        return Scored(record, packed, sizes, failures)
 
     def check(self, outputs: Mapping[str, Text], note: Note) -> dict[str, dict[str, object]]:
         """Return for each part its state, sizes, failure and warnings, as scoring would find them; no score."""
@@ -245,15 +236,12 @@ class Scorer:
         return checked
 
     def _stored_part(self, submission: Submission, part: Part) -> PartResult:
-        """Score one part whose output is in the store, and pack its texts for those who read them later."""
+        """Score one part whose output is in the store."""
         choice = self.scoring.spec.format
         with self.context.store.read() as db:
-            packed = texts.read_packed(db, submission.id, names_of(OUTPUTS, part.name, choice))
-        stored = texts.unpacked(packed)
+            stored = texts.read_texts(db, submission.id, names_of(OUTPUTS, part.name, choice))
         text = text_of(stored, OUTPUTS, part.name, choice)
-        result = self._part(part, text, "" if text is None else digest_of_part(stored, OUTPUTS, part.name, choice))
-        result.smaller = texts.smaller(packed, stored)
-        return result
+        return self._part(part, text, "" if text is None else digest_of_part(stored, OUTPUTS, part.name, choice))
 
     def _evaluation(self, part: Part) -> Evaluation:
         return evaluation_against(self.context, self.revision, part, self.scoring.spec)

@@ -17,7 +17,7 @@ from service.errors import problems_counted
 from service.policy.documents import CLOSED
 from service.problem_catalogue import TYPES
 from service.queue import REDIS_ERRORS, Pulse
-from service.store import benchmarks, revisions, runs, score_records, submissions, texts
+from service.store import benchmarks, revisions, runs, score_records, submissions
 from service.store.revisions import Part, Revision
 from service.store.runs import Piece, Run
 from service.store.submissions import Submission
@@ -25,7 +25,7 @@ from service.usecases.access import benchmark_of
 from service.usecases.boards.work import board_changed, let_board_begin
 from service.usecases.events import record_event
 from service.usecases.runs import Cancelled, Ending, Failure, Outdated, PieceProgress, Progress, QueuedRun
-from service.usecases.scoring.part_scorer import Scored, Scorer, pack_results, smaller_texts, unpack_results
+from service.usecases.scoring.part_scorer import Scored, Scorer, pack_results, unpack_results
 from service.usecases.scoring.shares import place_on_ladder
 from treescore.core.version import __version__
 
@@ -77,10 +77,9 @@ def score_piece(context: Context, piece: Piece) -> None:
     if submission is None or revision is None or submission.deleted_at is not None:
         raise Cancelled(piece.run_id)
     progress = PieceProgress(context, piece.run_id, piece.id)
-    body, smaller = _packed_piece(Scorer(context, revision), submission, piece, progress)
+    body = _packed_piece(Scorer(context, revision), submission, piece, progress)
     with context.store.write(durable=False) as db:
         runs.save_piece(db, piece, body)
-        texts.replace(db, smaller)
     context.queue.wake(channel(piece.run_id))
 
 
@@ -133,10 +132,9 @@ def _work_off(context: Context, run: Run, scorer: Scorer, submission: Submission
         with context.store.write(durable=False) as db:
             piece = runs.take_piece(db, run.id, also_held=alone)
         while piece is not None:
-            body, smaller = _packed_piece(scorer, submission, piece, progress)
+            body = _packed_piece(scorer, submission, piece, progress)
             with context.store.write(durable=False) as db:
                 runs.save_piece(db, piece, body)
-                texts.replace(db, smaller)
                 piece = runs.take_piece(db, run.id, also_held=alone)
         with context.store.read() as db:
             if not runs.unfinished_pieces(db, run.id):
@@ -144,13 +142,11 @@ def _work_off(context: Context, run: Run, scorer: Scorer, submission: Submission
         alone = not _await_others(context, run)
 
 
-def _packed_piece(
-    scorer: Scorer, submission: Submission, piece: Piece, progress: PieceProgress
-) -> tuple[bytes, Mapping[str, bytes]]:
-    """Return the packed results of a piece, and its texts in fewer bytes."""
+def _packed_piece(scorer: Scorer, submission: Submission, piece: Piece, progress: PieceProgress) -> bytes:
+    """Return the packed results of a piece."""
     progress.piece = piece
     results = scorer.score_parts(submission, scorer.parts[piece.first : piece.last], progress.note)
-    return pack_results(results), smaller_texts(results)
+    return pack_results(results)
 
 
 def _await_others(context: Context, run: Run) -> bool:
@@ -225,7 +221,6 @@ def _scored_ending(context: Context, submission: Submission, revision: Revision,
 
     def save(db: Connection, now: datetime) -> Sequence[QueuedRun]:
         _require_active(db, submission, revision)
-        texts.replace(db, scored.smaller)
         if scored.record is None:
             score_records.save_trees(db, submission.id, revision.number, scored.packed)
             return _end(db, context, submission, now, failure=failure_of_parts(scored.failures), outputs=outputs)

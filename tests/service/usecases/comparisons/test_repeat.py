@@ -14,8 +14,8 @@ from sqlalchemy import select
 
 import treescore
 from service.caller import Caller
+from service.store.packing import unpack
 from service.store.tables import owned_texts, texts
-from service.store.texts import unpack_text
 from service.usecases.comparison_views import view_comparison
 from service.usecases.submissions.submissions import delete_submission
 from tests.fixtures.contexts import NOON, ORGANISER
@@ -49,9 +49,7 @@ class Files:
             kind, _, rest = name.partition("/")
             folder = self.outputs / owner if kind == "outputs" else self.gold
             folder.mkdir(parents=True, exist_ok=True)
-            (folder / (f"{rest}.items.json" if kind == "items" else rest.replace("/", "."))).write_bytes(
-                unpack_text(body)
-            )
+            (folder / (f"{rest}.items.json" if kind == "items" else rest.replace("/", "."))).write_bytes(unpack(body))
 
     def download(self, name: str, caller: Caller = ORGANISER) -> dict[str, Any]:
         """Keep the answer of a comparison."""

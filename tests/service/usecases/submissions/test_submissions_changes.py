@@ -2,16 +2,11 @@
 
 from __future__ import annotations
 
-import gzip
-
 import pytest
 
-from service.api.answers import CodedBodies
 from service.errors import Conflict, Gone, NotFound, TooManyRequests
 from service.requests import SubmissionChanges, SubmissionsQuery, WebhookRequest
 from service.store import runs, score_records, texts
-from service.store.packing import unpack
-from service.store.texts import packed_apart
 from service.usecases.events import create_webhook
 from service.usecases.submissions.submissions import (
     cancel_submission,
@@ -24,7 +19,6 @@ from service.usecases.submissions.submissions import (
 )
 from tests.fixtures.contexts import ORGANISER, give_up, later, with_config
 from tests.fixtures.tasks import ONE_SENTENCE, RIGHT, SLUG, WRONG
-from treescore.core.jit import forced
 
 
 class TestChanges:
@@ -123,17 +117,6 @@ class TestChanges:
             assert texts.read_texts(db, submission) == {}
             assert score_records.get(db, submission, 1) is None
         assert list_submissions(context, lyon, SLUG, SubmissionsQuery(limit=10)).items == []
-
-    @pytest.mark.slow
-    def test_so_does_that_of_one_that_is_stored_field_by_field(self, task, lyon, context):
-        submission = task.scored(lyon)
-        before = submission_output(context, lyon, submission, "en")
-        with context.store.write() as db, forced("always"):
-            texts.replace(db, {before.etag: packed_apart(before.body)})
-        view = submission_output(context, lyon, submission, "en")
-        assert (view.body, view.etag, view.size) == (before.body, before.etag, before.size)
-        for coding, decode in (("", bytes), ("zstd", unpack), ("gzip", gzip.decompress)):
-            assert decode(CodedBodies().body(view, coding)) == before.body
 
 
 class TestRetry:

@@ -13,10 +13,9 @@ from service.context import Context
 from service.queue import LIVE, Queue
 from service.schemas.benchmarks import RevisionRequest
 from service.schemas.submissions import JobRequest
-from service.store import revisions, runs, score_records, tables, texts
+from service.store import revisions, runs, score_records, tables
 from service.store.runs import Piece
 from service.store.score_records import ScoreRecord
-from service.store.texts import is_apart
 from service.usecases import runs as ending
 from service.usecases.benchmarks.revisions import create_revision
 from service.usecases.benchmarks.teams import erase_team
@@ -31,7 +30,6 @@ from tests.fixtures.contexts import ORGANISER, SCORER, busy_worker, with_config,
 from tests.fixtures.requests import DEPENDENCIES, loaded
 from tests.fixtures.service_process import free_port
 from tests.fixtures.tasks import OTHER_WORDS, RIGHT, SLUG, WRONG, Task, once
-from treescore.core.jit import forced
 from treescore.core.version import __version__
 from workers.entry import TimeLimitReached, WorkFailed, do, give_back, next_work, peek, run
 from workers.worker import Worker
@@ -457,33 +455,3 @@ def test_both_databases_do_the_same(either_context):
         run(large, claimed)
     assert state(large, first) == runs.SUCCEEDED
     assert rows(large) == 0
-
-
-@pytest.fixture
-def compiled():
-    with forced("always"):
-        yield
-
-
-@pytest.mark.slow
-@pytest.mark.usefixtures("compiled")
-def test_each_piece_stores_its_texts_in_fewer_bytes(large):
-    task = Task(large, work_of(large))
-    many = {name: "".join(own(RIGHT, f"{name}{number * 7919 % 1000}") for number in range(200)) for name in "ab"}
-    task.make(parts={name: {"gold": text} for name, text in many.items()})
-    waiting = task.submit(task.team(), {name: text.replace("nsubj", "obj") for name, text in many.items()})
-    claimed = next_work(large, LIVE, runs.NO_LIMIT)
-    with large.store.write() as db:
-        runs.plan_pieces(db, claimed.id, 1, __version__, [(0, 1), (1, 2)])
-    score_piece(large, taken(large))
-    with large.store.read() as db:
-        assert [is_apart(body) for _, body in sorted_texts(db, waiting)] == [True, False]
-    run(large, claimed)
-    with large.store.read() as db:
-        assert all(is_apart(body) for _, body in sorted_texts(db, waiting))
-        assert texts.read_texts(db, waiting)["outputs/a"][1].decode() == many["a"].replace("nsubj", "obj")
-
-
-def sorted_texts(db, owner):
-    """The stored texts of an owner, by name."""
-    return [text for _, text in sorted(texts.read_packed(db, owner).items())]
