@@ -193,8 +193,10 @@ class Topology:
         if empty:
             shutil.rmtree(folder)
         folder.mkdir(exist_ok=True)
-        command: list[str | Path] = [serve.find_redis(), "--requirepass", SECRETS["REDIS_PASSWORD"], "--appendonly", "yes",
-                   "--dir", folder, "--bind", "0.0.0.0", "--port", "6379", "--save", ""]  # noqa: S104 - its own network # fmt: skip
+        password = ["--requirepass", SECRETS["REDIS_PASSWORD"]]
+        listens = ["--bind", "0.0.0.0", "--port", "6379"]  # noqa: S104 - its own network
+        kept: list[str | Path] = ["--dir", folder, "--appendonly", "yes", "--save", ""]
+        command = [serve.find_redis(), *password, *listens, *kept]
         self._running[REDIS, REDIS] = self.network[REDIS].start(command, os.environ, self.log(REDIS))
         until(self._redis_answers, "Redis")
 
