@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from treescore.core.jit import compiled, inlined, plainly
+from treescore.core.jit import compiled, plainly
 
 IntArray = NDArray[np.int64]
 FloatArray = NDArray[np.float64]
@@ -77,7 +77,6 @@ def ones_in(word: np.uint64) -> np.uint64:
     return (word * np.uint64(0x0101010101010101)) >> np.uint64(56)
 
 
-_START = 1024
 _SPAN = 16
 """Places for each value up to which counting over the span of the values is faster than sorting them."""
 _LEAST_SPAN = 4096
@@ -94,17 +93,27 @@ def grouped(values: IntArray) -> tuple[IntArray, IntArray]:
     Returns:
         The group of each value, int64 (n,), and where each of the g groups appears first, int64 (g,).
     """
-    groups = np.empty(len(values), np.int64)
     low, span = _span_of(values)
     if span <= max(_LEAST_SPAN, _SPAN * len(values)):
-        return groups, number_near(values, low, np.full(span, -1, np.int64), groups)
-    return groups, number_groups(values, groups, _START)
+        first_of = _first_places(values - low, span)
+    else:
+        _, firsts, numbers = np.unique(values, return_index=True, return_inverse=True)
+        first_of = firsts[numbers]
+    is_first = first_of == np.arange(len(values))
+    return (np.cumsum(is_first) - 1)[first_of], np.flatnonzero(is_first)
 
 
 def appearing(numbers: IntArray, size: int) -> IntArray:
     """Return the distinct ones of n numbers below `size` in order of appearance, int64 (g,), in O(n + size)."""
-    distinct = np.empty(min(size, len(numbers)), np.int64)
-    return distinct[: list_firsts(numbers, np.zeros(size, np.bool_), distinct)]
+    is_first: BoolArray = _first_places(numbers, size) == np.arange(len(numbers))
+    return numbers[is_first]
+
+
+def _first_places(numbers: IntArray, size: int) -> IntArray:
+    """Return where each of n numbers below `size` appears first: int64 (n,)."""
+    places = np.empty(size, np.int64)
+    places[numbers[::-1]] = np.arange(len(numbers))[::-1]  # of equal ones the last that is assigned stays
+    return places[numbers]
 
 
 def grouped_lists(values: IntArray, offsets: IntArray) -> tuple[IntArray, IntArray]:
@@ -184,61 +193,3 @@ def _span_of(values: IntArray) -> tuple[int, int]:
     """Return the lowest of some values and 0, and how many whole numbers there are from it to the highest."""
     low = int(values.min(initial=0))
     return low, int(values.max(initial=0)) - low + 1
-
-
-@compiled
-def number_near(values: IntArray, low: int, group_of: IntArray, groups: IntArray) -> IntArray:
-    """Fill `groups` and, from `low` on, the group of each value (-1 before); return where each group appears first."""
-    firsts = np.empty(min(len(values), len(group_of)), np.int64)
-    known = 0
-    for index in range(len(values)):
-        place = values[index] - low
-        if group_of[place] < 0:
-            group_of[place], firsts[known] = known, index
-            known += 1
-        groups[index] = group_of[place]
-    return firsts[:known].copy()
-
-
-@compiled
-def number_groups(values: IntArray, groups: IntArray, start: int) -> IntArray:
-    """Fill `groups`; return where each group appears first. The table grows with the groups, not with the values."""
-    table = np.full(start, -1, np.int64)
-    firsts = np.empty(start // 2, np.int64)
-    known = 0
-    for index in range(len(values)):
-        if known == len(firsts):
-            firsts = np.concatenate((firsts, np.empty(known, np.int64)))
-            table = np.full(2 * len(table), -1, np.int64)
-            for group in range(known):
-                table[slot_of(values[firsts[group]], values, firsts, table)] = group
-        slot = slot_of(values[index], values, firsts, table)
-        if table[slot] < 0:
-            table[slot] = known
-            firsts[known] = index
-            known += 1
-        groups[index] = table[slot]
-    return firsts[:known].copy()
-
-
-@compiled
-def list_firsts(numbers: IntArray, seen: BoolArray, distinct: IntArray) -> int:
-    """Fill `distinct` with each number that is not `seen`, once, and return how many they are."""
-    count = 0
-    for number in numbers:
-        if not seen[number]:
-            seen[number] = True
-            distinct[count] = number
-            count += 1
-    return count
-
-
-@inlined
-def slot_of(value: int, values: IntArray, firsts: IntArray, table: IntArray) -> int:
-    """Return the slot of a value in the table, or the free slot where it belongs."""
-    mask = len(table) - 1
-    mixed = value * np.int64(-7046029254386353131)
-    slot = (mixed ^ (mixed >> np.int64(32))) & mask
-    while table[slot] >= 0 and values[firsts[table[slot]]] != value:
-        slot = (slot + 1) & mask
-    return int(slot)

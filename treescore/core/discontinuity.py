@@ -6,9 +6,8 @@ from typing import NamedTuple
 
 import numpy as np
 
-from treescore.core.arrays import BoolArray, IntArray, owners_of, sums_by
-from treescore.core.jit import compiled
-from treescore.core.structure import NONE, structure_of
+from treescore.core.arrays import BoolArray, IntArray, offsets_of, owners_of, sums_by
+from treescore.core.structure import NONE, gather, structure_of, sums_above
 from treescore.core.trees import NO_TAG, ConstituentTreebank, DiscontinuousTreebank
 
 ROOT = "ROOT"
@@ -95,104 +94,67 @@ def divided(label: str) -> tuple[str, str]:
 
 def arranged(links: Links) -> Arranged:
     """Put nodes in order: before those below them, these in the order of their first words."""
-    size, nodes = len(links.node_offsets) - 1, len(links.parents)
-    found = Arranged(
-        numbers=np.zeros(nodes, np.int64),
-        parents=np.full(nodes + size, NONE, np.int64),
-        node_offsets=links.node_offsets + np.arange(size + 1),
-        anchors=np.zeros(len(links.anchors), np.int64),
-        cycles=np.full(size, NONE, np.int64),
-        empty=np.full(size, NONE, np.int64),
-        depths=np.ones(size, np.int64),
+    parents, node_offsets, anchors, word_offsets = links
+    size, nodes, words = len(node_offsets) - 1, len(parents), len(anchors)
+    owners = owners_of(node_offsets)
+    depths, endless = sums_above(parents, np.ones(nodes, np.int64))
+    cycles, empty = np.full((2, size), NONE, np.int64)
+    lost = np.flatnonzero(endless)
+    sentences, firsts = np.unique(owners[lost], return_index=True)
+    cycles[sentences] = [_in_cycle(parents, node) for node in lost[firsts].tolist()]
+    tops = endless | (parents == NONE)
+    above = np.where(tops, NONE, parents)
+    depths[endless] = 0
+    firsts = np.full(nodes, words)
+    anchored = anchors != NONE
+    np.minimum.at(firsts, anchors[anchored], np.flatnonzero(anchored))
+    sizes = np.ones(nodes, np.int64)
+    gather(np.minimum, above, depths, firsts)
+    gather(np.add, above, depths, sizes)
+    wordless = np.flatnonzero(firsts == words)
+    firsts[wordless] += wordless  # they follow the others
+    empty[owners[wordless[::-1]]] = wordless[::-1]  # the first, which is assigned last, stays
+    empty[cycles != NONE] = NONE
+    lowest = np.zeros(size, np.int64)
+    np.maximum.at(lowest, owners, depths)
+    lowest[cycles != NONE] = 0
+    roots = node_offsets[:-1] + np.arange(size)
+    below_root = np.where(tops, nodes + owners, above)
+    numbers = roots[owners] + sums_above(above, 1 + _beside(below_root, firsts, sizes))[0]
+    places = np.append(numbers, NONE)
+    found = np.full(nodes + size, NONE, np.int64)
+    found[numbers] = np.where(tops, roots[owners], places[above])
+    return Arranged(
+        numbers=numbers,
+        parents=found,
+        node_offsets=node_offsets + np.arange(size + 1),
+        anchors=np.where(anchored, places[anchors], np.repeat(roots, np.diff(word_offsets))),
+        cycles=cycles,
+        empty=empty,
+        depths=lowest + 1,
     )
-    longest = int(np.diff(links.node_offsets).max(initial=0)) + 1
-    _arrange(links, found, np.empty((4, longest), np.int64))
-    return found
 
 
-@compiled
-def _arrange(links: Links, found: Arranged, scratch: IntArray) -> None:
-    """Fill `found` sentence by sentence; `scratch` is int64 (4, most nodes of a sentence and its root)."""
-    parents, node_offsets, anchors, word_offsets = links
-    depths, below, last, beside = scratch[0], scratch[1], scratch[2], scratch[3]
-    for sentence in range(len(node_offsets) - 1):
-        first, size = node_offsets[sentence], node_offsets[sentence + 1] - node_offsets[sentence]
-        found.cycles[sentence] = _depths(parents, first, size, depths, below)
-        if found.cycles[sentence] != NONE:
-            continue
-        for node in range(size):
-            found.depths[sentence] = max(found.depths[sentence], depths[node] + 1)
-        below[: size + 1], last[: size + 1], beside[: size + 1] = NONE, NONE, NONE
-        for word in range(word_offsets[sentence], word_offsets[sentence + 1]):
-            node = anchors[word] - first if anchors[word] != NONE else size
-            while node != size and depths[node] > 0:
-                above = parents[first + node] - first if parents[first + node] != NONE else size
-                _append(node, above, below, last, beside)
-                depths[node] = 0  # it has words
-                node = above
-        for node in range(size):
-            if depths[node] > 0:
-                above = parents[first + node] - first if parents[first + node] != NONE else size
-                _append(node, above, below, last, beside)
-                if found.empty[sentence] == NONE:
-                    found.empty[sentence] = first + node
-        _number(links, found, sentence, below, beside)
+def _in_cycle(parents: IntArray, node: int) -> int:
+    """Return the first node of a cycle on the way up from a node."""
+    seen: set[int] = set()
+    while node not in seen:
+        seen.add(node)
+        node = int(parents[node])
+    return node
 
 
-@compiled
-def _depths(parents: IntArray, first: int, size: int, depths: IntArray, path: IntArray) -> int:
-    """Fill the depths of the nodes of a sentence below its root, from 1; return a node above itself, else NONE."""
-    depths[:size] = 0
-    for start in range(size):
-        node, steps = start, 0
-        while node != NONE and depths[node] == 0:
-            depths[node] = -1
-            path[steps] = node
-            steps += 1
-            node = parents[first + node] - first if parents[first + node] != NONE else NONE
-        if node != NONE and depths[node] < 0:
-            return int(first + node)
-        depth = 0 if node == NONE else depths[node]
-        for step in range(steps - 1, -1, -1):
-            depth += 1
-            depths[path[step]] = depth
-    return NONE
-
-
-@compiled
-def _append(node: int, above: int, below: IntArray, last: IntArray, beside: IntArray) -> None:
-    """Make a node the last one below another."""
-    if last[above] == NONE:
-        below[above] = node
-    else:
-        beside[last[above]] = node
-    last[above] = node
-
-
-@compiled
-def _number(links: Links, found: Arranged, sentence: int, below: IntArray, beside: IntArray) -> None:
-    """Number the nodes of a sentence from its root on, each before those below it and beside it."""
-    parents, node_offsets, anchors, word_offsets = links
-    first, size = node_offsets[sentence], node_offsets[sentence + 1] - node_offsets[sentence]
-    root = first + sentence
-    number, node = root + 1, below[size]
-    while node != NONE:
-        found.numbers[first + node] = number
-        above = parents[first + node]
-        found.parents[number] = root if above == NONE else found.numbers[above]
-        number += 1
-        following = below[node]
-        while following == NONE and node != size:
-            following = beside[node]
-            if following == NONE:
-                node = parents[first + node] - first if parents[first + node] != NONE else size
-        node = following
-    for word in range(word_offsets[sentence], word_offsets[sentence + 1]):
-        found.anchors[word] = root if anchors[word] == NONE else found.numbers[anchors[word]]
+def _beside(parents: IntArray, keys: IntArray, sizes: IntArray) -> IntArray:
+    """Sum for each node the sizes of those below the same parent that come before it, by their keys: int64 (m,)."""
+    order = np.lexsort((keys, parents))
+    sums, ordered = offsets_of(sizes[order])[:-1], parents[order]
+    beside = np.empty(len(order), np.int64)
+    beside[order] = sums - sums[np.searchsorted(ordered, ordered)]
+    return beside
 
 
 def same_yields(gold: DiscontinuousTreebank, other: DiscontinuousTreebank) -> tuple[Spans, Spans]:
-    """Return the yields of both sides so that they can be compared; in linear time, after Day 1985.
+    """Return the yields of both sides so that they can be compared, after Day 1985.
 
     In gold's tree as it is drawn without crossing branches, each node is over a stretch of leaves. A set of words is
     the yield of a node of gold only if it is such a stretch.
@@ -201,96 +163,61 @@ def same_yields(gold: DiscontinuousTreebank, other: DiscontinuousTreebank) -> tu
         gold: trees.
         other: trees of as many sentences; a sentence with another number of words has no yield of gold.
     """
-    ranks = np.empty(len(gold.words), np.int64)
-    sides = [Spans(*np.full((2, len(each.labels)), NONE, np.int64)) for each in (gold, other)]
-    sizes = np.zeros((2, max(len(gold.labels), len(other.labels), 1)), np.int64)
-    _rank(gold.parents, gold.anchors, gold.node_offsets, gold.word_offsets, ranks, sizes)
+    ranks = _ranks(gold)
     lengths = np.diff(other.word_offsets)
     shifts = np.where(lengths == np.diff(gold.word_offsets), gold.word_offsets[:-1] - other.word_offsets[:-1], _OTHER)
     places = np.arange(len(other.words)) + np.repeat(shifts, lengths)
     of_words = ranks, np.where(places >= 0, ranks[np.maximum(places, 0)], NONE) if len(ranks) else places
-    for side, own, spans in zip((gold, other), of_words, sides, strict=True):
-        _spans(side.parents, side.anchors, own, spans, sizes[0])
-    of_gold, of_other = sides
+    of_gold, of_other = (_spans(side, own) for side, own in zip((gold, other), of_words, strict=True))
     none = of_other.starts == NONE
     of_other.ends[none] = NONE - of_other.ends[none]
     return of_gold, of_other
 
 
-@compiled
-def _rank(
-    parents: IntArray,
-    anchors: IntArray,
-    node_offsets: IntArray,
-    word_offsets: IntArray,
-    ranks: IntArray,
-    sizes: IntArray,
-) -> None:
-    """Fill the place of each word among the leaves of its sentence; `sizes` is zeros, int64 (2, m or more)."""
-    counts, free = sizes
-    for word in range(len(anchors)):
-        counts[anchors[word]] += 1
-    for node in range(len(parents) - 1, -1, -1):
-        if parents[node] != NONE:
-            counts[parents[node]] += counts[node]
-    for sentence in range(len(node_offsets) - 1):
-        for node in range(node_offsets[sentence], node_offsets[sentence + 1]):
-            # A node begins where its parent has room; its own words come after the nodes below it.
-            above = parents[node]
-            free[node] = 0 if above == NONE else free[above]
-            if above != NONE:
-                free[above] += counts[node]
-        for word in range(word_offsets[sentence], word_offsets[sentence + 1]):
-            ranks[word] = free[anchors[word]]
-            free[anchors[word]] += 1
+def _ranks(treebank: DiscontinuousTreebank) -> IntArray:
+    """Return the place of each word among the leaves of its sentence, a node's own after those below: int64 (w,)."""
+    parents, anchors = treebank.parents, treebank.anchors
+    depths, _ = sums_above(parents, np.ones(len(parents), np.int64))
+    own = np.bincount(anchors, minlength=len(parents))
+    sizes = own.copy()
+    gather(np.add, parents, depths, sizes)
+    beside = _beside(parents, np.arange(len(parents)), sizes)
+    beside[parents == NONE] = 0
+    begins = sums_above(parents, beside)[0] + sizes - own
+    words = np.arange(len(anchors))
+    return begins[anchors] + _beside(anchors, words, np.ones_like(words))
 
 
-@compiled
-def _spans(parents: IntArray, anchors: IntArray, ranks: IntArray, spans: Spans, sizes: IntArray) -> None:
-    """Fill the spans of one side; nodes without words get NONE to 0."""
-    starts, ends = spans
-    sizes[: len(parents)] = 0
-    ends[:] = 0
-    for word in range(len(anchors)):
-        node, rank = anchors[word], ranks[word]
-        if rank < 0:
-            sizes[node] += 2  # more than there are leaves, in the nodes above too
-            continue
-        sizes[node] += 1
-        starts[node] = rank if starts[node] == NONE else min(starts[node], rank)
-        ends[node] = max(ends[node], rank + 1)
-    for node in range(len(parents) - 1, -1, -1):
-        above = parents[node]
-        if above != NONE and sizes[node]:
-            sizes[above] += sizes[node]
-            if starts[above] == NONE or NONE < starts[node] < starts[above]:
-                starts[above] = starts[node]
-            ends[above] = max(ends[above], ends[node])
-    for node in range(len(parents)):
-        if ends[node] - starts[node] != sizes[node]:
-            starts[node], ends[node] = NONE, node
+def _spans(treebank: DiscontinuousTreebank, ranks: IntArray) -> Spans:
+    """Return the spans of one side; nodes without words get NONE to their number."""
+    anchors, known = treebank.anchors, ranks >= 0
+    nodes = np.arange(len(treebank.parents))
+    starts = np.full(len(nodes), 1 + int(ranks.max(initial=0)), np.int64)  # behind all
+    ends = np.zeros(len(nodes), np.int64)
+    # a word that gold has not counts twice: in no node above it are there as many leaves
+    sizes = np.bincount(anchors, minlength=len(nodes)) + np.bincount(anchors[~known], minlength=len(nodes))
+    np.minimum.at(starts, anchors[known], ranks[known])
+    np.maximum.at(ends, anchors[known], ranks[known] + 1)
+    _gather_all(treebank, (np.minimum, starts), (np.maximum, ends), (np.add, sizes))
+    foreign = ends - starts != sizes
+    return Spans(np.where(foreign, NONE, starts), np.where(foreign, nodes, ends))
+
+
+def _gather_all(treebank: DiscontinuousTreebank, *values: tuple[np.ufunc, IntArray]) -> None:
+    depths, _ = sums_above(treebank.parents, np.ones(len(treebank.parents), np.int64))
+    for how, each in values:
+        gather(how, treebank.parents, depths, each)
 
 
 def extents_of(treebank: DiscontinuousTreebank) -> Extents:
-    """Return where the nodes of trees begin and end, in linear time."""
-    nodes = len(treebank.labels)
-    found = Extents(np.full(nodes, len(treebank.words), np.int64), *np.zeros((2, nodes), np.int64))
-    _extend(treebank.parents, treebank.anchors, found)
+    """Return where the nodes of trees begin and end."""
+    nodes, words = len(treebank.labels), np.arange(len(treebank.words))
+    found = Extents(np.full(nodes, len(words)), np.zeros(nodes, np.int64), np.zeros(nodes, np.int64))
+    every = (np.minimum, found.firsts, words), (np.maximum, found.lasts, words), (np.add, found.sizes, 1)
+    for how, values, of_words in every:
+        how.at(values, treebank.anchors, of_words)
+    _gather_all(treebank, *(each[:2] for each in every))
     return found
-
-
-@compiled
-def _extend(parents: IntArray, anchors: IntArray, found: Extents) -> None:
-    firsts, lasts, sizes = found
-    for word in range(len(anchors)):
-        node = anchors[word]
-        firsts[node], lasts[node] = min(firsts[node], word), max(lasts[node], word)
-        sizes[node] += 1
-    for node in range(len(parents) - 1, -1, -1):
-        above = parents[node]
-        if above != NONE and sizes[node]:
-            firsts[above], lasts[above] = min(firsts[above], firsts[node]), max(lasts[above], lasts[node])
-            sizes[above] += sizes[node]
 
 
 def with_gaps(treebank: ConstituentTreebank | DiscontinuousTreebank) -> DiscontinuousTreebank:

@@ -6,6 +6,7 @@ are in the order in which they are compared, stored and drawn.
 
 from __future__ import annotations
 
+from itertools import pairwise
 from typing import NamedTuple
 
 import numpy as np
@@ -134,31 +135,53 @@ def head_links(treebank: trees.DependencyTreebank) -> IntArray:
 
 def chain_lengths(parents: IntArray) -> IntArray:
     """Count the words from each word to its root, both included; a cycle counts once: int64 (w,)."""
-    lengths = np.zeros(len(parents), np.int64)
-    walk_chains(parents, lengths, np.empty(len(parents), np.int64))
+    lengths, endless = sums_above(parents, np.ones(len(parents), np.int64))
+    lengths[endless] = 0
+    for start in np.flatnonzero(endless).tolist():
+        path: list[int] = []
+        word = start
+        while lengths[word] == 0:
+            path.append(word)
+            # A negative length is the position of a word in the walk in progress.
+            lengths[word] = -len(path)
+            word = int(parents[word])
+        length = int(lengths[word])
+        if length < 0:
+            cycle = path[-length - 1 :]
+            lengths[cycle] = length = len(cycle)
+            del path[-length:]
+        lengths[path] = np.arange(len(path), 0, -1) + length
     return lengths
 
 
-@compiled
-def walk_chains(parents: IntArray, lengths: IntArray, path: IntArray) -> None:
-    """Fill `lengths` (zeros before) in linear time: each word is entered once. `path` is scratch memory."""
-    for start in range(len(parents)):
-        size, word = 0, start
-        while word != NONE and lengths[word] == 0:
-            # A negative length is the position of a word in the walk in progress.
-            path[size] = word
-            size += 1
-            lengths[word] = -size
-            word = parents[word]
-        if word != NONE and lengths[word] < 0:
-            position = -lengths[word] - 1
-            for step in range(position, size):
-                lengths[path[step]] = size - position
-            size = position
-        length = lengths[word] if word != NONE else 0
-        for step in range(size - 1, -1, -1):
-            length += 1
-            lengths[path[step]] = length
+def sums_above(parents: IntArray, values: IntArray) -> tuple[IntArray, BoolArray]:
+    """Sum the values of each node and of those above it, int64 (m,), in steps that double.
+
+    Also returns which nodes are below no top, but in a cycle or below one, bool (m,); their sums say nothing.
+    """
+    sums, above = np.append(values, 0), np.append(parents, NONE)  # NONE, the last, stays NONE
+    for _ in range(len(parents).bit_length() + 1):
+        if (above == NONE).all():
+            break
+        sums += sums[above]
+        above = above[above]
+    return sums[:-1], above[:-1] != NONE
+
+
+def gather(how: np.ufunc, parents: IntArray, depths: IntArray, values: IntArray) -> None:
+    """Take the value of each node into that of the node above it, the lowest nodes first: sums, or least values.
+
+    Args:
+        how: `np.add`, `np.minimum` or `np.maximum`.
+        parents: int64 (m,).
+        depths: nodes from each node to the top, both included, int64 (m,).
+        values: changed; int64 (m,).
+    """
+    order = np.argsort(depths, kind="stable")
+    bounds = np.searchsorted(depths[order], np.arange(2, int(depths.max(initial=0)) + 2)).tolist()
+    for start, stop in reversed([*pairwise(bounds)]):
+        level = order[start:stop]
+        how.at(values, parents[level], values[level])
 
 
 ROOT = -1

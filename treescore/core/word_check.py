@@ -9,7 +9,6 @@ from typing import Any
 import numpy as np
 
 from treescore.core.arrays import BoolArray, IntArray, offsets_of
-from treescore.core.jit import compiled
 from treescore.core.registry import ERROR, OK, SKIP
 from treescore.core.trees import ConstituentTreebank, DependencyTreebank, DiscontinuousTreebank
 from treescore.core.wording import counted, told_apart
@@ -65,19 +64,21 @@ def paired_words(a: Words, b: Words, same: Any) -> tuple[IntArray, IntArray]:
     return words[0], words[1]
 
 
-@compiled
 def first_differences(a: IntArray, a_offsets: IntArray, b: IntArray, b_offsets: IntArray) -> IntArray:
     """Find the first differing word of each sentence, -1 if none: int64 (n,).
 
     Sentences of different lengths are compared as far as both go.
     """
-    first = np.full(len(a_offsets) - 1, -1, np.int64)
-    for sentence in range(len(first)):
-        words = min(a_offsets[sentence + 1] - a_offsets[sentence], b_offsets[sentence + 1] - b_offsets[sentence])
-        for word in range(words):
-            if a[a_offsets[sentence] + word] != b[b_offsets[sentence] + word]:
-                first[sentence] = word
-                break
+    lengths = np.minimum(np.diff(a_offsets), np.diff(b_offsets))
+    offsets = offsets_of(lengths)
+    words = np.arange(offsets[-1])
+    different = np.flatnonzero(
+        a[words + np.repeat(a_offsets[:-1] - offsets[:-1], lengths)]
+        != b[words + np.repeat(b_offsets[:-1] - offsets[:-1], lengths)]
+    )
+    first = np.full(len(lengths), -1, np.int64)
+    owners = np.searchsorted(offsets, different, "right") - 1
+    first[owners[::-1]] = (different - offsets[owners])[::-1]  # of a sentence's the last that is assigned stays
     return first
 
 

@@ -9,9 +9,8 @@ from typing import ClassVar
 
 import numpy as np
 
-from treescore.core.arrays import Int32Array, IntArray
+from treescore.core.arrays import IntArray
 from treescore.core.columns import trees_of
-from treescore.core.jit import compiled
 from treescore.core.params import Param
 from treescore.core.registry import Format, Text, register
 from treescore.core.text import BOM, Head, Limits, Signs, checked_bytes, place, refuse_packed
@@ -198,7 +197,7 @@ def _strings(text: bytes, scanned: bracket_reader.Scan) -> list[str]:
         InputError: `invalid-utf8`.
     """
     try:
-        strings = strings_of(np.frombuffer(text, np.uint8), scanned.strings)
+        strings = strings_of(text, scanned.strings)
     except UnicodeDecodeError:
         checked_bytes(text)
         raise
@@ -222,8 +221,8 @@ def _bracketed_treebank(
     # As blocks: numpy asks for huge pages for large ones.
     nodes = np.empty((3, len(scanned.labels)), np.int64)
     words = np.empty((2, len(scanned.forms)), np.int64)
-    _fill_nodes(scanned.labels, scanned.starts, scanned.ends, numbers, nodes)
-    _fill_words(scanned.forms, scanned.tags, numbers, words)
+    nodes[0], nodes[1], nodes[2] = numbers[scanned.labels], scanned.starts, scanned.ends
+    words[0], words[1] = numbers[scanned.forms], numbers[scanned.tags]
     return ConstituentTreebank(
         vocabulary=vocabulary,
         labels=nodes[0],
@@ -236,20 +235,6 @@ def _bracketed_treebank(
         lines=lines,
         sentences=sentences,
     )
-
-
-@compiled
-def _fill_nodes(labels: Int32Array, starts: Int32Array, ends: Int32Array, numbers: IntArray, nodes: IntArray) -> None:
-    """Fill labels, starts and ends of nodes, int64 (3, m): a label is the number of its string."""
-    for node in range(len(labels)):
-        nodes[0, node], nodes[1, node], nodes[2, node] = numbers[labels[node]], starts[node], ends[node]
-
-
-@compiled
-def _fill_words(forms: Int32Array, tags: Int32Array, numbers: IntArray, words: IntArray) -> None:
-    """Fill forms and tags of words, int64 (2, w), in the same way; tag -1 is the last of the numbers."""
-    for word in range(len(forms)):
-        words[0, word], words[1, word] = numbers[forms[word]], numbers[tags[word]]
 
 
 def tree_lines(treebank: ConstituentTreebank, *, square: bool) -> list[str]:

@@ -1,19 +1,20 @@
 """Trees in brackets whose constituents may have gaps: `(ROOT (S (VP 0=x (VB 2=z)) (NN 1=y)))`, one a line.
 
-The reader is compiled; its leaves are `index=word`.
+Its leaves are `index=word`.
 """
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
+from itertools import chain, count, islice
 from typing import ClassVar, NamedTuple
 
 import numpy as np
 
-from treescore.core.arrays import Bits, BoolArray, Bytes, Int32Array, IntArray
+from treescore.core.arrays import BoolArray, Int32Array, IntArray
 from treescore.core.discontinuity import ROOT, divided
-from treescore.core.jit import compiled
 from treescore.core.params import Json, Param
 from treescore.core.registry import Format, Text, register
 from treescore.core.structure import NONE
@@ -21,7 +22,6 @@ from treescore.core.text import Head, Limits, Signs
 from treescore.core.trees import NO_TAG, DiscontinuousTreebank, Vocabulary
 from treescore.errors import LimitError, Problem
 from treescore.formats.shared import gap_trees
-from treescore.formats.shared.interning import new_table, number_all, padded, secret, strings_of, with_room
 from treescore.formats.shared.lines import short, unix_lines
 from treescore.formats.shared.tree_signs import discbracket_signs
 
@@ -34,47 +34,46 @@ DEEP = 8
 UNNAMED = -1
 """Label of a root that the text does not name."""
 
-_SPACE, _OPEN, _CLOSE, _TAB, _LINE_FEED, _EQUALS = 32, 40, 41, 9, 10, 61
-_MOST_DIGITS = 9
-_AT_ONCE = 4096
+_LEAF = r"([0-9]{1,9})=([^ \t\v\f()]+)"
+_TOKEN = re.compile(rf"\(([^ \t\v\f()]*)[ \v\f]+{_LEAF}[ \v\f]*\)|(\([^ \t\v\f()]*|\)|[^ \t\v\f()]+)")
+"""A bracket around a word alone, which is its tag: tag, index and word. Or an opened bracket, a closing one, a leaf."""
+_BARE_LEAF = re.compile(_LEAF)
 
 
-class Sizes(NamedTuple):
-    """How many nodes and words the columns have so far."""
+class _FaultError(Exception):
+    """A line has a fault, at one of its tokens."""
 
-    nodes: int
-    words: int
+    def __init__(self, fault: int, token: int) -> None:
+        super().__init__(fault, token)
+        self.fault, self.token = fault, token
+
+    def place(self, line: str) -> int:
+        """Return its character in the line, from 0."""
+        found = next(islice(_TOKEN.finditer(line), self.token, None))
+        return found.start(2) if self.fault in (REPEATED_INDEX, INDEX_GAP) and found[2] else found.start()
 
 
-class Columns(NamedTuple):
-    """What the reader fills; of the nodes the first of each sentence is its root.
+_Word = tuple[str, str | None, int]
+"""Form, tag if it has one, and the node above it."""
 
-    Attributes:
-        labels: first byte of the label of each node and the byte after its last, UNNAMED: none, int64 (m, 2).
-        parents: the node above each, counted over the file, NONE of roots, int64 (m,).
-        forms: bytes of each word, int64 (w, 2).
-        tags: bytes of its tag, UNNAMED where it has none, int64 (w, 2).
-        anchors: the node above each word, int64 (w,).
-        places: scratch memory for words in the order of the text: forms, tags, anchor, index, byte; int64 (w, 7).
-        stack: scratch memory for open brackets: node, byte, words and brackets directly below, int64 (depth, 4).
-    """
 
-    labels: IntArray
-    parents: IntArray
-    forms: IntArray
-    tags: IntArray
-    anchors: IntArray
-    places: IntArray
-    stack: IntArray
+class _Tree(NamedTuple):
+    """The labels of nodes, of a root that is a tag None; the node above each, NONE of the root; the words."""
+
+    labels: list[str | None]
+    parents: list[int]
+    words: list[_Word]
 
 
 class Scanned(NamedTuple):
-    """A text in columns; labels, forms and tags are numbers of `strings`.
+    """A text in columns; labels, forms and tags are numbers of `strings`. The first node of a sentence is its root.
 
     Attributes:
-        labels, parents, forms, tags, anchors: as in Columns, the numbers int32, UNNAMED where there is none.
+        labels, forms, tags: int32, UNNAMED where there is none.
+        parents: the node above each node, counted over the file, NONE of roots, int64 (m,).
+        anchors: the node above each word, int64 (w,).
         first_nodes, first_words: int64 (n + 1,).
-        faults: int64 (n,), and the byte of each.
+        faults: line -> its fault and the character, from 0; such a line has no nodes and no words.
         strings: the distinct ones.
     """
 
@@ -85,180 +84,99 @@ class Scanned(NamedTuple):
     anchors: IntArray
     first_nodes: IntArray
     first_words: IntArray
-    faults: IntArray
-    fault_bytes: IntArray
+    faults: Mapping[int, tuple[int, int]]
     strings: list[str]
 
 
-def scan(text: bytes, max_depth: int) -> Scanned:
-    """Read all lines; a line with a fault has no nodes and no words.
-
-    Args:
-        text: valid UTF-8 without a NUL, every line with a line feed.
-        max_depth: open brackets at once.
-    """
-    characters, words = padded(text)
-    starts = np.append(0, np.flatnonzero(characters == _LINE_FEED) + 1)
-    brackets, equals = (int(np.count_nonzero(characters == byte)) for byte in (_OPEN, _EQUALS))
-    columns = Columns(
-        labels=np.empty((brackets + 1, 2), np.int64),
-        parents=np.empty(brackets + 1, np.int64),
-        forms=np.empty((equals, 2), np.int64),
-        tags=np.empty((equals, 2), np.int64),
-        anchors=np.empty(equals, np.int64),
-        places=np.empty((equals, 7), np.int64),
-        stack=np.empty((min(brackets, max_depth) + 1, 4), np.int64),
+def scan(lines: Sequence[str], max_depth: int) -> Scanned:
+    """Read all lines, with at most so many brackets open at once."""
+    labels: list[str | None] = []
+    parents: list[int] = []
+    words: list[_Word] = []
+    bounds = [(0, 0)]
+    faults = {}
+    for number, line in enumerate(lines):
+        without_comment = line.partition("\t")[0]
+        try:
+            tree = _read_tree(_TOKEN.findall(without_comment), max_depth)
+        except _FaultError as error:
+            faults[number] = error.fault, error.place(without_comment)
+        else:
+            labels += tree.labels
+            parents += tree.parents
+            words += tree.words
+        bounds.append((len(labels), len(words)))
+    first_nodes, first_words = np.array(bounds, np.int64).T
+    forms, tags, anchors = zip(*words, strict=True) if words else ((), (), ())
+    distinct = dict.fromkeys(chain(labels, forms, tags))
+    distinct.pop(None, None)
+    numbers = {None: UNNAMED, **dict(zip(distinct, count()))}
+    of_labels, of_forms, of_tags = (
+        np.fromiter(map(numbers.__getitem__, each), np.int32, len(each)) for each in (labels, forms, tags)
     )
-    size = len(starts) - 1
-    bounds = np.zeros((2, size + 1), np.int64)
-    faults = np.zeros((2, size), np.int64)
-    _scan(characters, starts, columns, bounds, faults)
-    nodes, leaves = int(bounds[0, -1]), int(bounds[1, -1])
-    spans = np.concatenate([columns.labels[:nodes], columns.forms[:leaves], columns.tags[:leaves]])
-    codes = np.empty(len(spans), np.int32)
-    places = _number(words, spans, codes, secret())
+    above = np.array(parents, np.int64)
     return Scanned(
-        labels=codes[:nodes],
-        parents=columns.parents[:nodes],
-        forms=codes[nodes : nodes + leaves],
-        tags=codes[nodes + leaves :],
-        anchors=columns.anchors[:leaves],
-        first_nodes=bounds[0],
-        first_words=bounds[1],
-        faults=faults[0],
-        fault_bytes=faults[1],
-        strings=strings_of(characters, places),
+        labels=of_labels,
+        parents=np.where(above == NONE, NONE, above + np.repeat(first_nodes[:-1], np.diff(first_nodes))),
+        forms=of_forms,
+        tags=of_tags,
+        anchors=np.array(anchors, np.int64) + np.repeat(first_nodes[:-1], np.diff(first_words)),
+        first_nodes=first_nodes,
+        first_words=first_words,
+        faults=faults,
+        strings=[*distinct],
     )
 
 
-@compiled
-def _number(words: Bits, spans: IntArray, codes: Int32Array, odd: np.uint64) -> IntArray:
-    """Fill the number of each string, UNNAMED where it has no place; return the places of the distinct ones."""
-    table = new_table(odd)
-    starts, stops = np.empty(_AT_ONCE, np.int64), np.empty(_AT_ONCE, np.int64)
-    found = np.empty(_AT_ONCE, np.int32)
-    for begin in range(0, len(spans), _AT_ONCE):
-        count = min(_AT_ONCE, len(spans) - begin)
-        for index in range(count):
-            place = spans[begin + index, 0]
-            starts[index] = place if place != UNNAMED else 0
-            stops[index] = spans[begin + index, 1] if place != UNNAMED else 0
-        table = with_room(table, count)
-        number_all(words, starts, stops, count, table, found)
-        for index in range(count):
-            codes[begin + index] = found[index] if spans[begin + index, 0] != UNNAMED else UNNAMED
-    return table.places[: table.size[0]]
-
-
-@compiled
-def _scan(text: Bytes, starts: IntArray, columns: Columns, bounds: IntArray, faults: IntArray) -> None:
-    for line in range(len(starts) - 1):
-        nodes, words = bounds[0, line], bounds[1, line]
-        fault, byte, sizes = _tree(text, starts[line], starts[line + 1] - 1, columns, Sizes(nodes, words))
-        if fault == READABLE:
-            fault, byte = _placed(columns, words, sizes.words)
-        if fault == READABLE:
-            bounds[0, line + 1], bounds[1, line + 1] = sizes.nodes, sizes.words
+def _read_tree(tokens: Sequence[tuple[str, str, str, str]], max_depth: int) -> _Tree:
+    """Read the tree of one line. Raises _FaultError."""
+    tree = _Tree([], [], [])
+    indices: list[tuple[int, int]] = []  # of each word, and its token
+    stack: list[tuple[int, int]] = []  # the node of each open bracket, and its token
+    for number, (tag, index, form, other) in enumerate(tokens):
+        if other == ")":
+            if not stack:
+                raise _FaultError(UNOPENED, number)
+            if tokens[number - 1][3][:1] == "(":
+                raise _FaultError(EMPTY_NODE, number - 1)
+            stack.pop()
+            continue
+        opens = not other or other[0] == "("
+        if not stack and (tree.labels or not opens):
+            raise _FaultError(OUTSIDE, number)
+        if opens and len(stack) == max_depth:
+            raise _FaultError(DEEP, number)
+        node = stack[-1][0] if stack else NONE
+        if opens and (other or not stack):
+            tree.labels.append(other[1:] if other else None)
+            tree.parents.append(node)
+            node = len(tree.labels) - 1
+        if not other:
+            indices.append((int(index), number))
+            tree.words.append((form, tag, node))
+        elif opens:
+            stack.append((node, number))
         else:
-            bounds[0, line + 1], bounds[1, line + 1] = nodes, words
-        faults[0, line], faults[1, line] = fault, byte
+            leaf = _BARE_LEAF.fullmatch(other)
+            if leaf is None:
+                raise _FaultError(BAD_LEAF, number)
+            indices.append((int(leaf[1]), number))
+            tree.words.append((leaf[2], None, node))
+    if stack:
+        raise _FaultError(UNCLOSED, stack[-1][1])
+    return tree._replace(words=_placed(tree.words, indices))
 
 
-@compiled
-def _tree(text: Bytes, position: int, end: int, columns: Columns, sizes: Sizes) -> tuple[int, int, Sizes]:  # noqa: C901, PLR0912 - one loop over the bytes of a tree
-    """Read the tree of one line; return its fault, the fault's byte, and the sizes with it."""
-    labels, parents, _, _, _, places, stack = columns
-    node, word, depth, closed = sizes.nodes, sizes.words, 0, False
-    while position < end and text[position] != _TAB:
-        byte = text[position]
-        if byte == _SPACE or 11 <= byte <= 12:
-            position += 1
-        elif byte == _OPEN:
-            if closed:
-                return OUTSIDE, position, sizes
-            if depth == len(stack) - 1:
-                return DEEP, position, sizes
-            begin = position + 1
-            stop = _token_end(text, begin, end)
-            labels[node, 0], labels[node, 1] = begin, stop
-            parents[node] = NONE
-            if depth:
-                parents[node] = stack[depth - 1, 0]
-                stack[depth - 1, 3] += 1
-            stack[depth, 0], stack[depth, 1], stack[depth, 2], stack[depth, 3] = node, position, 0, 0
-            depth, node, position = depth + 1, node + 1, stop
-        elif byte == _CLOSE:
-            if not depth:
-                return UNOPENED, position, sizes
-            depth -= 1
-            top, begin, own, below = stack[depth]
-            if not own and not below:
-                return EMPTY_NODE, begin, sizes
-            if own == 1 and not below:
-                # A bracket around a word alone is its tag; it is the last node so far.
-                places[word - 1, 2], places[word - 1, 3] = labels[top, 0], labels[top, 1]
-                places[word - 1, 4] = parents[top]
-                if depth:
-                    node -= 1
-                else:
-                    labels[top, 0] = UNNAMED
-                    places[word - 1, 4] = top
-            closed = depth == 0
-            position += 1
-        elif closed or not depth:
-            return OUTSIDE, position, sizes
-        else:
-            stop = _token_end(text, position, end)
-            index, form = _leaf(text, position, stop)
-            if index < 0:
-                return BAD_LEAF, position, sizes
-            places[word, 0], places[word, 1] = form, stop
-            places[word, 2], places[word, 3] = UNNAMED, UNNAMED
-            places[word, 4], places[word, 5], places[word, 6] = stack[depth - 1, 0], index, position
-            stack[depth - 1, 2] += 1
-            word, position = word + 1, stop
-    if depth:
-        return UNCLOSED, stack[depth - 1, 1], sizes
-    return READABLE, 0, Sizes(node, word)
-
-
-@compiled
-def _token_end(text: Bytes, position: int, end: int) -> int:
-    while position < end:
-        byte = text[position]
-        if byte in (_SPACE, _TAB, _OPEN, _CLOSE) or 11 <= byte <= 12:
-            break
-        position += 1
-    return position
-
-
-@compiled
-def _leaf(text: Bytes, position: int, stop: int) -> tuple[int, int]:
-    """Return the index of a leaf and the first byte of its word; index -1 where it has not both."""
-    index, first = 0, position
-    while position < stop and 48 <= text[position] <= 57 and position - first < _MOST_DIGITS:
-        index = 10 * index + text[position] - 48
-        position += 1
-    if position == first or position >= stop - 1 or text[position] != _EQUALS:
-        return -1, position
-    return index, position + 1
-
-
-@compiled
-def _placed(columns: Columns, first: int, stop: int) -> tuple[int, int]:
-    """Move the words of a sentence to the places that their indices name; return fault and byte."""
-    _, _, forms, tags, anchors, places, _ = columns
-    forms[first:stop, 0] = UNNAMED
-    for word in range(first, stop):
-        index = first + places[word, 5]
-        if index >= stop:
-            return INDEX_GAP, places[word, 6]
-        if forms[index, 0] != UNNAMED:
-            return REPEATED_INDEX, places[word, 6]
-        forms[index, 0], forms[index, 1] = places[word, 0], places[word, 1]
-        tags[index, 0], tags[index, 1] = places[word, 2], places[word, 3]
-        anchors[index] = places[word, 4]
-    return READABLE, 0
+def _placed(words: Sequence[_Word], indices: Sequence[tuple[int, int]]) -> list[_Word]:
+    """Put words where their indices say. Raises _FaultError."""
+    placed: dict[int, _Word] = {}
+    for (index, token), word in zip(indices, words, strict=True):
+        if index >= len(words):
+            raise _FaultError(INDEX_GAP, token)
+        if index in placed:
+            raise _FaultError(REPEATED_INDEX, token)
+        placed[index] = word
+    return [placed[index] for index in range(len(words))]
 
 
 _ESCAPED_BRACKETS = {"(": "#LRB#", ")": "#RRB#"}
@@ -326,8 +244,9 @@ class DiscBracket(Format):
         assert isinstance(text, bytes)  # noqa: S101 - a format of one text
         text = unix_lines(text)
         gap_trees.check_sentences(text.count(b"\n"), limits)
-        scanned = scan(text, limits.max_depth)
-        faults = _faults_of(text, scanned, limits)
+        lines = text.decode().split("\n")[:-1]
+        scanned = scan(lines, limits.max_depth)
+        faults = _faults_of(lines, scanned, limits)
         reading = gap_trees.Reading(
             vocabulary,
             limits,
@@ -348,32 +267,29 @@ def _no_problem(_node: int, /, *, cycle: bool) -> Problem:
     raise AssertionError(cycle)  # brackets have neither cycles nor, here, nodes without words
 
 
-def _faults_of(text: bytes, scanned: Scanned, limits: Limits) -> gap_trees.Faults:
+def _faults_of(lines: Sequence[str], scanned: Scanned, limits: Limits) -> gap_trees.Faults:
     """Return the faults of lines. Raises LimitError."""
-    faults = gap_trees.Faults()
-    bad = np.flatnonzero(scanned.faults != READABLE)
-    line_starts = np.append(0, np.flatnonzero(np.frombuffer(text, np.uint8) == ord("\n")) + 1)
 
     def problem(line: int) -> Problem:
-        fault, byte = int(scanned.faults[line]), int(scanned.fault_bytes[line])
-        column = len(text[line_starts[line] : byte].decode()) + 1
+        fault, place = scanned.faults[line]
         if fault == DEEP:
             detail = f"The line exceeds {limits.max_depth:,} nested brackets. Ask the operator for a higher limit."
-            return Problem("too-deep", detail, line=line + 1, column=column, sentence=line + 1)
-        end = int(line_starts[line + 1]) - 1
-        detail = f"{_FAULTS[fault].detail.format(_quoted(text[byte:end][:200]))} {_LEAF_FORM}"
-        return replace(_FAULTS[fault], detail=detail, line=line + 1, column=column, sentence=line + 1)
+            return Problem("too-deep", detail, line=line + 1, column=place + 1, sentence=line + 1)
+        detail = f"{_FAULTS[fault].detail.format(_quoted(lines[line][place:]))} {_LEAF_FORM}"
+        return replace(_FAULTS[fault], detail=detail, line=line + 1, column=place + 1, sentence=line + 1)
 
-    deep = bad[scanned.faults[bad] == DEEP]
-    if len(deep):
-        raise LimitError(problem(int(deep[0])))
+    for line, (fault, _) in scanned.faults.items():
+        if fault == DEEP:
+            raise LimitError(problem(line))
+    faults = gap_trees.Faults()
+    bad = np.array([*scanned.faults], np.int64)
     faults.add(bad, bad, bad, problem)
     return faults
 
 
-def _quoted(text: bytes) -> str:
+def _quoted(text: str) -> str:
     """Return the beginning of a text up to a space, shortened."""
-    words = text.decode("utf-8", "ignore").split()
+    words = text.split(maxsplit=1)
     return repr(short(words[0] if words else "", 30))
 
 

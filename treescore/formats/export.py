@@ -8,9 +8,8 @@ from typing import ClassVar, NamedTuple
 
 import numpy as np
 
-from treescore.core.arrays import BoolArray, Bytes, Int32Array, IntArray
+from treescore.core.arrays import BoolArray, Int32Array, IntArray
 from treescore.core.discontinuity import ROOT
-from treescore.core.jit import compiled
 from treescore.core.params import Json, Param
 from treescore.core.registry import Format, Text, register
 from treescore.core.structure import NONE
@@ -127,21 +126,20 @@ def _lines_of(fields: SpacedFields, limits: Limits, faults: gap_trees.Faults) ->
         if mark in fields.strings:
             kinds[fields.strings.index(mark)] = kind
     kind_of = kinds[fields.codes[:, 0]]
-    begins = np.flatnonzero(kind_of == _BEGIN)
-    owners, ends = np.full(len(kind_of), NONE), np.full(len(begins), NONE)
-    strays = np.full(len(kind_of), NONE)
-    count = _segment(kind_of, owners, ends, strays)
-    rows = np.flatnonzero(owners != NONE)
-    lines = _Lines(fields, begins, ends, rows, owners[rows])
-    if count:
+    begun = np.cumsum(kind_of == _BEGIN)
+    marks = np.flatnonzero((kind_of == _BEGIN) | (kind_of == _END))
+    opens = kind_of[marks] == _BEGIN
+    # after so many marks: whether a line is within a sentence
+    inside = np.append(False, opens)
+    rows = np.flatnonzero((kind_of == _OTHER) & inside[np.searchsorted(marks, np.arange(len(kind_of)))])
+    begins, ends = marks[opens], np.full(begun[-1], NONE)
+    closings, strays = marks[~opens & inside[:-1]], marks[~opens & ~inside[:-1]]
+    ends[begun[closings] - 1] = closings
+    lines = _Lines(fields, begins, ends, rows, begun[rows] - 1)
+    if len(strays):
         detail = f"A sentence ends ({_EOS}) that has not begun. Write {_BOS} and its number before its first word."
         early = gap_trees.Faults()
-        early.add(
-            strays[:count],
-            strays[:count],
-            strays[:count],
-            lambda line: lines.problem(line, 1, "export-no-begin", detail),
-        )
+        early.add(strays, strays, strays, lambda line: lines.problem(line, 1, "export-no-begin", detail))
         early.raise_if_any(limits.max_problems)
     gap_trees.check_sentences(len(begins), limits)
     open_ones = np.flatnonzero(ends == NONE)
@@ -151,26 +149,6 @@ def _lines_of(fields: SpacedFields, limits: Limits, faults: gap_trees.Faults) ->
         "after its last line.",
     ))  # fmt: skip
     return lines
-
-
-@compiled
-def _segment(kinds: Bytes, owners: IntArray, ends: IntArray, strays: IntArray) -> int:
-    """Fill the sentence of each line within one, and the line of each end; return how many ends have no beginning."""
-    sentence, inside, stray = -1, False, 0
-    for line in range(len(kinds)):
-        if kinds[line] == _BEGIN:
-            sentence += 1
-            inside = True
-        elif kinds[line] == _END:
-            if inside:
-                ends[sentence] = line
-            else:
-                strays[stray] = line
-                stray += 1
-            inside = False
-        elif inside and kinds[line] == _OTHER:
-            owners[line] = sentence
-    return stray
 
 
 def _sent_ids(lines: _Lines, faults: gap_trees.Faults) -> list[str | None]:

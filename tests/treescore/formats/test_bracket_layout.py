@@ -13,7 +13,6 @@ from hypothesis import strategies as st
 
 from tests.conftest import GOLDEN
 from tests.treescore.building import tree_strings
-from treescore.core.jit import interpreted
 from treescore.core.registry import make_format
 from treescore.core.text import DEFAULT_LIMITS, Limits
 from treescore.core.trees import ConstituentTreebank, Vocabulary
@@ -148,26 +147,20 @@ def test_few_broken_files_of_lines_are_taken_for_spread(real_data: Path) -> None
     assert taken <= 12
 
 
-def test_the_text_is_gone_through_once() -> None:
-    """Each byte is read a constant number of times, whatever the margins and groups are."""
+def test_each_byte_is_counted_a_constant_number_of_times(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Whatever the margins and groups are."""
+    counted = []
+    left_open = bracket_reader._left_open
 
-    class Counted:
-        def __init__(self, text: bytes) -> None:
-            self.text = text
-            self.reads = 0
+    def noted(part: Any, opening: int, closing: int) -> int:
+        counted.append(len(part))
+        return left_open(part, opening, closing)
 
-        def __len__(self) -> int:
-            return len(self.text)
-
-        def __getitem__(self, at: int) -> int:
-            self.reads += 1
-            return self.text[at]
-
-    rule: Any = interpreted(bracket_reader._is_spread)
+    monkeypatch.setattr(bracket_reader, "_left_open", noted)
     for unit in ("(S\n", " (\n", "\n", "\t \n", "(S (A a))\n", " )\n(\n", "((((("):
-        text = Counted(unit.encode() * 500)
-        rule(text, ord("("), ord(")"))
-        assert text.reads <= 6 * len(text)
+        counted.clear()
+        layout_of(unit.encode() * 500)
+        assert sum(counted) <= 4 * len(unit) * 500
 
 
 def messages(text: str, **options: object) -> list[str]:

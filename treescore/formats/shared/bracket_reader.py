@@ -12,6 +12,7 @@ import re
 from bisect import bisect_left
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from io import BytesIO
 from typing import NamedTuple
 
 import numpy as np
@@ -20,7 +21,7 @@ from treescore.core.arrays import Bits, Bytes, Int32Array, IntArray
 from treescore.core.jit import compiled, inlined
 from treescore.core.text import Limits
 from treescore.errors import Problem
-from treescore.formats.shared.interning import StringTable, new_table, number_all, padded, secret, with_room
+from treescore.formats.shared.interning import new_table, number_all, padded, with_room
 
 LETTER, SPACE, OPENING, CLOSING, END = 0, 1, 2, 3, 4
 """Classes of bytes. END is the NUL after the text, and the line feed where a sentence is a line."""
@@ -72,12 +73,16 @@ NO_LIMIT, DEEP, LONG, MANY = 0, 1, 2, 3
 FIRST_NODE, FIRST_WORD, FIRST_BYTE, FAULT, FAULT_BYTE, OPEN = range(6)
 """Columns of a row of sentences: offsets of its nodes, words and bytes; what is wrong, at which byte, open brackets."""
 
+NODES, WORDS, TOKENS, MARK, BYTE, SENTENCES, UNCLOSED_NODES, LIMIT = range(8)
+"""Counts: nodes, words and tokens so far; the first mark not before the byte where a sentence begins, and that byte;
+sentences and nodes left open; which bound was exceeded."""
+
 ROUND, SQUARE = (ord("("), ord(")")), (ord("["), ord("]"))
 """The bytes of the two kinds of brackets."""
 
 _ZERO, _ONE = np.uint64(0), np.uint64(1)
 
-_AT_ONCE = 4096
+_AT_ONCE = 1 << 15
 """Strings that are numbered together, if a sentence has no more; their places stay in the cache."""
 
 
@@ -161,8 +166,7 @@ def _sentence(  # noqa: C901, PLR0912, PLR0915 - one loop over bytes: calls woul
 ) -> tuple[int, int, int, int, int]:
     """Read one sentence from a byte on; return the byte after it, fault, fault's byte, brackets left open, limit.
 
-    EVALB's rules; beyond them, blanks before a label and before a closing bracket are skipped. `counts` holds the
-    nodes, words and tokens so far, and the number of the first mark that is not before the byte. Arrays are never
+    EVALB's rules; beyond them, blanks before a label and before a closing bracket are skipped. Arrays are never
     reassigned here: numba would count references at every byte. Indices are unsigned: it would look at each whether it
     is below zero, which takes a third of the time.
     """
@@ -170,8 +174,8 @@ def _sentence(  # noqa: C901, PLR0912, PLR0915 - one loop over bytes: calls woul
     by_line, resync, tagged = layout
     token_starts, token_stops = tokens
     labels, starts, ends, forms, tags, stack = columns
-    node, first_word = np.uint64(counts[0]), np.uint64(counts[1])
-    token, mark = np.uint64(counts[2]), np.uint64(counts[3])
+    node, first_word = np.uint64(counts[NODES]), np.uint64(counts[WORDS])
+    token, mark = np.uint64(counts[TOKENS]), np.uint64(counts[MARK])
     deepest, most = np.uint64(bounds.depth), np.uint64(bounds.words)
     word, position, depth = first_word, np.uint64(byte), _ZERO
     fault, fault_position, limit = READABLE, 0, NO_LIMIT
@@ -244,115 +248,63 @@ def _sentence(  # noqa: C901, PLR0912, PLR0915 - one loop over bytes: calls woul
     for level in range(np.int64(depth)):
         ends[stack[level, 0]] = word - first_word
     if fault != OUTSIDE and limit == NO_LIMIT:
-        counts[0], counts[1] = node, word
-    counts[2], counts[3] = token, mark
+        counts[NODES], counts[WORDS] = node, word
+    counts[TOKENS], counts[MARK] = token, mark
     left_open = 0 if fault == OUTSIDE else int(np.int64(depth))
     return int(np.int64(position)), fault, fault_position, left_open, limit
 
 
-class _Extent(NamedTuple):
-    """How much of the columns a text fills.
-
-    Attributes:
-        nodes, words: used of the columns of nodes and of words.
-        sentences: int64 (n, 6), columns as the constants above.
-        unclosed: how many nodes were left open.
-        strings: the distinct ones.
-        limit: the bound that was exceeded, or NO_LIMIT.
-        byte: where reading stopped.
-    """
-
-    nodes: int
-    words: int
-    sentences: IntArray
-    unclosed: int
-    strings: StringTable
-    limit: int
-    byte: int
-
-
 @compiled
-def _scan(
-    page: Page, layout: Layout, tokens: Tokens, columns: Columns, unclosed: Int32Array, bounds: Bounds, odd: np.uint64
-) -> _Extent:
-    """Read all sentences into `columns` and `unclosed`; `tokens` is scratch memory."""
+def _sentences(
+    page: Page,
+    layout: Layout,
+    tokens: Tokens,
+    columns: Columns,
+    unclosed: Int32Array,
+    bounds: Bounds,
+    counts: IntArray,
+    rows: IntArray,
+) -> bool:
+    """Read sentences until there are enough tokens to be numbered, or no more rows; tell whether there may be more."""
     text, _, classes, marks = page
-    by_line, stack = layout.by_line, columns.stack
-    sentences = np.empty((1024, 6), np.int64)
-    table = new_table(odd)
-    found = np.empty(2 * _AT_ONCE, np.int32)
-    # The empty string has number 0.
-    tokens.starts[0], tokens.stops[0] = 0, 0
-    counts = np.array([0, 0, 1, 0], np.int64)
-    nodes = words = position = sentence = left_open = limit = 0
-    while True:
-        if not by_line:
-            counts[3] -= position
-            position = int(np.int64(_skip_space(text, classes, np.uint64(position))))
-            counts[3] += position
+    stack = columns.stack
+    while counts[TOKENS] < _AT_ONCE and counts[SENTENCES] < len(rows):
+        position = np.uint64(counts[BYTE])
+        if not layout.by_line:
+            position = _skip_space(text, classes, position)
+            counts[MARK] += np.int64(position) - counts[BYTE]
+        counts[BYTE] = position
         if text[position] == 0:
-            break
+            return False
+        sentence = counts[SENTENCES]
         if sentence == bounds.sentences:
-            limit = MANY
-            break
-        if sentence == len(sentences):
-            larger = np.empty((2 * sentence, 6), np.int64)
-            larger[:sentence] = sentences
-            sentences = larger
-        row = sentences[sentence]
-        row[FIRST_NODE], row[FIRST_WORD], row[FIRST_BYTE] = counts[0], counts[1], position
-        position, row[FAULT], row[FAULT_BYTE], row[OPEN], limit = _sentence(
-            page, position, layout, tokens, columns, counts, bounds
+            counts[LIMIT] = MANY
+            return False
+        row = rows[sentence]
+        row[FIRST_NODE], row[FIRST_WORD], row[FIRST_BYTE] = counts[NODES], counts[WORDS], counts[BYTE]
+        counts[BYTE], row[FAULT], row[FAULT_BYTE], row[OPEN], counts[LIMIT] = _sentence(
+            page, counts[BYTE], layout, tokens, columns, counts, bounds
         )
-        if limit != NO_LIMIT:
-            break
-        if counts[2] >= _AT_ONCE:
-            table, found = _numbered(page.words, tokens, counts[2], table, found)
-            _rename(columns, nodes, words, counts, found)
-            nodes, words, counts[2] = counts[0], counts[1], 0
+        if counts[LIMIT] != NO_LIMIT:
+            return False
         for level in range(row[OPEN]):
-            unclosed[left_open] = stack[level, 0] - row[FIRST_NODE]
-            left_open += 1
-        sentence += 1
-        if by_line:
-            position += 1
-            counts[3] += 1
+            unclosed[counts[UNCLOSED_NODES]] = stack[level, 0] - row[FIRST_NODE]
+            counts[UNCLOSED_NODES] += 1
+        counts[SENTENCES] += 1
+        if layout.by_line:
+            counts[BYTE] += 1
+            counts[MARK] += 1
         elif row[FAULT] == OUTSIDE:
-            while text[position] != 0 and text[position] != LINE_FEED and classes[text[position]] != OPENING:
-                position += 1
-            while marks[counts[3]] < position:
-                counts[3] += 1
-        elif row[FAULT] == UNOPENED and sentence > 1 and sentences[sentence - 2, FAULT] == READABLE:
-            sentence -= 1
-            sentences[sentence - 1, FAULT] = UNOPENED
-            sentences[sentence - 1, FAULT_BYTE] = row[FAULT_BYTE]
-    table, found = _numbered(page.words, tokens, counts[2], table, found)
-    _rename(columns, nodes, words, counts, found)
-    return _Extent(counts[0], counts[1], sentences[:sentence], left_open, table, limit, position)
-
-
-@compiled
-def _numbered(
-    words: Bits, tokens: Tokens, count: int, table: StringTable, found: Int32Array
-) -> tuple[StringTable, Int32Array]:
-    """Number the first `count` tokens; return table and numbers, both larger where they must be."""
-    table = with_room(table, count)
-    if count > len(found):
-        found = np.empty(2 * count, np.int32)
-    number_all(words, tokens.starts, tokens.stops, count, table, found)
-    return table, found
-
-
-@compiled
-def _rename(columns: Columns, nodes: int, words: int, counts: IntArray, found: Int32Array) -> None:
-    """Replace tokens by their numbers in the nodes and words from these on."""
-    labels, _, _, forms, tags, _ = columns
-    for node in range(nodes, counts[0]):
-        labels[node] = found[labels[node]]
-    for word in range(words, counts[1]):
-        forms[word] = found[forms[word]]
-        if tags[word] >= 0:
-            tags[word] = found[tags[word]]
+            byte = counts[BYTE]
+            while text[byte] != 0 and text[byte] != LINE_FEED and classes[text[byte]] != OPENING:
+                byte += 1
+            while marks[counts[MARK]] < byte:
+                counts[MARK] += 1
+            counts[BYTE] = byte
+        elif row[FAULT] == UNOPENED and sentence > 0 and rows[sentence - 1, FAULT] == READABLE:
+            counts[SENTENCES] = sentence
+            rows[sentence - 1, FAULT], rows[sentence - 1, FAULT_BYTE] = UNOPENED, row[FAULT_BYTE]
+    return True
 
 
 @dataclass(frozen=True, slots=True)
@@ -405,18 +357,39 @@ def scan(text: bytes, brackets: tuple[int, int], bounds: Bounds, *, by_line: boo
     page = Page(characters, words, classes, marked(characters, classes, most_tokens))
     layout = Layout(by_line, resync, brackets == ROUND)
     columns = Columns(nodes[0], nodes[1], nodes[2], forms[0], forms[1], stack)
-    extent = _scan(page, layout, tokens, columns, unclosed, bounds, secret())
+    rows = np.empty((_AT_ONCE, len(ScannedSentences._fields)), np.int64)
+    # The empty string has number 0.
+    tokens.starts[0], tokens.stops[0] = 0, 0
+    counts = np.zeros(LIMIT + 1, np.int64)
+    counts[TOKENS] = 1
+    table, more = new_table(), True
+    while more:
+        if counts[SENTENCES] == len(rows):
+            rows = np.concatenate([rows, np.empty_like(rows)])
+        first_node, first_word = counts[:TOKENS].tolist()
+        more = _sentences(page, layout, tokens, columns, unclosed, bounds, counts, rows)
+        last_node, last_word, waiting = counts[: TOKENS + 1].tolist()
+        table = with_room(words, table, waiting)
+        numbers = np.full(waiting + 1, -1, np.int32)  # tag -1, none, takes the last
+        number_all(words, tokens.starts, tokens.stops, waiting, table, numbers)
+        for column, first, last in (
+            (columns.labels, first_node, last_node),
+            (columns.forms, first_word, last_word),
+            (columns.tags, first_word, last_word),
+        ):
+            column[first:last] = numbers[column[first:last]]
+        counts[TOKENS] = 0
     return Scan(
-        labels=columns.labels[: extent.nodes],
-        starts=columns.starts[: extent.nodes],
-        ends=columns.ends[: extent.nodes],
-        forms=columns.forms[: extent.words],
-        tags=columns.tags[: extent.words],
-        sentences=ScannedSentences(*extent.sentences.T),
-        unclosed=unclosed[: extent.unclosed],
-        strings=extent.strings.places[: extent.strings.size[0]],
-        limit=extent.limit,
-        limit_byte=extent.byte,
+        labels=columns.labels[:last_node],
+        starts=columns.starts[:last_node],
+        ends=columns.ends[:last_node],
+        forms=columns.forms[:last_word],
+        tags=columns.tags[:last_word],
+        sentences=ScannedSentences(*rows[: counts[SENTENCES]].T),
+        unclosed=unclosed[: counts[UNCLOSED_NODES]],
+        strings=table.places[: table.size[0]],
+        limit=int(counts[LIMIT]),
+        limit_byte=int(counts[BYTE]),
     )
 
 
@@ -424,8 +397,8 @@ LINES, FREE = "lines", "free"
 """The layouts."""
 
 _BLANKS = b" \t\n\v\f\r"
-_FEED, _TAB = ord("\n"), ord("\t")
 _TAB_STOP = 8
+_ONE_COLUMN = bytes.maketrans(b"\v\f\r", b"   ")
 
 
 def brackets_of(text: bytes) -> tuple[int, int]:
@@ -441,7 +414,7 @@ def layout_of(text: bytes) -> str:
     not, or where the text is balanced and its first line is not. Blank lines play no part.
     """
     opening, closing = brackets_of(text)
-    return FREE if _is_spread(np.frombuffer(text, np.uint8), opening, closing) else LINES
+    return FREE if _is_spread(text, opening, closing) else LINES
 
 
 def layout_advice(layout: str) -> str:
@@ -453,43 +426,35 @@ def layout_advice(layout: str) -> str:
     return f'The layout was taken to be "{layout}"; {meant}, set {{"layout": "{other}"}}.'
 
 
-@compiled
-def _is_spread(text: Bytes, opening: int, closing: int) -> bool:
-    """Apply the rule of `layout_of` in one pass; of brackets only the numbers count, not the order."""
-    size = len(text)
+def _is_spread(text: bytes, opening: int, closing: int) -> bool:
+    """Apply the rule of `layout_of` in one pass; brackets are counted only in groups of several lines."""
+    characters = np.frombuffer(text, np.uint8)
+
+    def balanced(start: int, first_end: int, end: int) -> bool:
+        """Tell whether a part of the text is balanced and its first line is not."""
+        first, part = characters[start:first_end], characters[start:end]
+        return _left_open(first, opening, closing) != 0 and _left_open(part, opening, closing) == 0
+
     margin = -1
-    first_line = whole = 0
-    group = group_first = group_lines = 0
-    position = 0
-    while position < size:
-        column = 0
-        while position < size and (text[position] == 32 or (9 <= text[position] <= 13 and text[position] != _FEED)):
-            column = (column // _TAB_STOP + 1) * _TAB_STOP if text[position] == _TAB else column + 1
-            position += 1
-        if position < size and text[position] == _FEED:
-            position += 1
+    whole_first_end = start = first_end = end = lines = 0
+    for line in BytesIO(text):
+        begin, end = end, end + len(line)
+        rest = line.lstrip(_BLANKS)
+        if not rest:
             continue
-        if position == size:
-            break
-        left_open = 0
-        while position < size and text[position] != _FEED:
-            left_open += text[position] == opening
-            left_open -= text[position] == closing
-            position += 1
-        position += 1
+        column = len(line[: len(line) - len(rest)].translate(_ONE_COLUMN).expandtabs(_TAB_STOP))
         if margin < 0:
-            margin, first_line = column, left_open
+            margin, whole_first_end = column, end
         if column <= margin:
-            if group_lines > 1 and group == 0 and group_first != 0:
+            if lines > 1 and balanced(start, first_end, begin):
                 return True
-            group = group_lines = 0
-            group_first = left_open
-        group += left_open
-        group_lines += 1
-        whole += left_open
-    if group_lines > 1 and group == 0 and group_first != 0:
-        return True
-    return bool(first_line != 0 and whole == 0)
+            start, first_end, lines = begin, end, 0
+        lines += 1
+    return (lines > 1 and balanced(start, first_end, end)) or balanced(0, whole_first_end, end)
+
+
+def _left_open(characters: Bytes, opening: int, closing: int) -> int:
+    return int(np.count_nonzero(characters == opening)) - int(np.count_nonzero(characters == closing))
 
 
 _TOKEN = re.compile(rb"[(\[]?[ \t\n\v\f\r]*[^ \t\n\v\f\r()\[\]]*")

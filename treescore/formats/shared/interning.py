@@ -13,20 +13,16 @@ from typing import NamedTuple
 import numpy as np
 
 from treescore.core.arrays import Bits, Bytes, Int32Array, IntArray
-from treescore.core.jit import compiled, inlined
+from treescore.core.jit import compiled
 
 EIGHT = 8
 """Bytes in a word, and the padding of a text: a word can be read at any of its bytes."""
 
-ONES = np.uint64(0x0101010101010101)
-"""A byte times this is a word of that byte."""
-
 _ONE, _EIGHT = np.uint64(1), np.uint64(EIGHT)
-_HIGHS = np.uint64(0x8080808080808080)
 _LONG = np.uint64(1 << 63)
 _SECRET = np.uint64((hash("slots of strings") * 2 + 1) % (1 << 64))
-_FIRST_BITS, _MORE_BITS = 13, 1
-_SEPARATOR = ord("\n")
+_HALF = np.uint64(32)
+_FIRST_BITS = 13
 
 
 class StringTable(NamedTuple):
@@ -63,13 +59,7 @@ def words_of(characters: Bytes) -> Bits:
     return np.ndarray((len(characters) - EIGHT + 1,), "<u8", characters, 0, (1,))
 
 
-def secret() -> np.uint64:
-    """Return the odd number of this process; compiled code would remember that of the process which compiled it."""
-    return _SECRET
-
-
-@compiled
-def new_table(odd: np.uint64, bits: int = _FIRST_BITS) -> StringTable:
+def new_table(bits: int = _FIRST_BITS) -> StringTable:
     """Return an empty table of 2^bits slots, half as many strings."""
     slots = 1 << bits
     return StringTable(
@@ -77,62 +67,20 @@ def new_table(odd: np.uint64, bits: int = _FIRST_BITS) -> StringTable:
         np.full(slots, -1, np.int32),
         np.empty((slots // 2, 2), np.int64),
         np.zeros(1, np.int64),
-        odd,
+        _SECRET,
         np.uint64(64 - bits),
     )
 
 
-@compiled
-def with_room(table: StringTable, strings: int) -> StringTable:
-    """Return the table, or a larger one, with room for so many more strings."""
-    count = table.size[0]
-    if count + strings <= len(table.places):
+def with_room(words: Bits, table: StringTable, strings: int) -> StringTable:
+    """Return the table, or a larger one, with room for so many more strings of the text."""
+    known = int(table.size[0])
+    if known + strings <= len(table.places):
         return table
-    bits = int(64 - np.int64(table.shift) + _MORE_BITS)
-    while count + strings > 1 << (bits - 1):
-        bits += 1
-    larger = new_table(table.odd, bits)
-    larger.places[:count] = table.places[:count]
-    larger.size[0] = count
-    mask = len(larger.keys) - 1
-    for old in range(len(table.keys)):
-        if table.numbers[old] >= 0:
-            slot = np.int64((table.keys[old] * larger.odd) >> larger.shift)
-            while larger.numbers[slot] >= 0:
-                slot = (slot + 1) & mask
-            larger.keys[slot] = table.keys[old]
-            larger.numbers[slot] = table.numbers[old]
+    larger = new_table((known + strings - 1).bit_length() + 1)
+    starts, stops = table.places[:known].T.copy()
+    number_all(words, starts, stops, known, larger, np.empty(known, np.int32))
     return larger
-
-
-@inlined
-def zeros(word: np.uint64) -> np.uint64:
-    """Mark the zero bytes of a word by their highest bits; of the marks only the lowest is reliable."""
-    return (word - ONES) & ~word & _HIGHS
-
-
-@inlined
-def bytes_below(marks: np.uint64) -> int:
-    """Count the bytes below the lowest mark; all eight where there is none."""
-    below = ((marks & (np.uint64(0) - marks)) >> np.uint64(7)) - np.uint64(1)
-    return int(((below & ONES) * ONES) >> np.uint64(56))
-
-
-@inlined
-def copied(source: Bits, start: int, stop: int, target: Bits, end: int) -> int:
-    """Copy bytes word by word to `end`, and return where they end; up to seven bytes behind them change."""
-    while start < stop:
-        target[end] = source[start]
-        start += EIGHT
-        end += EIGHT
-    return end - (start - stop)
-
-
-@inlined
-def _mixed(value: np.uint64, word: np.uint64, odd: np.uint64) -> np.uint64:
-    """Take a word into the hash of a long string."""
-    value = (value ^ word) * odd
-    return value ^ (value >> np.uint64(32))
 
 
 @compiled
@@ -162,10 +110,11 @@ def number_all(
         else:
             key = np.uint64(0)
             position = start
-            while position < last:
-                key = _mixed(key, words[position], odd)
+            while position < last + _EIGHT:
+                key = (key ^ words[min(position, last)]) * odd
+                key ^= key >> _HALF
                 position += _EIGHT
-            key = _mixed(key, words[last], odd) | _LONG
+            key |= _LONG
         slot = (key * odd) >> shift
         number = numbers[slot]
         while number >= 0:
@@ -190,26 +139,8 @@ def number_all(
     size[0] = known
 
 
-def strings_of(text: Bytes, places: IntArray) -> list[str]:
+def strings_of(text: bytes, places: IntArray) -> list[str]:
     """Decode the strings at these places, all at once; none holds a line feed. Raises UnicodeDecodeError."""
     if not len(places):
         return []
-    return joined(text, places).decode("utf-8").split("\n")
-
-
-def joined(text: Bytes, places: IntArray) -> bytes:
-    """Join the strings at these places, at least one, by line feeds."""
-    return _joined(text, places, int((places[:, 1] - places[:, 0]).sum()) + len(places) - 1).tobytes()
-
-
-@compiled
-def _joined(text: Bytes, places: IntArray, size: int) -> Bytes:
-    """Join strings by line feeds into `size` bytes."""
-    joined = np.full(size, _SEPARATOR, np.uint8)
-    position = 0
-    for number in range(len(places)):
-        for byte in range(places[number, 0], places[number, 1]):
-            joined[position] = text[byte]
-            position += 1
-        position += 1
-    return joined
+    return b"\n".join([text[start:stop] for start, stop in places.tolist()]).decode("utf-8").split("\n")

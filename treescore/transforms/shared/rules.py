@@ -18,10 +18,10 @@ from typing import NamedTuple
 
 import numpy as np
 
-from treescore.core.arrays import BoolArray, IntArray, offsets_of
+from treescore.core.arrays import BoolArray, IntArray, offsets_of, owners_of
 from treescore.core.jit import attempts, compiled
 from treescore.core.params import Json
-from treescore.core.structure import NONE, Structure, structure_of
+from treescore.core.structure import NONE, Structure, gather, structure_of
 from treescore.core.trees import ConstituentTreebank, Vocabulary
 from treescore.errors import InputError, LimitError, Problem, ProblemList
 
@@ -296,6 +296,16 @@ class Items(NamedTuple):
     dropped: BoolArray
 
 
+class Scratch(NamedTuple):
+    """Memory of `apply_rules`, int64: of a sentence the node at each place and its next pass; what else it needs."""
+
+    node_at: IntArray
+    due_pass: IntArray
+    heap: IntArray
+    children: IntArray
+    after: IntArray
+
+
 def dropped_by(rules: Sequence[Rule], treebank: ConstituentTreebank, *, strict: bool = True) -> BoolArray:
     """Find the nodes that the rules drop, bool (m,).
 
@@ -327,13 +337,15 @@ def dropped_by(rules: Sequence[Rule], treebank: ConstituentTreebank, *, strict: 
         fixed=outer | np.append(outer, True)[links.parents],
         dropped=np.zeros(nodes, np.bool_),
     )
-    list_children(treebank.starts, treebank.node_offsets, treebank.word_offsets, links, items)
+    _list_children(treebank, links, items)
     order = _post_order(links)
-    budget = STEPS_ALWAYS + STEPS_EACH * (nodes + words)
+    largest, most = int(np.diff(treebank.node_offsets).max()), nodes + words
+    scratch = Scratch(*(np.empty(size, np.int64) for size in (largest, largest, 2 * largest + 2, most, most + 1)))
+    budget = STEPS_ALWAYS + STEPS_EACH * most
     failed = -1
     for allowed in attempts(apply_rules, budget):
         applied = Items._make(values.copy() for values in items)
-        failed = apply_rules(grammar, applied, treebank.node_offsets, order, allowed)
+        failed = apply_rules(grammar, applied, treebank.node_offsets, order, scratch, allowed)
         if failed < 0:
             return applied.dropped
     if not strict:
@@ -382,46 +394,23 @@ def _grammar(rules: Sequence[Rule], vocabulary: Vocabulary) -> tuple[Grammar, In
 
 def _post_order(links: Structure) -> IntArray:
     """Return the place of each node in post-order, over the whole file: int64 (m,)."""
-    below = np.zeros(len(links.parents), np.int64)
-    count_below(links.parents, below)
-    return np.arange(len(below), dtype=np.int64) + below - (links.depths - 1)
+    sizes = np.ones(len(links.parents), np.int64)
+    gather(np.add, links.parents, links.depths, sizes)
+    return np.arange(len(sizes)) + sizes - links.depths
 
 
-@compiled
-def count_below(parents: IntArray, below: IntArray) -> None:
-    """Count the nodes below each node."""
-    for node in range(len(parents) - 1, -1, -1):
-        if parents[node] != NONE:
-            below[parents[node]] += below[node] + 1
-
-
-@compiled
-def list_children(
-    starts: IntArray, node_offsets: IntArray, word_offsets: IntArray, links: Structure, items: Items
-) -> None:
-    """Link each node's children in the order of the text."""
-    nodes = len(starts)
-    for sentence in range(len(node_offsets) - 1):
-        word, end = word_offsets[sentence], word_offsets[sentence + 1]
-        for node in range(node_offsets[sentence], node_offsets[sentence + 1] + 1):
-            here = end if node == node_offsets[sentence + 1] else word_offsets[sentence] + starts[node]
-            while word < here:
-                append_child(items, links.anchors[word], nodes + word)
-                word += 1
-            if node < node_offsets[sentence + 1]:
-                append_child(items, links.parents[node], node)
-
-
-@compiled
-def append_child(items: Items, parent: int, child: int) -> None:
-    """Append an item to the children of its parent, if it has one."""
-    if parent == NONE:
-        return
-    if items.lasts[parent] == NONE:
-        items.firsts[parent] = child
-    else:
-        items.nexts[items.lasts[parent]] = child
-    items.lasts[parent] = child
+def _list_children(treebank: ConstituentTreebank, links: Structure, items: Items) -> None:
+    """Link each node's children in the order of the text, a node before the word at which it starts."""
+    words = np.arange(len(treebank.words))
+    starts = treebank.starts + treebank.word_offsets[owners_of(treebank.node_offsets)]
+    parents, places = np.concatenate([links.parents, links.anchors]), np.concatenate([starts, words])
+    order = np.lexsort((np.arange(len(parents)), places, parents))
+    children = order[parents[order] != NONE]
+    above = parents[children]
+    beside = above[1:] == above[:-1]
+    items.nexts[children[:-1][beside]] = children[1:][beside]
+    items.lasts[above] = children  # the last that is assigned stays
+    items.firsts[above[::-1]] = children[::-1]
 
 
 @compiled
@@ -446,15 +435,6 @@ def children_of(items: Items, node: int, children: IntArray) -> int:
             before = child
         child = following
     return size
-
-
-@compiled
-def may_fit(grammar: Grammar, rule: int, items: Items, children: IntArray, size: int) -> bool:
-    """Tell whether the first child allows the rule."""
-    first = grammar.offsets[rule]
-    if grammar.times[first] != ONE:
-        return True
-    return bool(size > 0 and grammar.members[grammar.classes[first], items.labels[children[0]]])
 
 
 @compiled
@@ -545,8 +525,12 @@ def first_fitting(
             continue
         if grammar.forms[rule] == DROP_ANYWHERE:
             return rule, -1, steps
-        if may_fit(grammar, rule, items, children, size):
-            steps += size * (grammar.offsets[rule + 1] - grammar.offsets[rule])
+        # whether the first child allows the rule
+        start = grammar.offsets[rule]
+        if grammar.times[start] != ONE or (
+            size > 0 and grammar.members[grammar.classes[start], items.labels[children[0]]]
+        ):
+            steps += size * (grammar.offsets[rule + 1] - start)
             child_index = fits(grammar, rule, items, children, size, after)
             if child_index >= 0:
                 return rule, children[child_index] if grammar.forms[rule] == DROP_CHILD else -1, steps
@@ -554,34 +538,15 @@ def first_fitting(
 
 
 @compiled
-def drop_into_parent(items: Items, node: int) -> int:
-    """Drop a node; return the node that has its children now. Paths past dropped nodes are shortened."""
-    items.dropped[node] = True
-    heir = int(items.parents[node])
-    while items.dropped[heir]:
-        heir = int(items.parents[heir])
-    while items.parents[node] != heir:
-        above = items.parents[node]
-        items.parents[node] = heir
-        node = above
-    return heir
-
-
-@compiled
-def apply_rules(grammar: Grammar, items: Items, node_offsets: IntArray, order: IntArray, budget: int) -> int:
+def apply_rules(
+    grammar: Grammar, items: Items, node_offsets: IntArray, order: IntArray, scratch: Scratch, budget: int
+) -> int:
     """Apply the rules sentence by sentence; return the sentence in which `budget` ran out, or -1.
 
     As if in every pass each node were visited in post-order and had one rule applied. Only nodes whose children
     have changed are visited again: for others the result is known.
     """
-    largest = 0
-    for sentence in range(len(node_offsets) - 1):
-        largest = max(largest, node_offsets[sentence + 1] - node_offsets[sentence])
-    node_at = np.empty(largest, np.int64)
-    due_pass = np.empty(largest, np.int64)
-    heap = np.empty(2 * largest + 2, np.int64)
-    children = np.empty(len(items.labels), np.int64)
-    after = np.empty(len(items.labels) + 1, np.int64)
+    node_at, due_pass, heap, children, after = scratch
     for sentence in range(len(node_offsets) - 1):
         first = node_offsets[sentence]
         nodes = node_offsets[sentence + 1] - first
@@ -599,7 +564,16 @@ def apply_rules(grammar: Grammar, items: Items, node_offsets: IntArray, order: I
             rule, child, steps = first_fitting(grammar, items, node, children, after)
             budget -= steps
             if rule >= 0:
-                changed = drop_into_parent(items, child if child >= 0 else node)
+                dropped = child if child >= 0 else node
+                items.dropped[dropped] = True
+                # what has its children now; paths past dropped nodes are shortened
+                changed = items.parents[dropped]
+                while items.dropped[changed]:
+                    changed = items.parents[changed]
+                while items.parents[dropped] != changed:
+                    above = items.parents[dropped]
+                    items.parents[dropped] = changed
+                    dropped = above
                 pass_number += child >= 0
                 if due_pass[changed - first] < pass_number:
                     due_pass[changed - first] = pass_number
