@@ -2,16 +2,10 @@
 
 from __future__ import annotations
 
-import numpy as np
-
-from treescore.core.arrays import appearing
 from treescore.core.jit import forced, say_compiled, state
-from treescore.core.registry import FORMATS, METRICS, Example, load_all, make_format
-from treescore.core.text import DEFAULT_LIMITS
-from treescore.core.trees import DiscontinuousTreebank, Vocabulary
+from treescore.core.registry import METRICS, Example, load_all
 from treescore.evaluation.evaluate import Evaluation
 from treescore.evaluation.spec import parse_spec
-from treescore.evaluation.tree_marks import marks_of
 
 
 def warm() -> None:
@@ -21,8 +15,6 @@ def warm() -> None:
         for metric in METRICS.values():
             for example in metric.examples:
                 _score(metric.name, example)
-        _read()
-        appearing(np.zeros(1, np.int64), 1)
     say_compiled()
 
 
@@ -33,14 +25,6 @@ def _score(metric: str, example: Example) -> None:
         outcome.extra()
         dict(outcome.slices())
         outcome.item(0)
-
-
-def _read() -> None:
-    """Read trees with gaps, and compare them, as is done where no metric says what is wrong with them."""
-    for form in FORMATS.values():
-        if form.yields is DiscontinuousTreebank:
-            trees = make_format(form.name, {}).read(form.example, Vocabulary(), DEFAULT_LIMITS)
-            marks_of((), {}, trees, trees)
 
 
 if __name__ == "__main__":

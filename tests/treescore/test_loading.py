@@ -8,6 +8,9 @@ from pathlib import Path
 
 import pytest
 
+from treescore.core import jit
+from treescore.core.registry import load_all
+
 ROOT = Path(__file__).parents[2]
 HEAVY = {"jsonschema", "llvmlite", "numba", "pandas", "polars", "scipy", "sqlalchemy", "flask", "redis", "rq"}
 GOLD = "1\ta\t_\tX\t_\t_\t2\tdet\t_\t_\n2\tb\t_\tX\t_\t_\t0\troot\t_\t_\n\n"
@@ -95,6 +98,16 @@ def test_one_system_is_scored_without_compiler_and_libraries_of_tests(name: str,
     loaded = set(said(ONE_SYSTEM, name, metric, first + GOLD, first + OUTPUT))
     assert {"numpy", "treescore"} <= loaded
     assert not loaded & HEAVY
+
+
+MOST_COMPILED = 60
+"""Each takes half a second to compile, where nothing is kept."""
+
+
+def test_few_functions_are_compiled() -> None:
+    load_all()
+    own = {one.plain for one in jit._ALL if one.plain.__module__.startswith("treescore.")}
+    assert 0 < len(own) <= MOST_COMPILED
 
 
 all_compiled = pytest.mark.skipif(

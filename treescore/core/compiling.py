@@ -9,7 +9,7 @@ from __future__ import annotations
 import logging
 import os
 import sys
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from contextlib import suppress
 from functools import cache
 from pathlib import Path
@@ -145,16 +145,13 @@ def say_compiled() -> None:
     _NOTICE.end()
 
 
-def compilable(
-    function: FunctionType, options: Mapping[str, Any], may_compile: Callable[[], bool], sources: Sequence[str]
-) -> Any:
-    """Return a function that runs machine code, for arguments of each types what is kept for them.
+def compilable(function: FunctionType, may_compile: Callable[[], bool], sources: Sequence[str]) -> Any:
+    """Return a function that runs machine code without the interpreter lock, for arguments of each types what is kept.
 
     Where nothing is kept it is compiled, and kept if there is a folder for it.
 
     Args:
         function: what is to be run.
-        options: of `numba.njit`.
         may_compile: whether it may be compiled now; otherwise the call raises NotKeptError.
         sources: the files of the function and of what it calls; machine code that is older than one is not used.
     """
@@ -162,7 +159,7 @@ def compilable(
 
     _listen()
     _may_compile[function], _sources[function] = may_compile, sources
-    made = njit(**options)(function)
+    made = njit(nogil=True)(function)
     folder = _folder_for(function)
     if folder is None:
         _NOTICE.kept = False

@@ -40,17 +40,7 @@ INT64 = np.dtype(np.int64)
 
 def compiled(function: Callable[_P, _R]) -> Callable[_P, _R]:
     """Run the decorated function as machine code where that pays. It releases the interpreter lock then."""
-    return _Compiled(function, {"nogil": True})
-
-
-def checked(function: Callable[_P, _R]) -> Callable[_P, _R]:
-    """Do as `compiled` does; an index outside its array raises IndexError. For arrays that may be damaged."""
-    return _Compiled(function, {"nogil": True, "boundscheck": True})
-
-
-def inlined(function: Callable[_P, _R]) -> Callable[_P, _R]:
-    """Copy the decorated function into the compiled loops that call it (a call would count references)."""
-    return _Compiled(function, {"nogil": True, "inline": "always"})
+    return _Compiled(function)
 
 
 def weighing(weight: float) -> Callable[[Callable[_P, _R]], Callable[_P, _R]]:
@@ -133,7 +123,7 @@ class _Account:
 
 _ACCOUNT = _Account()
 _ALL: list[_Compiled[..., Any]] = []
-"""The functions whose modules are loaded, but those that are copied into others."""
+"""The functions whose modules are loaded."""
 
 
 @contextmanager
@@ -158,9 +148,8 @@ def state() -> str:
 class _Compiled(Generic[_P, _R]):
     """A function that runs as machine code where that pays, with all such functions that it calls."""
 
-    def __init__(self, function: Callable[_P, _R], options: dict[str, Any]) -> None:
+    def __init__(self, function: Callable[_P, _R]) -> None:
         self.plain = cast("FunctionType", function)
-        self._options = options
         self._weight: float = vars(function).get("weight", 1)
         self._work = 0
         self._uses_code = False
@@ -168,8 +157,7 @@ class _Compiled(Generic[_P, _R]):
         self._refused = False  # what is kept is for another compiler, processor or types
         self._look_at = 0
         update_wrapper(self, function)
-        if "inline" not in options:
-            _ALL.append(self)
+        _ALL.append(self)
 
     def __call__(self, *args: _P.args, **kwargs: _P.kwargs) -> _R:
         if self._is_due(args):
@@ -256,7 +244,7 @@ class _Compiled(Generic[_P, _R]):
     def _dispatcher(self) -> Callable[_P, _R]:
         # The compiler knows its own functions only: it is shown those, under the names by which the code calls them.
         function = self._renamed({name: one._dispatcher for name, one in self._called.items()})  # noqa: SLF001 - of this class
-        return cast("Callable[_P, _R]", compiling.compilable(function, self._options, self._may_compile, self._sources))
+        return cast("Callable[_P, _R]", compiling.compilable(function, self._may_compile, self._sources))
 
     @property
     def _twin(self) -> Callable[_P, _R] | None:

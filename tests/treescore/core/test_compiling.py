@@ -5,6 +5,7 @@ from __future__ import annotations
 import importlib.util
 import logging
 import os
+import subprocess
 import sys
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -253,6 +254,36 @@ def test_a_folder_that_cannot_be_written_is_read(kept: Path, monkeypatch: pytest
     module = load(kept)
     module.total(np.ones(25, np.uint64))
     assert sum(module.total._dispatcher.stats.cache_hits.values()) == 1
+
+
+ON_A_PROCESSOR = """
+import sys
+import llvmlite.binding
+llvmlite.binding.get_host_cpu_name = lambda: sys.argv[1]
+import numpy as np
+from kernels_of_a_test import total
+assert total(np.ones(3, np.uint64)) == 6
+print(sum(total._dispatcher.stats.cache_hits.values()))
+"""
+
+
+@pytest.mark.slow
+def test_code_for_any_processor_is_used_on_another_and_nothing_is_written_then(tmp_path: Path) -> None:
+    folder = tmp_path / "kept"
+    (tmp_path / "kernels_of_a_test.py").write_text(SOURCE)
+    environment = {"NUMBA_CACHE_DIR": str(folder), "NUMBA_CPU_NAME": "generic", compiling.SETTING: "always"}
+
+    def hits(processor: str) -> int:
+        command = [sys.executable, "-c", ON_A_PROCESSOR, processor]
+        path = os.pathsep.join([str(tmp_path), *sys.path])
+        return int(subprocess.check_output(command, env={**os.environ, **environment, "PYTHONPATH": path}))
+
+    assert hits("znver3") == 0
+    made = {file: file.stat().st_mtime_ns for file in folder.rglob("*")}
+    for each in (folder, *made):
+        each.chmod(0o555 if each.is_dir() else 0o444)
+    assert hits("haswell") == 1
+    assert {file: file.stat().st_mtime_ns for file in folder.rglob("*")} == made
 
 
 def test_without_a_folder_functions_are_compiled_and_the_message_says_what_to_set(

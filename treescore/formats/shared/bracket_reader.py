@@ -18,7 +18,7 @@ from typing import NamedTuple
 import numpy as np
 
 from treescore.core.arrays import Bits, Bytes, Int32Array, IntArray
-from treescore.core.jit import compiled, inlined
+from treescore.core.jit import compiled
 from treescore.core.text import Limits
 from treescore.errors import Problem
 from treescore.formats.shared.interning import new_table, number_all, padded, with_room
@@ -153,7 +153,7 @@ class ScannedSentences(NamedTuple):
     open: IntArray
 
 
-@inlined
+@compiled
 def _skip_space(text: Bytes, classes: Bytes, position: np.uint64) -> np.uint64:
     while classes[text[position]] == SPACE:
         position += _ONE
