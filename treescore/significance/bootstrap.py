@@ -9,8 +9,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 import numpy as np
-from scipy.special import ndtr, ndtri
 
+from treescore.core import special
 from treescore.core.arrays import FloatArray
 from treescore.significance.contributions import Contributions
 from treescore.significance.law import Interval
@@ -68,12 +68,12 @@ def _interval(drawn: FloatArray, observed: float, z: FloatArray, level: float, *
     finite = drawn[~np.isnan(drawn)]
     if 2 * len(finite) < len(drawn):
         return Interval(np.nan, np.nan, BCA if bca else PERCENTILE)
-    deviates, spread = ndtri([0.5 * (1.0 - level), 0.5 * (1.0 + level)]), float((z * z).sum())
+    deviates, spread = special.ndtri([0.5 * (1.0 - level), 0.5 * (1.0 + level)]), float((z * z).sum())
     below = float((finite < observed).mean() + 0.5 * (finite == observed).mean())
     if bca and 0.0 < below < 1.0 and spread > 0.0:
-        bias, acceleration = float(ndtri(below)), float((z**3).sum()) / (6.0 * spread**1.5)
+        bias, acceleration = float(special.ndtri(below)), float((z**3).sum()) / (6.0 * spread**1.5)
         deviates = bias + (bias + deviates) / (1.0 - acceleration * (bias + deviates))
-    low, high = np.quantile(finite, ndtr(deviates))
+    low, high = np.quantile(finite, special.ndtr(deviates))
     return Interval(float(low), float(high), BCA if bca else PERCENTILE)
 
 

@@ -13,7 +13,6 @@ import math
 from dataclasses import dataclass
 
 import numpy as np
-from scipy.fft import irfft, next_fast_len, rfft
 
 from treescore.core.arrays import FloatArray, IntArray
 from treescore.significance.settings import LN2
@@ -68,6 +67,8 @@ def log_upper_tail(differences: Differences, observed: int) -> float:
     # Hoeffding (1963): under any tilt the mass further from the mean than r is below exp(-2 r^2 / sum of d^2)
     reach = math.ceil(4.9 * math.sqrt(float((values * values) @ differences.copies)) + abs(top - mean)) + 1
     first, last = max(0, top - reach), min(differences.largest, top + reach)
+    from scipy.fft import irfft, next_fast_len, rfft  # noqa: PLC0415 - loads 15 MB, which most processes never need
+
     period = next_fast_len(last - first + 1, real=True)
     spectrum = np.ones(period // 2 + 1, np.complex128)
     for value, copies in zip(differences.values.tolist(), differences.copies.tolist(), strict=True):

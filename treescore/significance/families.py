@@ -14,8 +14,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
-from scipy.special import gammaincc
 
+from treescore.core import special
 from treescore.core.arrays import BoolArray, FloatArray
 from treescore.core.params import Json
 from treescore.significance.settings import SMALLEST
@@ -118,7 +118,7 @@ def partial_conjunctions(p: FloatArray, alpha: float) -> list[PartialConjunction
     logs = np.log(np.maximum(ordered, SMALLEST))
     tails = -np.cumsum(logs[:, ::-1], axis=1)[:, ::-1]
     # Fisher's -2 sum(log p) is chi-square with 2 degrees of freedom a dataset: its tail is a gamma function
-    fisher = np.maximum.accumulate(gammaincc(remaining, tails), axis=1)
+    fisher = np.maximum.accumulate(special.gammaincc(remaining, tails), axis=1)
     k_bonferroni = (bonferroni <= alpha).sum(axis=1).tolist()
     k_fisher = (fisher <= alpha).sum(axis=1).tolist()
     return [

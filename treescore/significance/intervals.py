@@ -11,8 +11,7 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 
-from scipy.special import ndtri, stdtrit
-
+from treescore.core import special
 from treescore.significance.contributions import Contributions, Spread
 from treescore.significance.law import STUDENT_T, Interval
 from treescore.significance.units import Sample
@@ -41,7 +40,7 @@ def system_intervals(
 
 def wilson(k: float, n: float, level: float) -> Interval:
     """Compute (k + z²/2)/(n + z²) ± z √(k(n-k)/n + z²/4)/(n + z²), exactly 0 at k = 0 and 1 at k = n (Wilson 1927)."""
-    z = float(ndtri(0.5 * (1.0 + level)))
+    z = float(special.ndtri(0.5 * (1.0 + level)))
     middle = (k + z * z / 2.0) / (n + z * z)
     half = z * math.sqrt(max(0.0, k * (n - k) / n) + z * z / 4.0) / (n + z * z)
     return Interval(0.0 if k <= 0 else middle - half, 1.0 if k >= n else middle + half, WILSON)
@@ -56,7 +55,7 @@ def _interval(sample: Sample, system: int, value: float, spread: Spread, row: in
     se = float(spread.se[row])
     if math.isnan(se):
         return None
-    t = 0.0 if se == 0.0 else float(stdtrit(spread.df[row], 0.5 * (1.0 + level)))
+    t = 0.0 if se == 0.0 else float(special.stdtrit(spread.df[row], 0.5 * (1.0 + level)))
     score = sample.score
     if not score.is_share:
         high = math.inf if score.high is None else score.high

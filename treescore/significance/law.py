@@ -23,8 +23,8 @@ from dataclasses import dataclass, replace
 from typing import NamedTuple
 
 import numpy as np
-from scipy.special import chdtri, nctdtr, stdtr, stdtrit
 
+from treescore.core import special
 from treescore.core.arrays import FloatArray
 from treescore.core.scores import Score
 from treescore.significance import signs
@@ -203,7 +203,7 @@ def by_t(test: Test, difference: float, favour: float, asked: Asked) -> Test:
         return replace(test, reason="shows no spread")
     log_least, log_p = (asked.sides - 1 - test.sentences) * LN2, 0.0
     if test.se is not None and test.df is not None:
-        log_p = math.log(max(SMALLEST, asked.sides * float(stdtr(test.df, -favour / test.se))))
+        log_p = math.log(max(SMALLEST, asked.sides * float(special.stdtr(test.df, -favour / test.se))))
     elif favour > 0:
         log_p = log_least
     if log_p < log_least:
@@ -302,7 +302,7 @@ def difference_intervals(
 
 def _t(df: float, level: float) -> float:
     """Return the quantile of Student's t that is passed in size with a chance of `level`."""
-    return -float(stdtrit(df, 0.5 * level))
+    return -float(special.stdtrit(df, 0.5 * level))
 
 
 def _sign_ends(
@@ -349,18 +349,18 @@ def detectable(tests: Sequence[Test], levels: FloatArray, power: float, sides: i
         *((test.se, test.df) for test in tests), strict=True)) if tests else (np.zeros(0), np.zeros(0))  # fmt: skip
     known = np.isfinite(df)
     found = np.full(len(tests), np.nan)
-    found[known] = noncentrality(df[known], -stdtrit(df[known], levels[known] / sides), power) * se[known]
+    found[known] = noncentrality(df[known], -special.stdtrit(df[known], levels[known] / sides), power) * se[known]
     return found
 
 
 def noncentrality(df: FloatArray, q: FloatArray, power: float) -> FloatArray:
     """Solve P(T'_(df, δ) >= q) = power for δ, (m,), by bisection near q √(χ² / df), its limit for large q."""
-    found = q * np.sqrt(chdtri(df, 1.0 - power) / df)
+    found = q * np.sqrt(special.chdtri(df, 1.0 - power) / df)
     near = q < 1500.0  # beyond, the limit is off by 2e-7, and nctdtr is slow
     df, q, low, high = df[near], q[near], np.maximum(0.0, 0.99 * found[near] - 5.0), 1.01 * found[near] + 5.0
     for _ in range(34):
         middle = 0.5 * (low + high)
-        above = nctdtr(df, middle, q) > 1.0 - power
+        above = special.nctdtr(df, middle, q) > 1.0 - power
         low, high = np.where(above, middle, low), np.where(above, high, middle)
     found[near] = 0.5 * (low + high)
     return np.asarray(found)
@@ -398,4 +398,4 @@ def margin_by_t(x: float, se: float, df: float) -> float:
     """Return P(t_df >= x / se); of no spread whether x is below 0."""
     if math.isnan(se):
         return 1.0
-    return float(stdtr(df, -x / se)) if se > 0 else float(x <= 0)
+    return float(special.stdtr(df, -x / se)) if se > 0 else float(x <= 0)

@@ -21,8 +21,8 @@ from dataclasses import dataclass, replace
 from typing import NamedTuple
 
 import numpy as np
-from scipy.special import bdtr, chdtrc, gammaln, log_ndtr
 
+from treescore.core import special
 from treescore.core.arrays import BoolArray, Counts
 from treescore.core.params import Json
 from treescore.core.registry import TokenBits
@@ -120,7 +120,7 @@ def mcnemar(a_only: int, b_only: int, alternative: str = "two-sided") -> McNemar
 
 def binomial_tail(most: int, total: int) -> float:
     """Compute P(X <= most) for X ~ Binomial(total, 1/2)."""
-    return float(bdtr(most, total, 0.5))
+    return float(special.bdtr(most, total, 0.5))
 
 
 _WHOLE = 1_000
@@ -131,17 +131,17 @@ def _mass(right: int, total: int) -> float:
     """Compute P(X = right) for X ~ Binomial(total, 1/2)."""
     if total <= _WHOLE:
         return math.ldexp(math.comb(total, right), -total)
-    log_ways = float(gammaln(total + 1) - gammaln(right + 1) - gammaln(total - right + 1))
+    log_ways = float(special.gammaln(total + 1) - special.gammaln(right + 1) - special.gammaln(total - right + 1))
     return math.exp(log_ways - total * math.log(2.0))
 
 
 def _chi_square(a_only: int, b_only: int, difference: int, alternative: str) -> ChiSquare:
     statistic = difference * difference / (a_only + b_only)
     if alternative == "two-sided":
-        return ChiSquare(statistic, max(SMALLEST, float(chdtrc(1, statistic))))
+        return ChiSquare(statistic, max(SMALLEST, float(special.chdtrc(1, statistic))))
     ahead = (a_only >= b_only) == (alternative == "greater")
     root = math.sqrt(statistic) if ahead else -math.sqrt(statistic)
-    return ChiSquare(statistic, max(SMALLEST, math.exp(float(log_ndtr(-root)))))
+    return ChiSquare(statistic, max(SMALLEST, math.exp(float(special.log_ndtr(-root)))))
 
 
 DEPENDENT_TOKENS = (

@@ -20,8 +20,8 @@ import math
 from collections.abc import Callable
 
 import numpy as np
-from scipy.special import erfcx, log_ndtr, ndtri, ndtri_exp
 
+from treescore.core import special
 from treescore.core.arrays import BoolArray, FloatArray, IntArray
 from treescore.significance.settings import LN2, SLACK, TOLERANCE
 
@@ -145,7 +145,7 @@ def _tabled(sizes: FloatArray, copies: FloatArray, x: FloatArray) -> FloatArray:
     variance, fewest = float((firsts * sizes).sum()), -LN2 * float((copies * (sizes > 0)).sum())
     most = float(np.abs(x).max())
     if most <= _NEAR * math.sqrt(variance):
-        return np.asarray(log_ndtr(-x / math.sqrt(variance)))
+        return np.asarray(special.log_ndtr(-x / math.sqrt(variance)))
     t = most / variance * 2.0 ** np.linspace(-4.0, _DOUBLINGS, 4 * (_DOUBLINGS + 4) + 1)
     reached = (firsts * np.tanh(t[:, None] * sizes)).sum(axis=1)
     wanted = np.linspace(0.0, min(most, float(reached[-1])), TABLE + 1)[1:]
@@ -153,10 +153,10 @@ def _tabled(sizes: FloatArray, copies: FloatArray, x: FloatArray) -> FloatArray:
     tanh = np.tanh(t[:, None] * sizes)
     at = (firsts * tanh).sum(axis=1)
     tails = _formula(np.broadcast_to(sizes, tanh.shape), copies, t, at, tanh)
-    deviates = -ndtri_exp(np.maximum(np.minimum(tails, -LN2), fewest))
+    deviates = -special.ndtri_exp(np.maximum(np.minimum(tails, -LN2), fewest))
     found = np.interp(np.abs(x), np.append(0.0, at), np.append(0.0, deviates))
     found = np.where(np.abs(x) > firsts.sum() * (1.0 + TOLERANCE), np.inf, found)  # further than the terms reach
-    return np.asarray(log_ndtr(np.where(x >= 0, -found, found)), np.float64)
+    return np.asarray(special.log_ndtr(np.where(x >= 0, -found, found)), np.float64)
 
 
 def _tails(sizes: FloatArray, copies: FloatArray, x: FloatArray) -> FloatArray:
@@ -263,9 +263,9 @@ def _formula(sizes: FloatArray, copies: FloatArray, t: FloatArray, x: FloatArray
         cumulant = (copies * cosh).sum(axis=1)
         w = np.sqrt(np.maximum(0.0, 2.0 * (t * x - cumulant)))
         u = t * np.sqrt(second)
-        mills = math.sqrt(math.pi / 2.0) * erfcx(w / math.sqrt(2.0))
+        mills = math.sqrt(math.pi / 2.0) * special.erfcx(w / math.sqrt(2.0))
         tails = -0.5 * w * w - 0.5 * math.log(2.0 * math.pi) + np.log(mills + 1.0 / u - 1.0 / w)
-        near = log_ndtr(-x / np.sqrt(variance))
+        near = special.log_ndtr(-x / np.sqrt(variance))
     return np.asarray(np.where((w > _NEAR) & np.isfinite(tails), tails, near), np.float64)
 
 
@@ -321,9 +321,9 @@ def inverted_ends(
             tails = np.array([cells[row].log_upper_tail(*at) for row, *at in zip(of, delta, distance, strict=True)])
         else:
             tails = log_upper_tails(e[of] - delta[:, None] * w[of], distance)
-        return np.asarray(-ndtri_exp(tails) - sought[rows])
+        return np.asarray(-special.ndtri_exp(tails) - sought[rows])
 
-    sought = -ndtri(0.5 * np.tile(rejected, 2))
+    sought = -special.ndtri(0.5 * np.tile(rejected, 2))
     distance = _solved(beyond, -sought, np.tile(start, 2), np.tile(most, 2))
     low, high = distance.reshape(2, -1)
     return difference - low, difference + high

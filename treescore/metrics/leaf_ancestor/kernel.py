@@ -12,6 +12,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from treescore.core import special
 from treescore.core.arrays import BoolArray, FloatArray, IntArray, offsets_of, owners_of, sums_by
 from treescore.core.columns import Joined, Lists, Strings
 from treescore.core.discontinuity import extents_of
@@ -440,9 +441,7 @@ class Regularity:
         The interval is made for proportions. The variance of any score in 0..1 is at most that of a proportion with
         the same mean, so that the bound also holds for scores in between.
         """
-        from scipy.special import ndtri  # noqa: PLC0415 - a large library for one quantile of a table rarely requested
-
-        z = float(ndtri(self.confidence))
+        z = float(special.ndtri(self.confidence))
         share = z * z / np.maximum(counts, 1)
         spread = np.sqrt(share * means * (1 - means) + share * share / 4)
         return np.asarray((means + share / 2 + spread) / (1 + share), np.float64)
