@@ -9,7 +9,6 @@ import pytest
 from hypothesis import strategies as st
 
 from treescore.core.arrays import IntArray
-from treescore.core.jit import interpreted
 from treescore.metrics.parseval.comparison import _repair
 
 TAGS = 4
@@ -57,7 +56,7 @@ def test_the_steps_grow_with_the_quotes(pattern: tuple[list[int], list[int]]) ->
         gold, system = (quotes(kinds * repeats).view(Counted) for kinds in pattern)
         Counted.reads = 0
         copies = np.zeros((2, 7 * repeats), np.int64)
-        interpreted(_repair)(gold, len(gold), system, len(system), DELETED.view(Counted), copies)
+        _repair(gold, len(gold), system, len(system), DELETED.view(Counted), copies)
         reads.append(Counted.reads)
     assert reads[1] <= 8.5 * reads[0]
     assert reads[1] <= 20 * 400 * max(map(len, pattern))

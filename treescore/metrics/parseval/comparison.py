@@ -13,7 +13,6 @@ import numpy as np
 
 from treescore.core.arrays import BoolArray, IntArray, offsets_of, owners_of, sums_by
 from treescore.core.columns import ranges_of
-from treescore.core.jit import compiled
 from treescore.core.registry import ERROR, OK, SKIP, StatusArray
 from treescore.metrics.parseval.inputs import FILLER, SHOWN, UNREADABLE, Collected, Equal, Inputs, Side, Tables
 from treescore.metrics.shared.pairing import paired_rows
@@ -113,7 +112,6 @@ def _kept(side: Side, tables: Tables, copies: IntArray) -> _Kept:
     )
 
 
-@compiled
 def _repair(gold: IntArray, golds: int, system: IntArray, systems: int, deleted: BoolArray, copies: IntArray) -> None:
     """Put back a quote that was deleted on one side only, as EVALB does: count it in `copies`.
 
