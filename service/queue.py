@@ -84,8 +84,9 @@ class Queue:
 
     def __init__(self, url: str, job_timeout: int = 900, meters: Meters | None = None) -> None:
         self.meters = Meters() if meters is None else meters
-        # no retries: a repeated EXEC would queue twice; and no driver info, which each fork would send again
-        self._open = partial(redis.Redis.from_url, url, socket_connect_timeout=2)
+        # each connection would look its version up in the metadata of packages, for 5 ms of every forked process
+        self._open = partial(redis.Redis.from_url, url, socket_connect_timeout=2, driver_info=redis.DriverInfo())
+        # no retries: a repeated EXEC would queue twice
         self.redis = self._open(socket_timeout=5, retry=Retry(NoBackoff(), 0))
         _count_trips(self.redis.connection_pool, self.meters)
         self.timeout = job_timeout
