@@ -51,6 +51,8 @@ _NEAR = 1e-4
 _MIDDLE = 0.75
 TABLE = 96
 """Entries of a table of tails."""
+TABLE_FROM = 16
+"""Tails of one sum up to which they are computed each by itself."""
 _DOUBLINGS = 24
 _STEPS = 60
 # Share of x up to which the saddlepoint is solved; the tail's error is of second order in it.
@@ -132,7 +134,8 @@ def _listing(heavy: FloatArray, rest: FloatArray, copies: FloatArray, x: float) 
         return log_share(-listed, 0.0)
     bounds = np.maximum(0.0, listed) ** 2 / (2.0 * squares)
     listed = listed[bounds <= bounds.min() + _FARTHEST]
-    tails = _tabled(rest, copies, listed)
+    rows = np.broadcast_to(rest, (len(listed), rest.shape[1]))
+    tails = _tails(rows, copies, listed) if len(listed) <= TABLE_FROM else _tabled(rest, copies, listed)
     largest = float(tails.max())
     if math.isinf(largest):
         return largest
