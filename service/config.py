@@ -231,7 +231,7 @@ class Config:
         bind: address of the API.
         probe_bind: where each API process answers probes and scrapes too, apart from all other requests; empty for
             nowhere.
-        public_url: the address of the service as its users see it; empty for none.
+        public_url: the address of the service as its users see it, perhaps with a path; empty for none.
         allowed_hosts: more hosts that the service answers for, comma-separated (see service.config).
         trusted_proxies: proxies in front of the service; each adds an entry to `X-Forwarded-For`.
         workers: processes that score, 0 for one per core.

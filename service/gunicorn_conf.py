@@ -107,7 +107,7 @@ def write_problem(sock: socket.socket, status_int: int, reason: str, mesg: str) 
     """Answer with a problem document if gunicorn cannot pass a request on (line too long, unknown HTTP version)."""
     slug = type_of_status(status_int)
     document = {
-        "type": f"{public_path(_config.public_url)}/problems/{slug}",
+        "type": public_path(_config.public_url) + f"/problems/{slug}",
         "title": TYPES[slug].title,
         "status": status_int,
         "detail": mesg or reason,

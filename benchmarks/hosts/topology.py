@@ -262,7 +262,7 @@ class Topology:
         """Start nginx with the configuration of the documentation."""
         folder = self.folder / PROXY
         folder.mkdir(exist_ok=True)
-        command = nginx_command(folder, PORT, [f"{host}:{PORT}" for host in APIS], "")
+        command = nginx_command(folder, PORT, [f"{host}:{PORT}" for host in APIS])
         self._running[PROXY, PROXY] = self.network[PROXY].start(command, os.environ, self.log(PROXY))
 
     def client(self, **options: Any) -> httpx.Client:

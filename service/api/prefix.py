@@ -2,7 +2,8 @@
 
 Inside, every address begins at the root: in routes, templates, redirects and stored documents. What leaves has the path
 that users see before it: headers here, JSON in service.api.answers, pages in service.pages.answers. It is that of
-TREESCORE_PUBLIC_URL, else what a trusted proxy names in `X-Forwarded-Prefix`. Requests may have it still, or no more.
+TREESCORE_PUBLIC_URL, and requests may come with it or without it; else what a trusted proxy has taken off and names in
+`X-Forwarded-Prefix`. A header takes nothing off: where a proxy closes a path, no other path would lead there.
 """
 
 from __future__ import annotations
@@ -34,7 +35,7 @@ def forwarded(app: Wsgi, config: Config) -> Wsgi:
 
 
 class Placed:
-    """Takes the path off requests that have it, and puts it before the addresses in headers."""
+    """Takes the configured path off requests that have it, and puts it before the addresses in headers."""
 
     def __init__(self, app: Wsgi, path: str) -> None:
         self._app = app
@@ -45,7 +46,7 @@ class Placed:
         prefix = environ["SCRIPT_NAME"] = self._path or path_of(environ.get("SCRIPT_NAME", ""))
         if not prefix:
             return self._app(environ, start_response)
-        rest = environ.get("PATH_INFO", "").removeprefix(prefix) or "/"
+        rest = environ.get("PATH_INFO", "").removeprefix(self._path) or "/"
         if rest.startswith("/") and rest != CLOSED:
             environ["PATH_INFO"] = rest
 

@@ -14,7 +14,7 @@ import pytest
 from tests.contract.stage import ADMIN
 from tests.fixtures.api_process import api
 from tests.fixtures.contexts import work_of
-from tests.fixtures.proxies import COMMANDS, proxy
+from tests.fixtures.proxies import proxy
 from tests.fixtures.requests import DEPENDENCIES
 from tests.fixtures.servers import Valkey
 from tests.fixtures.service_process import PATIENCE
@@ -26,13 +26,24 @@ pytestmark = [pytest.mark.e2e, pytest.mark.faults, pytest.mark.timeout(300)]
 PREFIX = "/treescore"
 
 
-@pytest.mark.parametrize("name", COMMANDS)
-def test_everything_is_found_below_the_path(name: str, tmp_path: Path, valkey: Valkey) -> None:
+PUBLIC = {"TREESCORE_PUBLIC_URL": f"https://scores.example.org{PREFIX}"}
+TAKEN_OFF = {
+    "proxy_pass http://treescore;": "proxy_pass http://treescore/;",
+    "location / {": f"location {PREFIX}/ {{",
+    "location = /metrics": f"location = {PREFIX}/metrics",
+    'X-Forwarded-Prefix "";': f"X-Forwarded-Prefix {PREFIX};",
+}
+"""What nginx is told where it takes the path off."""
+WAYS = {"nginx": ("nginx", {}, PUBLIC), "caddy": ("caddy", {}, PUBLIC), "nginx takes it off": ("nginx", TAKEN_OFF, {})}
+
+
+@pytest.mark.parametrize("way", WAYS)
+def test_everything_is_found_below_the_path(way: str, tmp_path: Path, valkey: Valkey) -> None:
+    name, changes, given = WAYS[way]
+    given = {"TREESCORE_TRUSTED_PROXIES": "1", "TREESCORE_ADMIN_TOKEN": ADMIN, **given}
     with ExitStack() as stack:
-        served = stack.enter_context(
-            api(tmp_path, valkey.url, TREESCORE_TRUSTED_PROXIES="1", TREESCORE_ADMIN_TOKEN=ADMIN)
-        )
-        port = stack.enter_context(proxy(name, tmp_path, [f"127.0.0.1:{served.port}"] * 2, PREFIX))
+        served = stack.enter_context(api(tmp_path, valkey.url, **given))
+        port = stack.enter_context(proxy(name, tmp_path, [f"127.0.0.1:{served.port}"] * 2, **changes))
         site = f"http://127.0.0.1:{port}{PREFIX}"
         with Client(site, ADMIN) as client:
             made = client.send("POST", "/v1/jobs", json=DEPENDENCIES)
