@@ -13,7 +13,8 @@ from service.api import answers, benchmarks, boards, calls, jobs, status, submis
 from service.api.answers import CODED, CodedBodies
 from service.api.calls import client_address
 from service.api.load import EXTENSION, Load
-from service.api.middleware import Around, Doors, forwarded, note_of
+from service.api.middleware import Around, Doors, note_of
+from service.api.prefix import forwarded
 from service.config import Config
 from service.context import Context, open_context
 from service.errors import ServiceError, Unavailable

@@ -109,6 +109,7 @@ ANY_ADDRESS = ("0.0.0.0", "[::]", "")  # noqa: S104 - compared only
 _HOST = re.compile(r"(?P<name>\[[0-9a-f:.]{2,45}\]|[a-z0-9_-]+(\.[a-z0-9_-]+)*\.?)(:(?P<port>[0-9]{1,5}))?")
 REMEMBERED = 256
 """Host headers that are remembered: nearly all requests have one of a few."""
+_PATH = re.compile(r"(?:/(?!\.{1,2}(?:/|$))[A-Za-z0-9._~-]+)+", re.ASCII)
 _DEFAULT_PORTS = {"http": "80", "https": "443"}
 
 Host = tuple[str, str | None]
@@ -132,14 +133,25 @@ def listed(text: str) -> list[str]:
     return [name for name in (part.strip() for part in text.split(",")) if name]
 
 
+def path_of(text: str) -> str:
+    """Return a path that a service is below, without a slash at its end; empty for the root and for what is none."""
+    path = text.rstrip("/")
+    return path if _PATH.fullmatch(path) else ""
+
+
+def public_path(public_url: str) -> str:
+    """Return the path of the address that users see."""
+    return path_of(urlsplit(public_url).path)
+
+
 def is_public_url(text: str) -> bool:
-    """Return whether a text is a URL of scheme and host alone."""
+    """Return whether a text is a URL of scheme, host and perhaps a path."""
     try:
         parts = urlsplit(text)
     except ValueError:
         return False
-    alone = parts.path in ("", "/") and not (parts.query or parts.fragment)
-    return parts.scheme in _DEFAULT_PORTS and is_host(parts.netloc) and alone
+    placed = parts.path in ("", "/") or path_of(parts.path) != ""
+    return parts.scheme in _DEFAULT_PORTS and is_host(parts.netloc) and placed and not (parts.query or parts.fragment)
 
 
 @lru_cache(maxsize=REMEMBERED)
@@ -219,7 +231,7 @@ class Config:
         bind: address of the API.
         probe_bind: where each API process answers probes and scrapes too, apart from all other requests; empty for
             nowhere.
-        public_url: the address of the service as its users see it; empty for none.
+        public_url: the address of the service as its users see it, perhaps with a path; empty for none.
         allowed_hosts: more hosts that the service answers for, comma-separated (see service.config).
         trusted_proxies: proxies in front of the service; each adds an entry to `X-Forwarded-For`.
         workers: processes that score, 0 for one per core.

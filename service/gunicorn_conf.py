@@ -17,7 +17,7 @@ import structlog
 from gunicorn import util  # type: ignore[import-untyped]
 from ulid import ULID
 
-from service.config import load_config
+from service.config import load_config, public_path
 from service.monitoring import LIBRARIES, configure_logs, fault
 from service.posix import UMASK, private_umask
 from service.probes import listen, serve
@@ -107,7 +107,7 @@ def write_problem(sock: socket.socket, status_int: int, reason: str, mesg: str) 
     """Answer with a problem document if gunicorn cannot pass a request on (line too long, unknown HTTP version)."""
     slug = type_of_status(status_int)
     document = {
-        "type": f"/problems/{slug}",
+        "type": public_path(_config.public_url) + f"/problems/{slug}",
         "title": TYPES[slug].title,
         "status": status_int,
         "detail": mesg or reason,

@@ -21,6 +21,7 @@ from werkzeug.exceptions import HTTPException
 from werkzeug.http import parse_etags
 
 from service.api.middleware import note_of
+from service.api.prefix import IN_JSON, placed
 from service.context import LruCache
 from service.errors import SOON, ServiceError, error_document
 from service.problem_catalogue import TYPES, type_of_status
@@ -190,16 +191,30 @@ def conditional(view: View, wait: int | None = None, kind: Kind = Kind.OWN) -> R
         del response.headers["Content-Type"]
         return response
     coded: CodedBodies = current_app.extensions[CODED]
-    coding = coded.choose(view, asked.codings)
+    sent = _placed_view(view)
+    coding = coded.choose(sent, asked.codings)
     headers["ETag"] = f'{weak}"{tag_of(view.etag, coding)}"'
     if coding:
         headers["Content-Encoding"] = coding
-    return Response(coded.body(view, coding), 200, headers, content_type=view.content_type)
+    return Response(coded.body(sent, coding), 200, headers, content_type=view.content_type)
+
+
+def _placed_view(view: View) -> View:
+    """Return a view as it is sent, which this process keeps under another name than where the service is elsewhere."""
+    prefix = request.script_root
+    if not prefix or view.content_type != JSON_TYPE:
+        return view
+    body = _placed_json(view.body)
+    return view if body == view.body else view._replace(content=body, packed=False, etag=view.etag + prefix)
+
+
+def _placed_json(body: bytes) -> bytes:
+    return placed(IN_JSON, body, request.script_root)
 
 
 def plain(view: View, status: int = 200) -> Response:
     """Return the body with its validator."""
-    response = Response(view.body, status, content_type=view.content_type)
+    response = Response(_placed_view(view).body, status, content_type=view.content_type)
     response.headers.add("ETag", f'"{view.etag}"')
     return response
 
@@ -217,7 +232,7 @@ def created(view: View, location: str, wait: int | None, *, repeated: bool) -> R
 
 def secret(document: Mapping[str, object], location: str) -> Response:
     """Return 201 with a secret that is shown only once."""
-    return secret_text(orjson.dumps(document), JSON_TYPE, location)
+    return secret_text(_placed_json(orjson.dumps(document)), JSON_TYPE, location)
 
 
 def secret_text(body: bytes, content_type: str, location: str) -> Response:
@@ -322,7 +337,7 @@ def of_fault() -> Response:
 def _problem(document: Mapping[str, object], headers: Mapping[str, str]) -> Response:
     """Return a problem document as a response, with the request's id."""
     body = orjson.dumps({**document, "instance": f"urn:request:{note_of(request.environ).id}"})
-    response = Response(body, str(document["status"]), content_type=PROBLEM_JSON)
+    response = Response(_placed_json(body), str(document["status"]), content_type=PROBLEM_JSON)
     response.headers.extend(headers)
     response.headers["Cache-Control"] = "no-store"
     return response

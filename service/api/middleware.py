@@ -19,7 +19,6 @@ from typing import Any
 from urllib.parse import urlsplit
 
 import structlog
-from werkzeug.middleware.proxy_fix import ProxyFix
 
 from service.api.load import Load
 from service.caller import Caller
@@ -189,13 +188,6 @@ SAME_SITE = ("same-origin", "none")
 _HIDDEN = re.compile(r"%2f|%5c|(?:^|/)(?:\.|%2e){1,2}(?:/|$)", re.IGNORECASE)
 """Slashes and dot segments in a form that a proxy and we might read differently."""
 _CONTROL = re.compile(r"[\x00-\x1f\x7f]")
-
-
-def forwarded(app: Wsgi, config: Config) -> Wsgi:
-    """Return the application behind the proxies that are trusted: their forwarding headers count."""
-    hops = config.trusted_proxies
-    # X-Forwarded-Host is not read: the last proxy passes the host in Host
-    return ProxyFix(app, x_for=hops, x_proto=hops, x_host=0) if hops else app
 
 
 class Doors:

@@ -6,11 +6,11 @@ The contract is openapi.yaml as it is, and as JSON.
 from __future__ import annotations
 
 from dataclasses import asdict
-from functools import cache
+from functools import cache, lru_cache
 from pathlib import Path
 
 import yaml
-from flask import Blueprint, Response
+from flask import Blueprint, Response, request
 
 from service.api import answers, bodies, calls
 from service.errors import Unavailable
@@ -70,21 +70,26 @@ def document() -> dict[str, Json]:
     return loaded
 
 
-@cache
-def _as_json() -> View:
-    return json_view(document())
+@lru_cache(maxsize=4)
+def _as_json(place: str) -> View:
+    return json_view({**document(), "servers": [{**server, "url": place} for server in document()["servers"]]})
+
+
+def _place() -> str:
+    return request.script_root or "/"
 
 
 @contract_blueprint.get("/openapi.yaml")
 def get_openapi_yaml() -> Response:
     """Show the contract."""
-    return answers.conditional(body_view(written(), YAML), kind=answers.Kind.PUBLIC)
+    body = written().replace(b"\n  - url: /\n", b"\n  - url: %b\n" % _place().encode())
+    return answers.conditional(body_view(body, YAML), kind=answers.Kind.PUBLIC)
 
 
 @contract_blueprint.get("/openapi.json")
 def get_openapi_json() -> Response:
     """Show the contract as JSON."""
-    return answers.conditional(_as_json(), kind=answers.Kind.PUBLIC)
+    return answers.conditional(_as_json(_place()), kind=answers.Kind.PUBLIC)
 
 
 scorer_blueprint = Blueprint("scorers", __name__, url_prefix="/v1/scorers")

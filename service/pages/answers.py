@@ -23,6 +23,7 @@ from werkzeug.datastructures import Headers
 
 from service.api import answers, calls
 from service.api.answers import PROBLEM_JSON, Kind, known_tag
+from service.api.prefix import IN_PAGE, placed
 from service.context import LruCache
 from service.errors import BadRequest, NotFound, ServiceError
 from service.pages import figures
@@ -236,7 +237,7 @@ def _sent(body: bytes, tag: str, kind: Kind) -> Response:
 
 def tag_of(version: object, address: str) -> str:
     """Return the validator of what is shown at an address to this visitor."""
-    depends = (templates_version(), visitor().key, address, version)
+    depends = (templates_version(), visitor().key, request.script_root, address, version)
     return hashlib.blake2b(repr(depends).encode(), digest_size=16).hexdigest()
 
 
@@ -291,12 +292,13 @@ def render(template: str, **values: object) -> bytes:
 
 
 def _rendered(template: str, **values: object) -> bytes:
-    return _template(template).render(**values, **common(visitor())).encode()
+    page = _template(template).render(**values, **common(visitor())).encode()
+    return placed(IN_PAGE, page, request.script_root)
 
 
 def common(known: Visitor) -> dict[str, Any]:
-    """Return what every page shows: who looks, in which colours, and where."""
-    return {"visitor": known, "here": here(), "path": request.path}
+    """Return what every page shows: who looks, in which colours, where, and below which path the service is."""
+    return {"visitor": known, "here": here(), "path": request.path, "prefix": request.script_root}
 
 
 @cache

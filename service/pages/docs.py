@@ -13,7 +13,7 @@ import re
 from collections import defaultdict
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
-from functools import cache
+from functools import cache, lru_cache
 from pathlib import Path
 
 import orjson
@@ -424,14 +424,14 @@ FIRST = ("TreesRequest", "TreesAnswer")
 @overview_blueprint.get("/docs")
 def get_docs() -> Response:
     """Show the contract as pages."""
-    return docs_page("docs_overview.html", request.host_url, _overview_values)
+    return docs_page("docs_overview.html", request.url_root, _overview_values)
 
 
 def _overview_values() -> Mapping[str, object]:
     sent, answered = (contract_reading.components("examples")[name]["value"] for name in FIRST)
     return {
         "info": contract.document()["info"],
-        "first_call": _call(request.host_url, contract_reading.pretty(sent)),
+        "first_call": _call(request.url_root, contract_reading.pretty(sent)),
         "first_answer": contract_reading.pretty(answered),
     }
 
@@ -541,16 +541,13 @@ def show_search() -> Response:
 def show_index() -> Response:
     """Show all that can be found, for the script."""
     answers.query(NoParameters())
-    return answers.finished(conditional(_index(), kind=Kind.PUBLIC))
+    return answers.finished(conditional(_index(request.script_root), kind=Kind.PUBLIC))
 
 
-@cache
-def _index() -> View:
-    return json_view({"most": MOST_FOUND, "entries": [_row(entry) for entry in search_entries()]})
-
-
-def _row(entry: Entry) -> list[str]:
-    return [entry.name, entry.kind, entry.detail, entry.address]
+@lru_cache(maxsize=4)
+def _index(prefix: str) -> View:
+    rows = [(each.name, each.kind, each.detail, prefix + each.address) for each in search_entries()]
+    return json_view({"most": MOST_FOUND, "entries": rows})
 
 
 problem_blueprint = Blueprint("problems", __name__, url_prefix="/problems")

@@ -35,7 +35,9 @@ WRONG: dict[str, tuple[str, ...]] = {
         *(
             "ftp://scores.example.org",
             "https://user@scores.example.org",
-            "https://scores.example.org/app",
+            "https://scores.example.org/../app",
+            "https://scores.example.org//app",
+            "https://scores.example.org/app?x",
             "https://[::1",
         ),
     ),

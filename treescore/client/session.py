@@ -411,7 +411,7 @@ def _pause_before(
 
 def _is_plain_conflict(answer: answers.Answer) -> bool:
     """Return whether an equal request with the same key is in progress."""
-    return (answer.object() or {}).get("type") == "/problems/conflict"
+    return answers.slug_of(answer.object() or {}) == "conflict"
 
 
 def _error_of(answer: answers.Answer, call: Call, *, doubtful: bool) -> answers.ClientError:
@@ -692,8 +692,11 @@ def _request(http: httpx.Client | httpx.AsyncClient, session: Session, step: Sen
         given["content"] = body
         given["headers"] = {"Content-Type": requests.JSON, **step.headers}
     timeout = httpx.Timeout(step.seconds, connect=min(CONNECT_SECONDS, step.seconds))
+    # a Location or a link has the path of the URL before it
+    base, path = http.base_url.path, step.path
+    path = path[len(base) - 1 :] if path.startswith(base) else path
     try:
-        return http.build_request(step.method, step.path, timeout=timeout, **given)
+        return http.build_request(step.method, path, timeout=timeout, **given)
     except httpx.InvalidURL as error:
         raise answers.WrongAddress(f"Invalid URL {session.url}: {error}") from error
 

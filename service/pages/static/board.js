@@ -119,7 +119,7 @@
     table.caption.textContent = table.caption.dataset.sorted;
     move(table, head.cellIndex, sort.startsWith("-"));
     mark(head, link, sort);
-    for (const each of document.querySelectorAll('#board .exports a[href^="/b/"]')) each.setAttribute("href", with_path(each.href, sort));
+    for (const each of document.querySelectorAll('#board .exports a[href*="export?"]')) each.setAttribute("href", with_path(each.href, sort));
     history.pushState(null, "", with_sort(location.href, sort).search);
     shown = location.search;
   });

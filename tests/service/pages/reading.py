@@ -12,6 +12,8 @@ from flask.testing import FlaskClient
 VOID = frozenset(["area", "base", "br", "col", "embed", "hr", "img", "input", "link", "meta", "source", "track", "wbr"])
 LINKS = {"a": "href", "link": "href", "img": "src", "script": "src", "use": "href", "image": "href"}
 LIVE = "hx-get"
+TEXTS = ("value", "title", "alt", "placeholder", "aria-label")
+"""Attributes that hold texts; the fields of forms that lead back to a page hold its address inside the service."""
 BROWSER = {"Accept": "text/html,application/xhtml+xml,application/xml;q=0.9,*/*;q=0.8"}
 LOADS = {("script", "src"), ("link", "href"), ("img", "src"), ("form", "action"), ("input", "data-index")}
 
@@ -45,6 +47,7 @@ class Page(HTMLParser):
         self.forms: list[Form] = []
         self.ids: list[str] = []
         self.forbidden: list[str] = []
+        self.rooted: list[tuple[str, str]] = []
         self.headings: list[int] = []
         self.rows: list[list[str]] = []
         self.unnamed: list[str] = []
@@ -102,6 +105,7 @@ class Page(HTMLParser):
     def _note(self, tag: str, given: dict[str, str]) -> None:
         if "id" in given:
             self.ids.append(given["id"])
+        self.rooted += [each for each in given.items() if each[1].startswith("/") and each[0] not in TEXTS]
         self.loads += [value for name, value in given.items() if (tag, name) in LOADS]
         if tag == "style":
             self.forbidden.append("<style>")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 from pathlib import Path
 from urllib.parse import urlsplit
@@ -12,6 +13,7 @@ from werkzeug.exceptions import MethodNotAllowed, NotFound
 
 from service.api.answers import SHARED
 from service.api.middleware import UNSHARED
+from service.api.prefix import IN_PAGE
 from service.pages.answers import BLUEPRINTS, POLICY, static_files
 from tests.contract.stage import close_stage, open_stage
 from tests.fixtures.servers import Valkey
@@ -79,6 +81,7 @@ def check_page(site: Site, shown: Shown, principal: str) -> None:
     page = Page(response.text, address)
     assert page.forbidden == []
     assert page.unclosed == []
+    assert [name for name, _ in page.rooted if not re.fullmatch(IN_PAGE.decode(), f'{name}="')] == []
     assert [name for name, times in Counter(page.ids).items() if times > 1] == []
     static = [link for link in page.links if link.startswith("/static/")]
     assert {link.split("/", 3)[3] for link in static} <= set(static_files())
