@@ -17,7 +17,7 @@ from service.api.middleware import Around, Doors, forwarded, note_of
 from service.config import Config
 from service.context import Context, open_context
 from service.errors import ServiceError, Unavailable
-from service.monitoring import fault
+from service.logs import fault
 from service.pages.answers import as_page
 from service.pages.site import PAGES
 from service.queue import REDIS_ERRORS
