@@ -15,8 +15,6 @@ from collections.abc import Callable
 from pathlib import Path
 from statistics import median
 
-import structlog
-
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 
 from tests.attacks.searching_attacker import attack_own, attack_rival, budget, recovered_bits
@@ -52,7 +50,6 @@ def organiser(attacked: Victim, level: str, _seed: int) -> tuple[float, float]:
 
 def main() -> None:
     """Print a row for each attack and level."""
-    structlog.configure(wrapper_class=structlog.make_filtering_bound_logger(50))
     print(f"{platform.machine()}, {os.cpu_count()} cores, Python {platform.python_version()}; seeds {list(SEEDS)}")
     print(f"{'attack':10} {'level':8} {'sentences':>9} {'bits, median':>12} {'most':>8} {'budget':>8}")
     attacks: dict[str, Attack] = {"own": own, "rival": rival, "organiser": organiser}

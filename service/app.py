@@ -18,7 +18,7 @@ from service.api.prefix import forwarded
 from service.config import Config
 from service.context import Context, open_context
 from service.errors import ServiceError, Unavailable
-from service.monitoring import fault
+from service.logs import fault
 from service.pages.answers import as_page
 from service.pages.site import PAGES
 from service.queue import REDIS_ERRORS

@@ -210,7 +210,7 @@ AUTO = "auto"
 CHOICES = {
     "compile": compiling.CHOICES,
     "log_format": (AUTO, "plain", "json"),
-    "log_level": (AUTO, "info", "warning", "error"),
+    "log_level": (AUTO, "debug", "info", "warning", "error"),
 }
 """The values of fields that take one of a few."""
 LOCAL = "local"
@@ -272,8 +272,8 @@ class Config:
         otlp_endpoint: where traces are sent by OTLP over HTTP, as http://collector:4318; empty for nowhere.
         webhooks_private: whether webhooks may go to private, local and reserved addresses.
         log_format: `plain` lines, `json`, or `auto`: plain where standard error is a terminal.
-        log_level: the least that is logged: `info`, `warning`, `error` (faults only), or `auto`: warnings in plain
-            lines, information in JSON.
+        log_level: the least that is logged: `debug` (finished reads too), `info`, `warning`, `error` (faults only), or
+            `auto`: `warning` in plain lines, `info` in JSON.
     """
 
     database_url: str = field(repr=False)

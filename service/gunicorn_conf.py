@@ -13,12 +13,11 @@ from http import HTTPStatus
 from typing import Any
 
 import orjson
-import structlog
 from gunicorn import util  # type: ignore[import-untyped]
 from ulid import ULID
 
 from service.config import load_config, public_path
-from service.monitoring import LIBRARIES, configure_logs, fault
+from service.logs import HANDLER, Log, configure_logs, fault
 from service.posix import UMASK, private_umask
 from service.probes import listen, serve
 from service.problem_catalogue import TYPES, type_of_status
@@ -27,7 +26,7 @@ _config = load_config()
 _REFUSED = re.compile(r"Invalid request from ip=(\S*): ")
 _FAILED = "Error handling request"
 
-log = structlog.get_logger("treescore.server")
+log = Log("server")
 _probes: list[socket.socket] = []
 """Where the processes answer probes apart; bound once, before they are forked."""
 
@@ -51,7 +50,7 @@ def quotes_nothing(record: logging.LogRecord) -> bool:
 
 def _service_log() -> logging.Handler:
     configure_logs(_config)
-    return LIBRARIES
+    return HANDLER
 
 
 bind = [_config.bind]

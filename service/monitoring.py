@@ -1,8 +1,4 @@
-"""What a process tells of itself: lines of the log, spans of traces, counters and histograms.
-
-The log has one JSON object per line on standard error. `request_id` is that of the request which stored the run,
-`run` the run's id, which is that of its job or submission; both are context variables of the log, and are stored
-with a run, so that its worker has them too.
+"""What a process tells of itself beside its log: spans of traces, counters and histograms.
 
 There are traces where TREESCORE_OTLP_ENDPOINT names a collector; nothing of OpenTelemetry is loaded otherwise. A
 span has names, ids, states and durations, never a text, a score or a token.
@@ -15,107 +11,23 @@ which Prometheus takes for a restart. Labels have values of the program's own, n
 
 from __future__ import annotations
 
-import logging
-import sys
 import threading
-import traceback
 from bisect import bisect_left
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import AbstractContextManager, nullcontext, suppress
-from datetime import UTC, datetime
+from contextlib import AbstractContextManager, nullcontext
+from datetime import datetime
 from itertools import accumulate, product
-from types import TracebackType
 from typing import TYPE_CHECKING, NamedTuple
 
-import orjson
-import structlog
 from prometheus_client.core import CounterMetricFamily, HistogramMetricFamily
 from prometheus_client.registry import Collector
-from structlog.contextvars import bind_contextvars, bound_contextvars, get_contextvars
 
-from service.config import AUTO, Config, ConfigError
+from service.config import ConfigError
+from service.logs import REQUEST_ID, RUN_ID, bind, bound
 
 if TYPE_CHECKING:
     from opentelemetry.sdk.trace import TracerProvider
     from opentelemetry.trace import Span
-
-
-def configure_logs(config: Config) -> None:
-    """Set up the log of this process, also for what libraries log; request ids come from context variables."""
-    plain = sys.stderr.isatty() if config.log_format == AUTO else config.log_format == "plain"
-    level = ("warning" if plain else "info") if config.log_level == AUTO else config.log_level
-    structlog.configure(
-        processors=[structlog.contextvars.merge_contextvars, *(_PLAIN if plain else [_json_line])],
-        wrapper_class=structlog.make_filtering_bound_logger(level),
-        logger_factory=structlog.BytesLoggerFactory(file=_StandardError()),  # type: ignore[arg-type]
-        cache_logger_on_first_use=True,
-    )
-    logging.getLogger().addHandler(LIBRARIES)
-    # uncaught exceptions are logged like this too, never with a message that may quote a text
-    sys.excepthook = _uncaught
-    threading.excepthook = lambda args: fault(args.exc_type, args.exc_traceback)
-
-
-class _StandardError:
-    """Standard error for lines that may be lost: a full disk or a reader that has ended stops no work."""
-
-    def write(self, line: bytes) -> None:
-        """Write a line, if that is possible."""
-        with suppress(OSError):
-            sys.stderr.buffer.write(line)
-
-    def flush(self) -> None:
-        """Hand over what is written, if that is possible."""
-        with suppress(OSError):
-            sys.stderr.buffer.flush()
-
-
-def _json_line(_logger: object, level: str, event: structlog.typing.EventDict) -> bytes:
-    event["level"] = level
-    event["timestamp"] = datetime.now(UTC)
-    return orjson.dumps(event, default=str, option=orjson.OPT_UTC_Z)
-
-
-def _encoded(_logger: object, _level: str, line: str) -> bytes:
-    return line.encode(errors="backslashreplace")
-
-
-_PLAIN: list[structlog.typing.Processor] = [
-    structlog.processors.add_log_level,
-    structlog.processors.TimeStamper("%Y-%m-%d %H:%M:%S", utc=False),
-    structlog.dev.ConsoleRenderer(colors=False),
-    _encoded,  # type: ignore[list-item]
-]
-
-
-class _Libraries(logging.Handler):
-    """Writes what libraries log (treescore, gunicorn, RQ, SQLAlchemy, ...) as the service does."""
-
-    def emit(self, record: logging.LogRecord) -> None:
-        """Write one message; of an exception its kind and places in a further line."""
-        structlog.get_logger(record.name).log(record.levelno, "notice", detail=record.getMessage())
-        if record.exc_info and record.exc_info[0] and record.exc_info[1]:
-            _uncaught(*record.exc_info)
-
-
-LIBRARIES = _Libraries()
-
-
-def _uncaught(kind: type[BaseException], error: BaseException, trace: TracebackType | None) -> None:
-    if isinstance(error, ConfigError):  # quotes only the environment, and the operator must read it
-        structlog.get_logger("treescore").error("configuration", detail=str(error))
-    else:
-        fault(kind, trace)
-
-
-def fault(kind: type[BaseException], trace: TracebackType | None, **more: str) -> None:
-    """Log an unexpected exception: its kind and the places it went through. Its message may quote gold."""
-    structlog.get_logger("treescore").error("fault", kind=kind.__name__, places=places(trace), **more)
-
-
-def places(trace: TracebackType | None) -> list[str]:
-    """Return the places of a traceback, without source lines."""
-    return [f"{frame.filename}:{frame.lineno} {frame.name}" for frame in traceback.extract_tb(trace)]
 
 
 PARENT = "traceparent"
@@ -198,9 +110,6 @@ def _context_of(parent: str | None) -> object:
     return tracecontext.TraceContextTextMapPropagator().extract({PARENT: parent})
 
 
-REQUEST_ID, RUN_ID = "request_id", "run"
-
-
 class Origin(NamedTuple):
     """What a run comes from.
 
@@ -215,15 +124,10 @@ class Origin(NamedTuple):
 
 def note_stored(run_id: str) -> Origin:
     """Return the origin of a run that is being stored. In a request, its line in the log has the run's id."""
-    known = get_contextvars()
+    known = bound()
     if RUN_ID not in known:
-        bind_contextvars(run=run_id)
+        bind(run=run_id)
     return Origin(known.get(REQUEST_ID), traceparent())
-
-
-def at_work(run_id: str, request_id: str | None, **more: str) -> AbstractContextManager[object]:
-    """Give all lines of a block the ids of the run that is worked on."""
-    return bound_contextvars(**{RUN_ID: run_id, REQUEST_ID: request_id, **more})
 
 
 _SEPARATOR = "\x1f"

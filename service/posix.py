@@ -16,10 +16,10 @@ from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 
-import structlog
 from sqlalchemy import make_url
 
 from service.config import Config
+from service.logs import Log
 from service.store.database import LINE_ENDING, file_of_url
 
 PR_SET_PDEATHSIG = 1
@@ -51,6 +51,20 @@ def stop_signal() -> Stop:
     for sign in (signal.SIGINT, signal.SIGTERM):
         signal.signal(sign, lambda *_: stop.set())
     return stop
+
+
+@contextmanager
+def ended_by_sigterm() -> Iterator[None]:
+    """Let SIGTERM end this process at once; without a handler, the first process of a container ignores it."""
+
+    def end(sign: int, _frame: object) -> None:
+        raise SystemExit(128 + sign)
+
+    before = signal.signal(signal.SIGTERM, end)
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGTERM, before)
 
 
 def die_with_parent(sign: signal.Signals = signal.SIGKILL, parent: int | None = None) -> None:
@@ -91,7 +105,7 @@ SQLITE_FILES = ("", "-wal", "-shm", "-journal", LINE_ENDING)
 """Endings of the files of an SQLite database."""
 KEPT = ("lock", "admin-token")
 
-log = structlog.get_logger("treescore.files")
+log = Log("files")
 
 
 class FilesError(RuntimeError):

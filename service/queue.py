@@ -11,7 +11,7 @@ The worker's side is `workers/worker.py`.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from datetime import UTC, datetime, timedelta
 from functools import partial
 from time import monotonic
@@ -45,6 +45,8 @@ WORKER_LIVES = 30
 """Seconds since its last heartbeat for which Redis knows a worker: an idle one sends them every 15."""
 REDIS_ERRORS = (redis.ConnectionError, redis.TimeoutError, redis.ResponseError)
 """What the client raises while the server does not answer, or refuses to write: full, read-only, its disk failed."""
+ILL = (redis.ReadOnlyError, redis.exceptions.OutOfMemoryError)
+"""Answers of a server that will take the same command later. That its disk has failed, MISCONF, has no class."""
 DENIED = (redis.AuthenticationError, redis.exceptions.NoPermissionError)
 COUNTS = "treescore:counts"
 """The hash of what all processes have counted."""
@@ -94,8 +96,7 @@ class Queue:
 
     def patient(self, config: Config) -> redis.Redis:
         """Return a connection of a worker's own, which waits for a server that is unavailable, however long."""
-        retry = Retry(Patience("queue", config), -1)
-        client = self._open(retry=retry, retry_on_error=[redis.ReadOnlyError, redis.exceptions.OutOfMemoryError])
+        client = self._open(retry=_Patient(Patience("queue", config), -1), retry_on_error=[redis.ResponseError])
         _count_trips(client.connection_pool, self.meters)
         return client
 
@@ -239,6 +240,18 @@ class Queue:
     def lengths(self) -> dict[str, int]:
         """Return how many wake-ups wait in each queue."""
         return {name: int(self.rq_queue(name).count) for name in RUN_QUEUES}
+
+
+class _Patient(Retry):
+    """Repeats a command also while the server answers, but is full, read-only or cannot keep what is written."""
+
+    def call_with_retry(self, do: Callable[[], Any], fail: Callable[..., Any], *_: object, **options: Any) -> Any:
+        """Return what a command answers in the end; an error of the command itself is raised."""
+        return super().call_with_retry(do, fail, _passes, **options)
+
+
+def _passes(error: Exception) -> bool:
+    return not isinstance(error, redis.ResponseError) or isinstance(error, ILL) or "MISCONF" in str(error)
 
 
 class Pulse:

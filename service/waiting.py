@@ -5,15 +5,17 @@ from __future__ import annotations
 import sys
 from collections.abc import Callable
 from pathlib import Path
-from time import monotonic, sleep
+from time import monotonic
 from typing import ClassVar, TypeVar
 from urllib.parse import urlsplit
 
-import structlog
 from redis.backoff import AbstractBackoff
+from redis.retry import Retry
 from sqlalchemy.exc import DBAPIError, OperationalError
 
 from service.config import Config
+from service.logs import Log
+from service.posix import ended_by_sigterm
 from service.store.database import Store, error_line, file_of_url
 
 _T = TypeVar("_T")
@@ -21,7 +23,7 @@ LONGEST_PAUSE = 2.0
 SAID_EVERY = 60.0
 """Seconds between two lines of the log on one part."""
 
-log = structlog.get_logger("treescore.waiting")
+log = Log("waiting")
 
 
 def beat(config: Config) -> None:
@@ -44,6 +46,8 @@ class Patience(AbstractBackoff):
         config: of this process.
     """
 
+    over: ClassVar[bool] = False
+    """Whether this process ends, and waits for nothing."""
     _said: ClassVar[dict[str, float]] = {}
 
     def __init__(self, part: str, config: Config) -> None:
@@ -51,7 +55,9 @@ class Patience(AbstractBackoff):
         self._config = config
 
     def compute(self, failures: int) -> float:
-        """Return the seconds until the next attempt, after so many failures."""
+        """Return the seconds until the next attempt, after so many failures; raise their error where there is none."""
+        if self.over and (error := sys.exception()):
+            raise error
         beat(self._config)
         if monotonic() > self._said.get(self._part, -SAID_EVERY) + SAID_EVERY:
             self._said[self._part] = monotonic()
@@ -63,16 +69,13 @@ class Patience(AbstractBackoff):
 
 
 def wait_for(part: str, config: Config, look: Callable[[], _T], errors: tuple[type[Exception], ...]) -> _T:
-    """Return what `look` does, called again and again until it raises none of these errors."""
-    pauses = Patience(part, config)
-    failures = 0
-    while True:
-        try:
-            return look()
-        except errors:
-            failures += 1
-            seconds = pauses.compute(failures)
-        sleep(seconds)
+    """Return what `look` does, called again and again until it raises none of these errors; SIGTERM ends the process.
+
+    Raises:
+        SystemExit: there was one.
+    """
+    with ended_by_sigterm():
+        return Retry(Patience(part, config), -1, errors).call_with_retry(look, lambda _: None)
 
 
 def wait_for_store(config: Config, store: Store, look: Callable[[Store], _T]) -> _T:

@@ -2,7 +2,8 @@
 
 from service.app import create_app
 from service.config import load_config
-from service.monitoring import configure_logs, configure_traces
+from service.logs import configure_logs
+from service.monitoring import configure_traces
 
 _config = load_config()
 configure_logs(_config)

@@ -7,7 +7,6 @@ from functools import lru_cache
 from time import perf_counter
 from types import TracebackType
 
-import structlog
 from rq import get_current_job
 from rq.timeouts import JobTimeoutException
 from sqlalchemy.exc import OperationalError
@@ -15,7 +14,7 @@ from sqlalchemy.exc import OperationalError
 from service import monitoring
 from service.config import load_config
 from service.context import Context, open_context
-from service.monitoring import at_work, fault
+from service.logs import Log, at_work, fault
 from service.posix import memory_limit
 from service.queue import KIND, LIVE, REDIS_ERRORS, RUN
 from service.store import runs
@@ -29,7 +28,7 @@ from treescore.errors import Problem
 
 Work = runs.Run | Piece
 TimeLimitReached = JobTimeoutException
-log = structlog.get_logger("treescore.worker")
+log = Log("worker")
 
 
 class WorkFailed(Exception):

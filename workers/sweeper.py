@@ -5,12 +5,12 @@ from __future__ import annotations
 import threading
 from datetime import timedelta
 
-import structlog
 from sqlalchemy.exc import DBAPIError
 
 from service.config import load_config
 from service.context import REPORT_SECONDS, Context
-from service.monitoring import configure_logs, configure_traces, fault
+from service.logs import Log, configure_logs, fault
+from service.monitoring import configure_traces
 from service.posix import Stop, private_umask, stop_signal
 from service.queue import REDIS_ERRORS, RUN_QUEUES, Pulse
 from service.store import comparisons, jobs, runs, score_records, submissions, tokens
@@ -29,7 +29,7 @@ HOUSEKEEPING_EVERY = 600
 REPORT_EVERY = int(REPORT_SECONDS / INTERVAL)
 DROPPED_AT_ONCE = 200
 
-log = structlog.get_logger("treescore.sweeper")
+log = Log("sweeper")
 
 
 class Sweeper:
@@ -58,6 +58,8 @@ class Sweeper:
             # as many wake-ups as there are runs, for whichever of them
             lost |= {run.id: run for run in queued[waiting[queue] :] if may_begin}
         requeued = [run_id for run_id in lost if run_id in self._suspects]
+        if requeued:
+            context.queue.probe()  # where it takes nothing, nothing is requeued
         for run_id in requeued:
             if lost[run_id].state == runs.RUNNING:
                 give_back(context, run_id)

@@ -12,18 +12,20 @@ import gc
 import mmap
 import os
 import signal
-from contextlib import closing
+from contextlib import closing, suppress
 from dataclasses import replace
+from types import FrameType
 from typing import Any
 
 import redis
 import rq
-from structlog.contextvars import bound_contextvars
+from rq.exceptions import StopRequested
 
 from service import monitoring
 from service.config import load_config
 from service.context import Context
-from service.monitoring import Meters, configure_logs, configure_traces
+from service.logs import at_work, configure_logs
+from service.monitoring import Meters, configure_traces
 from service.posix import die_with_parent, private_umask
 from service.queue import KERNELS, LIVE, REDIS_ERRORS, RUN, RUN_QUEUES, SERIALIZER, WORKER_LIVES
 from service.store import jobs, runs, texts
@@ -32,7 +34,7 @@ from service.usecases import jobs as job_work
 from service.usecases.jobs import KIND
 from service.usecases.runs import Progress, finish
 from service.usecases.scoring import gold
-from service.waiting import beat, wait_for, wait_for_store
+from service.waiting import Patience, beat, wait_for, wait_for_store
 from treescore.core import jit
 from treescore.core.registry import load_all
 from treescore.warm import warm
@@ -79,6 +81,24 @@ class Worker(rq.Worker):  # type: ignore[misc]
         super().heartbeat(WORKER_LIVES, pipeline)
         if pipeline is None:
             self.connection.hset(self.key, KERNELS, self.kernels())
+
+    def request_stop(self, signum: int, frame: FrameType | None) -> None:
+        """End, after the job under way; without one at once, also while Redis is unavailable.
+
+        Raises:
+            StopRequested: no job is under way.
+        """
+        Patience.over = not self.horse_pid
+        try:
+            super().request_stop(signum, frame)
+        except REDIS_ERRORS:
+            raise StopRequested from None
+
+    def teardown(self) -> None:
+        """Tell Redis that this worker ends; where it does not answer, it forgets the worker by itself."""
+        Patience.over = True
+        with suppress(*REDIS_ERRORS):
+            super().teardown()
 
     def maintain_heartbeats(self, job: Any) -> None:
         """Send the heartbeats of worker and job."""
@@ -134,7 +154,7 @@ _TEXTS = {"gold": _RIGHT, "systems/0": _RIGHT, "systems/1": _WRONG}
 
 def perform_warm_up_job(context: Context) -> None:
     """Perform a tiny job in a transaction that is never committed; log, count and trace nothing."""
-    with bound_contextvars(run=WARM_UP_RUN):  # which storing it would leave to all lines of the log
+    with at_work(WARM_UP_RUN):  # which storing it would leave to all lines of the log
         _perform_warm_up_job(context)
 
 

@@ -18,12 +18,12 @@ from time import perf_counter
 from typing import Any
 from urllib.parse import urlsplit
 
-import structlog
-
+from service import logs
 from service.api.load import Load
 from service.caller import Caller
 from service.config import Config, Host, answered_hosts, answers_for, origin_of, parse_host
 from service.errors import BadRequest, Forbidden, Misdirected, NotFound
+from service.logs import Log
 from service.monitoring import REQUESTS, Meters, span
 
 PROBES = ("/livez", "/readyz")
@@ -87,7 +87,7 @@ UNKNOWN = "none"
 UNSHARED = "private, no-cache"
 _ID = re.compile(r"[A-Za-z0-9._:-]{1,128}", re.ASCII)
 
-logger: structlog.stdlib.BoundLogger = structlog.get_logger("service.api")
+log = Log("api")
 
 
 @dataclass(slots=True)
@@ -127,9 +127,7 @@ class Around:
     def __call__(self, environ: Environ, start_response: Callable[..., Any]) -> Iterable[bytes]:
         """Answer a request."""
         note = environ[NOTE] = Note(_id_of(environ), address=self._address_of(environ))
-        # a thread serves one request after the other: what the last one has bound goes
-        structlog.contextvars.clear_contextvars()
-        structlog.contextvars.bind_contextvars(request_id=note.id)
+        logs.begin(note.id)
         # no other protocol is spoken here, so the wish is ignored (RFC 9110, 7.8); Flask would look for WebSocket rules
         environ.pop("HTTP_UPGRADE", None)
 
@@ -153,10 +151,8 @@ class Around:
 
 
 def done(environ: Environ, note: Note, status: int, length: int | None, seconds: float) -> None:
-    """Note what became of a request: every answer of the application passes here once, with its route and duration."""
-    if status == 200 and environ.get("PATH_INFO") in PROBES:
-        return  # polled every few seconds
-    logger.info(
+    """Log what became of a request, of a finished read at `debug`. Every answer passes here once."""
+    (log.debug if status < 400 and environ["REQUEST_METHOD"] in READS else log.info)(
         "request",
         client=note.address,
         token=note.caller and note.caller.token_id,

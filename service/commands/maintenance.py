@@ -20,7 +20,7 @@ import orjson
 from sqlalchemy import make_url
 
 from service.commands.exits import FINE, UNKNOWN, WRONG, CouldNotTell, Refused
-from service.commands.processes import prepared
+from service.commands.processes import prepared, tell
 from service.commands.serve import locked
 from service.config import Config, load_config
 from service.context import Context, open_context, utc_now
@@ -149,7 +149,7 @@ def _migrate(config: Config, *, as_json: bool) -> int:
         show_document(document, lines, as_json=True)
     else:  # standard output of `treescore serve`, which runs this, is for the line that says when it is ready
         for line in lines:
-            click.echo(line, err=True)
+            tell(config, line)
     return FINE
 
 

@@ -15,16 +15,15 @@ from dataclasses import dataclass, field
 from time import monotonic
 
 import click
-import structlog
 from sqlalchemy.exc import DBAPIError
 
 from service.config import Config, answered_hosts, load_config
-from service.monitoring import configure_logs
+from service.logs import Log, configure_logs, is_plain
 from service.posix import close_files, die_with_parent
 from service.store.database import Store, require_current_schema
 from service.waiting import wait_for_store
 
-log = structlog.get_logger("treescore.supervisor")
+log = Log("supervisor")
 
 LOOK_EVERY = 0.1
 """Seconds between two checks of the children."""
@@ -56,8 +55,8 @@ class Child:
     started: float = field(default=0.0, init=False)
     failures: int = field(default=0, init=False)
 
-    def start(self, environment: Mapping[str, str]) -> None:
-        """Start it in a session of its own, tied to this process."""
+    def start(self, environment: Mapping[str, str]) -> subprocess.Popen[bytes]:
+        """Start it in a session of its own, tied to this process; return its process."""
         parent = os.getpid()
 
         def tie() -> None:
@@ -68,10 +67,11 @@ class Child:
             self.command,
             env=dict(environment),
             stdin=subprocess.DEVNULL,
-            stdout=sys.stderr,  # standard output is for the line that says when the service is ready
+            stdout=2,  # standard output is for the line that says when the service is ready
             start_new_session=True,
             preexec_fn=tie,  # noqa: PLW1509 - the supervisor has one thread
         )
+        return self.process
 
     def due(self, now: float) -> bool:
         """Return whether it has ended and its pause is over."""
@@ -111,10 +111,10 @@ class Supervisor:
         self.environment = dict(environment)
         self.children: list[Child] = []
 
-    def add(self, child: Child) -> None:
-        """Start a child and keep it running."""
-        child.start(self.environment)
+    def add(self, child: Child) -> subprocess.Popen[bytes]:
+        """Start a child and keep it running; return its first process."""
         self.children.append(child)
+        return child.start(self.environment)
 
     def watch(self, stopped: Callable[[float], bool]) -> None:
         """Restart children that end until `stopped(seconds)`, which waits, returns True."""
@@ -190,6 +190,14 @@ def hosts_line(config: Config) -> str:
     return f"The API answers for these hosts: {', '.join(names)}{more}."
 
 
+def tell(config: Config, line: str) -> None:
+    """Tell the operator something on standard error: as it is where the log has plain lines, else as one of its."""
+    if not is_plain(config):
+        log.info("notice", detail=line)
+    elif config.log_level != "error":
+        click.echo(line, err=True)
+
+
 def become(command: list[str]) -> None:
     """Replace this process by a command, once the store answers, unless it could not read the store's tables.
 
@@ -208,7 +216,8 @@ def become(command: list[str]) -> None:
 @click.command()
 def api() -> None:
     """Run the HTTP API (gunicorn) at TREESCORE_BIND."""
-    click.echo(hosts_line(prepared(load_config())), err=True)
+    config = prepared(load_config())
+    tell(config, hosts_line(config))
     become(api_command())
 
 

@@ -196,9 +196,8 @@ def run(config: Config, stop: Stop, token_words: str, *, own_redis: bool, compil
         config = replace(config, redis_url=f"unix://{listens}")
     supervisor = processes.Supervisor({**processes.ONE_THREAD, **inherited(config)})
     try:
-        migrated = subprocess.run(processes.migrate_command(), env=supervisor.environment, check=False)  # noqa: S603 - own command
-        if migrated.returncode:  # it has said why
-            raise SystemExit(WRONG)
+        if not migrated(supervisor, stop):
+            return
         if own_redis:
             start_redis(supervisor, config, listens)
         supervisor.add(processes.Child("sweeper", processes.sweeper_command()))
@@ -212,9 +211,9 @@ def run(config: Config, stop: Stop, token_words: str, *, own_redis: bool, compil
         if wait_until_ready(config, supervisor, stop):
             if compiler:
                 supervisor.add(processes.Child("compiler", processes.compiler_command(), once=True))
-            tell(config, processes.hosts_line(config))
+            processes.tell(config, processes.hosts_line(config))
             if not config.on_loopback and not config.trusted_proxies:
-                tell(config, SLOW_CLIENTS)
+                processes.tell(config, SLOW_CLIENTS)
             click.echo(f"Treescore is ready at {address(config)} ({token_words})")
             sys.stdout.flush()
             supervisor.watch(stop.wait)
@@ -222,6 +221,21 @@ def run(config: Config, stop: Stop, token_words: str, *, own_redis: bool, compil
         supervisor.stop()
         if own_redis:
             clear_run_directory(listens, config.data_dir)
+
+
+def migrated(supervisor: processes.Supervisor, stop: Stop) -> bool:
+    """Bring the store up to date, which may wait for its server; return False where a signal came first.
+
+    Raises:
+        SystemExit: it cannot be done; the command has said why.
+    """
+    migration = supervisor.add(processes.Child("migrate", processes.migrate_command(), once=True))
+    while migration.poll() is None:
+        if stop.wait(0.02):
+            return False
+    if migration.returncode:
+        raise SystemExit(WRONG)
+    return True
 
 
 def start_redis(supervisor: processes.Supervisor, config: Config, listens: Path) -> None:
@@ -263,12 +277,6 @@ def wait_until_ready(config: Config, supervisor: processes.Supervisor, stop: Sto
         if stop.wait(0.05):
             return False
     raise click.ClickException(f"The service was not ready within {READY_WITHIN:.0f} s. See the log above.")
-
-
-def tell(config: Config, line: str) -> None:
-    """Tell the operator something on standard error, unless only faults are wanted there."""
-    if config.log_level != "error":
-        click.echo(line, err=True)
 
 
 def address(config: Config) -> str:

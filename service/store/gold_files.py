@@ -15,8 +15,7 @@ from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 
-import structlog
-
+from service.logs import Log
 from service.store.database import LOW_BELOW
 from service.store.packing import pack, unpack
 from treescore.core.text import digest_of
@@ -24,7 +23,7 @@ from treescore.core.text import digest_of
 SUFFIX = ".gold"
 PRIVATE, OTHERS = 0o700, 0o077
 
-log = structlog.get_logger("treescore.gold")
+log = Log("gold")
 
 _refused: set[Path] = set()
 """Folders that this process could not use: logged once, and left alone from then on."""

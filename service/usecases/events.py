@@ -21,7 +21,6 @@ from http import HTTPStatus
 from math import ceil
 
 import orjson
-import structlog
 from sqlalchemy import Connection
 from sqlalchemy.exc import DBAPIError
 
@@ -29,7 +28,8 @@ from service import outbound
 from service.caller import ADMIN, Caller, new_id
 from service.context import Context
 from service.errors import LONGEST_SHOWN, Conflict, NotFound, TooManyRequests, invalid
-from service.monitoring import DELIVERIES, fault
+from service.logs import Log, fault
+from service.monitoring import DELIVERIES
 from service.outbound import BadAddress, NoAnswer, check_url
 from service.policy import gate
 from service.requests import WEBHOOK_TEST, EventsQuery, PageQuery, WebhookRequest
@@ -414,7 +414,7 @@ DELIVERIES_IN_A_ROW = 4
 LOOKED_AT = 256
 LOGGED = 200
 """Deliveries of one webhook that have ended and stay in its log."""
-log = structlog.get_logger("treescore.webhooks")
+log = Log("webhooks")
 Send = Callable[[str, bytes, Mapping[str, str]], int]
 
 

@@ -20,7 +20,7 @@ from service import requests
 from service.caller import Caller, new_id, new_job_key, token_hash
 from service.context import Context
 from service.errors import SOON, Conflict, Forbidden, Gone, NotFound, Unauthorized, Unprocessable, refuse, unprocessable
-from service.monitoring import at_work
+from service.logs import at_work
 from service.policy import gate
 from service.queue import LIVE
 from service.render.leaderboard import percent_of

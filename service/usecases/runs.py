@@ -16,13 +16,13 @@ from time import monotonic, perf_counter
 from typing import NamedTuple, Protocol, TypeVar
 
 import orjson
-import structlog
 from sqlalchemy import Connection
 
 from service import monitoring
 from service.caller import Caller
 from service.context import Context
 from service.errors import TooManyRequests, failure_document, failure_record
+from service.logs import Log
 from service.monitoring import RUNS, span
 from service.policy import gate
 from service.policy.documents import CLOSED
@@ -285,7 +285,7 @@ class PieceProgress(Progress):
 
 LEFT_UNFINISHED = "left"
 """Ends an attempt that ends no run: it waits for its next step, or its work failed."""
-log = structlog.get_logger("treescore.runs")
+log = Log("runs")
 
 
 @dataclass(slots=True)

@@ -6,7 +6,9 @@ import json
 import os
 import re
 import shutil
+import socket
 import subprocess
+from collections import Counter
 from pathlib import Path
 from typing import Any
 
@@ -16,8 +18,8 @@ import pytest
 import yaml
 
 from tests.e2e.test_shared_task import WAIT, join, make, settled_board
-from tests.fixtures.requests import GOLD_CONLLU, ONE_WRONG
-from tests.fixtures.service_process import ROOT, ServiceProcess, free_port, until
+from tests.fixtures.requests import DEPENDENCIES, GOLD_CONLLU, ONE_WRONG
+from tests.fixtures.service_process import ROOT, ServiceProcess, free_port, running, until
 
 pytestmark = [pytest.mark.e2e, pytest.mark.slow]
 OPERATE = ROOT / "docs" / "operate"
@@ -91,6 +93,38 @@ def test_one_id_follows_a_submission_through_every_line(served: ServiceProcess, 
     assert name in board["submissions"]
     about_board = lines_with(served, board["run"])
     assert {"began", "ended"} <= {line["event"] for line in about_board}
+
+
+ENDS = """
+import atexit, warnings
+def end():
+    warnings.warn("the end")
+    raise KeyError("a secret")
+atexit.register(end)
+"""
+"""A process that begins with this warns at its end, and fails."""
+
+
+def test_every_line_of_every_process_is_json(tmp_path: Path) -> None:
+    (tmp_path / "sitecustomize.py").write_text(ENDS)
+    with running(workers=1, PYTHONPATH=f"{tmp_path}:{ROOT}") as service:
+        with service.client() as client:
+            assert client.post("/v1/jobs", json=DEPENDENCIES, headers=WAIT).status_code == 201
+            assert client.post("/v1/jobs", json={}).status_code == 422
+            assert client.get("/v1/scorers").status_code == 200
+        with socket.create_connection(("127.0.0.1", service.port)) as connection:
+            connection.sendall(b"no request\r\n\r\n")
+            assert connection.recv(4096).startswith(b"HTTP/1.1 400")
+        assert service.stop() == 0
+        lines = [orjson.loads(line) for line in service.log.read_bytes().splitlines()]
+    assert all({"timestamp", "level", "logger", "event"} <= set(line) for line in lines)
+    told = Counter((line["logger"], line["event"], line["level"]) for line in lines)
+    processes = 6  # `serve`, `migrate`, the sweeper, the worker, gunicorn and its API process
+    assert told["py.warnings", "notice", "warning"] == told["treescore.process", "fault", "error"] >= processes
+    expected = {("gunicorn.error", "notice", "info"), ("treescore.server", "invalid-request", "warning")}
+    assert {("treescore.api", "request", "info"), ("treescore.runs", "ended", "info"), *expected} <= set(told)
+    assert not [each for each in lines if each.get("method") == "GET" and each["status"] < 400]
+    assert "a secret" not in str(lines)
 
 
 def test_every_query_names_what_the_service_has(served: ServiceProcess, scored: Any, monitoring: str) -> None:

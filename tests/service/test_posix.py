@@ -11,12 +11,12 @@ from pathlib import Path
 
 import pytest
 from click.testing import CliRunner
-from structlog.testing import capture_logs
 
 from service.__main__ import main
 from service.config import load_config
 from service.posix import FilesError, Stop, close_files
 from service.store.database import Store
+from tests.fixtures.processes import log_lines
 from tests.fixtures.service_process import PATIENCE, ROOT, free_port
 
 SIGNALLED_AT_EACH_LINE = """
@@ -78,7 +78,7 @@ def test_open_modes_are_repaired_and_logged(loose: Path) -> None:
     bystander = loose / "notes.txt"
     bystander.touch()
     bystander.chmod(0o644)
-    with socket.socket(socket.AF_UNIX) as listener, capture_logs() as lines:
+    with socket.socket(socket.AF_UNIX) as listener, log_lines() as lines:
         listener.bind(str(loose / "redis.sock"))
         (loose / "redis.sock").chmod(0o777)
         config = load_config({"TREESCORE_DATA_DIR": str(loose)})
@@ -90,7 +90,7 @@ def test_open_modes_are_repaired_and_logged(loose: Path) -> None:
     assert logged[str(loose)] == ("closed", "0777", "0700")
     assert logged[str(loose / "treescore.db-wal")] == ("closed", "0666", "0600")
     assert str(bystander) not in logged
-    with capture_logs() as lines:
+    with log_lines() as lines:
         close_files(config)
     assert lines == []
 

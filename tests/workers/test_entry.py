@@ -10,7 +10,7 @@ import orjson
 import pytest
 
 from service.config import load_config
-from service.monitoring import configure_logs
+from service.logs import configure_logs
 from service.schemas.submissions import JobRequest
 from service.store import runs
 from service.usecases import jobs, kinds

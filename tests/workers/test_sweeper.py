@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+from types import SimpleNamespace
+
 import pytest
+import redis
 
 from service.errors import Gone
 from service.schemas.benchmarks import RevisionRequest
@@ -11,8 +14,10 @@ from service.store import revisions, runs, score_records
 from service.usecases.benchmarks.revisions import create_revision
 from service.usecases.jobs import submit_job, view_job
 from tests.fixtures.contexts import ORGANISER, SCORER, busy_worker, later, with_config
+from tests.fixtures.processes import log_lines
 from tests.fixtures.requests import DEPENDENCIES, loaded
 from tests.fixtures.tasks import SLUG, WRONG
+from workers import sweeper as module
 from workers.entry import WorkFailed, do, next_work
 from workers.sweeper import Sweeper
 
@@ -127,3 +132,32 @@ def test_scores_of_a_dry_run_whose_worker_died_at_the_end_are_deleted(task, cont
         assert score_records.counts(db, submission, 2, [0], 0)[0] is None
         assert score_records.counts(db, submission, 1, [0], 0)[0] is not None
         assert [score_records.ladder_of(db, SLUG, "lyon", number) is None for number in (1, 2)] == [False, True]
+
+
+def test_nothing_is_requeued_while_redis_takes_nothing(context, job):
+    context.queue.redis.lpop(context.queue.rq_queue("live").key)
+    sweeper = Sweeper(later(context, minutes=1))
+    assert sweeper.sweep() == []
+    context.queue.redis.config_set("maxmemory", 1)
+    try:
+        with log_lines() as lines, pytest.raises(redis.exceptions.OutOfMemoryError):
+            sweeper.sweep()
+    finally:
+        context.queue.redis.config_set("maxmemory", 0)
+    assert lines == []
+    assert sweeper.sweep() == [job]
+
+
+@pytest.mark.usefixtures("process_settings", "pauses")
+def test_the_sweeper_touches_the_file_of_the_probe_while_it_waits(context, tmp_path, monkeypatch):
+    alive, rounds = tmp_path / "alive", iter([False, True])
+    config = with_config(context, heartbeat_file=str(alive)).config
+    stop = SimpleNamespace(wait=lambda _: next(rounds))
+    for name, value in (("load_config", config), ("process_context", context), ("stop_signal", stop)):
+        monkeypatch.setattr(module, name, lambda value=value: value)
+    monkeypatch.setattr(module.threading.Thread, "start", lambda _: None)
+    monkeypatch.setattr(Sweeper, "sweep", lambda _: context.queue.redis.eval("return redis.error_reply('OOM full')", 0))
+    with log_lines() as lines:
+        module.main()
+    assert alive.exists()
+    assert [(line["event"], line["part"], line["reason"]) for line in lines] == [("waiting", "queue", "full")]

@@ -2,7 +2,12 @@
 
 from __future__ import annotations
 
+import signal
+from pathlib import Path
+
 import pytest
+import redis
+from rq.exceptions import StopRequested
 from rq.registry import FailedJobRegistry, FinishedJobRegistry
 
 from service.queue import KIND, LIVE, RUN, SERIALIZER, Pulse, Queue
@@ -10,8 +15,10 @@ from service.schemas.submissions import JobRequest
 from service.store import jobs, runs, texts
 from service.usecases import jobs as job_work
 from service.usecases.jobs import submit_job
-from tests.fixtures.contexts import ORGANISER, SCORER
+from tests.fixtures.contexts import ORGANISER, SCORER, with_config
+from tests.fixtures.processes import log_lines
 from tests.fixtures.requests import DEPENDENCIES, loaded
+from tests.fixtures.servers import Valkey
 from workers import entry, worker
 from workers.worker import Worker
 
@@ -138,3 +145,68 @@ def test_to_look_at_workers_changes_no_time_limit_of_the_connection(context, val
     [seen] = context.queue.living()
     assert seen.serializer is SERIALIZER
     assert context.queue.redis.connection_pool.connection_kwargs["socket_timeout"] == before
+
+
+SAYS = "if redis.call('exists', KEYS[1]) == 1 then return 'well' end return redis.error_reply(ARGV[1])"
+"""A script that answers with an error until a key is there."""
+
+
+@pytest.mark.parametrize(
+    ("ill", "well", "reason"),
+    [
+        ("CONFIG SET maxmemory 1", "CONFIG SET maxmemory 0", "used memory"),
+        ("REPLICAOF 127.0.0.1 1", "REPLICAOF NO ONE", "read only replica"),
+    ],
+)
+@pytest.mark.usefixtures("pauses")
+def test_a_worker_waits_for_a_redis_that_is_full_or_read_only(context, tmp_path, monkeypatch, ill, well, reason):
+    config = with_config(context, heartbeat_file=str(tmp_path / "alive")).config
+    busy = Worker(context, LIVE, context.queue.patient(config))
+    context.queue.redis.execute_command(*ill.split())
+    monkeypatch.setattr("redis.retry.sleep", lambda _: context.queue.redis.execute_command(*well.split()))
+    try:
+        with log_lines() as lines:
+            busy.register_birth()
+    finally:
+        context.queue.redis.execute_command(*well.split())
+    assert context.queue.workers(LIVE) == 1
+    [line] = lines
+    assert line["event"] == "waiting"
+    assert reason in line["reason"]
+    assert Path(config.heartbeat_file).exists()
+
+
+@pytest.mark.usefixtures("pauses")
+@pytest.mark.parametrize("words", ["MISCONF Errors writing to the AOF file: No space left", "LOADING Redis is loading"])
+def test_a_worker_waits_for_a_redis_that_cannot_keep_or_still_reads_its_file(context, monkeypatch, words):
+    def ask() -> bytes:
+        return context.queue.patient(context.config).eval(SAYS, 1, "well", words)
+
+    monkeypatch.setattr("redis.retry.sleep", lambda _: context.queue.redis.set("well", "1"))
+    assert ask() == b"well"
+
+
+def test_an_error_of_the_command_itself_is_raised(context, pauses):
+    with pytest.raises(redis.ResponseError, match="wrong"):
+        context.queue.patient(context.config).eval(SAYS, 1, "well", "ERR wrong")
+    assert pauses == []
+
+
+@pytest.mark.usefixtures("process_settings")
+def test_an_idle_worker_ends_on_sigterm_while_redis_is_away(context, tmp_path, pauses):
+    server = Valkey(tmp_path)
+    server.start()
+    idle = Worker(context, LIVE, Queue(server.url).patient(context.config))
+    idle.register_birth()
+    server.kill()
+    pauses.clear()
+    with pytest.raises(StopRequested):
+        idle.request_stop(signal.SIGTERM, None)
+    idle.teardown()
+    assert pauses == []
+
+
+def test_a_heartbeat_touches_the_file_of_the_probe(context, tmp_path):
+    alive = tmp_path / "alive"
+    Worker(with_config(context, heartbeat_file=str(alive)), LIVE).heartbeat()
+    assert alive.exists()

@@ -12,11 +12,11 @@ from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 from typing import NamedTuple
 
-import structlog
 from sqlalchemy import Connection
 
 from service.caller import new_id, principal_of
 from service.context import Context
+from service.logs import Log
 from service.monitoring import BOARDS, span
 from service.policy.figures import rank_value, shares_of, shown_share
 from service.queue import BULK
@@ -52,7 +52,7 @@ NAMED = 1000
 MOST_ASKED = 16
 """Maximum number of boards whose comparisons are kept up to date for one revision, and for each share of a split."""
 
-log = structlog.get_logger("treescore.boards")
+log = Log("boards")
 
 
 @dataclass(frozen=True, slots=True)

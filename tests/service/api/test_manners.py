@@ -9,10 +9,10 @@ from typing import Any
 import pytest
 from flask.testing import FlaskClient
 from sqlalchemy.exc import OperationalError
-from structlog.testing import capture_logs
 
 from tests.contract.checking import operations
 from tests.contract.stage import JOB, Stage, close_stage, open_stage
+from tests.fixtures.processes import log_lines
 from tests.fixtures.servers import Valkey
 
 
@@ -75,7 +75,7 @@ def test_a_fault_of_ours_says_nothing_of_what_it_was_and_is_logged_with_its_plac
         raise RuntimeError("SECRET of the gold text")
 
     monkeypatch.setattr("service.usecases.status.scorers", fail)
-    with capture_logs() as lines:
+    with log_lines() as lines:
         answer = FlaskClient(stage.app).get("/v1/scorers")
     assert answer.status_code == 500
     assert answer.mimetype == "application/problem+json"
@@ -100,7 +100,7 @@ def test_a_store_that_does_not_answer_is_503_and_worth_another_try(
 
 
 def test_the_log_names_the_request_and_never_its_body_query_or_token(stage: Stage) -> None:
-    with capture_logs() as lines:
+    with log_lines() as lines:
         stage.client("ts_unknown-token").post("/v1/jobs?query=1", json=JOB, headers={"Request-Id": "r-1"})
     [line] = [line for line in lines if line["event"] == "request"]
     assert (line["method"], line["route"], line["status"]) == ("POST", "/v1/jobs", 401)

@@ -11,12 +11,12 @@ from typing import Any
 import pytest
 from flask.testing import FlaskClient
 from redis import RedisError
-from structlog.testing import capture_logs
 from werkzeug.test import EnvironBuilder, TestResponse, run_wsgi_app
 
 from service.caller import new_id
 from tests.contract.stage import ADMIN, JOB, Stage, close_stage, open_stage
 from tests.fixtures.contexts import NOON
+from tests.fixtures.processes import log_lines
 from tests.fixtures.servers import Valkey
 
 BEARER = {"Authorization": f"Bearer {ADMIN}"}
@@ -277,7 +277,7 @@ def test_an_operator_may_open_jobs_to_everybody(opened: Any) -> None:
 
 def logged(stage: Stage, path: str = "/v1/scorers", **options: Any) -> dict[str, Any]:
     """The log's line of a request."""
-    with capture_logs() as lines:
+    with log_lines() as lines:
         ask(stage, path, **options)
     [line] = [line for line in lines if line["event"] == "request"]
     return dict(line)

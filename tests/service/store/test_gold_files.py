@@ -12,10 +12,10 @@ from types import SimpleNamespace
 from typing import Any
 
 import pytest
-from structlog.testing import capture_logs
 
 from service.store import gold_files
 from service.store.gold_files import GoldFiles
+from tests.fixtures.processes import log_lines
 
 REVISION, KEY, BODY = "rev_1", "sha256:key", bytes(range(256)) * 4
 PATH = Path("gold") / REVISION / "0.gold"
@@ -45,7 +45,7 @@ def test_what_is_written_is_read_by_its_owner_only(files: GoldFiles, file: Path)
 
 
 def test_nothing_is_read_that_was_not_written(files: GoldFiles) -> None:
-    with capture_logs() as lines:
+    with log_lines() as lines:
         assert files.read(REVISION, 0, KEY) is None
     assert lines == []
 
@@ -86,11 +86,11 @@ def test_a_limit_of_zero_makes_no_folder(tmp_path: Path) -> None:
 
 def test_a_nearly_full_disk_keeps_nothing_and_is_logged_once(files: GoldFiles, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(shutil, "disk_usage", lambda _: SimpleNamespace(free=2**20))
-    with capture_logs() as lines:
+    with log_lines() as lines:
         for position in range(3):
             files.write(REVISION, position, KEY, BODY)
             assert files.read(REVISION, position, KEY) is None
-    assert [(line["event"], line["log_level"]) for line in lines] == [("gold-not-kept", "warning")]
+    assert [(line["event"], line["level"]) for line in lines] == [("gold-not-kept", "warning")]
 
 
 def test_a_disk_that_fills_up_leaves_no_half_file(files: GoldFiles, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -98,7 +98,7 @@ def test_a_disk_that_fills_up_leaves_no_half_file(files: GoldFiles, monkeypatch:
         raise OSError(errno.ENOSPC, "No space left on device")
 
     monkeypatch.setattr(os, "replace", full)
-    with capture_logs() as lines:
+    with log_lines() as lines:
         files.write(REVISION, 0, KEY, BODY)
         files.write(REVISION, 1, KEY, BODY)
     assert list(files.folder.glob("*/*")) == []
@@ -118,7 +118,7 @@ def a_link(folder: Path) -> None:
 @pytest.mark.parametrize("spoil", [open_to_all, a_link, Path.touch])
 def test_a_folder_that_is_not_for_its_owner_alone_is_not_used(files: GoldFiles, spoil: Any, tmp_path: Path) -> None:
     spoil(files.folder)
-    with capture_logs() as lines:
+    with log_lines() as lines:
         files.write(REVISION, 0, KEY, BODY)
         assert files.read(REVISION, 0, KEY) is None
     assert len(lines) == 1
@@ -197,7 +197,7 @@ def test_a_revision_that_is_deleted_while_its_file_is_written_is_no_fault_of_the
         return original(*given, **options)
 
     monkeypatch.setattr(module, step, overtaken)
-    with capture_logs() as lines:
+    with log_lines() as lines:
         files.write(REVISION, 0, KEY, BODY)
         assert files.read(REVISION, 0, KEY) is None
         files.write(REVISION, 0, KEY, BODY)

@@ -14,7 +14,6 @@ from http.server import BaseHTTPRequestHandler, HTTPServer
 
 import orjson
 import pytest
-from structlog.testing import capture_logs
 
 from service import outbound
 from service.errors import Conflict, NotFound, Unprocessable
@@ -40,6 +39,7 @@ from service.usecases.events import (
 )
 from service.usecases.tokens import create_token, revoke_token
 from tests.fixtures.contexts import ORGANISER, later, with_config
+from tests.fixtures.processes import log_lines
 from tests.fixtures.tasks import OTHER_WORDS, SLUG, once
 from workers.entry import do
 
@@ -117,7 +117,7 @@ def test_each_attempt_is_counted_and_has_a_line_with_the_id_of_what_it_is_about(
     hook(context, organiser, kinds=["submission.scored"])
     submission = task.scored(task.team())
     context.meters.take()
-    with capture_logs() as logs:
+    with log_lines() as logs:
         deliver_due(context, Receiver(503))
         deliver_due(later(context, seconds=6), Receiver(204))
     told = [(line["run"], line["outcome"], line["status"]) for line in logs if line["event"] == "delivery"]

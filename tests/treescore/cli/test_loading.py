@@ -14,7 +14,7 @@ from service.__main__ import main as service
 from treescore.cli.main import COMMANDS, main
 
 ROOT = Path(__file__).parents[3]
-SERVICE = {"alembic", "flask", "marshmallow", "redis", "rq", "sqlalchemy", "structlog", "service", "workers"}
+SERVICE = {"alembic", "flask", "marshmallow", "redis", "rq", "sqlalchemy", "service", "workers"}
 MULTIWORD = "1-2\tab\t_\t_\t_\t_\t_\t_\t_\t_\n1\t{0}\t_\tX\t_\t_\t2\tdet\t_\t_\n2\tb\t_\tX\t_\t_\t0\troot\t_\t_\n\n"
 SPARED = SERVICE | {"httpx", "jsonschema", "numba", "pandas", "polars", "scipy"}
 KINDS = {

@@ -5,8 +5,8 @@ from __future__ import annotations
 from dataclasses import replace
 
 from sqlalchemy import func, inspect, select
-from structlog.contextvars import get_contextvars
 
+from service import logs
 from service.schemas.submissions import JobRequest
 from service.store import tables
 from service.store.database import Store
@@ -17,7 +17,7 @@ from tests.fixtures.requests import DEPENDENCIES, loaded
 
 def test_a_job_needs_no_other_statement_and_nothing_is_stored(context):
     prepare_statements(context)
-    assert get_contextvars() == {}  # lines of the log
+    assert logs.bound() == {}
     with context.store.read() as db:
         stored = [
             db.scalar(select(func.count()).select_from(each)) for each in (tables.runs, tables.jobs, tables.texts)

@@ -8,7 +8,6 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from structlog.testing import capture_logs
 
 from service.context import Context
 from service.schemas.submissions import JobRequest
@@ -24,6 +23,7 @@ from service.usecases.scoring import gold, part_scorer
 from service.usecases.scoring.gold import KeptGold, _Entry, _FileName
 from service.usecases.scoring.part_scorer import Scorer
 from tests.fixtures.contexts import ORGANISER, SCORER
+from tests.fixtures.processes import log_lines
 from tests.fixtures.requests import GOLD_CONLLU, ONE_WRONG, loaded
 from tests.fixtures.tasks import SECOND_PART, SLUG, Task
 from treescore.core.registry import ItemInfo
@@ -217,7 +217,7 @@ def test_a_worker_that_cannot_write_says_so_once_for_the_processes_that_it_forks
 ) -> None:
     context.config.data_dir.joinpath("file").touch()
     context = replace(context, config=replace(context.config, gold_cache_dir=str(context.config.data_dir / "file")))
-    with capture_logs() as lines:
+    with log_lines() as lines:
         gold.prepare_gold(context)
         for _ in range(2):
             forget()

@@ -14,35 +14,43 @@ import pytest
 from tests.fixtures.service_process import ROOT
 
 WRITES = """
-import structlog
 from service.config import load_config
-from service.monitoring import configure_logs
+from service.logs import Log, configure_logs
 
 configure_logs(load_config({}))
 for size in (1, 100_000, 1):
-    structlog.get_logger("treescore").warning("line", detail="x" * size)
+    Log("test").warning("line", detail="x" * size)
 print("goes on", flush=True)
 """
 TALKS = """
-import logging, structlog
+import logging, warnings
 from service.config import load_config
-from service.monitoring import configure_logs
+from service.logs import Log, configure_logs
 
 configure_logs(load_config())
-for name in ("began", "closed", "fault"):
-    getattr(structlog.get_logger(), {"began": "info", "closed": "warning", "fault": "error"}[name])(name, path="a b")
+log = Log("test")
+log.info("began", path="a b")
+log.warning("closed", path="a b")
+log.error("fault", path=chr(0xe9) + "\\x1b[31m")
 logging.getLogger("a.library").warning("%d left", 2)
+logging.getLogger("a.library").info("nobody asks")
+logging.getLogger("a.library").warning("%d left", "malformed")
 try:
     raise ValueError("a secret")
 except ValueError:
     logging.getLogger("a.library").exception("It failed")
+warnings.warn_explicit("soon", UserWarning, "a.py", 1)
+class Breaks:
+    def __del__(self): raise KeyError("a secret")
+Breaks()
 """
 PLAIN = [
-    "[warning ] closed path='a b'",
-    "[error ] fault path='a b'",
-    "[warning ] notice detail='2 left'",
-    "[error ] notice detail='It failed'",
-    "[error ] fault kind=ValueError places=['<string>:11 <module>']",
+    "[warning] closed path='a b'",
+    r"[error] fault path='é\x1b[31m'",
+    "[warning] notice detail='2 left'",
+    "[error] fault detail='It failed' kind=ValueError places=['<string>:15 <module>']",
+    r"[warning] notice detail='a.py:1: UserWarning: soon\n'",
+    "[error] fault kind=KeyError places=['<string>:20 __del__']",
 ]
 
 
@@ -94,16 +102,19 @@ def test_lines_are_plain_on_a_terminal_and_of_warnings_and_faults_only() -> None
 
 def test_lines_are_json_and_complete_where_no_terminal_is() -> None:
     lines = [orjson.loads(line) for line in said(terminal=False)]
-    assert [line["event"] for line in lines] == ["began", "closed", "fault", "notice", "notice", "fault"]
-    assert [line["level"] for line in lines] == ["info", "warning", "error", "warning", "error", "error"]
-    assert lines[-1]["kind"] == "ValueError"
+    assert [(line["event"], line["level"], line["logger"]) for line in lines] == [
+        ("began", "info", "treescore.test"),
+        ("closed", "warning", "treescore.test"),
+        ("fault", "error", "treescore.test"),
+        ("notice", "warning", "a.library"),
+        ("fault", "error", "a.library"),
+        ("notice", "warning", "py.warnings"),
+        ("fault", "error", "treescore.process"),
+    ]
+    assert all(line["timestamp"].endswith("Z") for line in lines)
 
 
 def test_a_setting_decides_otherwise() -> None:
-    assert [orjson.loads(line)["event"] for line in said(terminal=True, format="json", level="error")] == [
-        "fault",
-        "notice",
-        "fault",
-    ]
+    assert [orjson.loads(line)["event"] for line in said(terminal=True, format="json", level="error")] == ["fault"] * 3
     plain = said(terminal=False, format="plain", level="info")
-    assert list(map(without_time, plain)) == ["[info ] began path='a b'", *PLAIN]
+    assert list(map(without_time, plain)) == ["[info] began path='a b'", *PLAIN]
