@@ -16,7 +16,7 @@ from treescore.core import special
 from treescore.core.arrays import BoolArray, FloatArray, IntArray, offsets_of, owners_of, sums_by
 from treescore.core.columns import Joined, Lists, Strings, ranges_of
 from treescore.core.discontinuity import extents_of
-from treescore.core.jit import NO_BOUND, attempts, compiled
+from treescore.core.jit import NO_BOUND, attempts, compiled, weighing
 from treescore.core.structure import NONE, chain_lengths, head_links, nearest_kept, structure_of, sums_above
 from treescore.core.trees import ConstituentTreebank, DependencyTreebank, DiscontinuousTreebank, Vocabulary
 from treescore.metrics.shared.discodop import Deletions, listed, representatives
@@ -170,6 +170,7 @@ def _symbol(label: str, vocabulary: Vocabulary) -> int:
 
 
 @compiled
+@weighing(0)  # one of many words
 def _write_lineage(chains: Chains, word: int, position: int, symbols: IntArray) -> int:
     """Write the lineage of a word (its number in the file, its place in the sentence), and return its length."""
     size = 0
@@ -334,9 +335,12 @@ def lineages_of(chains: Chains, names: Sequence[str], sentences: IntArray, limit
 
 def lineage_text(chains: Chains, names: Sequence[str], word: int, position: int, limit: int) -> str:
     """Print the lineage of one word; of more than `limit` symbols only the first and last."""
-    written, offsets = _lineages(chains, np.array([word]), np.array([position]))
-    symbols, _ = _shortened(written, offsets, np.array([limit]), len(names) - 1)
-    return " ".join(names[symbol] for symbol in symbols.tolist())
+    symbols = np.empty(chains.lengths[word] + MARKERS, np.int64)
+    size = _write_lineage(chains, word, position, symbols)
+    shown = [names[symbol] for symbol in symbols[:size].tolist()]
+    if size > limit:
+        shown[limit // 2 : size - limit // 2] = [ELLIPSIS]
+    return " ".join(shown)
 
 
 def _lineages(chains: Chains, words: IntArray, positions: IntArray) -> tuple[IntArray, IntArray]:
