@@ -100,8 +100,8 @@ def test_one_system_is_scored_without_compiler_and_libraries_of_tests(name: str,
     assert not loaded & HEAVY
 
 
-MOST_COMPILED = 60
-"""Each takes half a second to compile, where nothing is kept."""
+MOST_COMPILED = 20
+"""Each takes a second to compile, where nothing is kept."""
 
 
 def test_few_functions_are_compiled() -> None:

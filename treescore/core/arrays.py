@@ -10,8 +10,6 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from treescore.core.jit import compiled, plainly
-
 IntArray = NDArray[np.int64]
 FloatArray = NDArray[np.float64]
 BoolArray = NDArray[np.bool_]
@@ -61,20 +59,6 @@ def sums_of_rows(owners: IntArray, size: int, rows: Counts) -> Counts:
     if len(filled):
         sums[filled] = np.add.reduceat(rows[order], starts[filled], axis=0)
     return sums
-
-
-def _counted(word: np.uint64) -> np.uint64:
-    return np.uint64(np.bitwise_count(word))
-
-
-@compiled
-@plainly(_counted)
-def ones_in(word: np.uint64) -> np.uint64:
-    """Count the set bits of a word. The compiler makes one machine instruction of it."""
-    word -= (word >> np.uint64(1)) & np.uint64(0x5555555555555555)
-    word = (word & np.uint64(0x3333333333333333)) + ((word >> np.uint64(2)) & np.uint64(0x3333333333333333))
-    word = (word + (word >> np.uint64(4))) & np.uint64(0x0F0F0F0F0F0F0F0F)
-    return (word * np.uint64(0x0101010101010101)) >> np.uint64(56)
 
 
 _SPAN = 16

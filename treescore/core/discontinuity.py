@@ -6,8 +6,8 @@ from typing import NamedTuple
 
 import numpy as np
 
-from treescore.core.arrays import BoolArray, IntArray, offsets_of, owners_of, sums_by
-from treescore.core.structure import NONE, gather, structure_of, sums_above
+from treescore.core.arrays import BoolArray, IntArray, owners_of, sums_by
+from treescore.core.structure import NONE, gather, sizes_before, structure_of, sums_above
 from treescore.core.trees import NO_TAG, ConstituentTreebank, DiscontinuousTreebank
 
 ROOT = "ROOT"
@@ -120,7 +120,7 @@ def arranged(links: Links) -> Arranged:
     lowest[cycles != NONE] = 0
     roots = node_offsets[:-1] + np.arange(size)
     below_root = np.where(tops, nodes + owners, above)
-    numbers = roots[owners] + sums_above(above, 1 + _beside(below_root, firsts, sizes))[0]
+    numbers = roots[owners] + sums_above(above, 1 + sizes_before(below_root, firsts, sizes))[0]
     places = np.append(numbers, NONE)
     found = np.full(nodes + size, NONE, np.int64)
     found[numbers] = np.where(tops, roots[owners], places[above])
@@ -142,15 +142,6 @@ def _in_cycle(parents: IntArray, node: int) -> int:
         seen.add(node)
         node = int(parents[node])
     return node
-
-
-def _beside(parents: IntArray, keys: IntArray, sizes: IntArray) -> IntArray:
-    """Sum for each node the sizes of those below the same parent that come before it, by their keys: int64 (m,)."""
-    order = np.lexsort((keys, parents))
-    sums, ordered = offsets_of(sizes[order])[:-1], parents[order]
-    beside = np.empty(len(order), np.int64)
-    beside[order] = sums - sums[np.searchsorted(ordered, ordered)]
-    return beside
 
 
 def same_yields(gold: DiscontinuousTreebank, other: DiscontinuousTreebank) -> tuple[Spans, Spans]:
@@ -181,11 +172,11 @@ def _ranks(treebank: DiscontinuousTreebank) -> IntArray:
     own = np.bincount(anchors, minlength=len(parents))
     sizes = own.copy()
     gather(np.add, parents, depths, sizes)
-    beside = _beside(parents, np.arange(len(parents)), sizes)
+    beside = sizes_before(parents, np.arange(len(parents)), sizes)
     beside[parents == NONE] = 0
     begins = sums_above(parents, beside)[0] + sizes - own
     words = np.arange(len(anchors))
-    return begins[anchors] + _beside(anchors, words, np.ones_like(words))
+    return begins[anchors] + sizes_before(anchors, words, np.ones_like(words))
 
 
 def _spans(treebank: DiscontinuousTreebank, ranks: IntArray) -> Spans:

@@ -45,29 +45,12 @@ def compiled(function: Callable[_P, _R]) -> Callable[_P, _R]:
 
 def weighing(weight: float) -> Callable[[Callable[_P, _R]], Callable[_P, _R]]:
     """Say how many times what an element usually costs one costs that is passed to the decorated function."""
-    return _noted("weight", weight)
 
-
-def plainly(twin: Callable[..., Any]) -> Callable[[Callable[_P, _R]], Callable[_P, _R]]:
-    """Name the function that runs in place of the decorated one where that is interpreted: with whole arrays."""
-    return _noted("twin", twin)
-
-
-def _noted(name: str, value: object) -> Callable[[Callable[_P, _R]], Callable[_P, _R]]:
     def note(function: Callable[_P, _R]) -> Callable[_P, _R]:
-        vars(function)[name] = value
+        vars(function)["weight"] = weight
         return function
 
     return note
-
-
-def interpreted(function: Callable[_P, _R], **instead: Callable[..., Any]) -> Callable[_P, _R]:
-    """Return the Python function of a compiled one.
-
-    It calls Python functions too, but for those that `instead` replaces, by their names.
-    """
-    assert isinstance(function, _Compiled)  # noqa: S101 - made by the decorators above
-    return cast("Callable[_P, _R]", function.with_names(instead))
 
 
 def unless_interpreted(function: Callable[_P, _R], *args: _P.args, **kwargs: _P.kwargs) -> _R | None:
@@ -163,11 +146,8 @@ class _Compiled(Generic[_P, _R]):
         if self._is_due(args):
             with suppress(compiling.NotKeptError):
                 return self._run(*args, **kwargs)
-        with np.errstate(over="ignore"):
-            if self._twin is not None:
-                return cast("_R", _boxed(self._twin(*args, **kwargs)))
-            with _widened(args) as wide:
-                return cast("_R", _boxed(self._python(*wide, **kwargs)))
+        with np.errstate(over="ignore"), _widened(args) as wide:
+            return cast("_R", _boxed(self._python(*wide, **kwargs)))
 
     def unless_interpreted(self, *args: _P.args, **kwargs: _P.kwargs) -> _R | None:
         """Do what `unless_interpreted` says."""
@@ -246,17 +226,9 @@ class _Compiled(Generic[_P, _R]):
         function = self._renamed({name: one._dispatcher for name, one in self._called.items()})  # noqa: SLF001 - of this class
         return cast("Callable[_P, _R]", compiling.compilable(function, self._may_compile, self._sources))
 
-    @property
-    def _twin(self) -> Callable[_P, _R] | None:
-        return cast("Callable[_P, _R] | None", vars(self.plain).get("twin"))
-
     @cached_property
     def _python(self) -> Callable[_P, _R]:
-        return self._twin or cast("Callable[_P, _R]", self.with_names({}))
-
-    def with_names(self, names: Mapping[str, Any]) -> FunctionType:
-        """Return the Python function, which finds these values under the names of its module, and Python functions."""
-        return self._renamed({**{name: one._python for name, one in self._called.items()}, **names})  # noqa: SLF001 - of this class
+        return cast("Callable[_P, _R]", self._renamed({name: one._python for name, one in self._called.items()}))  # noqa: SLF001 - of this class
 
     def _renamed(self, names: Mapping[str, Any]) -> FunctionType:
         code, known = self.plain.__code__, {**self.plain.__globals__, **names}

@@ -12,7 +12,7 @@ from typing import NamedTuple
 import numpy as np
 
 from treescore.core import trees
-from treescore.core.arrays import BoolArray, IntArray
+from treescore.core.arrays import BoolArray, IntArray, offsets_of, owners_of
 from treescore.core.jit import compiled
 
 MAX_DIGITS = 18
@@ -124,6 +124,29 @@ def link_nodes(
             word += 1
 
 
+def ordered_children(treebank: trees.ConstituentTreebank, links: Structure) -> tuple[IntArray, IntArray]:
+    """Return the nodes and words that are below a node, and for each that node, in whose order they are: int64 (c,).
+
+    Words are numbered after the nodes. Those below one node are in the order of the text, a node before the word at
+    which it starts.
+    """
+    starts = treebank.starts + treebank.word_offsets[owners_of(treebank.node_offsets)]
+    parents = np.concatenate([links.parents, links.anchors])
+    places = np.concatenate([starts, np.arange(len(links.anchors))])
+    order = np.lexsort((np.arange(len(parents)), places, parents))
+    children = order[parents[order] != NONE]
+    return children, parents[children]
+
+
+def nearest_kept(parents: IntArray, kept: BoolArray) -> IntArray:
+    """Return the nearest node that is kept, bool (m,), at or above each node, and last NONE: int64 (m + 1,)."""
+    nodes = np.arange(len(parents))
+    found = np.append(np.where(kept, nodes, parents), NONE)  # NONE, the last, stays NONE
+    while not np.array_equal(found, further := found[found]):
+        found = further
+    return found
+
+
 def head_links(treebank: trees.DependencyTreebank) -> IntArray:
     """Return the head of each word as its number in the file, NONE for the root and unknown words: int64 (w,)."""
     lengths = np.diff(treebank.word_offsets)
@@ -166,6 +189,15 @@ def sums_above(parents: IntArray, values: IntArray) -> tuple[IntArray, BoolArray
         sums += sums[above]
         above = above[above]
     return sums[:-1], above[:-1] != NONE
+
+
+def sizes_before(parents: IntArray, keys: IntArray, sizes: IntArray) -> IntArray:
+    """Sum for each node the sizes of those below the same parent that come before it, by their keys: int64 (m,)."""
+    order = np.lexsort((keys, parents))
+    sums, ordered = offsets_of(sizes[order])[:-1], parents[order]
+    beside = np.empty(len(order), np.int64)
+    beside[order] = sums - sums[np.searchsorted(ordered, ordered)]
+    return beside
 
 
 def gather(how: np.ufunc, parents: IntArray, depths: IntArray, values: IntArray) -> None:
@@ -244,9 +276,7 @@ def crossing_spans(starts: IntArray, ends: IntArray, others: IntArray) -> BoolAr
     np.maximum.at(furthest, others[:, 0], others[:, 1])
     np.minimum.at(nearest, others[:, 1], others[:, 0])
     # of those that begin, or end, strictly inside
-    beyond = (-_least_between(-furthest, starts + 1, ends) > ends) | (
-        _least_between(nearest, starts + 1, ends) < starts
-    )
+    beyond = (-least_between(-furthest, starts + 1, ends) > ends) | (least_between(nearest, starts + 1, ends) < starts)
     return np.asarray((ends - starts > 1) & beyond, np.bool_)
 
 
@@ -259,11 +289,11 @@ def heights_of_spans(starts: IntArray, ends: IntArray) -> IntArray:
     """
     numbers = np.arange(len(starts))
     depths = numbers - np.searchsorted(np.sort(ends), starts, "right")
-    deepest = -_least_between(-np.append(depths, 0), numbers, np.searchsorted(starts, ends))
+    deepest = -least_between(-np.append(depths, 0), numbers, np.searchsorted(starts, ends))
     return deepest - depths + 1
 
 
-def _least_between(values: IntArray, starts: IntArray, ends: IntArray) -> IntArray:
+def least_between(values: IntArray, starts: IntArray, ends: IntArray) -> IntArray:
     """Return the least of the values from each start to before its end; of none, any."""
     levels = np.frexp(np.maximum(ends - starts, 1))[1] - 1
     least = np.empty(len(starts), np.int64)

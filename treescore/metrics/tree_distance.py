@@ -11,13 +11,13 @@ from typing import Any, ClassVar, NamedTuple
 import numpy as np
 
 from treescore.core import registry
-from treescore.core.arrays import BoolArray, Counts, Int32Array, IntArray, owners_of, sums_by
-from treescore.core.columns import Numbers, Records
+from treescore.core.arrays import BoolArray, Counts, Int32Array, IntArray, offsets_of, owners_of, sums_by
+from treescore.core.columns import Numbers, Records, ranges_of
 from treescore.core.discontinuity import extents_of, with_gaps
 from treescore.core.jit import NO_BOUND, attempts, compiled
 from treescore.core.params import Json, Param
 from treescore.core.scores import ZERO, ScoreTable, errors_param, ratio_score
-from treescore.core.structure import NONE
+from treescore.core.structure import NONE, gather, nearest_kept, sizes_before, sums_above
 from treescore.core.text import Limits
 from treescore.core.trees import NO_TAG, ConstituentTreebank, DiscontinuousTreebank
 from treescore.core.word_check import check_words
@@ -28,256 +28,154 @@ from treescore.metrics.shared.roots import category_of, root_warnings
 
 
 class Units(NamedTuple):
-    """The e units of n trees: constituents that are not deleted, then tags, one a word.
+    """The e units of n trees in post-order: constituents that are not deleted, and tags, one a word.
+
+    Key roots are the units whose leftmost leaf is that of no unit above them.
 
     Attributes:
-        parents: the constituent above each, counted over the file, NONE for roots, int64 (m + w,); constituents first.
-        labels: what is compared; of tags that of the constituents' numbers, plus tag and place, int64 (m + w,).
-        firsts: first word of each constituent, int64 (m,).
-        kept: which constituents there are, bool (m,).
-        node_offsets, word_offsets: int64 (n + 1,).
+        labels: what is compared; of tags that of the constituents' numbers, plus tag and place, int64 (e,).
+        leftmost: number of the leftmost leaf below, or of the unit itself, inside its tree, int64 (e,).
+        offsets: of the trees, int64 (n + 1,).
+        roots: number of each key root inside its tree, rising, int64 (k,).
+        root_offsets: int64 (n + 1,).
     """
 
-    parents: IntArray
     labels: IntArray
-    firsts: IntArray
-    kept: BoolArray
-    node_offsets: IntArray
-    word_offsets: IntArray
+    leftmost: IntArray
+    offsets: IntArray
+    roots: IntArray
+    root_offsets: IntArray
 
 
 def units_of(treebank: DiscontinuousTreebank, deletions: Deletions) -> Units:
     """Return the units of trees whose words are those that are compared; roots stay."""
     vocabulary = treebank.vocabulary
-    roots = treebank.parents == NONE
     extents = extents_of(treebank)
     deleted = listed(vocabulary, deletions.labels)[treebank.labels]
-    kept = roots | (~deleted & (extents.sizes > 0))
+    kept = (treebank.parents == NONE) | (~deleted & (extents.sizes > 0))
     same = representatives(vocabulary, deletions.equal_labels)
-    places = np.arange(len(treebank.words)) - np.repeat(treebank.word_offsets[:-1], np.diff(treebank.word_offsets))
+    words = np.arange(len(treebank.words))
+    places = words - np.repeat(treebank.word_offsets[:-1], np.diff(treebank.word_offsets))
     tags = (places + 1) * (len(vocabulary) + 1) + np.append(same, NO_TAG)[treebank.tags] + 1
-    parents = _raised(treebank.parents, treebank.anchors, kept)
+    labels = np.concatenate([same[treebank.labels], tags + len(vocabulary)])
+    parents = nearest_kept(treebank.parents, kept)[np.concatenate([treebank.parents, treebank.anchors])]
+    owners = np.concatenate([owners_of(treebank.node_offsets), owners_of(treebank.word_offsets)])
+    is_unit = np.append(kept, np.ones(len(words), np.bool_))
+    sizes = is_unit.astype(np.int64)
+    gather(np.add, parents, sums_above(parents, sizes)[0], sizes)
+    before = sizes_before(parents, np.concatenate([extents.firsts, words]), sizes)
+    before[parents == NONE] = 0
+    leftmost, _ = sums_above(parents, before)
+    units, size = np.flatnonzero(is_unit), len(treebank)
+    owners = np.concatenate([owners_of(treebank.node_offsets), owners_of(treebank.word_offsets)])[units]
+    offsets = offsets_of(sums_by(owners, size))
+    order = np.empty(len(units), np.int64)
+    order[offsets[owners] + (leftmost + sizes)[units] - 1] = units
+    roots = np.flatnonzero(((before > 0) | (parents == NONE))[order])
+    root_owners = owners_of(offsets)[roots]
     return Units(
-        parents,
-        np.concatenate([same[treebank.labels], tags + len(vocabulary)]),
-        extents.firsts,
-        kept,
-        treebank.node_offsets,
-        treebank.word_offsets,
+        labels[order], leftmost[order], offsets, roots - offsets[root_owners], offsets_of(sums_by(root_owners, size))
     )
 
 
-def sizes_of(units: Units) -> IntArray:
-    """Return how many units each tree has, int64 (n,)."""
-    nodes = sums_by(owners_of(units.node_offsets)[units.kept], len(units.node_offsets) - 1)
-    return np.asarray(nodes + np.diff(units.word_offsets), np.int64)
-
-
-@compiled
-def _raised(parents: IntArray, anchors: IntArray, kept: BoolArray) -> IntArray:
-    """Return the nearest kept constituent above each constituent and each word, NONE for roots: int64 (m + w,)."""
-    nodes = len(parents)
-    found = np.empty(nodes + len(anchors), np.int64)
-    for unit in range(len(found)):
-        above = parents[unit] if unit < nodes else anchors[unit - nodes]
-        found[unit] = above if above == NONE or kept[above] else found[above]
-    return found
-
-
-@compiled
-def most_cells(parents: IntArray, anchors: IntArray, node_offsets: IntArray, word_offsets: IntArray) -> IntArray:
+def most_cells(treebank: DiscontinuousTreebank) -> IntArray:
     """Return at least as many units as are below the key roots of each tree, with repetitions: int64 (n,).
 
     Of the children of a constituent each but the smallest may be a key root, in any order. So leaving out words and
     constituents, which gold decides, makes it no larger.
     """
-    nodes = len(parents)
-    sizes, smallest = np.ones(nodes, np.int64), np.zeros(nodes, np.int64)
-    for unit in range(nodes + len(anchors) - 1, -1, -1):  # words, then constituents from below
-        above = parents[unit] if unit < nodes else anchors[unit - nodes]
-        if above != NONE:
-            size = sizes[unit] if unit < nodes else 1
-            sizes[above] += size
-            smallest[above] = size if smallest[above] == 0 else min(smallest[above], size)
-    found = np.zeros(len(node_offsets) - 1, np.int64)
-    for sentence in range(len(found)):
-        found[sentence] = word_offsets[sentence + 1] - word_offsets[sentence]
-        for unit in range(node_offsets[sentence], node_offsets[sentence + 1]):
-            found[sentence] += sizes[unit] - smallest[unit]
-    return found
+    parents, anchors, owners = treebank.parents, treebank.anchors, owners_of(treebank.node_offsets)
+    sizes = 1 + sums_by(anchors, len(parents))
+    gather(np.add, parents, sums_above(parents, np.ones_like(parents))[0], sizes)
+    above = np.concatenate([parents, anchors])
+    below = np.flatnonzero(above != NONE)
+    smallest = np.full(len(parents), len(above))
+    np.minimum.at(smallest, above[below], np.append(sizes, np.ones_like(anchors))[below])
+    smallest[smallest == len(above)] = 0  # nothing is below
+    return np.diff(treebank.word_offsets) + sums_by(owners, len(treebank), sizes - smallest)
 
 
-class Distances(NamedTuple):
-    """Distances of n trees.
-
-    Attributes:
-        distances: int64 (n,), 0 in sentences that are not compared.
-        complete: whether the bound was kept; if not, the last trees have no distance.
-    """
-
-    distances: IntArray
-    complete: bool
-
-
-class _Scratch(NamedTuple):
-    """Memory for one tree of u units: its units as the first child of each and the next one beside, and in post-order.
-
-    Attributes:
-        below, beside: by unit: constituents of the sentence, then words, int64 (u,).
-        labels, leftmost: in post-order: label, and number of the leftmost leaf below, int64 (u,).
-        roots: numbers of the key roots, int64 (u,).
-        stack: int64 (u,).
-    """
-
-    below: IntArray
-    beside: IntArray
-    labels: IntArray
-    leftmost: IntArray
-    roots: IntArray
-    stack: IntArray
-
-
-@compiled
-def _post_order(units: Units, sentence: int, tree: _Scratch) -> tuple[int, int, int]:
-    """Put the units of a tree into post-order, and number its key roots in rising order.
-
-    Those are the units whose leftmost leaf is that of no unit above them.
-
-    Returns:
-        How many units there are, how many key roots, and how many units are below those, with repetitions.
-    """
-    first, last = units.node_offsets[sentence], units.node_offsets[sentence + 1]
-    begin, end = units.word_offsets[sentence], units.word_offsets[sentence + 1]
-    nodes, all_nodes = last - first, len(units.kept)
-    below, beside, stack, begun = tree.below, tree.beside, tree.stack, tree.roots
-    for unit in range(nodes + end - begin):
-        below[unit], beside[unit] = NONE, NONE
-    # Each word, and the constituents that begin with it, before those that begin later.
-    for word in range(end - 1, begin - 1, -1):
-        unit, above = nodes + word - begin, units.parents[all_nodes + word] - first
-        while True:
-            beside[unit], below[above] = below[above], unit
-            if units.firsts[first + above] != word or units.parents[first + above] == NONE:
-                break
-            unit, above = above, units.parents[first + above] - first
-    size = depth = unit = 0  # unit 0 is the root
-    while True:
-        while below[unit] != NONE:
-            stack[depth], begun[depth] = unit, size
-            depth += 1
-            unit = below[unit]
-        tree.leftmost[size] = size
-        tree.labels[size] = units.labels[first + unit if unit < nodes else all_nodes + begin + unit - nodes]
-        size += 1
-        while depth > 0 and beside[unit] == NONE:
-            depth -= 1
-            unit = stack[depth]
-            tree.leftmost[size], tree.labels[size] = begun[depth], units.labels[first + unit]
-            size += 1
-        if depth == 0:
-            break
-        unit = beside[unit]
-    seen = stack
-    seen[:size] = NONE
-    keys = cells = 0
-    for number in range(size - 1, -1, -1):
-        if seen[tree.leftmost[number]] == NONE:
-            seen[tree.leftmost[number]] = number
-            keys += 1
-            cells += number - tree.leftmost[number] + 1
-    place = keys
-    for number in range(size - 1, -1, -1):
-        if seen[tree.leftmost[number]] == number:
-            place -= 1
-            tree.roots[place] = number
-    return size, keys, cells
-
-
-@compiled
-def _distance(one: _Scratch, keys: int, other: _Scratch, other_keys: int, trees: Int32Array, table: Int32Array) -> int:
-    """Return the distance of two trees; insertion, deletion and replacement of a unit cost 1.
-
-    Args:
-        one: a tree.
-        keys: how many key roots it has.
-        other: the other tree.
-        other_keys: how many key roots it has.
-        trees: scratch, for distances of subtrees.
-        table: scratch, for distances of forests.
-    """
-    last = 0
-    for key in range(keys):
-        root = one.roots[key]
-        begin = one.leftmost[root]
-        for other_key in range(other_keys):
-            other_root = other.roots[other_key]
-            other_begin = other.leftmost[other_root]
-            table[0, 0] = 0
-            for row in range(1, root - begin + 2):
-                table[row, 0] = row
-            for column in range(1, other_root - other_begin + 2):
-                table[0, column] = column
-            for row in range(1, root - begin + 2):
-                unit = begin + row - 1
-                whole = one.leftmost[unit] == begin
-                for column in range(1, other_root - other_begin + 2):
-                    other_unit = other_begin + column - 1
-                    best = min(table[row - 1, column], table[row, column - 1]) + 1
-                    if whole and other.leftmost[other_unit] == other_begin:
-                        best = min(best, table[row - 1, column - 1] + (one.labels[unit] != other.labels[other_unit]))
-                        trees[unit, other_unit] = best
-                    else:
-                        before = table[one.leftmost[unit] - begin, other.leftmost[other_unit] - other_begin]
-                        best = min(best, before + trees[unit, other_unit])
-                    table[row, column] = best
-                    last = best
-    return int(last)
-
-
-def distances(gold: Units, system: Units, usable: BoolArray, bound: int) -> Distances:
-    """Return the distances of the trees of sentences that are usable, bool (n,).
+def distances(gold: Units, system: Units, usable: BoolArray) -> IntArray:
+    """Return the distances of the trees of sentences that are usable, bool (n,), 0 in others: int64 (n,).
 
     Args:
         gold: trees of n sentences.
         system: trees over the same words.
         usable: which are compared.
-        bound: most cells of all tables.
     """
-    sizes = [np.diff(side.node_offsets) + np.diff(side.word_offsets) for side in (gold, system)]
-    room = max(int(each.max(initial=1)) for each in sizes)
-    one, other = (_Scratch._make(np.empty((len(_Scratch._fields), room), np.int64)) for _ in range(2))
     found = np.zeros(len(usable), np.int64)
-    return Distances(found, _fill_distances(gold, system, usable, bound, one, other, found))
+    compared = np.flatnonzero(usable & ~_equal(gold, system))
+    if not len(compared):
+        return found
+    cells = _cells(gold)[compared] @ _cells(system)[compared]
+    next(allowed for allowed in attempts(_fill_distances, NO_BOUND, CELL) if cells <= allowed)
+    rows, columns = (int(np.diff(side.offsets)[compared].max()) + 1 for side in (gold, system))
+    trees, table = np.empty((rows, columns), np.int32), np.empty((rows, columns), np.int32)
+    _fill_distances(gold, system, compared, trees, table, found)
+    return found
+
+
+def _equal(gold: Units, system: Units) -> BoolArray:
+    """Tell which trees are equal: bool (n,)."""
+    sizes = np.diff(gold.offsets)
+    equal = sizes == np.diff(system.offsets)
+    same = np.flatnonzero(equal)
+    (golds, offsets), (systems, _) = (ranges_of(side.offsets[same], sizes[same]) for side in (gold, system))
+    differ = (gold.labels[golds] != system.labels[systems]) | (gold.leftmost[golds] != system.leftmost[systems])
+    equal[same[owners_of(offsets)[differ]]] = False
+    return np.asarray(equal, np.bool_)
+
+
+def _cells(units: Units) -> IntArray:
+    """Return how many units are below the key roots of each tree, with repetitions: int64 (n,)."""
+    owners = owners_of(units.root_offsets)
+    below = units.roots - units.leftmost[units.offsets[owners] + units.roots] + 1
+    return sums_by(owners, len(units.offsets) - 1, below)
 
 
 @compiled
 def _fill_distances(
-    gold: Units, system: Units, usable: BoolArray, bound: int, one: _Scratch, other: _Scratch, found: IntArray
-) -> bool:
-    """Do what `distances` does; return whether the bound was kept."""
-    trees, table = np.empty((1, 1), np.int32), np.empty((1, 1), np.int32)
-    total = 0
-    for sentence in range(len(usable)):
-        if not usable[sentence]:
-            continue
-        size, keys, cells = _post_order(gold, sentence, one)
-        other_size, other_keys, other_cells = _post_order(system, sentence, other)
-        if size == other_size:
-            number = 0
-            while number < size and (
-                one.labels[number] == other.labels[number] and one.leftmost[number] == other.leftmost[number]
-            ):
-                number += 1
-            if number == size:
-                continue
-        total += cells * other_cells
-        if total > bound:
-            return False
-        if size >= table.shape[0] or other_size >= table.shape[1]:
-            rows, columns = max(size + 1, table.shape[0]), max(other_size + 1, table.shape[1])
-            trees, table = np.empty((rows, columns), np.int32), np.empty((rows, columns), np.int32)
-        found[sentence] = _distance(one, keys, other, other_keys, trees, table)
-    return True
+    gold: Units, system: Units, compared: IntArray, trees: Int32Array, table: Int32Array, found: IntArray
+) -> None:
+    """Fill in the distances of the trees of some sentences; insertion, deletion and replacement of a unit cost 1.
+
+    Args:
+        gold: trees of n sentences.
+        system: trees over the same words.
+        compared: the sentences.
+        trees: scratch, for distances of subtrees.
+        table: scratch, for distances of forests.
+        found: int64 (n,).
+    """
+    labels, leftmost, offsets, roots, root_offsets = gold
+    other_labels, other_leftmost, other_offsets, other_roots, other_root_offsets = system
+    for sentence in compared:
+        first, other_first, last = offsets[sentence], other_offsets[sentence], 0
+        for key in range(root_offsets[sentence], root_offsets[sentence + 1]):
+            root = roots[key]
+            begin = leftmost[first + root]
+            for other_key in range(other_root_offsets[sentence], other_root_offsets[sentence + 1]):
+                other_root = other_roots[other_key]
+                other_begin = other_leftmost[other_first + other_root]
+                for row in range(root - begin + 2):
+                    table[row, 0] = row
+                for column in range(other_root - other_begin + 2):
+                    table[0, column] = column
+                for row in range(1, root - begin + 2):
+                    unit = begin + row - 1
+                    below, label = leftmost[first + unit] - begin, labels[first + unit]
+                    for column in range(1, other_root - other_begin + 2):
+                        other_unit = other_begin + column - 1
+                        other_below = other_leftmost[other_first + other_unit] - other_begin
+                        best = min(table[row - 1, column], table[row, column - 1]) + 1
+                        if below == 0 and other_below == 0:
+                            change = label != other_labels[other_first + other_unit]
+                            best = min(best, table[row - 1, column - 1] + change)
+                            trees[unit, other_unit] = best
+                        else:
+                            best = min(best, table[below, other_below] + trees[unit, other_unit])
+                        table[row, column] = last = best
+        found[sentence] = last
 
 
 COUNT_NAMES = ("distance", "nodes", "sentences", "exact", "error", "skip")
@@ -364,14 +262,10 @@ class TreeDistance(registry.Metric):
         trees = self._compared(with_gaps(gold), with_gaps(system), usable)
         units = [units_of(tree, self._deletions) for tree in trees]
         words = np.diff(trees[0].word_offsets) > 0
-        for allowed in attempts(_fill_distances, NO_BOUND, CELL):
-            found = distances(units[0], units[1], usable & words, allowed)
-            if found.complete:
-                break
-        golds, systems = (
-            sizes_of(each) - self._deleted_roots(trees[0]) if len(trees[0]) else np.zeros(0, np.int64) for each in units
-        )
-        distance, nodes = found.distances.copy(), golds + systems
+        distance = distances(units[0], units[1], usable & words)
+        deleted = self._deleted_roots(trees[0])
+        golds, systems = (np.diff(each.offsets) - deleted for each in units)
+        nodes = golds + systems
         charged = ~usable & words & (self.values["errors"] == ZERO)
         nodes[charged] = 2 * golds[charged]
         distance[charged] = nodes[charged]
@@ -424,7 +318,7 @@ class TreeDistance(registry.Metric):
 
 
 def _check_size(treebank: DiscontinuousTreebank, limits: Limits) -> None:
-    cells = most_cells(treebank.parents, treebank.anchors, treebank.node_offsets, treebank.word_offsets)
+    cells = most_cells(treebank)
     squares = cells.astype(np.float64) ** 2
     bounds = limits.max_lineage_cells // TENTH, WHOLE_TEXT * limits.max_lineage_cells
     exceeded = (squares > bounds[0]) | (np.cumsum(squares) > bounds[1])

@@ -19,7 +19,7 @@ from treescore.core import compiling, jit
 
 SOURCE = """
 import numpy as np
-from treescore.core.jit import compiled, plainly, unless_interpreted, weighing
+from treescore.core.jit import compiled, unless_interpreted, weighing
 
 @compiled
 def doubled(number):
@@ -36,12 +36,8 @@ def total(values):
 def other(values):
     return values[0]
 
-def plain_length(values):
-    return -1
-
 @compiled
 @weighing(10)
-@plainly(plain_length)
 def length(values):
     return len(values)
 
@@ -236,11 +232,9 @@ def test_the_environment_is_asked_and_a_wrong_word_is_refused(monkeypatch: pytes
         compiling.setting()
 
 
-def test_a_function_with_a_twin_is_weighed_by_it_and_may_be_left_to_the_caller(
-    tmp_path: Path, account: jit._Account
-) -> None:
+def test_a_function_is_weighed_and_may_be_left_to_the_caller(tmp_path: Path, account: jit._Account) -> None:
     module = load(tmp_path)
-    assert module.length(VALUES[:1]) == -1
+    assert module.length(VALUES[:1]) == 1
     assert account.work == 10
     assert module.length_unless_interpreted(VALUES[:1]) is None
     assert module.length_unless_interpreted(VALUES[:2]) == 2

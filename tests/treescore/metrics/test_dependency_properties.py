@@ -8,13 +8,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tests.treescore.metrics.dependencies import Sentence, pairs, resegmented, text_of
-from treescore.core.arrays import IntArray
 from treescore.core.jit import forced
 from treescore.core.registry import Outcome
 from treescore.evaluation.evaluate import Evaluation
 from treescore.evaluation.spec import parse_spec
-from treescore.metrics.shared import segmentation
-from treescore.metrics.shared.segmentation import PlainTables, common_subsequence
+from treescore.metrics.shared.segmentation import common_subsequence
 from treescore.metrics.ud import ROWS
 
 SPEC = parse_spec({"format": "conllu", "metrics": ["attachment", "ud", "enhanced"]})
@@ -105,28 +103,4 @@ def plain_reading(first: list[int], second: list[int]) -> list[list[int]]:
 )
 def test_common_subsequences_are_read_as_from_the_table(lists: tuple[list[int], list[int]]) -> None:
     first, second = lists
-    arrays: list[IntArray] = [np.array(values, np.int64) for values in (first, second)]
-    expected = plain_reading(first, second)
-    assert common_subsequence(arrays[0], arrays[1]).tolist() == expected
-    assert PlainTables()(memoryview(arrays[0]), memoryview(arrays[1])).tolist() == expected
-
-
-@pytest.mark.parametrize(("name", "most"), [("PLAIN_CELLS", 5), ("PLAIN_CELLS_IN_ALL", 11)])
-def test_the_compiler_takes_tables_that_are_large_and_those_after_many(
-    name: str, most: int, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    compiled: list[int] = []
-
-    def counted(first: IntArray, second: IntArray) -> IntArray:
-        compiled.append(len(first) * len(second))
-        return common_subsequence(first, second)
-
-    monkeypatch.setattr(segmentation, name, most)
-    monkeypatch.setattr(segmentation, "common_subsequence", counted)
-    tables = PlainTables()
-    view = memoryview(np.arange(2))
-    assert tables(view, view).tolist() == [[0, 0], [1, 1]]
-    assert compiled == []
-    view = memoryview(np.arange(3))
-    assert tables(view, view).tolist() == [[0, 0], [1, 1], [2, 2]]
-    assert compiled == [9]
+    assert [*map(list, common_subsequence(first, second))] == plain_reading(first, second)

@@ -1,4 +1,4 @@
-"""Find the constituents of a key that are matched and those that are crossed, in time linear in the text (compiled)."""
+"""Find the constituents of a key that are matched and those that are crossed."""
 
 from __future__ import annotations
 
@@ -7,8 +7,7 @@ from typing import NamedTuple
 import numpy as np
 
 from treescore.core.arrays import BoolArray, IntArray, offsets_of, owners_of, sums_by
-from treescore.core.jit import compiled
-from treescore.core.structure import NONE, Structure
+from treescore.core.structure import NONE, Structure, crossing_spans
 from treescore.core.trees import ConstituentTreebank
 from treescore.metrics.shared.pairing import paired_rows
 
@@ -43,19 +42,6 @@ class KeyMatches(NamedTuple):
 
     matched: BoolArray
     crossed: BoolArray
-
-
-class Scratch(NamedTuple):
-    """Memory that is used again for every sentence, all int64.
-
-    Attributes:
-        starts, ends: span of the narrowest bracket around each gap between words.
-        stack: the open brackets.
-    """
-
-    starts: IntArray
-    ends: IntArray
-    stack: IntArray
 
 
 def constituents_of(
@@ -101,56 +87,18 @@ def match_constituents(key: Constituents, response: Constituents, words: IntArra
         words: words of each sentence, int64 (n,).
         usable: sentences that are compared, bool (n,).
     """
+    begins = offsets_of(words + 1)[:-1]  # of the gaps between words, and before and behind them
+    sides = []
+    for side in (key, response):
+        owners = owners_of(side.offsets)
+        chosen = np.flatnonzero(usable[owners])
+        shifts = begins[owners[chosen]]
+        sides.append((chosen, side.starts[chosen] + shifts, side.ends[chosen] + shifts))
+    (compared, *spans), (_, *others) = sides
     matches = KeyMatches(np.zeros(len(key.starts), np.bool_), np.zeros(len(key.starts), np.bool_))
-    max_words = int(words.max(initial=0)) + 1
-    max_constituents = int(np.diff(response.offsets).max(initial=0)) + 1
-    scratch = Scratch(
-        np.empty(max_words, np.int64), np.empty(max_words, np.int64), np.empty(max_constituents, np.int64)
-    )
-    compare_spans(key, response, words, usable, matches, scratch)
+    matches.matched[compared[paired_rows(spans, others)[0]]] = True
+    matches.crossed[compared] = crossing_spans(spans[0], spans[1], np.stack(others, axis=1))
     return matches
-
-
-@compiled
-def compare_spans(
-    key: Constituents, response: Constituents, words: IntArray, usable: BoolArray, matches: KeyMatches, scratch: Scratch
-) -> None:
-    """Fill `matches`, all False before.
-
-    A bracket crosses the key [a, b) at its right end iff the narrowest bracket around the gap before word b begins
-    after a, and at its left end iff the narrowest around the gap before word a ends before b.
-    """
-    starts, ends, stack = scratch
-    for sentence in range(len(words)):
-        if not usable[sentence]:
-            continue
-        first, last = response.offsets[sentence], response.offsets[sentence + 1]
-        size = gap = 0
-        for index in range(first, last + 1):
-            until = words[sentence] if index == last else response.starts[index]
-            while gap <= until:
-                while size > 0 and response.ends[stack[size - 1]] <= gap:
-                    size -= 1
-                around = size > 0 and response.starts[stack[size - 1]] < gap
-                starts[gap] = response.starts[stack[size - 1]] if around else -1
-                ends[gap] = response.ends[stack[size - 1]] if around else words[sentence] + 1
-                gap += 1
-            if index < last:
-                while size > 0 and response.ends[stack[size - 1]] <= response.starts[index]:
-                    size -= 1
-                stack[size] = index
-                size += 1
-        other = first
-        for index in range(key.offsets[sentence], key.offsets[sentence + 1]):
-            start, end = key.starts[index], key.ends[index]
-            matches.crossed[index] = starts[end] > start or ends[start] < end
-            while other < last and (
-                response.starts[other] < start or (response.starts[other] == start and response.ends[other] > end)
-            ):
-                other += 1
-            if other < last and response.starts[other] == start and response.ends[other] == end:
-                matches.matched[index] = True
-                other += 1
 
 
 def labelled_matches(key: Constituents, response: Constituents, usable: BoolArray) -> IntArray:
@@ -158,33 +106,3 @@ def labelled_matches(key: Constituents, response: Constituents, usable: BoolArra
     sides = [(owners_of(side.offsets), side.starts, side.ends, side.labels) for side in (key, response)]
     matched, _ = paired_rows(*sides)
     return sums_by(sides[0][0][matched], len(usable)) * usable
-
-
-@compiled
-def hash_children(
-    labels: IntArray,
-    tags: IntArray,
-    starts: IntArray,
-    node_offsets: IntArray,
-    word_offsets: IntArray,
-    links: Structure,
-    hashes: IntArray,
-) -> None:
-    """Hash the labels and tags of each node's children, in order, into `hashes`, zeros before."""
-    for sentence in range(len(node_offsets) - 1):
-        word, end = word_offsets[sentence], word_offsets[sentence + 1]
-        for node in range(node_offsets[sentence], node_offsets[sentence + 1] + 1):
-            here = end if node == node_offsets[sentence + 1] else word_offsets[sentence] + starts[node]
-            while word < here:
-                if links.anchors[word] != NONE:
-                    hashes[links.anchors[word]] = mix(hashes[links.anchors[word]], -2 - tags[word])
-                word += 1
-            if node < node_offsets[sentence + 1] and links.parents[node] != NONE:
-                hashes[links.parents[node]] = mix(hashes[links.parents[node]], labels[node] + 1)
-
-
-@compiled
-def mix(value: int, more: int) -> int:
-    """Mix one more value into a hash over int64."""
-    product = (value ^ more) * np.int64(1099511628211)
-    return int(product ^ (product >> np.int64(29)))

@@ -8,11 +8,12 @@ from dataclasses import dataclass
 import numpy as np
 
 from treescore.core import columns
-from treescore.core.arrays import BoolArray, IntArray, grouped, offsets_of, owners_of
+from treescore.core.arrays import BoolArray, IntArray, grouped, grouped_lists, offsets_of, owners_of
 from treescore.core.params import Json
-from treescore.core.structure import NONE, Structure
+from treescore.core.structure import NONE, Structure, ordered_children
 from treescore.core.trees import NO_TAG, ConstituentTreebank
-from treescore.metrics.conformance.kernel import Constituents, KeyMatches, hash_children
+from treescore.metrics.conformance.kernel import Constituents, KeyMatches
+from treescore.metrics.shared.pairing import joint_keys
 
 EXAMPLES = 3
 SHOWN_CHILDREN = 20
@@ -97,15 +98,21 @@ class KeyReport:
         return rows
 
     def _contexts(self) -> IntArray:
-        """Hash label, parent's label and children of each key constituent: int64 (k,)."""
+        """Number label, parent's label and children of each key constituent, equal ones alike: int64 (k,)."""
         gold, items = self.gold, self.key.items
-        hashes = np.zeros(len(gold.labels), np.int64)
-        hash_children(gold.labels, gold.tags, gold.starts, gold.node_offsets, gold.word_offsets, self.links, hashes)
-        below = np.concatenate([hashes, np.zeros(len(gold.words), np.int64)])[items]
         above = np.append(gold.labels, NONE)[self._parents()]
-        with np.errstate(over="ignore"):
-            value = (below ^ (self.key.labels + 1)) * np.int64(1099511628211)
-            return np.asarray((value ^ (value >> 29) ^ (above + 2)) * np.int64(1099511628211), np.int64)
+        sides = self.key.labels, self._child_lists()[items], above - NONE
+        return joint_keys(sides, [side[:0] for side in sides])[0]
+
+    def _child_lists(self) -> IntArray:
+        """Number the labels and tags of the children of each node and word, equal ones alike; 0 is none: int64."""
+        gold = self.gold
+        children, above = ordered_children(gold, self.links)
+        values = np.concatenate([gold.labels, len(gold.vocabulary) + 1 + gold.tags])[children]
+        begins = np.flatnonzero(np.diff(above, prepend=NONE))
+        numbers = np.zeros(len(gold.labels) + len(gold.words), np.int64)
+        numbers[above[begins]] = 1 + grouped_lists(values, np.append(begins, len(above)))[0]
+        return numbers
 
     def _parents(self) -> IntArray:
         """Return the node above each key constituent, NONE at the top: int64 (k,)."""

@@ -14,15 +14,19 @@ import numpy as np
 
 from treescore.core import special
 from treescore.core.arrays import BoolArray, FloatArray, IntArray, offsets_of, owners_of, sums_by
-from treescore.core.columns import Joined, Lists, Strings
+from treescore.core.columns import Joined, Lists, Strings, ranges_of
 from treescore.core.discontinuity import extents_of
-from treescore.core.jit import compiled, weighing
-from treescore.core.structure import NONE, chain_lengths, head_links, structure_of
+from treescore.core.jit import NO_BOUND, attempts, compiled, weighing
+from treescore.core.structure import NONE, chain_lengths, head_links, nearest_kept, structure_of, sums_above
 from treescore.core.trees import ConstituentTreebank, DependencyTreebank, DiscontinuousTreebank, Vocabulary
 from treescore.metrics.shared.discodop import Deletions, listed, representatives
 
 BEGIN, END, GAP_BEGIN, GAP_END = MARKS = ("[", "]", "<", ">")
 """Boundary markers as they are printed; the last two where a constituent continues behind a gap and breaks off."""
+CELL = 2
+"""How many elements cost what a cell of a distance table does."""
+_AT_ONCE = 1 << 20
+"""Elements of lineages that are written at once to be printed."""
 ELLIPSIS = "..."
 """Replaces the middle of a lineage that is too long to be shown."""
 LEAST_SHOWN = 100
@@ -166,21 +170,8 @@ def _symbol(label: str, vocabulary: Vocabulary) -> int:
 
 
 @compiled
-def replacement(a: int, b: int, costs: Costs) -> float:
-    """Return the cost of replacing symbol a by another symbol b."""
-    if costs.paired[a] and costs.paired[b]:
-        key = min(a, b) * len(costs.paired) + max(a, b)
-        index = np.searchsorted(costs.keys, key)
-        if index < len(costs.keys) and costs.keys[index] == key:
-            return float(costs.pair_costs[index])
-    if costs.classes[a] >= 0 and costs.classes[a] == costs.classes[b]:
-        return costs.related
-    return costs.default
-
-
-@compiled
 @weighing(0)  # one of many words
-def write_lineage(chains: Chains, word: int, position: int, symbols: IntArray) -> int:
+def _write_lineage(chains: Chains, word: int, position: int, symbols: IntArray) -> int:
     """Write the lineage of a word (its number in the file, its place in the sentence), and return its length."""
     size = 0
     element = chains.anchors[word]
@@ -204,67 +195,61 @@ def write_lineage(chains: Chains, word: int, position: int, symbols: IntArray) -
     return size
 
 
-@compiled
-def edit_distance(a: IntArray, b: IntArray, costs: Costs, row: FloatArray) -> float:
-    """Return the weighted Levenshtein distance, insertion and deletion 1; `row` is scratch of len(b) + 1 or more."""
-    for column in range(len(b) + 1):
-        row[column] = column
-    for line in range(len(a)):
-        diagonal = row[0]
-        row[0] = line + 1
-        for column in range(len(b)):
-            best = min(row[column], row[column + 1]) + 1.0
-            if a[line] == b[column]:
-                best = min(best, diagonal)
-            elif not costs.plain:
-                best = min(best, diagonal + replacement(a[line], b[column], costs))
-            diagonal = row[column + 1]
-            row[column + 1] = best
-    return float(row[len(b)])
-
-
 class WordScores(NamedTuple):
     """The scores of w gold words.
 
     Attributes:
         scores: of each word, 0 to 1, NaN in sentences that are not usable, float64 (w,).
         lineages: a hash of each word's gold lineage, int64 (w,).
-        complete: whether the bound was kept; if not, the last words have no score.
     """
 
     scores: FloatArray
     lineages: IntArray
-    complete: bool
+
+
+def word_scores(gold: Chains, system: Chains, usable: BoolArray, costs: Costs) -> WordScores:
+    """Score every word of the sentences that are usable, bool (n,). The memory is that of two lineages."""
+    found = WordScores(np.full(gold.offsets[-1], np.nan), np.zeros(gold.offsets[-1], np.int64))
+    longest = MARKERS + 1 + max(int(side.lengths.max(initial=0)) for side in (gold, system))
+    lineages, row = np.empty((2, longest), np.int64), np.empty(longest)
+    for allowed in attempts(_fill_scores, NO_BOUND, CELL):
+        if _fill_scores(gold, system, usable, costs, allowed, lineages[0], lineages[1], row, found):
+            break
+    return found
 
 
 @compiled
-def word_scores(gold: Chains, system: Chains, usable: BoolArray, costs: Costs, bound: int) -> WordScores:
-    """Score every word of the sentences that are usable, bool (n,), unless all tables have more cells than `bound`.
+def _fill_scores(  # noqa: C901, PLR0912 - in parts it takes twice as long to compile
+    gold: Chains,
+    system: Chains,
+    usable: BoolArray,
+    costs: Costs,
+    bound: int,
+    a: IntArray,
+    b: IntArray,
+    row: FloatArray,
+    found: WordScores,
+) -> bool:
+    """Score words, and tell whether all tables have no more cells than `bound`; if not, the last words have no score.
 
-    The memory is that of two lineages. Equal ends of two lineages are cut off before the distance is computed, which
-    does not change it: matching equal ends never costs more than replacing them.
+    The distance is that of Levenshtein, weighted; insertion and deletion cost 1. Equal ends of two lineages are cut off
+    before, which does not change it: matching equal ends never costs more than replacing them.
     """
-    scores = np.full(gold.offsets[-1], np.nan)
-    hashes = np.zeros(gold.offsets[-1], np.int64)
-    longest = MARKERS + 1
-    for length in gold.lengths:
-        longest = max(longest, length + MARKERS + 1)
-    for length in system.lengths:
-        longest = max(longest, length + MARKERS + 1)
+    scores, hashes = found
+    default, related, classes, paired, keys, pair_costs, plain = costs
     cells = 0
-    a, b, row = np.empty(longest, np.int64), np.empty(longest, np.int64), np.empty(longest)
     for sentence in range(len(gold.offsets) - 1):
         if not usable[sentence]:
             continue
         first, other = gold.offsets[sentence], system.offsets[sentence]
         for position in range(gold.offsets[sentence + 1] - first):
-            length = write_lineage(gold, first + position, position, a)
+            length = _write_lineage(gold, first + position, position, a)
             value = np.int64(length)
             for index in range(length):
                 value = (value ^ a[index]) * np.int64(1099511628211)
                 value ^= value >> np.int64(29)
             hashes[first + position] = value
-            width = write_lineage(system, other + position, position, b)
+            width = _write_lineage(system, other + position, position, b)
             total = length + width
             head = 0
             while head < length and head < width and a[head] == b[head]:
@@ -277,39 +262,41 @@ def word_scores(gold: Chains, system: Chains, usable: BoolArray, costs: Costs, b
             else:
                 cells += (length - head) * (width - head)
                 if cells > bound:
-                    return WordScores(scores, hashes, False)
-                distance = edit_distance(a[head:length], b[head:width], costs, row)
+                    return False
+                for column in range(head, width + 1):
+                    row[column] = column - head
+                for line in range(head, length):
+                    diagonal = row[head]
+                    row[head] = line - head + 1
+                    for column in range(head, width):
+                        best = min(row[column], row[column + 1]) + 1.0
+                        if a[line] == b[column]:
+                            best = min(best, diagonal)
+                        elif not plain:
+                            one, two = min(a[line], b[column]), max(a[line], b[column])
+                            cost = related if classes[one] >= 0 and classes[one] == classes[two] else default
+                            if paired[one] and paired[two]:
+                                key, low, high = one * len(paired) + two, 0, len(keys)
+                                while low < high:
+                                    middle = (low + high) // 2
+                                    if keys[middle] < key:
+                                        low = middle + 1
+                                    else:
+                                        high = middle
+                                if low < len(keys) and keys[low] == key:
+                                    cost = pair_costs[low]
+                            best = min(best, diagonal + cost)
+                        diagonal = row[column + 1]
+                        row[column + 1] = best
+                distance = row[width]
             scores[first + position] = 1.0 - distance / total if total > 0 else 1.0
-    return WordScores(scores, hashes, True)
+    return True
 
 
 def sentence_sums(scores: FloatArray, offsets: IntArray) -> FloatArray:
     """Sum the word scores of each sentence, 0 where they were not scored: float64 (n,)."""
     sums = np.bincount(owners_of(offsets), np.nan_to_num(scores), len(offsets) - 1)
     return np.asarray(sums, np.float64)
-
-
-@compiled
-def write_lineages(
-    chains: Chains, sentences: IntArray, most: IntArray, ellipsis: int, symbols: IntArray, ends: IntArray
-) -> None:
-    """Write the lineages of the words of sentences one after the other, and where each ends.
-
-    Of a lineage of more than `most` symbols, (n,), the middle is left out.
-    """
-    size, word = 0, 0
-    for index in range(len(sentences)):
-        first, half = chains.offsets[sentences[index]], most[index] // 2
-        for position in range(chains.offsets[sentences[index] + 1] - first):
-            length = write_lineage(chains, first + position, position, symbols[size:])
-            if length > most[index]:
-                symbols[size + half] = ellipsis
-                for step in range(half):
-                    symbols[size + half + 1 + step] = symbols[size + length - half + step]
-                length = 2 * half + 1
-            size += length
-            ends[word] = size
-            word += 1
 
 
 def symbol_names(vocabulary: Vocabulary) -> list[str]:
@@ -328,23 +315,69 @@ def lineages_of(chains: Chains, names: Sequence[str], sentences: IntArray, limit
 
     Where those of a sentence have more than `limit` symbols together, the middle of long lineages is left out.
     """
-    words, room = np.diff(chains.offsets)[sentences], symbols_in(chains)[sentences]
-    most = np.where(room > limit, np.maximum(limit // np.maximum(words, 1), LEAST_SHOWN), room)
-    longest = int(chains.lengths.max(initial=0)) + MARKERS
-    symbols = np.empty(int(np.minimum(room, words * (most + 1)).sum()) + longest, np.int64)
-    offsets = np.zeros(int(words.sum()) + 1, np.int64)
-    write_lineages(chains, sentences, most, len(names) - 1, symbols, offsets[1:])
-    return Joined(Lists(offsets, Strings(symbols[: offsets[-1]], names)))
+    lengths, room = np.diff(chains.offsets)[sentences], symbols_in(chains)[sentences]
+    most = np.where(room > limit, np.maximum(limit // np.maximum(lengths, 1), LEAST_SHOWN), room)
+    words, offsets = ranges_of(chains.offsets[sentences], lengths)
+    owners = owners_of(offsets)
+    before = offsets_of(chains.lengths[words])
+    symbols, sizes = [np.zeros(0, np.int64)], [np.zeros(0, np.int64)]
+    start = 0
+    while start < len(words):
+        stop = max(start + 1, int(np.searchsorted(before, before[start] + _AT_ONCE, "right")) - 1)
+        places = np.arange(start, stop) - offsets[owners[start:stop]]
+        written, ends = _lineages(chains, words[start:stop], places)
+        shown, of_words = _shortened(written, ends, most[owners[start:stop]], len(names) - 1)
+        symbols.append(shown)
+        sizes.append(of_words)
+        start = stop
+    return Joined(Lists(offsets_of(np.concatenate(sizes)), Strings(np.concatenate(symbols), names)))
 
 
 def lineage_text(chains: Chains, names: Sequence[str], word: int, position: int, limit: int) -> str:
     """Print the lineage of one word; of more than `limit` symbols only the first and last."""
     symbols = np.empty(chains.lengths[word] + MARKERS, np.int64)
-    size = write_lineage(chains, word, position, symbols)
-    if size <= limit:
-        return " ".join(names[symbol] for symbol in symbols[:size].tolist())
-    head, tail = symbols[: limit // 2].tolist(), symbols[size - limit // 2 : size].tolist()
-    return " ".join([*(names[symbol] for symbol in head), ELLIPSIS, *(names[symbol] for symbol in tail)])
+    size = _write_lineage(chains, word, position, symbols)
+    shown = [names[symbol] for symbol in symbols[:size].tolist()]
+    if size > limit:
+        shown[limit // 2 : size - limit // 2] = [ELLIPSIS]
+    return " ".join(shown)
+
+
+def _lineages(chains: Chains, words: IntArray, positions: IntArray) -> tuple[IntArray, IntArray]:
+    """Write the lineages of words as `_write_lineage` does, one after the other; also return their offsets."""
+    lengths = chains.lengths[words]
+    offsets = offsets_of(lengths)
+    elements = np.empty(offsets[-1], np.int64)
+    going, places = np.flatnonzero(lengths), offsets[:-1][lengths > 0]
+    element = chains.anchors[words[going]]
+    while len(going):
+        elements[places] = element
+        places, element = places + 1, chains.parents[element]
+        on = places < offsets[going + 1]
+        going, places, element = going[on], places[on], element[on]
+    owners = owners_of(offsets)
+    above, here = chains.parents[elements], positions[owners]
+    marks = []
+    bounds = (chains.starts, here, chains.before), (chains.ends, here + 1, chains.after)
+    for kind, (edges, at, beside) in enumerate(bounds):
+        is_edge = (edges[elements] == at) & ((above == NONE) | (edges[above] != at))
+        is_gap = above == beside[words][owners]
+        marks.append(np.where(is_edge, kind, np.where(is_gap, kind + 2, NONE)))
+    symbols = np.stack([marks[0], chains.labels[elements] + MARKERS, marks[1]], axis=1)
+    written = symbols != NONE
+    return symbols[written], offsets_of(sums_by(owners, len(words), written.sum(axis=1)))
+
+
+def _shortened(symbols: IntArray, offsets: IntArray, most: IntArray, ellipsis: int) -> tuple[IntArray, IntArray]:
+    """Leave out the middle of lineages of more than `most` symbols, (w,); also return how long each is then."""
+    lengths = np.diff(offsets)
+    long, halves = lengths > most, most // 2
+    owners = owners_of(offsets)
+    places = np.arange(len(symbols)) - offsets[owners]
+    after_half = places - halves[owners]
+    middle = long[owners] & (after_half >= 0) & (places < (lengths - halves)[owners])
+    shown = np.where(middle, ellipsis, symbols)[~middle | (after_half == 0)]
+    return shown, np.where(long, 2 * halves + 1, lengths)
 
 
 def cell_bounds(chains: Chains) -> tuple[IntArray, FloatArray]:
@@ -363,58 +396,42 @@ def gap_chains(treebank: DiscontinuousTreebank, deletions: Deletions, *, boundar
     """Return the chains of trees without their deleted constituents; equal labels are one."""
     vocabulary = treebank.vocabulary
     kept = ~listed(vocabulary, deletions.labels)[treebank.labels]
-    parents, anchors, depths = _raised(treebank.parents, treebank.anchors, kept)
+    nearest = nearest_kept(treebank.parents, kept)
+    parents, anchors = nearest[treebank.parents], nearest[treebank.anchors]
+    depths, _ = sums_above(parents, kept.astype(np.int64))
     firsts, lasts, _ = extents_of(treebank)
     begins = treebank.word_offsets[owners_of(treebank.node_offsets)]
     starts, ends = firsts - begins, lasts + 1 - begins
-    none = np.full(len(anchors), NO_GAPS, np.int64)
-    before, after = none, none.copy()
     if boundaries:
-        before = none.copy()
-        _join(parents, depths, anchors, treebank.word_offsets, before, after)
+        before, after = _joins(parents, depths, anchors, treebank.word_offsets)
     else:
         starts = ends = np.full(len(parents), -1, np.int64)
+        before = after = np.full(len(anchors), NO_GAPS, np.int64)
     lengths = values_at(anchors, depths, 0)
     labels = representatives(vocabulary, deletions.equal_labels)[treebank.labels]
     return Chains(treebank.word_offsets, anchors, lengths, labels, parents, starts, ends, before, after)
 
 
-@compiled
-def _raised(parents: IntArray, anchors: IntArray, kept: BoolArray) -> tuple[IntArray, IntArray, IntArray]:
-    """Return parents and anchors among the nodes that are kept, bool (m,), and how many are at or above each node."""
-    above, depths = np.empty(len(parents), np.int64), np.zeros(len(parents), np.int64)
-    nearest = np.empty(len(parents), np.int64)
-    for node in range(len(parents)):
-        parent = parents[node]
-        above[node] = NONE if parent == NONE else nearest[parent]
-        depths[node] = (0 if above[node] == NONE else depths[above[node]]) + kept[node]
-        nearest[node] = node if kept[node] else above[node]
-    lowest = np.empty(len(anchors), np.int64)
-    for word in range(len(anchors)):
-        lowest[word] = NONE if anchors[word] == NONE else nearest[anchors[word]]
-    return above, lowest, depths
+def _joins(parents: IntArray, depths: IntArray, anchors: IntArray, offsets: IntArray) -> tuple[IntArray, IntArray]:
+    """Return the lowest element over each word and the one before, and over it and the one after: int64 (w,) each.
 
-
-@compiled
-def _join(
-    parents: IntArray, depths: IntArray, anchors: IntArray, offsets: IntArray, before: IntArray, after: IntArray
-) -> None:
-    """Fill the lowest element over each word and its neighbours; NONE stands for the ends of a sentence too."""
-    for sentence in range(len(offsets) - 1):
-        first, last = offsets[sentence], offsets[sentence + 1]
-        if first == last:
-            continue
-        before[first], after[last - 1] = NONE, NONE
-        for word in range(first + 1, last):
-            one, other = anchors[word - 1], anchors[word]
-            while one != other:
-                depth = 0 if one == NONE else depths[one]
-                other_depth = 0 if other == NONE else depths[other]
-                if depth >= other_depth:
-                    one = parents[one]
-                if other_depth >= depth:
-                    other = parents[other]
-            after[word - 1], before[word] = one, one
+    NONE stands for the ends of a sentence too.
+    """
+    joins = np.full(len(anchors) + 1, NONE, np.int64)  # over a word and the one before, and behind the last
+    inside = np.ones(len(anchors), np.bool_)
+    inside[offsets[:-1][np.diff(offsets) > 0]] = False
+    going = np.flatnonzero(inside)
+    one, other = anchors[going - 1], anchors[going]
+    while len(going):
+        meets = one == other
+        joins[going[meets]] = one[meets]
+        going, one, other = going[~meets], one[~meets], other[~meets]
+        depth, other_depth = values_at(one, depths, 0), values_at(other, depths, 0)
+        one, other = (
+            np.where(depth >= other_depth, values_at(one, parents, NONE), one),
+            np.where(other_depth >= depth, values_at(other, parents, NONE), other),
+        )
+    return joins[:-1], joins[1:]
 
 
 EXAMPLES = 3

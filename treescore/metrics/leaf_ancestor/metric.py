@@ -12,7 +12,6 @@ import numpy as np
 from treescore.core import columns, registry
 from treescore.core.arrays import BoolArray, FloatArray, IntArray, grouped, largest_first
 from treescore.core.discontinuity import with_gaps
-from treescore.core.jit import NO_BOUND, attempts
 from treescore.core.params import BOOLEAN, Json, Param
 from treescore.core.scores import ZERO, ScoreTable, errors_param, ratio_score
 from treescore.core.structure import NONE
@@ -117,8 +116,6 @@ TABLES, WHOLE_TEXT = 10, 50
 
 Each side has its share, so that no pair of texts exceeds them: whether one does would tell the lineages of gold.
 """
-CELL = 2
-"""How many elements cost what a cell of a distance table does."""
 
 SHOWN_IN_ITEMS, SHOWN_IN_EXAMPLES = 1_000_000, 100
 """Most symbols of all lineages of an item, and of one in an example: hostile trees have very long lineages."""
@@ -219,10 +216,7 @@ class LeafAncestor(registry.Metric):
         gold, system = self._compared(gold, system, usable)
         chains = self._chains(gold), own if system is read else self._chains(system)
         costs = self._cost.over(gold.vocabulary, *(side.labels for side in chains))
-        for allowed in attempts(kernel.word_scores, NO_BOUND, CELL):
-            result = kernel.word_scores(*chains, usable, costs, allowed)
-            if result.complete:
-                break
+        result = kernel.word_scores(*chains, usable, costs)
         rows = self._rows(gold, check, result.scores)
         scored = _Scored(gold, system, *chains, result.scores, result.lineages, self._regularity)
         return registry.Outcome(

@@ -11,7 +11,6 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cached_property
-from heapq import heappop, heappush
 from itertools import pairwise
 from typing import NamedTuple
 
@@ -19,6 +18,7 @@ import numpy as np
 
 from treescore.core.arrays import BoolArray, IntArray, offsets_of, owners_of, sums_by
 from treescore.core.columns import ranges_of
+from treescore.core.heaps import pop, push
 from treescore.core.jit import compiled
 from treescore.core.trees import ExpressionTreebank
 from treescore.errors import LimitError, Problem
@@ -151,6 +151,7 @@ class _Search(NamedTuple):
         done: whether the distance of a column is final, bool (c,).
         reached: the columns reached, in order, int64 (c,).
         visited: the rows visited, in order, int64 (r,).
+        heap: the columns reached that are not done, the nearest first, int64 (edges,).
     """
 
     row_prices: IntArray
@@ -162,9 +163,9 @@ class _Search(NamedTuple):
     done: BoolArray
     reached: IntArray
     visited: IntArray
+    heap: IntArray
 
 
-@compiled
 def paired(starts: IntArray, columns: IntArray, weights: IntArray, size: int, steps: int) -> IntArray:
     """Pair rows with columns one to one so that the sum of weights is greatest; some may stay alone.
 
@@ -183,101 +184,84 @@ def paired(starts: IntArray, columns: IntArray, weights: IntArray, size: int, st
     """
     rows = len(starts) - 1
     search = _Search(
-        np.zeros(rows, np.int64),
-        np.zeros(size, np.int64),
-        np.full(rows, ALONE, np.int64),
-        np.full(size, ALONE, np.int64),
-        np.full(size, _FAR, np.int64),
-        np.full(size, ALONE, np.int64),
-        np.zeros(size, np.bool_),
-        np.zeros(size, np.int64),
-        np.zeros(rows, np.int64),
+        row_prices=np.zeros(rows, np.int64),
+        column_prices=np.zeros(size, np.int64),
+        column_of=np.full(rows, ALONE),
+        row_of=np.full(size, ALONE),
+        distances=np.full(size, _FAR),
+        paths=np.full(size, ALONE),
+        done=np.zeros(size, np.bool_),
+        reached=np.empty(size, np.int64),
+        visited=np.empty(rows, np.int64),
+        heap=np.empty(len(columns), np.int64),
     )
-    for row in range(rows):
-        steps = _place(row, starts, columns, weights, search, steps)
-        if steps < 0:
-            break
+    _search(starts, columns, weights, search, steps)
     return search.column_of
 
 
 @compiled
-def _place(row: int, starts: IntArray, columns: IntArray, weights: IntArray, search: _Search, steps: int) -> int:
-    """Find the cheapest path from a row, and pair along it; return the steps that are left."""
-    size = len(search.row_of)
-    heap = [np.int64(0) for _ in range(0)]
-    low, current, sink = 0, row, ALONE
-    alone, least = row, _FAR
-    visited, reached = 0, 0
-    while True:
-        search.visited[visited] = current
-        visited += 1
-        if low - search.row_prices[current] < least:
-            alone, least = current, int(low - search.row_prices[current])
-        for edge in range(starts[current], starts[current + 1]):
-            column = columns[edge]
-            distance = int(low - weights[edge] - search.row_prices[current] - search.column_prices[column])
-            if search.done[column] or distance >= search.distances[column]:
-                continue
-            if search.distances[column] == _FAR:
-                search.reached[reached] = column
-                reached += 1
-            search.distances[column] = distance
-            search.paths[column] = current
-            taken = search.row_of[column] != ALONE  # of the nearest columns a free one ends the search
-            heappush(heap, ((distance + _FAR) * 2 + taken) * size + column)
-        steps -= int(starts[current + 1] - starts[current]) + 1
-        nearest = ALONE
-        while heap and nearest == ALONE:
-            column = int(heappop(heap)) % size
-            if not search.done[column]:
-                nearest = column
-        if nearest == ALONE or least <= search.distances[nearest]:
-            low = least
-            break
-        low = int(search.distances[nearest])
-        search.done[nearest] = True
-        if search.row_of[nearest] == ALONE:
-            sink = nearest
-            break
-        current = int(search.row_of[nearest])
+def _search(starts: IntArray, columns: IntArray, weights: IntArray, search: _Search, steps: int) -> None:  # noqa: C901, PLR0912, PLR0915 - in parts it takes three times as long to compile
+    """Find the cheapest path from each row, and pair along it."""
+    row_prices, column_prices, column_of, row_of, distances, paths, done, reached, visited, heap = search
+    size = len(row_of)
+    for row in range(len(starts) - 1):
+        low, current, column = 0, row, ALONE
+        alone, least = row, _FAR
+        rows_seen, columns_seen = 0, 0
+        waiting = int(np.int64(0))  # for a literal, `push` and `pop` would be compiled once more
+        while True:
+            visited[rows_seen] = current
+            rows_seen += 1
+            if low - row_prices[current] < least:
+                alone, least = current, low - row_prices[current]
+            for edge in range(starts[current], starts[current + 1]):
+                end = columns[edge]
+                distance = low - weights[edge] - row_prices[current] - column_prices[end]
+                if done[end] or distance >= distances[end]:
+                    continue
+                if distances[end] == _FAR:
+                    reached[columns_seen] = end
+                    columns_seen += 1
+                distances[end] = distance
+                paths[end] = current
+                taken = row_of[end] != ALONE  # of the nearest columns a free one ends the search
+                waiting = push(heap, waiting, ((distance + _FAR) * 2 + taken) * size + end)
+            steps -= starts[current + 1] - starts[current] + 1
+            nearest = ALONE
+            while waiting > 0 and nearest == ALONE:
+                waiting = pop(heap, waiting)
+                if not done[heap[waiting] % size]:
+                    nearest = heap[waiting] % size
+            if nearest == ALONE or least <= distances[nearest]:
+                low = least
+                break
+            low = distances[nearest]
+            done[nearest] = True
+            if row_of[nearest] == ALONE:
+                column = nearest
+                break
+            current = row_of[nearest]
+            if steps < 0:
+                return
+        # Bring the prices up to the length of the path, and forget the distances.
+        for place in range(rows_seen):
+            each = visited[place]
+            row_prices[each] += low if each == row else low - distances[column_of[each]]
+        for place in range(columns_seen):
+            end = reached[place]
+            if done[end]:
+                column_prices[end] -= low - distances[end]
+            distances[end] = _FAR
+            done[end] = False
+        # Pair along the path to a column, or to a row that is left alone.
+        if column == ALONE and alone != row:
+            column, column_of[alone] = column_of[alone], ALONE
+        while column != ALONE:
+            owner = paths[column]
+            row_of[column] = owner
+            column, column_of[owner] = column_of[owner], column  # at the first row, which has none, the path ends
         if steps < 0:
-            return steps
-    _reprice(row, low, visited, reached, search)
-    _exchange(row, sink, alone, search)
-    return steps
-
-
-@compiled
-def _reprice(row: int, low: int, visited: int, reached: int, search: _Search) -> None:
-    """Bring the prices up to the length of the path, and forget the distances."""
-    for place in range(visited):
-        each = search.visited[place]
-        search.row_prices[each] += low if each == row else low - search.distances[search.column_of[each]]
-    for place in range(reached):
-        column = search.reached[place]
-        if search.done[column]:
-            search.column_prices[column] -= low - search.distances[column]
-        search.distances[column] = _FAR
-        search.done[column] = False
-
-
-@compiled
-def _exchange(row: int, sink: int, alone: int, search: _Search) -> None:
-    """Pair along the path to a column, or to a row that is left alone."""
-    column = sink
-    if sink == ALONE:
-        if alone == row:
             return
-        column = search.column_of[alone]
-        search.column_of[alone] = ALONE
-    while True:
-        owner = search.paths[column]
-        before = search.column_of[owner]
-        search.column_of[owner] = column
-        search.row_of[column] = owner
-        if owner == row:
-            return
-        column = before
 
 
 MAX_SHARED = 5_000_000

@@ -9,9 +9,8 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from treescore.core.arrays import BoolArray, IntArray
-from treescore.core.jit import compiled
-from treescore.core.structure import NONE, structure_of
+from treescore.core.arrays import BoolArray, IntArray, offsets_of
+from treescore.core.structure import NONE, gather, structure_of
 from treescore.core.trees import ConstituentTreebank, Vocabulary
 from treescore.formats.shared.bracket_reader import UnbalancedLine
 from treescore.metrics.parseval.choices import Choices
@@ -235,36 +234,22 @@ def fill_empty(treebank: ConstituentTreebank) -> ConstituentTreebank:
     empty = treebank.starts == treebank.ends
     if not empty.any():
         return treebank
-    parents = structure_of(treebank).parents
+    parents, depths, _ = structure_of(treebank)
     leaves = empty.copy()
     inside = np.flatnonzero(empty & (parents != NONE))
     leaves[parents[inside]] = False
     positions = treebank.word_offsets[:-1].repeat(np.diff(treebank.node_offsets)) + treebank.starts
-    starts, ends = treebank.starts.copy(), treebank.ends.copy()
-    fill_spans(parents, leaves, treebank.node_offsets, starts, ends)
+    below = leaves.astype(np.int64)
+    gather(np.add, parents, depths, below)
+    fillers_before = offsets_of(leaves)
+    lengths = np.diff(treebank.node_offsets)
+    before = fillers_before[:-1] - np.repeat(fillers_before[treebank.node_offsets[:-1]], lengths)
     insert_at = positions[leaves]
-    fillers = np.add.reduceat(np.append(leaves, False), treebank.node_offsets, dtype=np.int64)[:-1]
-    fillers[np.diff(treebank.node_offsets) == 0] = 0
     return replace(
         treebank,
-        starts=starts,
-        ends=ends,
+        starts=treebank.starts + before,
+        ends=treebank.ends + before + below,
         words=np.insert(treebank.words, insert_at, 0),
         tags=np.insert(treebank.tags, insert_at, FILLER),
-        word_offsets=treebank.word_offsets + np.append(0, np.cumsum(fillers)),
+        word_offsets=treebank.word_offsets + fillers_before[treebank.node_offsets],
     )
-
-
-@compiled
-def fill_spans(parents: IntArray, leaves: BoolArray, node_offsets: IntArray, starts: IntArray, ends: IntArray) -> None:
-    """Widen and shift the spans of all nodes for a new word inside every leaf."""
-    below = leaves.astype(np.int64)
-    for node in range(len(parents) - 1, -1, -1):
-        if parents[node] != NONE:
-            below[parents[node]] += below[node]
-    for sentence in range(len(node_offsets) - 1):
-        before = 0
-        for node in range(node_offsets[sentence], node_offsets[sentence + 1]):
-            starts[node] += before
-            ends[node] += before + below[node]
-            before += leaves[node]

@@ -20,7 +20,6 @@ import numpy as np
 
 from treescore.core.arrays import BoolArray, FloatArray, IntArray, largest_first, ranked, sums_by
 from treescore.core.columns import Column, Documents, Numbers, Quotients, Strings, column_of, nullable, stacked_rows
-from treescore.core.jit import compiled
 from treescore.core.params import Json, Param
 from treescore.core.trees import DependencyTreebank
 from treescore.errors import InputError, Problem, ProblemList
@@ -467,8 +466,7 @@ class AttachmentSlices:
         row_of[listed] = np.arange(rows)
         if len(rest):
             values, rows = nullable(np.arange(rows + 1) < rows, values), rows + 1
-        tallies = np.zeros((rows, 3 * len(bits)))
-        tally_words(groups.gold, groups.system, row_of, patterns, tallies)
+        tallies = _tallies(groups, row_of, rows, patterns, len(bits))
         # real numbers are multiplied faster, and exact: they are numbers of words
         return values, (_weights(bits, list(columns).index("head")) @ tallies.T).astype(np.int64)
 
@@ -525,21 +523,22 @@ def _weights(bits: IntArray, head: int) -> FloatArray:
     return weights
 
 
-@compiled
-def tally_words(gold: IntArray, system: IntArray, row_of: IntArray, patterns: IntArray, tallies: FloatArray) -> None:
-    """Count the words of each row by pattern.
+def _tallies(groups: Groups, row_of: IntArray, rows: int, patterns: IntArray, size: int) -> FloatArray:
+    """Count the words of each row by pattern, as `_weights` has them: float64 (rows, 3 p).
 
     Args:
-        gold: group of each of w words by gold's key, int64 (w,).
-        system: group by the system's key, int64 (w,).
+        groups: of w words.
         row_of: row of each group, int64 (groups,).
+        rows: how many rows there are.
         patterns: of the words, below p, int64 (w,).
-        tallies: float64 (rows, 3 p), zeros; filled as `_weights` has them.
+        size: p.
     """
-    first = 2 * (tallies.shape[1] // 3)
-    for word in range(len(patterns)):
-        tallies[row_of[gold[word]], 2 * patterns[word] + (gold[word] == system[word])] += 1
-        tallies[row_of[system[word]], first + patterns[word]] += 1
+    golds = row_of[groups.gold] * 2 * size + 2 * patterns + (groups.gold == groups.system)
+    systems = row_of[groups.system] * size + patterns
+    sides = ((golds, 2 * size), (systems, size))
+    return np.hstack([np.bincount(keys, minlength=rows * width).reshape(rows, width) for keys, width in sides]).astype(
+        np.float64
+    )
 
 
 MAX_EXAMPLES = 20

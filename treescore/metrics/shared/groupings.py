@@ -1,7 +1,7 @@
 """Group the words of a treebank: by tag, relation, direction, distance, depth ... and by MaltEval's names.
 
 A grouping gives each word of one side a key: gold's words from gold's annotation, a system's words from its own. An arc
-is projective if every word between head and dependent is below the head (compiled).
+is projective if every word between head and dependent is below the head.
 """
 
 from __future__ import annotations
@@ -17,83 +17,39 @@ from numpy.typing import NDArray
 
 from treescore.core.arrays import BoolArray, IntArray, grouped_lists, offsets_of, owners_of, placed, smallest
 from treescore.core.columns import Column, Numbers, Strings, column_of, ranges_of, strings_of
-from treescore.core.jit import compiled
-from treescore.core.structure import resolved_heads
+from treescore.core.structure import NONE as NOTHING
+from treescore.core.structure import gather, least_between, resolved_heads, sizes_before, sums_above
 from treescore.core.trees import DependencyTreebank
-from treescore.metrics.shared.heads import Shape, positions_of, shape_of
+from treescore.metrics.shared.heads import UNREACHED, Shape, positions_of, shape_of
 from treescore.metrics.shared.words import universal_relations
 
 
-@compiled
-def projective_arcs(heads: IntArray, depths: IntArray, offsets: IntArray) -> BoolArray:
+def projective_arcs(heads: IntArray, shape: Shape, offsets: IntArray) -> BoolArray:
     """Return whether the arc into each word is projective: bool (w,); False where its heads do not reach the root.
 
     Words are numbered in an order in which everything below a word follows it without a gap. Then the words between
-    head and dependent are below the head iff their least and greatest numbers are. The time is n log n in the words
-    of a sentence.
+    head and dependent are below the head iff their least and greatest numbers are. The time is n log n in the words.
 
     Args:
         heads: int64 (w,).
-        depths: as `treescore.metrics.shared.heads.Shape.depths`, int64 (w,).
+        shape: of the heads.
         offsets: sentences, int64 (n + 1,).
     """
-    projective = np.zeros(len(heads), np.bool_)
-    for sentence in range(len(offsets) - 1):
-        start = offsets[sentence]
-        length = offsets[sentence + 1] - start
-        first, size = _preorder(heads[start : start + length], depths[start : start + length])
-        levels = 1
-        while (1 << levels) < length:
-            levels += 1
-        least = np.empty((levels, length), np.int64)
-        greatest = np.empty((levels, length), np.int64)
-        least[0] = first[1:]
-        greatest[0] = first[1:]
-        for level in range(1, levels):
-            half = 1 << (level - 1)
-            for index in range(length - 2 * half + 1):
-                least[level, index] = min(least[level - 1, index], least[level - 1, index + half])
-                greatest[level, index] = max(greatest[level - 1, index], greatest[level - 1, index + half])
-        for word in range(length):
-            if depths[start + word] < 1:
-                continue
-            head = heads[start + word]
-            # The words between the two are `low` to `high` - 1, counted from 0.
-            low, high = (head, word) if head <= word else (word + 1, head - 1)
-            if high <= low:
-                projective[start + word] = True
-                continue
-            level = 0
-            while (2 << level) <= high - low:
-                level += 1
-            smallest = min(least[level, low], least[level, high - (1 << level)])
-            largest = max(greatest[level, low], greatest[level, high - (1 << level)])
-            projective[start + word] = smallest > first[head] and largest < first[head] + size[head]
-    return projective
-
-
-@compiled
-def _preorder(heads: IntArray, depths: IntArray) -> tuple[IntArray, IntArray]:
-    """Return the number of each node of one sentence and the size of its subtree; node 0 is the root.
-
-    Nodes that do not reach the root have number -1.
-    """
-    length = len(heads)
-    first = np.full(length + 1, -1, np.int64)
-    size = np.ones(length + 1, np.int64)
-    free = np.zeros(length + 1, np.int64)
-    order = np.argsort(depths, kind="mergesort")
-    for word in order[::-1]:
-        if depths[word] > 0:
-            size[heads[word]] += size[word + 1]
-    first[0] = 0
-    free[0] = 1
-    for word in order:
-        if depths[word] > 0:
-            first[word + 1] = free[heads[word]]
-            free[heads[word]] += size[word + 1]
-            free[word + 1] = first[word + 1] + 1
-    return first, size
+    words, reached = np.arange(len(heads)), shape.depths > 0
+    firsts = offsets[shape.owners]
+    above = np.where(reached & (heads > 0), firsts + heads - 1, NOTHING)
+    sizes = reached.astype(np.int64)
+    gather(np.add, above, shape.depths, sizes)
+    tops = np.where(above == NOTHING, len(words) + shape.owners, above)
+    numbers = np.where(reached, sums_above(above, 1 + sizes_before(tops, words, sizes))[0], UNREACHED)
+    begins = np.append(numbers, 0)[above]
+    ends = begins + np.append(sizes, len(words) + 1)[above]
+    # the words between head and dependent
+    lows, highs = np.minimum(firsts + heads, words + 1), np.maximum(firsts + heads - 1, words)
+    apart = np.flatnonzero(reached & (lows < highs))
+    least, most = (sign * least_between(sign * numbers, lows[apart], highs[apart]) for sign in (1, -1))
+    reached[apart] = (least > begins[apart]) & (most < ends[apart])
+    return reached
 
 
 DISTANCES = ("to_root", "1", "2", "3-6", "7-...", "none")
@@ -167,7 +123,7 @@ class WordAttributes:
     @cached_property
     def projective(self) -> BoolArray:
         """Whether each word's arc is projective, bool (w,)."""
-        return projective_arcs(self.heads, self.shape.depths, self.treebank.word_offsets)
+        return projective_arcs(self.heads, self.shape, self.treebank.word_offsets)
 
     @cached_property
     def relation_lengths(self) -> IntArray:

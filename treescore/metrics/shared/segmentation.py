@@ -3,67 +3,82 @@
 The method is that of conll18_ud_eval.py (Zeman et al. 2018): characters are those of all tokens' surface forms without
 spaces (Unicode category Zs); sentences, tokens and words are spans of them. Words outside multiword tokens align where
 their spans are equal; around multiword tokens, the longest common subsequence of lower-cased forms decides: it is found
-without a full table (compiled).
+without a full table.
+
+Both sides are in step behind each pair of tokens with the same characters. So words are aligned one by one only where
+tokens around multiword tokens differ, or their words do.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
+from math import isqrt
 from typing import Any, NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
-from treescore.core.arrays import BoolArray, IntArray, offsets_of, ones_in
-from treescore.core.jit import compiled, interpreted, unless_interpreted, weighing
+from treescore.core.arrays import BoolArray, IntArray, offsets_of, owners_of, sums_by
+from treescore.core.columns import ranges_of
 from treescore.core.registry import Fields
 from treescore.core.trees import DependencyTreebank
 from treescore.core.wording import told_apart
 from treescore.errors import InputError, Problem
 from treescore.formats.shared.lines import short, without_spaces
 
-Bits = NDArray[np.uint64]
-
-_ALL = 0xFFFFFFFFFFFFFFFF
-
-PLAIN_CELLS = 10_000
-"""Cells of a table that Python fills in some 2 ms."""
-PLAIN_CELLS_IN_ALL = 2_000_000
-"""Cells that Python fills in the time in which the compiler is loaded (with 120 MB)."""
+_MASK_BITS = 1 << 28
+"""Bits of the masks of elements that are kept, the most frequent first."""
 
 
 class Spans(NamedTuple):
-    """The w words of one side in order.
+    """Some words of one side in order.
 
     Attributes:
-        starts, ends: characters of the token that each word belongs to, half-open, int64 (w,).
-        multiword: whether the word is part of a multiword token, bool (w,).
-        keys: equal numbers for words that align inside multiword tokens, int64 (w,).
+        starts, ends: characters of the token that each word belongs to, half-open.
+        multiword: whether the word is part of a multiword token.
+        keys: equal numbers for words that align inside multiword tokens.
     """
 
-    starts: IntArray
-    ends: IntArray
-    multiword: BoolArray
-    keys: IntArray
+    starts: Sequence[int]
+    ends: Sequence[int]
+    multiword: Sequence[bool]
+    keys: Sequence[int]
 
 
-@compiled
-@weighing(0.25)  # views of arrays are quick
-def align_words(gold: Spans, system: Spans, max_steps: int) -> IntArray:  # noqa: C901, PLR0912, PLR0915 - the original's one walk, over arrays
-    """Return the pairs of aligned words, int64 (a, 2); of stretches beyond `max_steps` the equal beginnings alone."""
+class _Steps:
+    """The steps of 64 cells that are left for aligning the multiword stretches of a text."""
+
+    def __init__(self, left: int) -> None:
+        self._left = left
+
+    def pairs(self, first: Sequence[int], second: Sequence[int]) -> list[tuple[int, int]]:
+        """Return the pairs of `common_subsequence`, none where steps do not suffice."""
+        steps = len(first) * (len(second) // 64 + 1)
+        if not first or not second or steps > self._left:
+            return []
+        self._left -= steps
+        return common_subsequence(first, second)
+
+
+def stretch_pairs(gold: Sequence[int], system: Sequence[int], steps: _Steps) -> list[tuple[int, int]]:
+    """Return the pairs of words of a multiword stretch by their keys: equal beginnings always align."""
+    same = 0
+    while same < len(gold) and same < len(system) and gold[same] == system[same]:
+        same += 1
+    rest = steps.pairs(gold[same:], system[same:])
+    return [*((place, place) for place in range(same)), *((same + g, same + s) for g, s in rest)]
+
+
+def align_words(gold: Spans, system: Spans, steps: _Steps) -> Iterator[tuple[int, int]]:  # noqa: PLR0912 - the original's one walk
+    """Yield the pairs of aligned words; of stretches that take more steps than are left the equal beginnings alone."""
     gold_starts, gold_ends, gold_multi, gold_keys = gold
     system_starts, system_ends, system_multi, system_keys = system
     golds, systems = len(gold_starts), len(system_starts)
-    pairs = np.empty((min(golds, systems), 2), np.int64)
-    aligned = 0
     g = s = 0
     while g < golds and s < systems:
         if not (gold_multi[g] or system_multi[s]):
             if gold_starts[g] == system_starts[s] and gold_ends[g] == system_ends[s]:
-                pairs[aligned, 0] = g
-                pairs[aligned, 1] = s
-                aligned += 1
+                yield g, s
                 g += 1
                 s += 1
             elif gold_starts[g] <= system_starts[s]:
@@ -94,191 +109,84 @@ def align_words(gold: Spans, system: Spans, max_steps: int) -> IntArray:  # noqa
                 if system_multi[s] and system_ends[s] > end:
                     end = system_ends[s]
                 s += 1
-        # Equal beginnings always align; this completes nearly every stretch.
-        while first_gold < g and first_system < s and gold_keys[first_gold] == system_keys[first_system]:
-            pairs[aligned, 0] = first_gold
-            pairs[aligned, 1] = first_system
-            aligned += 1
-            first_gold += 1
-            first_system += 1
-        if first_gold < g and first_system < s:
-            steps = (g - first_gold) * ((s - first_system) // 64 + 1)
-            if steps > max_steps:
-                continue
-            max_steps -= steps
-            found = common_subsequence(gold_keys[first_gold:g], system_keys[first_system:s])
-            for index in range(len(found)):
-                pairs[aligned, 0] = first_gold + found[index, 0]
-                pairs[aligned, 1] = first_system + found[index, 1]
-                aligned += 1
-    return pairs[:aligned]
+        for one, other in stretch_pairs(gold_keys[first_gold:g], system_keys[first_system:s], steps):
+            yield first_gold + one, first_system + other
 
 
-class PlainTables:
-    """`common_subsequence` for the stretches of one text in Python; it leaves long ones, and many, to the compiler."""
-
-    def __init__(self) -> None:
-        self._left = PLAIN_CELLS_IN_ALL
-
-    def __call__(self, first: memoryview, second: memoryview) -> IntArray:
-        """Return the pairs (l, 2) of `common_subsequence`."""
-        cells = len(first) * len(second)
-        self._left -= cells
-        if cells > PLAIN_CELLS or self._left < 0:
-            return common_subsequence(np.asarray(first), np.asarray(second))
-        return np.array(plain_subsequence(first.tolist(), second.tolist()), np.int64).reshape(-1, 2)
-
-
-def plain_subsequence(first: Sequence[int], second: Sequence[int]) -> list[tuple[int, int]]:
-    """Return the pairs that `common_subsequence` aligns, read from the whole table."""
-    lengths = [[0] * (len(second) + 1)]  # of the longest common subsequences of the rests, last row of the table first
-    for element in reversed(first):
-        below, row = lengths[-1], [0]
-        for s in range(len(second) - 1, -1, -1):
-            row.append(below[s + 1] + 1 if element == second[s] else max(below[s], row[-1]))
-        lengths.append(row[::-1])
-    lengths.reverse()
-    pairs = []
-    g = s = 0
-    while g < len(first) and s < len(second):
-        if first[g] == second[s]:
-            pairs.append((g, s))
-            g += 1
-            s += 1
-        elif lengths[g + 1][s] == lengths[g][s]:
-            g += 1
-        else:
-            s += 1
-    return pairs
-
-
-@compiled
-@weighing(20)
-def common_subsequence(first: IntArray, second: IntArray) -> IntArray:  # noqa: PLR0915 - one pass down, one up
-    """Return the pairs (l, 2) that reading the table of longest common subsequences from its start aligns.
+def common_subsequence(first: Sequence[int], second: Sequence[int]) -> list[tuple[int, int]]:
+    """Return the pairs that reading the table of longest common subsequences from its start aligns.
 
     Rule: equal elements align; else the element of `first` is skipped if that loses nothing; else that of `second`.
 
     The table L[g, s] (length for the rests from g and s on) is kept as one bit a cell: bit j of row g is 0 where
-    L[g, s] = L[g, s + 1] + 1 for s = len(second) - 1 - j, and a row follows from the one below it 64 cells at a
-    time (Hyyrö 2004). Only some rows are kept; the others are computed again when the reading needs
-    them: time len(first) * len(second) / 64, memory that divided by the square root of len(first).
+    L[g, s] = L[g, s + 1] + 1 for s = len(second) - 1 - j, and a row follows from the one below it by few operations
+    on whole numbers (Hyyrö 2004). Only some rows are kept; the others are computed again when the reading needs
+    them: time len(first) * len(second) / 30, memory that divided by the square root of len(first).
     """
     golds, systems = len(first), len(second)
-    words = (systems + 63) // 64
-    order = np.argsort(second, kind="mergesort")
-    ordered = second[order]
-    low = np.searchsorted(ordered, first, "left")
-    high = np.searchsorted(ordered, first, "right")
-    slots, masks = _frequent(ordered, words, order)
-    block = int(np.sqrt(golds)) + 1
-    blocks = (golds + block - 1) // block
-    kept = np.empty((blocks + 1, words), np.uint64)
-    row = np.full(words, np.uint64(_ALL), np.uint64)
-    mask = np.zeros(words, np.uint64)
-    kept[blocks] = row
+    mask_of = _masks(second)
+
+    def above(row: int, element: int, every: int) -> int:
+        matched = row & mask_of(element)
+        return (row + matched | row - matched) & every
+
+    row = every = (1 << systems) - 1
+    block = isqrt(golds) + 1
+    kept = {}  # the row below each block
     for g in range(golds - 1, -1, -1):
-        _row_above(row, mask, order[low[g] : high[g]], slots, masks)
-        if g % block == 0:
+        if g == golds - 1 or (g + 1) % block == 0:
             kept[g // block] = row
-    rows = np.empty((block + 1, words), np.uint64)
-    pairs = np.empty((min(golds, systems), 2), np.int64)
-    aligned = 0
-    g = s = 0
-    loaded = -1
-    gain = 0
+        row = above(row, first[g], every)
+    pairs = []
+    rows: list[int] = []  # of a block, the last one first
+    g = s = end = gain = 0
+    compared = -1  # the row for which the gain is known: L[g, s] - L[g + 1, s], 0 or 1
     while g < golds and s < systems:
-        if g // block != loaded:
-            loaded = g // block
-            begin, end = loaded * block, min(golds, loaded * block + block)
-            row[:] = kept[loaded + 1]
-            rows[end - begin] = row
-            for above in range(end - 1, begin - 1, -1):
-                _row_above(row, mask, order[low[above] : high[above]], slots, masks)
-                rows[above - begin] = row
-            gain = _gain(rows[g - begin], rows[g - begin + 1], systems - 1 - s)
-        begin = loaded * block
         if first[g] == second[s]:
-            pairs[aligned, 0] = g
-            pairs[aligned, 1] = s
-            aligned += 1
+            pairs.append((g, s))
             g += 1
             s += 1
-        elif gain == 0:
+            continue
+        rest = every >> s
+        if g >= end:
+            end = min(golds, g // block * block + block)
+            rows = [kept[g // block] & rest]
+            for other in range(end - 1, g - 1, -1):
+                rows.append(above(rows[-1], first[other], rest))
+        here, below = rows[end - g], rows[end - g - 1]
+        if compared != g:
+            compared, gain = g, (below & rest).bit_count() - (here & rest).bit_count()
+        if gain == 0:
             g += 1
         else:
             # Bit j leaves the rest: subtract what it added to the length of this row and of the row below.
             place = systems - 1 - s
-            shift = np.uint64(place & 63)
-            here = (rows[g - begin, place >> 6] >> shift) & np.uint64(1)
-            below = (rows[g - begin + 1, place >> 6] >> shift) & np.uint64(1)
-            gain += int(here) - int(below)
+            gain += (here >> place & 1) - (below >> place & 1)
             s += 1
-            continue
-        if g < golds and s < systems and g // block == loaded:
-            gain = _gain(rows[g - begin], rows[g - begin + 1], systems - 1 - s)
-    return pairs[:aligned]
+    return pairs
 
 
-@compiled
-def _frequent(ordered: IntArray, words: int, order: IntArray) -> tuple[IntArray, Bits]:
-    """Make bit masks of elements that are so frequent that setting their bits one by one would cost more than a row.
+def _masks(elements: Sequence[int]) -> Callable[[int], int]:
+    """Return what makes the mask of an element: bit j is set where it stands j places before the last one."""
+    size, places = len(elements), dict[int, list[int]]()
+    for place, element in enumerate(reversed(elements)):
+        places.setdefault(element, []).append(place)
+    frequent = sorted(places, key=lambda element: -len(places[element]))[: max(1, _MASK_BITS // max(1, size))]
+    kept = dict.fromkeys(frequent, -1)
 
-    Returns:
-        For each index of `second` the row of its element's mask, -1 where it has none; the masks, at most 64.
-    """
-    systems = len(ordered)
-    slots = np.full(systems, -1, np.int64)
-    masks = np.zeros((65, words), np.uint64)
-    known = 0
-    start = 0
-    for place in range(1, systems + 1):
-        if place < systems and ordered[place] == ordered[start]:
-            continue
-        if place - start > words:
-            for member in order[start:place]:
-                slots[member] = known
-                bit = systems - 1 - member
-                masks[known, bit >> 6] |= np.uint64(1) << np.uint64(bit & 63)
-            known += 1
-        start = place
-    return slots, masks
+    def mask_of(element: int) -> int:
+        known = kept.get(element, -1)
+        if known >= 0 or element not in places:
+            return max(known, 0)
+        flags = bytearray(size // 8 + 1)
+        for place in places[element]:
+            flags[place >> 3] |= 1 << (place & 7)
+        mask = int.from_bytes(flags, "little")
+        if element in kept:
+            kept[element] = mask
+        return mask
 
-
-@compiled
-def _row_above(row: Bits, scratch: Bits, places: IntArray, slots: IntArray, masks: Bits) -> None:
-    """Turn row g + 1 into row g in place; `places` are the indices of `second` with the element g of `first`."""
-    systems = len(slots)
-    ready = len(places) > 0 and slots[places[0]] >= 0
-    mask = masks[slots[places[0]]] if ready else scratch
-    if not ready:
-        for place in places:
-            bit = systems - 1 - place
-            mask[bit >> 6] |= np.uint64(1) << np.uint64(bit & 63)
-    carry = np.uint64(0)
-    for word in range(len(row)):
-        old = row[word]
-        matched = old & mask[word]
-        added = old + matched
-        total = added + carry
-        carry = np.uint64(added < old) | np.uint64(total < added)
-        row[word] = total | (old & ~mask[word])
-    if not ready:
-        for place in places:
-            mask[(systems - 1 - place) >> 6] = np.uint64(0)
-
-
-@compiled
-def _gain(here: Bits, below: Bits, place: int) -> int:
-    """Return L[g, s] - L[g + 1, s], 0 or 1: the zero bits 0..place of the row minus those of the row below."""
-    gain = 0
-    last = place >> 6
-    for word in range(last + 1):
-        keep = np.uint64(_ALL)
-        if word == last:
-            keep = np.uint64(_ALL) >> np.uint64(63 - (place & 63))
-        gain += int(ones_in(below[word] & keep)) - int(ones_in(here[word] & keep))
-    return gain
+    return mask_of
 
 
 @dataclass(frozen=True, slots=True)
@@ -404,26 +312,59 @@ def _same_spans(gold: Segmentation, system: Segmentation) -> tuple[IntArray, Int
     return np.flatnonzero(same), indices[same]
 
 
+class _Side:
+    """The words of one side, and those of each of t tokens that the other side has over the same characters."""
+
+    def __init__(self, side: Segmentation, tokens: IntArray, keys: IntArray) -> None:
+        self.words = len(keys)
+        self.keys = keys
+        self.firsts = side.token_words[tokens]
+        self.ends = np.append(side.token_words[1:], self.words)[tokens]
+        self.multiword = side.multiword
+        starts, ends = side.token_starts[side.token_of_word], side.token_ends[side.token_of_word]
+        columns: list[Any] = [starts, ends, side.multiword, keys]
+        self._views = [memoryview(column) for column in columns]  # which Python reads as fast as lists
+
+    def rests(self, settled: BoolArray) -> tuple[IntArray, IntArray, IntArray]:
+        """Return where the words before each token, and behind all, begin and end, and how many of them are in ranges.
+
+        They begin behind the token before; a token that is not settled, bool (t,), is among them. int64 (t + 1,) each.
+        """
+        begins = np.append(0, self.ends)
+        stops = np.append(np.where(settled, self.firsts, self.ends), self.words)
+        multiword = np.append(0, np.cumsum(self.multiword))
+        return begins, stops, multiword[stops] - multiword[begins]
+
+    def spans(self, begin: int, stop: int) -> Spans:
+        """Return some of the words."""
+        return Spans._make(view[begin:stop] for view in self._views)
+
+
 def _with_multiwords(gold: Segmentation, system: Segmentation) -> tuple[IntArray, IntArray]:
     """Pair the words in the order of the text as the original program does."""
-    keys = _keys(gold, system)
-    gold_spans, system_spans = _spans(gold, keys[0]), _spans(system, keys[1])
-    pairs = unless_interpreted(align_words, gold_spans, system_spans, MAX_STEPS)
-    if pairs is None:
-        walk = interpreted(align_words, common_subsequence=PlainTables())
-        pairs = walk(_views(gold_spans), _views(system_spans), MAX_STEPS)
-    gold_words, system_words = np.ascontiguousarray(pairs.T)
+    tokens, keys = _same_spans(gold, system), _keys(gold, system)
+    one, other = (_Side(*each) for each in zip((gold, system), tokens, keys, strict=True))
+    counts = np.minimum(one.ends - one.firsts, other.ends - other.firsts)
+    gold_words, offsets = ranges_of(one.firsts, counts)
+    system_words, _ = ranges_of(other.firsts, counts)
+    owners = owners_of(offsets)
+    alike = sums_by(owners[one.keys[gold_words] != other.keys[system_words]], len(counts)) == 0
+    in_step = np.diff(tokens[0], prepend=-1) == 1
+    settled = (alike & in_step) | ~(one.multiword[one.firsts] | other.multiword[other.firsts])
+    begins, stops, multiword = one.rests(settled)
+    other_begins, other_stops, other_multiword = other.rests(settled)
+    steps = _Steps(MAX_STEPS)
+    walked = [
+        (begin + g, other_begin + s)
+        for begin, stop, other_begin, other_stop in np.stack((begins, stops, other_begins, other_stops), axis=1)[
+            multiword + other_multiword > 0
+        ].tolist()
+        for g, s in align_words(one.spans(begin, stop), other.spans(other_begin, other_stop), steps)
+    ]
+    found = np.stack((gold_words, system_words), axis=1)[settled[owners]]
+    pairs = np.concatenate([found, np.array(walked, np.int64).reshape(-1, 2)])
+    gold_words, system_words = np.ascontiguousarray(pairs[np.argsort(pairs[:, 0])].T)
     return gold_words, system_words
-
-
-def _spans(side: Segmentation, keys: IntArray) -> Spans:
-    return Spans(side.token_starts[side.token_of_word], side.token_ends[side.token_of_word], side.multiword, keys)
-
-
-def _views(spans: Spans) -> Spans:
-    """Wrap the arrays that Python reads number by number: it reads a view of an array as fast as a list."""
-    columns: list[Any] = list(spans)
-    return Spans._make(map(memoryview, columns))
 
 
 def _keys(gold: Segmentation, system: Segmentation) -> tuple[IntArray, IntArray]:

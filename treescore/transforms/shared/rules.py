@@ -18,10 +18,11 @@ from typing import NamedTuple
 
 import numpy as np
 
-from treescore.core.arrays import BoolArray, IntArray, offsets_of, owners_of
+from treescore.core.arrays import BoolArray, IntArray, offsets_of
+from treescore.core.heaps import pop, push
 from treescore.core.jit import attempts, compiled
 from treescore.core.params import Json
-from treescore.core.structure import NONE, Structure, gather, structure_of
+from treescore.core.structure import NONE, Structure, gather, ordered_children, structure_of
 from treescore.core.trees import ConstituentTreebank, Vocabulary
 from treescore.errors import InputError, LimitError, Problem, ProblemList
 
@@ -401,12 +402,7 @@ def _post_order(links: Structure) -> IntArray:
 
 def _list_children(treebank: ConstituentTreebank, links: Structure, items: Items) -> None:
     """Link each node's children in the order of the text, a node before the word at which it starts."""
-    words = np.arange(len(treebank.words))
-    starts = treebank.starts + treebank.word_offsets[owners_of(treebank.node_offsets)]
-    parents, places = np.concatenate([links.parents, links.anchors]), np.concatenate([starts, words])
-    order = np.lexsort((np.arange(len(parents)), places, parents))
-    children = order[parents[order] != NONE]
-    above = parents[children]
+    children, above = ordered_children(treebank, links)
     beside = above[1:] == above[:-1]
     items.nexts[children[:-1][beside]] = children[1:][beside]
     items.lasts[above] = children  # the last that is assigned stays
@@ -476,36 +472,6 @@ def fits(grammar: Grammar, rule: int, items: Items, children: IntArray, size: in
         else:
             position += 1
     return position
-
-
-@compiled
-def push(heap: IntArray, size: int, key: int) -> int:
-    """Put a key on the heap (lowest first); return the new size."""
-    slot = size
-    while slot > 0 and heap[(slot - 1) // 2] > key:
-        heap[slot] = heap[(slot - 1) // 2]
-        slot = (slot - 1) // 2
-    heap[slot] = key
-    return size + 1
-
-
-@compiled
-def pop(heap: IntArray, size: int) -> int:
-    """Move the lowest key of the heap to `heap[size - 1]`; return the new size."""
-    lowest, last = heap[0], heap[size - 1]
-    size -= 1
-    slot = 0
-    while 2 * slot + 1 < size:
-        child = 2 * slot + 1
-        if child + 1 < size and heap[child + 1] < heap[child]:
-            child += 1
-        if heap[child] >= last:
-            break
-        heap[slot] = heap[child]
-        slot = child
-    heap[slot] = last
-    heap[size] = lowest
-    return size
 
 
 @compiled
