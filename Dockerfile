@@ -18,19 +18,22 @@ RUN apt-get update && apt-get install --yes --no-install-recommends python3-venv
 RUN python3 -m venv /opt/pip && python3 -m venv --without-pip /opt/treescore
 WORKDIR /source
 COPY pyproject.toml constraints.txt ./
-# Every dependency comes as a wheel: what would need a compiler fails here. Tests of packages, headers and symbols stay out
-# of the image; of their modules those are compiled to bytecode that are used.
+# Every dependency comes as a wheel: what would need a compiler fails here. Tests of packages, headers, symbols and what
+# of SciPy is not used stay out of the image; of their modules those are compiled to bytecode that are used.
 RUN --mount=type=cache,target=/root/.cache/pip \
     /opt/pip/bin/pip install --disable-pip-version-check "pip==26.3" && \
     python3 -c 'import tomllib; print(*tomllib.load(open("pyproject.toml", "rb"))["project"]["dependencies"], sep="\n")' > needs && \
     /opt/pip/bin/pip --python /opt/treescore/bin/python install --no-compile --only-binary :all: \
         --constraint constraints.txt --requirement needs --group service && \
+    cd /opt/treescore/lib/python3*/site-packages/scipy && \
+    rm -r cluster constants datasets differentiate fftpack integrate interpolate io linalg misc ndimage odr optimize signal \
+        sparse spatial stats && \
     find /opt/treescore -type d -name tests -prune -exec rm -rf {} + && \
     find /opt/treescore -regex '.*\.\(pyi\|pyx\|pxd\|h\|hpp\|c\|cpp\|a\)' -delete && \
     find /opt/treescore -name '*.so' -not -path '*.libs/*' -exec strip --strip-unneeded {} + && \
     /opt/treescore/bin/python -c 'import alembic.command, flask, gunicorn.app.wsgiapp, gunicorn.workers.gthread, httpx, \
         jsonschema, markdown_it, marshmallow, multipart, numba, orjson, prometheus_client, psycopg, rich.console, rq, \
-        scipy.fft, scipy.special, scipy.stats, sqlalchemy.orm, sqlalchemy.dialects.postgresql.psycopg, structlog, ulid, yaml'
+        scipy.fft, scipy.special, sqlalchemy.orm, sqlalchemy.dialects.postgresql.psycopg, ulid, yaml'
 
 FROM dependencies AS library
 ENV NUMBA_CPU_NAME=generic NUMBA_CACHE_DIR=/var/cache/treescore PYTHONDONTWRITEBYTECODE=1
@@ -39,7 +42,13 @@ COPY treescore treescore
 # Machine code is valid for sources of one time of change, of which layers keep whole seconds only.
 RUN find treescore -exec touch --date=2026-01-01 {} + && /opt/treescore/bin/python -m treescore.warm
 
-FROM python
+# What installs packages and what sets a user's id stay out, too, and encodings that Python does not use.
+FROM python AS lean
+RUN set -- apt libapt-pkg7.0 mount passwd perl-base sqv util-linux && dpkg-query --show "$@" && \
+    dpkg --purge --force-depends --force-remove-essential "$@" && rm -r /usr/lib/*-linux-gnu/gconv
+
+FROM scratch
+COPY --from=lean / /
 COPY --from=dependencies /opt/treescore /opt/treescore
 COPY --from=library /srv/treescore /srv/treescore
 COPY --from=library /var/cache/treescore /var/cache/treescore
@@ -50,7 +59,7 @@ COPY openapi.yaml /srv/treescore/
 COPY docs /srv/treescore/docs
 # The root may be read-only: machine code is made for any processor of the kind and used as it lies; what is written goes
 # to the state folder and /tmp, which may be empty at each start.
-ENV PATH=/opt/treescore/bin:$PATH \
+ENV PATH=/opt/treescore/bin:/usr/local/bin:/usr/bin:/bin \
     PYTHONPATH=/srv/treescore \
     PYTHONUNBUFFERED=1 \
     PYTHONDONTWRITEBYTECODE=1 \

@@ -74,8 +74,9 @@ class Worker(rq.Worker):  # type: ignore[misc]
     def heartbeat(self, timeout: int | None = None, pipeline: redis.client.Pipeline | None = None) -> None:  # noqa: ARG002 - RQ's signature
         """Send a heartbeat, and register where Redis does not know this worker: an empty one may have come."""
         beat(self.context.config)
-        if pipeline is None and self.birth_date and not self.connection.exists(self.key):
+        if pipeline is None and self.birth_date and not self.connection.sismember(self.redis_workers_keys, self.key):
             state = self.get_state()
+            self.connection.delete(self.key)  # RQ may have noted a state there since
             self.register_birth()
             self.set_state(state)
         super().heartbeat(WORKER_LIVES, pipeline)

@@ -141,7 +141,7 @@ def test_layers_stand_in_the_order_in_which_they_change() -> None:
     copied = [shlex.split(rest)[-2] for keyword, rest in dockerfile_instructions() if keyword == "COPY"]
     assert copied == [
         "constraints.txt", "treescore",
-        "/opt/treescore", "/srv/treescore", "/var/cache/treescore", "service", "workers", "openapi.yaml", "docs",
+        "/", "/opt/treescore", "/srv/treescore", "/var/cache/treescore", "service", "workers", "openapi.yaml", "docs",
     ]  # fmt: skip
 
 

@@ -164,7 +164,10 @@ def test_a_proxy_without_the_service_says_when_to_come_again(fronted: Fronted, t
 
 def test_metrics_are_not_for_those_outside(fronted: Fronted) -> None:
     with fronted.client() as client:
-        assert client.get("/metrics").status_code == 403
+        for path in ("/metrics", "/metrics/", "/%6detrics"):
+            answer = client.get(path)
+            assert problem(answer) == (403, "about:blank")
+            assert "TREESCORE_PROBE_BIND" in answer.json()["detail"]
 
 
 def test_probes_are_answered_on_their_port_while_all_threads_are_taken(alone: ApiProcess) -> None:

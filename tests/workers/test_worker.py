@@ -133,7 +133,9 @@ def test_a_heartbeat_registers_the_worker_with_an_empty_redis(context):
     busy = Worker(context, LIVE)
     busy.register_birth()
     context.queue.redis.flushall()
+    busy.set_state("busy")
     busy.heartbeat()
+    assert busy.get_state() == "busy"
     assert [each.name for each in context.queue.living(LIVE)] == [busy.name]
     assert context.queue.workers(LIVE) == 1
     assert 0 < context.queue.redis.ttl(busy.key) <= 30

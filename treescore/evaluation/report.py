@@ -21,6 +21,7 @@ from treescore.core.text import DEFAULT_LIMITS, Limits
 from treescore.core.trees import Treebank
 from treescore.core.wording import DIFFERENT_SENTENCES, did_you_mean, p_words
 from treescore.errors import FilePath, InputError, Problem, placed
+from treescore.evaluation import correlations
 from treescore.evaluation.document import (
     asked_document,
     comparison_command,
@@ -68,13 +69,9 @@ def _coefficients(a: FloatArray, b: FloatArray) -> dict[str, Json]:
     names = ("pearson", "spearman", "kendall")
     if len(a) < 3 or _is_constant(a) or _is_constant(b):
         return {name: {"value": None, "p": None, "reason": _no_coefficient(a, b)} for name in names}
-    from scipy import stats  # noqa: PLC0415 - half of all modules to load, and rarely needed
-
-    results = (stats.pearsonr(a, b), stats.spearmanr(a, b), stats.kendalltau(a, b))
-    return {
-        name: {"value": float(result.statistic), "p": float(result.pvalue)}
-        for name, result in zip(names, results, strict=True)
-    }
+    measures = (correlations.pearson, correlations.spearman, correlations.kendall)
+    found = (measure(a, b) for measure in measures)
+    return {name: {"value": value, "p": p} for name, (value, p) in zip(names, found, strict=True)}
 
 
 def _is_constant(values: FloatArray) -> bool:

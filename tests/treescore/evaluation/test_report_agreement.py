@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from scipy import stats
 
+from treescore.evaluation import correlations
 from treescore.evaluation.report import agreement
 
 
@@ -29,6 +31,20 @@ def test_without_variation_there_is_no_coefficient(size: int) -> None:
     found = agreement(np.full(size, 0.7), np.linspace(0, 1, size), "x", "y")
     assert found["kendall"]["value"] is None
     assert found["kendall"]["reason"]
+
+
+@pytest.mark.parametrize("levels", [3, 10**6])
+@pytest.mark.parametrize("items", [3, 4, 20, 33, 34, 400])
+def test_coefficients_are_those_of_scipy(items: int, levels: int) -> None:
+    """With ties and without, in the same order, against it and in none."""
+    rng = np.random.default_rng(items)
+    a = rng.permutation(items) % levels / 7
+    for b in (a * 2 + 1, -a, a + rng.integers(-1, 2, items) % levels, rng.permutation(a)):
+        for ours, theirs in (("pearson", "pearsonr"), ("spearman", "spearmanr"), ("kendall", "kendalltau")):
+            value, p = getattr(correlations, ours)(a, b)
+            expected = getattr(stats, theirs)(a, b)
+            assert value == pytest.approx(expected.statistic, abs=1e-13)
+            assert p == pytest.approx(expected.pvalue, rel=1e-9, abs=1e-100)
 
 
 def test_deciles_say_where_the_worst_items_stand() -> None:
