@@ -131,7 +131,7 @@ class JsonLine(logging.Formatter):
             "logger": record.name,
             "event": event,
         }
-        return json.dumps(head | fields, default=str)
+        return json.dumps(head | fields, default=str, separators=(",", ":"))
 
 
 class PlainLine(logging.Formatter):
