@@ -13,6 +13,7 @@ from uuid import uuid4
 
 import httpx
 import pytest
+import yaml
 
 from tests.deployment.container_files import ROOT, SECRETS
 from tests.fixtures.docker import run_documented
@@ -204,3 +205,13 @@ def test_redis_asks_for_its_password(compose: Compose) -> None:
     bare = ("exec", "--env", "REDISCLI_AUTH=", "redis", "valkey-cli", "ping")
     assert "NOAUTH" in compose.podman(*bare)
     assert SECRETS["REDIS_PASSWORD"] not in compose.podman("top", "redis", "args")
+
+
+def test_caddy_stands_in_the_place_of_nginx(compose: Compose, client: httpx.Client) -> None:
+    nginx = compose.services["proxy"]
+    caddy = yaml.safe_load((ROOT / "docs" / "operate" / "caddy.yaml").read_text())["services"]["proxy"]
+    without_names = {"ports": ["80:80"], "environment": {**caddy["environment"], "TREESCORE_SITE": ":80"}}
+    compose.services["proxy"] = {**nginx, **caddy, **without_names, "volumes": nginx["volumes"] + caddy["volumes"]}
+    compose.start("proxy")
+    compose.wait_healthy("proxy")
+    test_a_job_is_scored_behind_the_proxy(client)
