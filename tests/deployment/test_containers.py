@@ -207,6 +207,20 @@ def test_redis_asks_for_its_password(compose: Compose) -> None:
     assert SECRETS["REDIS_PASSWORD"] not in compose.podman("top", "redis", "args")
 
 
+def test_users_see_it_below_a_path(compose: Compose, client: httpx.Client) -> None:
+    for name in ("api-1", "api-2"):
+        address = f"http://127.0.0.1:{compose.port}/treescore"
+        compose.services[name]["environment"]["TREESCORE_PUBLIC_URL"] = address
+        compose.start(name)
+        compose.wait_healthy(name)
+    made = client.post("/treescore/v1/jobs", json=TREES, headers={**ORGANISER, "Prefer": "wait=60"})
+    assert made.headers["Location"] == f"/treescore/v1/jobs/{made.json()['id']}"
+    page = client.get("/treescore/docs", follow_redirects=True)
+    addresses = re.findall(r'(?:href|src|action)="(/[^"]*)', page.text)
+    assert len(addresses) > 10
+    assert [each for each in addresses if not each.startswith("/treescore/")] == []
+
+
 def test_caddy_stands_in_the_place_of_nginx(compose: Compose, client: httpx.Client) -> None:
     nginx = compose.services["proxy"]
     caddy = yaml.safe_load((ROOT / "docs" / "operate" / "caddy.yaml").read_text())["services"]["proxy"]
