@@ -130,9 +130,7 @@ def test_the_image_is_small_and_has_neither_pip_nor_tests(podman: Podman) -> Non
 
 
 def test_machine_code_of_the_image_is_used_as_it_lies(podman: Podman) -> None:
-    program = (
-        "import treescore.core.jit as j; from treescore.core.registry import load_all; load_all(); print(j.state())"
-    )
+    program = "from treescore.warm import load_all, state; load_all(); print(state())"
     options = ["--rm", "--read-only", "--read-only-tmpfs=false", "--network=none", "--entrypoint=python"]
     assert podman("run", *options, IMAGE, "-c", program).strip() == "compiled"
 
