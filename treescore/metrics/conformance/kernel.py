@@ -6,10 +6,9 @@ from typing import NamedTuple
 
 import numpy as np
 
-from treescore.core.arrays import BoolArray, IntArray, offsets_of, owners_of, sums_by
+from treescore.core.arrays import BoolArray, IntArray, offsets_of, owners_of, paired_rows, sums_by
 from treescore.core.structure import NONE, Structure, crossing_spans
 from treescore.core.trees import ConstituentTreebank
-from treescore.metrics.shared.pairing import paired_rows
 
 
 class Constituents(NamedTuple):

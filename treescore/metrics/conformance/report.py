@@ -8,12 +8,11 @@ from dataclasses import dataclass
 import numpy as np
 
 from treescore.core import columns
-from treescore.core.arrays import BoolArray, IntArray, grouped, grouped_lists, offsets_of, owners_of
+from treescore.core.arrays import BoolArray, IntArray, grouped, grouped_lists, joint_keys, offsets_of, owners_of
 from treescore.core.params import Json
 from treescore.core.structure import NONE, Structure, ordered_children
 from treescore.core.trees import NO_TAG, ConstituentTreebank
 from treescore.metrics.conformance.kernel import Constituents, KeyMatches
-from treescore.metrics.shared.pairing import joint_keys
 
 EXAMPLES = 3
 SHOWN_CHILDREN = 20

@@ -11,11 +11,10 @@ from typing import NamedTuple
 
 import numpy as np
 
-from treescore.core.arrays import BoolArray, IntArray, offsets_of, owners_of, sums_by
+from treescore.core.arrays import BoolArray, IntArray, offsets_of, owners_of, paired_rows, sums_by
 from treescore.core.columns import ranges_of
 from treescore.core.registry import ERROR, OK, SKIP, StatusArray
 from treescore.metrics.parseval.inputs import FILLER, SHOWN, UNREADABLE, Collected, Equal, Inputs, Side, Tables
-from treescore.metrics.shared.pairing import paired_rows
 
 FINE, LENGTHS_DIFFER, WORDS_DIFFER = 0, 1, 2
 """Why a sentence could not be compared."""
