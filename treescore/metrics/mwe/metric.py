@@ -16,7 +16,7 @@ from treescore.core import registry
 from treescore.core.arrays import BoolArray, offsets_of, sums_by
 from treescore.core.columns import Documents
 from treescore.core.params import BOOLEAN, Json, Param
-from treescore.core.scores import Score, ScoreTable, f1_score, ratio_score
+from treescore.core.scores import Score, ScoreTable, matched_scores
 from treescore.core.text import Limits, is_digest
 from treescore.core.trees import ExpressionTreebank
 from treescore.errors import placed
@@ -94,6 +94,7 @@ def _line(title: str, correct: int, gold: int, system: int) -> str:
 
 
 _COUNTS = ("correct", "gold", "system")
+_UNDEFINED = ("no side has expressions", "the output has none", "gold has none")
 
 
 _ROWS = {"": "Expressions with the right words", "token_": "Words of expressions that are paired"}
@@ -104,17 +105,9 @@ def _table(rows: Mapping[str, str]) -> ScoreTable:
     """Return F1, precision and recall for each prefix of counts and scores, with what they are of."""
     scores: list[Score] = []
     for prefix, what in rows.items():
-        correct, gold, system = (f"{prefix}{count}" for count in _COUNTS)
-        scores += [
-            f1_score(f"{prefix}f1", f"{what}: F1.", correct, gold, system, "no side has expressions"),
-            ratio_score(
-                f"{prefix}precision", f"{what}: precision.", correct, system, undefined="the output has none",
-                one_sided=True,
-            ),
-            ratio_score(
-                f"{prefix}recall", f"{what}: recall.", correct, gold, undefined="gold has none", one_sided=True
-            ),
-        ]  # fmt: skip
+        docs = (f"{what}: F1.", f"{what}: precision.", f"{what}: recall.")
+        counts = [f"{prefix}{count}" for count in _COUNTS]
+        scores += matched_scores(prefix, docs, counts, _UNDEFINED, one_sided=(True, True))
     return ScoreTable(tuple(f"{prefix}{count}" for prefix in rows for count in _COUNTS), tuple(scores))
 
 

@@ -8,7 +8,7 @@ from functools import cache
 import numpy as np
 
 from treescore.core.arrays import Counts, FloatArray
-from treescore.core.scores import Ratio, Score, ScoreTable, f1_score, ratio_score
+from treescore.core.scores import Ratio, Score, ScoreTable, f1_score, matched_scores, ratio_score
 
 COUNTS = (
     "matched",
@@ -215,23 +215,10 @@ def _product(ratios: Sequence[FloatArray]) -> FloatArray:
 
 def _shares(prefix: str, name: str, what: str, counts: tuple[str, str, str], suffix: str) -> list[Score]:
     """Return F1, precision and recall of matched, gold's and the output's brackets."""
-    matched, gold, system = (prefix + count for count in counts)
-    begin = prefix + name
-    return [
-        f1_score(f"{begin}f1", f"F1 of {what}.{suffix}", matched, gold, system, f"neither side has {what}"),
-        ratio_score(
-            f"{begin}precision",
-            f"Share of the output's {what} that gold has.{suffix}",
-            matched,
-            system,
-            undefined=f"the output has no {what}",
-            one_sided=True,
-        ),
-        ratio_score(
-            f"{begin}recall",
-            f"Share of gold's {what} that the output has.{suffix}",
-            matched,
-            gold,
-            undefined=f"gold has no {what}",
-        ),
-    ]
+    own, golds = f"Share of the output's {what} that gold has.", f"Share of gold's {what} that the output has."
+    return matched_scores(
+        prefix + name,
+        (f"F1 of {what}.{suffix}", own + suffix, golds + suffix),
+        [prefix + count for count in counts],
+        (f"neither side has {what}", f"the output has no {what}", f"gold has no {what}"),
+    )
