@@ -136,13 +136,8 @@ def labelled_matches(key: Constituents, response: Constituents, usable: BoolArra
 
 
 COUNT_NAMES = (
-    "key_constituents",
-    "response_constituents",
-    "matched",
-    "key_constituents_violated",
-    "labelled_matched",
-    "error",
-    "skip",
+    *("key_constituents", "response_constituents", "matched", "key_constituents_violated", "labelled_matched"),
+    *("error", "skip"),
 )
 _KEY, _RESPONSE = COUNT_NAMES.index("key_constituents"), COUNT_NAMES.index("response_constituents")
 _VIOLATED = COUNT_NAMES.index("key_constituents_violated")
