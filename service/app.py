@@ -12,9 +12,7 @@ from werkzeug.exceptions import HTTPException, InternalServerError, RequestEntit
 from service.api import answers, benchmarks, boards, calls, jobs, status, submissions
 from service.api.answers import CODED, CodedBodies
 from service.api.calls import client_address
-from service.api.load import EXTENSION, Load
-from service.api.middleware import Around, Doors, note_of
-from service.api.prefix import forwarded
+from service.api.middleware import EXTENSION, Around, Doors, Load, forwarded, note_of
 from service.config import Config
 from service.context import Context, open_context
 from service.errors import ServiceError, Unavailable

@@ -20,8 +20,7 @@ from werkzeug.datastructures import Headers
 from werkzeug.exceptions import HTTPException
 from werkzeug.http import parse_etags
 
-from service.api.middleware import note_of
-from service.api.prefix import IN_JSON, placed
+from service.api.middleware import IN_JSON, note_of, placed
 from service.context import LruCache
 from service.errors import SOON, ServiceError, error_document
 from service.problem_catalogue import TYPES, type_of_status

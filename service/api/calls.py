@@ -17,8 +17,7 @@ from flask import Response, current_app, g, request
 
 from service.api import answers, bodies, forms
 from service.api.answers import Kind, known_tag
-from service.api.load import EXTENSION, Load
-from service.api.middleware import note_of
+from service.api.middleware import EXTENSION, Load, note_of
 from service.caller import Caller
 from service.config import Config, is_loopback
 from service.context import Context

@@ -1,4 +1,4 @@
-"""What surrounds every request: its name, fixed headers, refusals, and one line in the log.
+"""What surrounds every request: its name, fixed headers, refusals, one line in the log, and the path before addresses.
 
 Requests for other hosts, by other sites' pages and to paths that hide something are refused before anything reads
 them. Pages of other sites may read what everyone may see, asked for without a token; no answer allows credentials,
@@ -6,22 +6,33 @@ so that a page reads nothing that its visitor could not read without them.
 
 The line of JSON in the log never has the body, the query, the token or ids of the path. Where the request stores a
 run, it has the run's id (see service.monitoring).
+
+Where the service stands below a path of a host, as `https://scores.example.org/treescore`, addresses get it on their
+way out. Inside, every address begins at the root: in routes, templates, redirects and stored documents. What leaves has
+the path that users see before it: headers here, JSON in service.api.answers, pages in service.pages.answers. It is that
+of TREESCORE_PUBLIC_URL, and requests may come with it or without it; else what a trusted proxy has taken off and names
+in `X-Forwarded-Prefix`. A header takes nothing off: where a proxy closes a path, no other path would lead there.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Mapping, Sequence
+import threading
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, field
+from functools import lru_cache
 from random import getrandbits
 from time import perf_counter
 from typing import Any
 from urllib.parse import urlsplit
 
+from werkzeug.middleware.proxy_fix import ProxyFix
+
 from service import logs
-from service.api.load import Load
 from service.caller import Caller
-from service.config import Config, Host, answered_hosts, answers_for, origin_of, parse_host
+from service.config import Config, Host, answered_hosts, answers_for, origin_of, parse_host, path_of, public_path
 from service.errors import BadRequest, Forbidden, Misdirected, NotFound
 from service.logs import Log
 from service.monitoring import REQUESTS, Meters, span
@@ -266,3 +277,140 @@ def _check_origin(environ: Environ, public_origin: str | None) -> None:
 def _public_origin(public_url: str) -> str | None:
     parts = urlsplit(public_url)
     return origin_of(parts.scheme, parts.netloc) if public_url else None
+
+
+EXTENSION = "treescore.load"
+"""Where the application keeps it: `app.extensions[EXTENSION]`."""
+WAITING_SHARE = 4
+"""One thread of so many may be held by long polls."""
+READING_SHARE = 2
+"""One thread of so many may receive a large body, or wait to read it: they are read one after the other."""
+
+
+class Load:
+    """The numbers of one API process.
+
+    Attributes:
+        threads: that answer requests.
+        waits: the long polls.
+        large_bodies: places of requests whose large body is received and read.
+    """
+
+    def __init__(self, config: Config) -> None:
+        self.threads = config.threads
+        self.waits = Waits(config.max_waits_each, max(1, config.threads // WAITING_SHARE))
+        self.large_bodies = threading.BoundedSemaphore(max(1, config.threads // READING_SHARE))
+        self._lock = threading.Lock()
+        self._busy = 0
+
+    @contextmanager
+    def taken(self) -> Iterator[None]:
+        """Count a request that a thread has taken."""
+        self._count(1)
+        try:
+            yield
+        finally:
+            self._count(-1)
+
+    def _count(self, more: int) -> None:
+        with self._lock:
+            self._busy += more
+
+    def document(self) -> dict[str, int]:
+        """Return the load as `/readyz` shows it."""
+        return {"threads": self.threads, "busy": self._busy, "waiting": self.waits.total}
+
+
+class Waits:
+    """Long polls under way: each holds a thread, so they are limited by principal and in all.
+
+    Args:
+        each: long polls of one principal.
+        most: long polls of all together.
+    """
+
+    def __init__(self, each: int, most: int) -> None:
+        self._each = each
+        self._most = most
+        self._lock = threading.Lock()
+        self._counts: Counter[str] = Counter()
+
+    @property
+    def total(self) -> int:
+        """How many there are."""
+        with self._lock:
+            return self._counts.total()
+
+    def take(self, principal: str) -> bool:
+        """Count one more and return True; False where a limit is reached."""
+        with self._lock:
+            if self._counts[principal] >= self._each or self._counts.total() >= self._most:
+                return False
+            self._counts[principal] += 1
+            return True
+
+    def give(self, principal: str) -> None:
+        """Count one less."""
+        with self._lock:
+            self._counts[principal] -= 1
+            self._counts += Counter()  # drops those at zero
+
+
+CLOSED = "/metrics"
+"""Proxies close it by this name, so that it has no other."""
+HEADERS = frozenset({"location", "hx-redirect", "link", "set-cookie"})
+IN_HEADER = rb"(?:^<?|; Path=)"
+IN_JSON = rb'"(?:type|uri|url|address)":"'
+IN_PAGE = rb'(?:href|src|action|data-index|hx-[a-z]+)="'
+"""What stands before an address. Quotes in texts of users are escaped, so that none of these is found in them."""
+
+
+def forwarded(app: Wsgi, config: Config) -> Wsgi:
+    """Return the application below its path and behind the proxies that are trusted: their forwarding headers count."""
+    hops, placed = config.trusted_proxies, Placed(app, public_path(config.public_url))
+    # X-Forwarded-Host is not read: the last proxy passes the host in Host, and the path in X-Forwarded-Prefix
+    return ProxyFix(placed, x_for=hops, x_proto=hops, x_host=0, x_prefix=1) if hops else placed
+
+
+class Placed:
+    """Takes the configured path off requests that have it, and puts it before the addresses in headers."""
+
+    def __init__(self, app: Wsgi, path: str) -> None:
+        self._app = app
+        self._path = path
+
+    def __call__(self, environ: Environ, start_response: Callable[..., Any]) -> Iterable[bytes]:
+        """Answer a request."""
+        prefix = environ["SCRIPT_NAME"] = self._path or path_of(environ.get("SCRIPT_NAME", ""))
+        if not prefix:
+            return self._app(environ, start_response)
+        rest = environ.get("PATH_INFO", "").removeprefix(self._path) or "/"
+        if rest.startswith("/") and rest != CLOSED:
+            environ["PATH_INFO"] = rest
+
+        def begin(status: str, headers: list[tuple[str, str]], *failed: Any) -> Any:
+            return start_response(status, [_placed_header(*header, prefix) for header in headers], *failed)
+
+        return self._app(environ, begin)
+
+
+def _placed_header(name: str, value: str, prefix: str) -> tuple[str, str]:
+    if name.lower() not in HEADERS:
+        return name, value
+    return name, placed(IN_HEADER, value.encode("latin-1"), prefix).decode("latin-1")
+
+
+def placed(before: bytes, body: bytes, prefix: str) -> bytes:
+    """Return what is sent with the path before each address that lacks it.
+
+    Args:
+        before: the pattern of what stands before an address.
+        body: all that is sent.
+        prefix: the path; empty where the service is at the root of its host.
+    """
+    return _places(before, prefix).sub(rb"\g<0>" + prefix.encode(), body) if prefix else body
+
+
+@lru_cache(maxsize=64)
+def _places(before: bytes, prefix: str) -> re.Pattern[bytes]:
+    return re.compile(before + rb'(?=/)(?!//|%b(?:[/?#">;]|$))' % re.escape(prefix).encode())

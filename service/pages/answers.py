@@ -23,7 +23,7 @@ from werkzeug.datastructures import Headers
 
 from service.api import answers, calls
 from service.api.answers import PROBLEM_JSON, Kind, known_tag
-from service.api.prefix import IN_PAGE, placed
+from service.api.middleware import IN_PAGE, placed
 from service.context import LruCache
 from service.errors import BadRequest, NotFound, ServiceError
 from service.pages import figures

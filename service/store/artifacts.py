@@ -76,13 +76,9 @@ def names_holding(db: Connection, owner: str, name_part: str) -> list[str]:
     return list(db.scalars(query.distinct()))
 
 
-def drop_but(db: Connection, owners: Iterable[str], name_part: str) -> None:
-    """Delete the artifacts of owners whose names do not contain `name_part`."""
-    db.execute(
-        delete(artifacts).where(
-            artifacts.c.owner.in_(list(owners)), ~artifacts.c.name.contains(name_part, autoescape=True)
-        )
-    )
+def drop_all_but_counts(db: Connection, owners: Iterable[str]) -> None:
+    """Delete the artifacts of owners but for the counts of sentences."""
+    db.execute(delete(artifacts).where(artifacts.c.owner.in_(list(owners)), ~artifacts.c.name.contains("/counts/")))
 
 
 def drop(db: Connection, owners: Iterable[str]) -> None:

@@ -203,7 +203,7 @@ def drop_old(db: Connection, selected: Selected, now: datetime) -> None:
         jobs.erase(db, ids, now)
     for ids in _batches(selected.submissions):
         submissions.drop_outputs(db, ids, now)
-        artifacts.drop_but(db, ids, "/counts/")
+        artifacts.drop_all_but_counts(db, ids)
         score_records.strip(db, ids)
         db.execute(update(submissions_table).where(submissions_table.c.id.in_(ids)).values(failures="[]"))
 

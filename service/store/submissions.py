@@ -314,7 +314,7 @@ def anonymise(db: Connection, benchmark_id: str, team_id: str, now: datetime) ->
     rows = db.execute(select(c.id, c.run_id, c.state).where(of_team)).all()
     ids = [row.id for row in rows]
     texts.drop(db, ids)
-    artifacts.drop_but(db, ids, "/counts/")
+    artifacts.drop_all_but_counts(db, ids)
     score_records.strip(db, ids)
     db.execute(
         update(submissions)

@@ -20,19 +20,16 @@ from service.caller import Caller
 from service.context import Context
 from service.errors import Conflict, Forbidden, Gone, NotFound, TooManyRequests, Unprocessable, invalid, unprocessable
 from service.policy import documents as policy_documents
-from service.policy import gate
-from service.policy.figures import require_own_pick
+from service.policy import figures, gate
 from service.policy.gate import Level
 from service.queue import BULK, LIVE
 from service.requests import LEADERBOARD, POOLED, ComparisonRequest, DifferingQuery, SeriesQuery
-from service.store import benchmarks, boards, comparisons, runs, score_records
+from service.store import benchmarks, boards, comparisons, revisions, runs, score_records, submissions
 from service.store.benchmarks import Benchmark
 from service.store.comparisons import Comparison, Question
-from service.store.revisions import Part
-from service.store.submissions import Submission
 from service.usecases import comparison_views
 from service.usecases.access import benchmark_of, item_number, may_read, storable, team_of
-from service.usecases.boards import compare
+from service.usecases.boards import compare, viewing
 from service.usecases.boards.board import (
     BOARD_SETTINGS,
     Board,
@@ -42,21 +39,17 @@ from service.usecases.boards.board import (
     standard_boards,
     tested_of,
 )
-from service.usecases.boards.viewing import Viewer, release_of_revision, require_board, viewer_of
 from service.usecases.boards.work import keep_asked
 from service.usecases.comparison_views import Visible, visible_comparison
 from service.usecases.events import record_event
 from service.usecases.runs import Ending, Failure, Page, Progress, QueuedRun, View, add_run, json_view
-from service.usecases.scoring.config import visibility_key
-from service.usecases.scoring.results import ArtifactKey, StoredItems, scores_of
+from service.usecases.scoring import config, results
 from service.usecases.scoring.shares import stored_documents
 from service.usecases.submissions import views
-from treescore.core.arrays import FloatArray, IntArray
-from treescore.core.params import Json
+from treescore.core import arrays, params
 from treescore.errors import ScoringError
 from treescore.evaluation.across import Compared, across
-from treescore.significance import Settings
-from treescore.significance.units import require_documents, require_parts
+from treescore.significance import Settings, units
 
 
 def work(context: Context, run: runs.Run, _progress: Progress) -> Ending | None:
@@ -177,11 +170,11 @@ def rate_limits(context: Context, caller: Caller, slug: str) -> Mapping[str, str
 
 
 def _question(
-    db: Connection, benchmark: Benchmark, caller: Caller, viewer: Viewer, request: ComparisonRequest
+    db: Connection, benchmark: Benchmark, caller: Caller, viewer: viewing.Viewer, request: ComparisonRequest
 ) -> tuple[Board, Question]:
     """Return the board, and the question in its one form."""
     settings = comparison_views.chosen_settings(caller, benchmark, request)
-    require_own_pick(benchmark, caller, request.pick)
+    figures.require_own_pick(benchmark, caller, request.pick)
     board = board_of(
         db, benchmark, score=request.score, part=request.part, revision=request.revision, pick=request.pick,
         until=viewer.until, share=viewer.share,
@@ -215,10 +208,10 @@ def _require_unit(db: Connection, board: Board, settings: Settings | None) -> No
         return
     try:
         if settings.unit == "part":
-            require_parts(1 if board.part == POOLED else len(board.chosen_parts))
+            units.require_parts(1 if board.part == POOLED else len(board.chosen_parts))
         else:
             stored = [stored_documents(db, board.revision.id, part) for part in board.chosen_parts]
-            require_documents(known=any(map(any, stored)))
+            units.require_documents(known=any(map(any, stored)))
     except ScoringError as error:
         raise unprocessable(error) from error
 
@@ -316,9 +309,9 @@ def _open(db: Connection, known: Comparison) -> bool:
 class _Differing:
     """Sentences of two submissions in the order of the answer; part and sentence count from 0; all (n,)."""
 
-    difference: FloatArray
-    part: IntArray
-    sentence: IntArray
+    difference: arrays.FloatArray
+    part: arrays.IntArray
+    sentence: arrays.IntArray
 
 
 def comparison_items(context: Context, caller: Caller, comparison_id: str, query: DifferingQuery) -> Page:
@@ -347,7 +340,7 @@ def comparison_items(context: Context, caller: Caller, comparison_id: str, query
         _require_own(caller, known[first], known[second])
         board = compare.board_behind(db, comparison.question)
         parts = board.chosen_parts
-        address = (visibility_key(board.scored_by[0]), board.scored_by[1].name)
+        address = (config.visibility_key(board.scored_by[0]), board.scored_by[1].name)
         gate.require_compared_items(level, address[0])
         shown = gate.differences_shown(level, *address)
         differing = _differing(db, board, parts, (first, second), shown=shown)
@@ -374,21 +367,21 @@ def _two(ids: Sequence[str], a: str | None, b: str | None) -> tuple[str, str]:
     return a, b
 
 
-def _require_own(caller: Caller, *pair: Submission) -> None:
+def _require_own(caller: Caller, *pair: submissions.Submission) -> None:
     for submission in pair:
         if not may_read(caller, submission):
             raise Forbidden("You can view only your own items.")
 
 
 def _differing(
-    db: Connection, board: Board, parts: Sequence[Part], pair: tuple[str, str], *, shown: bool
+    db: Connection, board: Board, parts: Sequence[revisions.Part], pair: tuple[str, str], *, shown: bool
 ) -> _Differing:
     """Return the sentences of the share in which two submissions differ; all of them where that is hidden."""
     entry, score = board.scored_by
     metric = board.scoring.spec.entries.index(entry)
     worst = 0.0 if score.worst is None else score.worst
     positions = [part.position for part in parts]
-    values: list[list[FloatArray]] = []
+    values: list[list[arrays.FloatArray]] = []
     for each in pair:
         of_parts = []
         for rows in score_records.counts(db, each, board.revision.number, positions, metric):
@@ -416,31 +409,31 @@ class _Sides:
         self._db = db
         self._level = seen.level
         self._pair = pair
-        self._kept: dict[str, tuple[int, StoredItems]] = {}
+        self._kept: dict[str, tuple[int, results.StoredItems]] = {}
         self._entry = board.scored_by[0]
         self._position = board.scoring.spec.entries.index(self._entry)
         self._revision = board.revision.number
         benchmark = benchmark_of(db, board.benchmark_id)
-        self._release = release_of_revision(db, benchmark, board.revision, seen.level, board.share)
+        self._release = viewing.release_of_revision(db, benchmark, board.revision, seen.level, board.share)
         self._closed = policy_documents.hides_misfits(seen.level, benchmark)
 
-    def _stored(self, submission: str, part: Part) -> StoredItems:
+    def _stored(self, submission: str, part: revisions.Part) -> results.StoredItems:
         """Return the items of a submission in a part; those of the last part are kept."""
         kept = self._kept.get(submission)
         if kept is None or kept[0] != part.position:
-            key = ArtifactKey(part.position, self._position, self._revision)
-            kept = part.position, StoredItems(self._db, submission, key, self._entry.metric.table)
+            key = results.ArtifactKey(part.position, self._position, self._revision)
+            kept = part.position, results.StoredItems(self._db, submission, key, self._entry.metric.table)
             self._kept[submission] = kept
         return kept[1]
 
-    def item(self, part: Part, sentence: int) -> dict[str, object]:
+    def item(self, part: revisions.Part, sentence: int) -> dict[str, object]:
         """Return one sentence of both, without their difference."""
         document: dict[str, object] = {"part": part.name, "item": sentence + 1}
         for side, each in zip("ab", self._pair, strict=True):
             items = self._stored(each, part).read(sentence, sentence + 1)
             documents = policy_documents.closed_items(items) if self._closed else items
-            shown = [gate.item_view(self._level, visibility_key(self._entry), item) for item in documents]
-            listed = self._release.of_items(self._entry.key, scores_of(self._entry), shown)
+            shown = [gate.item_view(self._level, config.visibility_key(self._entry), item) for item in documents]
+            listed = self._release.of_items(self._entry.key, results.scores_of(self._entry), shown)
             document[side] = {"submission": each, **(listed[0] if listed else {})}
         return document
 
@@ -493,14 +486,14 @@ def _compared(db: Connection, context: Context, caller: Caller, benchmark: Bench
     Raises:
         _Unseen: the caller sees none.
     """
-    viewer = viewer_of(benchmark, caller, context.now())
+    viewer = viewing.viewer_of(benchmark, caller, context.now())
     if viewer.level < Level.SCORES:
         raise _Unseen("The feedback level of this benchmark shows no comparisons.")
     if not viewer.named:
         raise _Unseen("The leaderboard of this benchmark hides the names of teams.")
     try:
         board = board_of(db, benchmark, until=viewer.until, share=viewer.share)
-        require_board(db, benchmark, board, viewer.level)
+        viewing.require_board(db, benchmark, board, viewer.level)
     except (NotFound, Forbidden) as error:
         raise _Unseen(error.detail) from error
     rows = rows_of(db, board)
@@ -524,7 +517,7 @@ def _compared(db: Connection, context: Context, caller: Caller, benchmark: Bench
     )
 
 
-def _named(document: Mapping[str, Json], score: str, team_of: Mapping[str, str]) -> dict[str, Json]:
+def _named(document: Mapping[str, params.Json], score: str, team_of: Mapping[str, str]) -> dict[str, params.Json]:
     """Return the pair of two submissions under the names of their teams, as a document of its own."""
     pairs = [
         {**pair, "a": team_of[pair["a"]], "b": team_of[pair["b"]]}

@@ -16,19 +16,15 @@ import orjson
 from sqlalchemy import Connection
 from sqlalchemy.exc import DBAPIError, IntegrityError
 
-from service import requests
+from service import logs, queue, requests
 from service.caller import Caller, new_id, new_job_key, token_hash
 from service.context import Context
 from service.errors import SOON, Conflict, Forbidden, Gone, NotFound, Unauthorized, Unprocessable, refuse, unprocessable
-from service.logs import at_work
 from service.policy import gate
-from service.queue import LIVE
 from service.render.leaderboard import percent_of
 from service.requests import JobRequest, JobsQuery
-from service.store import artifacts, benchmarks, jobs, runs, texts
-from service.store.database import RollbackStore
+from service.store import artifacts, benchmarks, database, jobs, packing, runs, texts
 from service.store.jobs import Job
-from service.store.packing import is_packed
 from service.store.runs import SUCCEEDED
 from service.usecases.access import IdempotencyKey, claim_key, item_number
 from service.usecases.runs import (
@@ -48,8 +44,7 @@ from service.usecases.runs import (
     state_document,
     wait_for,
 )
-from service.usecases.scoring.config import stored_spec
-from service.usecases.scoring.gold import Stored, named_texts
+from service.usecases.scoring import config, gold
 from service.usecases.scoring.results import (
     ArtifactKey,
     StoredItems,
@@ -61,10 +56,7 @@ from service.usecases.scoring.results import (
 from service.usecases.trees.choosing import DIFFERS, TREES_NOT_KEPT, Asked, Window, differing, listed, tree_page, window
 from service.usecases.trees.documents import Document, OutputTrees
 from service.usecases.trees.stored import JOB_GOLD, Packed, TreesKey, pack_marks, pack_trees
-from treescore.core.arrays import BoolArray
-from treescore.core.params import Json, escape
-from treescore.core.registry import Text
-from treescore.core.wording import did_you_mean
+from treescore.core import arrays, params, registry, wording
 from treescore.errors import InputError, Problem, ProblemList, ScoringError, placed
 from treescore.evaluation.report import (
     Report,
@@ -78,9 +70,8 @@ from treescore.evaluation.report import (
 from treescore.evaluation.spec import Entry, parse_format, parse_items, parse_spec
 from treescore.evaluation.tree_marks import marks_of
 from treescore.render.forms import render_comparisons
-from treescore.significance import parse_settings
+from treescore.significance import parse_settings, units
 from treescore.significance.runs import FEWEST_FOR_SPREAD, no_runs
-from treescore.significance.units import require_parts
 
 KIND = "job"
 VALIDATION_KIND = "validation"
@@ -122,22 +113,22 @@ def submit_job(
             earlier = claim_key(db, caller, idempotency_key, job_id, now)
             if earlier is not None:
                 return Submitted(earlier, new=False)
-            add_run(db, context, caller, job_id, KIND, LIVE, now)
+            add_run(db, context, caller, job_id, KIND, queue.LIVE, now)
             jobs.add(db, job_id, caller.owner, request.without_texts(), key_hash=key and token_hash(key))
             texts.put_packed(db, job_id, packed)
     except IntegrityError as error:
         detail = "Another request with this Idempotency-Key is in progress. Retry."
         raise Conflict(detail, headers=SOON) from error
-    context.queue.put(job_id, LIVE)
+    context.queue.put(job_id, queue.LIVE)
     return Submitted(job_id, new=True, key=key)
 
 
-def significance_of(request: JobRequest) -> dict[str, Json] | None:
+def significance_of(request: JobRequest) -> dict[str, params.Json] | None:
     """Return the significance settings of a request; None if they are off or there is one system."""
     return None if request.significance is False or len(request.systems) < 2 else _settings(request)
 
 
-def _settings(request: JobRequest) -> dict[str, Json]:
+def _settings(request: JobRequest) -> dict[str, params.Json]:
     return dict(request.significance) if isinstance(request.significance, Mapping) else {}
 
 
@@ -154,7 +145,7 @@ def view_job(context: Context, caller: Caller, job_id: str) -> View:
     if known.deleted:
         raise Gone(f"The job {job_id} was deleted.")
     if known.document is not None:
-        return View(known.document, known.etag or "", state=known.state or "", packed=is_packed(known.document))
+        return View(known.document, known.etag or "", state=known.state or "", packed=packing.is_packed(known.document))
     run = runs.look(context.store, job_id)
     if run is None:
         raise NotFound(f"Unknown job {job_id}.")
@@ -266,8 +257,8 @@ def _check(request: JobRequest) -> None:
     names = {system.name for system in request.systems}
     for name in (request.items or {}).get("seconds", {}):
         if name not in names:
-            pointer = f"/items/seconds/{escape(name)}"
-            detail = f"Unknown system {name!r} in this job.{did_you_mean(name, names)}"
+            pointer = f"/items/seconds/{params.escape(name)}"
+            detail = f"Unknown system {name!r} in this job.{wording.did_you_mean(name, names)}"
             problems.append(Problem(code="unknown-system", pointer=pointer, detail=detail))
     if problems:
         raise unprocessable(InputError(problems))
@@ -278,7 +269,7 @@ def _check_significance(request: JobRequest) -> None:
     if settings.runs_required and max(map(len, runs_by_system(request.systems).values())) < FEWEST_FOR_SPREAD:
         raise InputError(no_runs())
     if settings.unit == "part":
-        require_parts(1)  # a job has one text
+        units.require_parts(1)  # a job has one text
 
 
 def _check_scores(request: JobRequest) -> None:
@@ -298,11 +289,11 @@ def _texts(request: JobRequest, memory: int) -> dict[str, bytes]:
     """
     problems = ProblemList()
     gold_format = parse_format(request.format)
-    named = named_texts(problems, "gold", request.gold, gold_format, "/gold", memory=memory)
+    named = gold.named_texts(problems, "gold", request.gold, gold_format, "/gold", memory=memory)
     for index, system in enumerate(request.systems):
         choice = gold_format if system.format is None else parse_format(system.format)
         pointer = f"/systems/{index}/output"
-        named |= named_texts(problems, f"systems/{index}", system.output, choice, pointer, memory=memory)
+        named |= gold.named_texts(problems, f"systems/{index}", system.output, choice, pointer, memory=memory)
     refuse(problems)
     return named
 
@@ -313,10 +304,10 @@ _TEXTS = {"gold": b"a", "systems/0": b"b"}
 
 def prepare_statements(context: Context) -> None:
     """Store a job in a transaction that is never committed, and look for it. Without the store nothing is done."""
-    with at_work(NO_RUN, None), suppress(DBAPIError):
-        with closing(RollbackStore(context.store)) as store, store.write() as db:
+    with logs.at_work(NO_RUN, None), suppress(DBAPIError):
+        with closing(database.RollbackStore(context.store)) as store, store.write() as db:
             runs.queued_of(db, KIND)
-            runs.add(db, NO_RUN, KIND, LIVE, context.now(), KIND)
+            runs.add(db, NO_RUN, KIND, queue.LIVE, context.now(), KIND)
             jobs.add(db, NO_RUN, KIND, {})
             texts.put(db, NO_RUN, _TEXTS)
         jobs.answer(context.store, NO_RUN)
@@ -344,7 +335,7 @@ def fail(_context: Context, run: runs.Run, failure: Failure) -> Ending:
     return job_answer(run, runs.FAILED, {"failure": failure.document(gold_visible=True)})
 
 
-def _evaluate(context: Context, job: Job, stored: Stored, progress: Progress) -> Report:
+def _evaluate(context: Context, job: Job, stored: gold.Stored, progress: Progress) -> Report:
     request = JobRequest.stored(job.request)
     spec = parse_spec(request.scoring)
     progress.measures(entry.metric.name for entry in spec.entries)
@@ -372,17 +363,17 @@ def _evaluate(context: Context, job: Job, stored: Stored, progress: Progress) ->
     )
 
 
-def _text(stored: Stored, name: str) -> Text:
+def _text(stored: gold.Stored, name: str) -> registry.Text:
     return stored[name][1] if name in stored else {field: body for field, (_, body) in _fields(stored, name).items()}
 
 
-def _digest(stored: Stored, name: str) -> str:
+def _digest(stored: gold.Stored, name: str) -> str:
     if name in stored:
         return stored[name][0]
     return " ".join(f"{field}={digest}" for field, (digest, _) in sorted(_fields(stored, name).items()))
 
 
-def _fields(stored: Stored, name: str) -> Mapping[str, tuple[str, bytes]]:
+def _fields(stored: gold.Stored, name: str) -> Mapping[str, tuple[str, bytes]]:
     """Return the texts of a format of several texts: field -> (digest, body)."""
     below = name + "/"
     return {key.removeprefix(below): text for key, text in stored.items() if key.startswith(below)}
@@ -468,7 +459,7 @@ def job_report(context: Context, caller: Caller, job_id: str, query: requests.Re
         raise NotFound(RESULT_NOT_KEPT)
     reports: dict[str, str] = artifacts.unpack_json(packed)
     if query.style not in reports:
-        known = f"Its styles: {', '.join(sorted(reports)) or 'none'}.{did_you_mean(query.style, reports)}"
+        known = f"Its styles: {', '.join(sorted(reports)) or 'none'}.{wording.did_you_mean(query.style, reports)}"
         raise NotFound(f"The metric {query.metric!r} has no report style {query.style!r}. {known}")
     return body_view(reports[query.style].encode(), TEXT_TYPE)
 
@@ -538,12 +529,11 @@ def _scored(context: Context, caller: Caller, job_id: str, query: requests.Resul
     """Return the artifacts' key of one system under one metric, and the metric entry."""
     _finished(context, caller, job_id)
     stored = _request(context, job_id)
-    entries = () if stored is None else stored_spec(stored.scoring).entries
+    entries = () if stored is None else config.stored_spec(stored.scoring).entries
     keys = [entry.key for entry in entries]
     if query.metric not in keys:
-        raise NotFound(
-            f"The job has no metric {query.metric!r}. Its metrics: {', '.join(keys)}.{did_you_mean(query.metric, keys)}"
-        )
+        advice = wording.did_you_mean(query.metric, keys)
+        raise NotFound(f"The job has no metric {query.metric!r}. Its metrics: {', '.join(keys)}.{advice}")
     metric = keys.index(query.metric)
     return ArtifactKey(_position(stored, query.system), metric), entries[metric]
 
@@ -558,7 +548,7 @@ def _request(context: Context, job_id: str) -> requests.JobRequest | None:
 def _position(stored: requests.JobRequest | None, system: str) -> int:
     names = [] if stored is None else [each.name for each in stored.systems]
     if system not in names:
-        known = f"Its systems: {', '.join(names[:20])}.{did_you_mean(system, names)}"
+        known = f"Its systems: {', '.join(names[:20])}.{wording.did_you_mean(system, names)}"
         raise NotFound(f"The job has no system {system!r}. {known}")
     return names.index(system)
 
@@ -613,7 +603,7 @@ def _stored(db: Connection, job_id: str, number: int) -> OutputTrees:
     return trees
 
 
-def _differing(one: OutputTrees, other: OutputTrees) -> BoolArray:
+def _differing(one: OutputTrees, other: OutputTrees) -> arrays.BoolArray:
     if not (one.beside_gold and other.beside_gold):
         raise Unprocessable("The two systems were not compared with gold tree by tree.")
     return differing(one, other)

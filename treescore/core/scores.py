@@ -14,7 +14,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Protocol
 
 import numpy as np
@@ -162,6 +162,37 @@ def ratio_score(
 def f1_score(name: str, doc: str, correct: str, gold: str, system: str, undefined: str) -> Score:
     """Make the score F1 = 2 correct / (gold + system), undefined only where both totals are 0."""
     return ratio_score(name, doc, {correct: 2}, {gold: 1, system: 1}, undefined=undefined)
+
+
+def matched_scores(
+    begin: str,
+    docs: tuple[str, str, str],
+    counts: Sequence[str],
+    undefined: tuple[str, str, str],
+    *,
+    high: float | None = 1.0,
+    one_sided: tuple[bool, bool] = (True, False),
+) -> list[Score]:
+    """Make F1, precision and recall, `BEGINf1` and so on, of correct units among gold's and the output's.
+
+    Args:
+        begin: of the names.
+        docs: of the three scores, in this order.
+        counts: the correct units, gold's and the output's.
+        undefined: where neither side has units, where the output has none, where gold has none.
+        high: the upper end of the range.
+        one_sided: whether precision and recall are.
+    """
+    correct, gold, system = counts
+    f1 = replace(f1_score(f"{begin}f1", docs[0], correct, gold, system, undefined[0]), high=high)
+    halves = zip(("precision", "recall"), docs[1:], (system, gold), undefined[1:], one_sided, strict=True)
+    return [
+        f1,
+        *(
+            ratio_score(begin + name, doc, correct, whole, high=high, undefined=why, one_sided=alone)
+            for name, doc, whole, why, alone in halves
+        ),
+    ]
 
 
 def weighted(weights: Mapping[str, float], names: Sequence[str], counts: Counts) -> Counts:

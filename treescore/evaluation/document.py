@@ -10,12 +10,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 import orjson
 
-from treescore.core.columns import Column, Numbers, Records, Some, Strings
-from treescore.core.params import Json
-from treescore.core.registry import ERROR, OK, SKIP, STATUS_NAMES, Outcome
+from treescore.core import columns, params, registry, text, version
 from treescore.core.scores import count_values, score_values
-from treescore.core.text import digest_of
-from treescore.core.version import __version__
 from treescore.errors import FilePath, OneOfSeveral, Problem, ScoringError
 
 if TYPE_CHECKING:
@@ -23,10 +19,10 @@ if TYPE_CHECKING:
     from treescore.evaluation.spec import Entry, FormatChoice
 
 
-def outcome_document(entry: Entry, outcome: Outcome) -> dict[str, Json]:
+def outcome_document(entry: Entry, outcome: registry.Outcome) -> dict[str, params.Json]:
     """Make scores and counts of one metric over a whole text; `undefined` names the scores without a value."""
     scores, undefined = score_values(entry.metric.table, outcome.totals)
-    document: dict[str, Json] = {"scores": scores}
+    document: dict[str, params.Json] = {"scores": scores}
     if undefined:
         document["undefined"] = undefined
     document["counts"] = count_values(entry.metric.table.count_names, outcome.totals)
@@ -37,25 +33,25 @@ def outcome_document(entry: Entry, outcome: Outcome) -> dict[str, Json]:
     return document
 
 
-def sentences_document(outcomes: Sequence[Outcome]) -> dict[str, Json]:
+def sentences_document(outcomes: Sequence[registry.Outcome]) -> dict[str, params.Json]:
     """Count the sentences of outputs, and those that are in error or skipped."""
     return {
         "total": sum(len(outcome.rows) for outcome in outcomes),
         **{name: sum(int((outcome.status == status).sum()) for outcome in outcomes)
-           for name, status in (("error", ERROR), ("skip", SKIP))},
+           for name, status in (("error", registry.ERROR), ("skip", registry.SKIP))},
     }  # fmt: skip
 
 
-def item_columns(outcome: Outcome, gold: Treebank, start: int, stop: int) -> Records:
+def item_columns(outcome: registry.Outcome, gold: Treebank, start: int, stop: int) -> columns.Records:
     """Make items of sentences `start` to `stop` as columns, without scores and counts, which `with_values` adds."""
-    members: dict[str, Column] = {"item": Numbers(np.arange(start + 1, stop + 1))}
+    members: dict[str, columns.Column] = {"item": columns.Numbers(np.arange(start + 1, stop + 1))}
     sent_ids = gold.sentences.sent_ids[start:stop]
     if len(sent_ids):
         named = np.array([sent_id is not None for sent_id in sent_ids], np.bool_)
         names = [sent_id for sent_id in sent_ids if sent_id is not None]
-        members["sent_id"] = Some(named, Strings(np.arange(len(names)), names), left_out=True)
-    members["status"] = Strings(outcome.status[start:stop].astype(np.int64), STATUS_NAMES)
-    unusual = np.flatnonzero(outcome.status[start:stop] != OK).tolist()
+        members["sent_id"] = columns.Some(named, columns.Strings(np.arange(len(names)), names), left_out=True)
+    members["status"] = columns.Strings(outcome.status[start:stop].astype(np.int64), registry.STATUS_NAMES)
+    unusual = np.flatnonzero(outcome.status[start:stop] != registry.OK).tolist()
     problems = {index: outcome.problems.get(start + index) for index in unusual}
     failed = {index: problem for index, problem in problems.items() if problem is not None}
     if failed:
@@ -64,19 +60,19 @@ def item_columns(outcome: Outcome, gold: Treebank, start: int, stop: int) -> Rec
         codes = [problem.code for problem in failed.values()]
         texts = [problem.gold_detail or problem.detail for problem in failed.values()]
         rows = np.arange(len(failed))
-        document = Records({"code": Strings(rows, codes), "detail": Strings(rows, texts)})
-        members["problem"] = Some(found, document, left_out=True)
-    return Records({**members, **outcome.details(start, stop).members})
+        document = columns.Records({"code": columns.Strings(rows, codes), "detail": columns.Strings(rows, texts)})
+        members["problem"] = columns.Some(found, document, left_out=True)
+    return columns.Records({**members, **outcome.details(start, stop).members})
 
 
-def item_details(outcome: Outcome, gold: Treebank, start: int, stop: int) -> list[dict[str, Json]]:
+def item_details(outcome: registry.Outcome, gold: Treebank, start: int, stop: int) -> list[dict[str, params.Json]]:
     """Make documents of sentences `start` to `stop` without scores and counts, which `with_values` adds."""
     return item_columns(outcome, gold, start, stop).documents(0, stop - start)
 
 
 def signature_document(
     entry: Entry, gold_format: FormatChoice, system_format: FormatChoice, gold_digest: str, output_digest: str
-) -> dict[str, Json]:
+) -> dict[str, params.Json]:
     """Make the signature: everything that the scores depend on, and the command that reproduces them."""
     return {
         "metric": entry.name,
@@ -84,7 +80,7 @@ def signature_document(
         "transforms": [step.document() for step in entry.steps],
         "format": gold_format.document(),
         "system_format": system_format.document(),
-        "version": f"{__version__}/{entry.name}.{type(entry.metric).version}",
+        "version": f"{version.__version__}/{entry.name}.{type(entry.metric).version}",
         "gold": gold_digest,
         "output": output_digest,
         "command": command(entry, gold_format, system_format),
@@ -93,7 +89,7 @@ def signature_document(
 
 def asked_document(
     entry: Entry, gold_format: FormatChoice, formats: Mapping[str, Sequence[FormatChoice]]
-) -> dict[str, Json]:
+) -> dict[str, params.Json]:
     """Make the members of a comparison's signature that say how its counts were made, as asked.
 
     Args:
@@ -110,10 +106,10 @@ def asked_document(
     }
 
 
-def named_texts(entry: Entry, values: Mapping[str, Json]) -> dict[str, Json]:
+def named_texts(entry: Entry, values: Mapping[str, params.Json]) -> dict[str, params.Json]:
     """Return parameters of a metric with the digests of those that are whole texts."""
     return {
-        name: digest_of(value.encode("utf-8", "surrogatepass")) if value and _is_text(entry, name) else value
+        name: text.digest_of(value.encode("utf-8", "surrogatepass")) if value and _is_text(entry, name) else value
         for name, value in values.items()
     }
 
@@ -123,7 +119,7 @@ def _is_text(entry: Entry, name: str) -> bool:
     return param is not None and param.text
 
 
-def asked_transforms(entry: Entry) -> list[dict[str, Json]]:
+def asked_transforms(entry: Entry) -> list[dict[str, params.Json]]:
     """Return the transforms before a metric with the parameters that were given."""
     return [{"name": step.name, "params": dict(step.params), "on": step.on} for step in entry.steps]
 
@@ -141,7 +137,7 @@ def metric_options(entry: Entry) -> list[str]:
     words: list[str] = []
     for step in asked_transforms(entry):
         words += ["--transform", _argument(step)]
-    metric: dict[str, Json] = {"name": entry.name}
+    metric: dict[str, params.Json] = {"name": entry.name}
     if entry.key != entry.name:
         metric["key"] = entry.key
     if entry.params:
@@ -156,7 +152,7 @@ def comparison_command(
     entry: Entry,
     gold_format: FormatChoice,
     formats: Mapping[str, Sequence[FormatChoice]],
-    settings: Mapping[str, Json],
+    settings: Mapping[str, params.Json],
     *,
     items: bool,
 ) -> str | None:
@@ -189,24 +185,24 @@ def comparison_command(
     return shlex.join([*words, "GOLD", *outputs])
 
 
-def _argument(value: Json) -> str:
+def _argument(value: params.Json) -> str:
     return value if isinstance(value, str) else orjson.dumps(value).decode()
 
 
-def warning_lines(warnings: Iterable[Mapping[str, Json]]) -> list[str]:
+def warning_lines(warnings: Iterable[Mapping[str, params.Json]]) -> list[str]:
     """Return a line for each kind of warning of each text or metric: the first one, and how many are like it."""
-    groups: dict[tuple[str, str, str], list[Mapping[str, Json]]] = {}
+    groups: dict[tuple[str, str, str], list[Mapping[str, params.Json]]] = {}
     for warning in warnings:
         groups.setdefault((_whose(warning), str(warning.get("metric", "")), str(warning["code"])), []).append(warning)
     return [_line(whose, found) for (whose, _, _), found in groups.items()]
 
 
-def warnings_of_metric(warnings: Iterable[Mapping[str, Json]], key: str) -> list[Mapping[str, Json]]:
+def warnings_of_metric(warnings: Iterable[Mapping[str, params.Json]], key: str) -> list[Mapping[str, params.Json]]:
     """Return the warnings that concern the scores of one metric: its own and those of the texts."""
     return [warning for warning in warnings if warning.get("metric", key) == key]
 
 
-def _whose(warning: Mapping[str, Json]) -> str:
+def _whose(warning: Mapping[str, params.Json]) -> str:
     """Return the system, else the place: a member of the request without its slash, or a file with it."""
     named = warning.get("system")
     return _words_of(warning.get("pointer", "")) if named is None else str(named)
@@ -216,7 +212,7 @@ def _words_of(place: str) -> str:
     return str(place) if isinstance(place, FilePath) else place.removeprefix("/")
 
 
-def _line(whose: str, found: Sequence[Mapping[str, Json]]) -> str:
+def _line(whose: str, found: Sequence[Mapping[str, params.Json]]) -> str:
     first = found[0]
     place = first.get("pointer", "")
     if isinstance(place, OneOfSeveral) and whose != place:
@@ -246,7 +242,7 @@ def telling() -> Iterator[None]:
         raise
 
 
-def _placed(whose: str, at: Mapping[str, Json], detail: str) -> str:
+def _placed(whose: str, at: Mapping[str, params.Json], detail: str) -> str:
     places = [*([whose] if whose else []), *(f"{words} {at[name]}" for name, words in _PLACES.items() if name in at)]
     return f"{', '.join(places)}{': ' if places else ''}{detail}"
 

@@ -13,27 +13,20 @@ from typing import Any
 
 import numpy as np
 
-from treescore.core import trees
-from treescore.core.arrays import Counts, IntArray, sums_of_rows
+from treescore.core import arrays, params, registry, scores, structure, text, trees, wording
 from treescore.core.columns import Column, Documents, Numbers, column_of, counts_and_scores, ranges_of, stacked_rows
 from treescore.core.discontinuity import ROOT
-from treescore.core.params import Json, escape
-from treescore.core.registry import Format, ItemInfo, Metric, Outcome, Text
-from treescore.core.scores import ZERO, ScoreTable
-from treescore.core.structure import NONE
-from treescore.core.text import DEFAULT_LIMITS, Limits
-from treescore.core.wording import counted
 from treescore.errors import InputError, Problem, placed
 from treescore.evaluation.spec import Entry, FormatChoice, Spec, Step, check_fit
 from treescore.metrics.shared.words import first_unreadable, marks_of_all, without_unreadable
 
 
-def reader_for(format_: Format, metrics: Sequence[Metric]) -> Format:
+def reader_for(format_: registry.Format, metrics: Sequence[registry.Metric]) -> registry.Format:
     """Return the format as it reads an output for metrics: heads outside are kept if each of them scores these."""
     return format_.keeping_heads_outside() if all(metric.scores_wrong_heads for metric in metrics) else format_
 
 
-def _gold_reader(spec: Spec) -> Format:
+def _gold_reader(spec: Spec) -> registry.Format:
     """Return the format as it reads gold: wrong heads are kept if no metric reads heads."""
     reads_heads = any(entry.metric.reads_heads for entry in spec.entries)
     return spec.format.format if reads_heads else spec.format.format.keeping_heads_outside()
@@ -48,7 +41,7 @@ def check_gold_read(gold: trees.Treebank, cap: int) -> None:
         _check_read(gold, cap)
 
 
-def seen_by(metric: Metric, system: Any) -> Any:
+def seen_by(metric: registry.Metric, system: Any) -> Any:
     """Return an output as a metric sees it: sentences with wrong heads alone are empty unless it scores these."""
     if metric.scores_wrong_heads or not isinstance(system, trees.DependencyTreebank) or not system.sentences.unreadable:
         return system
@@ -69,7 +62,7 @@ def _check_read(treebank: trees.DependencyTreebank, cap: int) -> None:
         raise InputError(first_unreadable(treebank, cap), len(treebank.sentences.unreadable))
 
 
-def as_read(outcome: Outcome, seen: Any, system: Any) -> Outcome:
+def as_read(outcome: registry.Outcome, seen: Any, system: Any) -> registry.Outcome:
     """Return the outcome of an output that a metric has `seen` with marks of the whole output."""
     if seen is system:
         return outcome
@@ -83,7 +76,7 @@ def lost_sentences(system: trees.Treebank) -> str:
         return ""
     first = unreadable[min(unreadable)]
     at = "" if first.line is None else f", the first in line {first.line}"
-    return f" {counted(len(unreadable), 'sentence')} could not be read{at}: {first.detail}"
+    return f" {wording.counted(len(unreadable), 'sentence')} could not be read{at}: {first.detail}"
 
 
 NAMED = (trees.DiscontinuousTreebank, trees.SemanticTreebank)
@@ -116,8 +109,8 @@ def in_order_of_gold(gold: trees.Treebank, system: trees.Treebank, *, fill: bool
     if unknown:
         raise InputError(_not_in_gold(system, unknown))
     place = {name: index for index, name in enumerate(others)}
-    rows = np.array([place.get(name, NONE) for name in names], np.int64)
-    missing = np.flatnonzero(rows == NONE).tolist()
+    rows = np.array([place.get(name, structure.NONE) for name in names], np.int64)
+    missing = np.flatnonzero(rows == structure.NONE).tolist()
     advice = _EMPTY_GRAPH if isinstance(system, trees.SemanticTreebank) else _SEND_ALL
     problems = {index: _missing(index, names[index], len(missing), advice) for index in missing}
     if problems and not fill and not isinstance(system, trees.SemanticTreebank):
@@ -138,10 +131,10 @@ def in_order_of_gold(gold: trees.Treebank, system: trees.Treebank, *, fill: bool
 
 
 def _taken(
-    treebank: trees.DiscontinuousTreebank, rows: IntArray, sentences: trees.Sentences
+    treebank: trees.DiscontinuousTreebank, rows: arrays.IntArray, sentences: trees.Sentences
 ) -> trees.DiscontinuousTreebank:
     """Return some sentences in another order; row NONE is a sentence without words."""
-    missing = rows == NONE
+    missing = rows == structure.NONE
     node_lengths, word_lengths = (np.diff(offsets) for offsets in (treebank.node_offsets, treebank.word_offsets))
     nodes, node_offsets = ranges_of(treebank.node_offsets[rows], np.where(missing, 1, node_lengths[rows]))
     words, word_offsets = ranges_of(treebank.word_offsets[rows], np.where(missing, 0, word_lengths[rows]))
@@ -149,9 +142,9 @@ def _taken(
     roots = node_offsets[:-1][missing]
     nodes[roots] = 0
     parents = treebank.parents[nodes]
-    parents = np.where(parents == NONE, NONE, parents + np.repeat(shifts, np.diff(node_offsets)))
+    parents = np.where(parents == structure.NONE, structure.NONE, parents + np.repeat(shifts, np.diff(node_offsets)))
     labels, functions = treebank.labels[nodes], treebank.functions[nodes]
-    parents[roots], labels[roots], functions[roots] = NONE, treebank.vocabulary.number(ROOT), 0
+    parents[roots], labels[roots], functions[roots] = structure.NONE, treebank.vocabulary.number(ROOT), 0
     return replace(
         treebank,
         labels=labels,
@@ -171,14 +164,14 @@ def _taken(
 
 
 def _graphs_taken(
-    treebank: trees.SemanticTreebank, rows: IntArray, sentences: trees.Sentences
+    treebank: trees.SemanticTreebank, rows: arrays.IntArray, sentences: trees.Sentences
 ) -> trees.SemanticTreebank:
     """Return some graphs in another order; row NONE is a sentence without words."""
-    lengths = np.where(rows == NONE, 0, np.diff(treebank.word_offsets)[rows])
+    lengths = np.where(rows == structure.NONE, 0, np.diff(treebank.word_offsets)[rows])
     words, word_offsets = ranges_of(treebank.word_offsets[rows], lengths)
-    place = np.full(len(treebank.forms), NONE)
+    place = np.full(len(treebank.forms), structure.NONE)
     place[words] = np.arange(len(words))
-    kept = np.flatnonzero(place[treebank.edge_arguments] != NONE)
+    kept = np.flatnonzero(place[treebank.edge_arguments] != structure.NONE)
     kept = kept[np.argsort(place[treebank.edge_arguments[kept]], kind="stable")]
     columns = ("forms", "lemmas", "tags", "frames", "tops", "predicates", "lines")
     return replace(
@@ -204,7 +197,7 @@ def _not_in_gold(system: trees.DiscontinuousTreebank | trees.SemanticTreebank, u
 
 
 def _missing(index: int, name: str | None, total: int, advice: str) -> Problem:
-    found = f"The output lacks {counted(total, 'sentence')} of gold"
+    found = f"The output lacks {wording.counted(total, 'sentence')} of gold"
     return Problem(
         "sentence-missing",
         f"{found}. {advice}",
@@ -230,17 +223,17 @@ class SentenceGroups:
     """
 
     values: Column
-    sentences: IntArray
-    sizes: IntArray
+    sentences: arrays.IntArray
+    sizes: arrays.IntArray
 
 
-def sentence_groups(gold: trees.Treebank, items: ItemInfo) -> dict[str, SentenceGroups]:
+def sentence_groups(gold: trees.Treebank, items: registry.ItemInfo) -> dict[str, SentenceGroups]:
     """Return all groupings of sentences, by name. They depend on gold alone, which keeps them."""
     return {name: _groups(values) for name, values in _groupings(gold, items).items()}
 
 
 def with_sentence_slices(
-    outcome: Outcome, table: ScoreTable, groupings: Mapping[str, SentenceGroups]
+    outcome: registry.Outcome, table: scores.ScoreTable, groupings: Mapping[str, SentenceGroups]
 ) -> dict[str, Documents]:
     """Return all groupings of an outcome: grouping -> its rows. A metric's own grouping of a name comes first."""
     own = dict(outcome.slices())
@@ -248,8 +241,8 @@ def with_sentence_slices(
     return {**_slice_documents(table, outcome.rows, others), **own}
 
 
-def _groupings(gold: trees.Treebank, items: ItemInfo) -> Mapping[str, Sequence[Json]]:
-    groupings: dict[str, Sequence[Json]] = {
+def _groupings(gold: trees.Treebank, items: registry.ItemInfo) -> Mapping[str, Sequence[params.Json]]:
+    groupings: dict[str, Sequence[params.Json]] = {
         name: values for name, values in gold.sentences.attributes.items() if len(set(values)) <= MAX_VALUES
     }
     groupings |= items.attributes
@@ -261,7 +254,7 @@ def _groupings(gold: trees.Treebank, items: ItemInfo) -> Mapping[str, Sequence[J
     return groupings
 
 
-def sentence_lengths(gold: trees.Treebank, items: ItemInfo) -> IntArray | None:
+def sentence_lengths(gold: trees.Treebank, items: registry.ItemInfo) -> arrays.IntArray | None:
     """Count the words of each sentence of gold, of its source side if parallel; None where they are unknown."""
     if isinstance(gold, trees.ParallelTreebank):
         return np.diff(gold.source.word_offsets)
@@ -275,7 +268,7 @@ def _bin(length: int) -> str:
     return f"{number * _BIN + 1}-{(number + 1) * _BIN}" if length else "0"
 
 
-def _groups(values: Sequence[Json]) -> SentenceGroups:
+def _groups(values: Sequence[params.Json]) -> SentenceGroups:
     used = sorted({value for value in values if value is not None}, key=_in_order)
     group_of = {value: number for number, value in enumerate(used)}
     groups = np.array([group_of.get(value, len(used)) for value in values], np.int64)
@@ -284,14 +277,14 @@ def _groups(values: Sequence[Json]) -> SentenceGroups:
 
 
 def _slice_documents(
-    table: ScoreTable, counts: Counts, groupings: Mapping[str, SentenceGroups]
+    table: scores.ScoreTable, counts: arrays.Counts, groupings: Mapping[str, SentenceGroups]
 ) -> dict[str, Documents]:
     """Make a row for each group, those of all groupings at once."""
     if not groupings:
         return {}
     sizes = np.concatenate([groups.sizes for groups in groupings.values()])
     sentences = np.concatenate([groups.sentences for groups in groupings.values()])
-    totals = sums_of_rows(np.repeat(np.arange(len(sizes)), sizes), len(sizes), counts[sentences])
+    totals = arrays.sums_of_rows(np.repeat(np.arange(len(sizes)), sizes), len(sizes), counts[sentences])
     values = {name: groups.values for name, groups in groupings.items()}
     return stacked_rows(values, *counts_and_scores(table, totals), sentences=Numbers(sizes))
 
@@ -336,18 +329,18 @@ class Evaluation:
     def __init__(
         self,
         spec: Spec,
-        gold: Text | ReadGold,
-        items: ItemInfo | None = None,
-        limits: Limits = DEFAULT_LIMITS,
+        gold: registry.Text | ReadGold,
+        items: registry.ItemInfo | None = None,
+        limits: text.Limits = text.DEFAULT_LIMITS,
         pointer: str = "/gold",
         part: str | None = None,
     ) -> None:
         self.spec = spec
-        self.items = items if items is not None else ItemInfo()
+        self.items = items if items is not None else registry.ItemInfo()
         self.limits = limits
         self.part = part
         self._pointer = pointer
-        self._absent: dict[str, Counts] = {}
+        self._absent: dict[str, arrays.Counts] = {}
         self._stages: dict[tuple[int, ...], Any] = {}
         self.kept: dict[object, Any] = {}
         self.gold: trees.Treebank
@@ -372,7 +365,7 @@ class Evaluation:
 
     def check_gold_words(self) -> None:
         """Check that gold has words. Raises InputError."""
-        lengths = sentence_lengths(self.gold, ItemInfo())
+        lengths = sentence_lengths(self.gold, registry.ItemInfo())
         if lengths is None or lengths.any():
             return
         detail = "Gold has no word, so nothing can be scored. Write each word of the text, as the format has them."
@@ -389,8 +382,8 @@ class Evaluation:
         return ReadGold(self._vocabulary, [self.gold, *self._stages.values()], self.kept)
 
     def score(
-        self, output: Text, choice: FormatChoice | None = None, pointer: str = "", name: str = ""
-    ) -> tuple[dict[str, Outcome], Sequence[Problem]]:
+        self, output: registry.Text, choice: FormatChoice | None = None, pointer: str = "", name: str = ""
+    ) -> tuple[dict[str, registry.Outcome], Sequence[Problem]]:
         """Score one system under every metric entry: (key -> outcome, warnings of its text).
 
         Args:
@@ -408,9 +401,9 @@ class Evaluation:
         outcomes = self.compare(system, choice, pointer, name)
         return outcomes, [problem.at(pointer, self.part) for problem in system.sentences.warnings]
 
-    def read(self, output: Text, choice: FormatChoice, pointer: str = "") -> trees.Treebank:
+    def read(self, output: registry.Text, choice: FormatChoice, pointer: str = "") -> trees.Treebank:
         """Read one system's output, in the order of gold; the first half of `score`."""
-        fill = all(entry.metric.values.get("errors") == ZERO for entry in self.spec.entries)
+        fill = all(entry.metric.values.get("errors") == scores.ZERO for entry in self.spec.entries)
         reader = reader_for(choice.format, [entry.metric for entry in self.spec.entries])
         with placed(pointer, self.part):
             system = reader.read(output, self._vocabulary, self.limits)
@@ -423,7 +416,7 @@ class Evaluation:
         pointer: str = "",
         name: str = "",
         entries: Sequence[Entry] | None = None,
-    ) -> dict[str, Outcome]:
+    ) -> dict[str, registry.Outcome]:
         """Score a treebank of `read` under every metric entry, or under some; the second half of `score`."""
         items = replace(self.items, system=name)
         with placed(pointer, self.part):
@@ -435,7 +428,7 @@ class Evaluation:
         gold: trees.Treebank = self._gold_after(entry.steps)
         return gold
 
-    def absent(self, entry: Entry) -> Counts:
+    def absent(self, entry: Entry) -> arrays.Counts:
         """Return what the sentences of gold count under a metric entry against a missing output: (n, k)."""
         if entry.key not in self._absent:
             with placed(self._pointer, self.part):
@@ -443,7 +436,9 @@ class Evaluation:
                 self._absent[entry.key] = entry.metric.absent(gold, self.items, self.limits)
         return self._absent[entry.key]
 
-    def _outcome(self, entry: Entry, system: trees.Treebank, choice: FormatChoice, items: ItemInfo) -> Outcome:
+    def _outcome(
+        self, entry: Entry, system: trees.Treebank, choice: FormatChoice, items: registry.ItemInfo
+    ) -> registry.Outcome:
         check_fit(entry, self.spec.format, choice)
         for position, step in enumerate(entry.steps):
             if step.on != "gold":
@@ -485,7 +480,7 @@ def _stages_of(spec: Spec) -> dict[tuple[int, ...], tuple[Step, ...]]:
 
 
 def _unequal(gold: trees.Treebank, system: trees.Treebank) -> Problem:
-    found = f"The output has {counted(len(system), 'sentence')}"
+    found = f"The output has {wording.counted(len(system), 'sentence')}"
     fix = (
         "Send one for each sentence of gold, in its order; where the parser failed, leave the sentence empty as the "
         "format allows."
@@ -503,11 +498,11 @@ def _unequal(gold: trees.Treebank, system: trees.Treebank) -> Problem:
     return Problem("sentence-count-mismatch", detail, gold_detail=f"{found}, gold has {len(gold)}. {fix}")
 
 
-def _check_items(items: ItemInfo, sentences: int) -> None:
+def _check_items(items: registry.ItemInfo, sentences: int) -> None:
     problems = []
     lists: list[tuple[str, int]] = [
-        *((f"/attributes/{escape(name)}", len(values)) for name, values in items.attributes.items()),
-        *((f"/seconds/{escape(name)}", len(values)) for name, values in items.seconds.items()),
+        *((f"/attributes/{params.escape(name)}", len(values)) for name, values in items.attributes.items()),
+        *((f"/seconds/{params.escape(name)}", len(values)) for name, values in items.seconds.items()),
     ]
     if items.blocks is not None:
         lists.append(("/blocks", len(items.blocks)))
@@ -515,8 +510,8 @@ def _check_items(items: ItemInfo, sentences: int) -> None:
         lists.append(("/lengths" if items.words is None else "/words", len(items.lengths)))
     for pointer, length in lists:
         if length != sentences:
-            found = f"The list has {counted(length, 'entry', 'entries')}, gold has {counted(sentences, 'sentence')}"
-            detail = f"{found}. Give one for each."
+            entries, golds = wording.counted(length, "entry", "entries"), wording.counted(sentences, "sentence")
+            detail = f"The list has {entries}, gold has {golds}. Give one for each."
             problems.append(Problem("item-count-mismatch", detail, pointer="/items" + pointer))
     if problems:
         raise InputError(problems)

@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from treescore.core.arrays import owners_of
+from treescore.core.arrays import owners_of, paired_rows
 from treescore.core.discontinuity import same_yields
 from treescore.core.registry import Marks, MarkState, Outcome, word_states
 from treescore.core.structure import NONE
@@ -26,7 +26,6 @@ from treescore.metrics.alignment.comparison import link_marks
 from treescore.metrics.parseval.choices import EVALB
 from treescore.metrics.parseval.details import span_marks
 from treescore.metrics.semantic_dependencies import graph_marks
-from treescore.metrics.shared.pairing import paired_rows
 
 
 class MarkedBy(NamedTuple):

@@ -14,7 +14,7 @@ import numpy as np
 from treescore.core.arrays import BoolArray, Int32Array, IntArray
 from treescore.core.params import Param
 from treescore.core.registry import Format, Text, register
-from treescore.core.text import Head, Limits, Signs
+from treescore.core.text import Limits
 from treescore.core.trees import Alignments, LinkForm, Sentences, Vocabulary
 from treescore.core.wording import counted
 from treescore.errors import InputError, LimitError, Problem, ProblemList
@@ -77,10 +77,7 @@ class Naacl(Format):
         "sentences": _SENTENCES,
     }
 
-    @classmethod
-    def signs(cls, head: Head) -> Signs | None:
-        """See Format."""
-        return naacl_signs(head)
+    signs = staticmethod(naacl_signs)
 
     @property
     def form(self) -> LinkForm:

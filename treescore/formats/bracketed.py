@@ -13,7 +13,7 @@ from treescore.core.arrays import IntArray
 from treescore.core.columns import trees_of
 from treescore.core.params import Param
 from treescore.core.registry import Format, Text, register
-from treescore.core.text import BOM, Head, Limits, Signs, checked_bytes, place, refuse_packed
+from treescore.core.text import BOM, Limits, checked_bytes, place, refuse_packed
 from treescore.core.trees import NO_TAG, ConstituentTreebank, Sentences, Vocabulary
 from treescore.errors import InputError, LimitError, Problem, first_of
 from treescore.formats.shared import bracket_reader
@@ -65,10 +65,7 @@ class Bracketed(Format):
         ),
     }
 
-    @classmethod
-    def signs(cls, head: Head) -> Signs | None:
-        """See Format."""
-        return bracket_signs(head)
+    signs = staticmethod(bracket_signs)
 
     def read(self, text: Text, vocabulary: Vocabulary, limits: Limits) -> ConstituentTreebank:
         """Read the treebank.

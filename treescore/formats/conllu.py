@@ -12,7 +12,7 @@ from treescore.core.arrays import IntArray, offsets_of, sums_by
 from treescore.core.params import Param
 from treescore.core.registry import Format, Text, register
 from treescore.core.structure import heads_of, plain_number
-from treescore.core.text import Head, Limits, Signs
+from treescore.core.text import Limits
 from treescore.core.trees import DependencyTreebank, Vocabulary
 from treescore.core.wording import counted
 from treescore.errors import Problem
@@ -59,10 +59,7 @@ class ConllU(Format):
         "1\tIci\tici\tADV\tA\t_\t0\troot\t_\t_\n\n"
     ).encode()
 
-    @classmethod
-    def signs(cls, head: Head) -> Signs | None:
-        """See Format."""
-        return conllu_signs(head)
+    signs = staticmethod(conllu_signs)
 
     def read(self, text: Text, vocabulary: Vocabulary, limits: Limits) -> DependencyTreebank:
         """Read the treebank. Raises InputError and LimitError as promised by `Format`."""

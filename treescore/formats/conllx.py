@@ -12,7 +12,7 @@ import numpy as np
 from treescore.core.params import Param
 from treescore.core.registry import Format, Text, register
 from treescore.core.structure import heads_of, plain_number
-from treescore.core.text import Head, Limits, Signs
+from treescore.core.text import Limits
 from treescore.core.trees import ODD_HEAD, DependencyTreebank, Vocabulary
 from treescore.core.wording import counted
 from treescore.errors import Problem, ProblemList
@@ -57,10 +57,7 @@ class ConllX(Format):
         "1\tIci\tici\tADV\tADV\t_\t0\troot\t_\t_\n\n"
     ).encode()
 
-    @classmethod
-    def signs(cls, head: Head) -> Signs | None:
-        """See Format."""
-        return conllx_signs(head)
+    signs = staticmethod(conllx_signs)
 
     def read(self, text: Text, vocabulary: Vocabulary, limits: Limits) -> DependencyTreebank:
         """Read the treebank. Raises InputError and LimitError as promised by `Format`."""

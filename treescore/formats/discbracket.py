@@ -9,16 +9,15 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from itertools import chain, count, islice
-from typing import ClassVar, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
 from treescore.core.arrays import BoolArray, Int32Array, IntArray
 from treescore.core.discontinuity import ROOT, divided
-from treescore.core.params import Json, Param
-from treescore.core.registry import Format, Text, register
+from treescore.core.registry import Text, register
 from treescore.core.structure import NONE
-from treescore.core.text import Head, Limits, Signs
+from treescore.core.text import Limits
 from treescore.core.trees import NO_TAG, DiscontinuousTreebank, Vocabulary
 from treescore.errors import LimitError, Problem
 from treescore.formats.shared import gap_trees
@@ -203,7 +202,7 @@ _FAULTS = {
 
 
 @register
-class DiscBracket(Format):
+class DiscBracket(gap_trees.GapFormat):
     """One tree a line, its leaves `index=word` counted from 0 in the order of the sentence.
 
     What follows a tab is a comment. `#LRB#` and `#RRB#` in words are parentheses. A bracket with nothing but a word
@@ -217,21 +216,14 @@ class DiscBracket(Format):
         "leaf is the position of a word from 0, an equals sign and the word. What follows a tab is a comment."
     )
     source = "van Cranenburgh, Scha & Bod 2016 (disco-dop)"
-    yields = DiscontinuousTreebank
     suffixes = (".discbracket", ".dbr")
-    usual_metric = "parseval"
-    usual_params: ClassVar[Mapping[str, Json]] = {"preset": "discodop"}
     example = (
         "(ROOT (S (VP-OC (NP-OA (ART-NK 0=Das) (NN 1=Büch=lein)) (VVPP 4=gelesen)) (VAFIN 2=hat) (PPER 3=er)) "
         "($. 5=.))\t1\n"
         "(ROOT (NP ($[ 0=#LRB#) 1=Nein ($[ 2=#RRB#)))\n"
     ).encode()
-    params: ClassVar[Mapping[str, Param]] = {"unreadable": gap_trees.UNREADABLE}
 
-    @classmethod
-    def signs(cls, head: Head) -> Signs | None:
-        """See Format."""
-        return discbracket_signs(head)
+    signs = staticmethod(discbracket_signs)
 
     def read(self, text: Text, vocabulary: Vocabulary, limits: Limits) -> DiscontinuousTreebank:
         """Read the treebank.

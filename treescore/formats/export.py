@@ -3,17 +3,16 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from typing import ClassVar, NamedTuple
+from collections.abc import Callable, Iterator, Sequence
+from typing import NamedTuple
 
 import numpy as np
 
 from treescore.core.arrays import BoolArray, Int32Array, IntArray
 from treescore.core.discontinuity import ROOT
-from treescore.core.params import Json, Param
-from treescore.core.registry import Format, Text, register
+from treescore.core.registry import Text, register
 from treescore.core.structure import NONE
-from treescore.core.text import Head, Limits, Signs
+from treescore.core.text import Limits
 from treescore.core.trees import DiscontinuousTreebank, Vocabulary
 from treescore.core.wording import counted
 from treescore.errors import Problem
@@ -61,7 +60,7 @@ class _Lines(NamedTuple):
 
 
 @register
-class Export(Format):
+class Export(gap_trees.GapFormat):
     """`#BOS id`, the words, the constituents from `#500` on with their parents, `#EOS id`.
 
     Fields are split at any white space. There are lemmas where the number of fields is even; what follows the parent
@@ -75,10 +74,7 @@ class Export(Format):
         "for each word and each constituent, with its function and parent. Secondary edges are dropped."
     )
     source = "Brants 1997, The NeGra Export Format for Annotated Corpora (version 3); version 4 of TIGER"
-    yields = DiscontinuousTreebank
     suffixes = (".export",)
-    usual_metric = "parseval"
-    usual_params: ClassVar[Mapping[str, Json]] = {"preset": "discodop"}
     example = (
         "#FORMAT 4\n#BOS 1 0 0 0\nDas\tder\tART\t--\tNK\t502\nBuch\t--\tNN\tN.S\tNK\t502\n"
         "hat\thaben\tVAFIN\t--\tHD\t500\n"
@@ -86,12 +82,8 @@ class Export(Format):
         "#501\t--\tVP\t--\tOC\t500\n#502\t--\tNP\t--\tOA\t501\n#EOS 1\n"
         "#BOS 2 0 0 0\nNein\t--\tITJ\t--\t--\t0\tSB\t500\n#EOS 2\n"
     ).encode()
-    params: ClassVar[Mapping[str, Param]] = {"unreadable": gap_trees.UNREADABLE}
 
-    @classmethod
-    def signs(cls, head: Head) -> Signs | None:
-        """See Format."""
-        return export_signs(head)
+    signs = staticmethod(export_signs)
 
     def read(self, text: Text, vocabulary: Vocabulary, limits: Limits) -> DiscontinuousTreebank:
         """Read the treebank.

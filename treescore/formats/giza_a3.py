@@ -15,7 +15,7 @@ import numpy as np
 from treescore.core.arrays import Int32Array
 from treescore.core.params import Param
 from treescore.core.registry import Format, Text, register
-from treescore.core.text import Head, Limits, Signs
+from treescore.core.text import Limits
 from treescore.core.trees import Alignments, Sentences, Vocabulary
 from treescore.core.wording import counted
 from treescore.errors import InputError, Problem, ProblemList
@@ -72,10 +72,7 @@ class GizaA3(Format):
     ).encode()
     params: ClassVar[Mapping[str, Param]] = {"reversed": REVERSED}
 
-    @classmethod
-    def signs(cls, head: Head) -> Signs | None:
-        """See Format."""
-        return giza_signs(head)
+    signs = staticmethod(giza_signs)
 
     def read(self, text: Text, vocabulary: Vocabulary, limits: Limits) -> Alignments:  # noqa: ARG002 - no words here
         """Read the pairs in order of their numbers.

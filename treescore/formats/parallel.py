@@ -9,19 +9,9 @@ from typing import Any, ClassVar
 import numpy as np
 import orjson
 
-from treescore.core.arrays import IntArray, owners_of
+from treescore.core import arrays, registry, trees, wording
 from treescore.core.params import Json, Param
-from treescore.core.registry import Format, Text, make_format, register
 from treescore.core.text import BOM, Limits, checked_bytes
-from treescore.core.trees import (
-    Alignments,
-    DependencyTreebank,
-    ParallelTreebank,
-    Sentences,
-    Vocabulary,
-    without_blank_end,
-)
-from treescore.core.wording import counted
 from treescore.errors import InputError, Problem, placed
 from treescore.formats.shared.links import Links, alignments_of, lines_of_names, sorted_links
 from treescore.formats.shared.tolerance import SENTENCE
@@ -33,8 +23,8 @@ _NESTED = {
 }
 
 
-@register
-class Parallel(Format):
+@registry.register
+class Parallel(registry.Format):
     """Three texts: `source` and `target` trees in one format, and the `alignment` of their words in another.
 
     The three have the same sentence pairs in the same order; a named alignment (NAACL) is matched by the source's
@@ -43,10 +33,10 @@ class Parallel(Format):
 
     name: ClassVar[str] = "parallel"
     doc: ClassVar[str] = 'A parallel treebank: {"source": trees, "target": trees, "alignment": links}.'
-    yields: ClassVar[type[Any]] = ParallelTreebank
+    yields: ClassVar[type[Any]] = trees.ParallelTreebank
     fields: ClassVar[tuple[str, ...]] = FIELDS
     usual_metric = "parallel_treebank"
-    example: ClassVar[Text] = {
+    example: ClassVar[registry.Text] = {
         "source": "1\tcafé\t_\tN\t_\t_\t0\troot\t_\t_\n\n1\toui\t_\tI\t_\t_\t0\troot\t_\t_\n\n".encode(),
         "target": b"1\ta\t_\tD\t_\t_\t2\tdet\t_\t_\n2\tbar\t_\tN\t_\t_\t0\troot\t_\t_\n\n"
         b"1\tyes\t_\tI\t_\t_\t0\troot\t_\t_\n\n",
@@ -61,10 +51,10 @@ class Parallel(Format):
 
     def __init__(self, **values: Json) -> None:
         super().__init__(**values)
-        self._trees = _nested("trees", values["trees"], DependencyTreebank)
-        self._alignment = _nested("alignment", values["alignment"], Alignments)
+        self._trees = _nested("trees", values["trees"], trees.DependencyTreebank)
+        self._alignment = _nested("alignment", values["alignment"], trees.Alignments)
 
-    def read(self, text: Text, vocabulary: Vocabulary, limits: Limits) -> ParallelTreebank:
+    def read(self, text: registry.Text, vocabulary: trees.Vocabulary, limits: Limits) -> trees.ParallelTreebank:
         """Read the treebank from three texts, or from one text that is a JSON object of the three.
 
         Raises:
@@ -80,7 +70,7 @@ class Parallel(Format):
         if len(target) != len(source):
             raise InputError(_unequal("target", len(target), len(source)))
         with placed("/alignment"):
-            read[2] = links = without_blank_end(links, source)
+            read[2] = links = trees.without_blank_end(links, source)
             aligned = _by_sentence(links, source)
         warnings = [
             warning.at(f"/{name}")
@@ -88,13 +78,13 @@ class Parallel(Format):
             for warning in part.sentences.warnings
         ]
         source = replace(source, sentences=replace(source.sentences, warnings=warnings))
-        return ParallelTreebank(source=source, target=target, alignment=aligned)
+        return trees.ParallelTreebank(source=source, target=target, alignment=aligned)
 
-    def inner(self, field: str) -> Format:
+    def inner(self, field: str) -> registry.Format:
         """Return the format of one of the three texts."""
         return self._alignment if field == "alignment" else self._trees
 
-    def write(self, treebank: ParallelTreebank) -> str:
+    def write(self, treebank: trees.ParallelTreebank) -> str:
         """Write a JSON object of the three texts. Raises InputError as the formats inside."""
         texts = {
             "source": self._trees.write(treebank.source),
@@ -104,13 +94,13 @@ class Parallel(Format):
         return orjson.dumps(texts).decode() + "\n"
 
 
-def _nested(option: str, value: Json, kind: type[Any]) -> Format:
+def _nested(option: str, value: Json, kind: type[Any]) -> registry.Format:
     name = value if isinstance(value, str) else value["name"]
     options = {} if isinstance(value, str) else {key: member for key, member in value.items() if key != "name"}
     with placed(f"/{option}"):
-        format_ = make_format(name, options)
+        format_ = registry.make_format(name, options)
     if not issubclass(format_.yields, kind):
-        expected = "dependency trees" if kind is DependencyTreebank else "word alignments"
+        expected = "dependency trees" if kind is trees.DependencyTreebank else "word alignments"
         detail = f"The format {name!r} does not hold {expected}. Name one that does."
         raise InputError(Problem("bad-parameter", detail, pointer=f"/{option}"))
     if format_.values.get("unreadable") == SENTENCE:
@@ -119,7 +109,7 @@ def _nested(option: str, value: Json, kind: type[Any]) -> Format:
     return format_
 
 
-def _texts(text: Text) -> Mapping[str, bytes]:
+def _texts(text: registry.Text) -> Mapping[str, bytes]:
     """Return the three texts, of which one value may be a JSON object.
 
     Raises:
@@ -151,21 +141,21 @@ def _not_json(error: orjson.JSONDecodeError) -> Problem:
     return Problem("parallel-not-three-texts", detail, line=error.lineno, column=error.colno)
 
 
-def _by_sentence(links: Alignments, source: DependencyTreebank) -> Alignments:
+def _by_sentence(links: trees.Alignments, source: trees.DependencyTreebank) -> trees.Alignments:
     """Return the alignment with one pair for each sentence of the trees, in their order."""
     rows = _alignment_rows(links, source)
     unknown = np.flatnonzero((rows < 0) | (rows >= len(source)))
     if len(unknown):
         name = links.pair_ids[int(unknown[0])]
-        detail = f"Unknown sentence {name} in the alignment. The trees have {counted(len(source), 'sentence')}."
+        detail = f"Unknown sentence {name} in the alignment. The trees have {wording.counted(len(source), 'sentence')}."
         raise InputError(Problem("alignment-unknown-sentence", detail, sent_id=name))
-    pairs = rows[owners_of(links.offsets)].astype(np.int32)
+    pairs = rows[arrays.owners_of(links.offsets)].astype(np.int32)
     matched = sorted_links([Links(pairs, links.source, links.target, links.sure, links.lines, links.columns)])
     form = None if links.form is None else replace(links.form, nested=True)
-    return alignments_of(matched, [str(number + 1) for number in range(len(source))], Sentences(), form)
+    return alignments_of(matched, [str(number + 1) for number in range(len(source))], trees.Sentences(), form)
 
 
-def _alignment_rows(links: Alignments, source: DependencyTreebank) -> IntArray:
+def _alignment_rows(links: trees.Alignments, source: trees.DependencyTreebank) -> arrays.IntArray:
     if not len(links.sentences.sent_ids) and len(links):
         if len(links) != len(source):
             raise InputError(_unequal("alignment", len(links), len(source), pointer=""))
@@ -178,7 +168,6 @@ def _alignment_rows(links: Alignments, source: DependencyTreebank) -> IntArray:
 
 
 def _unequal(name: str, count: int, source: int, pointer: str | None = None) -> Problem:
-    detail = (
-        f"The text {name!r} has {counted(count, 'sentence')}, 'source' has {source}. Send one for each, in its order."
-    )
+    number = wording.counted(count, "sentence")
+    detail = f"The text {name!r} has {number}, 'source' has {source}. Send one for each, in its order."
     return Problem("parallel-sentence-count", detail, pointer=f"/{name}" if pointer is None else pointer)

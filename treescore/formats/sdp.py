@@ -15,7 +15,7 @@ import numpy as np
 
 from treescore.core.arrays import BoolArray, Bytes, IntArray, offsets_of, sums_by
 from treescore.core.registry import Format, Text, register
-from treescore.core.text import Head, Limits, Signs
+from treescore.core.text import Limits
 from treescore.core.trees import SemanticTreebank, Sentences, Vocabulary
 from treescore.core.wording import counted
 from treescore.errors import InputError, LimitError, Problem
@@ -312,10 +312,7 @@ class Sdp(Format):
         "1\tIci\tici\tADV\t-\t-\t_\n\n"
     ).encode()
 
-    @classmethod
-    def signs(cls, head: Head) -> Signs | None:
-        """See Format."""
-        return sdp_signs(head)
+    signs = staticmethod(sdp_signs)
 
     def read(self, text: Text, vocabulary: Vocabulary, limits: Limits) -> SemanticTreebank:
         """Read the treebank. Raises InputError and LimitError as promised by `Format`."""

@@ -7,17 +7,16 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
-from typing import ClassVar, NamedTuple
+from typing import NamedTuple
 from xml.parsers import expat
 from xml.sax.saxutils import quoteattr
 
 import numpy as np
 
 from treescore.core.arrays import IntArray, offsets_of
-from treescore.core.params import Json, Param
-from treescore.core.registry import Format, Text, register
+from treescore.core.registry import Text, register
 from treescore.core.structure import NONE
-from treescore.core.text import Head, Limits, Signs, checked_bytes
+from treescore.core.text import Limits, checked_bytes
 from treescore.core.trees import DiscontinuousTreebank, Vocabulary
 from treescore.errors import InputError, Problem
 from treescore.formats.shared import gap_trees
@@ -360,7 +359,7 @@ _ESCAPED_SPACES = {"\t": "&#9;", "\n": "&#10;", "\r": "&#13;"}
 
 
 @register
-class TigerXml(Format):
+class TigerXml(gap_trees.GapFormat):
     """`s/graph[@root]`, words `t[@id @word @pos]`, constituents `nt[@id @cat]` with `edge[@label @idref]`.
 
     The node that `root` names is the root of the tree if it is called VROOT, by its id or category; a constituent that
@@ -374,10 +373,7 @@ class TigerXml(Format):
         "of each sentence (s). Secondary edges are dropped."
     )
     source = "Mengel & Lezius 2000, An XML-based encoding format for syntactically annotated corpora"
-    yields = DiscontinuousTreebank
     suffixes = (".tigerxml", ".tiger.xml")
-    usual_metric = "parseval"
-    usual_params: ClassVar[Mapping[str, Json]] = {"preset": "discodop"}
     example = (
         '<?xml version="1.0" encoding="UTF-8"?>\n<corpus id="c">\n<body>\n<s id="s1">\n<graph root="s1_VROOT">\n'
         '<terminals>\n<t id="s1_1" word="Das" lemma="der" pos="ART" morph="--"/>\n<t id="s1_2" word="&lt;Büch&quot;" '
@@ -387,12 +383,8 @@ class TigerXml(Format):
         '</nonterminals>\n</graph>\n</s>\n<s id="s2">\n<graph root="s2_1">\n<terminals>\n'
         '<t id="s2_1" word="Ja" pos="ITJ"/>\n</terminals>\n<nonterminals/>\n</graph>\n</s>\n</body>\n</corpus>\n'
     ).encode()
-    params: ClassVar[Mapping[str, Param]] = {"unreadable": gap_trees.UNREADABLE}
 
-    @classmethod
-    def signs(cls, head: Head) -> Signs | None:
-        """See Format."""
-        return tigerxml_signs(head)
+    signs = staticmethod(tigerxml_signs)
 
     def read(self, text: Text, vocabulary: Vocabulary, limits: Limits) -> DiscontinuousTreebank:
         """Read the treebank.

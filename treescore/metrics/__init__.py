@@ -1,4 +1,4 @@
-"""One package per metric, with a module `metric`, which is loaded when the metric is named."""
+"""One module or package per metric; of a package the module `metric` is loaded when the metric is named."""
 
 from treescore.core.registry import METRICS
 

@@ -10,19 +10,15 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from treescore.core import registry
+from treescore.core import columns, registry, text
 from treescore.core.arrays import BoolArray, IntArray, owners_of, sums_by
-from treescore.core.columns import Records
 from treescore.core.params import BOOLEAN, STRINGS, Json, Param
 from treescore.core.scores import ScoreTable, ratio_score
-from treescore.core.text import Limits
 from treescore.core.trees import DependencyTreebank
 from treescore.errors import Problem
-from treescore.metrics.shared import attachment_slices, words
+from treescore.metrics.shared import attachment_slices, groupings, tables, words
 from treescore.metrics.shared.examples import DEPENDENCIES
-from treescore.metrics.shared.groupings import OWN_GROUPINGS
 from treescore.metrics.shared.heads import lengths_to_offsets, shape_of, shape_problems
-from treescore.metrics.shared.tables import DEPRELS, UPOS, attachment_rows, words_beside
 
 CHECKED, WARNED = "check", "warn"
 """The choices of what words that differ are."""
@@ -103,14 +99,14 @@ class Attachment(registry.Metric):
     headline: ClassVar[Mapping[str, str]] = {
         "las": "LAS", "uas": "UAS", "label_accuracy": "LA", "exact_match": "EM",
     }  # fmt: skip
-    error_filters: ClassVar[Mapping[str, registry.ErrorValues]] = {"deprel": DEPRELS, "upos": UPOS}
+    error_filters: ClassVar[Mapping[str, registry.ErrorValues]] = {"deprel": tables.DEPRELS, "upos": tables.UPOS}
     styles: ClassVar[tuple[str, ...]] = ("eval07", "confusion")
     disclosure: ClassVar[registry.Disclosure] = registry.Disclosure(
         fields={"words": registry.fields("word", "form", "system_head", "system_deprel")},
         scores=("las", "uas", "label_accuracy", "exact_match", "exact_match_unlabelled"),
         counts=("tokens", "correct_head", "correct_label", "correct_both"),
         slices=dict.fromkeys(
-            OWN_GROUPINGS,
+            groupings.OWN_GROUPINGS,
             registry.SliceFields(
                 ("system", "system_correct_head", "system_correct_label", "system_correct_both"),
                 ("system_las", "system_uas", "system_label_accuracy"),
@@ -134,7 +130,7 @@ class Attachment(registry.Metric):
         return self.styles if self.values["confusion"] else ("eval07",)
 
     def evaluate(
-        self, gold: DependencyTreebank, system: DependencyTreebank, items: registry.ItemInfo, limits: Limits
+        self, gold: DependencyTreebank, system: DependencyTreebank, items: registry.ItemInfo, limits: text.Limits
     ) -> registry.Outcome:
         """Compare word by word.
 
@@ -174,7 +170,7 @@ class Attachment(registry.Metric):
             slices=lambda: attachment_slices.AttachmentSlices(
                 gold, system, scoring, right, present, self._slices
             ).documents(),
-            details=lambda start, stop: Records(
+            details=lambda start, stop: columns.Records(
                 {"words": words.wrong_words(gold, system, scoring & ~right["las"], start, stop)}
             ),
             marks=lambda: _marks(scoring, right, present),
@@ -207,11 +203,11 @@ class Attachment(registry.Metric):
 
     def errors_of(self, item: Mapping[str, Json], gold: DependencyTreebank) -> Iterator[dict[str, Json]]:
         """Return the scoring words without the right head and relation."""
-        return attachment_rows(item["words"], gold, item["item"])
+        return tables.attachment_rows(item["words"], gold, item["item"])
 
     def beside_gold(self, item: Mapping[str, Json], gold: DependencyTreebank) -> Iterator[dict[str, Json]]:
         """Return the words of the sentence, with gold's relations as they are compared."""
-        for row in words_beside(gold, item["item"], {row["word"]: row for row in self.errors_of(item, gold)}):
+        for row in tables.words_beside(gold, item["item"], {row["word"]: row for row in self.errors_of(item, gold)}):
             relation = row["gold_deprel"]
             yield {**row, "gold_deprel": relation if self.values["subtypes"] else words.universal_relation(relation)}
 

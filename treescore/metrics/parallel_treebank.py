@@ -8,17 +8,12 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from treescore.core import registry
-from treescore.core.arrays import BoolArray, IntArray, owners_of, sums_by
-from treescore.core.columns import Lists, Records
+from treescore.core import arrays, columns, registry, text
 from treescore.core.params import BOOLEAN, Json, Param
 from treescore.core.scores import ZERO, Ratio, Score, ScoreTable, ratio_score, weighted_mean
-from treescore.core.text import Limits
 from treescore.core.trees import DependencyTreebank, ParallelTreebank
 from treescore.errors import InputError, Problem, placed
-from treescore.metrics.alignment import comparison
-from treescore.metrics.alignment.link_sets import GoldIndex, check_range, links_of
-from treescore.metrics.alignment.metric import NULL_LINKS, with_null
+from treescore.metrics.alignment import comparison, link_sets, metric
 from treescore.metrics.shared.examples import DEPENDENCIES
 from treescore.metrics.shared.heads import lengths_to_offsets, shape_of, shape_problems
 from treescore.metrics.shared.tables import DEPRELS, UPOS, attachment_rows, attributes_of, sentence_tables, words_beside
@@ -87,7 +82,7 @@ class ParallelTreebankScore(registry.Metric):
             default=False,
             doc="Whether words whose characters are all punctuation (Unicode category P) are scored too.",
         ),
-        "null_links": NULL_LINKS,
+        "null_links": metric.NULL_LINKS,
         "errors": comparison.LINK_ERRORS,
     }
 
@@ -105,12 +100,12 @@ class ParallelTreebankScore(registry.Metric):
         """Return PTS, then the scores that it joins."""
         return self._table
 
-    def check_gold(self, gold: ParallelTreebank, items: registry.ItemInfo, limits: Limits) -> None:  # noqa: ARG002 - the trees have the lengths
+    def check_gold(self, gold: ParallelTreebank, items: registry.ItemInfo, limits: text.Limits) -> None:  # noqa: ARG002 - the trees have the lengths
         """Check that no link points beyond its sentences. Raises InputError."""
         names = gold.sentences.sent_ids
         with placed("/alignment"):
-            links = links_of(gold.alignment)
-            check_range(links, _lengths(gold), names, limits.max_problems, gold.alignment.form)
+            links = link_sets.links_of(gold.alignment)
+            link_sets.check_range(links, _lengths(gold), names, limits.max_problems, gold.alignment.form)
 
     def errors_of(self, item: Mapping[str, Json], gold: ParallelTreebank) -> Iterator[dict[str, Json]]:
         """Return the wrong words of source and target, then the errors of the links, under the member `side`."""
@@ -132,7 +127,7 @@ class ParallelTreebankScore(registry.Metric):
             yield {"side": "alignment", **row}
 
     def evaluate(
-        self, gold: ParallelTreebank, system: ParallelTreebank, items: registry.ItemInfo, limits: Limits
+        self, gold: ParallelTreebank, system: ParallelTreebank, items: registry.ItemInfo, limits: text.Limits
     ) -> registry.Outcome:
         """Count each sentence pair.
 
@@ -142,15 +137,15 @@ class ParallelTreebankScore(registry.Metric):
         """
         sides = [self._side(gold, system, name, limits) for name in SIDES]
         lengths, pairs = _lengths(gold), len(gold)
-        gold_links, links = links_of(gold.alignment), links_of(system.alignment)
+        gold_links, links = link_sets.links_of(gold.alignment), link_sets.links_of(system.alignment)
         warnings = [warning for side in sides for warning in side.warnings]
         with placed("/alignment"):
             forms = gold.alignment.form, system.alignment.form
             misread = comparison.readings_checked(gold_links, links, pairs, lengths, limits, forms)
         warnings += [warning.at("/alignment") for warning in misread]
         null = self.values["null_links"]
-        index = GoldIndex(with_null(gold_links, null, lengths))
-        compared = comparison.compare_links(index, with_null(links, null, lengths), pairs)
+        index = link_sets.GoldIndex(metric.with_null(gold_links, null, lengths))
+        compared = comparison.compare_links(index, metric.with_null(links, null, lengths), pairs)
         empty = comparison.unanswered(gold_links, links, pairs)
         aligned = comparison.outcome_of(compared, [], empty, zero=self.values["errors"] == ZERO)
         source, target = sides
@@ -163,7 +158,7 @@ class ParallelTreebankScore(registry.Metric):
             unanswered=empty,
             tokens={f"{side.name}_{name}": bits for side in sides for name, bits in side.bits(pairs).items()},
             warnings=warnings,
-            details=lambda start, stop: Records(
+            details=lambda start, stop: columns.Records(
                 {
                     "source": source.wrong_words(start, stop),
                     "target": target.wrong_words(start, stop),
@@ -173,7 +168,7 @@ class ParallelTreebankScore(registry.Metric):
             slices=lambda: sentence_tables(self.table, rows, groupings),
         )
 
-    def _side(self, gold: ParallelTreebank, system: ParallelTreebank, name: str, limits: Limits) -> _Side:
+    def _side(self, gold: ParallelTreebank, system: ParallelTreebank, name: str, limits: text.Limits) -> _Side:
         trees: DependencyTreebank = getattr(gold, name)
         output: DependencyTreebank = getattr(system, name)
         with placed(f"/{name}"):
@@ -195,26 +190,26 @@ class _Side:
     name: str
     gold: DependencyTreebank
     system: DependencyTreebank
-    scoring: BoolArray
-    heads: BoolArray
-    both: BoolArray
+    scoring: arrays.BoolArray
+    heads: arrays.BoolArray
+    both: arrays.BoolArray
     warnings: list[Problem]
 
-    def rows(self, pairs: int) -> IntArray:
+    def rows(self, pairs: int) -> arrays.IntArray:
         """Count scoring words, right heads, and right heads with relations of each pair: int64 (n, 3)."""
-        owners = owners_of(self.gold.word_offsets)
+        owners = arrays.owners_of(self.gold.word_offsets)
         masks = (self.scoring, self.scoring & self.heads, self.scoring & self.both)
-        return np.stack([sums_by(owners[bits], pairs) for bits in masks], axis=1)
+        return np.stack([arrays.sums_by(owners[bits], pairs) for bits in masks], axis=1)
 
     def bits(self, pairs: int) -> dict[str, registry.TokenBits]:
         """Return one bit per scoring word."""
-        offsets = lengths_to_offsets(self.scoring, owners_of(self.gold.word_offsets), pairs)
+        offsets = lengths_to_offsets(self.scoring, arrays.owners_of(self.gold.word_offsets), pairs)
         return {
             "uas": registry.TokenBits(self.heads[self.scoring], offsets),
             "las": registry.TokenBits(self.both[self.scoring], offsets),
         }
 
-    def wrong_words(self, start: int, stop: int) -> Lists:
+    def wrong_words(self, start: int, stop: int) -> columns.Lists:
         """List the scoring words of the pairs from `start` to `stop` with a wrong head or relation."""
         return wrong_words(self.gold, self.system, self.scoring & ~self.both, start, stop)
 
@@ -256,5 +251,5 @@ def _table(weights: list[float], correct: str) -> ScoreTable:
     return ScoreTable(COUNT_NAMES, tuple(scores))
 
 
-def _lengths(gold: ParallelTreebank) -> IntArray:
+def _lengths(gold: ParallelTreebank) -> arrays.IntArray:
     return np.stack([np.diff(gold.source.word_offsets), np.diff(gold.target.word_offsets)], axis=1)

@@ -29,7 +29,7 @@ from treescore.core.columns import (
     strings_of,
 )
 from treescore.core.params import Json, Param
-from treescore.core.scores import ZERO, Score, ScoreTable, errors_param, f1_score, ratio_score
+from treescore.core.scores import ZERO, Score, ScoreTable, errors_param, matched_scores, ratio_score
 from treescore.core.structure import ROOT, TOP, Edges, edges_of, places_in_sentences
 from treescore.core.text import Limits
 from treescore.core.trees import SemanticTreebank
@@ -203,12 +203,18 @@ MAX_ROWS = 2_000
 """The most rows of one grouping; the rarest beyond them are summed in a last row whose value is null."""
 _DIRECTIONS = ("left", "right", "self", TOP)
 _DISTANCES = ("0", "1", "2", "3-6", "7-...", TOP)
+_COUNTS = ("correct", "gold", "system")
+_NONE_OF_ONE = ("the output has none", "gold has none")
 _SLICES_TABLE = ScoreTable(
-    ("correct", "gold", "system"),
-    (
-        f1_score("f1", "Labelled F1 of these edges.", "correct", "gold", "system", "no side has such edges"),
-        ratio_score("precision", "Their precision.", "correct", "system", undefined="the output has none"),
-        ratio_score("recall", "Their recall.", "correct", "gold", undefined="gold has none"),
+    _COUNTS,
+    tuple(
+        matched_scores(
+            "",
+            ("Labelled F1 of these edges.", "Their precision.", "Their recall."),
+            _COUNTS,
+            ("no side has such edges", *_NONE_OF_ONE),
+            one_sided=(False, False),
+        )
     ),
 )
 
@@ -260,25 +266,16 @@ def _distance(edges: Edges) -> IntArray:
 
 
 _ROWS = {"labelled": "Edges and tops with the right words and role", "unlabelled": "The same with any role"}
-_COUNTS = ("correct", "gold", "system")
 
 
 def _table() -> ScoreTable:
     scores: list[Score] = []
     exact: list[Score] = []
     for row, doc in _ROWS.items():
-        correct, gold, system = (f"{row}.{count}" for count in _COUNTS)
-        scores += [
-            f1_score(f"{row}_f1", f"{doc}: F1.", correct, gold, system, "no side has edges or tops"),
-            ratio_score(
-                f"{row}_precision", f"{doc}: precision.", correct, system, undefined="the output has none",
-                one_sided=True,
-            ),
-            ratio_score(
-                f"{row}_recall", f"{doc}: recall.", correct, gold, undefined="gold has none",
-                one_sided=row == "unlabelled",
-            ),
-        ]  # fmt: skip
+        docs = (f"{doc}: F1.", f"{doc}: precision.", f"{doc}: recall.")
+        counts = [f"{row}.{count}" for count in _COUNTS]
+        undefined = ("no side has edges or tops", *_NONE_OF_ONE)
+        scores += matched_scores(f"{row}_", docs, counts, undefined, one_sided=(True, row == "unlabelled"))
         what = "edges, tops and roles" if row == "labelled" else "edges and tops"
         exact.append(ratio_score(f"{row}_exact_match", f"Graphs whose {what} are all right.", f"exact.{row}", "graphs"))
     names = tuple(f"{row}.{count}" for row in _ROWS for count in _COUNTS)

@@ -31,7 +31,7 @@ from treescore.core.columns import (
     strings_of,
 )
 from treescore.core.params import Json, Param
-from treescore.core.scores import Score, ScoreTable, f1_score, ratio_score
+from treescore.core.scores import Score, ScoreTable, matched_scores, ratio_score
 from treescore.core.structure import resolved_heads
 from treescore.core.text import Limits
 from treescore.core.trees import NO_HEAD, DependencyTreebank
@@ -71,12 +71,10 @@ def _table() -> ScoreTable:
         meaning = f", {_MEANINGS[row]}" if row in _MEANINGS else ""
         why = "no words are aligned" if row in ALIGNED else f"{title} have no alignment"
         scores += [
-            f1_score(f"{row}_f1", f"{title}: F1{meaning}.", correct, gold, system, "both sides have none"),
-            ratio_score(
-                f"{row}_precision", f"{title}: precision.", correct, system, undefined="the output has none",
-                one_sided=True,  # what is not sure may be joined to one word
+            *matched_scores(  # precision is one-sided: what is not sure may be joined to one word
+                f"{row}_", (f"{title}: F1{meaning}.", f"{title}: precision.", f"{title}: recall."),
+                (correct, gold, system), ("both sides have none", "the output has none", "gold has none"),
             ),
-            ratio_score(f"{row}_recall", f"{title}: recall.", correct, gold, undefined="gold has none"),
             ratio_score(
                 f"{row}_aligned_accuracy", f"{title}: accuracy on aligned words.", correct, aligned, undefined=why,
                 one_sided=row in ALIGNED,

@@ -7,14 +7,10 @@ from typing import ClassVar
 
 import numpy as np
 
-from treescore.core.arrays import BoolArray, IntArray, owners_of
+from treescore.core import arrays, registry, structure, trees
 from treescore.core.params import BOOLEAN, STRINGS, Json, Param
-from treescore.core.registry import Transform, register
-from treescore.core.structure import NONE, structure_of
-from treescore.core.trees import NO_TAG, ConstituentTreebank
 from treescore.transforms.labels import base_label
-from treescore.transforms.shared import tree_edit
-from treescore.transforms.shared.rules import RULES_SCHEMA, dropped_by, rules_of
+from treescore.transforms.shared import rules, tree_edit
 from treescore.transforms.words import NULL_TAGS, PUNCTUATION_TAGS, null_elements, placeholders, punctuation
 
 AUXILIARIES = (
@@ -70,8 +66,8 @@ PRESETS: Mapping[str, frozenset[str]] = {
 """The steps that are on."""
 
 
-@register
-class Black(Transform):
+@registry.register
+class Black(registry.Transform):
     """Deletions of the first PARSEVAL procedure."""
 
     name = "black"
@@ -85,7 +81,7 @@ class Black(Transform):
         "Black et al. 1991, A procedure for quantitatively comparing the syntactic coverage of English grammars; "
         "Kikas & Treumuth 2007, option -b"
     )
-    reads = (ConstituentTreebank,)
+    reads = (trees.ConstituentTreebank,)
     params: ClassVar[Mapping[str, Param]] = {
         "preset": Param(
             {"enum": list(PRESETS)},
@@ -96,7 +92,7 @@ class Black(Transform):
         **{name: Param(_STEP, None, f"{doc} null: as the preset has it.") for name, doc in STEPS.items()},
         **{name: Param(STRINGS, list(words), doc) for name, (words, doc) in WORD_LISTS.items()},
         "rules": Param(
-            RULES_SCHEMA,
+            rules.RULES_SCHEMA,
             [],
             "Rewriting rules for disputed constructions, as flatten takes them: a shipped set (extraposition), a rule "
             "text, or a list of them. None by default.",
@@ -107,14 +103,14 @@ class Black(Transform):
         on = PRESETS[values["preset"]]
         steps = {name: name in on if values[name] is None else values[name] for name in STEPS}
         super().__init__(**{**values, **steps})
-        self._rules = rules_of(values["rules"])
+        self._rules = rules.rules_of(values["rules"])
 
     @property
     def guided(self) -> bool:
         """See Transform."""
         return True
 
-    def apply(self, treebank: ConstituentTreebank, guide: ConstituentTreebank) -> ConstituentTreebank:
+    def apply(self, treebank: trees.ConstituentTreebank, guide: trees.ConstituentTreebank) -> trees.ConstituentTreebank:
         """Apply the steps that are on.
 
         Raises:
@@ -131,20 +127,20 @@ class Black(Transform):
                 else tree_edit.without_words(guide, null_elements(guide, tags) | placeholders(guide))
             )
         treebank = tree_edit.without_words(treebank, tree_edit.decided_by(treebank, guide, self._deleted))
-        treebank = tree_edit.without_nodes(treebank, dropped_by(self._rules, treebank, strict=is_gold))
+        treebank = tree_edit.without_nodes(treebank, rules.dropped_by(self._rules, treebank, strict=is_gold))
         if values["nullary"]:
             treebank = tree_edit.without_nodes(treebank, tree_edit.empty_nodes(treebank))
         if values["unary"]:
             treebank = tree_edit.without_nodes(treebank, tree_edit.unary_nodes(treebank, over_words=True))
         return treebank
 
-    def _deleted(self, side: ConstituentTreebank) -> BoolArray:
+    def _deleted(self, side: trees.ConstituentTreebank) -> arrays.BoolArray:
         """Return the words that are deleted: bool (w,)."""
         values = self.values
         deleted = np.zeros(len(side.words), np.bool_)
         if values["auxiliaries"]:
             tags = frozenset(values["auxiliary_tags"])
-            verbs = self._verbs(side) | (side.tags == NO_TAG)
+            verbs = self._verbs(side) | (side.tags == trees.NO_TAG)
             listed = verbs & _words_in(side, values["auxiliary_words"])
             modal = tree_edit.numbered(side.vocabulary, side.tags, tags.__contains__)
             deleted |= (listed | modal) & self._before_verb(side)
@@ -154,18 +150,18 @@ class Black(Transform):
             deleted |= _words_in(side, values["infinitive_words"]) & self._before_verb(side)
         if values["possessives"]:
             deleted |= tree_edit.numbered(side.vocabulary, side.tags, frozenset(values["possessive_tags"]).__contains__)
-            deleted |= _words_in(side, values["possessive_words"]) & (side.tags == NO_TAG)
+            deleted |= _words_in(side, values["possessive_words"]) & (side.tags == trees.NO_TAG)
         if values["punctuation"]:
             deleted |= punctuation(side, values["punctuation_tags"])
         return deleted
 
-    def _verbs(self, side: ConstituentTreebank) -> BoolArray:
+    def _verbs(self, side: trees.ConstituentTreebank) -> arrays.BoolArray:
         return tree_edit.numbered(side.vocabulary, side.tags, frozenset(self.values["verb_tags"]).__contains__)
 
-    def _before_verb(self, side: ConstituentTreebank) -> BoolArray:
+    def _before_verb(self, side: trees.ConstituentTreebank) -> arrays.BoolArray:
         """Find words after which a verb or a verb phrase follows among the children of the same phrase: bool (w,)."""
         labels = frozenset(self.values["verb_phrases"])
-        links = structure_of(side)
+        links = structure.structure_of(side)
         phrases = tree_edit.numbered(side.vocabulary, side.labels, lambda label: base_label(label) in labels)
         phrases &= side.starts < side.ends
         positions = np.arange(len(side.words), dtype=np.int64) - np.repeat(
@@ -173,18 +169,18 @@ class Black(Transform):
         )
         word_groups = _groups(links.anchors, side.word_offsets, len(side.labels))
         node_groups = _groups(links.parents, side.node_offsets, len(side.labels))
-        last = np.full(len(side.labels) + len(side), NONE, np.int64)
+        last = np.full(len(side.labels) + len(side), structure.NONE, np.int64)
         verbs = self._verbs(side)
         np.maximum.at(last, word_groups[verbs], positions[verbs])
         np.maximum.at(last, node_groups[phrases], side.starts[phrases])
         return np.asarray(last[word_groups] > positions, np.bool_)
 
 
-def _groups(parents: IntArray, offsets: IntArray, nodes: int) -> IntArray:
+def _groups(parents: arrays.IntArray, offsets: arrays.IntArray, nodes: int) -> arrays.IntArray:
     """Return the parent of each child; at the top of a tree the sentence replaces it."""
-    return np.where(parents == NONE, nodes + owners_of(offsets), parents)
+    return np.where(parents == structure.NONE, nodes + arrays.owners_of(offsets), parents)
 
 
-def _words_in(side: ConstituentTreebank, words: Collection[str]) -> BoolArray:
+def _words_in(side: trees.ConstituentTreebank, words: Collection[str]) -> arrays.BoolArray:
     listed = {word.casefold() for word in words}
     return tree_edit.numbered(side.vocabulary, side.words, lambda word: word.casefold() in listed)

@@ -30,17 +30,11 @@ import treescore
 from service.config import Config
 from service.context import Context
 from service.requests import Text as Given
-from service.store import revisions, texts
-from service.store.database import place_of_url
-from service.store.gold_files import GoldFiles
+from service.store import database, gold_files, revisions, texts
 from service.store.revisions import Part, Revision
-from treescore.core import trees
-from treescore.core.arrays import IntArray
-from treescore.core.registry import ItemInfo, Text
-from treescore.core.structure import NONE
+from treescore.core import arrays, registry, structure, trees, version
 from treescore.core.text import Limits, digest_of
 from treescore.core.treebank_bytes import flat_bytes, treebanks_of
-from treescore.core.version import __version__
 from treescore.errors import Problem, ProblemList, ScoringError
 from treescore.evaluation.evaluate import Evaluation, ReadGold
 from treescore.evaluation.spec import FormatChoice, Spec, parse_items
@@ -97,7 +91,7 @@ def items_name(part: str) -> str:
     return f"{ITEMS}/{part}"
 
 
-def text_of(stored: Stored, folder: str, part: str, choice: FormatChoice) -> Text | None:
+def text_of(stored: Stored, folder: str, part: str, choice: FormatChoice) -> registry.Text | None:
     """Return the text of one part as a format reads it; None where it is not stored."""
     names = names_of(folder, part, choice)
     if any(name not in stored for name in names):
@@ -128,8 +122,8 @@ class Gold:
         digest: of both; leaves the service through `keyed_digest` only.
     """
 
-    text: Text
-    items: ItemInfo
+    text: registry.Text
+    items: registry.ItemInfo
     digest: str
 
 
@@ -159,7 +153,7 @@ def stored_digest(db: Connection, revision: Revision, part: str, spec: Spec) -> 
     return _gold_digest({name: (digest, b"") for name, digest in digests.items()}, part, spec)
 
 
-def load_gold_items(db: Connection, revision: Revision, part: str) -> ItemInfo:
+def load_gold_items(db: Connection, revision: Revision, part: str) -> registry.ItemInfo:
     """Return the attributes of the sentences of one part, from the request."""
     return _items(texts.read_texts(db, revision.id, [items_name(part)]), part)
 
@@ -196,9 +190,9 @@ def evaluation_of(spec: Spec, gold: Gold, revision: Revision, part: str, limits:
         raise RuntimeError(f"gold of {revision.id} cannot be read by this version") from None
 
 
-def _items(stored: Stored, part: str) -> ItemInfo:
+def _items(stored: Stored, part: str) -> registry.ItemInfo:
     about = items_name(part)
-    return parse_items(orjson.loads(stored[about][1])) if about in stored else ItemInfo()
+    return parse_items(orjson.loads(stored[about][1])) if about in stored else registry.ItemInfo()
 
 
 def _gold_digest(stored: Stored, part: str, spec: Spec) -> str:
@@ -223,7 +217,7 @@ class _FileName(NamedTuple):
 
 class _Entry(NamedTuple):
     read: ReadGold
-    items: ItemInfo
+    items: registry.ItemInfo
     words: int
 
 
@@ -256,10 +250,10 @@ class KeptGold:
 _kept = KeptGold()
 
 
-def gold_files_of(context: Context) -> GoldFiles:
+def gold_files_of(context: Context) -> gold_files.GoldFiles:
     """Return the files that this machine keeps for this store; another store's are in another folder."""
-    name = digest_of(place_of_url(context.store.url).encode()).partition(":")[2][:_NAME_DIGITS]
-    return GoldFiles(context.config.gold_folder / name, context.config.gold_cache_bytes)
+    name = digest_of(database.place_of_url(context.store.url).encode()).partition(":")[2][:_NAME_DIGITS]
+    return gold_files.GoldFiles(context.config.gold_folder / name, context.config.gold_cache_bytes)
 
 
 def evaluation_against(context: Context, revision: Revision, part: Part, spec: Spec) -> Evaluation:
@@ -313,7 +307,7 @@ def reader_digest() -> str:
     """Return a digest of what turns a text into a treebank: the library's code, and Python's tables of characters."""
     root = Path(treescore.__file__).parent
     sources = [path.read_bytes() for path in sorted(root.rglob("*.py"))]
-    return digest_of(b"\0".join([__version__.encode(), unicodedata.unidata_version.encode(), *sources]))
+    return digest_of(b"\0".join([version.__version__.encode(), unicodedata.unidata_version.encode(), *sources]))
 
 
 def _key(config: Config, revision: Revision, digest: str) -> str:
@@ -349,7 +343,7 @@ _STRINGS = ("forms", "lemmas", "upos", "xpos", "feats", "deprels", "deps")
 _NameOf = Callable[[int], str]
 
 
-def sentence_keys(gold: trees.Treebank, key: bytes) -> IntArray:
+def sentence_keys(gold: trees.Treebank, key: bytes) -> arrays.IntArray:
     """Return digests that differ where something differs that a metric may look at: int64 (columns, sentences).
 
     The columns depend on the kind of treebank alone. Comments and MISC are in none.
@@ -437,7 +431,7 @@ def _discontinuous(gold: trees.DiscontinuousTreebank) -> Iterator[Sequence[objec
     firsts = gold.node_offsets[:-1]
     anchors = gold.anchors - np.repeat(firsts, np.diff(gold.word_offsets))
     parents = gold.parents - np.repeat(firsts, np.diff(gold.node_offsets))
-    parents[firsts] = NONE
+    parents[firsts] = structure.NONE
     above = (_names_by_sentence(anchors, gold.word_offsets, str), _names_by_sentence(parents, gold.node_offsets, str))
     yield list(zip(*above, strict=True))
 
@@ -460,7 +454,7 @@ def _links(gold: trees.Alignments) -> Sequence[object]:
     return [sorted(links[start:end]) for start, end in pairwise(gold.offsets.tolist())]
 
 
-def _names_by_sentence(values: IntArray, offsets: IntArray, name: _NameOf) -> list[list[str]]:
+def _names_by_sentence(values: arrays.IntArray, offsets: arrays.IntArray, name: _NameOf) -> list[list[str]]:
     """Return the names of the values, sentence by sentence."""
     names = [name(value) for value in values.tolist()]
     return [names[start:end] for start, end in pairwise(offsets.tolist())]

@@ -14,13 +14,11 @@ from itertools import compress, pairwise
 import numpy as np
 import orjson
 
+from service import monitoring, requests
 from service.context import Context
 from service.errors import error_record
-from service.monitoring import span
 from service.policy import documents as policy_documents
-from service.requests import MACRO, PRIVATE, PUBLIC
-from service.store import benchmarks, revisions, texts
-from service.store.packing import pack_array, pack_values, pack_with_head, unpack_with_head
+from service.store import benchmarks, packing, revisions, texts
 from service.store.revisions import Part, Revision
 from service.store.score_records import ANSWERED, CHARGED, Figures, Layout, PackedArtifacts, PrivateFigures, ScoreRecord
 from service.store.submissions import ANNOTATION, Submission
@@ -35,12 +33,9 @@ from treescore.core.params import Json
 from treescore.core.registry import OK, Outcome, Text
 from treescore.core.scores import count_values, nested_values, score_values
 from treescore.errors import Problem, ScoringError
-from treescore.evaluation.blind import word_count
+from treescore.evaluation import blind, evaluate, spec, tree_marks
 from treescore.evaluation.document import outcome_document, signature_document
-from treescore.evaluation.evaluate import Evaluation
 from treescore.evaluation.parts import PartScores, part_scores
-from treescore.evaluation.spec import Entry
-from treescore.evaluation.tree_marks import marks_of
 from treescore.significance.settings import AUTO
 
 SCORED, FAILED, MISSING = "scored", "failed", "missing"
@@ -101,12 +96,12 @@ def pack_results(results: Sequence[PartResult]) -> bytes:
         for result in results
     ]
     head = orjson.dumps({"parts": parts, "sizes": list(map(len, bodies))}, option=orjson.OPT_NON_STR_KEYS)
-    return pack_with_head(head, bodies)
+    return packing.pack_with_head(head, bodies)
 
 
 def unpack_results(packed: bytes) -> list[PartResult]:
     """Unpack what `pack_results` has packed."""
-    described, joined = unpack_with_head(packed)
+    described, joined = packing.unpack_with_head(packed)
     head = orjson.loads(described)
     bodies = list(_pieces_of(joined, head["sizes"]))
     return [
@@ -243,7 +238,7 @@ class Scorer:
         text = text_of(stored, OUTPUTS, part.name, choice)
         return self._part(part, text, "" if text is None else digest_of_part(stored, OUTPUTS, part.name, choice))
 
-    def _evaluation(self, part: Part) -> Evaluation:
+    def _evaluation(self, part: Part) -> evaluate.Evaluation:
         return evaluation_against(self.context, self.revision, part, self.scoring.spec)
 
     def _blocks_of(self, part: Part, share: str | None) -> IntArray | None:
@@ -280,13 +275,13 @@ class Scorer:
                 evaluation.kept[name] = self._blocks_of(part, None)
             self._blocks[part.name, None] = evaluation.kept[name]
         pointer = f"/outputs/{part.name}"
-        with span("reading", part=part.name):
+        with monitoring.span("reading", part=part.name):
             system = evaluation.read(text, self.scoring.spec.format, pointer)
-        scored.sizes = {"sentences": len(system), "words": word_count(system)}
+        scored.sizes = {"sentences": len(system), "words": blind.word_count(system)}
         scored.annotation = annotation_digest(system)
         trees = TreesKey(part.position, self.revision.number)
         scored.packed |= pack_trees(trees, system)
-        with span("comparing", part=part.name):
+        with monitoring.span("comparing", part=part.name):
             outcomes = evaluation.compare(system, self.scoring.spec.format, pointer)
         scored.warnings += [_warning(problem.at(pointer, part.name)) for problem in system.sentences.warnings]
         for position, entry in enumerate(self.scoring.spec.entries):
@@ -302,15 +297,15 @@ class Scorer:
             scored.packed |= pack_outcome(key, entry, outcome, evaluation.gold, tokens=True)
             if kept and entry.leaves_out and ((outcome.status != OK) | ~outcome.answered).any():
                 charged = evaluation.compare(system, self.scoring.spec.format, pointer, entries=[entry.charging])
-                scored.packed[key.name(CHARGED), 0] = pack_array(charged[entry.key].rows)
-                scored.packed[key.name(ANSWERED), 0] = pack_values(outcome.answered)
-        marks = marks_of(self._asked_first, outcomes, evaluation.gold, system)
+                scored.packed[key.name(CHARGED), 0] = packing.pack_array(charged[entry.key].rows)
+                scored.packed[key.name(ANSWERED), 0] = packing.pack_values(outcome.answered)
+        marks = tree_marks.marks_of(self._asked_first, outcomes, evaluation.gold, system)
         scored.packed |= pack_marks(trees, marks, evaluation.gold, system)
         answered = np.logical_and.reduce([outcome.answered for outcome in outcomes.values()])
         scored.covered = int(answered.sum())
 
     @property
-    def _asked_first(self) -> Sequence[Entry]:
+    def _asked_first(self) -> Sequence[spec.Entry]:
         """The metric entries, the one that ranks first."""
         main = self.scoring.main[0]
         return [main, *(entry for entry in self.scoring.spec.entries if entry is not main)]
@@ -318,14 +313,14 @@ class Scorer:
     @property
     def _shares(self) -> Sequence[str | None]:
         """Return the shares that have figures of their own; of a test set that is not split all sentences."""
-        return (None,) if self._split is None else (PUBLIC, PRIVATE)
+        return (None,) if self._split is None else (requests.PUBLIC, requests.PRIVATE)
 
-    def _document(self, part: Part, entry: Entry, outcome: Outcome, share: str | None) -> dict[str, Json]:
+    def _document(self, part: Part, entry: spec.Entry, outcome: Outcome, share: str | None) -> dict[str, Json]:
         """Return the scores and counts of one part in a share; tables of the whole text stand beside the public one."""
         if share is not None:
             rows = share_rows(self._split, part, share)
             counts: Counts = outcome.rows[rows]
-            extra = dict if share == PRIVATE else outcome.extra
+            extra = dict if share == requests.PRIVATE else outcome.extra
             outcome = replace(outcome, rows=counts, status=outcome.status[rows], extra=extra)
         return {"undefined": {}, **outcome_document(entry, outcome)}
 
@@ -341,12 +336,12 @@ class Scorer:
                 rows = self._absent_rows(part, entry)
             result.shares[entry.key] = PartShare(rows)
             key = ArtifactKey(part.position, position, self.revision.number)
-            result.packed[key.name("counts"), 0] = pack_array(rows)
+            result.packed[key.name("counts"), 0] = packing.pack_array(rows)
             if charge and entry.leaves_out:
-                result.packed[key.name(CHARGED), 0] = pack_array(self._absent_rows(part, entry.charging))
-                result.packed[key.name(ANSWERED), 0] = pack_values(np.zeros(len(rows), np.bool_))
+                result.packed[key.name(CHARGED), 0] = packing.pack_array(self._absent_rows(part, entry.charging))
+                result.packed[key.name(ANSWERED), 0] = packing.pack_values(np.zeros(len(rows), np.bool_))
 
-    def _absent_rows(self, part: Part, entry: Entry) -> Counts:
+    def _absent_rows(self, part: Part, entry: spec.Entry) -> Counts:
         """Return what the sentences of a part count against a missing output."""
         if (part.name, entry.key) not in self._absent:
             self._absent[part.name, entry.key] = self._evaluation(part).absent(entry)
@@ -354,7 +349,7 @@ class Scorer:
 
     def _record(self, submission: Submission, results: Sequence[PartResult]) -> ScoreRecord:
         main, figures, metrics = self._figures(results, self._shares[0])
-        private = None if self._split is None else PrivateFigures(*self._figures(results, PRIVATE))
+        private = None if self._split is None else PrivateFigures(*self._figures(results, requests.PRIVATE))
         covered = [part.covered for part in results]
         document = {
             "revision": self.revision.number,
@@ -393,9 +388,9 @@ class Scorer:
             documents[entry.key] = self._metric_document(entry, scores, rows, parts)
         layout = Layout([part.name for part in self.parts], self.scoring.addresses)
         figures = Figures.of_scores(layout, by_metric)
-        return figures.value(MACRO, self.scoring.main_score), figures.to_bytes(), documents
+        return figures.value(requests.MACRO, self.scoring.main_score), figures.to_bytes(), documents
 
-    def _rows(self, entry: Entry, results: Sequence[PartResult], share: str | None) -> list[Counts]:
+    def _rows(self, entry: spec.Entry, results: Sequence[PartResult], share: str | None) -> list[Counts]:
         """Return the counts of each part under a metric entry, of the sentences of a share."""
         whole = [part.shares[entry.key].rows for part in results]
         if share is None:
@@ -403,7 +398,7 @@ class Scorer:
         return [rows[share_rows(self._split, part, share)] for part, rows in zip(self.parts, whole, strict=True)]
 
     def _metric_document(
-        self, entry: Entry, scores: PartScores, rows: Sequence[Counts], parts: Sequence[dict[str, Json] | None]
+        self, entry: spec.Entry, scores: PartScores, rows: Sequence[Counts], parts: Sequence[dict[str, Json] | None]
     ) -> dict[str, object]:
         """Return a metric's scores; the documents of its parts are None where the part was not scored."""
         table = entry.metric.table
@@ -422,7 +417,7 @@ class Scorer:
             "parts": dict(zip([part.name for part in self.parts], parts, strict=True)),
         }
 
-    def _signature(self, entry: Entry, results: Sequence[PartResult]) -> dict[str, object]:
+    def _signature(self, entry: spec.Entry, results: Sequence[PartResult]) -> dict[str, object]:
         choice = self.scoring.spec.format
         gold = {part.name: part.gold_key or "" for part in self.parts}
         output = {

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from service.api.load import EXTENSION, Load, Waits
+from service.api.middleware import EXTENSION, Load, Waits
 from service.config import load_config
 from service.queue import Queue
 from tests.contract.shared_task import SharedTask

@@ -12,8 +12,7 @@ from flask import Flask
 from werkzeug.exceptions import MethodNotAllowed, NotFound
 
 from service.api.answers import SHARED
-from service.api.middleware import UNSHARED
-from service.api.prefix import IN_PAGE
+from service.api.middleware import IN_PAGE, UNSHARED
 from service.pages.answers import BLUEPRINTS, POLICY, static_files
 from tests.contract.stage import close_stage, open_stage
 from tests.fixtures.servers import Valkey

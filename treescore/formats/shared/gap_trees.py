@@ -5,17 +5,18 @@ Reading says what is wrong with a sentence; writing goes sentence by sentence.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, fields, replace
 from functools import partial
 from itertools import pairwise
-from typing import Protocol
+from typing import ClassVar, Protocol
 
 import numpy as np
 
 from treescore.core.arrays import BoolArray, Int32Array, IntArray, offsets_of, owners_of, sums_by
 from treescore.core.discontinuity import Links, arranged, divided
-from treescore.core.params import Param
+from treescore.core.params import Json, Param
+from treescore.core.registry import Format
 from treescore.core.structure import NONE
 from treescore.core.text import Limits
 from treescore.core.trees import NO_TAG, DiscontinuousTreebank, Sentences, Vocabulary
@@ -30,6 +31,15 @@ UNREADABLE = Param(
     "What fails if a sentence cannot be read: the whole job, with the place, or the sentence (status error).",
 )
 """The option of formats that can go on after a sentence that cannot be read."""
+
+
+class GapFormat(Format):
+    """A format of trees with gaps, which can go on after a sentence that cannot be read."""
+
+    yields = DiscontinuousTreebank
+    usual_metric = "parseval"
+    usual_params: ClassVar[Mapping[str, Json]] = {"preset": "discodop"}
+    params: ClassVar[Mapping[str, Param]] = {"unreadable": UNREADABLE}
 
 
 @dataclass(slots=True)

@@ -15,7 +15,7 @@ from treescore.core.arrays import BoolArray, FloatArray, Int32Array, IntArray, o
 from treescore.core.columns import Lists, Numbers, Records, Rows, Strings
 from treescore.core.params import Json
 from treescore.core.registry import NO_PARTNER, SKIP, Marks, MarkState, Outcome, TokenBits, all_ok
-from treescore.core.scores import Joined, Ratio, Score, ScoreTable, errors_param, f1_score, harmonic, ratio_score
+from treescore.core.scores import Joined, Ratio, Score, ScoreTable, errors_param, harmonic, matched_scores, ratio_score
 from treescore.core.text import Limits
 from treescore.core.trees import IN_A_BENCHMARK, Alignments, LinkForm
 from treescore.errors import InputError, Problem
@@ -32,6 +32,7 @@ _OCH_NEY = (Ratio({"links_in_possible": 1}, {"links": 1}), Ratio({"links_in_sure
 _NO_LINKS = "the output has no link"
 _NO_SURE = "gold has no sure link"
 _NO_LENGTHS = "the numbers of words are not known"
+Texts = tuple[str, str, str]
 _UNDEFINED = "Och & Ney's precision or recall is undefined"
 
 
@@ -60,6 +61,11 @@ def table_of(alpha: float) -> ScoreTable:
     return ScoreTable(COUNT_NAMES, (*_SCORES, fraser_marcu, *_COVERAGE))
 
 
+def _of_links(begin: str, docs: Texts, counts: Texts, undefined: Texts) -> Sequence[Score]:
+    f1, precision, recall = matched_scores(begin, docs, counts, undefined, one_sided=(True, True))
+    return precision, recall, f1
+
+
 _SCORES = (
     Score(
         name="aer",
@@ -68,53 +74,25 @@ _SCORES = (
         higher_is_better=False,
         undefined="neither gold has a sure link nor the output a link",
     ),
-    ratio_score(
-        "sure_precision",
-        "Share of the output's own sure links that are sure in gold.",
-        "sure_links_in_sure",
-        "sure_links",
-        undefined="the output has no sure link",
-        one_sided=True,
+    *_of_links(
+        "sure_",
+        (
+            "F1 over sure links.",
+            "Share of the output's own sure links that are sure in gold.",
+            "Share of gold's sure links that the output has as sure.",
+        ),
+        ("sure_links_in_sure", "sure", "sure_links"),
+        ("neither gold nor the output has a sure link", "the output has no sure link", _NO_SURE),
     ),
-    ratio_score(
-        "sure_recall",
-        "Share of gold's sure links that the output has as sure.",
-        "sure_links_in_sure",
-        "sure",
-        undefined=_NO_SURE,
-        one_sided=True,
-    ),
-    f1_score(
-        "sure_f1",
-        "F1 over sure links.",
-        "sure_links_in_sure",
-        "sure",
-        "sure_links",
-        "neither gold nor the output has a sure link",
-    ),
-    ratio_score(
-        "possible_precision",
-        "Share of the output's links that gold has, sure or possible.",
-        "links_in_possible",
-        "links",
-        undefined=_NO_LINKS,
-        one_sided=True,
-    ),
-    ratio_score(
-        "possible_recall",
-        "Share of gold's links, sure and possible, that the output has.",
-        "links_in_possible",
-        "possible",
-        undefined="gold has no link",
-        one_sided=True,
-    ),
-    f1_score(
-        "possible_f1",
-        "F1 over all links.",
-        "links_in_possible",
-        "possible",
-        "links",
-        "neither gold nor the output has a link",
+    *_of_links(
+        "possible_",
+        (
+            "F1 over all links.",
+            "Share of the output's links that gold has, sure or possible.",
+            "Share of gold's links, sure and possible, that the output has.",
+        ),
+        ("links_in_possible", "possible", "links"),
+        ("neither gold nor the output has a link", _NO_LINKS, "gold has no link"),
     ),
     ratio_score(
         "och_ney_precision",

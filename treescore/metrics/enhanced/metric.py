@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import replace
 from functools import cache
 from typing import Any, ClassVar
 
@@ -13,7 +12,7 @@ from treescore.core import registry
 from treescore.core.arrays import BoolArray, IntArray, owners_of, sums_by
 from treescore.core.columns import Column, Lists, Records, listed, nullable, places_of, strings_of
 from treescore.core.params import Json, Param
-from treescore.core.scores import ZERO, Score, ScoreTable, errors_param, f1_score, ratio_score
+from treescore.core.scores import ZERO, Score, ScoreTable, errors_param, matched_scores
 from treescore.core.text import Limits
 from treescore.core.trees import DependencyTreebank
 from treescore.errors import Problem
@@ -24,6 +23,7 @@ from treescore.metrics.shared.tables import AGREES, UPOS, conll18_row, conll18_t
 from treescore.metrics.shared.words import unreadable_of, with_words_of_gold
 
 _COUNTS = ("correct", "gold", "system")
+_UNDEFINED = ("no side has enhanced edges", "the output has none", "gold has none")
 _ROWS = (
     ("elas", "Enhanced edges with the right head and relation"),
     ("eulas", "The same without subtypes of relations"),
@@ -35,16 +35,9 @@ def _table(high: float | None) -> ScoreTable:
     names = tuple(f"{row}.{count}" for row, _ in _ROWS for count in counts)
     scores: list[Score] = []
     for row, doc in _ROWS:
-        correct, gold, system = (f"{row}.{count}" for count in ("correct", "gold", "system"))
-        f1 = f1_score(f"{row}_f1", f"{doc}: F1.", correct, gold, system, "no side has enhanced edges")
-        precision = ratio_score(
-            f"{row}_precision", f"{doc}: precision.", correct, system, high=high, undefined="the output has none",
-            one_sided=True,
-        )  # fmt: skip
-        recall = ratio_score(
-            f"{row}_recall", f"{doc}: recall.", correct, gold, high=high, undefined="gold has none", one_sided=True
-        )
-        scores += [replace(f1, high=high), precision, recall]
+        docs = (f"{doc}: F1.", f"{doc}: precision.", f"{doc}: recall.")
+        parts = [f"{row}.{count}" for count in _COUNTS]
+        scores += matched_scores(f"{row}_", docs, parts, _UNDEFINED, high=high, one_sided=(True, True))
     return ScoreTable(names, tuple(scores))
 
 

@@ -12,17 +12,13 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from treescore.core import registry
-from treescore.core.arrays import BoolArray, offsets_of, sums_by
-from treescore.core.columns import Documents
+from treescore.core import arrays, columns, registry, text
 from treescore.core.params import BOOLEAN, Json, Param
-from treescore.core.scores import Score, ScoreTable, f1_score, ratio_score
-from treescore.core.text import Limits, is_digest
+from treescore.core.scores import Score, ScoreTable, matched_scores
 from treescore.core.trees import ExpressionTreebank
 from treescore.errors import placed
 from treescore.formats.cupt import check_header
-from treescore.metrics.mwe import groups
-from treescore.metrics.mwe.kernel import check_overlaps, pairs_of, sides_of
+from treescore.metrics.mwe import groups, kernel
 from treescore.metrics.shared.examples import EXPRESSIONS
 from treescore.metrics.shared.tables import AGREES, members
 from treescore.metrics.shared.words import check_same_words, complete, no_parse
@@ -94,6 +90,7 @@ def _line(title: str, correct: int, gold: int, system: int) -> str:
 
 
 _COUNTS = ("correct", "gold", "system")
+_UNDEFINED = ("no side has expressions", "the output has none", "gold has none")
 
 
 _ROWS = {"": "Expressions with the right words", "token_": "Words of expressions that are paired"}
@@ -104,17 +101,9 @@ def _table(rows: Mapping[str, str]) -> ScoreTable:
     """Return F1, precision and recall for each prefix of counts and scores, with what they are of."""
     scores: list[Score] = []
     for prefix, what in rows.items():
-        correct, gold, system = (f"{prefix}{count}" for count in _COUNTS)
-        scores += [
-            f1_score(f"{prefix}f1", f"{what}: F1.", correct, gold, system, "no side has expressions"),
-            ratio_score(
-                f"{prefix}precision", f"{what}: precision.", correct, system, undefined="the output has none",
-                one_sided=True,
-            ),
-            ratio_score(
-                f"{prefix}recall", f"{what}: recall.", correct, gold, undefined="gold has none", one_sided=True
-            ),
-        ]  # fmt: skip
+        docs = (f"{what}: F1.", f"{what}: precision.", f"{what}: recall.")
+        counts = [f"{prefix}{count}" for count in _COUNTS]
+        scores += matched_scores(prefix, docs, counts, _UNDEFINED, one_sided=(True, True))
     return ScoreTable(tuple(f"{prefix}{count}" for prefix in rows for count in _COUNTS), tuple(scores))
 
 
@@ -175,7 +164,7 @@ class Mwe(registry.Metric):
         """Check that `train` is a text, or the digest by which a signature names one. Raises InputError."""
         super().__init__(**values)
         self._training: groups.Training | None = None
-        if values["train"] is not None and not is_digest(values["train"]):
+        if values["train"] is not None and not text.is_digest(values["train"]):
             with placed("/train"):
                 check_header(values["train"])
 
@@ -184,18 +173,18 @@ class Mwe(registry.Metric):
         """Return scores over expressions, then over their words; with a training text of the seen and the unseen."""
         return _TABLE if self.values["train"] is None else _TRAINED_TABLE
 
-    def check_params(self, limits: Limits) -> None:
+    def check_params(self, limits: text.Limits) -> None:
         """Read the training text. Raises InputError and LimitError, at its place."""
         if self.values["train"] is not None and self._training is None:
             self._training = groups.read_training(self.values["train"], limits, compat=self.values["compat"])
 
-    def check_gold(self, gold: ExpressionTreebank, items: registry.ItemInfo, limits: Limits) -> None:
+    def check_gold(self, gold: ExpressionTreebank, items: registry.ItemInfo, limits: text.Limits) -> None:
         """Check that gold keeps to the limits. Raises LimitError as `evaluate`."""
         del items, limits
         self._check_size(gold)
 
     def evaluate(
-        self, gold: ExpressionTreebank, system: ExpressionTreebank, items: registry.ItemInfo, limits: Limits
+        self, gold: ExpressionTreebank, system: ExpressionTreebank, items: registry.ItemInfo, limits: text.Limits
     ) -> registry.Outcome:
         """Compare the expressions of each sentence.
 
@@ -209,8 +198,8 @@ class Mwe(registry.Metric):
         self._check_size(system)
         system, absent = _completed(gold, system)
         check_same_words(gold, system, limits.max_problems)
-        sides = sides_of(gold, system)
-        pairs = pairs_of(*sides, (np.zeros_like(sides[0].sets), np.zeros_like(sides[1].sets)))
+        sides = kernel.sides_of(gold, system)
+        pairs = kernel.pairs_of(*sides, (np.zeros_like(sides[0].sets), np.zeros_like(sides[1].sets)))
         owners = pairs.golds.sentences, pairs.systems.sentences
         rows = groups.counts_by_group(pairs, owners, len(gold))
         sizes = rows[:, 4] + rows[:, 5]
@@ -218,7 +207,7 @@ class Mwe(registry.Metric):
             rows = np.concatenate([rows, groups.seen_counts(*sides, self._training, len(gold))], axis=1)
 
         @cache
-        def slices() -> dict[str, Documents]:
+        def slices() -> dict[str, columns.Documents]:
             return groups.slices_of(*sides, self._training, _TABLE)
 
         problems = {
@@ -231,14 +220,14 @@ class Mwe(registry.Metric):
             unanswered=absent,
             problems=problems,
             warnings=list(problems.values())[: limits.max_problems],
-            tokens={"recall": registry.TokenBits(pairs.equal, offsets_of(sums_by(owners[0], len(gold))))},
+            tokens={"recall": registry.TokenBits(pairs.equal, arrays.offsets_of(arrays.sums_by(owners[0], len(gold))))},
             details=groups.ItemRows(pairs, len(gold)),
             sizes=sizes,
             slices=slices,
         )
 
     def _check_size(self, treebank: ExpressionTreebank) -> None:
-        check_overlaps(treebank)
+        kernel.check_overlaps(treebank)
         if self._training is not None:
             groups.check_spans(treebank)
 
@@ -280,7 +269,7 @@ class Mwe(registry.Metric):
         return parseme_report(totals, {name: list(slices[name]) for name in names})
 
 
-def _completed(gold: ExpressionTreebank, system: ExpressionTreebank) -> tuple[ExpressionTreebank, BoolArray]:
+def _completed(gold: ExpressionTreebank, system: ExpressionTreebank) -> tuple[ExpressionTreebank, arrays.BoolArray]:
     """Give sentences of an output that could not be read gold's words; return them too, bool (n,)."""
     filled, absent, present = complete(gold, system)
     if not absent.any():

@@ -11,11 +11,10 @@ from typing import NamedTuple
 
 import numpy as np
 
-from treescore.core.arrays import BoolArray, IntArray, offsets_of, owners_of, sums_by
+from treescore.core.arrays import BoolArray, IntArray, offsets_of, owners_of, paired_rows, sums_by
 from treescore.core.columns import ranges_of
 from treescore.core.registry import ERROR, OK, SKIP, StatusArray
 from treescore.metrics.parseval.inputs import FILLER, SHOWN, UNREADABLE, Collected, Equal, Inputs, Side, Tables
-from treescore.metrics.shared.pairing import paired_rows
 
 FINE, LENGTHS_DIFFER, WORDS_DIFFER = 0, 1, 2
 """Why a sentence could not be compared."""
@@ -86,9 +85,9 @@ class _Brackets(NamedTuple):
         return _Brackets._make(column[chosen] for column in self)
 
 
-def _by_tag(table: BoolArray, tags: IntArray, *, filler: bool, without: bool) -> BoolArray:
-    """Look tags up in a table over the vocabulary, with values for FILLER and for NO_TAG, which are below 0."""
-    return np.asarray(np.append(table, [filler, without])[tags], np.bool_)
+def _by_tag(table: BoolArray, tags: IntArray, *, filler: bool = False) -> BoolArray:
+    """Look tags up in a table over the vocabulary, with a value for FILLER; FILLER and NO_TAG are below 0."""
+    return np.asarray(np.append(table, [filler, False])[tags], np.bool_)
 
 
 def _alike(first: IntArray, second: IntArray, equal: Equal) -> BoolArray:
@@ -104,7 +103,7 @@ def _alike(first: IntArray, second: IntArray, equal: Equal) -> BoolArray:
 
 def _kept(side: Side, tables: Tables, copies: IntArray) -> _Kept:
     """Return the words that are compared, and deleted ones as often as `copies` says, int64 (w,)."""
-    times = np.where(_by_tag(tables.deleted, side.tags, filler=False, without=False), copies, 1)
+    times = np.where(_by_tag(tables.deleted, side.tags), copies, 1)
     before, inserted = offsets_of(times), offsets_of(copies)[side.word_offsets]
     tags = np.append(tables.tags, [-2, -1])[side.tags]  # tags below 0 stand for themselves
     return _Kept(
@@ -141,7 +140,7 @@ def _quotes(side: Side, tables: Tables, kept: _Kept) -> tuple[IntArray, IntArray
 
     Rows are tag, kept words before in the sentence, and place in the part.
     """
-    quotes = _by_tag(tables.quote_tags, side.tags, filler=False, without=False) & tables.quote_words[side.words]
+    quotes = _by_tag(tables.quote_tags, side.tags) & tables.quote_words[side.words]
     places = np.flatnonzero(quotes)
     offsets = np.searchsorted(places, side.word_offsets)
     before = kept.before[places] - np.repeat(kept.offsets[:-1], np.diff(offsets))
@@ -223,7 +222,7 @@ def _brackets(side: Side, kept: _Kept, inserted: IntArray, inputs: Inputs) -> _B
     tags = np.append(tables.cut, [0, 0])[side.tags]
     of_words = kept.before[:-1] - kept.offsets[word_owners]
     words = _Brackets(word_owners, of_words, of_words + 1, tags)
-    tagged &= ~_by_tag(tables.deleted, side.tags, filler=False, without=False) & ~tables.dropped[tags]
+    tagged &= ~_by_tag(tables.deleted, side.tags) & ~tables.dropped[tags]
     # Each word stands before the first node that begins behind it.
     is_word = np.ones(len(starts) + len(tags), np.bool_)
     is_word[np.arange(len(starts)) + starts] = False
@@ -381,7 +380,7 @@ def _fill_figures(figures: IntArray, judged: _Judged, gold: _Brackets, system: _
 
 def _fill_facts(facts: IntArray, judged: _Judged, gold_brackets: _Brackets, inputs: Inputs) -> None:
     gold, system, size = judged.gold, judged.system, len(facts)
-    uncounted = _by_tag(inputs.tables.uncounted, inputs.gold.tags, filler=True, without=False)
+    uncounted = _by_tag(inputs.tables.uncounted, inputs.gold.tags, filler=True)
     differ = np.flatnonzero(judged.differing >= 0)
     facts[:, LENGTH] = sums_by(owners_of(inputs.gold.word_offsets)[~uncounted], size)
     facts[:, REASON], facts[:, WORD] = judged.reasons, judged.differing

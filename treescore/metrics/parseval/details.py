@@ -13,7 +13,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from treescore.core.arrays import BoolArray, IntArray, grouped, owners_of, ranked, sums_of_rows
+from treescore.core.arrays import BoolArray, IntArray, grouped, owners_of, paired_rows, ranked, sums_of_rows
 from treescore.core.columns import (
     Documents,
     Lists,
@@ -36,7 +36,6 @@ from treescore.metrics.parseval.choices import Choices
 from treescore.metrics.parseval.comparison import collect
 from treescore.metrics.parseval.inputs import Collected, Inputs, Tables, inputs_of
 from treescore.metrics.parseval.scores import counts_of, score_table
-from treescore.metrics.shared.pairing import paired_rows
 
 LENGTH_BIN = 10
 """Sentence lengths are grouped in bins of this many words."""

@@ -12,7 +12,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from treescore.core.arrays import BoolArray, IntArray, offsets_of, owners_of, sums_by
+from treescore.core.arrays import BoolArray, IntArray, joint_keys, offsets_of, owners_of, paired_rows, sums_by
 from treescore.core.columns import Column, Documents, Lists, Numbers, Records, Rows, ranges_of, strings_of
 from treescore.core.discontinuity import Spans, extents_of, same_yields
 from treescore.core.params import Json
@@ -22,7 +22,6 @@ from treescore.metrics.parseval.choices import Choices
 from treescore.metrics.parseval.details import BracketColumns, BracketTables
 from treescore.metrics.parseval.scores import GAP_COUNTS, GAP_STATES, gap_score_table
 from treescore.metrics.shared.discodop import listed, representatives, without_words
-from treescore.metrics.shared.pairing import joint_keys, paired_rows
 
 UNMATCHED = -1
 

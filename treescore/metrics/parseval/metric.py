@@ -13,25 +13,21 @@ from typing import Any, ClassVar, cast
 
 import numpy as np
 
-from treescore.core import registry
+from treescore.core import discontinuity, registry, text
 from treescore.core.arrays import BoolArray, Counts, IntArray, owners_of, sums_by
-from treescore.core.discontinuity import with_gaps
 from treescore.core.params import Json, Param
 from treescore.core.scores import ScoreTable
-from treescore.core.text import Limits
 from treescore.core.trees import ConstituentTreebank, DiscontinuousTreebank, Vocabulary
 from treescore.core.wording import counted, told_apart
 from treescore.errors import InputError, Problem
-from treescore.metrics.parseval import comparison
+from treescore.metrics.parseval import comparison, details
 from treescore.metrics.parseval.choices import AS_SPMRL, DISCODOP, MISSED, PARAMS, SKIPPED, Choices, choices_of
-from treescore.metrics.parseval.details import ComparedTreebanks, bracket_errors, brackets_beside, span_marks
 from treescore.metrics.parseval.discontinuous import Comparison, absent_rows, gap_brackets_beside, gap_errors
 from treescore.metrics.parseval.inputs import Inputs, Tables, cut_label, deleted_labels, inputs_of
 from treescore.metrics.parseval.report import discodop_report, error_report, evalb_report, spmrl_report
 from treescore.metrics.parseval.scores import gap_score_table, score_table
-from treescore.metrics.shared.discodop import representatives
+from treescore.metrics.shared import discodop, roots
 from treescore.metrics.shared.examples import GAP_TREES, TREES
-from treescore.metrics.shared.roots import root_warnings
 from treescore.metrics.shared.tables import members
 
 
@@ -120,7 +116,7 @@ def gap_problems(
     gold: DiscontinuousTreebank, system: DiscontinuousTreebank, status: registry.StatusArray, choices: Choices
 ) -> dict[int, Problem]:
     """Return why sentences of trees that may have gaps could not be compared; their words are compared undeleted."""
-    same = representatives(gold.vocabulary, choices.equal_words)
+    same = discodop.representatives(gold.vocabulary, choices.equal_words)
     problems: dict[int, Problem] = {}
     for index in np.flatnonzero(status == registry.ERROR).tolist():
         problem = _unreadable(gold, system, index)
@@ -267,12 +263,12 @@ class Parseval(registry.Metric):
         """Lines of the parameter file that EVALB ignores."""
         return self.choices.warnings
 
-    def check_gold(self, gold: Trees, items: registry.ItemInfo, limits: Limits) -> None:
+    def check_gold(self, gold: Trees, items: registry.ItemInfo, limits: text.Limits) -> None:
         """Check that the choices can compare gold's trees. Raises InputError: `parseval-needs-discodop`."""
         del items, limits
         check_gaps(self.choices, gold)
 
-    def evaluate(self, gold: Trees, system: Trees, items: registry.ItemInfo, limits: Limits) -> registry.Outcome:
+    def evaluate(self, gold: Trees, system: Trees, items: registry.ItemInfo, limits: text.Limits) -> registry.Outcome:
         """Count each sentence; status ERROR where words differ, SKIP where the output has no words.
 
         Raises:
@@ -280,7 +276,7 @@ class Parseval(registry.Metric):
         """
         del items, limits
         if self.choices.gaps:
-            return self._evaluate_gaps(with_gaps(gold), with_gaps(system))
+            return self._evaluate_gaps(discontinuity.with_gaps(gold), discontinuity.with_gaps(system))
         for treebank in (gold, system):
             check_gaps(self.choices, treebank)
         return self._evaluate_spans(cast("ConstituentTreebank", gold), cast("ConstituentTreebank", system))
@@ -295,8 +291,8 @@ class Parseval(registry.Metric):
         rows = _count_rows(self.choices, figures, status, facts, missed)
 
         @cache
-        def compared() -> ComparedTreebanks:
-            return ComparedTreebanks(gold, system, self.choices, inputs, rows, (status == registry.OK) | missed)
+        def compared() -> details.ComparedTreebanks:
+            return details.ComparedTreebanks(gold, system, self.choices, inputs, rows, (status == registry.OK) | missed)
 
         return registry.Outcome(
             rows=rows,
@@ -307,7 +303,7 @@ class Parseval(registry.Metric):
             details=lambda start, stop: compared().items(start, stop),
             slices=lambda: compared().slices(),
             extra=lambda: compared().tables(),
-            marks=lambda: span_marks(self.choices, gold, system, np.asarray(status == registry.OK, np.bool_)),
+            marks=lambda: details.span_marks(self.choices, gold, system, np.asarray(status == registry.OK, np.bool_)),
         )
 
     def _evaluate_gaps(self, gold: DiscontinuousTreebank, system: DiscontinuousTreebank) -> registry.Outcome:
@@ -322,11 +318,11 @@ class Parseval(registry.Metric):
             extra=compared.extra,
         )
 
-    def absent(self, gold: Trees, items: registry.ItemInfo, limits: Limits) -> Counts:
+    def absent(self, gold: Trees, items: registry.ItemInfo, limits: text.Limits) -> Counts:
         """Count each sentence of gold as one that the output skips."""
         del items, limits
         if self.choices.gaps:
-            return absent_rows(with_gaps(gold), self.choices)
+            return absent_rows(discontinuity.with_gaps(gold), self.choices)
         gold = cast("ConstituentTreebank", gold)
         figures, _, facts = comparison.compare(inputs_of(self.choices, gold, gold))
         skipped = np.full(len(gold), registry.SKIP, np.uint8)
@@ -336,7 +332,7 @@ class Parseval(registry.Metric):
         """Return missed brackets of gold and wrong ones of the output; none of a sentence that is not compared."""
         del gold
         if item["status"] == registry.STATUS_NAMES[registry.OK]:
-            yield from gap_errors(item) if self.choices.gaps else bracket_errors(item, self.choices)
+            yield from gap_errors(item) if self.choices.gaps else details.bracket_errors(item, self.choices)
 
     def beside_gold(self, item: Mapping[str, Json], gold: Any) -> Iterator[dict[str, Json]]:
         """Return the brackets of both sides, outer ones first; none of a sentence that is not compared."""
@@ -345,7 +341,7 @@ class Parseval(registry.Metric):
         if self.choices.gaps:
             yield from gap_brackets_beside(item)
         else:
-            yield from brackets_beside(item, list(self.errors_of(item, gold)))
+            yield from details.brackets_beside(item, list(self.errors_of(item, gold)))
 
     def report(self, style: str, outcome: registry.Outcome) -> str:
         """Print the layout of EVALB, EVALB_SPMRL (`spmrl`) or disco-dop (`discodop`), or frequent errors."""
@@ -366,7 +362,7 @@ def _root_warnings(choices: Choices, gold: Trees, system: Trees) -> list[Problem
     left_out = [*deleted_labels(choices), *(label for pair in choices.equal_labels for label in pair)]
     if not (choices.outer_bracket or choices.gaps):
         left_out.append("")
-    found = root_warnings(
+    found = roots.root_warnings(
         gold, system, left_out,
         str if choices.gaps else partial(cut_label, at=choices.cut_labels_at),
         lambda label: f"add {label!r} to `delete_labels`" if label or choices.gaps else "set `outer_bracket` to false",

@@ -3,28 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from functools import cache
 
 import numpy as np
 
 from treescore.core.arrays import Counts, FloatArray
-from treescore.core.scores import Ratio, Score, ScoreTable, f1_score, ratio_score
+from treescore.core.scores import Ratio, Score, ScoreTable, f1_score, matched_scores, ratio_score
 
 COUNTS = (
-    "matched",
-    "gold",
-    "system",
-    "crossing",
-    "words",
-    "correct_tags",
-    "sentences",
-    "error",
-    "skip",
-    "valid",
-    "unlabelled_matched",
-    "complete",
-    "no_crossing",
-    "two_or_fewer_crossing",
+    *("matched", "gold", "system", "crossing", "words", "correct_tags", "sentences", "error", "skip", "valid"),
+    *("unlabelled_matched", "complete", "no_crossing", "two_or_fewer_crossing"),
 )
 """Counts of a sentence; of sentences that EVALB leaves out of its totals only the status counts."""
 
@@ -76,6 +65,7 @@ _ONE_SIDED = (
 _AMONG, _SCORED = "among", "scored"
 """Stand for the sentences of a share, and for those with a parse that could be scored."""
 
+_COVERED = "sentences that could be scored: neither error nor skipped"
 _RATIOS = (
     ("labelled_precision", "Share of the output's brackets that gold has.", "matched", "system", _NO_SYSTEM),
     ("labelled_recall", "Share of gold's brackets that the output has.", "matched", "gold", _NO_GOLD),
@@ -93,13 +83,7 @@ _RATIOS = (
     ),
     ("relative_crossing", "Share of the output's brackets that cross one of gold's.", "crossing", "system", _NO_SYSTEM),
     ("tagging_accuracy", "Share of words with gold's tag.", "correct_tags", "words", "no word could be scored"),
-    (
-        "coverage",
-        "Share of sentences that could be scored: neither error nor skipped.",
-        _SCORED,
-        "sentences",
-        "the text has no sentences",
-    ),
+    ("coverage", f"Share of {_COVERED}.", _SCORED, "sentences", "the text has no sentences"),
 )
 
 
@@ -143,6 +127,7 @@ GAP_COUNTS = (*GAP_BRACKETS, *GAP_WORDS, *GAP_STATES)
 """Counts of a sentence; of sentences that are not valid only the status counts."""
 
 _NO_SENTENCES = "the text has no sentences"
+_ALL_GAPS = "sentences all of whose brackets with a gap match"
 _NO_GAPS = "neither gold nor output has a bracket with a gap"
 
 
@@ -163,31 +148,21 @@ def gap_score_table(*, zero: bool, only_gaps: bool) -> ScoreTable:
 
 def _gap_scores(prefix: str, suffix: str, complete: str, among: str) -> list[Score]:
     function_tags = {name: f"{prefix}function_{name}" for name in ("matched", "gold", "system")}
+    why = _NO_GAPS if among == "disc_sentences" else _NO_SENTENCES
+    gaps = ("disc_complete", "disc_sentences")
+
+    def share(name: str, what: str, part: str, whole: str, undefined: str) -> Score:
+        return ratio_score(
+            prefix + name, f"Share of {what}.{suffix}", prefix + part, prefix + whole, undefined=undefined
+        )
+
     return [
         *_shares(prefix, "labelled_", "brackets", ("matched", "gold", "system"), suffix),
         *_shares(prefix, "unlabelled_", "brackets, labels ignored", ("unlabelled_matched", "gold", "system"), suffix),
         *_shares(prefix, "disc_", "brackets that have a gap", ("disc_matched", "disc_gold", "disc_system"), suffix),
-        ratio_score(
-            f"{prefix}exact_match",
-            f"Share of sentences all of whose brackets match.{suffix}",
-            f"{prefix}{complete}",
-            f"{prefix}{among}",
-            undefined=_NO_GAPS if among == "disc_sentences" else _NO_SENTENCES,
-        ),
-        ratio_score(
-            f"{prefix}disc_exact_match",
-            f"Share of sentences all of whose brackets with a gap match, of those in which a side has one.{suffix}",
-            f"{prefix}disc_complete",
-            f"{prefix}disc_sentences",
-            undefined=_NO_GAPS,
-        ),
-        ratio_score(
-            f"{prefix}tagging_accuracy",
-            f"Share of words with gold's tag.{suffix}",
-            f"{prefix}correct_tags",
-            f"{prefix}words",
-            undefined="no word could be scored",
-        ),
+        share("exact_match", "sentences all of whose brackets match", complete, among, why),
+        share("disc_exact_match", f"{_ALL_GAPS}, of those in which a side has one", *gaps, _NO_GAPS),
+        share("tagging_accuracy", "words with gold's tag", "correct_tags", "words", "no word could be scored"),
         Score(
             name=f"{prefix}function_tags_f1",
             doc=f"F1 of function tags, of brackets that both sides have and of words whose tags agree.{suffix}",
@@ -198,14 +173,7 @@ def _gap_scores(prefix: str, suffix: str, complete: str, among: str) -> list[Sco
             join=_product,
             undefined="the output has no function tags",
         ),
-        ratio_score(
-            f"{prefix}coverage",
-            f"Share of sentences that could be scored: neither error nor skipped.{suffix}",
-            f"{prefix}valid",
-            f"{prefix}sentences",
-            undefined=_NO_SENTENCES,
-            one_sided=True,
-        ),
+        replace(share("coverage", _COVERED, "valid", "sentences", _NO_SENTENCES), one_sided=True),
     ]
 
 
@@ -215,23 +183,10 @@ def _product(ratios: Sequence[FloatArray]) -> FloatArray:
 
 def _shares(prefix: str, name: str, what: str, counts: tuple[str, str, str], suffix: str) -> list[Score]:
     """Return F1, precision and recall of matched, gold's and the output's brackets."""
-    matched, gold, system = (prefix + count for count in counts)
-    begin = prefix + name
-    return [
-        f1_score(f"{begin}f1", f"F1 of {what}.{suffix}", matched, gold, system, f"neither side has {what}"),
-        ratio_score(
-            f"{begin}precision",
-            f"Share of the output's {what} that gold has.{suffix}",
-            matched,
-            system,
-            undefined=f"the output has no {what}",
-            one_sided=True,
-        ),
-        ratio_score(
-            f"{begin}recall",
-            f"Share of gold's {what} that the output has.{suffix}",
-            matched,
-            gold,
-            undefined=f"gold has no {what}",
-        ),
-    ]
+    own, golds = f"Share of the output's {what} that gold has.", f"Share of gold's {what} that the output has."
+    return matched_scores(
+        prefix + name,
+        (f"F1 of {what}.{suffix}", own + suffix, golds + suffix),
+        [prefix + count for count in counts],
+        (f"neither side has {what}", f"the output has no {what}", f"gold has no {what}"),
+    )

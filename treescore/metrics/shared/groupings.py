@@ -308,16 +308,9 @@ OWN_GROUPINGS = ("upos", "xpos", "deprel", "udeprel", "direction", "distance", "
 """Groupings whose rows, by the system's keys, depend on the output alone: participants may see these."""
 
 _OF_WORDS = frozenset(
-    (
-        "word",
-        "sentence_length",
-        "Token",
-        "Wordform",
-        "Sentence",
-        "SentenceLength",
-        "StartWordPosition",
-        "EndWordPosition",
-        "RelativeWordPosition",
-    )
+    {
+        *("word", "sentence_length", "Token", "Wordform", "Sentence", "SentenceLength"),
+        *("StartWordPosition", "EndWordPosition", "RelativeWordPosition"),
+    }
 )
 """Groupings by what both sides share: the words and their places."""

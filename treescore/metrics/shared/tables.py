@@ -83,13 +83,11 @@ def _head(gold: DependencyTreebank, word: int) -> str:
 SentenceValues = Sequence[str | int | None]
 
 
-def sentence_tables(
-    table: ScoreTable, rows: IntArray, groupings: Mapping[str, SentenceValues], mask: BoolArray | None = None
-) -> dict[str, Documents]:
-    """Return a table for each grouping (name -> value of each sentence) of the rows (n, k) in `mask`, bool (n,)."""
+def sentence_tables(table: ScoreTable, rows: IntArray, groupings: Mapping[str, SentenceValues]) -> dict[str, Documents]:
+    """Return a table for each grouping (name -> value of each sentence) of the rows (n, k)."""
     tables = {}
     for name, values in groupings.items():
-        used, groups = numbered_values(values, mask)
+        used, groups = numbered_values(values)
         tables[name] = grouped_sentences(table, rows, used, groups, {})
     return tables
 

@@ -221,16 +221,16 @@ RULES_SCHEMA: Mapping[str, Json] = {
 }
 
 
-def rules_of(value: Json, pointer: str = "/rules") -> list[Rule]:
+def rules_of(value: Json) -> list[Rule]:
     """Parse the rules of a parameter: a set's name, a rule text, or a list of either.
 
     Raises:
         InputError: `rule-syntax`, with line and column.
         LimitError: `too-many-rules`.
     """
-    texts = {pointer: value} if isinstance(value, str) else {f"{pointer}/{i}": text for i, text in enumerate(value)}
+    texts = {"/rules": value} if isinstance(value, str) else {f"/rules/{i}": text for i, text in enumerate(value)}
     if sum(map(len, texts.values())) > MAX_TEXT:
-        raise _too_many(f"The rules exceed {MAX_TEXT} characters", pointer)
+        raise _too_many(f"The rules exceed {MAX_TEXT} characters")
     rules: list[Rule] = []
     problems = ProblemList()
     for text_pointer, text in texts.items():
@@ -242,13 +242,13 @@ def rules_of(value: Json, pointer: str = "/rules") -> list[Rule]:
     elements = {element.labels for rule in rules for element in (rule.parent, *rule.children)}
     labels = {label for alternatives in elements for label in alternatives}
     if len(rules) > MAX_RULES or len(labels) > MAX_LABELS or len(elements) * len(labels) > MAX_CELLS:
-        raise _too_many(f"There are {len(rules)} rules with {len(labels)} labels", pointer)
+        raise _too_many(f"There are {len(rules)} rules with {len(labels)} labels")
     return rules
 
 
-def _too_many(excess: str, pointer: str) -> LimitError:
+def _too_many(excess: str) -> LimitError:
     detail = f"{excess}. The limits are {MAX_RULES} rules, {MAX_LABELS} labels and {MAX_TEXT} characters."
-    return LimitError(Problem("too-many-rules", detail, pointer=pointer))
+    return LimitError(Problem("too-many-rules", detail, pointer="/rules"))
 
 
 STEPS_EACH, STEPS_ALWAYS = 1000, 500_000_000

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from service.errors import Conflict, Unprocessable
-from service.usecases.benchmarks.team_names import check_names
+from service.usecases.benchmarks.teams import check_names
 
 OTHERS = ["Oslo", "MIT", "MIT Lab", "Darmstadt", "Lille", "Malm\u00f6", "\u041b\u044c\u0432\u0456\u0432", "\u2605"]
 ALIKE = [

@@ -1,1 +1,0 @@
-"""Conformance scores of flat keys (Gaizauskas, Hepple & Huyck 1998)."""
