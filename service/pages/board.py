@@ -22,9 +22,9 @@ from service.pages import answers
 from service.pages.answers import drawn, export, export_links
 from service.pages.benchmarks import benchmark_document, state_now, state_of
 from service.pages.figures import TOGETHER, NamedScore, ScoreNames, p_value
-from service.pages.tables import TABLES, Table, table_file, table_links
+from service.pages.tables import TABLES, table_file, table_links
 from service.pages.visitors import visitor
-from service.render import LEADERBOARD_FORMATS, MATRIX_FORMATS
+from service.render import SHEET_FORMATS
 from service.render.documents import BoardDocument
 from service.render.leaderboard import board_scale, claims_of, exact, line_words, row_mark, tested_words
 from service.requests import PICKS, LeaderboardQuery, MatrixQuery
@@ -36,6 +36,7 @@ from treescore.core.params import Json
 from treescore.core.wording import Figures, counted, one_line
 from treescore.render.dot_table import Scale, axis_svg, interval_bar_svg
 from treescore.render.drawing import BY_GAP, BY_SCORE, GAP_STEPS, SCORE_STEPS, ShadeBy, ranks_words, shade_of
+from treescore.render.table import LATEX, Column, Table
 
 blueprint = answers.pages("board", "/b/<benchmark>")
 SORT = "sort"
@@ -97,11 +98,11 @@ def export_board(benchmark: str) -> Response:
     if query.format not in TABLES:
         return export(leaderboard(calls.context(), visitor().caller, benchmark, query), name)
     view = leaderboard(calls.context(), visitor().caller, benchmark, replace(query, format=None))
-    return table_file(_table(_board_values(benchmark, view, own.get(SORT, ""))), query.format, name)
+    return table_file(_table(_board_values(benchmark, view, own.get(SORT, "")), query.format), query.format, name)
 
 
-def _table(shown: Mapping[str, Any]) -> Table:
-    """Return the table that the page shows, without its picture."""
+def _table(shown: Mapping[str, Any], form: str) -> Table:
+    """Return the table that the page shows, without its picture; LaTeX draws the rules of which the caption tells."""
     board, ranking, columns = shown["board"], shown["ranking"], shown["columns"]
     parts, tested = len(board["parts"]), board["feedback"] != "rounded"
     by_rank = tested and not shown["sort"]
@@ -118,9 +119,10 @@ def _table(shown: Mapping[str, Any]) -> Table:
             *[ranking.figures.interval(bounds["low"], bounds["high"])] * tested, *[p] * by_rank,
             *(score.figures.value(each["scores"].get(score.address)) for score in columns), *[scored] * (parts > 1),
         ])  # fmt: skip
-    said = [shown["caption_sorted"], *shown["claims"]]
-    ruled = {at for at, row in enumerate(shown["rows"]) if row.begins_cluster and not shown["sort"]}
-    return Table(heads, lines, said, (2,), ruled.__contains__, shown["caption"])
+    rules = {at for at, row in enumerate(shown["rows"]) if row.begins_cluster and not shown["sort"]}
+    columns = [Column(head, numeric=at != 2) for at, head in enumerate(heads)]
+    caption = shown["caption" if form == LATEX else "caption_sorted"]
+    return Table(caption, columns, lines, rules=rules, claim=shown["claims"])
 
 
 def _view(benchmark: str) -> tuple[View, str]:
@@ -162,7 +164,7 @@ def _board_values(benchmark: str, view: View, sort: str, asked: Mapping[str, str
                 f"/v1/benchmarks/{benchmark}/leaderboard",
                 f"/b/{benchmark}/export",
                 query,
-                [form for form in LEADERBOARD_FORMATS if form not in TABLES],
+                [form for form in SHEET_FORMATS if form not in TABLES],
             ),
         ],
         "live": shown["state"] != "closed" or not view.final,
@@ -334,11 +336,10 @@ def export_matrix(benchmark: str) -> Response:
     shown = values()
     lines = [*([shown["main"]] if len(shown["lines"]) > 1 else []), *shown["lines"]]
     table = Table(
-        ["part", *map(one_line, shown["teams"])],
+        f"{shown['caption']} Teams stand in the order of the board; the best of a row is bold.",
+        [Column("part"), *(Column(team, numeric=True) for team in shown["teams"])],
         [[one_line(line.name or shown["main_name"]), *(cell.shown for cell in line.cells)] for line in lines],
-        [f"{shown['caption']} Teams stand in the order of the board; the best of a row is bold."],
-        words=(0,),
-        ruled=lambda at: at == 1 and len(shown["lines"]) > 1,
+        rules=(1,) if len(shown["lines"]) > 1 else (),
         strong={
             (row, at) for row, line in enumerate(lines) for at, cell in enumerate(line.cells, 1) if cell.best
         },
@@ -397,7 +398,7 @@ def _matrix_values(benchmark: str, view: View, order: str, shade: str, start: in
             *table_links(f"/b/{benchmark}/matrix/export", query),
             *export_links(
                 f"/v1/benchmarks/{benchmark}/matrix", f"/b/{benchmark}/matrix/export", whole,
-                [form for form in MATRIX_FORMATS if form not in TABLES],
+                [form for form in SHEET_FORMATS if form not in TABLES],
             ),
         ],
     }  # fmt: skip

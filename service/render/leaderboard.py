@@ -11,10 +11,12 @@ from dataclasses import dataclass, replace
 from decimal import Decimal
 from functools import lru_cache, reduce
 from itertools import groupby
-from typing import Any, Protocol
+from typing import Any, Generic, Protocol, TypeVar
+
+import orjson
 
 import treescore.metrics  # noqa: F401 - importing the package fills the registry
-from service.render.documents import BoardDocument, RowDocument, SheetDocument, SignificanceDocument, flat_writers
+from service.render.documents import BoardDocument, RowDocument, SheetDocument, SignificanceDocument
 from treescore.core.registry import METRICS, make_metric
 from treescore.core.wording import (
     IN_FRACTIONS,
@@ -31,8 +33,8 @@ from treescore.core.wording import (
 from treescore.render.dot_table import DotColumn, DotRow, DotTable, Mark, Scale, dot_table, scale_of
 from treescore.render.drawing import Drawing, interval_words, ranks_words, value_words
 from treescore.render.drawing import stepped as figures_stepped
-from treescore.render.forms import Rendered, safe_value
-from treescore.render.text import comment, latex_escaped, markdown_escaped, pipe_table, preamble, tabular
+from treescore.render.forms import Rendered
+from treescore.render.table import CSV, LATEX, MARKDOWN, TABLE_FORMS, TSV, Column, Table, separated
 
 
 def percent_of(addresses: Iterable[str], form: str = "svg") -> frozenset[str]:
@@ -423,31 +425,9 @@ def _described(document: BoardDocument, figures: Figures) -> str:
 
 
 BOARD_COLUMNS = (
-    "rank",
-    "rank_low",
-    "rank_high",
-    "cluster",
-    "role",
-    "team",
-    "team_name",
-    "submission",
-    "name",
-    "created_at",
-    "score",
-    "covered",
-    "scored_parts",
-    "parts",
-    "missing_parts",
-    "ci95_low",
-    "ci95_high",
-    "p_next",
-    "detectable",
-    "considered",
-    "runs",
-    "runs_sd",
-    "tested",
-    "reason",
-    "notes",
+    *("rank", "rank_low", "rank_high", "cluster", "role", "team", "team_name", "submission", "name", "created_at"),
+    *("score", "covered", "scored_parts", "parts", "missing_parts", "ci95_low", "ci95_high", "p_next", "detectable"),
+    *("considered", "runs", "runs_sd", "tested", "reason", "notes"),
 )
 """Columns of CSV and TSV. The score addresses follow. The notes are the same in all rows of a board."""
 
@@ -458,22 +438,22 @@ def _flat_board_rows(document: BoardDocument) -> Iterator[Sequence[object]]:
     notes = " ".join(claims_of(document))
     yield [*BOARD_COLUMNS, *addresses]
     for row in document["rows"]:
-        interval, ranks, detectable = row["ci95"], row["rank_interval"] or (None, None), row["detectable"]
+        low, high = row["rank_interval"] or (None, None)
         flat: dict[str, object] = {
             **row,
-            "rank_low": ranks[0],
-            "rank_high": ranks[1],
+            "rank_low": low,
+            "rank_high": high,
             "runs": row["runs"] and row["runs"]["count"],
             "runs_sd": row["runs"] and row["runs"]["sd"],
-            "ci95_low": interval and interval["low"],
-            "ci95_high": interval and interval["high"],
-            "detectable": detectable and detectable["difference"],
+            "ci95_low": row["ci95"] and row["ci95"]["low"],
+            "ci95_high": row["ci95"] and row["ci95"]["high"],
+            "detectable": row["detectable"] and row["detectable"]["difference"],
             "notes": notes,
             "parts": len(document["parts"]),
             "missing_parts": parts_words(row),
         }
         values = [*(flat[column] for column in BOARD_COLUMNS), *(row["scores"].get(address) for address in addresses)]
-        yield [_one_line(safe_value(value)) for value in values]
+        yield [_one_line(value) for value in values]
 
 
 def _one_line(value: object) -> object:
@@ -481,53 +461,68 @@ def _one_line(value: object) -> object:
     return " ".join(value.split()) if isinstance(value, str) else value
 
 
-def _board_markdown(document: BoardDocument) -> bytes:
+def _board_table(document: BoardDocument, form: str) -> Table:
+    """Return the board in LaTeX with a rule between clusters, and what is claimed as a paragraph below."""
     rows = board_rows(document)
-    kept = shown_columns(rows)
-    table = pipe_table([HEADS[at] for at in kept], [[markdown_escaped(row.cells[at]) for at in kept] for row in rows])
-    blocks = [f"**{markdown_escaped(board_headline(document))}**", table]
-    blocks.append("\n".join(f"- {markdown_escaped(note)}" for note in board_notes(document)))
-    return ("\n\n".join(block for block in blocks if block) + "\n").encode()
+    paper = form == LATEX
+    kept = [at for at in shown_columns(rows) if not paper or HEADS[at] != "cluster"]
+    dash = "--" if paper else "-"
+    cells = [[row.cells[at].replace("-", dash if HEADS[at] == "could be" else "-") for at in kept] for row in rows]
+    claims = claims_of(document) if paper else []
+    return Table(
+        board_headline(document),
+        [Column(HEADS[at], paper="l" if HEADS[at] in ("team", "submission") else "r") for at in kept],
+        cells,
+        notes=[note for note in board_notes(document) if note not in claims],
+        rules={at for at, row in enumerate(rows) if row.begins_cluster},
+        slanted={at for at, row in enumerate(rows) if row.baseline},
+        claim=["\n".join(claims)] if claims else (),
+        commented=True,
+    )
 
 
-def _board_latex(document: BoardDocument) -> bytes:
-    """Write a table for a paper (booktabs) with a rule between clusters, and what is claimed as a paragraph below."""
-    rows = board_rows(document)
-    kept = [at for at in shown_columns(rows) if HEADS[at] != "cluster"]
-    align = "".join("l" if HEADS[at] in ("team", "submission") else "r" for at in kept)
-    heads = [latex_escaped(HEADS[at]) for at in kept]
-    cells = [[_latex_cell(row, at) for at in kept] for row in rows]
-    table = tabular(align, heads, cells, lambda index: rows[index].begins_cluster)
-    claims = claims_of(document)
-    below = ["", *map(latex_escaped, claims)] if claims else []
-    others = [comment(line) for line in board_notes(document) if line not in claims]
-    lines = [*preamble(board_headline(document)), *table, *below, *others]
-    return ("\n".join(lines) + "\n").encode()
+Sheet = TypeVar("Sheet")
 
 
-def _latex_cell(row: Row, at: int) -> str:
-    words = latex_escaped(row.cells[at])
-    if HEADS[at] == "could be":
-        words = words.replace("-", "--") if words != "-" else words
-    return f"\\textit{{{words}}}" if row.baseline and HEADS[at] in ("team", "submission") and words else words
+@dataclass(frozen=True, slots=True)
+class Forms(Generic[Sheet]):
+    """The forms of a document for people and programs.
 
-
-_BOARD_WRITERS: Mapping[str, tuple[str, Callable[[BoardDocument], bytes]]] = {
-    **flat_writers(_flat_board_rows),
-    "markdown": ("text/markdown; charset=utf-8", _board_markdown),
-    "latex": ("application/x-latex; charset=utf-8", _board_latex),
-    "svg": ("image/svg+xml", board_picture),
-}
-
-LEADERBOARD_FORMATS: Mapping[str, str] = {name: media_type for name, (media_type, _) in _BOARD_WRITERS.items()}
-"""Format name -> media type."""
-
-
-def render_leaderboard(document: BoardDocument, form: str) -> Rendered:
-    """Render a leaderboard in one of LEADERBOARD_FORMATS; equal documents give equal bytes.
-
-    Raises:
-        KeyError: the format is unknown.
+    Attributes:
+        flat: gives the header and the rows of CSV and TSV.
+        table: gives what a form for people shows.
+        picture: draws it.
     """
-    media_type, write = _BOARD_WRITERS[form]
-    return Rendered(write(document), media_type)
+
+    flat: Callable[[Sheet], Iterable[Sequence[object]]]
+    table: Callable[[Sheet, str], Table]
+    picture: Callable[[Sheet], bytes]
+
+    def render(self, document: Sheet, form: str) -> Rendered:
+        """Render a document in one of SHEET_FORMATS; equal documents give equal bytes.
+
+        Raises:
+            KeyError: the format is unknown.
+        """
+        media_type = SHEET_FORMATS[form]
+        if form == "json":
+            content = orjson.dumps(document, option=orjson.OPT_APPEND_NEWLINE)
+        elif form == "svg":
+            content = self.picture(document)
+        elif form in (CSV, TSV):
+            content = separated(self.flat(document), form)
+        else:
+            content = TABLE_FORMS[form](self.table(document, form)).encode()
+        return Rendered(content, media_type)
+
+
+SHEET_FORMATS: Mapping[str, str] = {
+    "json": "application/json",
+    CSV: "text/csv; charset=utf-8",
+    TSV: "text/tab-separated-values; charset=utf-8",
+    MARKDOWN: "text/markdown; charset=utf-8",
+    LATEX: "application/x-latex; charset=utf-8",
+    "svg": "image/svg+xml",
+}
+"""Format name of a leaderboard or a matrix -> media type."""
+render_leaderboard = Forms(_flat_board_rows, _board_table, board_picture).render

@@ -47,7 +47,7 @@ from treescore.render.drawing import (
     value_words,
 )
 from treescore.render.heat_maps import PairMap, draw_pair_map, pair_map
-from treescore.render.text import text_warning
+from treescore.render.table import text_warning
 
 _LISTED = 40
 _NARROWEST_PICTURE = 760
