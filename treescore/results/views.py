@@ -283,7 +283,7 @@ class SentenceView(View):
                 "output has other words than gold."
             )
             raise InputError(Problem("bad-parameter", detail, pointer="/form"))
-        from treescore.results.sentence_drawings import sentence_svg  # noqa: PLC0415 - scores alone are not drawn
+        from treescore.render.sentence_pictures import sentence_svg  # noqa: PLC0415 - scores alone are not drawn
 
         return sentence_svg(self.drawing, self.name)
 
