@@ -8,7 +8,6 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
-from itertools import pairwise
 from typing import Any
 from urllib.parse import urlencode
 
@@ -26,7 +25,7 @@ from service.pages.tables import TABLES, table_file, table_links
 from service.pages.visitors import visitor
 from service.render import SHEET_FORMATS
 from service.render.documents import BoardDocument
-from service.render.leaderboard import board_scale, claims_of, exact, line_words, row_mark, tested_words
+from service.render.leaderboard import board_scale, claims_of, cluster_starts, exact, line_words, row_mark, tested_words
 from service.requests import PICKS, LeaderboardQuery, MatrixQuery
 from service.schemas import queries
 from service.usecases.access import item_number
@@ -35,7 +34,8 @@ from service.usecases.runs import View
 from treescore.core.params import Json
 from treescore.core.wording import Figures, counted, one_line
 from treescore.render.dot_table import Scale, axis_svg, interval_bar_svg
-from treescore.render.drawing import BY_GAP, BY_SCORE, GAP_STEPS, SCORE_STEPS, ShadeBy, ranks_words, shade_of
+from treescore.render.drawing import BY_GAP, BY_SCORE, ShadeBy, ranks_words, shade_of
+from treescore.render.heat_maps import by_part, key_of
 from treescore.render.table import LATEX, Column, Table
 
 blueprint = answers.pages("board", "/b/<benchmark>")
@@ -158,18 +158,16 @@ def _board_values(benchmark: str, view: View, sort: str, asked: Mapping[str, str
         "caption_sorted": _board_caption(board, ranking, len(document["parts"]), by_rank=False),
         "parts": part_choices(document),
         "picks": PICKS if visitor().caller.organiser else (),
-        "exports": [
-            *table_links(f"/b/{benchmark}/export", query),
-            *export_links(
-                f"/v1/benchmarks/{benchmark}/leaderboard",
-                f"/b/{benchmark}/export",
-                query,
-                [form for form in SHEET_FORMATS if form not in TABLES],
-            ),
-        ],
+        "exports": _exports(f"/v1/benchmarks/{benchmark}/leaderboard", f"/b/{benchmark}/export", query, query),
         "live": shown["state"] != "closed" or not view.final,
         "version": view.etag,
     }
+
+
+def _exports(api: str, page: str, query: Mapping[str, str], whole: Mapping[str, str]) -> list[tuple[str, str]]:
+    """Return the files of a table as the page shows it, and those of the API, which hold the `whole`."""
+    others = [form for form in SHEET_FORMATS if form not in TABLES]
+    return [*table_links(page, query), *export_links(api, page, whole, others)]
 
 
 def shown_board(document: Mapping[str, Any]) -> dict[str, Any]:
@@ -194,10 +192,8 @@ def heading(document: Mapping[str, Any], board: Mapping[str, Any]) -> dict[str, 
 
 
 def _board_rows(board: BoardDocument, figures: Figures, scale: Scale) -> list[Row]:
-    rows, cluster, said = [], None, ""
-    for document in board["rows"]:
-        begins = document["cluster"] is not None and cluster is not None and document["cluster"] != cluster
-        cluster = cluster if document["cluster"] is None else document["cluster"]
+    rows, said = [], ""
+    for document, begins in zip(board["rows"], cluster_starts(board), strict=True):
         span = ranks_words(document.get("rank_interval"))
         bar = drawn(interval_bar_svg(scale, row_mark(document, figures)))
         untested = document.get("tested") is False and not board["significance"]["pending"]
@@ -378,15 +374,16 @@ def _matrix_values(benchmark: str, view: View, order: str, shade: str, start: in
     cells = partial(_cells, score=score, by=SHADES[shade], higher=higher, shown=shown)
     board = default_board(benchmark)
     query = dict(request.args.items())
-    whole = {name: value for name, value in query.items() if name != CURSOR}
     teams = [row_name(row) for row in document["rows"][shown]]
+    overall = [row["score"] for row in document["rows"]]
+    whole = {name: value for name, value in query.items() if name != CURSOR}
     return {
         **heading(about, document),
         "matrix": document,
         "score": score,
         "names": [names(address) for address in board["scores"]],
         "teams": teams,
-        "main": _line("", "", [row["score"] for row in document["rows"]], cells),
+        "main": MatrixLine("", "", overall, cells(overall)),
         "main_name": TOGETHER.get(document["part"] or "", document["part"] or "score"),
         "lines": _ordered(_matrix_lines(document, cells), order, higher=higher),
         "orders": ORDERS, "order": order, "shade": shade,
@@ -394,13 +391,7 @@ def _matrix_values(benchmark: str, view: View, order: str, shade: str, start: in
         "caption": _matrix_caption(document, score),
         "query": query,
         "start": start, "places": _places(start, len(teams), document["total_rows"]),
-        "exports": [
-            *table_links(f"/b/{benchmark}/matrix/export", query),
-            *export_links(
-                f"/v1/benchmarks/{benchmark}/matrix", f"/b/{benchmark}/matrix/export", whole,
-                [form for form in SHEET_FORMATS if form not in TABLES],
-            ),
-        ],
+        "exports": _exports(f"/v1/benchmarks/{benchmark}/matrix", f"/b/{benchmark}/matrix/export", query, whole),
     }  # fmt: skip
 
 
@@ -425,15 +416,10 @@ Cells = Callable[[Sequence[float | None]], Sequence[Cell]]
 
 def _matrix_lines(document: Mapping[str, Any], cells: Cells) -> list[MatrixLine]:
     lines = []
-    for at, part in enumerate(document["parts"]):
-        values = [row["values"][at] for row in document["rows"]]
+    for part, values in zip(document["parts"], by_part(document), strict=True):
         sizes = [counted(part[f"{unit}s"], unit) for unit in ("sentence", "word") if part[f"{unit}s"] is not None]
-        lines.append(_line(part["name"], ", ".join(sizes), values, cells))
+        lines.append(MatrixLine(part["name"], ", ".join(sizes), values, cells(values)))
     return lines
-
-
-def _line(name: str, title: str, values: Sequence[float | None], cells: Cells) -> MatrixLine:
-    return MatrixLine(name, title, values, cells(values))
 
 
 def _cells(
@@ -470,10 +456,5 @@ def _ordered(lines: Sequence[MatrixLine], order: str, *, higher: bool) -> list[M
 
 def _key(shade: str) -> list[tuple[str, str]]:
     """Return the steps of the shades: class and words."""
-    if SHADES[shade] == BY_SCORE:
-        ends = [f"< {SCORE_STEPS[0]:g}", *(f"{step:g}" for step in SCORE_STEPS[:-1]), f"> {SCORE_STEPS[-1]:g}"]
-        return [(f"a{number}", words) for number, words in enumerate(ends)]
-    steps = GAP_STEPS[1:]
-    between = [f"{low:g}–{high:g}" for low, high in pairwise(steps)]
-    words = ["0", f"< {steps[0]:g}", *between, f"> {steps[-1]:g} points"]
-    return [(f"d{number}", word) for number, word in enumerate(words)]
+    *steps, (last, words) = key_of(SHADES[shade])
+    return [*steps, (last, words.replace("≥", ">") + (" points" if SHADES[shade] == BY_GAP else ""))]

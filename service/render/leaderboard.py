@@ -83,15 +83,11 @@ class Row:
         cells: in the order of HEADS.
         baseline: whether it is a baseline.
         begins_cluster: whether a line is drawn above it.
-        value, low, high: score and its interval.
     """
 
     cells: Sequence[str]
     baseline: bool
     begins_cluster: bool
-    value: float | None
-    low: float | None
-    high: float | None
 
     @property
     def label(self) -> str:
@@ -106,15 +102,11 @@ class Row:
 
 
 def board_rows(document: BoardDocument) -> list[Row]:
-    """Return the rows as cells. A line is drawn where the cluster changes from one ranked row to the next."""
+    """Return the rows as cells."""
     rows = []
-    cluster = None
     step, fractions = document["rounding"], replace(IN_FRACTIONS, rounded=not exact(document))
-    for row in document["rows"]:
-        begins = row["cluster"] is not None and cluster is not None and row["cluster"] != cluster
-        if row["cluster"] is not None:
-            cluster = row["cluster"]
-        low, high = (None, None) if row["ci95"] is None else (row["ci95"]["low"], row["ci95"]["high"])
+    for row, begins in zip(document["rows"], cluster_starts(document), strict=True):
+        low, high = _bounds(row)
         cells = (
             "-" if row["rank"] is None else str(row["rank"]),
             _ranks(row["rank_interval"]),
@@ -127,8 +119,18 @@ def board_rows(document: BoardDocument) -> list[Row]:
             fractions.interval(low, high) if low is not None else "",
             "" if row["p_next"] is None else p_figure(row["p_next"]),
         )
-        rows.append(Row(cells, row["role"] == "baseline", begins, row["score"], low, high))
+        rows.append(Row(cells, row["role"] == "baseline", begins))
     return rows
+
+
+def cluster_starts(document: BoardDocument) -> list[bool]:
+    """Return whether a line is drawn above each row: where the cluster changes from one ranked row to the next."""
+    found, last = [], None
+    for row in document["rows"]:
+        cluster = last if row["cluster"] is None else row["cluster"]
+        found.append(last is not None and cluster != last)
+        last = cluster
+    return found
 
 
 def _label(row: RowDocument) -> str:
@@ -162,18 +164,30 @@ def direction_of(document: SheetDocument) -> str:
 
 def board_headline(document: BoardDocument) -> str:
     """Describe the board in one line."""
-    better = direction_of(document)
-    parts = [f"{one_line(document['title'])}: {document['score']} ({better})", f"revision {document['revision']}"]
-    if document["part"] is not None:
-        parts.append(_part(document["part"], len(document["parts"])))
-    if document["split"] is not None:
-        parts.append(f"{document['split']} share")
-    parts.append(f"{document['pick']} of each team" if document["pick"] != "all" else "all submissions")
-    if document["as_of"] is not None:
-        parts.append(f"as of {document['as_of']}")
-    if document["frozen"]:
-        parts.append("frozen")
-    return "; ".join(parts)
+    part = "" if document["part"] is None else _part(document["part"], len(document["parts"]))
+    picked = f"{document['pick']} of each team" if document["pick"] != "all" else "all submissions"
+    return sheet_headline(document, document["score"], part, picked)
+
+
+def sheet_headline(document: SheetDocument, score: str, part: str = "", picked: str = "") -> str:
+    """Describe a board or a matrix in one line.
+
+    Args:
+        document: the board or the matrix.
+        score: what it shows.
+        part: of what.
+        picked: which submissions it has.
+    """
+    said = [
+        f"{one_line(document['title'])}: {score} ({direction_of(document)})",
+        f"revision {document['revision']}",
+        part,
+        f"{document['split']} share" if document["split"] is not None else "",
+        picked,
+        f"as of {document['as_of']}" if document["as_of"] is not None else "",
+        "frozen" if document["frozen"] else "",
+    ]
+    return "; ".join(filter(None, said))
 
 
 def _part(name: str, parts: int) -> str:
@@ -379,16 +393,8 @@ def _cells(document: BoardDocument, row: RowDocument, cells: Sequence[str]) -> S
         interval_words(*_bounds(row), figures),
         p_words(row["p_next"]),
         f"{scored} of {total}" if scored != total else "",
-        _parts_words(document, row),
+        _lacking_parts(row, len(document["parts"])),
     )
-
-
-def _parts_words(document: Mapping[str, object], row: Mapping[str, object]) -> str:
-    """Return how many parts a row has, of all, where it lacks some: `2 of 3`."""
-    scored, parts = row.get("scored_parts"), document.get("parts")
-    if scored is None or not isinstance(parts, Sequence) or scored == len(parts):
-        return ""
-    return f"{scored} of {len(parts)}"
 
 
 def _subtitle(document: BoardDocument) -> str:

@@ -9,9 +9,9 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from service.render.documents import MatrixDocument, MatrixRowDocument
-from service.render.leaderboard import Forms, direction_of, missing_note, parts_words, shown_as, stepped, team_words
+from service.render.leaderboard import Forms, missing_note, parts_words, sheet_headline, shown_as, stepped, team_words
 from treescore.core.wording import one_line
-from treescore.render.heat_maps import matrix_svg
+from treescore.render.heat_maps import by_part, matrix_svg
 from treescore.render.table import Column, Table
 
 MATRIX_COLUMNS = (
@@ -32,16 +32,7 @@ def _flat_matrix_rows(document: MatrixDocument) -> Iterator[Sequence[object]]:
 
 def matrix_headline(document: MatrixDocument) -> str:
     """Describe the matrix in one line."""
-    better = direction_of(document)
-    said = [f"{one_line(document['title'])}: {document['score']} by part ({better})"]
-    said.append(f"revision {document['revision']}")
-    if document["split"] is not None:
-        said.append(f"{document['split']} share")
-    if document["as_of"] is not None:
-        said.append(f"as of {document['as_of']}")
-    if document["frozen"]:
-        said.append("frozen")
-    return "; ".join(said)
+    return sheet_headline(document, f"{document['score']} by part")
 
 
 def matrix_notes(document: MatrixDocument) -> list[str]:
@@ -67,8 +58,8 @@ def _matrix_picture(document: MatrixDocument) -> bytes:
 def _matrix_table(document: MatrixDocument, _form: str) -> Table:
     """Return a row for each part, a column for each system, and the score that ranks at the end."""
     step, rows = document["rounding"], document["rows"]
-    lines = [(part["name"], [row["values"][at] for row in rows]) for at, part in enumerate(document["parts"])]
-    lines.append((document["part"] or "all", [row["score"] for row in rows]))
+    names = [*(part["name"] for part in document["parts"]), document["part"] or "all"]
+    lines = [*zip(names, [*by_part(document), [row["score"] for row in rows]], strict=True)]
     return Table(
         matrix_headline(document),
         [Column("part"), *(Column(_matrix_system(row), numeric=True) for row in rows)],

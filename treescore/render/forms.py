@@ -16,47 +16,12 @@ from treescore.render.table import CSV, HTML, LATEX, MARKDOWN, TABLE_FORMS, TEXT
 from treescore.render.tables import across_table, comparison_tables
 
 PAIR_COLUMNS = (
-    "score",
-    "a",
-    "b",
-    "score_a",
-    "score_b",
-    "difference",
-    "difference_tested",
-    "ci_low",
-    "ci_high",
-    "ci_adjusted_low",
-    "ci_adjusted_high",
-    "se",
-    "df",
-    "divisor",
-    "better",
-    "p",
-    "p_kind",
-    "p_error",
-    "p_parts",
-    "p_unselected",
-    "p_adjusted",
-    "significant",
-    "p_holm",
-    "p_hochberg",
-    "p_bh",
-    "p_by",
-    "p_bonferroni",
-    "shuffles",
-    "smallest_p",
-    "relative_error_reduction",
-    "units_won",
-    "units_tied",
-    "units_lost",
-    "detectable",
-    "margin",
-    "p_a_not_worse",
-    "a_not_worse",
-    "p_b_not_worse",
-    "b_not_worse",
-    "notes",
-    "warnings",
+    *("score", "a", "b", "score_a", "score_b", "difference", "difference_tested"),
+    *("ci_low", "ci_high", "ci_adjusted_low", "ci_adjusted_high", "se", "df", "divisor", "better"),
+    *("p", "p_kind", "p_error", "p_parts", "p_unselected", "p_adjusted", "significant"),
+    *("p_holm", "p_hochberg", "p_bh", "p_by", "p_bonferroni", "shuffles", "smallest_p"),
+    *("relative_error_reduction", "units_won", "units_tied", "units_lost", "detectable"),
+    *("margin", "p_a_not_worse", "a_not_worse", "p_b_not_worse", "b_not_worse", "notes", "warnings"),
 )
 
 
@@ -125,21 +90,13 @@ def _json(documents: Sequence[Document], across: Document | None, _shares: Conta
     return orjson.dumps(whole, option=orjson.OPT_APPEND_NEWLINE)
 
 
-def _csv(documents: Sequence[Document], _across: Document | None, _shares: Container[str]) -> bytes:
-    return csv_rows(documents)
-
-
-def _picture(documents: Sequence[Document], _across: Document | None, shares: Container[str]) -> bytes:
-    return picture(documents, shares)
-
-
 _COMPARISON_WRITERS: Mapping[str, tuple[str, _Writer]] = {
     "json": ("application/json", _json),
     TEXT: ("text/plain; charset=utf-8", _tables(TEXT)),
     MARKDOWN: ("text/markdown; charset=utf-8", _tables(MARKDOWN)),
     LATEX: ("application/x-latex; charset=utf-8", _tables(LATEX)),
-    CSV: ("text/csv; charset=utf-8", _csv),
-    "svg": ("image/svg+xml", _picture),
+    CSV: ("text/csv; charset=utf-8", lambda documents, _across, _shares: csv_rows(documents)),
+    "svg": ("image/svg+xml", lambda documents, _across, shares: picture(documents, shares)),
 }
 
 FORMATS: Mapping[str, str] = {name: media_type for name, (media_type, _) in _COMPARISON_WRITERS.items()}
