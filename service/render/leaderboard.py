@@ -30,7 +30,8 @@ from treescore.core.wording import (
     p_words,
     unit_word,
 )
-from treescore.render.dot_table import DotColumn, DotRow, DotTable, Mark, Scale, dot_table, scale_of
+from treescore.render.crosstable import bounds, rank_range
+from treescore.render.dot_table import DotColumn, DotRow, DotTable, Mark, Scale, dot_table, in_units, scale_of
 from treescore.render.drawing import Drawing, interval_words, ranks_words, value_words
 from treescore.render.drawing import stepped as figures_stepped
 from treescore.render.forms import Rendered
@@ -106,10 +107,10 @@ def board_rows(document: BoardDocument) -> list[Row]:
     rows = []
     step, fractions = document["rounding"], replace(IN_FRACTIONS, rounded=not exact(document))
     for row, begins in zip(document["rows"], cluster_starts(document), strict=True):
-        low, high = _bounds(row)
+        low, high = bounds(row["ci95"])
         cells = (
             "-" if row["rank"] is None else str(row["rank"]),
-            _ranks(row["rank_interval"]),
+            rank_range(row["rank_interval"]),
             "" if row["cluster"] is None else str(row["cluster"]),
             team_words(row),
             _system_name(row),
@@ -253,13 +254,6 @@ def _lacking_notes(document: BoardDocument) -> list[str]:
     return [*found[:_LISTED], *more]
 
 
-def _ranks(interval: Sequence[int] | None) -> str:
-    if interval is None:
-        return ""
-    low, high = interval
-    return str(low) if low == high else f"{low}-{high}"
-
-
 class Rowlike(Protocol):
     """A row of a board or a matrix."""
 
@@ -338,21 +332,14 @@ def board_scale(document: BoardDocument, figures: Figures, size: float = _AXIS) 
         size: of the axis in pixels.
     """
     rows = [row for row in document["rows"] if row["tested"]] or document["rows"]
-    shown = [each for row in rows for each in (row["score"], *_bounds(row))]
-    return scale_of((None if each is None else figures.factor * each for each in shown), size)
+    shown = [each for row in rows for each in (row["score"], *bounds(row["ci95"]))]
+    return scale_of(in_units(figures.factor, shown), size)
 
 
 def row_mark(row: RowDocument, figures: Figures) -> Mark:
     """Return what is drawn of a row, in the unit of the axis."""
-    value, low, high = (
-        None if each is None else figures.factor * each for each in (row["score"], *_bounds(row))
-    )  # fmt: skip
-    return Mark(value, low, high, diamond=row["role"] == "baseline")
-
-
-def _bounds(row: RowDocument) -> tuple[float | None, float | None]:
-    interval = row["ci95"]
-    return (None, None) if interval is None else (interval["low"], interval["high"])
+    low, high = bounds(row["ci95"])
+    return Mark(row["score"], low, high, diamond=row["role"] == "baseline").in_units(figures.factor)
 
 
 def _lines(document: BoardDocument, figures: Figures) -> Iterator[DotRow]:
@@ -390,7 +377,7 @@ def _cells(document: BoardDocument, row: RowDocument, cells: Sequence[str]) -> S
         team,
         name,
         value_words(row["score"], figures),
-        interval_words(*_bounds(row), figures),
+        interval_words(*bounds(row["ci95"]), figures),
         p_words(row["p_next"]),
         f"{scored} of {total}" if scored != total else "",
         _lacking_parts(row, len(document["parts"])),
@@ -421,7 +408,7 @@ def _described(document: BoardDocument, figures: Figures) -> str:
     """Return the ranking and the notes for people who cannot see the picture."""
     listed = [
         f"{cells.label} {value_words(row['score'], figures)}"
-        + (f" ({interval_words(*_bounds(row), figures)})" if row["ci95"] else "")
+        + (f" ({interval_words(*bounds(row['ci95']), figures)})" if row["ci95"] else "")
         for row, cells in zip(document["rows"], board_rows(document), strict=True)
         if row["score"] is not None
     ]
