@@ -9,7 +9,7 @@ from flask import Blueprint, Response
 from service.api import answers, calls
 from service.api.calls import item_page
 from service.caller import Caller
-from service.render import LEADERBOARD_FORMATS, MATRIX_FORMATS
+from service.render import SHEET_FORMATS
 from service.requests import BoardQuery
 from service.schemas import queries
 from service.schemas.submissions import ComparisonRequest
@@ -26,7 +26,7 @@ def get_leaderboard(benchmark: str) -> Response:
     """Show ranks, and which differences are significant."""
     caller = calls.caller()
     query = calls.query(queries.LEADERBOARD)
-    query = replace(query, format=calls.form_of(LEADERBOARD_FORMATS, query.format))
+    query = replace(query, format=calls.form_of(SHEET_FORMATS, query.format))
     return sheet_response(caller, benchmark, leaderboard.BOARD_SHEET, query)
 
 
@@ -49,7 +49,7 @@ def get_matrix(benchmark: str) -> Response:
     """Show the score that ranks in every part."""
     caller = calls.caller()
     query = calls.query(queries.MATRIX)
-    query = replace(query, format=calls.form_of(MATRIX_FORMATS, query.format))
+    query = replace(query, format=calls.form_of(SHEET_FORMATS, query.format))
     return sheet_response(caller, benchmark, leaderboard.MATRIX_SHEET, query)
 
 

@@ -21,7 +21,8 @@ from service.config import load_config
 from treescore.evaluation.report import percent_scores
 from treescore.evaluation.spec import parse_spec
 from treescore.render.forms import render_comparisons
-from treescore.render.tables import score_tables, text_table
+from treescore.render.table import text_table
+from treescore.render.tables import score_tables
 
 DEFINITIONS = "benchmarks.toml"
 WAIT_SECONDS = 60

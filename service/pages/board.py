@@ -8,7 +8,6 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
-from itertools import pairwise
 from typing import Any
 from urllib.parse import urlencode
 
@@ -22,11 +21,11 @@ from service.pages import answers
 from service.pages.answers import drawn, export, export_links
 from service.pages.benchmarks import benchmark_document, state_now, state_of
 from service.pages.figures import TOGETHER, NamedScore, ScoreNames, p_value
-from service.pages.tables import TABLES, Table, table_file, table_links
+from service.pages.tables import TABLES, table_file, table_links
 from service.pages.visitors import visitor
-from service.render import LEADERBOARD_FORMATS, MATRIX_FORMATS
+from service.render import SHEET_FORMATS
 from service.render.documents import BoardDocument
-from service.render.leaderboard import board_scale, claims_of, exact, line_words, row_mark, tested_words
+from service.render.leaderboard import board_scale, claims_of, cluster_starts, exact, line_words, row_mark, tested_words
 from service.requests import PICKS, LeaderboardQuery, MatrixQuery
 from service.schemas import queries
 from service.usecases.access import item_number
@@ -35,7 +34,9 @@ from service.usecases.runs import View
 from treescore.core.params import Json
 from treescore.core.wording import Figures, counted, one_line
 from treescore.render.dot_table import Scale, axis_svg, interval_bar_svg
-from treescore.render.drawing import BY_GAP, BY_SCORE, GAP_STEPS, SCORE_STEPS, ShadeBy, ranks_words, shade_of
+from treescore.render.drawing import BY_GAP, BY_SCORE, ShadeBy, ranks_words, shade_of
+from treescore.render.heat_maps import by_part, key_of
+from treescore.render.table import LATEX, Column, Table
 
 blueprint = answers.pages("board", "/b/<benchmark>")
 SORT = "sort"
@@ -97,11 +98,11 @@ def export_board(benchmark: str) -> Response:
     if query.format not in TABLES:
         return export(leaderboard(calls.context(), visitor().caller, benchmark, query), name)
     view = leaderboard(calls.context(), visitor().caller, benchmark, replace(query, format=None))
-    return table_file(_table(_board_values(benchmark, view, own.get(SORT, ""))), query.format, name)
+    return table_file(_table(_board_values(benchmark, view, own.get(SORT, "")), query.format), query.format, name)
 
 
-def _table(shown: Mapping[str, Any]) -> Table:
-    """Return the table that the page shows, without its picture."""
+def _table(shown: Mapping[str, Any], form: str) -> Table:
+    """Return the table that the page shows, without its picture; LaTeX draws the rules of which the caption tells."""
     board, ranking, columns = shown["board"], shown["ranking"], shown["columns"]
     parts, tested = len(board["parts"]), board["feedback"] != "rounded"
     by_rank = tested and not shown["sort"]
@@ -118,9 +119,10 @@ def _table(shown: Mapping[str, Any]) -> Table:
             *[ranking.figures.interval(bounds["low"], bounds["high"])] * tested, *[p] * by_rank,
             *(score.figures.value(each["scores"].get(score.address)) for score in columns), *[scored] * (parts > 1),
         ])  # fmt: skip
-    said = [shown["caption_sorted"], *shown["claims"]]
-    ruled = {at for at, row in enumerate(shown["rows"]) if row.begins_cluster and not shown["sort"]}
-    return Table(heads, lines, said, (2,), ruled.__contains__, shown["caption"])
+    rules = {at for at, row in enumerate(shown["rows"]) if row.begins_cluster and not shown["sort"]}
+    columns = [Column(head, numeric=at != 2) for at, head in enumerate(heads)]
+    caption = shown["caption" if form == LATEX else "caption_sorted"]
+    return Table(caption, columns, lines, rules=rules, claim=shown["claims"])
 
 
 def _view(benchmark: str) -> tuple[View, str]:
@@ -156,18 +158,16 @@ def _board_values(benchmark: str, view: View, sort: str, asked: Mapping[str, str
         "caption_sorted": _board_caption(board, ranking, len(document["parts"]), by_rank=False),
         "parts": part_choices(document),
         "picks": PICKS if visitor().caller.organiser else (),
-        "exports": [
-            *table_links(f"/b/{benchmark}/export", query),
-            *export_links(
-                f"/v1/benchmarks/{benchmark}/leaderboard",
-                f"/b/{benchmark}/export",
-                query,
-                [form for form in LEADERBOARD_FORMATS if form not in TABLES],
-            ),
-        ],
+        "exports": _exports(f"/v1/benchmarks/{benchmark}/leaderboard", f"/b/{benchmark}/export", query, query),
         "live": shown["state"] != "closed" or not view.final,
         "version": view.etag,
     }
+
+
+def _exports(api: str, page: str, query: Mapping[str, str], whole: Mapping[str, str]) -> list[tuple[str, str]]:
+    """Return the files of a table as the page shows it, and those of the API, which hold the `whole`."""
+    others = [form for form in SHEET_FORMATS if form not in TABLES]
+    return [*table_links(page, query), *export_links(api, page, whole, others)]
 
 
 def shown_board(document: Mapping[str, Any]) -> dict[str, Any]:
@@ -192,10 +192,8 @@ def heading(document: Mapping[str, Any], board: Mapping[str, Any]) -> dict[str, 
 
 
 def _board_rows(board: BoardDocument, figures: Figures, scale: Scale) -> list[Row]:
-    rows, cluster, said = [], None, ""
-    for document in board["rows"]:
-        begins = document["cluster"] is not None and cluster is not None and document["cluster"] != cluster
-        cluster = cluster if document["cluster"] is None else document["cluster"]
+    rows, said = [], ""
+    for document, begins in zip(board["rows"], cluster_starts(board), strict=True):
         span = ranks_words(document.get("rank_interval"))
         bar = drawn(interval_bar_svg(scale, row_mark(document, figures)))
         untested = document.get("tested") is False and not board["significance"]["pending"]
@@ -334,11 +332,10 @@ def export_matrix(benchmark: str) -> Response:
     shown = values()
     lines = [*([shown["main"]] if len(shown["lines"]) > 1 else []), *shown["lines"]]
     table = Table(
-        ["part", *map(one_line, shown["teams"])],
+        f"{shown['caption']} Teams stand in the order of the board; the best of a row is bold.",
+        [Column("part"), *(Column(team, numeric=True) for team in shown["teams"])],
         [[one_line(line.name or shown["main_name"]), *(cell.shown for cell in line.cells)] for line in lines],
-        [f"{shown['caption']} Teams stand in the order of the board; the best of a row is bold."],
-        words=(0,),
-        ruled=lambda at: at == 1 and len(shown["lines"]) > 1,
+        rules=(1,) if len(shown["lines"]) > 1 else (),
         strong={
             (row, at) for row, line in enumerate(lines) for at, cell in enumerate(line.cells, 1) if cell.best
         },
@@ -377,15 +374,16 @@ def _matrix_values(benchmark: str, view: View, order: str, shade: str, start: in
     cells = partial(_cells, score=score, by=SHADES[shade], higher=higher, shown=shown)
     board = default_board(benchmark)
     query = dict(request.args.items())
-    whole = {name: value for name, value in query.items() if name != CURSOR}
     teams = [row_name(row) for row in document["rows"][shown]]
+    overall = [row["score"] for row in document["rows"]]
+    whole = {name: value for name, value in query.items() if name != CURSOR}
     return {
         **heading(about, document),
         "matrix": document,
         "score": score,
         "names": [names(address) for address in board["scores"]],
         "teams": teams,
-        "main": _line("", "", [row["score"] for row in document["rows"]], cells),
+        "main": MatrixLine("", "", overall, cells(overall)),
         "main_name": TOGETHER.get(document["part"] or "", document["part"] or "score"),
         "lines": _ordered(_matrix_lines(document, cells), order, higher=higher),
         "orders": ORDERS, "order": order, "shade": shade,
@@ -393,13 +391,7 @@ def _matrix_values(benchmark: str, view: View, order: str, shade: str, start: in
         "caption": _matrix_caption(document, score),
         "query": query,
         "start": start, "places": _places(start, len(teams), document["total_rows"]),
-        "exports": [
-            *table_links(f"/b/{benchmark}/matrix/export", query),
-            *export_links(
-                f"/v1/benchmarks/{benchmark}/matrix", f"/b/{benchmark}/matrix/export", whole,
-                [form for form in MATRIX_FORMATS if form not in TABLES],
-            ),
-        ],
+        "exports": _exports(f"/v1/benchmarks/{benchmark}/matrix", f"/b/{benchmark}/matrix/export", query, whole),
     }  # fmt: skip
 
 
@@ -424,15 +416,10 @@ Cells = Callable[[Sequence[float | None]], Sequence[Cell]]
 
 def _matrix_lines(document: Mapping[str, Any], cells: Cells) -> list[MatrixLine]:
     lines = []
-    for at, part in enumerate(document["parts"]):
-        values = [row["values"][at] for row in document["rows"]]
+    for part, values in zip(document["parts"], by_part(document), strict=True):
         sizes = [counted(part[f"{unit}s"], unit) for unit in ("sentence", "word") if part[f"{unit}s"] is not None]
-        lines.append(_line(part["name"], ", ".join(sizes), values, cells))
+        lines.append(MatrixLine(part["name"], ", ".join(sizes), values, cells(values)))
     return lines
-
-
-def _line(name: str, title: str, values: Sequence[float | None], cells: Cells) -> MatrixLine:
-    return MatrixLine(name, title, values, cells(values))
 
 
 def _cells(
@@ -469,10 +456,5 @@ def _ordered(lines: Sequence[MatrixLine], order: str, *, higher: bool) -> list[M
 
 def _key(shade: str) -> list[tuple[str, str]]:
     """Return the steps of the shades: class and words."""
-    if SHADES[shade] == BY_SCORE:
-        ends = [f"< {SCORE_STEPS[0]:g}", *(f"{step:g}" for step in SCORE_STEPS[:-1]), f"> {SCORE_STEPS[-1]:g}"]
-        return [(f"a{number}", words) for number, words in enumerate(ends)]
-    steps = GAP_STEPS[1:]
-    between = [f"{low:g}–{high:g}" for low, high in pairwise(steps)]
-    words = ["0", f"< {steps[0]:g}", *between, f"> {steps[-1]:g} points"]
-    return [(f"d{number}", word) for number, word in enumerate(words)]
+    *steps, (last, words) = key_of(SHADES[shade])
+    return [*steps, (last, words.replace("≥", ">") + (" points" if SHADES[shade] == BY_GAP else ""))]

@@ -19,7 +19,7 @@ from service.pages.answers import drawn, export, export_links
 from service.pages.benchmarks import benchmark_document
 from service.pages.board import heading, part_choices
 from service.pages.figures import NamedScore, ScoreNames, whole
-from service.pages.tables import TABLES, Table, table_file, table_links
+from service.pages.tables import TABLES, table_file, table_links
 from service.pages.visitors import visitor
 from service.policy.gate import LEVELS, Level, require
 from service.requests import LeaderboardQuery
@@ -32,6 +32,7 @@ from treescore.render.comparison_pictures import Opponent, against_scale, oppone
 from treescore.render.crosstable import CrossTable, cross_table, interval_head, notes
 from treescore.render.dot_table import axis_svg, dot_svg, interval_bar_svg
 from treescore.render.drawing import MISSING, interval_words, signed_words, value_words
+from treescore.render.table import Column, Table
 
 blueprint = answers.pages("compare", "/b/<benchmark>/compare")
 SIDES = ("a", "b")
@@ -82,10 +83,10 @@ def export_table(benchmark: str) -> Response:
     against = f"{one_line(shown['me'])} against {one_line(shown['other'] or 'every team')}"
     tested = f"{shown['correction']} over all {shown['pair_count']} at {shown['compared'].document['alpha']}"
     caption = f"{against}: difference in {shown['score'].label}{points}. Bold: significant after {tested}."
+    figures = [shown["score"].head, "difference", shown["interval_head"], f"p ({shown['correction']})",
+               *["p (parts)"] * shown["with_parts"], *units]  # fmt: skip
     table = Table(
-        ["team", shown["score"].head, "difference", shown["interval_head"], f"p ({shown['correction']})",
-         *["p (parts)"] * shown["with_parts"], *units], lines,
-        [caption, *shown["said"]], words=(0,),
+        caption, [Column("team"), *(Column(head, numeric=True) for head in figures)], lines, claim=shown["said"],
         strong={(at, 2) for at, row in enumerate(shown["rows"]) if row["significant"]},
     )  # fmt: skip
     return table_file(table, form, f"{benchmark}-comparison")

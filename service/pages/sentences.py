@@ -33,11 +33,9 @@ from service.usecases.submissions.results import heading_of, submission_items, s
 from service.usecases.trees.choosing import Window
 from treescore.core.registry import METRICS
 from treescore.evaluation.spec import Spec
-from treescore.render import alignment_picture, constituents_picture, dependencies_picture
-from treescore.render.alignment_picture import alignment_svg
+from treescore.render import constituents_picture
 from treescore.render.constituent_layout import Part, part_of_spans
-from treescore.render.constituents_picture import constituents_svg
-from treescore.render.dependencies_picture import dependencies_svg
+from treescore.render.sentence_pictures import Drawable, drawn_part, sentence_facts, sentence_svg
 from treescore.render.sentence_shapes import (
     AGREED,
     CROSSING,
@@ -115,17 +113,23 @@ def missed_of(tree: Tree) -> int | None:
     return sum(mark not in (None, "label", "head", "both") for mark in tree["missed"])
 
 
+def _picture(tree: Tree, sentence: Drawable, name: str, *, both: bool) -> Picture:
+    marked = tree["wrong"] is not None
+    sentence = drawn_part(sentence)
+    facts = sentence_facts(sentence, every=not marked)
+    return Picture(drawn(sentence_svg(sentence, name)), facts, marked, both)
+
+
 def _dependencies(tree: Tree, title: str, name: str) -> list[Picture]:
-    own = _half(tree["words"], tree["system"], tree["wrong"])
+    """Return the dependencies as arcs; the edges of a graph are several at a word or none, its tops are roots."""
+    half = _graph_half if tree["kind"] == "graph" else _half
+    own = half(tree["words"], tree["system"], tree["wrong"])
     gold = None
     if tree["gold"] is not None:
-        gold = _half(tree["gold_words"] or tree["words"], tree["gold"], tree["missed"])
+        gold = half(tree["gold_words"] or tree["words"], tree["gold"], tree["missed"])
     pairs = tree.get("pairs")
     links = None if pairs is None else tuple((of_gold, of_own) for of_own, of_gold in pairs)
-    sentence = dependencies_picture.drawn_dependencies(DependencySentence(title, gold, own, links))
-    marked = tree["wrong"] is not None
-    facts = dependencies_picture.dependency_facts(sentence, every_word=not marked)
-    return [Picture(drawn(dependencies_svg(sentence, name=name)), facts, marked, gold is not None)]
+    return [_picture(tree, DependencySentence(title, gold, own, links), name, both=gold is not None)]
 
 
 def _half(words: Sequence[Tree], rows: Sequence[Tree], marks: Sequence[str | None] | None) -> DependencyHalf:
@@ -138,18 +142,6 @@ def _half(words: Sequence[Tree], rows: Sequence[Tree], marks: Sequence[str | Non
         mark = None if marks is None else marks[at]
         arcs.append(Arc(None if head == ROOT else index[head], at, row["deprel"] or "", _ARC_MARKS.get(mark, WRONG)))
     return DependencyHalf(tuple(Word(word["id"], word["form"] or "") for word in words), tuple(arcs))
-
-
-def _graph(tree: Tree, title: str, name: str) -> list[Picture]:
-    """Return the edges as arcs, several at a word or none; tops as roots."""
-    own = _graph_half(tree["words"], tree["system"], tree["wrong"])
-    gold = None
-    if tree["gold"] is not None:
-        gold = _graph_half(tree["gold_words"] or tree["words"], tree["gold"], tree["missed"])
-    sentence = dependencies_picture.drawn_dependencies(DependencySentence(title, gold, own))
-    marked = tree["wrong"] is not None
-    facts = dependencies_picture.dependency_facts(sentence, every_word=not marked)
-    return [Picture(drawn(dependencies_svg(sentence, name=name)), facts, marked, gold is not None)]
 
 
 def _graph_half(words: Sequence[Tree], rows: Sequence[Tree], marks: Sequence[str | None] | None) -> DependencyHalf:
@@ -197,10 +189,7 @@ def _constituent_picture(
     else:
         made = [None if side is None else _branches(*side) for side in sides]
     gold, own = made
-    sentence = constituents_picture.drawn_constituents(ConstituentSentence(title, words, gold, own, note=note))
-    marked = tree["wrong"] is not None
-    facts = constituents_picture.constituent_facts(sentence, every_span=not marked)
-    return Picture(drawn(constituents_svg(sentence, name=name)), facts, marked, gold is not None)
+    return _picture(tree, ConstituentSentence(title, words, gold, own, note=note), name, both=gold is not None)
 
 
 def _part(rows: Sequence[Tree], words: int) -> Part:
@@ -251,10 +240,7 @@ def _alignment(tree: Tree, title: str, name: str) -> list[Picture]:
         _words_or_numbers(tree.get("target_words"), rows, "target"),
         tuple(links),
     )
-    sentence = alignment_picture.drawn_alignment(sentence)
-    marked = tree["wrong"] is not None
-    facts = alignment_picture.alignment_facts(sentence, every_link=not marked)
-    return [Picture(drawn(alignment_svg(sentence, name=name)), facts, marked, tree["gold"] is not None)]
+    return [_picture(tree, sentence, name, both=tree["gold"] is not None)]
 
 
 def _ends(row: Tree) -> tuple[int | None, int | None]:
@@ -274,7 +260,7 @@ def _words_or_numbers(words: Sequence[Tree] | None, rows: Sequence[Tree], side: 
 
 _DRAWN: Mapping[str, Callable[[Tree, str, str], list[Picture]]] = {
     "dependencies": _dependencies, "constituents": _constituents, "discontinuous": _constituents,
-    "graph": _graph, "alignment": _alignment,
+    "graph": _dependencies, "alignment": _alignment,
 }  # fmt: skip
 
 

@@ -1,15 +1,9 @@
-"""The documents of a leaderboard and of a matrix, as they are sent; and how their rows are written for programs."""
+"""The documents of a leaderboard and of a matrix, as they are sent."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
-from typing import TypedDict, TypeVar
-
-import orjson
-
-from treescore.render.forms import separated
-
-Sheet = TypeVar("Sheet")
+from collections.abc import Mapping, Sequence
+from typing import TypedDict
 
 
 class IntervalDocument(TypedDict):
@@ -139,14 +133,3 @@ class BoardDocument(SheetDocument):
     significance: SignificanceDocument
     scores: list[str]
     rows: Sequence[RowDocument]
-
-
-def flat_writers(
-    flat: Callable[[Sheet], Iterable[Sequence[object]]],
-) -> dict[str, tuple[str, Callable[[Sheet], bytes]]]:
-    """Return the writers of a document as JSON, and of its flat rows as CSV and TSV: name -> media type, writer."""
-    return {
-        "json": ("application/json", lambda sheet: orjson.dumps(sheet, option=orjson.OPT_APPEND_NEWLINE)),
-        "csv": ("text/csv; charset=utf-8", lambda sheet: separated(flat(sheet))),
-        "tsv": ("text/tab-separated-values; charset=utf-8", lambda sheet: separated(flat(sheet), "\t", "\n")),
-    }

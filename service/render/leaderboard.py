@@ -11,10 +11,12 @@ from dataclasses import dataclass, replace
 from decimal import Decimal
 from functools import lru_cache, reduce
 from itertools import groupby
-from typing import Any, Protocol
+from typing import Any, Generic, Protocol, TypeVar
+
+import orjson
 
 import treescore.metrics  # noqa: F401 - importing the package fills the registry
-from service.render.documents import BoardDocument, RowDocument, SheetDocument, SignificanceDocument, flat_writers
+from service.render.documents import BoardDocument, RowDocument, SheetDocument, SignificanceDocument
 from treescore.core.registry import METRICS, make_metric
 from treescore.core.wording import (
     IN_FRACTIONS,
@@ -28,11 +30,12 @@ from treescore.core.wording import (
     p_words,
     unit_word,
 )
-from treescore.render.dot_table import DotColumn, DotRow, DotTable, Mark, Scale, dot_table, scale_of
+from treescore.render.crosstable import bounds, rank_range
+from treescore.render.dot_table import DotColumn, DotRow, DotTable, Mark, Scale, dot_table, in_units, scale_of
 from treescore.render.drawing import Drawing, interval_words, ranks_words, value_words
 from treescore.render.drawing import stepped as figures_stepped
-from treescore.render.forms import Rendered, safe_value
-from treescore.render.text import comment, latex_escaped, markdown_escaped, pipe_table, preamble, tabular
+from treescore.render.forms import Rendered
+from treescore.render.table import CSV, LATEX, MARKDOWN, TABLE_FORMS, TSV, Column, Table, separated
 
 
 def percent_of(addresses: Iterable[str], form: str = "svg") -> frozenset[str]:
@@ -81,15 +84,11 @@ class Row:
         cells: in the order of HEADS.
         baseline: whether it is a baseline.
         begins_cluster: whether a line is drawn above it.
-        value, low, high: score and its interval.
     """
 
     cells: Sequence[str]
     baseline: bool
     begins_cluster: bool
-    value: float | None
-    low: float | None
-    high: float | None
 
     @property
     def label(self) -> str:
@@ -104,18 +103,14 @@ class Row:
 
 
 def board_rows(document: BoardDocument) -> list[Row]:
-    """Return the rows as cells. A line is drawn where the cluster changes from one ranked row to the next."""
+    """Return the rows as cells."""
     rows = []
-    cluster = None
     step, fractions = document["rounding"], replace(IN_FRACTIONS, rounded=not exact(document))
-    for row in document["rows"]:
-        begins = row["cluster"] is not None and cluster is not None and row["cluster"] != cluster
-        if row["cluster"] is not None:
-            cluster = row["cluster"]
-        low, high = (None, None) if row["ci95"] is None else (row["ci95"]["low"], row["ci95"]["high"])
+    for row, begins in zip(document["rows"], cluster_starts(document), strict=True):
+        low, high = bounds(row["ci95"])
         cells = (
             "-" if row["rank"] is None else str(row["rank"]),
-            _ranks(row["rank_interval"]),
+            rank_range(row["rank_interval"]),
             "" if row["cluster"] is None else str(row["cluster"]),
             team_words(row),
             _system_name(row),
@@ -125,8 +120,18 @@ def board_rows(document: BoardDocument) -> list[Row]:
             fractions.interval(low, high) if low is not None else "",
             "" if row["p_next"] is None else p_figure(row["p_next"]),
         )
-        rows.append(Row(cells, row["role"] == "baseline", begins, row["score"], low, high))
+        rows.append(Row(cells, row["role"] == "baseline", begins))
     return rows
+
+
+def cluster_starts(document: BoardDocument) -> list[bool]:
+    """Return whether a line is drawn above each row: where the cluster changes from one ranked row to the next."""
+    found, last = [], None
+    for row in document["rows"]:
+        cluster = last if row["cluster"] is None else row["cluster"]
+        found.append(last is not None and cluster != last)
+        last = cluster
+    return found
 
 
 def _label(row: RowDocument) -> str:
@@ -160,18 +165,30 @@ def direction_of(document: SheetDocument) -> str:
 
 def board_headline(document: BoardDocument) -> str:
     """Describe the board in one line."""
-    better = direction_of(document)
-    parts = [f"{one_line(document['title'])}: {document['score']} ({better})", f"revision {document['revision']}"]
-    if document["part"] is not None:
-        parts.append(_part(document["part"], len(document["parts"])))
-    if document["split"] is not None:
-        parts.append(f"{document['split']} share")
-    parts.append(f"{document['pick']} of each team" if document["pick"] != "all" else "all submissions")
-    if document["as_of"] is not None:
-        parts.append(f"as of {document['as_of']}")
-    if document["frozen"]:
-        parts.append("frozen")
-    return "; ".join(parts)
+    part = "" if document["part"] is None else _part(document["part"], len(document["parts"]))
+    picked = f"{document['pick']} of each team" if document["pick"] != "all" else "all submissions"
+    return sheet_headline(document, document["score"], part, picked)
+
+
+def sheet_headline(document: SheetDocument, score: str, part: str = "", picked: str = "") -> str:
+    """Describe a board or a matrix in one line.
+
+    Args:
+        document: the board or the matrix.
+        score: what it shows.
+        part: of what.
+        picked: which submissions it has.
+    """
+    said = [
+        f"{one_line(document['title'])}: {score} ({direction_of(document)})",
+        f"revision {document['revision']}",
+        part,
+        f"{document['split']} share" if document["split"] is not None else "",
+        picked,
+        f"as of {document['as_of']}" if document["as_of"] is not None else "",
+        "frozen" if document["frozen"] else "",
+    ]
+    return "; ".join(filter(None, said))
 
 
 def _part(name: str, parts: int) -> str:
@@ -235,13 +252,6 @@ def _lacking_notes(document: BoardDocument) -> list[str]:
     found = [f"{_label(row)}: {one_line(reason)}" for row, reason in reasons if "`errors: zero`" in reason]
     more = [f"{len(found) - _LISTED} more rows lack sentences."] if len(found) > _LISTED else []
     return [*found[:_LISTED], *more]
-
-
-def _ranks(interval: Sequence[int] | None) -> str:
-    if interval is None:
-        return ""
-    low, high = interval
-    return str(low) if low == high else f"{low}-{high}"
 
 
 class Rowlike(Protocol):
@@ -322,21 +332,14 @@ def board_scale(document: BoardDocument, figures: Figures, size: float = _AXIS) 
         size: of the axis in pixels.
     """
     rows = [row for row in document["rows"] if row["tested"]] or document["rows"]
-    shown = [each for row in rows for each in (row["score"], *_bounds(row))]
-    return scale_of((None if each is None else figures.factor * each for each in shown), size)
+    shown = [each for row in rows for each in (row["score"], *bounds(row["ci95"]))]
+    return scale_of(in_units(figures.factor, shown), size)
 
 
 def row_mark(row: RowDocument, figures: Figures) -> Mark:
     """Return what is drawn of a row, in the unit of the axis."""
-    value, low, high = (
-        None if each is None else figures.factor * each for each in (row["score"], *_bounds(row))
-    )  # fmt: skip
-    return Mark(value, low, high, diamond=row["role"] == "baseline")
-
-
-def _bounds(row: RowDocument) -> tuple[float | None, float | None]:
-    interval = row["ci95"]
-    return (None, None) if interval is None else (interval["low"], interval["high"])
+    low, high = bounds(row["ci95"])
+    return Mark(row["score"], low, high, diamond=row["role"] == "baseline").in_units(figures.factor)
 
 
 def _lines(document: BoardDocument, figures: Figures) -> Iterator[DotRow]:
@@ -374,19 +377,11 @@ def _cells(document: BoardDocument, row: RowDocument, cells: Sequence[str]) -> S
         team,
         name,
         value_words(row["score"], figures),
-        interval_words(*_bounds(row), figures),
+        interval_words(*bounds(row["ci95"]), figures),
         p_words(row["p_next"]),
         f"{scored} of {total}" if scored != total else "",
-        _parts_words(document, row),
+        _lacking_parts(row, len(document["parts"])),
     )
-
-
-def _parts_words(document: Mapping[str, object], row: Mapping[str, object]) -> str:
-    """Return how many parts a row has, of all, where it lacks some: `2 of 3`."""
-    scored, parts = row.get("scored_parts"), document.get("parts")
-    if scored is None or not isinstance(parts, Sequence) or scored == len(parts):
-        return ""
-    return f"{scored} of {len(parts)}"
 
 
 def _subtitle(document: BoardDocument) -> str:
@@ -413,7 +408,7 @@ def _described(document: BoardDocument, figures: Figures) -> str:
     """Return the ranking and the notes for people who cannot see the picture."""
     listed = [
         f"{cells.label} {value_words(row['score'], figures)}"
-        + (f" ({interval_words(*_bounds(row), figures)})" if row["ci95"] else "")
+        + (f" ({interval_words(*bounds(row['ci95']), figures)})" if row["ci95"] else "")
         for row, cells in zip(document["rows"], board_rows(document), strict=True)
         if row["score"] is not None
     ]
@@ -423,31 +418,9 @@ def _described(document: BoardDocument, figures: Figures) -> str:
 
 
 BOARD_COLUMNS = (
-    "rank",
-    "rank_low",
-    "rank_high",
-    "cluster",
-    "role",
-    "team",
-    "team_name",
-    "submission",
-    "name",
-    "created_at",
-    "score",
-    "covered",
-    "scored_parts",
-    "parts",
-    "missing_parts",
-    "ci95_low",
-    "ci95_high",
-    "p_next",
-    "detectable",
-    "considered",
-    "runs",
-    "runs_sd",
-    "tested",
-    "reason",
-    "notes",
+    *("rank", "rank_low", "rank_high", "cluster", "role", "team", "team_name", "submission", "name", "created_at"),
+    *("score", "covered", "scored_parts", "parts", "missing_parts", "ci95_low", "ci95_high", "p_next", "detectable"),
+    *("considered", "runs", "runs_sd", "tested", "reason", "notes"),
 )
 """Columns of CSV and TSV. The score addresses follow. The notes are the same in all rows of a board."""
 
@@ -458,22 +431,22 @@ def _flat_board_rows(document: BoardDocument) -> Iterator[Sequence[object]]:
     notes = " ".join(claims_of(document))
     yield [*BOARD_COLUMNS, *addresses]
     for row in document["rows"]:
-        interval, ranks, detectable = row["ci95"], row["rank_interval"] or (None, None), row["detectable"]
+        low, high = row["rank_interval"] or (None, None)
         flat: dict[str, object] = {
             **row,
-            "rank_low": ranks[0],
-            "rank_high": ranks[1],
+            "rank_low": low,
+            "rank_high": high,
             "runs": row["runs"] and row["runs"]["count"],
             "runs_sd": row["runs"] and row["runs"]["sd"],
-            "ci95_low": interval and interval["low"],
-            "ci95_high": interval and interval["high"],
-            "detectable": detectable and detectable["difference"],
+            "ci95_low": row["ci95"] and row["ci95"]["low"],
+            "ci95_high": row["ci95"] and row["ci95"]["high"],
+            "detectable": row["detectable"] and row["detectable"]["difference"],
             "notes": notes,
             "parts": len(document["parts"]),
             "missing_parts": parts_words(row),
         }
         values = [*(flat[column] for column in BOARD_COLUMNS), *(row["scores"].get(address) for address in addresses)]
-        yield [_one_line(safe_value(value)) for value in values]
+        yield [_one_line(value) for value in values]
 
 
 def _one_line(value: object) -> object:
@@ -481,53 +454,68 @@ def _one_line(value: object) -> object:
     return " ".join(value.split()) if isinstance(value, str) else value
 
 
-def _board_markdown(document: BoardDocument) -> bytes:
+def _board_table(document: BoardDocument, form: str) -> Table:
+    """Return the board in LaTeX with a rule between clusters, and what is claimed as a paragraph below."""
     rows = board_rows(document)
-    kept = shown_columns(rows)
-    table = pipe_table([HEADS[at] for at in kept], [[markdown_escaped(row.cells[at]) for at in kept] for row in rows])
-    blocks = [f"**{markdown_escaped(board_headline(document))}**", table]
-    blocks.append("\n".join(f"- {markdown_escaped(note)}" for note in board_notes(document)))
-    return ("\n\n".join(block for block in blocks if block) + "\n").encode()
+    paper = form == LATEX
+    kept = [at for at in shown_columns(rows) if not paper or HEADS[at] != "cluster"]
+    dash = "--" if paper else "-"
+    cells = [[row.cells[at].replace("-", dash if HEADS[at] == "could be" else "-") for at in kept] for row in rows]
+    claims = claims_of(document) if paper else []
+    return Table(
+        board_headline(document),
+        [Column(HEADS[at], paper="l" if HEADS[at] in ("team", "submission") else "r") for at in kept],
+        cells,
+        notes=[note for note in board_notes(document) if note not in claims],
+        rules={at for at, row in enumerate(rows) if row.begins_cluster},
+        slanted={at for at, row in enumerate(rows) if row.baseline},
+        claim=["\n".join(claims)] if claims else (),
+        commented=True,
+    )
 
 
-def _board_latex(document: BoardDocument) -> bytes:
-    """Write a table for a paper (booktabs) with a rule between clusters, and what is claimed as a paragraph below."""
-    rows = board_rows(document)
-    kept = [at for at in shown_columns(rows) if HEADS[at] != "cluster"]
-    align = "".join("l" if HEADS[at] in ("team", "submission") else "r" for at in kept)
-    heads = [latex_escaped(HEADS[at]) for at in kept]
-    cells = [[_latex_cell(row, at) for at in kept] for row in rows]
-    table = tabular(align, heads, cells, lambda index: rows[index].begins_cluster)
-    claims = claims_of(document)
-    below = ["", *map(latex_escaped, claims)] if claims else []
-    others = [comment(line) for line in board_notes(document) if line not in claims]
-    lines = [*preamble(board_headline(document)), *table, *below, *others]
-    return ("\n".join(lines) + "\n").encode()
+Sheet = TypeVar("Sheet")
 
 
-def _latex_cell(row: Row, at: int) -> str:
-    words = latex_escaped(row.cells[at])
-    if HEADS[at] == "could be":
-        words = words.replace("-", "--") if words != "-" else words
-    return f"\\textit{{{words}}}" if row.baseline and HEADS[at] in ("team", "submission") and words else words
+@dataclass(frozen=True, slots=True)
+class Forms(Generic[Sheet]):
+    """The forms of a document for people and programs.
 
-
-_BOARD_WRITERS: Mapping[str, tuple[str, Callable[[BoardDocument], bytes]]] = {
-    **flat_writers(_flat_board_rows),
-    "markdown": ("text/markdown; charset=utf-8", _board_markdown),
-    "latex": ("application/x-latex; charset=utf-8", _board_latex),
-    "svg": ("image/svg+xml", board_picture),
-}
-
-LEADERBOARD_FORMATS: Mapping[str, str] = {name: media_type for name, (media_type, _) in _BOARD_WRITERS.items()}
-"""Format name -> media type."""
-
-
-def render_leaderboard(document: BoardDocument, form: str) -> Rendered:
-    """Render a leaderboard in one of LEADERBOARD_FORMATS; equal documents give equal bytes.
-
-    Raises:
-        KeyError: the format is unknown.
+    Attributes:
+        flat: gives the header and the rows of CSV and TSV.
+        table: gives what a form for people shows.
+        picture: draws it.
     """
-    media_type, write = _BOARD_WRITERS[form]
-    return Rendered(write(document), media_type)
+
+    flat: Callable[[Sheet], Iterable[Sequence[object]]]
+    table: Callable[[Sheet, str], Table]
+    picture: Callable[[Sheet], bytes]
+
+    def render(self, document: Sheet, form: str) -> Rendered:
+        """Render a document in one of SHEET_FORMATS; equal documents give equal bytes.
+
+        Raises:
+            KeyError: the format is unknown.
+        """
+        media_type = SHEET_FORMATS[form]
+        if form == "json":
+            content = orjson.dumps(document, option=orjson.OPT_APPEND_NEWLINE)
+        elif form == "svg":
+            content = self.picture(document)
+        elif form in (CSV, TSV):
+            content = separated(self.flat(document), form)
+        else:
+            content = TABLE_FORMS[form](self.table(document, form)).encode()
+        return Rendered(content, media_type)
+
+
+SHEET_FORMATS: Mapping[str, str] = {
+    "json": "application/json",
+    CSV: "text/csv; charset=utf-8",
+    TSV: "text/tab-separated-values; charset=utf-8",
+    MARKDOWN: "text/markdown; charset=utf-8",
+    LATEX: "application/x-latex; charset=utf-8",
+    "svg": "image/svg+xml",
+}
+"""Format name of a leaderboard or a matrix -> media type."""
+render_leaderboard = Forms(_flat_board_rows, _board_table, board_picture).render

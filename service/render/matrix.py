@@ -6,14 +6,13 @@ parts than columns.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 
-from service.render.documents import MatrixDocument, MatrixRowDocument, flat_writers
-from service.render.leaderboard import direction_of, missing_note, parts_words, shown_as, stepped, team_words
+from service.render.documents import MatrixDocument, MatrixRowDocument
+from service.render.leaderboard import Forms, missing_note, parts_words, sheet_headline, shown_as, stepped, team_words
 from treescore.core.wording import one_line
-from treescore.render.forms import Rendered, safe_value
-from treescore.render.heat_maps import matrix_svg
-from treescore.render.text import comment, latex_escaped, markdown_escaped, pipe_table, preamble, tabular
+from treescore.render.heat_maps import by_part, matrix_svg
+from treescore.render.table import Column, Table
 
 MATRIX_COLUMNS = (
     *("rank", "role", "team", "team_name", "submission", "name"),
@@ -28,21 +27,12 @@ def _flat_matrix_rows(document: MatrixDocument) -> Iterator[Sequence[object]]:
     for row in document["rows"]:
         flat: dict[str, object] = {**row, "parts": len(document["parts"]), "missing_parts": parts_words(row)}
         values = [*(flat[column] for column in MATRIX_COLUMNS), *row["values"]]
-        yield [one_line(safe_value(value)) if isinstance(value, str) else safe_value(value) for value in values]
+        yield [one_line(value) if isinstance(value, str) else value for value in values]
 
 
 def matrix_headline(document: MatrixDocument) -> str:
     """Describe the matrix in one line."""
-    better = direction_of(document)
-    said = [f"{one_line(document['title'])}: {document['score']} by part ({better})"]
-    said.append(f"revision {document['revision']}")
-    if document["split"] is not None:
-        said.append(f"{document['split']} share")
-    if document["as_of"] is not None:
-        said.append(f"as of {document['as_of']}")
-    if document["frozen"]:
-        said.append("frozen")
-    return "; ".join(said)
+    return sheet_headline(document, f"{document['score']} by part")
 
 
 def matrix_notes(document: MatrixDocument) -> list[str]:
@@ -61,40 +51,23 @@ def matrix_notes(document: MatrixDocument) -> list[str]:
     return lines
 
 
-def _matrix_markdown(document: MatrixDocument) -> bytes:
-    heads, cells = _table(document)
-    table = pipe_table(
-        list(map(markdown_escaped, heads)), [list(map(markdown_escaped, row)) for row in cells],
-        [False, *[True] * (len(heads) - 1)],
-    )  # fmt: skip
-    blocks = [f"**{markdown_escaped(matrix_headline(document))}**", table]
-    blocks.append("\n".join(f"- {markdown_escaped(note)}" for note in matrix_notes(document)))
-    return ("\n\n".join(block for block in blocks if block) + "\n").encode()
-
-
-def _matrix_latex(document: MatrixDocument) -> bytes:
-    heads, cells = _table(document)
-    rows = [list(map(latex_escaped, row)) for row in cells]
-    last = len(rows) - 1
-    table = tabular(
-        "l" + "r" * (len(heads) - 1), list(map(latex_escaped, heads)), rows, lambda index: 0 < index == last
-    )
-    lines = [*preamble(matrix_headline(document)), *table, *map(comment, matrix_notes(document))]
-    return ("\n".join(lines) + "\n").encode()
-
-
 def _matrix_picture(document: MatrixDocument) -> bytes:
     return matrix_svg(document, share=shown_as(document["score"]).in_percent).encode()
 
 
-def _table(document: MatrixDocument) -> tuple[list[str], list[list[str]]]:
-    """Return heads and rows: a row for each part, a column for each system, and the score that ranks at the end."""
+def _matrix_table(document: MatrixDocument, _form: str) -> Table:
+    """Return a row for each part, a column for each system, and the score that ranks at the end."""
     step, rows = document["rounding"], document["rows"]
-    heads = ["part", *map(_matrix_system, rows)]
-    cells = [
-        [part["name"], *(stepped(row["values"][at], step) for row in rows)] for at, part in enumerate(document["parts"])
-    ]
-    return heads, [*cells, [document["part"] or "all", *(stepped(row["score"], step) for row in rows)]]
+    names = [*(part["name"] for part in document["parts"]), document["part"] or "all"]
+    lines = [*zip(names, [*by_part(document), [row["score"] for row in rows]], strict=True)]
+    return Table(
+        matrix_headline(document),
+        [Column("part"), *(Column(_matrix_system(row), numeric=True) for row in rows)],
+        [[name, *(stepped(value, step) for value in values)] for name, values in lines],
+        notes=matrix_notes(document),
+        rules={len(lines) - 1} - {0},
+        commented=True,
+    )
 
 
 def _matrix_system(row: MatrixRowDocument) -> str:
@@ -103,22 +76,4 @@ def _matrix_system(row: MatrixRowDocument) -> str:
     return named if row["team"] or row["role"] == "baseline" else row["submission"]
 
 
-_MATRIX_WRITERS: Mapping[str, tuple[str, Callable[[MatrixDocument], bytes]]] = {
-    **flat_writers(_flat_matrix_rows),
-    "markdown": ("text/markdown; charset=utf-8", _matrix_markdown),
-    "latex": ("application/x-latex; charset=utf-8", _matrix_latex),
-    "svg": ("image/svg+xml", _matrix_picture),
-}
-
-MATRIX_FORMATS: Mapping[str, str] = {name: media_type for name, (media_type, _) in _MATRIX_WRITERS.items()}
-"""Format name -> media type."""
-
-
-def render_matrix(document: MatrixDocument, form: str) -> Rendered:
-    """Render a matrix in one of MATRIX_FORMATS; equal documents give equal bytes.
-
-    Raises:
-        KeyError: the format is unknown.
-    """
-    media_type, write = _MATRIX_WRITERS[form]
-    return Rendered(write(document), media_type)
+render_matrix = Forms(_flat_matrix_rows, _matrix_table, _matrix_picture).render

@@ -5,7 +5,7 @@ from __future__ import annotations
 from marshmallow import post_load
 
 from service import requests
-from service.render import LEADERBOARD_FORMATS, MATRIX_FORMATS
+from service.render import SHEET_FORMATS
 from service.requests import DEFAULT_LIMIT, ORDERS, PICKS, SHARES, WRONG_KINDS
 from service.schemas.base import ID_FORM, Strict, String, choice, pattern, whole_number
 from service.schemas.submissions import STATES
@@ -184,7 +184,7 @@ class LeaderboardQuery(_Board, Strict[requests.LeaderboardQuery]):
     into = requests.LeaderboardQuery
 
     cursor = String(validate=CURSOR)
-    format = choice(tuple(LEADERBOARD_FORMATS))
+    format = choice(tuple(SHEET_FORMATS))
 
 
 class MatrixQuery(_Board, Strict[requests.MatrixQuery]):
@@ -193,7 +193,7 @@ class MatrixQuery(_Board, Strict[requests.MatrixQuery]):
     into = requests.MatrixQuery
 
     cursor = String(validate=CURSOR)
-    format = choice(tuple(MATRIX_FORMATS))
+    format = choice(tuple(SHEET_FORMATS))
 
 
 class ScoresQuery(_Board, Strict[requests.ScoresQuery]):

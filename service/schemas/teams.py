@@ -21,7 +21,7 @@ from service.requests import TeamsRequest as Teams
 from service.schemas import base
 from treescore.core.text import encoding_problem, packed_as
 from treescore.errors import Problem, ProblemList
-from treescore.render.forms import safe_value, separated
+from treescore.render.table import separated
 
 MAX_SECRET = 200
 
@@ -189,4 +189,4 @@ MEDIA_TYPE = "text/csv; charset=utf-8"
 
 def tokens_csv(teams: Iterable[Mapping[str, object]]) -> bytes:
     """Return a row for each team, with a header. No spreadsheet takes a field for a formula."""
-    return separated([TOKEN_COLUMNS, *([safe_value(team[column]) for column in TOKEN_COLUMNS] for team in teams)])
+    return separated([TOKEN_COLUMNS, *([team[column] for column in TOKEN_COLUMNS] for team in teams)])

@@ -27,7 +27,7 @@ from treescore.evaluation import spec  # noqa: F401 - fills the registry
 from treescore.evaluation.document import warning_lines
 from treescore.render.crosstable import signature_of_comparison
 from treescore.render.forms import FORMATS
-from treescore.render.tables import TABLE_FORMS
+from treescore.render.table import TABLE_FORMS
 from treescore.results import Comparison, Result, SystemScores
 from treescore.results.result import PICTURE_KINDS
 from treescore.results.views import FORMS, LISTED, View, bounds_of

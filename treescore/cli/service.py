@@ -19,6 +19,7 @@ from treescore.cli.exits import NO_SERVICE, OK, REFUSED, WRONG_INPUT, Stopped, w
 from treescore.cli.options import Number
 from treescore.client import Client, ClientError, Document, RefusedError, RequestError
 from treescore.core.version import __version__
+from treescore.render.table import aligned
 
 SECONDS = 600
 _TOKEN = "TREESCORE_TOKEN"  # noqa: S105 - the name of a variable
@@ -138,8 +139,7 @@ def asks(group: click.Group, name: str) -> Callable[[Callable[..., Answer | str]
 def columns(rows: Sequence[Mapping[str, Any]], names: Sequence[str]) -> list[str]:
     """Return the lines of a table: these members of each document, under their names."""
     cells = [[cell(row.get(name)) for name in names] for row in rows]
-    widths = [max(len(line[at]) for line in [list(names), *cells]) for at in range(len(names))]
-    return ["  ".join(map(str.ljust, line, widths)).rstrip() for line in [list(names), *cells]]
+    return [line.rstrip() for line in aligned([names, *cells], [False] * len(names))]
 
 
 def cell(value: object) -> str:

@@ -17,7 +17,7 @@ from rich.cells import cell_len, set_cell_size
 from treescore.cli.exits import write
 from treescore.cli.files import warn_of
 from treescore.cli.options import CSV, JSON, TEXT, is_terminal
-from treescore.render.tables import Table, text_table
+from treescore.render.table import Table, text_table
 from treescore.results import Result, View
 from treescore.results.views import csv_text, json_text
 

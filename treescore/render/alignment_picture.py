@@ -36,15 +36,15 @@ def drawn_alignment(sentence: sentence_shapes.AlignmentSentence) -> sentence_sha
     return replace(sentence, source=source, target=target, links=tuple(sorted(links, key=_link_place)), note=note)
 
 
-def alignment_facts(sentence: sentence_shapes.AlignmentSentence, *, every_link: bool = False) -> sentence_shapes.Facts:
+def alignment_facts(sentence: sentence_shapes.AlignmentSentence, *, every: bool = False) -> sentence_shapes.Facts:
     """Return the wrong links and the missed sure ones.
 
     Args:
         sentence: what is drawn.
-        every_link: list the others too.
+        every: list the others too.
     """
     sentence = drawn_alignment(sentence)
-    rows = [_link_row(sentence, link) for link in sentence.links if every_link or _error(link)]
+    rows = [_link_row(sentence, link) for link in sentence.links if every or _error(link)]
     return sentence_shapes.Facts(("No.", "Source", "No.", "Target", "Link", "Wrong"), tuple(rows), sentence.note)
 
 

@@ -25,7 +25,7 @@ from treescore.render.crosstable import (
     level_head,
     notes,
 )
-from treescore.render.dot_table import DotColumn, DotRow, DotTable, Mark, Scale, dot_table, scale_of
+from treescore.render.dot_table import DotColumn, DotRow, DotTable, Mark, Scale, dot_table, in_units, scale_of
 from treescore.render.drawing import (
     BOLD,
     END,
@@ -47,7 +47,7 @@ from treescore.render.drawing import (
     value_words,
 )
 from treescore.render.heat_maps import PairMap, draw_pair_map, pair_map
-from treescore.render.text import text_warning
+from treescore.render.table import text_warning
 
 _LISTED = 40
 _NARROWEST_PICTURE = 760
@@ -201,10 +201,7 @@ class Opponent:
 
     def mark(self, factor: float) -> Mark:
         """Return what is drawn of it, in the unit of the axis."""
-        value, low, high = (
-            None if each is None else factor * each for each in (self.difference, self.low, self.high)
-        )  # fmt: skip
-        return Mark(value, low, high, filled=self.significant)
+        return Mark(self.difference, self.low, self.high, filled=self.significant).in_units(factor)
 
 
 def opponents(table: CrossTable, system: str) -> list[Opponent]:
@@ -257,7 +254,7 @@ def _units(pairs: Sequence[Mapping[str, Any]], system: str) -> dict[str, tuple[i
 def against_scale(every: Sequence[Opponent], factor: float, size: float = _AGAINST_AXIS) -> Scale:
     """Return the axis of the differences, with 0 on it."""
     shown = [each for one in every for each in (one.difference, one.low, one.high)]
-    return scale_of((None if each is None else factor * each for each in shown), size, signed=True, zero=True)
+    return scale_of(in_units(factor, shown), size, signed=True, zero=True)
 
 
 def verdict(every: Sequence[Opponent]) -> str:
@@ -367,13 +364,12 @@ def intervals_svg(document: Mapping[str, Any], shares: Container[str] = ()) -> s
         shares: scores whose figures are written in percent.
     """
     table = cross_table(document, shares)
-    factor = table.figures.factor
     shown = [each for system in table.systems for each in (system["score"], *bounds(system.get("ci")))]
     drawn = DotTable(
         title=f"Scores: {document['score']}", above=list(map(text_warning, document["warnings"])),
         columns=_interval_columns(table),
         lines=[_interval_line(table, row) for row in range(len(table.systems))],
-        scale=scale_of((None if each is None else factor * each for each in shown), _INTERVALS_AXIS), dots_after=4,
+        scale=scale_of(in_units(table.figures.factor, shown), _INTERVALS_AXIS), dots_after=4,
         below=[_INTERVALS_LEGEND, headline(table), *notes(document)],
     )  # fmt: skip
     return dot_table(
@@ -390,14 +386,14 @@ def _interval_columns(table: CrossTable) -> Sequence[DotColumn]:
 
 
 def _interval_line(table: CrossTable, row: int) -> DotRow:
-    system, factor = table.systems[row], table.figures.factor
+    system = table.systems[row]
     low, high = bounds(system.get("ci"))
     cells = (
         "" if system["rank"] is None else str(system["rank"]), ranks_words(system.get("rank_interval")),
         table.names[row], value_words(system["score"], table.figures), interval_words(low, high, table.figures),
     )  # fmt: skip
-    value, low, high = (None if each is None else factor * each for each in (system["score"], low, high))
-    return DotRow(cells, Mark(value, low, high), ruled=table.boundary_above(row))
+    mark = Mark(system["score"], low, high).in_units(table.figures.factor)
+    return DotRow(cells, mark, ruled=table.boundary_above(row))
 
 
 def _intervals_described(table: CrossTable) -> str:

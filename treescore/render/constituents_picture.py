@@ -28,7 +28,7 @@ from treescore.render.constituent_layout import (
     tree_of,
 )
 from treescore.render.dependency_layout import agreed_first
-from treescore.render.drawing import END, GOLD, INK, MIDDLE, PAPER, SOFT, START, WRONG_COLOUR, Drawing, number, width
+from treescore.render.drawing import END, INK, MIDDLE, PAPER, SOFT, START, Drawing, number, width
 from treescore.render.sentence_shapes import (
     AGREED,
     CROSSING,
@@ -61,23 +61,23 @@ _WHAT = {LABEL: "label", CROSSING: "crossing"}
 
 def sides_of(sentence: ConstituentSentence) -> list[tuple[str, Constituents]]:
     """Return the sides that are given with their names, the upper one first."""
-    sides = ((sentence.upper, sentence.gold), (sentence.lower, sentence.system))
+    sides = (("gold", sentence.gold), ("system", sentence.system))
     return [(name, spans) for name, spans in sides if spans is not None]
 
 
-def constituent_facts(sentence: ConstituentSentence, *, every_span: bool = False) -> Facts:
+def constituent_facts(sentence: ConstituentSentence, *, every: bool = False) -> Facts:
     """Return the constituents that are not agreed: those of each side, in the order of their words.
 
     Args:
         sentence: what is drawn.
-        every_span: list agreed ones too.
+        every: list agreed ones too.
     """
     sentence = drawn_constituents(sentence)
     rows = [
         (shown_label(each.label), _covered_words(sentence, each), _range(each), name, _constituent_fault(each))
         for name, spans in sides_of(sentence)
         for each in _drawn(spans)
-        if every_span or each.mark != AGREED
+        if every or each.mark != AGREED
     ]
     return Facts(("Label", "Words", "From-to", "Only in", "Wrong"), tuple(rows), sentence.note)
 
@@ -115,7 +115,7 @@ def constituents_described(sentence: ConstituentSentence, note: str, *, mirrored
         note: what the picture says below.
         mirrored: the words run from right to left.
     """
-    names = [f"{shown_label(name)} {at}" for (name, _), at in zip(sides_of(sentence), ("above", "below"), strict=False)]
+    names = [f"{name} {at}" for (name, _), at in zip(sides_of(sentence), ("above", "below"), strict=False)]
     where = ", ".join(names) + (", read from right to left" if mirrored else "")
     return " ".join([f"{where[:1].upper()}{where[1:]}.", *_listed_spans(sentence), *([note] if note else [])])
 
@@ -130,7 +130,7 @@ def _listed_spans(sentence: ConstituentSentence) -> Iterator[str]:
         ]
         more = [f"and {counted(len(own) - _LISTED, 'other')}"] if len(own) > _LISTED else []
         if listed:
-            yield f"Only in {shown_label(name)}: {'; '.join([*listed, *more])}."
+            yield f"Only in {name}: {'; '.join([*listed, *more])}."
     if not rows:
         yield "No constituent is wrong."
 
@@ -188,7 +188,6 @@ def _constituent_fault(each: _Drawn) -> str:
 
 _TREE_LEVEL = 31.0
 _TREE_CORNER = 7.0
-_TREE_NAMES_HEIGHT = 18.0
 _NOTE = 24.0
 _BETWEEN_TREES = 10.0
 """Between two lines."""
@@ -235,11 +234,8 @@ class _ConstituentsPicture:
         self._forms = [shown_form(word) for word in sentence.words]
         sides = sides_of(sentence)
         trees = [tree_of_side(spans, len(self._forms)) for _, spans in sides]
-        self._names = [
-            "" if side in {"gold", "system"} and not sentence.compared else shown_label(side) for side, _ in sides
-        ]
         self._crossing = [tree.crossing for tree in trees]
-        first = "gold" if sentence.gold is not None and not sentence.compared else "bad"
+        first = "bad" if sentence.gold is None else "gold"
         self._kinds = [first, "bad"][: len(sides)]
         self._mirrored = right_to_left(sentence.words)
         self._note = sentence.note
@@ -253,32 +249,31 @@ class _ConstituentsPicture:
         for line in self._lines:
             bottom = self._line(line, bottom + (_BETWEEN_TREES if bottom else 0.0))
         if self._note:
-            self._beside(bottom + 14, self._note, class_="note ok", fill=SOFT)
+            anchor, x = (END, self._x(EDGE)) if self._mirrored else (START, EDGE)
+            self._drawing.text(
+                x, bottom + 14, self._note, size=LABEL_SIZE, text_anchor=anchor, class_="note ok", fill=SOFT
+            )
             bottom += _NOTE
         return self._drawing.svg(self._width, max(bottom, _NOTE))
 
     def _line(self, line: ConstituentLine, top: float) -> float:
         """Draw one line; return where it ends."""
-        named = _TREE_NAMES_HEIGHT if any(self._names) else 0.0
         tops = [max((node.height for node in nodes), default=0) for nodes in line.sides] or [0]
-        words = top + named + 30 + _TREE_LEVEL * tops[0]
+        words = top + 30 + _TREE_LEVEL * tops[0]
         sides = [_TreeSide(-1, words - 10, words - 23, self._kinds[0], self._crossing[0])] if self._kinds else []
         bottom = words + 14
         if len(self._kinds) > 1:
             sides.append(_TreeSide(1, words - 1, words + 12, self._kinds[1], self._crossing[1]))
-            bottom = words + 26 + _TREE_LEVEL * tops[1] + named
+            bottom = words + 26 + _TREE_LEVEL * tops[1]
         for side, nodes in zip(sides, line.sides, strict=True):
             for at in agreed_first((node.span.mark, at) for at, node in enumerate(nodes)):
                 self._branches(nodes[at], side, line)
         for x, form in zip(line.xs, self._forms[line.start :], strict=False):
             rtl = "rtl" if self._mirrored else None
             self._text(x, words, form, size=FORM_SIZE, class_="form", fill=INK, direction=rtl)
-        for side, nodes, name in zip(sides, line.sides, self._names, strict=True):
+        for side, nodes in zip(sides, line.sides, strict=True):
             for node in nodes:
                 self._label(node, side)
-            if name:
-                y, fill = top + 13 if side.way < 0 else bottom - 5, GOLD if side.kind == "gold" else WRONG_COLOUR
-                self._beside(y, name, class_=f"half {side.kind}", fill=fill)
         return bottom
 
     def _x(self, x: float) -> float:
@@ -286,11 +281,6 @@ class _ConstituentsPicture:
 
     def _text(self, x: float, y: float, words: str, *, size: float, **attributes: str | None) -> None:
         self._drawing.text(self._x(x), y, words, size=size, text_anchor=MIDDLE, **attributes)
-
-    def _beside(self, y: float, words: str, *, class_: str, fill: str) -> None:
-        """Write something at the side where reading begins."""
-        anchor = END if self._mirrored else START
-        self._drawing.text(self._x(EDGE), y, words, size=LABEL_SIZE, text_anchor=anchor, class_=class_, fill=fill)
 
     def _branches(self, node: Node, side: _TreeSide, line: ConstituentLine) -> None:
         """Draw the lines from a constituent down to what is below it, and to the edges where it continues."""

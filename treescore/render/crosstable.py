@@ -281,16 +281,21 @@ def system_table(table: CrossTable) -> tuple[list[str], list[list[str]]]:
 
 def _system_cells(system: Document, figures: wording.Figures) -> list[str]:
     """Return rank, name, score, interval, rank range and spread over runs as cells of a table."""
-    ranks = system.get("rank_interval")
     runs = system.get("runs")
     return [
         str(system["rank"]),
         wording.one_line(system["name"]),
         figures.value(system["score"]),
         figures.interval(*bounds(system.get("ci"))),
-        "-" if ranks is None else (str(ranks[0]) if ranks[0] == ranks[1] else f"{ranks[0]}-{ranks[1]}"),
+        rank_range(system.get("rank_interval")) or wording.UNDEFINED,
         "" if not runs else f"{wording.counted(runs['count'], 'run')}, sd {figures.value(runs['sd'])}",
     ]
+
+
+def rank_range(interval: Sequence[int] | None) -> str:
+    """Return the ranks that the tests leave open, `2-4`; nothing where they are not known."""
+    low, high = interval or ("", "")
+    return str(low) if low == high else f"{low}-{high}"
 
 
 INTERVAL = "interval"

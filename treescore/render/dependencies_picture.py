@@ -25,7 +25,7 @@ from treescore.render.dependency_layout import (
     dependency_lines,
     links_between,
 )
-from treescore.render.drawing import END, GOLD, INK, MIDDLE, RULE, SOFT, START, WRONG_COLOUR, Drawing, number, width
+from treescore.render.drawing import END, INK, MIDDLE, RULE, SOFT, START, Drawing, number, width
 from treescore.render.sentence_shapes import (
     AGREED,
     FORM_SIZE,
@@ -108,29 +108,22 @@ _LISTED = 40
 """Words that the description names."""
 
 
-def half_names(sentence: DependencySentence) -> list[str]:
-    """Return what is written beside each half: nothing for `gold` and `system`."""
-    named = [(sentence.gold, sentence.upper, "gold"), (sentence.system, sentence.lower, "system")]
-    return ["" if name == usual and not sentence.compared else name for half, name, usual in named if half is not None]
-
-
-def dependency_facts(sentence: DependencySentence, *, every_word: bool = False) -> Facts:
+def dependency_facts(sentence: DependencySentence, *, every: bool = False) -> Facts:
     """Return the words that are not agreed, with the head and relation of each half; a head's number ends its cell.
 
     Args:
         sentence: what is drawn.
-        every_word: show agreed words too.
+        every: show agreed words too.
     """
     sentence = drawn_dependencies(sentence)
     sides = _fact_sides(sentence)
     header = ["No.", "Word"]
     for side in sides:
-        name = side.name.capitalize() if side.name in {"gold", "system"} else side.name
-        header += [f"{name} head", f"{name} relation"]
+        header += [f"{side.name.capitalize()} head", f"{side.name.capitalize()} relation"]
     rows = [
         _word_cells(sides, pair)
         for pair in _paired_words(sentence, sides)
-        if every_word or any(side.has_error(word) for side, word in zip(sides, pair, strict=True))
+        if every or any(side.has_error(word) for side, word in zip(sides, pair, strict=True))
     ]
     return Facts((*header, "Wrong"), tuple(rows), sentence.note)
 
@@ -192,12 +185,12 @@ class _FactSide:
 
 def _fact_sides(sentence: DependencySentence) -> list[_FactSide]:
     sides = []
-    for half, name in ((sentence.gold, sentence.upper), (sentence.system, sentence.lower)):
+    for half, name in ((sentence.gold, "gold"), (sentence.system, "system")):
         if half is not None:
             arcs: dict[int, list[Arc]] = {}
             for arc in half.arcs:
                 arcs.setdefault(arc.dependent, []).append(arc)
-            sides.append(_FactSide(shown_label(name), half, arcs))
+            sides.append(_FactSide(name, half, arcs))
     return sides
 
 
@@ -255,7 +248,6 @@ _ARC_LEVEL = 24.0
 _ARC_CORNER = 9.0
 _ARC_PAD = 16.0
 """Above the highest arc, for its label or the number of the other word."""
-_ARC_NAMES_HEIGHT = 18.0
 _BETWEEN_LINES = 10.0
 """Between two lines."""
 _LEAST = 160.0
@@ -291,9 +283,8 @@ class _DependenciesPicture:
         sentence = drawn_dependencies(sentence)
         self._note = sentence.note
         self._halves = halves_in(sentence)
-        first = "gold" if sentence.gold is not None and not sentence.compared else "bad"
+        first = "bad" if sentence.gold is None else "gold"
         self._kinds = [first, "bad"][: len(self._halves)]
-        self._names = half_names(sentence)
         self._one_row = sentence.same_words
         self._mirrored = right_to_left(word.form for half in self._halves for word in half.words)
         described_as = dependencies_described(sentence, self._note, mirrored=self._mirrored)
@@ -313,14 +304,13 @@ class _DependenciesPicture:
 
     def _line(self, line: DependencyLine, top: float) -> float:
         """Draw one line; return where it ends."""
-        named = _ARC_NAMES_HEIGHT if any(self._names) else 0.0
         tops = [max((arc.height for arc in arcs), default=0) for arcs in line.halves]
-        base = top + named + _ARC_PAD + _ARC_LEVEL * tops[0]
+        base = top + _ARC_PAD + _ARC_LEVEL * tops[0]
         sides = [_ArcSide(0, base, -1, self._kinds[0])]
         last = base + (41.0 if self._one_row else 82.0 + _HAIRLINE)
         if len(line.halves) > 1:
             sides.append(_ArcSide(1, last, 1, self._kinds[1]))
-        end = last + (_ARC_PAD + _ARC_LEVEL * tops[1] + named if len(tops) > 1 else 0.0)
+        end = last + (_ARC_PAD + _ARC_LEVEL * tops[1] if len(tops) > 1 else 0.0)
         for side in sides:
             for index in agreed_first((arc.piece.mark, at) for at, arc in enumerate(line.halves[side.half])):
                 self._arc(line.halves[side.half][index], side)
@@ -328,12 +318,6 @@ class _DependenciesPicture:
         for side in sides:
             for arc in line.halves[side.half]:
                 self._label(arc, side)
-            if named_as := self._names[side.half]:
-                y = top + 13 if side.way < 0 else end - 5
-                fill = GOLD if side.kind == "gold" else WRONG_COLOUR
-                self._text(
-                    EDGE, y, shown_label(named_as), START, size=LABEL_SIZE, class_=f"half {side.kind}", fill=fill
-                )
         return end
 
     def _x(self, x: float) -> float:

@@ -144,6 +144,11 @@ RADIUS = 3.6
 _WHISKER = 1.5
 
 
+def in_units(factor: float, values: Iterable[float | None]) -> list[float | None]:
+    """Return values in the unit of an axis."""
+    return [None if value is None else factor * value for value in values]
+
+
 @dataclass(frozen=True, slots=True)
 class Mark:
     """What is drawn of one row.
@@ -162,6 +167,11 @@ class Mark:
     filled: bool = True
     diamond: bool = False
     limit: float | None = None
+
+    def in_units(self, factor: float) -> Mark:
+        """Return the mark of a score's values in the unit of an axis."""
+        value, low, high = in_units(factor, (self.value, self.low, self.high))
+        return replace(self, value=value, low=low, high=high)
 
 
 def axis_svg(scale: Scale) -> str:

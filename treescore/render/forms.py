@@ -5,67 +5,30 @@ Items are for programs: one JSON document a line, or CSV. Comparisons as CSV hav
 
 from __future__ import annotations
 
-import csv
-import io
-from collections.abc import Callable, Container, Iterable, Mapping, Sequence
+from collections.abc import Callable, Container, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 import orjson
 
 from treescore.render.comparison_pictures import picture
-from treescore.render.tables import across_lines, across_table, comparison_tables, html_table
-from treescore.render.text import comment, latex, markdown, markdown_escaped, text
+from treescore.render.table import CSV, HTML, LATEX, MARKDOWN, TABLE_FORMS, TEXT, separated
+from treescore.render.tables import across_table, comparison_tables
 
 PAIR_COLUMNS = (
-    "score",
-    "a",
-    "b",
-    "score_a",
-    "score_b",
-    "difference",
-    "difference_tested",
-    "ci_low",
-    "ci_high",
-    "ci_adjusted_low",
-    "ci_adjusted_high",
-    "se",
-    "df",
-    "divisor",
-    "better",
-    "p",
-    "p_kind",
-    "p_error",
-    "p_parts",
-    "p_unselected",
-    "p_adjusted",
-    "significant",
-    "p_holm",
-    "p_hochberg",
-    "p_bh",
-    "p_by",
-    "p_bonferroni",
-    "shuffles",
-    "smallest_p",
-    "relative_error_reduction",
-    "units_won",
-    "units_tied",
-    "units_lost",
-    "detectable",
-    "margin",
-    "p_a_not_worse",
-    "a_not_worse",
-    "p_b_not_worse",
-    "b_not_worse",
-    "notes",
-    "warnings",
+    *("score", "a", "b", "score_a", "score_b", "difference", "difference_tested"),
+    *("ci_low", "ci_high", "ci_adjusted_low", "ci_adjusted_high", "se", "df", "divisor", "better"),
+    *("p", "p_kind", "p_error", "p_parts", "p_unselected", "p_adjusted", "significant"),
+    *("p_holm", "p_hochberg", "p_bh", "p_by", "p_bonferroni", "shuffles", "smallest_p"),
+    *("relative_error_reduction", "units_won", "units_tied", "units_lost", "detectable"),
+    *("margin", "p_a_not_worse", "a_not_worse", "p_b_not_worse", "b_not_worse", "notes", "warnings"),
 )
 
 
 def csv_rows(documents: Sequence[Mapping[str, Any]]) -> bytes:
     """Return all pairs of all comparisons, with a header and all digits that the documents have."""
     columns, rows = comparison_rows(documents)
-    return separated([columns, *([safe_value(row.get(column)) for column in columns] for row in rows)])
+    return separated([columns, *([row.get(column) for column in columns] for row in rows)])
 
 
 def comparison_rows(documents: Sequence[Mapping[str, Any]]) -> tuple[list[str], list[dict[str, Any]]]:
@@ -99,24 +62,6 @@ def _flat_pair(document: Mapping[str, Any], pair: Mapping[str, Any]) -> dict[str
     }
 
 
-def separated(rows: Iterable[Sequence[Any]], delimiter: str = ",", end: str = "\r\n") -> bytes:
-    """Return rows of values as CSV, or with another delimiter and line end."""
-    out = io.StringIO()
-    csv.writer(out, delimiter=delimiter, lineterminator=end).writerows(rows)
-    return out.getvalue().encode()
-
-
-def safe_value(value: Any) -> Any:
-    """Return a number as it is, and text so that no spreadsheet takes it for a formula."""
-    if value is None:
-        return ""
-    if isinstance(value, bool):
-        return "true" if value else "false"
-    if isinstance(value, str) and value[:1] in ("=", "+", "-", "@", "\t", "\r"):
-        return "'" + value
-    return value
-
-
 Document = Mapping[str, Any]
 _Writer = Callable[[Sequence[Document], Document | None, Container[str]], bytes]
 
@@ -129,14 +74,13 @@ class Rendered:
     media_type: str
 
 
-def _joined(one: Callable[[Document, Container[str]], str], line: Callable[[str], str]) -> _Writer:
-    """Return a writer of one document after the other, and lines of all of them as one family at the end."""
+def _tables(form: str) -> _Writer:
+    """Return a writer of one comparison after the other, and lines of all of them as one family at the end."""
 
     def write(documents: Sequence[Document], across: Document | None, shares: Container[str]) -> bytes:
-        written = [one(document, shares) for document in documents]
-        if across is not None:
-            written.append("".join(f"{line(each)}\n" for each in across_lines(across)))
-        return "\n".join(written).encode()
+        tables = [table for document in documents for table in comparison_tables(document, shares, form)]
+        tables += [] if across is None else [across_table(across, form)]
+        return ("" if form == HTML else "\n").join(map(TABLE_FORMS[form], tables)).encode()
 
     return write
 
@@ -146,33 +90,18 @@ def _json(documents: Sequence[Document], across: Document | None, _shares: Conta
     return orjson.dumps(whole, option=orjson.OPT_APPEND_NEWLINE)
 
 
-def _csv(documents: Sequence[Document], _across: Document | None, _shares: Container[str]) -> bytes:
-    return csv_rows(documents)
-
-
-def _picture(documents: Sequence[Document], _across: Document | None, shares: Container[str]) -> bytes:
-    return picture(documents, shares)
-
-
-def _html(documents: Sequence[Document], across: Document | None, shares: Container[str]) -> bytes:
-    tables = [table for document in documents for table in comparison_tables(document, shares)]
-    if across is not None:
-        tables.append(across_table(across))
-    return "".join(map(html_table, tables)).encode()
-
-
 _COMPARISON_WRITERS: Mapping[str, tuple[str, _Writer]] = {
     "json": ("application/json", _json),
-    "text": ("text/plain; charset=utf-8", _joined(text, str)),
-    "markdown": ("text/markdown; charset=utf-8", _joined(markdown, lambda line: f"- {markdown_escaped(line)}")),
-    "latex": ("application/x-latex; charset=utf-8", _joined(latex, comment)),
-    "csv": ("text/csv; charset=utf-8", _csv),
-    "svg": ("image/svg+xml", _picture),
+    TEXT: ("text/plain; charset=utf-8", _tables(TEXT)),
+    MARKDOWN: ("text/markdown; charset=utf-8", _tables(MARKDOWN)),
+    LATEX: ("application/x-latex; charset=utf-8", _tables(LATEX)),
+    CSV: ("text/csv; charset=utf-8", lambda documents, _across, _shares: csv_rows(documents)),
+    "svg": ("image/svg+xml", lambda documents, _across, shares: picture(documents, shares)),
 }
 
 FORMATS: Mapping[str, str] = {name: media_type for name, (media_type, _) in _COMPARISON_WRITERS.items()}
 """Format name -> media type: what a service sends."""
-_VIEWS: Mapping[str, tuple[str, _Writer]] = {**_COMPARISON_WRITERS, "html": ("text/html; charset=utf-8", _html)}
+_VIEWS: Mapping[str, tuple[str, _Writer]] = {**_COMPARISON_WRITERS, HTML: ("text/html; charset=utf-8", _tables(HTML))}
 VIEW_FORMS = tuple(_VIEWS)
 """The formats, and the fragment of HTML that a notebook shows."""
 
@@ -206,8 +135,7 @@ def _items_table(items: Sequence[Item]) -> bytes:
     """Write a column for each number or text, named by its path (`scores.las`); lists are JSON in their cell."""
     flat = [_flat_item(item) for item in items]
     columns = list(dict.fromkeys(name for row in flat for name in row))
-    rows: list[list[Any]] = [columns, *([row.get(column) for column in columns] for row in flat)]
-    return separated([safe_value(value) for value in row] for row in rows)
+    return separated([columns, *([row.get(column) for column in columns] for row in flat)])
 
 
 def _flat_item(item: Item) -> dict[str, Any]:
@@ -224,7 +152,7 @@ def _flat_item(item: Item) -> dict[str, Any]:
 
 _ITEM_WRITERS: Mapping[str, tuple[str, Callable[[Sequence[Item]], bytes]]] = {
     "ndjson": ("application/x-ndjson", _item_lines),
-    "csv": ("text/csv; charset=utf-8", _items_table),
+    CSV: ("text/csv; charset=utf-8", _items_table),
 }
 
 ITEM_FORMATS: Mapping[str, str] = {name: media_type for name, (media_type, _) in _ITEM_WRITERS.items()}

@@ -133,7 +133,7 @@ def points_of(values: Sequence[Sequence[float | None]], *, share: bool = True) -
 def _laid_out(document: Mapping[str, Any], shade: ShadeBy, *, share: bool) -> _Matrix:
     rows, parts = document["rows"], document["parts"]
     names = [one_line(part["name"]) for part in parts]
-    values = [[row["values"][at] for row in rows] for at in range(len(parts))]
+    values = by_part(document)
     overall = [row.get("score") for row in rows]
     if any(value is not None for value in overall):
         names, values = [OVERALL, *names], [overall, *values]
@@ -143,6 +143,11 @@ def _laid_out(document: Mapping[str, Any], shade: ShadeBy, *, share: bool) -> _M
     left = MARGIN + max(room_of(names), room_of(["Part"], _SIZE)) + 10
     points = points_of(values, share=share)
     return _Matrix(document, _team_heads(rows), names, values, points, figures, shade, left, wide)
+
+
+def by_part(document: Mapping[str, Any]) -> list[list[float | None]]:
+    """Return the values of a matrix as people see it: a list for each part, with one value a row of the document."""
+    return [[row["values"][at] for row in document["rows"]] for at in range(len(document["parts"]))]
 
 
 def _draw_team_heads(drawing: Drawing, matrix: _Matrix, top: float) -> float:

@@ -74,9 +74,6 @@ class DependencySentence:
         system: the half below; without `gold` it is drawn above.
         links: pairs of words of both halves, by index, where the halves have other words; None finds them by
             characters.
-        upper: name of the half above; names other than `gold` and `system` are written into the picture.
-        lower: name of the half below.
-        compared: both halves are outputs, marked against a gold that is not drawn.
         note: what is left out of a drawn part; empty of a whole sentence.
     """
 
@@ -84,9 +81,6 @@ class DependencySentence:
     gold: DependencyHalf | None
     system: DependencyHalf | None
     links: tuple[tuple[int, int], ...] | None = None
-    upper: str = "gold"
-    lower: str = "system"
-    compared: bool = False
     note: str = ""
 
     @property
@@ -144,9 +138,6 @@ class ConstituentSentence:
         words: of the sentence.
         gold: what grows up; None if it is not shown.
         system: what grows down; without `gold` it grows up.
-        upper: name of the side above; names other than `gold` and `system` are written into the picture.
-        lower: name of the side below.
-        compared: both sides are outputs, marked against a gold that is not drawn.
         note: what is left out of a drawn part; empty of a whole sentence.
     """
 
@@ -154,9 +145,6 @@ class ConstituentSentence:
     words: tuple[str, ...]
     gold: Constituents | None
     system: Constituents | None
-    upper: str = "gold"
-    lower: str = "system"
-    compared: bool = False
     note: str = ""
 
 

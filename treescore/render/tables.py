@@ -1,4 +1,4 @@
-"""Tables for people, in any form: the one writer of scores, comparisons, errors, slices and differences.
+"""What is shown of scores and comparisons, as tables.
 
 A comparison is two tables: the systems by rank, and the cross-table of their pairs. Comparisons of several scores or
 benchmarks as one family are lines. Scores are a table for each metric: those that the field reports, one row a system.
@@ -6,134 +6,18 @@ benchmarks as one family are lines. Scores are a table for each metric: those th
 
 from __future__ import annotations
 
-import html
-from collections.abc import Callable, Container, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from treescore.core.scores import Score, value_at
-from treescore.core.wording import PERCENT, Unit, figures_of, one_line
+from treescore.core.wording import PERCENT, UNDEFINED, Unit, figures_of, one_line
 from treescore.evaluation.document import warning_lines, warnings_of_metric
-from treescore.render import crosstable, text
-from treescore.render.text import aligned, legend, pair_rows, text_warning
+from treescore.render import crosstable
+from treescore.render.table import HTML, LATEX, MARKDOWN, TEXT, Column, Marked, Table
 
 if TYPE_CHECKING:
-    from rich.console import RenderableType
-
     from treescore.evaluation.spec import Entry, Spec
-
-
-@dataclass(frozen=True, slots=True)
-class Column:
-    """A column by its head; numbers are aligned to the right."""
-
-    head: str
-    numeric: bool = False
-
-
-@dataclass(frozen=True, slots=True)
-class Table:
-    """Cells of text with what must be read beside them.
-
-    Attributes:
-        caption: what the table shows, in one line.
-        columns: heads, with their alignment.
-        rows: cells, the first one names its row.
-        warnings: shown above the table, so that the figures are not read without them.
-        notes: shown below it.
-    """
-
-    caption: str
-    columns: Sequence[Column]
-    rows: Sequence[Sequence[str]]
-    warnings: Sequence[str] = ()
-    notes: Sequence[str] = ()
-
-    @property
-    def heads(self) -> list[str]:
-        """The heads, each on one line."""
-        return [one_line(column.head) for column in self.columns]
-
-    @property
-    def cells(self) -> list[list[str]]:
-        """The rows, each cell on one line."""
-        return [[one_line(cell) for cell in row] for row in self.rows]
-
-
-def text_table(table: Table) -> str:
-    """Return plain text."""
-    lines = [*([one_line(table.caption)] if table.caption else []), *map(text_warning, table.warnings)]
-    numeric = [column.numeric for column in table.columns]
-    grid = aligned([table.heads, *table.cells], numeric) if table.rows else []
-    blocks = [lines, grid, list(map(one_line, table.notes))]
-    return "\n\n".join("\n".join(line.rstrip() for line in block) for block in blocks if block) + "\n"
-
-
-def markdown_table(table: Table) -> str:
-    """Return a Markdown table between paragraphs."""
-    blocks = [f"**{text.markdown_escaped(one_line(table.caption))}**"] if table.caption else []
-    blocks += [text.markdown_warning(words) for words in table.warnings]
-    if table.rows:
-        cells = [[text.markdown_escaped(cell) for cell in row] for row in table.cells]
-        heads = [text.markdown_escaped(head) for head in table.heads]
-        blocks.append(text.pipe_table(heads, cells, [column.numeric for column in table.columns]))
-    blocks.append("\n".join(f"- {text.markdown_escaped(one_line(note))}" for note in table.notes))
-    return "\n\n".join(block for block in blocks if block) + "\n"
-
-
-def latex_table(table: Table) -> str:
-    """Return a table for a paper; it needs the packages booktabs and textcomp (T1 encoding)."""
-    lines = text.preamble(one_line(table.caption))
-    for words in table.warnings:
-        lines += [text.latex_warning(words), ""]
-    if table.rows:
-        alignment = "".join("r" if column.numeric else "l" for column in table.columns)
-        rows = [[text.latex_escaped(cell) for cell in row] for row in table.cells]
-        lines += text.tabular(alignment, [text.latex_escaped(head) for head in table.heads], rows, lambda _row: False)
-    for note in table.notes:
-        lines += ["", text.latex_escaped(one_line(note))]
-    return "\n".join(lines) + "\n"
-
-
-def html_table(table: Table) -> str:
-    """Return a fragment of HTML without colours of its own, readable on light and dark pages."""
-    parts = [f"<p><strong>Warning:</strong> {html_escaped(words)}</p>" for words in table.warnings]
-    parts.append(_html_grid(table) if table.rows else f"<p>{html_escaped(table.caption)}</p>")
-    parts += [f"<p>{html_escaped(note)}</p>" for note in table.notes]
-    return '<div class="treescore">\n' + "\n".join(parts) + "\n</div>\n"
-
-
-def html_escaped(words: str) -> str:
-    """Return text on one line with HTML's special characters escaped."""
-    return html.escape(one_line(words))
-
-
-def _html_grid(table: Table) -> str:
-    aligned = ("right" if column.numeric else "left" for column in table.columns)
-    styles = [f' style="text-align:{side};padding:.2em .6em;white-space:nowrap"' for side in aligned]
-    heads = "".join(
-        f'<th scope="col"{style}>{html_escaped(head)}</th>' for head, style in zip(table.heads, styles, strict=True)
-    )
-    lines = [
-        '<div style="overflow-x:auto">',  # a wide table scrolls by itself, on the page it would hide what follows
-        "<table>",
-        f'<caption style="text-align:left">{html_escaped(table.caption)}</caption>',
-        f"<thead><tr>{heads}</tr></thead>",
-        "<tbody>",
-    ]
-    for first, *rest in table.cells:
-        cells = "".join(f"<td{style}>{html_escaped(cell)}</td>" for cell, style in zip(rest, styles[1:], strict=True))
-        lines.append(f'<tr><th scope="row"{styles[0]}>{html_escaped(first)}</th>{cells}</tr>')
-    return "\n".join([*lines, "</tbody>", "</table>", "</div>"])
-
-
-TABLE_FORMS: Mapping[str, Callable[[Table], str]] = {
-    "text": text_table,
-    "markdown": markdown_table,
-    "latex": latex_table,
-    "html": html_table,
-}
-"""Form of a table -> its writer."""
 
 
 Document = Mapping[str, Any]
@@ -168,40 +52,84 @@ def _name(test: Document) -> str:
     return str(test.get("benchmark", test["score"]))
 
 
-def comparison_tables(document: Mapping[str, Any], shares: Container[str] = ()) -> list[Table]:
+def comparison_tables(document: Document, shares: Container[str] = (), form: str = HTML) -> list[Table]:
     """Return the tables of a comparison; warnings stand above the first, what is said below the last.
 
     Args:
         document: the comparison.
         shares: scores whose figures are written in percent.
+        form: one of TABLE_FORMS, in which they are written: in LaTeX marks stand for signs, lines or a column for
+            clusters; plain text and Markdown align nothing to the right.
     """
     table = crosstable.cross_table(document, shares)
-    heads, rows = crosstable.system_table(table)
-    columns = [
-        Column(head, numeric=head not in ("system", "runs") and not head.endswith(crosstable.INTERVAL))
-        for head in heads
-    ]
-    cluster = [system.get("cluster") for system in table.systems]
-    if any(each is not None for each in cluster):
-        columns.append(Column("cluster", numeric=True))
-        rows = [[*row, str(each)] for row, each in zip(rows, cluster, strict=True)]
-    said = [*crosstable.notes(document), *crosstable.signature_lines(document)]
-    warnings = document["warnings"]
+    notes, signature = crosstable.notes(document), crosstable.signature_lines(document)
+    said = [*notes, *([""] if notes and signature else []), *signature]
+    systems = _systems_table(table, form)
     if len(table.systems) <= 2 or not table.cells:
-        found = crosstable.dagger_line(table)
-        return [Table(crosstable.headline(table), columns, rows, warnings, [*([found] if found else []), *said])]
-    return [Table(crosstable.headline(table), columns, rows, warnings), _pairs_table(table, said)]
+        return [replace(systems, notes=said)]
+    return [systems, _pairs_table(table, form, said)]
 
 
-def _pairs_table(table: crosstable.CrossTable, said: list[str]) -> Table:
-    columns = [Column(""), *map(Column, table.names[1:])]
-    return Table(legend(table), columns, pair_rows(table, table.names), notes=said)
+def _systems_table(table: crosstable.CrossTable, form: str) -> Table:
+    heads, rows = crosstable.system_table(table)
+    columns = []
+    for head in heads:
+        words = head in ("system", "runs")
+        numeric = form == HTML and not words and not head.endswith(crosstable.INTERVAL)
+        columns.append(Column(head, numeric, "l" if words else "r"))
+    clusters = [system.get("cluster") for system in table.systems]
+    if (form == MARKDOWN and rows) or (form == HTML and any(each is not None for each in clusters)):
+        columns.append(Column("cluster", numeric=form == HTML))
+        rows = [[*row, UNDEFINED if each is None else str(each)] for row, each in zip(rows, clusters, strict=True)]
+    return Table(
+        crosstable.headline(table), columns, rows, table.document["warnings"], rules=_rules(table),
+        claim=[crosstable.dagger_line(table)] if len(table.systems) == 2 else (),
+    )  # fmt: skip
 
 
-def across_table(document: Mapping[str, Any]) -> Table:
+def _rules(table: crosstable.CrossTable) -> set[int]:
+    return {row for row in range(len(table.systems)) if table.boundary_above(row)}
+
+
+def _pairs_table(table: crosstable.CrossTable, form: str, said: list[str]) -> Table:
+    names = [f"({at}) {name}" for at, name in enumerate(table.names, 1)] if form == TEXT else table.names
+    columns = [Column(""), *(Column(name, paper="r") for name in names[1:])]
+    rows = [
+        [name, *(_pair_words(table, (row, column), form) for column in range(1, len(names)))]
+        for row, name in enumerate(names[:-1])
+    ]
+    shown = f"{crosstable.difference_words(table.document)} (row - column) and {crosstable.evidence_words(table)}"
+    legend = f"cells: {shown}; {_LATEX_SIGNS}" if form == LATEX else f"Each cell: {shown}; {_SIGNS}"
+    found = {(row, column) for (row, column), cell in table.cells.items() if cell.significant and form == MARKDOWN}
+    if form == HTML:
+        return Table(legend, columns, rows, notes=said)
+    return Table(
+        "", columns, rows, notes=said, rules=_rules(table) if form == LATEX else (), strong=found, legend=legend
+    )
+
+
+_SIGNS = "< the row's system is better, ^ the column's; * significant."
+_LATEX_SIGNS = "$\\leftarrow$ the row's system is better, $\\uparrow$ the column's; bold: significant"
+
+
+def _pair_words(table: crosstable.CrossTable, at: tuple[int, int], form: str) -> str:
+    """Return the cell of a pair on one line."""
+    cell = table.cells.get(at)
+    if cell is None:
+        return ""
+    difference, evidence = table.figures.signed(cell.difference), crosstable.evidence(cell, table.figures)
+    if form == LATEX:
+        side = {"row": r"$\leftarrow$", "column": r"$\uparrow$", None: "$=$"}[cell.winner]
+        words = f"{difference} ({evidence})"
+        return Marked(f"\\textbf{{{words}}} {side}" if cell.significant else f"{words} {side}")
+    side = {"row": "<", "column": "^", None: "="}[cell.winner]
+    return f"{difference} {evidence} {side}{'*' if cell.significant else ''}"
+
+
+def across_table(document: Document, form: str = HTML) -> Table:
     """Return the comparisons of several scores as one family: lines below a head, no cells."""
     head, *lines = across_lines(document)
-    return Table(head, [], [], notes=lines)
+    return Table(head, [], [], notes=lines) if form == HTML else Table("", [], [], notes=[head, *lines], commented=True)
 
 
 def score_tables(
@@ -270,27 +198,3 @@ def extra_notes(entry: Entry, found: Iterable[Document]) -> list[str]:
     """Return what is said of members of `extra` that documents of the metric have."""
     members = {member for document in found for member in document.get("extra", ())}
     return [note for member, note in entry.metric.extra_notes.items() if member in members]
-
-
-def renderable(tables: Sequence[Table]) -> RenderableType:
-    """Return tables with their warnings above and their notes below; names are never taken for markup."""
-    from rich.console import Group  # noqa: PLC0415 - only a terminal needs rich, here and below
-
-    return Group(*(part for table in tables for part in _rich_parts(table)))
-
-
-def _rich_parts(table: Table) -> list[RenderableType]:
-    from rich.table import Table as RichTable  # noqa: PLC0415
-    from rich.text import Text  # noqa: PLC0415
-
-    parts: list[RenderableType] = [Text(text_warning(words), "bold yellow") for words in table.warnings]
-    if table.caption:
-        parts.append(Text(one_line(table.caption), "bold"))
-    grid = RichTable(box=None, pad_edge=False)
-    for column, head in zip(table.columns, table.heads, strict=True):
-        grid.add_column(Text(head), justify="right" if column.numeric else "left")
-    for row in table.cells:
-        grid.add_row(*map(Text, row))
-    if table.rows:
-        parts.append(grid)
-    return [*parts, *(Text(one_line(note), "dim") for note in table.notes)]

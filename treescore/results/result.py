@@ -17,7 +17,7 @@ from treescore.evaluation.spec import Entry, Spec
 from treescore.results import views
 
 if TYPE_CHECKING:
-    from treescore.render.tables import Table
+    from treescore.render.table import Table
     from treescore.results.inspection import Scored
 
 

@@ -13,26 +13,7 @@ from treescore.core.structure import crossing_spans
 from treescore.core.text import is_punctuation
 from treescore.core.trees import Alignments, ConstituentTreebank, DependencyTreebank, SemanticTreebank
 from treescore.render import sentence_shapes
-from treescore.render.alignment_picture import alignment_svg
-from treescore.render.constituents_picture import constituents_svg
-from treescore.render.dependencies_picture import dependencies_svg
-
-Drawable = sentence_shapes.DependencySentence | sentence_shapes.ConstituentSentence | sentence_shapes.AlignmentSentence
-
-
-def sentence_svg(sentence: Drawable, name: str) -> str:
-    """Return the picture of a sentence as SVG; equal sentences give equal bytes.
-
-    Args:
-        sentence: what is drawn.
-        name: of the picture, for its ids: letters, digits and hyphens.
-    """
-    if isinstance(sentence, sentence_shapes.DependencySentence):
-        return dependencies_svg(sentence, name=name)
-    if isinstance(sentence, sentence_shapes.ConstituentSentence):
-        return constituents_svg(sentence, name=name)
-    return alignment_svg(sentence, name=name)
-
+from treescore.render.sentence_pictures import Drawable
 
 Row = Mapping[str, Json]
 _DEPENDENCIES = {"word", "gold_head", "gold_deprel", "system_head", "system_deprel"}

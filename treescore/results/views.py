@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from rich.console import RenderableType
 
     from treescore.render.sentence_shapes import AlignmentSentence, ConstituentSentence, DependencySentence
-    from treescore.render.tables import Table
+    from treescore.render.table import Table
 
 LIBRARIES = ("pandas", "polars")
 """In the order in which they are looked for."""
@@ -122,7 +122,7 @@ class Renderable(ABC):
         return _written("html", map(_shortened, self.tables()))
 
     def __rich__(self) -> RenderableType:
-        from treescore.render.tables import renderable  # noqa: PLC0415 - only a terminal needs rich
+        from treescore.render.table import renderable  # noqa: PLC0415 - only a terminal needs rich
 
         return renderable([_shortened(table) for table in self.tables()])
 
@@ -136,17 +136,17 @@ def check_form(form: str, known: Sequence[str], unit: str) -> None:
 
 
 def _written(form: str, tables: Iterable[Table]) -> str:
-    from treescore.render.tables import TABLE_FORMS  # noqa: PLC0415 - a program that prints nothing needs no writers
+    from treescore.render.table import TABLE_FORMS  # noqa: PLC0415 - a program that prints nothing needs no writers
 
     return "\n".join(TABLE_FORMS[form](table) for table in tables)
 
 
 def csv_text(columns: Sequence[str], rows: Sequence[Mapping[str, Json]]) -> str:
     """Return rows as CSV with a header; lists are JSON in their cell."""
-    from treescore.render.forms import safe_value, separated  # noqa: PLC0415 - as above
+    from treescore.render.table import separated  # noqa: PLC0415 - as above
 
     lines = [list(columns), *([_csv_value(row.get(name)) for name in columns] for row in rows)]
-    return separated([[safe_value(value) for value in line] for line in lines]).decode()
+    return separated(lines).decode()
 
 
 def json_text(value: Json) -> str:
@@ -209,11 +209,11 @@ class View(Renderable, Sequence[Mapping[str, Json]]):
 
     def tables(self, unit: Unit = PERCENT) -> Sequence[Table]:
         """Return one table."""
-        from treescore.render.tables import Column, Table  # noqa: PLC0415 - as above
+        from treescore.render.table import Column, Table  # noqa: PLC0415 - as above
 
         names = self.columns if self.shown is None else self.shown
         numeric = {name for name in names if all(_is_number(row.get(name)) for row in self.rows)}
-        columns = [Column(self.heads.get(name, _head(name)), name in numeric) for name in names]
+        columns = [Column(self.heads.get(name, _head(name)), name in numeric) for name in names if self.rows]
         rows = [[_cell(row.get(name), unit, share=name in self.shares) for name in names] for row in self.rows]
         title = f"{self.title}, scores in percent" if self.shares and unit == PERCENT else self.title
         return [Table(title, columns, rows, self.warnings, self.notes)]
@@ -283,7 +283,7 @@ class SentenceView(View):
                 "output has other words than gold."
             )
             raise InputError(Problem("bad-parameter", detail, pointer="/form"))
-        from treescore.results.sentence_drawings import sentence_svg  # noqa: PLC0415 - scores alone are not drawn
+        from treescore.render.sentence_pictures import sentence_svg  # noqa: PLC0415 - scores alone are not drawn
 
         return sentence_svg(self.drawing, self.name)
 

@@ -18,7 +18,7 @@ from service.context import Context
 from service.policy import gate
 from service.policy.figures import Release, chosen_share, require_own_pick
 from service.policy.gate import Level
-from service.render import LEADERBOARD_FORMATS, MATRIX_FORMATS, render_leaderboard, render_matrix
+from service.render import SHEET_FORMATS, render_leaderboard, render_matrix
 from service.render.documents import (
     BoardDocument,
     IntervalDocument,
@@ -187,7 +187,7 @@ def _interval(details: RowDetails) -> IntervalDocument | None:
     return IntervalDocument(low=details.interval.low, high=details.interval.high)
 
 
-BOARD_SHEET = viewing.Sheet("leaderboard", LEADERBOARD_FORMATS, board_document, render_leaderboard)
+BOARD_SHEET = viewing.Sheet("leaderboard", SHEET_FORMATS, board_document, render_leaderboard)
 
 
 def matrix(context: Context, caller: Caller, slug: str, query: MatrixQuery) -> View:
@@ -281,7 +281,7 @@ def _means(of_runs: Sequence[FloatArray], parts: int) -> list[float | None]:
     return [finite(value) for value in np.mean(of_runs, axis=0).tolist()]
 
 
-MATRIX_SHEET = viewing.Sheet("matrix", MATRIX_FORMATS, matrix_document, render_matrix)
+MATRIX_SHEET = viewing.Sheet("matrix", SHEET_FORMATS, matrix_document, render_matrix)
 
 
 MOST_SCORE_LINES = 50_000

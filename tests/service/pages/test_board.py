@@ -13,7 +13,7 @@ import pytest
 
 from service.pages import answers
 from service.pages.figures import ScoreFigures, ScoreNames
-from service.pages.tables import Table, table_file
+from service.pages.tables import table_bytes
 from service.pages.visitors import SESSION_COOKIE
 from service.store import comparisons
 from service.usecases.runs import View
@@ -22,6 +22,7 @@ from tests.contract.stage import ADMIN, Stage
 from tests.fixtures.form_pages import words_of
 from tests.fixtures.site import MISSING_PART, PRINCIPALS, Site
 from tests.service.pages.reading import Page
+from treescore.render.table import Column, Table
 
 BOARD = "/b/deps-scores"
 API = "/v1/benchmarks/deps-scores/leaderboard"
@@ -125,10 +126,9 @@ def test_files_of_the_comparison_hold_the_table_that_is_shown(site: Site, query:
         assert all(len(bound.lstrip("+−0.").replace(".", "")) <= 3 for bound in bounds)
 
 
-def test_cells_of_a_file_are_no_formulas_and_its_figures_are_numbers(site: Site) -> None:
-    with site.stage.app.test_request_context():
-        table = Table(["part", "=1+1"], [["+x", "−1.5"]], [""], words=(0,))
-        saved = table_file(table, "csv", "table").get_data(as_text=True)
+def test_cells_of_a_file_are_no_formulas_and_its_figures_are_numbers() -> None:
+    table = Table("", [Column("part"), Column("=1+1", numeric=True)], [["+x", "−1.5"]])
+    saved = table_bytes(table, "csv").decode()
     assert [*csv.reader(saved.splitlines())] == [["part", "'=1+1"], ["'+x", "-1.5"]]
 
 

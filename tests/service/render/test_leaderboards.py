@@ -9,7 +9,7 @@ from typing import Any
 import orjson
 import pytest
 
-from service.render import LEADERBOARD_FORMATS, render_leaderboard
+from service.render import SHEET_FORMATS, render_leaderboard
 
 HOSTILE = '=1+1 & 100% of $x_1$ {a} <b> "c" \\d | e\t~^#\nnext'
 
@@ -84,11 +84,11 @@ def rendered(form: str, document: dict[str, Any]) -> str:
     return render_leaderboard(document, form).content.decode()
 
 
-@pytest.mark.parametrize("form", LEADERBOARD_FORMATS)
+@pytest.mark.parametrize("form", SHEET_FORMATS)
 def test_the_same_board_gives_the_same_bytes(form: str) -> None:
     first, second = render_leaderboard(BOARD, form), render_leaderboard(BOARD, form)
     assert first.content == second.content
-    assert first.media_type == LEADERBOARD_FORMATS[form]
+    assert first.media_type == SHEET_FORMATS[form]
 
 
 @pytest.mark.parametrize("form", ["markdown", "latex", "svg"])
@@ -103,7 +103,7 @@ def test_csv_has_what_a_row_was_picked_from_and_the_spread_of_its_runs() -> None
     assert (found["considered"], found["runs"], found["runs_sd"]) == ("3", "3", "0.01")
 
 
-@pytest.mark.parametrize("form", LEADERBOARD_FORMATS)
+@pytest.mark.parametrize("form", SHEET_FORMATS)
 def test_an_empty_board_can_be_shown(form: str) -> None:
     assert rendered(form, board())
 
@@ -156,7 +156,7 @@ def test_rounded_scores_are_shown_with_the_digits_of_their_step() -> None:
     assert "89.3–90.6" in rendered("svg", board(row(1, 0.9, 1, **bounds), feedback="scores"))
 
 
-@pytest.mark.parametrize("form", LEADERBOARD_FORMATS)
+@pytest.mark.parametrize("form", SHEET_FORMATS)
 def test_every_form_has_the_notes_with_the_names_of_rows(form: str) -> None:
     plain = " ".join(rendered(form, BOARD).replace("\\%", "%").replace("%\n%", "").split())
     assert NOTES[0] in plain
@@ -179,7 +179,7 @@ def test_a_board_with_nothing_tested_claims_nothing() -> None:
     nothing = {**BOARD["significance"], "unit": None, "unit_count": None, "notes": [], "pairs": 0}
     document = board(row(1, 0.9), significance=nothing)
     assert "A line is drawn" not in rendered("markdown", document)
-    for form in LEADERBOARD_FORMATS:
+    for form in SHEET_FORMATS:
         assert "None" not in rendered(form, document)
 
 

@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 from rich.cells import cell_len
 
 from treescore.cli.views import LEAST, fitted
-from treescore.render.tables import Column, Table, text_table
+from treescore.render.table import Column, Table, text_table
 
 CELLS = st.text(st.characters(categories=("L", "M", "N")), max_size=60)
 

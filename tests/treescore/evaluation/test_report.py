@@ -21,7 +21,7 @@ from treescore.evaluation.report import (
     runs_by_system,
 )
 from treescore.evaluation.spec import parse_spec
-from treescore.render.text import text
+from treescore.render.forms import render_comparisons
 
 SENTENCE = "1\tGo\t_\t_\t_\t_\t0\troot\t_\t_\n2\thome\t_\t_\t_\t_\t1\tadvmod\t_\t_\n\n"
 WRONG = SENTENCE.replace("1\tadvmod", "1\tobl")
@@ -152,7 +152,7 @@ def test_outputs_that_fail_where_they_are_bad_win_no_claim(metric: str, failed: 
     assert (
         f"is new {100 * charged['new'][metric]:.2f}, old {100 * charged['old'][metric]:.2f}" in document["warnings"][0]
     )
-    printed = text(document)
+    printed = render_comparisons([document], "text").content.decode()
     assert "new: of 40 sentences 10 " in printed
     same = treescore.compare("\n".join(gold) + "\n", {"a": texts["new"], "b": texts["new"]}, metric, format="bracketed")
     assert not any(DIFFERENT_SENTENCES in line for line in same.warnings)

@@ -40,7 +40,7 @@ def test_nothing_is_outside_and_no_words_overlap(sentence):
         and all(end is None or end < most for end, most in zip((link.source, link.target), numbers, strict=True))
     ]  # fmt: skip
     assert len(drawn.paths) == len(shown)
-    assert len(alignment_facts(sentence, every_link=True).rows) == len(shown)
+    assert len(alignment_facts(sentence, every=True).rows) == len(shown)
 
 
 def test_the_table_and_the_description_have_the_same_facts():

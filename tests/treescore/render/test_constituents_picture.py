@@ -65,7 +65,7 @@ def sentences(draw) -> ConstituentSentence:
     forms = st.sampled_from(["a", "committee", "讨论了", "القديم", "ספר", "", "x" * 300, "Donaudampfschiff"])
     words = tuple(draw(st.lists(forms, min_size=1, max_size=24)))
     gold, system = draw(st.none() | trees(len(words))), draw(trees(len(words)))
-    return ConstituentSentence("A sentence", words, gold, system, compared=draw(st.booleans()))
+    return ConstituentSentence("A sentence", words, gold, system)
 
 
 @given(sentences())
@@ -149,7 +149,7 @@ def test_the_table_and_the_description_have_the_same_facts():
         "VP met yesterday; NP yesterday (label). Only in system: VP that met (crossing); "
         "ADVP yesterday (label)."
     )
-    assert len(constituent_facts(committee(), every_span=True).rows) == 14
+    assert len(constituent_facts(committee(), every=True).rows) == 14
 
 
 def test_equal_constituents_are_drawn_as_often_as_they_occur():
@@ -174,7 +174,7 @@ def test_deep_trees_and_long_sentences_are_drawn_in_part_and_say_so():
     drawn = check_sound(svg)
     assert len(drawn.of("rel")) == MOST_LEVELS
     assert drawn.described.endswith("… and 39,940 more levels.")
-    facts = constituent_facts(deep, every_span=True)
+    facts = constituent_facts(deep, every=True)
     assert (facts.note, len(facts.rows)) == ("… and 39,940 more levels.", MOST_LEVELS)
     assert len(svg) < 40_000
     right = tuple(Span("X", start, 3000, "wrong") for start in range(3000))

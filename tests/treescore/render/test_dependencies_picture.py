@@ -78,8 +78,7 @@ def sentences(draw):
     others = forms if draw(st.booleans()) else draw(st.lists(FORMS, min_size=1, max_size=12))
     gold, system = draw(halves(forms)), draw(halves(others))
     gold, system = draw(st.sampled_from([(gold, system), (gold, None), (None, system)]))
-    named = draw(st.sampled_from([{}, {"upper": "A", "lower": "B", "compared": True}]))
-    return DependencySentence("A sentence", gold, system, **named)
+    return DependencySentence("A sentence", gold, system)
 
 
 def label_of(arc):
@@ -145,14 +144,14 @@ def test_arcs_of_words_that_the_sentence_lacks_run_to_the_edge():
     one = DependencyHalf(words, (Arc(-4, 0, "x"), Arc(9, 1, "y"), Arc(0, 7, "z"), Arc(0, -2, "z"), Arc(None, 5, "w")))
     drawn = check_sound(dependencies_svg(DependencySentence("Odd", one, None)))
     assert [text.words for text in drawn.of("cont")] == ["…"] * 4
-    assert dependency_facts(DependencySentence("Odd", one, None), every_word=True).rows[0][2:4] == ("…", "x")
+    assert dependency_facts(DependencySentence("Odd", one, None), every=True).rows[0][2:4] == ("…", "x")
 
 
 def test_links_may_be_given():
     gold, system = half("a/0/root b/1/dep"), half("c/0/root d/1/dep")
     sentence = DependencySentence("Given", gold, system, links=((0, 1), (1, 0), (1, 7)))
     assert sum("tie" in kind for kind, _ in check_sound(dependencies_svg(sentence)).paths) == 2
-    assert [row[1] for row in dependency_facts(sentence, every_word=True).rows] == ["a", "b"]
+    assert [row[1] for row in dependency_facts(sentence, every=True).rows] == ["a", "b"]
 
 
 def test_words_that_share_characters_are_linked():
@@ -171,14 +170,6 @@ def test_a_lone_output_is_drawn_above_and_solid():
     assert all(box.bottom <= base for _, box in drawn.paths)
 
 
-def test_two_outputs_are_named_and_none_is_gold():
-    marks = {3: "label"}
-    gold, system = half(COMMITTEE, marks=marks), half(COMMITTEE, OTHER)
-    drawn = check_sound(dependencies_svg(DependencySentence("Two", gold, system, upper="A", lower="B", compared=True)))
-    assert [text.words for text in drawn.of("half")] == ["A", "B"]
-    assert not any("gold" in kind for kind, _ in drawn.paths)
-
-
 def test_the_table_and_the_description_have_the_same_facts():
     table = dependency_facts(committee())
     assert table.header == ("No.", "Word", "Gold head", "Gold relation", "System head", "System relation", "Wrong")
@@ -191,7 +182,7 @@ def test_the_table_and_the_description_have_the_same_facts():
     described = check_sound(dependencies_svg(committee())).described
     for number, form, gold_head, gold_label, head, label, wrong in table.rows:
         assert f"{form} {number} ({wrong}: gold {gold_label} of {gold_head}, system {label} of {head})" in described
-    assert len(dependency_facts(committee(), every_word=True).rows) == 14
+    assert len(dependency_facts(committee(), every=True).rows) == 14
 
 
 def test_a_text_is_read_from_right_to_left_where_most_of_it_is():

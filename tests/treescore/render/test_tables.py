@@ -8,7 +8,7 @@ import pytest
 from rich.cells import cell_len
 
 from treescore.core.wording import FRACTION, IN_FRACTIONS, PERCENT, figures_of
-from treescore.render.tables import TABLE_FORMS, Column, Table
+from treescore.render.table import TABLE_FORMS, Column, Table
 
 WIDE = Table(
     "Caption <b> & 5 %",

@@ -13,7 +13,7 @@ import pytest
 from service.caller import Caller
 from service.errors import Forbidden, NotFound, Unprocessable
 from service.policy.figures import rounded_score
-from service.render import MATRIX_FORMATS
+from service.render import SHEET_FORMATS
 from service.requests import MatrixQuery, ScoresQuery
 from service.usecases.boards.leaderboard import list_scores, matrix
 from tests.fixtures.contexts import ORGANISER
@@ -165,7 +165,7 @@ def test_an_anonymous_board_names_no_team(three):
     shown = seen(three)
     assert column(shown, "team") == column(shown, "team_name") == column(shown, "name") == [None, None]
     assert {(line["team"], line["team_name"]) for line in lines(three)} == {(None, None)}
-    for form in MATRIX_FORMATS:
+    for form in SHEET_FORMATS:
         assert "lyon" not in str(seen(three, format=form))
 
 

@@ -12,7 +12,7 @@ from sqlalchemy import select, update
 
 from service.context import Context
 from service.errors import Forbidden, Unprocessable
-from service.render import LEADERBOARD_FORMATS
+from service.render import SHEET_FORMATS
 from service.requests import PageQuery, SubmissionItemsQuery, SubmissionSlicesQuery
 from service.store import artifacts
 from service.store import submissions as stored
@@ -33,7 +33,7 @@ def spoilt_parts(first: int) -> dict[str, str]:
 
 
 def in_every_form(task: Task, **asked: Any) -> Iterator[bytes]:
-    for form in LEADERBOARD_FORMATS:
+    for form in SHEET_FORMATS:
         yield task.board(format=form, **asked).body
 
 
@@ -168,7 +168,7 @@ def test_a_small_part_and_those_that_would_give_it_are_shown_nowhere(small):
     assert [name for name, part in shown["parts"].items() if part is not None] == ["fr"]
     assert shown["macro"]["las"] is not None
     for part in ("nl", "en", "de"):
-        for form in LEADERBOARD_FORMATS:
+        for form in SHEET_FORMATS:
             with pytest.raises(Forbidden, match="fewer than 10 sentences"):
                 small.board(part=part, format=form)
     assert small.leaderboard(part="fr")["rows"][0]["score"] == 1.0
@@ -207,7 +207,7 @@ def test_two_revisions_that_differ_in_one_sentence_are_not_both_shown(board, con
     late = board.scored(lyon, spoilt(2))
     board.settle()
     assert board.leaderboard()["revision"] == 2
-    for form in LEADERBOARD_FORMATS:
+    for form in SHEET_FORMATS:
         with pytest.raises(Forbidden, match="revision 1"):
             board.board(revision=1, format=form)
     # its scores stand under revision 1, since its outputs are gone
