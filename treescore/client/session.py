@@ -24,7 +24,7 @@ import httpx
 import orjson
 
 from treescore.client import answers, requests
-from treescore.client.documents import Document
+from treescore.client.document import Document
 from treescore.core.params import Json
 from treescore.core.version import __version__
 from treescore.core.wording import did_you_mean
@@ -38,7 +38,8 @@ GRACE = 5.0
 READ_SECONDS = WAIT_SECONDS + 30.0
 CONNECT_SECONDS = 10.0
 BUSY = (429, 502, 503, 504)
-UNFINISHED = ("queued", "running")
+UNFINISHED = ("queued", "running", "checking", "rescoring")
+"""States of work that continues."""
 JOBS = "/v1/jobs"
 KNOWN_MOST = 64
 KNOWN_BYTES = 1 << 20
@@ -426,11 +427,7 @@ def _error_of(answer: answers.Answer, call: Call, *, doubtful: bool) -> answers.
 
 
 def wait(
-    session: Session,
-    call: Call,
-    watch: requests.Watch | None = None,
-    first: answers.Answer | None = None,
-    unfinished: Sequence[str] = UNFINISHED,
+    session: Session, call: Call, watch: requests.Watch | None = None, first: answers.Answer | None = None
 ) -> Plan[answers.Answer]:
     """Return the answer to a call that reads work, once the work has finished.
 
@@ -439,7 +436,6 @@ def wait(
         call: that reads it, and bounds the time.
         watch: called with each state on the way.
         first: an answer that shows the work already.
-        unfinished: states in which it continues.
 
     Raises:
         ClientError: also where the time is over before.
@@ -453,7 +449,7 @@ def wait(
             etag = answer.etag
             if watch is not None:
                 watch(requests.progress_of(document))
-            if document["state"] not in unfinished:
+            if document["state"] not in UNFINISHED:
                 return answer
         if answer is not None and answer is not first and "Preference-Applied" not in answer.headers:
             # too many requests wait at the service, or it lets none wait: poll
