@@ -194,14 +194,14 @@ def hint(contract: Contract, schema: Json, known: list[str]) -> str:
 
 def _plain(contract: Contract, kind: str, schema: Json, known: list[str]) -> str:
     if kind == "array":
-        return f"tuple[{hint(contract, schema['items'], known) if 'items' in schema else 'Any'}, ...]"
+        return f"tuple[{hint(contract, schema['items'], known) if 'items' in schema else 'object'}, ...]"
     return TYPES.get(kind, "Document")
 
 
 def _union(kinds: Iterator[str]) -> str:
     found = dict.fromkeys(kinds)
     plain = [kind for kind in found if kind != "None"]
-    return " | ".join([*plain, *(["None"] if "None" in found else [])]) or "Any"
+    return " | ".join([*plain, *(["None"] if "None" in found else [])]) or "object"
 
 
 def docstring(text: str, indent: str = "    ") -> str:
@@ -219,7 +219,7 @@ def docstring(text: str, indent: str = "    ") -> str:
 def documents(contract: Contract) -> Iterator[str]:
     """Yield the module of documents."""
     yield HEAD.format("Documents of the service by the names of the contract.")
-    yield "from collections.abc import Mapping\nfrom typing import Any, ClassVar\n\n"
+    yield "from collections.abc import Mapping\nfrom typing import ClassVar\n\n"
     yield f"from treescore.client.document import {', '.join(sorted(('Document', *BASES.values())))}\n"
     known = contract.documents()
     for name in known:
