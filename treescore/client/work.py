@@ -6,7 +6,7 @@ import os
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any, TypedDict, TypeVar, Unpack
 
 from treescore.client import documents
 from treescore.client.answers import Answer, Cancelled, RequestError, failure_error
@@ -28,6 +28,24 @@ from treescore.core.wording import did_you_mean
 
 D = TypeVar("D", bound=Document)
 Target = str | os.PathLike[str]
+
+
+class Sending(TypedDict, total=False):
+    """How work is sent.
+
+    Attributes:
+        wait: whether to return it once it has finished.
+        check: whether work that failed is an error, where it is waited for.
+        progress: called with the bytes sent, the place in the queue and the state.
+        seconds: time for all of it.
+        key: that makes the same request find the same work; one of its own unless given.
+    """
+
+    wait: bool
+    check: bool
+    progress: Watch | None
+    seconds: float | None
+    key: str | None
 
 
 class Resource:
@@ -70,29 +88,35 @@ class Resource:
         return ended(kind.of(answer), check=check)
 
     def _work(
-        self, kind: type[D], call: Call, reads: str, *values: str, name: str = "id", waiting: bool, check: bool
+        self, kind: type[D], operation: str, reads: str, how: Sending, *values: str, name: str = "id", **options: Any
     ) -> Plan[D]:
         """Send work, and wait for it if asked.
 
         Args:
             kind: of its document.
-            call: that sends it.
+            operation: that sends it.
             reads: the operation that reads it.
-            values: of the path of that operation, before the work's own.
-            name: of the member that has its own.
-            waiting: whether to wait, as long as the call may take.
-            check: as in `_finished`.
+            how: it is sent, and whether it is waited for.
+            values: of the path of the operation that sends it.
+            name: of the member that has its own in the path of the other.
+            options: what is sent.
 
         Raises:
             ClientError: the service refuses the work, it fails, or the time is over.
         """
+        progress, waiting = how.get("progress"), how.get("wait", False)
+        # a first answer that shows the end spares a poll where the caller does not ask how far the work is
+        prefer = f"wait={WAIT_SECONDS}" if waiting and progress is None else None
+        headers = _members(**{KEY: how.get("key"), "Prefer": prefer})
+        call = self._call(operation, *values, headers=headers, watch=progress, seconds=how.get("seconds"), **options)
         answer = yield from exchange(self._session, call)
         document = kind.of(answer)
         if not waiting:
             return document
         require(document, name, "state")
-        poll = replace(self._call(reads, *values, str(document[name])), end=call.end, watch=call.watch)
-        return (yield from self._finished(kind, poll, answer, check=check))
+        path = [*values, str(document[name])][-len(OPERATIONS[reads].places) :]
+        poll = replace(self._call(reads, *path), end=call.end, watch=progress)
+        return (yield from self._finished(kind, poll, answer, check=how.get("check", True)))
 
     def _wait(
         self, kind: type[D], operation: str, *values: str, check: bool, progress: Watch | None, seconds: float | None
@@ -143,11 +167,6 @@ def _members(**members: Any) -> dict[str, Any]:
     return {name: value for name, value in members.items() if value is not None}
 
 
-def _headers(*, waiting: bool, progress: Watch | None, key: str | None = None) -> dict[str, str]:
-    """Return the key of a request, and what spares a poll where the caller does not ask how far the work is."""
-    return _members(**{KEY: key, "Prefer": f"wait={WAIT_SECONDS}" if waiting and progress is None else None})
-
-
 class Thing(Resource):
     """One thing of the service, by its id or document."""
 
@@ -160,7 +179,7 @@ class JobsWork(Resource):
     """Scoring jobs."""
 
     @method
-    def submit(  # noqa: PLR0913 - the members of the request
+    def submit(
         self,
         gold: Texts,
         outputs: Mapping[str, Texts],
@@ -173,11 +192,7 @@ class JobsWork(Resource):
         significance: bool | Mapping[str, Json] | None = None,
         agreement: Sequence[Sequence[str]] | None = None,
         items: Mapping[str, Json] | None = None,
-        wait: bool = False,
-        check: bool = True,
-        progress: Watch | None = None,
-        seconds: float | None = None,
-        key: str | None = None,
+        **how: Unpack[Sending],
     ) -> Plan[documents.Job]:
         """Score outputs against gold.
 
@@ -192,11 +207,7 @@ class JobsWork(Resource):
             significance: settings of the comparisons; False for none.
             agreement: pairs of scores whose agreement is wanted.
             items: what is known of gold's sentences, as for `treescore.score`.
-            wait: whether to return the finished job.
-            check: whether a failed job is an error, where it is waited for.
-            progress: called with the bytes sent, and the job's progress.
-            seconds: time for all of it.
-            key: that makes the same request find the same job; one of its own unless given.
+            how: it is sent.
 
         Raises:
             ClientError: the service refuses the job, it fails, or the time is over.
@@ -213,11 +224,8 @@ class JobsWork(Resource):
             significance=significance, agreement=agreement, items=items,
         )  # fmt: skip
         numbered = {f"systems/{number}": text for number, text in enumerate(outputs.values())}
-        call = self._call(
-            "submit_job", json=meta, uploads=uploads_of({"gold": gold, **numbered}), watch=progress, seconds=seconds,
-            headers=_headers(waiting=wait, progress=progress, key=key),
-        )  # fmt: skip
-        return (yield from self._work(documents.Job, call, "get_job", waiting=wait, check=check))
+        uploads = uploads_of({"gold": gold, **numbered})
+        return (yield from self._work(documents.Job, "submit_job", "get_job", how, json=meta, uploads=uploads))
 
 
 class BenchmarksWork(Resource):
@@ -225,36 +233,20 @@ class BenchmarksWork(Resource):
 
     @method
     def create(
-        self,
-        settings: Mapping[str, Json],
-        gold: Mapping[str, Texts],
-        *,
-        wait: bool = False,
-        check: bool = True,
-        progress: Watch | None = None,
-        seconds: float | None = None,
-        key: str | None = None,
+        self, settings: Mapping[str, Json], gold: Mapping[str, Texts], **how: Unpack[Sending]
     ) -> Plan[documents.Benchmark]:
         """Create a benchmark.
 
         Args:
             settings: `id`, `title`, `format`, `metrics` and what else the request of the contract has, without gold.
             gold: the text of each part, by the part's name.
-            wait: whether to wait until the gold is checked.
-            check: whether gold that cannot be used is an error, where it is waited for.
-            progress: called with the bytes sent, and the state.
-            seconds: time for all of it.
-            key: that makes the same request find the same benchmark; one of its own unless given.
+            how: it is sent.
 
         Raises:
             ClientError: the service refuses it, the gold cannot be used, or the time is over.
         """
-        call = self._call(
-            "create_benchmark", json=dict(settings), uploads=uploads_of(gold), watch=progress, seconds=seconds,
-            headers=_headers(waiting=wait, progress=progress, key=key),
-        )  # fmt: skip
-        work = self._work(documents.Benchmark, call, "get_benchmark", waiting=wait, check=check)
-        return (yield from work)
+        sent: dict[str, Any] = {"json": dict(settings), "uploads": uploads_of(gold)}
+        return (yield from self._work(documents.Benchmark, "create_benchmark", "get_benchmark", how, **sent))
 
     @method
     def join(self, invite: str, team: str, name: str, contact: str) -> Plan[documents.JoinedTeam]:
@@ -284,7 +276,7 @@ class BenchmarkWork(Thing):
         return (yield from self._read(documents.Benchmark, "patch_benchmark", self.id, **call))
 
     @method
-    def submit(  # noqa: PLR0913 - the members of the request
+    def submit(
         self,
         outputs: Mapping[str, Texts],
         *,
@@ -294,11 +286,7 @@ class BenchmarkWork(Thing):
         run_of: str | None = None,
         team: str | None = None,
         role: str | None = None,
-        wait: bool = False,
-        check: bool = True,
-        progress: Watch | None = None,
-        seconds: float | None = None,
-        key: str | None = None,
+        **how: Unpack[Sending],
     ) -> Plan[documents.Submission]:
         """Submit outputs.
 
@@ -311,21 +299,14 @@ class BenchmarkWork(Thing):
             run_of: name of the system of which this is a further training run.
             team: for which an organiser submits.
             role: `baseline` for an organiser's baseline.
-            wait: whether to return the scored submission.
-            check: whether a submission that failed is an error, where it is waited for.
-            progress: called with the bytes sent, the place in the queue and the scoring.
-            seconds: time for all of it.
-            key: that makes the same request find the same submission; one of its own unless given.
+            how: it is sent.
 
         Raises:
             ClientError: the service refuses it, it fails, or the time is over.
         """
         meta = _members(name=name, notes=notes, links=links, run_of=run_of, team=team, role=role)
-        call = self._call(
-            "submit", self.id, json=meta, uploads=uploads_of(outputs), watch=progress, seconds=seconds,
-            headers=_headers(waiting=wait, progress=progress, key=key),
-        )  # fmt: skip
-        return (yield from self._work(documents.Submission, call, "get_submission", waiting=wait, check=check))
+        sent: dict[str, Any] = {"json": meta, "uploads": uploads_of(outputs)}
+        return (yield from self._work(documents.Submission, "submit", "get_submission", how, self.id, **sent))
 
     @method
     def validate(
@@ -340,11 +321,9 @@ class BenchmarkWork(Thing):
     ) -> Plan[documents.Job]:
         """Have outputs checked without scoring them: an attempt; `results` of the job tells of each part."""
         meta = _members(team=team, role=role)
-        call = self._call(
-            "submit", self.id, json=meta, uploads=uploads_of(outputs), watch=progress, seconds=seconds,
-            query={"validate_only": "true"}, headers=_headers(waiting=True, progress=progress),
-        )  # fmt: skip
-        return (yield from self._work(documents.Job, call, "get_job", waiting=True, check=check))
+        how: Sending = {"wait": True, "check": check, "progress": progress, "seconds": seconds}
+        sent: dict[str, Any] = {"json": meta, "uploads": uploads_of(outputs), "query": {"validate_only": "true"}}
+        return (yield from self._work(documents.Job, "submit", "get_job", how, self.id, **sent))
 
     @method
     def compare(
@@ -372,11 +351,10 @@ class BenchmarkWork(Thing):
             ClientError: the service refuses it, it fails, or the time is over.
         """
         asked = submissions if isinstance(submissions, str) else [id_of(each) for each in submissions]
-        call = self._call(
-            "ask_comparison", self.id, json={**settings, "submissions": asked}, watch=progress, seconds=seconds,
-            headers=_headers(waiting=wait, progress=progress),
-        )  # fmt: skip
-        return (yield from self._work(documents.StoredComparison, call, "get_comparison", waiting=wait, check=check))
+        how: Sending = {"wait": wait, "check": check, "progress": progress, "seconds": seconds}
+        request = {**settings, "submissions": asked}
+        work = self._work(documents.StoredComparison, "ask_comparison", "get_comparison", how, self.id, json=request)
+        return (yield from work)
 
     @method
     def add_team(self, team: str, name: str, *, contact: str | None = None) -> Plan[documents.NewTeam]:
@@ -398,37 +376,20 @@ class BenchmarkWork(Thing):
 
     @method
     def revise(
-        self,
-        settings: Mapping[str, Json],
-        gold: Mapping[str, Texts] | None = None,
-        *,
-        wait: bool = False,
-        check: bool = True,
-        progress: Watch | None = None,
-        seconds: float | None = None,
-        key: str | None = None,
+        self, settings: Mapping[str, Json], gold: Mapping[str, Texts] | None = None, **how: Unpack[Sending]
     ) -> Plan[documents.Revision]:
         """Revise gold or rules; all submissions are scored again.
 
         Args:
             settings: `reason`, `dry_run` and what else the request of the contract has, without gold.
             gold: the new text of each part that changes.
-            wait: whether to wait until it is decided.
-            check: whether a revision that cannot be used is an error, where it is waited for.
-            progress: called with the bytes sent, and the scoring.
-            seconds: time for all of it.
-            key: that makes the same request find the same revision; one of its own unless given.
+            how: it is sent.
 
         Raises:
             ClientError: the service refuses it, it fails, or the time is over.
         """
-        uploads = uploads_of(gold) if gold else None
-        call = self._call(
-            "create_revision", self.id, json=dict(settings), uploads=uploads, watch=progress, seconds=seconds,
-            headers=_headers(waiting=wait, progress=progress, key=key),
-        )  # fmt: skip
-        work = self._work(documents.Revision, call, "get_revision", self.id, name="number", waiting=wait, check=check)
-        return (yield from work)
+        sent: dict[str, Any] = {"json": dict(settings), "uploads": uploads_of(gold) if gold else None, "name": "number"}
+        return (yield from self._work(documents.Revision, "create_revision", "get_revision", how, self.id, **sent))
 
 
 class SubmissionWork(Thing):
@@ -454,15 +415,9 @@ class SubmissionWork(Thing):
         return (yield from self._read(documents.Submission, "patch_submission", self.id, json=changes))
 
     @method
-    def retry(
-        self, *, wait: bool = False, check: bool = True, progress: Watch | None = None, seconds: float | None = None
-    ) -> Plan[documents.Submission]:
+    def retry(self, **how: Unpack[Sending]) -> Plan[documents.Submission]:
         """Score a submission again that the service failed to score."""
-        call = self._call(
-            "retry_submission", self.id, seconds=seconds, watch=progress,
-            headers=_headers(waiting=wait, progress=progress),
-        )  # fmt: skip
-        return (yield from self._work(documents.Submission, call, "get_submission", waiting=wait, check=check))
+        return (yield from self._work(documents.Submission, "retry_submission", "get_submission", how, self.id))
 
 
 class TokensWork(Resource):
