@@ -1,4 +1,4 @@
-"""The client against openapi.yaml: what is written from it, and a class for each kind of problem."""
+"""The client against openapi.yaml, from which much of it is written."""
 
 from __future__ import annotations
 
@@ -6,17 +6,13 @@ import re
 import subprocess
 import sys
 
-import pytest
-
-from service.problem_catalogue import TYPES
 from tests.contract.checking import ROOT
-from treescore.client import OPERATIONS, answers
-from treescore.client.answers import BY_SLUG, RefusedError, RequestError, UnavailableError
+from treescore.client import OPERATIONS
 from treescore.client.clients import AsyncClient, Client
 
 
 def test_the_committed_modules_are_those_of_the_contract() -> None:
-    """Its documents, operations and plain methods are written by tools/client.py."""
+    """Its documents, operations, plain methods and classes of problems are written by tools/client.py."""
     done = subprocess.run(
         [sys.executable, "tools/client.py", "--check"], cwd=ROOT, capture_output=True, text=True, check=False
     )
@@ -26,18 +22,6 @@ def test_the_committed_modules_are_those_of_the_contract() -> None:
 def test_no_other_post_than_these_is_repeated_blindly() -> None:
     again = {each.id for each in OPERATIONS.values() if each.method == "POST" and each.repeatable}
     assert again == {"cancel_job", "cancel_submission", "ask_comparison", "suggest_scorers"}
-
-
-def test_each_problem_of_the_service_has_a_class_and_each_class_a_problem() -> None:
-    assert set(BY_SLUG) == set(TYPES)
-
-
-@pytest.mark.parametrize("slug", sorted(BY_SLUG))
-def test_a_problem_is_an_error_of_its_status(slug: str) -> None:
-    status = TYPES[slug].status
-    assert BY_SLUG[slug].code == status
-    base = UnavailableError if status >= 500 else RefusedError if status in answers.REFUSALS else RequestError
-    assert issubclass(BY_SLUG[slug], base)
 
 
 def test_what_people_do_has_a_method() -> None:
