@@ -58,6 +58,11 @@ class ClientPlans(Resource):
         """The address of the service."""
         return self._session.url
 
+    def _at(self, method: str, path: str, seconds: float | None = None, **more: Any) -> Call:
+        """Return the call of an address."""
+        verb = method.upper()  # as it is sent
+        return Call(verb, path, self._session.end(seconds), operation_of(verb, path), **more)
+
     @method
     def call(
         self,
@@ -120,24 +125,19 @@ class ClientPlans(Resource):
         Raises:
             ClientError: the service refuses the request or does not answer.
         """
-        verb = method.upper()  # as it is sent
-        made = Call(
-            verb, path, self._session.end(seconds), operation_of(verb, path), headers=headers or {}, json=json,
-            uploads=None if form is None else uploads_of(form), watch=progress, fresh=True,
-        )  # fmt: skip
-        return (yield from exchange(self._session, made))
+        uploads = None if form is None else uploads_of(form)
+        more = {"headers": headers or {}, "json": json, "uploads": uploads, "watch": progress, "fresh": True}
+        return (yield from exchange(self._session, self._at(method, path, seconds, **more)))
 
     @method
     def get(self, path: str) -> Plan[Document]:
         """Return the document at an address."""
-        made = Call("GET", path, self._session.end(), operation_of("GET", path))
-        return Document.of((yield from exchange(self._session, made)))
+        return Document.of((yield from exchange(self._session, self._at("GET", path))))
 
     @method
     def post(self, path: str, document: Mapping[str, Json]) -> Plan[Document]:
         """Send a document to an address; return the answer."""
-        made = Call("POST", path, self._session.end(), operation_of("POST", path), json=dict(document))
-        return Document.of((yield from exchange(self._session, made)))
+        return Document.of((yield from exchange(self._session, self._at("POST", path, json=dict(document)))))
 
     @method
     def wait(self, path: str, progress: Watch | None = None, *, seconds: float | None = None) -> Plan[Document]:
@@ -151,8 +151,7 @@ class ClientPlans(Resource):
         Raises:
             ClientError: also where the time is over before.
         """
-        made = Call("GET", path, self._session.end(seconds), operation_of("GET", path))
-        return Document.of((yield from wait(self._session, made, progress)))
+        return Document.of((yield from wait(self._session, self._at("GET", path, seconds), progress)))
 
     @method
     def contract(self) -> Plan[Document]:
