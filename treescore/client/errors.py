@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any, ClassVar
+from typing import Any, ClassVar, TypeVar
 
 from treescore.core.params import Json
 from treescore.errors import Problem
 
+_T = TypeVar("_T")
 PROBLEMS = "/problems/"
 """What precedes the slug in the type of a problem."""
 REFUSALS = (401, 403, 409, 429)
@@ -157,23 +158,19 @@ def _is_problem(error: object) -> bool:
 def _problem(error: Mapping[str, Any]) -> Problem:
     """Return a member of `errors[]` as the library's own kind of problem."""
 
-    def text(name: str) -> str | None:
+    def member(name: str, kind: type[_T]) -> _T | None:
         value = error.get(name)
-        return value if isinstance(value, str) else None
-
-    def number(name: str) -> int | None:
-        value = error.get(name)
-        return value if isinstance(value, int) else None
+        return value if isinstance(value, kind) else None
 
     return Problem(
         code=error["code"],
         detail=error["detail"],
-        pointer=text("pointer") or "",
-        part=text("part"),
-        sentence=number("sentence"),
-        sent_id=text("sent_id"),
-        line=number("line"),
-        column=number("column"),
+        pointer=member("pointer", str) or "",
+        part=member("part", str),
+        sentence=member("sentence", int),
+        sent_id=member("sent_id", str),
+        line=member("line", int),
+        column=member("column", int),
     )
 
 

@@ -103,7 +103,11 @@ class Resource:
 
         Raises:
             ClientError: the service refuses the work, it fails, or the time is over.
+            TypeError: a keyword is unknown.
         """
+        for given in how:
+            if given not in Sending.__optional_keys__:
+                raise TypeError(f"Unknown keyword {given!r}.{did_you_mean(given, Sending.__optional_keys__)}")
         progress, waiting = how.get("progress"), how.get("wait", False)
         # a first answer that shows the end spares a poll where the caller does not ask how far the work is
         prefer = f"wait={WAIT_SECONDS}" if waiting and progress is None else None
