@@ -7,7 +7,7 @@ import re
 
 from sphinx.application import Sphinx
 
-from treescore.client import clients, resources
+from treescore.client import clients, resources, work
 from treescore.client.session import Listing, method
 
 PLAN = re.compile(r"Plan\[(.*)\]")
@@ -31,7 +31,7 @@ def unwrap(owner: type) -> None:
 def setup(app: Sphinx) -> dict[str, bool]:
     """Unwrap all before pages are read."""
     del app
-    for module in (resources, clients):
+    for module in (resources, work, clients):
         for _, owner in inspect.getmembers(module, inspect.isclass):
             unwrap(owner)
     return {"parallel_read_safe": True}

@@ -16,7 +16,7 @@ DYNAMIC = {
     "treescore/core/registry.py: f'unknown-{kind}'": ("unknown-format", "unknown-metric", "unknown-transform"),
     "treescore/formats/shared/bracket_reader.py: code": ("too-deep", "too-many-words", "too-many-sentences"),
     "treescore/formats/alignments.py: code": (),
-    "treescore/client/answers.py: error['code']": (),
+    "treescore/client/errors.py: error['code']": (),
     "service/schemas/base.py: code": (),
     "service/usecases/status.py: name": (),
     "service/pages/contract_reading.py: quoted": (),

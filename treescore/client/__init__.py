@@ -18,7 +18,7 @@ from treescore.client.answers import (
     problem_lines,
 )
 from treescore.client.clients import AsyncClient, Client
-from treescore.client.documents import Document
+from treescore.client.document import Document
 from treescore.client.requests import OPERATIONS, Operation, Progress
 from treescore.client.session import UNFINISHED, Backoff
 

@@ -8,26 +8,23 @@ from time import monotonic
 from types import TracebackType
 from typing import Any, Self
 
-from treescore.client import documents, resources
+from treescore.client import documents
 from treescore.client.answers import Answer
-from treescore.client.documents import Document
+from treescore.client.document import Document
 from treescore.client.requests import Texts, Watch, operation_of, uploads_of
-from treescore.client.resources import Resource
+from treescore.client.resources import AsyncService, Service
 from treescore.client.session import (
-    Awaiting,
     AwaitingDriver,
     Backoff,
-    Blocking,
     BlockingDriver,
     Call,
-    Pages,
     Plan,
     Session,
     exchange,
-    listing,
     method,
     wait,
 )
+from treescore.client.work import Resource
 from treescore.core.params import Json
 from treescore.core.text import HEAD_BYTES
 from treescore.core.version import __version__
@@ -60,6 +57,11 @@ class ClientPlans(Resource):
     def url(self) -> str:
         """The address of the service."""
         return self._session.url
+
+    def _at(self, method: str, path: str, seconds: float | None = None, **more: Any) -> Call:
+        """Return the call of an address."""
+        verb = method.upper()  # as it is sent
+        return Call(verb, path, self._session.end(seconds), operation_of(verb, path), **more)
 
     @method
     def call(
@@ -123,24 +125,19 @@ class ClientPlans(Resource):
         Raises:
             ClientError: the service refuses the request or does not answer.
         """
-        verb = method.upper()  # as it is sent
-        made = Call(
-            verb, path, self._session.end(seconds), operation_of(verb, path), headers=headers or {}, json=json,
-            uploads=None if form is None else uploads_of(form), watch=progress, fresh=True,
-        )  # fmt: skip
-        return (yield from exchange(self._session, made))
+        uploads = None if form is None else uploads_of(form)
+        more = {"headers": headers or {}, "json": json, "uploads": uploads, "watch": progress, "fresh": True}
+        return (yield from exchange(self._session, self._at(method, path, seconds, **more)))
 
     @method
     def get(self, path: str) -> Plan[Document]:
         """Return the document at an address."""
-        made = Call("GET", path, self._session.end(), operation_of("GET", path))
-        return Document.of((yield from exchange(self._session, made)))
+        return Document.of((yield from exchange(self._session, self._at("GET", path))))
 
     @method
     def post(self, path: str, document: Mapping[str, Json]) -> Plan[Document]:
         """Send a document to an address; return the answer."""
-        made = Call("POST", path, self._session.end(), operation_of("POST", path), json=dict(document))
-        return Document.of((yield from exchange(self._session, made)))
+        return Document.of((yield from exchange(self._session, self._at("POST", path, json=dict(document)))))
 
     @method
     def wait(self, path: str, progress: Watch | None = None, *, seconds: float | None = None) -> Plan[Document]:
@@ -154,125 +151,20 @@ class ClientPlans(Resource):
         Raises:
             ClientError: also where the time is over before.
         """
-        made = Call("GET", path, self._session.end(seconds), operation_of("GET", path))
-        return Document.of((yield from wait(self._session, made, progress)))
-
-    @listing(documents.Event)
-    def events(self, *, after: str | None = None, benchmark: str | None = None, page: int | None = None) -> Pages:
-        """List what happened, oldest first: after an event, of a benchmark."""
-        call = self._call("list_events", query={"after": after, "benchmark": benchmark, "limit": page})
-        return Pages(call, cursor="after")
-
-    @method
-    def scorers(self) -> Plan[documents.Catalogue]:
-        """Return the metrics, formats and transforms that the service has."""
-        return (yield from self._read(documents.Catalogue, "list_scorers"))
-
-    @method
-    def scorer(self, name: str) -> Plan[documents.Scorer]:
-        """Return a metric, format or transform with its parameters."""
-        return (yield from self._read(documents.Scorer, "get_scorer", name))
-
-    @method
-    def suggest(self, text: str) -> Plan[documents.Suggestions]:
-        """Return the formats that a text may be in, by its first lines, with the metrics that fit it."""
-        return (yield from self._read(documents.Suggestions, "suggest_scorers", json={"text": text[:HEAD_BYTES]}))
-
-    @method
-    def problems(self) -> Plan[documents.Problems]:
-        """Return all kinds of problems with their causes and fixes."""
-        return (yield from self._read(documents.Problems, "list_problems"))
-
-    @method
-    def problem(self, name: str) -> Plan[documents.ProblemEntry]:
-        """Return the cause and the fix of a kind of problem, by its slug or code."""
-        return (yield from self._read(documents.ProblemEntry, "get_problem", name))
-
-    @method
-    def live(self) -> Plan[documents.Liveness]:
-        """Return whether the service runs."""
-        return (yield from self._read(documents.Liveness, "get_livez"))
-
-    @method
-    def ready(self) -> Plan[documents.Readiness]:
-        """Return what the service can do now.
-
-        Raises:
-            ServiceUnavailable: it is not ready; `document` of the error has the checks.
-        """
-        return (yield from self._read(documents.Readiness, "get_readyz"))
+        return Document.of((yield from wait(self._session, self._at("GET", path, seconds), progress)))
 
     @method
     def contract(self) -> Plan[Document]:
         """Return the contract that the service speaks (OpenAPI); `contract["info"]["version"]` is its version."""
         return (yield from self._read(Document, "get_openapi_json"))
 
-
-class Jobs(resources.JobsPlans, Blocking):
-    """Scoring jobs."""
-
-
-class Job(resources.JobPlans, Blocking):
-    """One job."""
+    @method
+    def suggest(self, text: str) -> Plan[documents.Suggestions]:
+        """Return the formats that a text may be in, by its first lines, with the metrics that fit it."""
+        return (yield from self._read(documents.Suggestions, "suggest_scorers", json={"text": text[:HEAD_BYTES]}))
 
 
-class Benchmarks(resources.BenchmarksPlans, Blocking):
-    """Benchmarks of the service."""
-
-
-class Benchmark(resources.BenchmarkPlans, Blocking):
-    """One benchmark."""
-
-
-class Submission(resources.SubmissionPlans, Blocking):
-    """One submission."""
-
-
-class Comparison(resources.ComparisonPlans, Blocking):
-    """One comparison of submissions."""
-
-
-class Tokens(resources.TokensPlans, Blocking):
-    """Tokens."""
-
-
-class Webhooks(resources.WebhooksPlans, Blocking):
-    """Addresses to which events are sent."""
-
-
-class AsyncJobs(resources.JobsPlans, Awaiting):
-    """Scoring jobs."""
-
-
-class AsyncJob(resources.JobPlans, Awaiting):
-    """One job."""
-
-
-class AsyncBenchmarks(resources.BenchmarksPlans, Awaiting):
-    """Benchmarks of the service."""
-
-
-class AsyncBenchmark(resources.BenchmarkPlans, Awaiting):
-    """One benchmark."""
-
-
-class AsyncSubmission(resources.SubmissionPlans, Awaiting):
-    """One submission."""
-
-
-class AsyncComparison(resources.ComparisonPlans, Awaiting):
-    """One comparison of submissions."""
-
-
-class AsyncTokens(resources.TokensPlans, Awaiting):
-    """Tokens."""
-
-
-class AsyncWebhooks(resources.WebhooksPlans, Awaiting):
-    """Addresses to which events are sent."""
-
-
-class Client(ClientPlans, Blocking):
+class Client(ClientPlans, Service):
     """Calls of the service. A request is sent again only where that does no harm: read, keyed, or surely not received.
 
     A job made without a token has a key, without which it cannot be changed: the client keeps the keys of its own jobs.
@@ -305,44 +197,8 @@ class Client(ClientPlans, Blocking):
         """Close the connections."""
         self._driver.http.close()
 
-    @property
-    def jobs(self) -> Jobs:
-        """Scoring jobs."""
-        return Jobs(self._driver)
 
-    def job(self, job: str | Document) -> Job:
-        """Return a job by its id or document."""
-        return Job(self._driver, job)
-
-    @property
-    def benchmarks(self) -> Benchmarks:
-        """Benchmarks of the service."""
-        return Benchmarks(self._driver)
-
-    def benchmark(self, benchmark: str | Document) -> Benchmark:
-        """Return a benchmark by its id or document."""
-        return Benchmark(self._driver, benchmark)
-
-    def submission(self, submission: str | Document) -> Submission:
-        """Return a submission by its id or document."""
-        return Submission(self._driver, submission)
-
-    def comparison(self, comparison: str | Document) -> Comparison:
-        """Return a comparison by its id or document."""
-        return Comparison(self._driver, comparison)
-
-    @property
-    def tokens(self) -> Tokens:
-        """Tokens."""
-        return Tokens(self._driver)
-
-    @property
-    def webhooks(self) -> Webhooks:
-        """Addresses to which events are sent."""
-        return Webhooks(self._driver)
-
-
-class AsyncClient(ClientPlans, Awaiting):
+class AsyncClient(ClientPlans, AsyncService):
     """The same calls, awaited; lists are asynchronous iterators, callbacks plain functions.
 
     Arguments and errors are those of `Client`; `http` has arguments of `httpx.AsyncClient`.
@@ -361,39 +217,3 @@ class AsyncClient(ClientPlans, Awaiting):
     async def close(self) -> None:
         """Close the connections."""
         await self._driver.http.aclose()
-
-    @property
-    def jobs(self) -> AsyncJobs:
-        """Scoring jobs."""
-        return AsyncJobs(self._driver)
-
-    def job(self, job: str | Document) -> AsyncJob:
-        """Return a job by its id or document."""
-        return AsyncJob(self._driver, job)
-
-    @property
-    def benchmarks(self) -> AsyncBenchmarks:
-        """Benchmarks of the service."""
-        return AsyncBenchmarks(self._driver)
-
-    def benchmark(self, benchmark: str | Document) -> AsyncBenchmark:
-        """Return a benchmark by its id or document."""
-        return AsyncBenchmark(self._driver, benchmark)
-
-    def submission(self, submission: str | Document) -> AsyncSubmission:
-        """Return a submission by its id or document."""
-        return AsyncSubmission(self._driver, submission)
-
-    def comparison(self, comparison: str | Document) -> AsyncComparison:
-        """Return a comparison by its id or document."""
-        return AsyncComparison(self._driver, comparison)
-
-    @property
-    def tokens(self) -> AsyncTokens:
-        """Tokens."""
-        return AsyncTokens(self._driver)
-
-    @property
-    def webhooks(self) -> AsyncWebhooks:
-        """Addresses to which events are sent."""
-        return AsyncWebhooks(self._driver)

@@ -24,7 +24,7 @@ import httpx
 import orjson
 
 from treescore.client import answers, requests
-from treescore.client.documents import Document
+from treescore.client.document import Document
 from treescore.core.params import Json
 from treescore.core.version import __version__
 from treescore.core.wording import did_you_mean
@@ -38,7 +38,8 @@ GRACE = 5.0
 READ_SECONDS = WAIT_SECONDS + 30.0
 CONNECT_SECONDS = 10.0
 BUSY = (429, 502, 503, 504)
-UNFINISHED = ("queued", "running")
+UNFINISHED = ("queued", "running", "checking", "rescoring")
+"""States of work that continues."""
 JOBS = "/v1/jobs"
 KNOWN_MOST = 64
 KNOWN_BYTES = 1 << 20
@@ -47,35 +48,6 @@ _NAMES = {name.lower(): name for name in (requests.KEY, "If-None-Match", "Job-Ke
 _IDEMPOTENT = ("GET", "HEAD", "OPTIONS", "PUT", "DELETE")
 """Methods of HTTP that do no more when they are sent twice, at any address."""
 _NEVER_SENT = (httpx.ConnectError, httpx.ConnectTimeout, httpx.PoolTimeout, httpx.ProxyError)
-
-
-@dataclass(frozen=True, slots=True)
-class Send:
-    """A step of a plan: one exchange with the service."""
-
-    method: str
-    path: str
-    query: Mapping[str, str]
-    headers: Mapping[str, str]
-    json: Json | None
-    uploads: Sequence[requests.Upload] | None
-    target: Path | None
-    watch: requests.Watch | None
-    seconds: float
-    """For each read and write; the whole is bounded by `check`."""
-    check: Callable[[], None]
-
-
-@dataclass(frozen=True, slots=True)
-class Pause:
-    """A step of a plan: wait."""
-
-    seconds: float
-
-
-Step = Send | Pause
-Plan = Generator[Step, Any, T]
-"""Yields steps, takes answers (or errors of the HTTP library), and returns the result of the call."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -129,6 +101,35 @@ class Call:
     target: Path | None = None
     watch: requests.Watch | None = None
     fresh: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Send:
+    """A step of a plan: one exchange with the service.
+
+    Attributes:
+        call: what is sent.
+        headers: with its key and validator.
+        seconds: for each read and write; the whole is bounded by `check`.
+        check: raises where the time is over.
+    """
+
+    call: Call
+    headers: Mapping[str, str]
+    seconds: float
+    check: Callable[[], None]
+
+
+@dataclass(frozen=True, slots=True)
+class Pause:
+    """A step of a plan: wait."""
+
+    seconds: float
+
+
+Step = Send | Pause
+Plan = Generator[Step, Any, T]
+"""Yields steps, takes answers (or errors of the HTTP library), and returns the result of the call."""
 
 
 class Session:
@@ -304,9 +305,9 @@ def exchange(session: Session, call: Call) -> Plan[answers.Answer]:
         attempt += 1
         sent = False
         try:
-            step = _send(session, call, headers, check)
+            check()
             sent = True
-            answer: answers.Answer = yield step
+            answer: answers.Answer = yield Send(call, headers, min(READ_SECONDS, session.left(call.end)), check)
         except httpx.TransportError as error:
             doubtful = doubtful or not isinstance(error, _NEVER_SENT)
             fault = _fault(session, error)
@@ -349,15 +350,6 @@ def _settled(
         return answer
     # an attempt whose answer was lost has deleted it
     return answer if doubtful and call.method == "DELETE" and answer.status in (404, 410) else None
-
-
-def _send(session: Session, call: Call, headers: Mapping[str, str], check: Callable[[], None]) -> Send:
-    check()
-    left = session.left(call.end)
-    return Send(
-        call.method, call.path, call.query, headers, call.json, call.uploads, call.target, call.watch,
-        min(READ_SECONDS, left), check,
-    )  # fmt: skip
 
 
 def _tell_doubt(error: answers.ClientError, call: Call, headers: Mapping[str, str], *, repeatable: bool) -> None:
@@ -426,11 +418,7 @@ def _error_of(answer: answers.Answer, call: Call, *, doubtful: bool) -> answers.
 
 
 def wait(
-    session: Session,
-    call: Call,
-    watch: requests.Watch | None = None,
-    first: answers.Answer | None = None,
-    unfinished: Sequence[str] = UNFINISHED,
+    session: Session, call: Call, watch: requests.Watch | None = None, first: answers.Answer | None = None
 ) -> Plan[answers.Answer]:
     """Return the answer to a call that reads work, once the work has finished.
 
@@ -439,7 +427,6 @@ def wait(
         call: that reads it, and bounds the time.
         watch: called with each state on the way.
         first: an answer that shows the work already.
-        unfinished: states in which it continues.
 
     Raises:
         ClientError: also where the time is over before.
@@ -453,7 +440,7 @@ def wait(
             etag = answer.etag
             if watch is not None:
                 watch(requests.progress_of(document))
-            if document["state"] not in unfinished:
+            if document["state"] not in UNFINISHED:
                 return answer
         if answer is not None and answer is not first and "Preference-Applied" not in answer.headers:
             # too many requests wait at the service, or it lets none wait: poll
@@ -568,6 +555,14 @@ def opened(kind: type[httpx.Client | httpx.AsyncClient], session: Session, optio
         raise answers.WrongAddress(f"Invalid URL {session.url}: {error}") from error
 
 
+Outcome = answers.Answer | httpx.TransportError | answers.ClientError | None
+"""What a step brings."""
+
+
+def _following(plan: Plan[T], outcome: Outcome) -> Step:
+    return plan.throw(outcome) if isinstance(outcome, Exception) else plan.send(outcome)
+
+
 class BlockingDriver:
     """Carries out plans one step after the other."""
 
@@ -577,18 +572,17 @@ class BlockingDriver:
 
     def run(self, plan: Plan[T]) -> T:
         """Return the result of a plan."""
-        answer, fault = None, None
+        outcome: Outcome = None
         while True:
             try:
-                step = plan.send(answer) if fault is None else plan.throw(fault)
+                step = _following(plan, outcome)
             except StopIteration as ended:
                 result: T = ended.value
                 return result
-            answer, fault = None, None
             try:
-                answer = self._do(step)
+                outcome = self._do(step)
             except (httpx.TransportError, answers.ClientError) as error:
-                fault = error
+                outcome = error
 
     def give(self, pages: Pages, kind: type[D]) -> Iterator[D]:
         """Yield the members of a list as documents."""
@@ -614,7 +608,7 @@ class BlockingDriver:
             with _readable_head(self.session):
                 response = self.http.send(request, stream=True)
             stack.callback(response.close)
-            receiver = stack.enter_context(answers.Receiver(response, step.target, step.check))
+            receiver = stack.enter_context(answers.Receiver(response, step.call.target, step.check))
             if not receiver.whole:
                 for piece in response.iter_raw():
                     receiver.feed(piece)
@@ -630,18 +624,17 @@ class AwaitingDriver:
 
     async def run(self, plan: Plan[T]) -> T:
         """Return the result of a plan."""
-        answer, fault = None, None
+        outcome: Outcome = None
         while True:
             try:
-                step = plan.send(answer) if fault is None else plan.throw(fault)
+                step = _following(plan, outcome)
             except StopIteration as ended:
                 result: T = ended.value
                 return result
-            answer, fault = None, None
             try:
-                answer = await self._do(step)
+                outcome = await self._do(step)
             except (httpx.TransportError, answers.ClientError) as error:
-                fault = error
+                outcome = error
 
     async def give(self, pages: Pages, kind: type[D]) -> AsyncIterator[D]:
         """Yield the members of a list as documents."""
@@ -667,7 +660,7 @@ class AwaitingDriver:
             with _readable_head(self.session):
                 response = await self.http.send(request, stream=True)
             stack.push_async_callback(response.aclose)
-            receiver = stack.enter_context(answers.Receiver(response, step.target, step.check))
+            receiver = stack.enter_context(answers.Receiver(response, step.call.target, step.check))
             if not receiver.whole:
                 async for piece in response.aiter_raw():
                     receiver.feed(piece)
@@ -680,23 +673,24 @@ def _request(http: httpx.Client | httpx.AsyncClient, session: Session, step: Sen
     Raises:
         RequestError: the URL is invalid, a file cannot be read, or the document is not JSON.
     """
-    given: dict[str, Any] = {"headers": step.headers, "params": dict(step.query) or None}
+    call = step.call
+    given: dict[str, Any] = {"headers": step.headers, "params": dict(call.query) or None}
     try:
-        body = orjson.dumps({} if step.json is None else step.json)
+        body = orjson.dumps({} if call.json is None else call.json)
     except orjson.JSONEncodeError as error:
         raise answers.RequestError(f"The request cannot be written as JSON: {error}.") from error
-    if step.uploads is not None:
+    if call.uploads is not None:
         given["data"] = {"meta": body}
-        given["files"] = requests.open_form(step.uploads, stack, step.watch, step.check)
-    elif step.json is not None:
+        given["files"] = requests.open_form(call.uploads, stack, call.watch, step.check)
+    elif call.json is not None:
         given["content"] = body
         given["headers"] = {"Content-Type": requests.JSON, **step.headers}
     timeout = httpx.Timeout(step.seconds, connect=min(CONNECT_SECONDS, step.seconds))
     # a Location or a link has the path of the URL before it
-    base, path = http.base_url.path, step.path
+    base, path = http.base_url.path, call.path
     path = path[len(base) - 1 :] if path.startswith(base) else path
     try:
-        return http.build_request(step.method, path, timeout=timeout, **given)
+        return http.build_request(call.method, path, timeout=timeout, **given)
     except httpx.InvalidURL as error:
         raise answers.WrongAddress(f"Invalid URL {session.url}: {error}") from error
 

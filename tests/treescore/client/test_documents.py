@@ -285,6 +285,11 @@ def test_a_call_that_the_contract_does_not_know_is_not_sent(operation, path, que
         client.call(operation, path, query=query)
 
 
+def test_a_keyword_that_no_method_has_is_not_swallowed():
+    with Client("http://127.0.0.1:9") as client, pytest.raises(TypeError, match=r"'waits'.* mean 'wait'"):
+        client.benchmark("x").submit({"en": "1\ta\n"}, waits=True)
+
+
 class Unreadable:
     """An open file whose read fails."""
 
