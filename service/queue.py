@@ -149,7 +149,7 @@ class Queue:
             return
 
     def beat(self, process: str) -> None:
-        """Show that a process lives which is no worker of RQ's. Does nothing if Redis does not answer."""
+        """Show that a process lives that RQ does not know. Does nothing if Redis does not answer."""
         try:
             self.redis.set(ALIVE + process, b"1", ex=WORKER_LIVES)
         except REDIS_ERRORS:

@@ -96,7 +96,7 @@ class Views:
         return found
 
     def rest(self) -> None:
-        """Let go of what is kept in memory, and of stored views that are too many."""
+        """Drop what is kept in memory, and stored views that are too many."""
         self._maker.forget(None)
         self._make_room()
 
@@ -158,7 +158,7 @@ class Views:
         return stored
 
     def _make_room(self) -> None:
-        """Delete stored views above their bound, where space is short all; but those that somebody may wait for."""
+        """Delete stored views above their bound, where space is short all; but those that a request may wait for."""
         short = disk_of(self._context.store).state in (DiskState.LOW, DiskState.FULL)
         most = 0 if short else self._context.config.views_bytes
         with self._context.store.write(durable=False) as db:
@@ -190,7 +190,7 @@ def run(context: Context, process: Views, stop: Stop) -> None:
     failures, worked = 0, monotonic()
     while not stop.wait(0):
         try:
-            process.work(stop)  # also while Redis is away
+            process.work(stop)  # also while Redis does not answer
             with context.queue.listen(VIEWS) as wakes:
                 failures = 0
                 while not stop.wait(0):
