@@ -250,6 +250,7 @@ class Config:
         max_unpacked_times: how many times their size packed data may unpack to, beyond `free_unpacked_bytes`.
         max_systems: systems of one job.
         max_wait_seconds: the longest `Prefer: wait`.
+        max_view_seconds: how long a request waits for items, slices or trees that are made for it; then 503.
         max_job_seconds: run time of one job.
         max_run_bytes: memory that a run may map beyond what its worker has; texts whose format may take more are
             refused. 0: any.
@@ -261,6 +262,8 @@ class Config:
         max_deliveries: webhooks that are delivered to at the same time.
         gold_cache_dir: where the folder with gold as it was read is made, in each machine that scores; empty: data_dir.
         gold_cache_bytes: size of what this database has there, beyond which the oldest files are deleted; 0: none.
+        views_bytes: size of the items, slices and trees that the store keeps once they were made, beyond which those
+            are dropped that were not used for longest; 0: none.
         max_sentences, max_words, max_depth, max_lineage_cells, max_training_bytes, max_problems: see
             treescore.core.text.
         retain_outputs_days: days after scoring when outputs of submissions are dropped (410 afterwards, scores stay);
@@ -303,6 +306,7 @@ class Config:
     free_unpacked_bytes: int = 16_000_000
     max_systems: int = 200
     max_wait_seconds: int = 60
+    max_view_seconds: int = 10
     max_job_seconds: int = 900
     max_run_bytes: int = 8_000_000_000
     spread_bytes: int = 35_000_000
@@ -312,6 +316,7 @@ class Config:
     max_deliveries: int = 16
     gold_cache_dir: str = ""
     gold_cache_bytes: int = 2_000_000_000
+    views_bytes: int = 250_000_000
     max_sentences: int = 1_000_000
     max_words: int = 100_000
     max_depth: int = 50_000

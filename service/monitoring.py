@@ -159,6 +159,7 @@ REQUESTS = Family(
     _SECONDS,
 )
 RUNS = Family("treescore_run_seconds", "Seconds of one attempt at a run", ("kind", "metric"), _LONG_SECONDS)
+VIEWS = Family("treescore_view_seconds", "Seconds of one attempt at a view", ("kind", "state"), _SECONDS)
 BOARDS = Family(
     "treescore_board_delay_seconds",
     "Seconds from the last score of a board's comparison to the board that has it",
@@ -168,7 +169,7 @@ BOARDS = Family(
 DATABASE = Family("treescore_database_round_trips", "Statements, commits and rollbacks sent", ("process",))
 REDIS = Family("treescore_redis_round_trips", "Commands and pipelines sent", ("process",))
 DELIVERIES = Family("treescore_webhook_deliveries", "Attempts to deliver to webhooks, by how they ended", ("outcome",))
-FAMILIES = (REQUESTS, RUNS, BOARDS, DATABASE, REDIS, DELIVERIES)
+FAMILIES = (REQUESTS, RUNS, VIEWS, BOARDS, DATABASE, REDIS, DELIVERIES)
 
 ALWAYS: Mapping[Family, tuple[tuple[str, ...], ...]] = {
     BOARDS: ((),),

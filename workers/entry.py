@@ -35,11 +35,11 @@ class WorkFailed(Exception):
     """The work failed. RQ logs this and keeps it in Redis, so it must not quote texts."""
 
 
-class _HideDetails:
+class HideDetails:
     """Replaces any exception by WorkFailed, and logs its type and traceback without texts."""
 
-    def __init__(self, run_id: str) -> None:
-        self._run_id = run_id
+    def __init__(self, **ids: str) -> None:
+        self._ids = ids
 
     def __enter__(self) -> None:
         pass
@@ -48,7 +48,7 @@ class _HideDetails:
         self, kind: type[BaseException] | None, _error: BaseException | None, trace: TracebackType | None
     ) -> None:
         if kind is not None and issubclass(kind, Exception):
-            fault(kind, trace, run=self._run_id)
+            fault(kind, trace, **self._ids)
             raise WorkFailed(f"{kind.__name__}; the log says where") from None
 
 
@@ -166,10 +166,10 @@ def run(context: Context, claimed: Work) -> None:
         WorkFailed: for any unexpected error. Released, it begins again, which counts as another attempt.
     """
     if isinstance(claimed, Piece):
-        with at_work(claimed.run_id, None, piece=claimed.id), _HideDetails(claimed.id), suppress(Cancelled):
+        with at_work(claimed.run_id, None, piece=claimed.id), HideDetails(run=claimed.id), suppress(Cancelled):
             _score_piece(context, claimed)
     else:
-        with at_work(claimed.id, claimed.request_id), _HideDetails(claimed.id):
+        with at_work(claimed.id, claimed.request_id), HideDetails(run=claimed.id):
             _perform(context, claimed)
 
 

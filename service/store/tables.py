@@ -225,6 +225,24 @@ artifacts = Table(
     comment="results that a worker stored for later requests",
 )
 
+views = Table(
+    "views",
+    metadata,
+    Column("key", String(64), primary_key=True, comment="digest of the question"),
+    _id("owner", nullable=False, index=True),
+    Column("other", String(64), index=True, comment="the second owner, of a question about two outputs"),
+    Column("principal", String(160), nullable=False, comment="who asked first"),
+    Column("state", String(10), nullable=False),
+    Column("attempts", Integer, nullable=False),
+    Column("question", Text, nullable=False, comment="JSON"),
+    Column("size", Integer, nullable=False, comment="bytes of the body"),
+    Column("asked_at", Utc, nullable=False),
+    Column("used_at", Utc, nullable=False, comment="to the hour"),
+    Column("body", LargeBinary, comment="JSON, zstd: the document, or the refusal; null until there is one"),
+    Index("ix_views_state_used_at", "state", "used_at", "size"),
+    comment="documents that are derived from the texts of their owners, made when they are asked for",
+)
+
 idempotency = Table(
     "idempotency",
     metadata,

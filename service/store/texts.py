@@ -8,13 +8,13 @@ from __future__ import annotations
 import secrets as random
 from collections.abc import Iterable, Mapping
 
-from sqlalchemy import Connection, delete, insert, literal, select
+from sqlalchemy import Connection, delete, insert, literal, or_, select
 from sqlalchemy.dialects import postgresql, sqlite
 from sqlalchemy.sql.dml import Insert
 from sqlalchemy.sql.schema import Table
 
 from service.store.packing import packer_of_texts, unpack
-from service.store.tables import owned_texts, secrets, texts
+from service.store.tables import owned_texts, secrets, texts, views
 from treescore.core.text import digest_of
 
 Texts = Mapping[str, tuple[str, bytes]]
@@ -75,8 +75,9 @@ def names(db: Connection, owner: str, wanted: Iterable[str] | None = None) -> di
 
 
 def drop(db: Connection, owners: Iterable[str]) -> None:
-    """Delete the texts of owners, but for those that another owner has."""
+    """Delete the texts of owners, but for those that another owner has, and what views keep of them."""
     owners = list(owners)
+    db.execute(delete(views).where(or_(views.c.owner.in_(owners), views.c.other.in_(owners))))
     digests = list(db.scalars(select(owned_texts.c.digest).where(owned_texts.c.owner.in_(owners)).distinct()))
     db.execute(delete(owned_texts).where(owned_texts.c.owner.in_(owners)))
     has_owner = select(literal(1)).where(owned_texts.c.digest == texts.c.digest).exists()

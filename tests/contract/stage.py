@@ -16,7 +16,7 @@ from service.config import load_config
 from service.context import Context
 from service.queue import Queue
 from tests.contract.checking import CheckedClient
-from tests.fixtures.contexts import empty_context, steady_clock
+from tests.fixtures.contexts import MakingQueue, empty_context, making_views, steady_clock
 from tests.fixtures.requests import TREES
 from workers.entry import do
 
@@ -42,7 +42,7 @@ def _compile_when_asked(rule: Rule, append_unknown: bool = True) -> Callable[...
 Rule._compile_builder = _compile_when_asked  # type: ignore[method-assign]
 
 
-class QueueAtOnce(Queue):
+class QueueAtOnce(MakingQueue):
     """Does what is put into it before it says that it has it; while `asleep`, nobody works."""
 
     context: Context
@@ -109,7 +109,7 @@ def open_stage(folder: Path, redis_url: str, **environment: str) -> Stage:
     given = {"TREESCORE_DATA_DIR": str(folder), "TREESCORE_REDIS_URL": redis_url, "TREESCORE_ADMIN_TOKEN": ADMIN}
     config = load_config({**given, **environment})
     queue = QueueAtOnce(redis_url)
-    context = replace(empty_context(config), queue=queue, now=steady_clock())
+    context = making_views(replace(empty_context(config), now=steady_clock()), queue)
     queue.context = context
     forget_failures(queue)
     app = create_app(config, context)

@@ -234,6 +234,10 @@ class ServiceFault(UnavailableError, slug="service-fault", status=500):
     """Internal error."""
 
 
+class ViewFailed(ServiceFault, slug="view-failed"):
+    """Items, slices or trees could not be made."""
+
+
 class NotSupported(UnavailableError, slug="not-implemented", status=501):
     """The transfer coding is not supported."""
 

@@ -89,6 +89,22 @@ def _work() -> None:
         comment="results that a worker stored for later requests",
     )
     op.create_table(
+        "views",
+        sa.Column("key", sa.String(64), primary_key=True, comment="digest of the question"),
+        sa.Column("owner", sa.String(64), nullable=False, index=True),
+        sa.Column("other", sa.String(64), index=True, comment="the second owner, of a question about two outputs"),
+        sa.Column("principal", sa.String(160), nullable=False, comment="who asked first"),
+        sa.Column("state", sa.String(10), nullable=False),
+        sa.Column("attempts", sa.Integer, nullable=False),
+        sa.Column("question", sa.Text, nullable=False, comment="JSON"),
+        sa.Column("size", sa.Integer, nullable=False, comment="bytes of the body"),
+        sa.Column("asked_at", MOMENT, nullable=False),
+        sa.Column("used_at", MOMENT, nullable=False, comment="to the hour"),
+        sa.Column("body", sa.LargeBinary, comment="JSON, zstd: the document, or the refusal; null until there is one"),
+        sa.Index("ix_views_state_used_at", "state", "used_at", "size"),
+        comment="documents that are derived from the texts of their owners, made when they are asked for",
+    )
+    op.create_table(
         "runs",
         sa.Column("id", sa.String(64), primary_key=True),
         sa.Column("kind", sa.String(20), nullable=False),
