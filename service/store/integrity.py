@@ -57,8 +57,7 @@ def damaged_artifacts(db: Connection) -> Iterator[Flaw]:
     """Decompress every artifact."""
     for row in _streamed_rows(db, select(tables.artifacts)):
         if _unpacked(row.body) is None:
-            subject = f"{row.owner} {row.name} page {row.page}"
-            yield Flaw("artifact-unreadable", subject, "The artifact cannot be decompressed.")
+            yield Flaw("artifact-unreadable", f"{row.owner} {row.name}", "The artifact cannot be decompressed.")
 
 
 def damaged_documents(db: Connection) -> Iterator[Flaw]:

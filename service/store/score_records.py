@@ -156,7 +156,9 @@ def interval_of(bounds: FloatArray) -> Interval | None:
 
 HELD = 0
 """The rung of scores that a ladder did not release."""
-PackedArtifacts = Mapping[tuple[str, int], bytes]
+SCORED, FAILED, MISSING = "scored", "failed", "missing"
+"""States of a part in the document of a record."""
+PackedArtifacts = Mapping[str, bytes]
 
 
 @dataclass(frozen=True, slots=True)
@@ -199,6 +201,10 @@ class ScoreRecord:
     rung: int | None = None
     private: PrivateFigures | None = None
 
+    def scored(self, part: str) -> bool:
+        """Return whether a part had an output that could be scored."""
+        return bool(self.document["parts"][part]["state"] == SCORED)
+
     def shown(self, share: str | None) -> ScoreRecord:
         """Return the record with the figures of a share, which signatures name; None for a test set without shares."""
         if self.private is None:
@@ -232,19 +238,10 @@ def artifact_name(revision: int, kind: str, part: int, metric: int) -> str:
 
     Kinds: `counts` (array, one row a sentence; zeros for a part that is missing or failed), `counts/charged` (the same
     under `errors: zero`, where the entry leaves sentences out and some of these are; beside them `counts/answered`,
-    which are not), `columns` (items without scores and counts, in pages numbered by their first item), `groupings`
-    (slices), `tokens` (offsets of tokens by sentence, and `tokens/<score>`, their bits, where a score says of each
-    token whether it is right). Trees have no metric: `r1/trees/0` and others, see usecases.trees.writing. Readers:
-    usecases.scoring.results.
+    which are not), `counts/status` (of each sentence, where some could not be scored), `tokens` (offsets of tokens by
+    sentence, and `tokens/<score>`, their bits, where a score says of each token whether it is right).
     """
     return f"r{revision}/{kind}/{part}/{metric}"
-
-
-def save_trees(db: Connection, submission_id: str, revision: int, bodies: PackedArtifacts) -> None:
-    """Store of the artifacts of a submission without a record what was read of its outputs alone."""
-    prefix = f"r{revision}/trees/"
-    artifacts.drop_below(db, submission_id, prefix)
-    artifacts.put(db, submission_id, {name: body for name, body in bodies.items() if name[0].startswith(prefix)})
 
 
 def save(db: Connection, record: ScoreRecord, bodies: PackedArtifacts) -> None:

@@ -29,9 +29,6 @@ from service.store.tables import (
     validations,
 )
 
-TREES = "/tree"
-"""What is in the names of all artifacts that hold trees of a submission, or say how they fit gold."""
-
 SYSTEM, BASELINE = "system", "baseline"
 
 
@@ -333,9 +330,8 @@ def with_old_outputs(db: Connection, before: datetime, limit: int) -> Sequence[s
 
 
 def drop_outputs(db: Connection, submission_ids: Sequence[str], now: datetime) -> None:
-    """Delete outputs, with the trees that were read from them, and keep scores."""
+    """Delete outputs, and keep scores."""
     texts.drop(db, submission_ids)
-    artifacts.drop_holding(db, submission_ids, TREES)
     db.execute(update(submissions).where(submissions.c.id.in_(submission_ids)).values(output_deleted_at=now))
 
 

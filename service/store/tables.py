@@ -220,8 +220,7 @@ artifacts = Table(
     "artifacts",
     metadata,
     _id("owner", primary_key=True),
-    Column("name", String(200), primary_key=True, comment="counts, items, slices, report of a metric"),
-    Column("page", Integer, primary_key=True, default=0),
+    Column("name", String(200), primary_key=True, comment="counts, bits of tokens, report of a metric"),
     Column("body", LargeBinary, nullable=False, comment="zstd"),
     comment="results that a worker stored for later requests",
 )
@@ -394,7 +393,7 @@ scores = Table(
     ),
     Column("private_figures", LargeBinary, comment="figures over the private share; null where there is none"),
     Column("private_metrics", LargeBinary, comment="JSON, zstd: what the private share changes in the document"),
-    comment="one record for a submission and a revision; counts, items, slices are artifacts of the submission",
+    comment="one record for a submission and a revision; counts are artifacts of the submission",
 )
 
 ladders = Table(

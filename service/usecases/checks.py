@@ -34,11 +34,10 @@ from service.store.database import Fault, SchemaState, error_line, fault_of, sch
 from service.store.integrity import Flaw
 from service.store.packing import is_packed, unpack
 from service.store.revisions import Part
-from service.store.score_records import Figures, Layout, ScoreRecord
+from service.store.score_records import SCORED, Figures, Layout, ScoreRecord
 from service.store.tables import jobs
 from service.usecases.runs import etag_of
 from service.usecases.scoring.config import ScoringConfig, scoring_config
-from service.usecases.scoring.part_scorer import SCORED
 from service.usecases.scoring.shares import share_rows, split_of
 from service.usecases.views.asking import VIEWS
 from treescore.core.arrays import Counts, FloatArray

@@ -46,6 +46,7 @@ from service.usecases.runs import Ending, Failure, Page, Progress, QueuedRun, Vi
 from service.usecases.scoring import config, results
 from service.usecases.scoring.shares import stored_documents
 from service.usecases.submissions import views
+from service.usecases.views.questions import Output, Views
 from treescore.core import arrays, params
 from treescore.errors import ScoringError
 from treescore.evaluation.across import Compared, across
@@ -346,14 +347,13 @@ def comparison_items(context: Context, caller: Caller, comparison_id: str, query
         differing = _differing(db, board, parts, (first, second), shown=shown)
         sides = _Sides(db, board, seen, (first, second))
         stop = start + query.limit
-        listed = range(start, min(stop, len(differing.difference)))
-        # in the order in which they are stored, so that each page is read once
-        items = {
-            at: sides.item(parts[int(differing.part[at])], int(differing.sentence[at]))
-            | {"difference": gate.difference_view(level, *address, float(differing.difference[at]))}
-            for at in sorted(listed, key=lambda at: (differing.part[at], differing.sentence[at]))
-        }
-    return Page([items[at] for at in listed], str(stop) if stop < len(differing.difference) else None)
+    listed = range(start, min(stop, len(differing.difference)))
+    places = [(parts[int(differing.part[at])], int(differing.sentence[at])) for at in listed]
+    items = [
+        {**item, "difference": gate.difference_view(level, *address, float(differing.difference[at]))}
+        for at, item in zip(listed, sides.items(Views(context, caller), places), strict=True)
+    ]
+    return Page(items, str(stop) if stop < len(differing.difference) else None)
 
 
 def _two(ids: Sequence[str], a: str | None, b: str | None) -> tuple[str, str]:
@@ -406,36 +406,50 @@ class _Sides:
     """The items of two submissions under the metric of a board, as the caller may see them."""
 
     def __init__(self, db: Connection, board: Board, seen: Visible, pair: tuple[str, str]) -> None:
-        self._db = db
         self._level = seen.level
         self._pair = pair
-        self._kept: dict[str, tuple[int, results.StoredItems]] = {}
+        self._board = board
         self._entry = board.scored_by[0]
-        self._position = board.scoring.spec.entries.index(self._entry)
-        self._revision = board.revision.number
         benchmark = benchmark_of(db, board.benchmark_id)
         self._release = viewing.release_of_revision(db, benchmark, board.revision, seen.level, board.share)
         self._closed = policy_documents.hides_misfits(seen.level, benchmark)
+        records = [score_records.get(db, each, board.revision.number) for each in pair]
+        self._scored = {
+            (record.submission_id, part.position)
+            for record in records
+            for part in board.chosen_parts
+            if record is not None and record.scored(part.name)
+        }
 
-    def _stored(self, submission: str, part: revisions.Part) -> results.StoredItems:
-        """Return the items of a submission in a part; those of the last part are kept."""
-        kept = self._kept.get(submission)
-        if kept is None or kept[0] != part.position:
-            key = results.ArtifactKey(part.position, self._position, self._revision)
-            kept = part.position, results.StoredItems(self._db, submission, key, self._entry.metric.table)
-            self._kept[submission] = kept
-        return kept[1]
+    def items(self, views: Views, places: Sequence[tuple[revisions.Part, int]]) -> list[dict[str, object]]:
+        """Return sentences of both, by part and number from 0, without their difference."""
+        parts = {part.position: part for part, _ in places}
+        numbers = {at: sorted({sentence for part, sentence in places if part.position == at}) for at in parts}
+        revision = (self._board.benchmark_id, self._board.revision.number)
+        outputs = [Output(each, at, revision) for each in self._pair for at in parts if (each, at) in self._scored]
+        metric = self._board.scoring.spec.entries.index(self._entry)
+        of_outputs = views.numbered(outputs, metric, [numbers[output.at] for output in outputs]) if outputs else []
+        shown = {
+            (output.owner, output.at, number): item
+            for output, items in zip(outputs, of_outputs, strict=True)
+            for number, item in zip(numbers[output.at], items, strict=True)
+        }
+        return [
+            {"part": part.name, "item": sentence + 1}
+            | {
+                side: {"submission": each, **self._shown(shown.get((each, part.position, sentence)))}
+                for side, each in zip("ab", self._pair, strict=True)
+            }
+            for part, sentence in places
+        ]
 
-    def item(self, part: revisions.Part, sentence: int) -> dict[str, object]:
-        """Return one sentence of both, without their difference."""
-        document: dict[str, object] = {"part": part.name, "item": sentence + 1}
-        for side, each in zip("ab", self._pair, strict=True):
-            items = self._stored(each, part).read(sentence, sentence + 1)
-            documents = policy_documents.closed_items(items) if self._closed else items
-            shown = [gate.item_view(self._level, config.visibility_key(self._entry), item) for item in documents]
-            listed = self._release.of_items(self._entry.key, results.scores_of(self._entry), shown)
-            document[side] = {"submission": each, **(listed[0] if listed else {})}
-        return document
+    def _shown(self, item: Mapping[str, object] | None) -> dict[str, object]:
+        """Return an item as the caller may see it; nothing of a part that was not scored."""
+        if item is None:
+            return {}
+        documents = policy_documents.closed_items([item]) if self._closed else [item]
+        shown = [gate.item_view(self._level, config.visibility_key(self._entry), each) for each in documents]
+        return self._release.of_items(self._entry.key, results.scores_of(self._entry), shown)[0]
 
 
 MOST_BENCHMARKS = 20

@@ -7,13 +7,12 @@ caller's own. What the first job of an API process would wait for is done before
 from __future__ import annotations
 
 import hmac
-from collections.abc import Callable, Mapping
-from contextlib import closing, suppress
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import closing, contextmanager, suppress
 from functools import partial
 from typing import NamedTuple, TypedDict
 
 import orjson
-from sqlalchemy import Connection
 from sqlalchemy.exc import DBAPIError, IntegrityError
 
 from service import logs, queue, requests
@@ -45,18 +44,10 @@ from service.usecases.runs import (
     wait_for,
 )
 from service.usecases.scoring import config, gold
-from service.usecases.scoring.results import (
-    ArtifactKey,
-    StoredItems,
-    load_output_items,
-    load_slices,
-    pack_outcome,
-    slices_view,
-)
-from service.usecases.trees.choosing import DIFFERS, TREES_NOT_KEPT, Asked, Window, differing, listed, tree_page, window
-from service.usecases.trees.documents import Document, OutputTrees
-from service.usecases.trees.stored import JOB_GOLD, Packed, TreesKey, pack_marks, pack_trees
-from treescore.core import arrays, params, registry, wording
+from service.usecases.scoring.results import ArtifactKey, pack_outcome, slices_view
+from service.usecases.trees.choosing import DIFFERS, Asked, Window
+from service.usecases.views.questions import NotComparable, Output, Sight, Views
+from treescore.core import params, wording
 from treescore.errors import InputError, Problem, ProblemList, ScoringError, placed
 from treescore.evaluation.report import (
     Report,
@@ -68,7 +59,6 @@ from treescore.evaluation.report import (
     runs_by_system,
 )
 from treescore.evaluation.spec import Entry, parse_format, parse_items, parse_spec
-from treescore.evaluation.tree_marks import marks_of
 from treescore.render.forms import render_comparisons
 from treescore.significance import parse_settings, units
 from treescore.significance.runs import FEWEST_FOR_SPREAD, no_runs
@@ -327,7 +317,7 @@ def work(context: Context, run: runs.Run, progress: Progress) -> Ending | None:
         return None
     report = _evaluate(context, job, stored, progress)
     answer = {"results": report.document, "warnings": report.warnings}
-    return job_answer(run, runs.SUCCEEDED, answer, _packed(report) | _packed_trees(report))
+    return job_answer(run, runs.SUCCEEDED, answer, _packed(report))
 
 
 def fail(_context: Context, run: runs.Run, failure: Failure) -> Ending:
@@ -342,8 +332,8 @@ def _evaluate(context: Context, job: Job, stored: gold.Stored, progress: Progres
     systems = [
         System(
             name=system.name,
-            text=_text(stored, f"systems/{index}"),
-            digest=_digest(stored, f"systems/{index}"),
+            text=gold.sent_text(stored, f"systems/{index}"),
+            digest=gold.sent_digest(stored, f"systems/{index}"),
             format=spec.format if system.format is None else parse_format(system.format),
             pointer=f"/systems/{index}/output",
             run_of=system.run_of,
@@ -352,8 +342,8 @@ def _evaluate(context: Context, job: Job, stored: gold.Stored, progress: Progres
     ]
     return evaluate_systems(
         spec,
-        _text(stored, "gold"),
-        _digest(stored, "gold"),
+        gold.sent_text(stored, "gold"),
+        gold.sent_digest(stored, "gold"),
         systems,
         significance=significance_of(request),
         agreement=request.agreement,
@@ -363,37 +353,11 @@ def _evaluate(context: Context, job: Job, stored: gold.Stored, progress: Progres
     )
 
 
-def _text(stored: gold.Stored, name: str) -> registry.Text:
-    return stored[name][1] if name in stored else {field: body for field, (_, body) in _fields(stored, name).items()}
-
-
-def _digest(stored: gold.Stored, name: str) -> str:
-    if name in stored:
-        return stored[name][0]
-    return " ".join(f"{field}={digest}" for field, (digest, _) in sorted(_fields(stored, name).items()))
-
-
-def _fields(stored: gold.Stored, name: str) -> Mapping[str, tuple[str, bytes]]:
-    """Return the texts of a format of several texts: field -> (digest, body)."""
-    below = name + "/"
-    return {key.removeprefix(below): text for key, text in stored.items() if key.startswith(below)}
-
-
-def _packed(report: Report) -> dict[tuple[str, int], bytes]:
-    packed: dict[tuple[str, int], bytes] = {}
+def _packed(report: Report) -> dict[str, bytes]:
+    packed: dict[str, bytes] = {}
     for system, outcomes in enumerate(report.outcomes):
         for metric, entry in enumerate(report.spec.entries):
-            packed |= pack_outcome(ArtifactKey(system, metric), entry, outcomes[entry.key], report.gold, reports=True)
-    return packed
-
-
-def _packed_trees(report: Report) -> Packed:
-    """Return what is stored of trees: gold's once, those of each system, and how these fit."""
-    packed = pack_trees(JOB_GOLD, report.gold, report.evaluation.items.words)
-    for number, (system, outcomes) in enumerate(zip(report.treebanks, report.outcomes, strict=True)):
-        key = TreesKey(number)
-        packed |= pack_trees(key, system)
-        packed |= pack_marks(key, marks_of(report.spec.entries, outcomes, report.gold, system), report.gold, system)
+            packed |= pack_outcome(ArtifactKey(system, metric), entry, outcomes[entry.key], reports=True)
     return packed
 
 
@@ -411,24 +375,21 @@ class _Results(TypedDict, total=False):
 
 
 def job_items(context: Context, caller: Caller, job_id: str, query: requests.ItemsQuery) -> Page:
-    """Return the items of one system under one metric, from after the item numbered `cursor`."""
-    key, entry = _scored(context, caller, job_id, query)
-    if not query.choice.everything:
-        return _chosen_items(context, job_id, key, entry, query)
-    start = item_number(query.cursor)
-    with context.store.read() as db:
-        items = load_output_items(db, job_id, key, entry.metric.table, start, start + query.limit + 1)
-    return items_page(items, start, query.limit)
+    """Return the items of one system under one metric, from after the item numbered `cursor`.
 
-
-def _chosen_items(context: Context, job_id: str, key: ArtifactKey, entry: Entry, query: requests.ItemsQuery) -> Page:
-    with context.store.read() as db:
-        trees = OutputTrees(db, job_id, TreesKey(key.output), (job_id, JOB_GOLD))
-        if not trees.beside_gold:
-            raise NotFound(f"{RESULT_NOT_KEPT} Items cannot be chosen without stored trees.")
-        asked = Asked((job_id, str(key.output), str(key.metric)), query.choice, query.cursor, query.limit)
-        found = listed(trees, asked, beside_gold=True)
-        return found.page(StoredItems(db, job_id, key, entry.metric.table).each(found.sentences))
+    Raises:
+        NotFound: items cannot be chosen by errors and words.
+    """
+    key, _ = _scored(context, caller, job_id, query)
+    views, output = Views(context, caller), Output(job_id, key.output)
+    if query.choice.everything:
+        start = item_number(query.cursor)
+        return items_page(views.items(output, key.metric, start, query.limit + 1), start, query.limit)
+    asked = Asked((job_id, str(key.output), str(key.metric)), query.choice, query.cursor, query.limit)
+    found = views.chosen(output, key.metric, ALL_SEEN, asked)
+    if not found.beside_gold:
+        raise NotFound("The output was not compared with gold tree by tree. Its items cannot be chosen so.")
+    return found.listed.page([item for (item,) in found.items])
 
 
 def job_slices(context: Context, caller: Caller, job_id: str, query: requests.SlicesQuery) -> View:
@@ -438,12 +399,8 @@ def job_slices(context: Context, caller: Caller, job_id: str, query: requests.Sl
         NotFound: unknown grouping.
     """
     key, _ = _scored(context, caller, job_id, query)
-    with context.store.read() as db:
-        groupings = load_slices(db, job_id, key)
-    if groupings is None:
-        raise NotFound(RESULT_NOT_KEPT)
-    head = {"system": query.system, "metric": query.metric}
-    return slices_view(head, sorted(groupings), query.by, lambda by: list(groupings[by]))
+    names, rows = Views(context, caller).slices(Output(job_id, key.output), key.metric, query.by)
+    return slices_view({"system": query.system, "metric": query.metric}, names, query.by, rows)
 
 
 def job_report(context: Context, caller: Caller, job_id: str, query: requests.ReportQuery) -> View:
@@ -561,9 +518,10 @@ def job_trees(context: Context, caller: Caller, job_id: str, query: requests.Job
         Conflict: the job has not finished, or has no results.
         Unprocessable: the cursor is invalid, or the systems cannot be compared.
     """
-    with context.store.read() as db:
-        trees, asked, shown = _chosen(db, context, caller, job_id, query)
-        return tree_page(listed(trees, asked, beside_gold=trees.beside_gold), shown)
+    output, asked, other = _looked_at(context, caller, job_id, query)
+    with _comparable():
+        found = Views(context, caller).trees(output, ALL_SEEN, asked, other)
+    return Page(found.documents, found.next)
 
 
 def job_window(context: Context, caller: Caller, job_id: str, query: requests.JobTreesQuery) -> Window:
@@ -572,38 +530,29 @@ def job_window(context: Context, caller: Caller, job_id: str, query: requests.Jo
     Raises:
         NotFound, Conflict, Unprocessable: as `job_trees`.
     """
-    with context.store.read() as db:
-        trees, asked, shown = _chosen(db, context, caller, job_id, query)
-        beside = trees.beside_gold
-        return window(trees, asked, shown, partial(trees.outline, beside_gold=beside, marks=beside), beside_gold=beside)
+    output, asked, other = _looked_at(context, caller, job_id, query)
+    with _comparable():
+        return Views(context, caller).window(output, ALL_SEEN, asked, other)[1]
 
 
-def _chosen(
-    db: Connection, context: Context, caller: Caller, job_id: str, query: requests.JobTreesQuery
-) -> tuple[OutputTrees, Asked, Callable[[int], Document]]:
-    """Return the trees of one system, what of them is asked, and what shows a sentence."""
+ALL_SEEN = Sight(compared=True, gold=True)
+"""How a job's trees are seen: all of it is the caller's own."""
+
+
+def _looked_at(
+    context: Context, caller: Caller, job_id: str, query: requests.JobTreesQuery
+) -> tuple[Output, Asked, Output | None]:
+    """Return the system whose trees are asked for, which of them, and the system that they are to differ from."""
     number = system_number(context, caller, job_id, query.system)
     other = None if query.differs_from is None else system_number(context, caller, job_id, query.differs_from)
-    trees = _stored(db, job_id, number)
-    only = None if other is None else _differing(trees, _stored(db, job_id, other))
     owner = (job_id, str(number), *(() if other is None else (DIFFERS, str(other))))
-    asked = Asked(owner, query.choice, query.cursor, query.limit, query.item, only)
-    return trees, asked, trees.both if trees.beside_gold else trees.beside_expressions
+    asked = Asked(owner, query.choice, query.cursor, query.limit, query.item)
+    return Output(job_id, number), asked, None if other is None else Output(job_id, other)
 
 
-def job_output(db: Connection, job_id: str, number: int) -> OutputTrees:
-    """Return the trees of one system of a job, by position."""
-    return OutputTrees(db, job_id, TreesKey(number), (job_id, JOB_GOLD))
-
-
-def _stored(db: Connection, job_id: str, number: int) -> OutputTrees:
-    trees = job_output(db, job_id, number)
-    if not len(trees.text):
-        raise NotFound(f"{RESULT_NOT_KEPT} {TREES_NOT_KEPT}")
-    return trees
-
-
-def _differing(one: OutputTrees, other: OutputTrees) -> arrays.BoolArray:
-    if not (one.beside_gold and other.beside_gold):
-        raise Unprocessable("The two systems were not compared with gold tree by tree.")
-    return differing(one, other)
+@contextmanager
+def _comparable() -> Iterator[None]:
+    try:
+        yield
+    except NotComparable as error:
+        raise Unprocessable("The two systems were not compared with gold tree by tree.") from error

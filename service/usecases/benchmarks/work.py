@@ -24,7 +24,6 @@ from service.usecases.scoring.config import ScoringConfig, scoring_config
 from service.usecases.scoring.gold import benchmark_key, keyed_digest, load_part, sentence_keys
 from service.usecases.scoring.part_scorer import Scorer
 from service.usecases.scoring.shares import blocks_name, packed_documents, place_on_ladder, unsplittable
-from service.usecases.trees.stored import TREES, gold_key, pack_gold_trees
 from treescore.errors import InputError, LimitError, Problem, ProblemList, ScoringError
 from treescore.evaluation.blind import blind_inputs, word_count
 from treescore.evaluation.evaluate import Evaluation
@@ -105,11 +104,8 @@ def _check_part(context: Context, revision: Revision, scoring: ScoringConfig, pa
         detail = "Gold has no sentence. Send a text with at least one."
         raise InputError([Problem(code="no-sentences", pointer=pointer, part=part.name, detail=detail)])
     evaluation.check_gold_words()
-    packed = {
-        (input_name(part.position, name), 0): artifacts.pack_json(body) for name, body in blind_inputs(gold).items()
-    }
-    packed[blocks_name(part.position), 0] = packed_documents(evaluation)
-    packed |= pack_gold_trees(part, gold, loaded.items.words)
+    packed = {input_name(part.position, name): artifacts.pack_json(body) for name, body in blind_inputs(gold).items()}
+    packed[blocks_name(part.position)] = packed_documents(evaluation)
     with context.store.write() as db:
         key = benchmark_key(db, revision.benchmark_id)
     keys = sentence_keys(gold, key)
@@ -121,7 +117,6 @@ def _check_part(context: Context, revision: Revision, scoring: ScoringConfig, pa
             raise Cancelled(revision.id)
         artifacts.drop_below(db, revision.id, input_name(part.position, ""))
         artifacts.drop_below(db, revision.id, blocks_name(part.position))
-        artifacts.drop_below(db, revision.id, gold_key(part.position).name(TREES))
         artifacts.put(db, revision.id, packed)
         digest = keyed_digest(key, loaded.digest)
         checked = Part(part.name, part.position, len(gold), word_count(gold), digest)

@@ -29,7 +29,7 @@ from service.requests import POOLED, PRIVATE
 from service.store import artifacts, benchmarks, boards, comparisons, runs, score_records, texts
 from service.store.benchmarks import Benchmark
 from service.store.comparisons import Question
-from service.store.packing import unpack_values
+from service.store.packing import unpack_array
 from service.store.score_records import ANSWERED, CHARGED, artifact_name
 from service.store.submissions import BoardEntry
 from service.usecases.boards.board import (
@@ -317,7 +317,7 @@ def _answered(db: Connection, board: Board, chosen: Sequence[BoolArray], submiss
     names = [artifact_name(board.revision.number, ANSWERED, part.position, metric) for part in board.chosen_parts]
     bodies = artifacts.get_all(db, submission, names)
     return np.concatenate([
-        np.ones(int(sentences.sum()), np.bool_) if body is None else unpack_values(body).astype(np.bool_)[sentences]
+        np.ones(int(sentences.sum()), np.bool_) if body is None else unpack_array(body).astype(np.bool_)[sentences]
         for body, sentences in zip(bodies, chosen, strict=True)
     ])  # fmt: skip
 
@@ -361,7 +361,7 @@ def _tokens(db: Connection, board: Board, submission: str, chosen: Sequence[Bool
 def _bits(right: bytes | None, starts: bytes | None) -> TokenBits | None:
     if right is None or starts is None:
         return None
-    return TokenBits(unpack_values(right).astype(np.bool_), unpack_values(starts).astype(np.int64))
+    return TokenBits(unpack_array(right).astype(np.bool_), unpack_array(starts).astype(np.int64))
 
 
 NOT_TESTED = (

@@ -50,6 +50,12 @@ class ScoringConfig:
         """Return the metric entry and the score that rank."""
         return find_score(self.spec, self.main_score)
 
+    @property
+    def main_first(self) -> Sequence[Entry]:
+        """Return the metric entries, the one that ranks first: in this order marks of trees are asked for."""
+        main = self.main[0]
+        return [main, *(entry for entry in self.spec.entries if entry is not main)]
+
     def score(self, address: str) -> tuple[Entry, Score]:
         """Return the metric entry and the score of an address.
 

@@ -101,6 +101,26 @@ def text_of(stored: Stored, folder: str, part: str, choice: FormatChoice) -> reg
     return {field: stored[name][1] for field, name in zip(choice.format.fields, names, strict=True)}
 
 
+def sent_text(stored: Stored, name: str) -> registry.Text:
+    """Return a text by the name that `named_texts` gave it."""
+    return (
+        stored[name][1] if name in stored else {field: body for field, (_, body) in sent_fields(stored, name).items()}
+    )
+
+
+def sent_digest(stored: Stored, name: str) -> str:
+    """Return the digest of such a text; for formats of several texts all digests, with their names."""
+    if name in stored:
+        return stored[name][0]
+    return " ".join(f"{field}={digest}" for field, (digest, _) in sorted(sent_fields(stored, name).items()))
+
+
+def sent_fields(stored: Stored, name: str) -> Stored:
+    """Return the texts of a format of several texts: field -> (digest, body)."""
+    below = name + "/"
+    return {key.removeprefix(below): text for key, text in stored.items() if key.startswith(below)}
+
+
 def digest_of_part(stored: Stored, folder: str, part: str, choice: FormatChoice) -> str:
     """Return the digest of one part's text; for formats of several texts all digests, with their names."""
     names = names_of(folder, part, choice)
@@ -256,22 +276,32 @@ def gold_files_of(context: Context) -> gold_files.GoldFiles:
     return gold_files.GoldFiles(context.config.gold_folder / name, context.config.gold_cache_bytes)
 
 
-def evaluation_against(context: Context, revision: Revision, part: Part, spec: Spec) -> Evaluation:
+def evaluation_against(
+    context: Context, revision: Revision, part: Part, spec: Spec, kept: KeptGold | None = None
+) -> Evaluation:
     """Return an evaluation against the gold of a part, whose vocabulary no other use of the same gold changes.
+
+    Args:
+        context: store and configuration.
+        revision: that has the part.
+        part: whose gold.
+        spec: formats and metrics of the revision.
+        kept: in place of what this process keeps for scoring.
 
     Raises:
         RuntimeError: gold is not stored any more, or this version cannot read it.
     """
-    if not _kept.swept:
+    kept = _kept if kept is None else kept
+    if not kept.swept:
         sweep_gold_files(context)
-        _kept.swept = True
+        kept.swept = True
     with context.store.read() as db:
         digest = stored_digest(db, revision, part.name, spec)
     name = _FileName(revision.id, part.position, _key(context.config, revision, digest))
-    entry = _kept.get(name)
+    entry = kept.get(name)
     if entry is None:
         entry = _loaded(context, revision, part, name) or _read(context, revision, part, spec, name)
-        _kept.put(name, entry)
+        kept.put(name, entry)
     pointer = f"/parts/{part.name}/gold"
     return Evaluation(spec, entry.read.copy(), entry.items, context.config.limits, pointer, part.name)
 

@@ -20,25 +20,34 @@ from service.errors import error_record
 from service.policy import documents as policy_documents
 from service.store import benchmarks, packing, revisions, texts
 from service.store.revisions import Part, Revision
-from service.store.score_records import ANSWERED, CHARGED, Figures, Layout, PackedArtifacts, PrivateFigures, ScoreRecord
+from service.store.score_records import (
+    ANSWERED,
+    CHARGED,
+    FAILED,
+    MISSING,
+    SCORED,
+    Figures,
+    Layout,
+    PackedArtifacts,
+    PrivateFigures,
+    ScoreRecord,
+)
 from service.store.submissions import ANNOTATION, Submission
 from service.usecases.runs import Failure
+from service.usecases.scoring.annotation import annotation_digest
 from service.usecases.scoring.config import ScoringConfig, scoring_config
 from service.usecases.scoring.gold import OUTPUTS, digest_of_part, evaluation_against, names_of, text_of
 from service.usecases.scoring.results import ArtifactKey, coverage_of, pack_outcome
 from service.usecases.scoring.shares import blocks_of_part, share_rows, split_of, stored_documents
-from service.usecases.trees.stored import TreesKey, annotation_digest, pack_marks, pack_trees
 from treescore.core.arrays import Counts, FloatArray, IntArray
 from treescore.core.params import Json
 from treescore.core.registry import OK, Outcome, Text
 from treescore.core.scores import count_values, nested_values, score_values
 from treescore.errors import Problem, ScoringError
-from treescore.evaluation import blind, evaluate, spec, tree_marks
+from treescore.evaluation import blind, evaluate, spec
 from treescore.evaluation.document import outcome_document, signature_document
 from treescore.evaluation.parts import PartScores, part_scores
 from treescore.significance.settings import AUTO
-
-SCORED, FAILED, MISSING = "scored", "failed", "missing"
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,7 +71,7 @@ class PartResult:
     state: str
     covered: int = 0
     shares: dict[str, PartShare] = field(default_factory=dict)
-    packed: dict[tuple[str, int], bytes] = field(default_factory=dict)
+    packed: dict[str, bytes] = field(default_factory=dict)
     sizes: Mapping[str, int] = field(default_factory=dict)
     warnings: list[dict[str, object]] = field(default_factory=list)
     digest: str = ""
@@ -86,7 +95,7 @@ def pack_results(results: Sequence[PartResult]) -> bytes:
                 key: {"rows": kept(_array_bytes(share.rows)), "documents": list(share.documents.items())}
                 for key, share in result.shares.items()
             },
-            "packed": [[name, page, kept(body)] for (name, page), body in result.packed.items()],
+            "packed": {name: kept(body) for name, body in result.packed.items()},
             "sizes": result.sizes,
             "warnings": result.warnings,
             "digest": result.digest,
@@ -112,7 +121,7 @@ def unpack_results(packed: bytes) -> list[PartResult]:
                 key: PartShare(_array(bodies[share["rows"]]), dict(share["documents"]))
                 for key, share in part["shares"].items()
             },
-            packed={(name, page): bodies[at] for name, page, at in part["packed"]},
+            packed={name: bodies[at] for name, at in part["packed"].items()},
             sizes=part["sizes"],
             warnings=part["warnings"],
             digest=part["digest"],
@@ -262,9 +271,7 @@ class Scorer:
             if scored.sizes and any(map(policy_documents.is_misfit, failure.problems)):
                 # the text could be read, so that what failed was the comparison with gold
                 failure = replace(failure, closed=Failure("input", [_closed(part)], 1))
-            # what is stored of the output alone is shown whether it fits gold or not
-            own = {name: body for name, body in scored.packed.items() if "/trees/" in name[0]}
-            return PartResult(FAILED, sizes=scored.sizes, annotation=scored.annotation, failure=failure, packed=own)
+            return PartResult(FAILED, sizes=scored.sizes, annotation=scored.annotation, failure=failure)
         return scored
 
     def _score(self, part: Part, text: Text, scored: PartResult, *, kept: bool) -> None:
@@ -279,8 +286,6 @@ class Scorer:
             system = evaluation.read(text, self.scoring.spec.format, pointer)
         scored.sizes = {"sentences": len(system), "words": blind.word_count(system)}
         scored.annotation = annotation_digest(system)
-        trees = TreesKey(part.position, self.revision.number)
-        scored.packed |= pack_trees(trees, system)
         with monitoring.span("comparing", part=part.name):
             outcomes = evaluation.compare(system, self.scoring.spec.format, pointer)
         scored.warnings += [_warning(problem.at(pointer, part.name)) for problem in system.sentences.warnings]
@@ -294,21 +299,13 @@ class Scorer:
                     warning[policy_documents.COMPARED] = _warning(_closed(part), entry.key)
                 scored.warnings.append(warning)
             key = ArtifactKey(part.position, position, self.revision.number)
-            scored.packed |= pack_outcome(key, entry, outcome, evaluation.gold, tokens=True)
+            scored.packed |= pack_outcome(key, entry, outcome, tokens=True)
             if kept and entry.leaves_out and ((outcome.status != OK) | ~outcome.answered).any():
                 charged = evaluation.compare(system, self.scoring.spec.format, pointer, entries=[entry.charging])
-                scored.packed[key.name(CHARGED), 0] = packing.pack_array(charged[entry.key].rows)
-                scored.packed[key.name(ANSWERED), 0] = packing.pack_values(outcome.answered)
-        marks = tree_marks.marks_of(self._asked_first, outcomes, evaluation.gold, system)
-        scored.packed |= pack_marks(trees, marks, evaluation.gold, system)
+                scored.packed[key.name(CHARGED)] = packing.pack_array(charged[entry.key].rows)
+                scored.packed[key.name(ANSWERED)] = packing.pack_array(outcome.answered)
         answered = np.logical_and.reduce([outcome.answered for outcome in outcomes.values()])
         scored.covered = int(answered.sum())
-
-    @property
-    def _asked_first(self) -> Sequence[spec.Entry]:
-        """The metric entries, the one that ranks first."""
-        main = self.scoring.main[0]
-        return [main, *(entry for entry in self.scoring.spec.entries if entry is not main)]
 
     @property
     def _shares(self) -> Sequence[str | None]:
@@ -336,10 +333,10 @@ class Scorer:
                 rows = self._absent_rows(part, entry)
             result.shares[entry.key] = PartShare(rows)
             key = ArtifactKey(part.position, position, self.revision.number)
-            result.packed[key.name("counts"), 0] = packing.pack_array(rows)
+            result.packed[key.name("counts")] = packing.pack_array(rows)
             if charge and entry.leaves_out:
-                result.packed[key.name(CHARGED), 0] = packing.pack_array(self._absent_rows(part, entry.charging))
-                result.packed[key.name(ANSWERED), 0] = packing.pack_values(np.zeros(len(rows), np.bool_))
+                result.packed[key.name(CHARGED)] = packing.pack_array(self._absent_rows(part, entry.charging))
+                result.packed[key.name(ANSWERED)] = packing.pack_array(np.zeros(len(rows), np.bool_))
 
     def _absent_rows(self, part: Part, entry: spec.Entry) -> Counts:
         """Return what the sentences of a part count against a missing output."""

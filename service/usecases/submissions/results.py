@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, replace
-from functools import cached_property
 
 from sqlalchemy import Connection
 
@@ -18,80 +17,20 @@ from service.policy.documents import by_output_sentences as items_by_output
 from service.policy.figures import Release, not_shown, shown_share
 from service.policy.gate import Level, require
 from service.requests import SubmissionItemsQuery, SubmissionSlicesQuery, SubmissionTreesQuery, TreeChoice
-from service.store import artifacts, revisions, score_records
+from service.store import revisions, score_records
 from service.store.revisions import Part, Revision
-from service.store.runs import SUCCEEDED, UNFINISHED
-from service.store.submissions import TREES, Submission
+from service.store.runs import FAILED, SUCCEEDED, UNFINISHED
+from service.store.submissions import Submission
 from service.usecases.access import active_revision, benchmark_of, item_number, submission_of
 from service.usecases.boards.viewing import release_of_revision
 from service.usecases.runs import Page, View, items_page
 from service.usecases.scoring.config import scoring_config, visibility_key
-from service.usecases.scoring.results import (
-    ArtifactKey,
-    StoredItems,
-    load_output_items,
-    load_slices,
-    scores_of,
-    slices_view,
-)
-from service.usecases.trees.choosing import TREES_NOT_KEPT, Asked, Window, differing, listed, tree_page, window
-from service.usecases.trees.documents import Document, Outline, OutputTrees
-from service.usecases.trees.stored import TreesKey, gold_key
+from service.usecases.scoring.results import ArtifactKey, items_of_counts, scores_of, slices_view
+from service.usecases.trees.choosing import TREES_NOT_KEPT, Asked, Window
+from service.usecases.trees.documents import Document
+from service.usecases.views.questions import ErrorsHidden, NotComparable, Output, Sight, Views
 from treescore.core.wording import did_you_mean
 from treescore.evaluation.spec import Entry
-
-
-class VisibleTrees:
-    """Trees of a submission for a caller of some level. Below `items` only the output is read."""
-
-    def __init__(
-        self, db: Connection, submission: Submission, part: Part, revision: Revision, level: Level, release: Release
-    ) -> None:
-        key = TreesKey(part.position, revision.number)
-        self.trees = OutputTrees(db, submission.id, key, (revision.id, gold_key(part.position)))
-        self._revision, self._level, self._release = revision, level, release
-
-    @property
-    def beside_gold(self) -> bool:
-        """Whether the caller sees gold beside the output; sentences are then gold's, else the output's own."""
-        return self._level is Level.GOLD and self.trees.beside_gold
-
-    @cached_property
-    def marks(self) -> bool:
-        """Whether the caller sees what is wrong."""
-        if self._level < Level.ITEMS or self.trees.errors is None:
-            return False
-        by = self.trees.errors.about["metric"]
-        entries = {entry.key: entry for entry in scoring_config(self._revision.scoring).spec.entries}
-        listed = by is None or self._release.lists(by)
-        return listed and policy_documents.marks_shown(self._level, None if by is None else visibility_key(entries[by]))
-
-    def require_choice(self, choice: TreeChoice) -> None:
-        """Check that the caller may choose sentences so.
-
-        Raises:
-            Forbidden: the level does not show the errors that are asked.
-        """
-        if choice.by_errors:
-            require_errors(self._level, choice)
-            policy_documents.require_marks(self._level, shown=self.marks or self._level is Level.GOLD)
-
-    def document(self, sentence: int) -> Document:
-        """Return one sentence, from 0, as the caller may see it."""
-        if self.beside_gold:
-            return policy_documents.tree_view(self._level, self.trees.both(sentence), marks=True)
-        alone = self.trees.beside_expressions if self._level is Level.GOLD else self.trees.own
-        return policy_documents.tree_view(self._level, alone(sentence, marks=self.marks), marks=self.marks)
-
-    def outline(self, sentence: int) -> Outline:
-        """Return what a list shows of a sentence, from 0, as far as the caller may see it."""
-        marks = self.beside_gold or self.marks
-        found = self.trees.outline(sentence, beside_gold=self.beside_gold, marks=marks)
-        return (
-            found
-            if found.marks is None
-            else replace(found, marks=policy_documents.marks_view(self._level, found.marks))
-        )
 
 
 def require_errors(level: Level, choice: TreeChoice) -> None:
@@ -106,21 +45,60 @@ def require_errors(level: Level, choice: TreeChoice) -> None:
         policy_documents.require_kind(level, choice.wrong)
 
 
+_BESIDE_GOLD = "Sentences in which two submissions differ are shown beside gold only."
+
+
+@contextmanager
+def _refusals(level: Level) -> Iterator[None]:
+    """Refuse to choose sentences by what the caller does not see. Raises Forbidden."""
+    try:
+        yield
+    except ErrorsHidden:
+        policy_documents.require_marks(level, shown=False)
+        raise
+    except NotComparable as error:
+        raise not_shown(_BESIDE_GOLD) from error
+
+
 @dataclass(frozen=True, slots=True)
 class _Results:
     """The results of one part of a submission under one metric entry.
 
-    `closed` says that the caller may not know how an output differs from gold's text.
+    `closed` says that the caller may not know how an output differs from gold's text, `scored` whether the part had an
+    output that could be scored.
     """
 
     submission: Submission
     revision: Revision
     part: Part
     entry: Entry
-    key: ArtifactKey
+    metric: int
     level: Level
     release: Release
     closed: bool
+    scored: bool
+
+    @property
+    def output(self) -> Output:
+        """The output of the part."""
+        return _output(self.submission, self.revision, self.part)
+
+    @property
+    def sight(self) -> Sight:
+        """How the caller sees its trees."""
+        return sight_of(self.revision, self.level, self.release, scored=self.scored)
+
+    def require_kept(self) -> None:
+        """Check that the output is kept. Raises Gone."""
+        if self.submission.output_deleted_at is not None:
+            raise Gone(
+                f"The output of {self.submission.id} was deleted, and what is made from it; its scores are kept."
+            )
+
+    def page(self, items: Sequence[Mapping[str, object]], start: int, limit: int) -> Page:
+        """Return the page of the first `limit` items after item `start`, as the caller may see them."""
+        page = items_page(items, start, limit)
+        return replace(page, items=self.shown(page.items))
 
     def shown(self, items: Sequence[Mapping[str, object]]) -> list[dict[str, object]]:
         """Return items as the caller may see them."""
@@ -143,46 +121,42 @@ def submission_items(context: Context, caller: Caller, submission_id: str, query
         Conflict: there are no scores.
         Gone: items are not kept any more.
     """
+    start = 0 if not query.choice.everything else item_number(query.cursor)
+    with context.store.read() as db:
+        results = _results(db, context, caller, submission_id, query)
+        if results.submission.output_deleted_at is not None and query.choice.everything:
+            key = ArtifactKey(results.part.position, results.metric, results.revision.number)
+            table = results.entry.metric.table
+            kept = items_of_counts(db, submission_id, key, table, start, query.limit + 1) if results.scored else []
+            return results.page(kept, start, query.limit)
+    if not results.scored:
+        return Page([])
+    results.require_kept()
+    views = Views(context, caller)
     if not query.choice.everything:
-        return _chosen_items(context, caller, submission_id, query)
-    start = item_number(query.cursor)
-    with context.store.read() as db:
-        results = _results(db, context, caller, submission_id, query)
-        items = load_output_items(
-            db, submission_id, results.key, results.entry.metric.table, start, start + query.limit + 1
-        )
-    if not items and not start:
-        _require_kept(results)
-    page = items_page(items, start, query.limit)
-    return replace(page, items=results.shown(page.items))
+        return _chosen_items(views, results, query)
+    found = views.items(results.output, results.metric, start, query.limit + 1)
+    return results.page(found, start, query.limit)
 
 
-def _chosen_items(context: Context, caller: Caller, submission_id: str, query: SubmissionItemsQuery) -> Page:
-    with context.store.read() as db:
-        results = _results(db, context, caller, submission_id, query)
-        seen = VisibleTrees(db, results.submission, results.part, results.revision, results.level, results.release)
-        if not len(seen.trees.text):
-            raise Gone(f"The trees of {submission_id}, by which items are chosen, are not kept.")
-        seen.require_choice(query.choice)
-        owner = (submission_id, str(results.key.output), str(results.key.metric))
-        found = listed(seen.trees, Asked(owner, query.choice, query.cursor, query.limit), beside_gold=seen.beside_gold)
-        items = StoredItems(db, submission_id, results.key, results.entry.metric.table)
-        if seen.beside_gold:
-            return found.page(results.shown(items.each(found.sentences)))
-        own = {
-            sentence: _of_own_sentence(results, items, sentence, seen.trees.items_of(sentence))
-            for sentence in sorted(found.sentences)
-        }
-        return found.page([own[sentence] for sentence in found.sentences])
+def _chosen_items(views: Views, results: _Results, query: SubmissionItemsQuery) -> Page:
+    require_errors(results.level, query.choice)
+    owner = (results.submission.id, str(results.part.position), str(results.metric))
+    asked = Asked(owner, query.choice, query.cursor, query.limit)
+    with _refusals(results.level):
+        found = views.chosen(results.output, results.metric, results.sight, asked)
+    if found.beside_gold:
+        return found.listed.page(results.shown([item for (item,) in found.items]))
+    sentences = zip(found.listed.sentences, found.items, strict=True)
+    return found.listed.page([_of_own_sentence(results, sentence, items) for sentence, items in sentences])
 
 
-def _of_own_sentence(results: _Results, items: StoredItems, sentence: int, of_gold: range) -> dict[str, object]:
-    """Return the item of a sentence of the output, which lies in these of gold's."""
-    shown = results.shown(items.read(of_gold.start, of_gold.stop))
-    if not items_by_output(visibility_key(results.entry)):
-        return shown[0]
-    of_it = [item for item in shown if item["item"] == sentence + 1]
-    return of_it[0] if of_it else {"item": sentence + 1, "status": "ok", "words": []}
+def _of_own_sentence(results: _Results, sentence: int, items: Sequence[Document]) -> dict[str, object]:
+    """Return the item of a sentence of the output, which lies in gold's sentences of these items."""
+    shown = results.shown(items)
+    if items_by_output(visibility_key(results.entry)):
+        shown = [item for item in shown if item["item"] == sentence + 1]
+    return shown[0] if shown else {"item": sentence + 1, "status": "ok", "words": []}
 
 
 def submission_slices(context: Context, caller: Caller, submission_id: str, query: SubmissionSlicesQuery) -> View:
@@ -196,10 +170,10 @@ def submission_slices(context: Context, caller: Caller, submission_id: str, quer
     """
     with context.store.read() as db:
         results = _results(db, context, caller, submission_id, query)
-        groupings = load_slices(db, submission_id, results.key)
-    if groupings is None:
-        _require_kept(results)
+    if not results.scored:
         raise NotFound(f"The part {results.part.name!r} of {submission_id} was not scored.")
+    results.require_kept()
+    groupings, rows = Views(context, caller).slices(results.output, results.metric, query.by)
     head = {
         "submission": submission_id,
         "revision": results.revision.number,
@@ -208,12 +182,9 @@ def submission_slices(context: Context, caller: Caller, submission_id: str, quer
     }
     level, metric = results.level, visibility_key(results.entry)
     # gold's own groupings are not among the names, so that they answer as unknown ones
-    names = gate.groupings_view(level, metric, sorted(groupings))
-
-    def rows_of(by: str) -> list[dict[str, object]]:
-        return results.listed(gate.slices_view(level, metric, by, groupings[by]))
-
-    return slices_view(head, names, query.by, rows_of)
+    names = gate.groupings_view(level, metric, groupings)
+    shown = results.listed(gate.slices_view(level, metric, query.by, rows)) if query.by in names else []
+    return slices_view(head, names, query.by, shown)
 
 
 def entry_of(revision: Revision, metric: str | None) -> tuple[int, Entry]:
@@ -266,24 +237,32 @@ def _results(
         )
     record = score_records.newest(db, submission_id, benchmark.active_revision)
     revision = None if record is None else revisions.get(db, benchmark.id, record.revision)
-    if revision is None:
+    if record is None or revision is None:
         raise Gone(f"The results of {submission_id} are not kept any more.")
     chosen = part_of(revisions.parts_of(db, revision.id), query.part)
     position, entry = entry_of(revision, query.metric)
     release = release_of_revision(db, benchmark, revision, level, shown_share(benchmark, context.now()))
     release.require_metric(entry.key)
-    key = ArtifactKey(chosen.position, position, revision.number)
-    return _Results(
-        submission, revision, chosen, entry, key, level, release, policy_documents.hides_misfits(level, benchmark)
-    )
+    closed = policy_documents.hides_misfits(level, benchmark)
+    scored = record.scored(chosen.name)
+    return _Results(submission, revision, chosen, entry, position, level, release, closed, scored)
 
 
-def _require_kept(results: _Results) -> None:
-    if results.submission.output_deleted_at is not None and results.part.name in results.submission.outputs:
-        raise Gone(f"The items of {results.submission.id} are not kept any more; its scores are.")
+def _output(submission: Submission, revision: Revision, part: Part) -> Output:
+    return Output(submission.id, part.position, (revision.benchmark_id, revision.number))
 
 
-_NAME = re.compile(r"r(\d+)/trees/\d+")
+def sight_of(revision: Revision, level: Level, release: Release, *, scored: bool) -> Sight:
+    """Return how a caller sees the trees of an output."""
+    keys: dict[str | None, str | None] = {None: None}
+    keys |= {entry.key: visibility_key(entry) for entry in scoring_config(revision.scoring).spec.entries}
+    marked_by = [
+        key
+        for key, metric in keys.items()
+        if level >= Level.ITEMS and (key is None or release.lists(key)) and policy_documents.marks_shown(level, metric)
+    ]
+    gold = level is Level.GOLD
+    return Sight(compared=scored and (gold or bool(marked_by)), gold=gold, marked_by=marked_by)
 
 
 @dataclass(frozen=True)
@@ -337,9 +316,11 @@ def submission_trees(context: Context, caller: Caller, submission_id: str, query
         Gone: the output was deleted, and its trees with it.
         Unprocessable: the cursor is invalid.
     """
-    with context.store.read() as db:
-        seen, asked = _seen(db, context, caller, submission_id, query)
-        return tree_page(listed(seen.trees, asked, beside_gold=seen.beside_gold), seen.document)
+    seen = _seen(context, caller, submission_id, query)
+    with _refusals(seen.level):
+        found = Views(context, caller).trees(seen.output, seen.sight, seen.asked)
+    shown = [policy_documents.tree_view(seen.level, document, marks=found.marks) for document in found.documents]
+    return Page(shown, found.next)
 
 
 def submission_window(
@@ -358,52 +339,62 @@ def submission_window(
     Raises:
         NotFound, Forbidden, Conflict, Gone: as `submission_trees`.
     """
+    seen = _seen(context, caller, submission_id, query)
+    other = None if against is None else _seen(context, caller, against, query)
+    if other is not None and not (seen.sight.gold and seen.sight.compared and other.sight.compared):
+        raise not_shown(_BESIDE_GOLD)
+    second = None if other is None else other.output
+    with _refusals(seen.level):
+        marks, found = Views(context, caller).window(seen.output, seen.sight, seen.asked, second)
+    current, level = found.current, seen.level
+    return replace(
+        found,
+        current=None if current is None else policy_documents.tree_view(level, current, marks=marks),
+        around=[
+            outline
+            if outline.marks is None
+            else replace(outline, marks=policy_documents.marks_view(level, outline.marks))
+            for outline in found.around
+        ],
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class _Seen:
+    """The trees of one part as a caller of a level sees them, and what of them is asked."""
+
+    level: Level
+    output: Output
+    sight: Sight
+    asked: Asked
+
+
+def _seen(context: Context, caller: Caller, submission_id: str, query: SubmissionTreesQuery) -> _Seen:
     with context.store.read() as db:
-        seen, asked = _seen(db, context, caller, submission_id, query)
-        if against is not None:
-            other, _ = _seen(db, context, caller, against, query)
-            if not (seen.beside_gold and other.beside_gold):
-                raise not_shown("Sentences in which two submissions differ are shown beside gold only.")
-            asked = replace(asked, only=differing(seen.trees, other.trees))
-        return window(seen.trees, asked, seen.document, seen.outline, beside_gold=seen.beside_gold)
-
-
-def _seen(
-    db: Connection, context: Context, caller: Caller, submission_id: str, query: SubmissionTreesQuery
-) -> tuple[VisibleTrees, Asked]:
-    """Return the trees of one part as the caller may see them, and what of them is asked."""
-    submission = submission_of(db, caller, submission_id)
-    benchmark = benchmark_of(db, submission.benchmark_id)
-    level = gate.level_of(benchmark, caller, context.now())
-    require_errors(level, query.choice)
-    active = active_revision(db, benchmark)
-    parts = revisions.parts_of(db, active.id)
-    name = part_of(parts, query.part).name
-    revision = _read_under(db, active, submission)
-    if revision is not None and revision.id != active.id:
-        parts = revisions.parts_of(db, revision.id)
-    part = next((each for each in parts if each.name == name), None)
-    if revision is None or part is None:
-        raise _none_stored(submission, level)
-    release = release_of_revision(db, benchmark, revision, level, shown_share(benchmark, context.now()))
-    seen = VisibleTrees(db, submission, part, revision, level, release)
-    if not len(seen.trees.text):
-        raise _none_stored(submission, level)
-    seen.require_choice(query.choice)
+        submission = submission_of(db, caller, submission_id)
+        benchmark = benchmark_of(db, submission.benchmark_id)
+        level = gate.level_of(benchmark, caller, context.now())
+        require_errors(level, query.choice)
+        active = active_revision(db, benchmark)
+        parts = revisions.parts_of(db, active.id)
+        name = part_of(parts, query.part).name
+        record = score_records.newest(db, submission.id, active.number)
+        revision = None if record is None else revisions.get(db, benchmark.id, record.revision)
+        if record is None and submission.state == FAILED and submission.failure_kind == "input":
+            revision = active  # it does not fit gold, or a part cannot be read
+        if revision is not None and revision.id != active.id:
+            parts = revisions.parts_of(db, revision.id)
+        part = next((each for each in parts if each.name == name), None)
+        deleted = submission.output_deleted_at is not None
+        if revision is None or part is None or deleted or name not in submission.outputs:
+            raise _none_stored(submission, level)
+        release = release_of_revision(db, benchmark, revision, level, shown_share(benchmark, context.now()))
+        scored = record is not None and record.scored(name)
     # cursors of own trees do not depend on the revision under which the output was read: outputs that do not fit
     # are not read again under later ones
-    owner = (submission_id, name, *((str(revision.number),) if seen.beside_gold else ()))
-    return seen, Asked(owner, query.choice, query.cursor, query.limit, query.item)
-
-
-def _read_under(db: Connection, active: Revision, submission: Submission) -> Revision | None:
-    """Return the last revision, up to the active one, under which outputs of a submission were read."""
-    names = artifacts.names_holding(db, submission.id, f"{TREES}s/")
-    found = [int(match[1]) for match in map(_NAME.fullmatch, names) if match is not None]
-    numbers = [number for number in found if number <= active.number]
-    if active.number in numbers:
-        return active
-    return revisions.get(db, active.benchmark_id, max(numbers)) if numbers else None
+    asked = Asked((submission_id, name), query.choice, query.cursor, query.limit, query.item, str(revision.number))
+    sight = sight_of(revision, level, release, scored=scored)
+    return _Seen(level, _output(submission, revision, part), sight, asked)
 
 
 def _words_of(submission: Submission) -> str:
@@ -412,7 +403,7 @@ def _words_of(submission: Submission) -> str:
 
 
 def _none_stored(submission: Submission, level: Level) -> Conflict | Gone | NotFound:
-    """Return why there are no trees; at level `none` it does not tell whether the submission was scored."""
+    """Return why no trees are shown; at level `none` it does not tell whether the submission was scored."""
     if submission.output_deleted_at is not None:
         return Gone(f"The output of {submission.id} was deleted, and its trees with it.")
     if level > Level.NONE and submission.state in UNFINISHED:

@@ -18,11 +18,12 @@ from service.queue import LIVE
 from service.requests import SubmissionRequest
 from service.store import benchmarks, jobs, revisions, runs, submissions, texts
 from service.store.benchmarks import Benchmark
+from service.store.score_records import FAILED
 from service.usecases.access import IdempotencyKey, active_revision, benchmark_of, claim_key, require_open
 from service.usecases.jobs import VALIDATION_KIND
 from service.usecases.runs import Ending, Failure, Progress, QueuedRun, add_run, job_answer
 from service.usecases.scoring.gold import OUTPUTS, text_of
-from service.usecases.scoring.part_scorer import FAILED, Scorer
+from service.usecases.scoring.part_scorer import Scorer
 from service.usecases.submissions import views
 from service.usecases.submissions.submissions import check_outputs, team_and_role
 

@@ -222,7 +222,6 @@ def _scored_ending(context: Context, submission: Submission, revision: Revision,
     def save(db: Connection, now: datetime) -> Sequence[QueuedRun]:
         _require_active(db, submission, revision)
         if scored.record is None:
-            score_records.save_trees(db, submission.id, revision.number, scored.packed)
             return _end(db, context, submission, now, failure=failure_of_parts(scored.failures), outputs=outputs)
         score_records.save(db, scored.record, scored.packed)
         place_on_ladder(db, benchmark_of(db, submission.benchmark_id), revision, submission)

@@ -1,1 +1,1 @@
-"""Trees of single sentences: written by workers while they score, shown without reading a text again."""
+"""Trees of single sentences, as documents, and how they are chosen."""

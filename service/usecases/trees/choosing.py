@@ -1,4 +1,4 @@
-"""Choose sentences by their errors, relations and words, from the stored trees, and show them in pages.
+"""Choose sentences by their errors, relations and words, and show them in pages.
 
 Items are chosen as trees are. A page for people shows a window, which is one chosen sentence among those around it,
 where the API lists page by page.
@@ -7,7 +7,7 @@ where the API lists page by page.
 from __future__ import annotations
 
 import zlib
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from itertools import pairwise
 
@@ -19,15 +19,15 @@ from service.requests import TreeChoice
 from service.usecases.access import item_number
 from service.usecases.runs import Page
 from service.usecases.trees.documents import Document, Outline, OutputTrees
-from service.usecases.trees.stored import OF_ERRORS, StoredPage, StoredText, joined, wrong_units
+from service.usecases.trees.text import CONSTITUENTS, DEPENDENCIES, DISCONTINUOUS, GRAPH, OF_ERRORS, Text, wrong_units
 from treescore.core.arrays import BoolArray, IntArray, offsets_of
 from treescore.core.registry import MarkState
 
 _INVALID = "Invalid cursor. Use the `next` value of the previous page."
 DIFFERS = "differs from"
 """In the owner of a cursor: only some sentences are listed."""
-_LISTS = (("deprels", "words"), ("labels", "nodes"), ("roles", "edges"), ("sources", "links"))
-"""What labels are called in a page, and the list of the units that have them."""
+_LABELS = {DEPENDENCIES: "deprels", CONSTITUENTS: "labels", DISCONTINUOUS: "labels", GRAPH: "roles"}
+"""What the column of labels is called in each kind of trees; links have none."""
 
 
 def chosen_sentences(trees: OutputTrees, choice: TreeChoice, *, beside_gold: bool) -> IntArray:
@@ -57,7 +57,7 @@ def errors_in(trees: OutputTrees, kind: str, *, beside_gold: bool) -> IntArray:
     """Return the number of errors of a kind in each sentence, zeros where the output was not compared with gold."""
     if trees.errors is None:
         return np.zeros(len(trees.text), np.int64)
-    return trees.errors.arrays[f"{'item' if beside_gold else 'own'}_{kind}"].astype(np.int64)
+    return trees.errors[f"{'item' if beside_gold else 'own'}_{kind}"]
 
 
 def tag_of(choice: TreeChoice, *owner: str) -> str:
@@ -92,87 +92,63 @@ def cursor_of(number: int, tag: str) -> str:
     return f"{number}.{tag}" if tag else str(number)
 
 
-def _with_words(text: StoredText, asked: str) -> BoolArray:
+def _with_words(text: Text, asked: str) -> BoolArray:
+    """Return the sentences in whose words, with a space between them, a text stands."""
     wanted = " ".join(asked.casefold().split())
-    found = [_words_in(page, wanted) for page in text.pages()]
-    return np.concatenate(found) if found else np.zeros(0, np.bool_)
-
-
-def _words_in(page: StoredPage, wanted: str) -> BoolArray:
-    """Return the sentences of a page in whose words, with a space between them, a text stands."""
-    if not page.has("forms"):
-        return np.zeros(len(page), np.bool_)
-    strings = [string.casefold() for string in page.named.strings]
-    numbers, offsets = page.named.arrays["forms"], page.offsets("words")
+    if not text.has("forms"):
+        return np.zeros(len(text), np.bool_)
+    numbers, offsets = text.numbers("forms"), text.offsets("words")
+    distinct, of_each = np.unique(numbers, return_inverse=True)
+    strings = [text.strings[number].casefold() for number in distinct.tolist()]
     if " " not in wanted:
-        has = np.array([wanted in string for string in strings] or [False], np.bool_)
-        return _any_in(has[numbers], offsets)
-    words = [strings[number] for number in numbers.tolist()]
-    bounds = offsets.tolist()
-    return np.array([wanted in " ".join(words[start:stop]) for start, stop in pairwise(bounds)], np.bool_)
+        has = np.array([wanted in string for string in strings], np.bool_)
+        return _any_in(has[of_each], offsets)
+    words = [strings[number] for number in of_each.tolist()]
+    bounds = pairwise(offsets.tolist())
+    return np.array([wanted in " ".join(words[start:stop]) for start, stop in bounds], np.bool_)
 
 
 def _with_label(trees: OutputTrees, label: str, wrong: str | None, *, beside_gold: bool) -> BoolArray:
     """Return the sentences in which a unit has a label; where a kind of error is asked, one that is wrong so."""
-    own = list(trees.text.pages())
-    units = _labelled(own, label)
+    units = _labelled(trees.text, label)
     if wrong is not None:
-        units &= _wrong(trees.marks.pages(), wrong, len(units), beside_gold=beside_gold)
+        units &= _wrong(trees.system_states, wrong, len(units), beside_gold=beside_gold)
     if not beside_gold:
-        return _any_in(units, _offsets(own))
-    golds = list(trees.gold.pages())
-    of_gold = _labelled(golds, label)
+        return _any_in(units, trees.text.units)
+    of_gold = _labelled(trees.gold, label)
     if wrong is not None:
-        of_gold &= _wrong(trees.missed.pages(), wrong, len(of_gold), beside_gold=True)
-    return _any_in(of_gold, _offsets(golds)) | _chosen_items(trees, units, _offsets(own))
+        of_gold &= _wrong(trees.gold_states, wrong, len(of_gold), beside_gold=True)
+    return _any_in(of_gold, trees.gold.units) | _chosen_items(trees, units)
 
 
-def _chosen_items(trees: OutputTrees, units: BoolArray, offsets: IntArray) -> BoolArray:
+def _chosen_items(trees: OutputTrees, units: BoolArray) -> BoolArray:
     """Return which of gold's sentences have one of the output's chosen units."""
-    arrays = {} if trees.fit is None else trees.fit.arrays
-    if "units" in arrays:
-        return _any_in(units, offsets_of(arrays["units"]))
-    own = _any_in(units, offsets)
-    if not arrays:
+    fit = trees.fit
+    if fit is not None and fit.sizes is not None:
+        return _any_in(units, offsets_of(fit.sizes))
+    own = _any_in(units, trees.text.units)
+    if fit is None:
         return own
-    sentences = arrays["sentences"]
+    sentences = fit.sentences
     return np.asarray((sentences >= 0) & np.append(own, False)[np.minimum(sentences, len(own))], np.bool_)
 
 
-def _wrong(pages: Iterator[StoredPage], kind: str, size: int, *, beside_gold: bool) -> BoolArray:
-    states = [page.named.arrays["states"] for page in pages]
-    if not states:
+def _wrong(states: IntArray, kind: str, size: int, *, beside_gold: bool) -> BoolArray:
+    if not len(states):
         return np.zeros(size, np.bool_)
-    joined = np.concatenate(states)
-    wrong = wrong_units(joined, kind)
-    return wrong if beside_gold else np.asarray(wrong & (joined != MarkState.ALONE), np.bool_)
+    wrong = wrong_units(states, kind)
+    return wrong if beside_gold else np.asarray(wrong & (states != MarkState.ALONE), np.bool_)
 
 
-def _labelled(pages: list[StoredPage], label: str) -> BoolArray:
-    """Return the units of all pages that have a label, or a subtype of it (`nmod` and `nmod:poss`)."""
-    found: list[BoolArray] = []
-    for page in pages:
-        for name, of in _LISTS:
-            if of == "links" and page.has(name):
-                found.append(np.zeros(len(page.named.arrays[name]), np.bool_))
-            elif page.has(name):
-                found.append(_labelled_strings(page.named.strings, label)[page.named.arrays[name]])
-    return np.concatenate(found) if found else np.zeros(0, np.bool_)
-
-
-def _labelled_strings(strings: Sequence[str], label: str) -> BoolArray:
-    """Return which strings are a label or a subtype of it, bool (strings + 1,): the last stands for none."""
-    wanted = np.zeros(len(strings) + 1, np.bool_)
-    begin = [number for number, string in enumerate(strings) if string.startswith(label)]
-    wanted[[number for number in begin if strings[number][len(label) :][:1] in ("", ":")]] = True
-    return wanted
-
-
-def _offsets(pages: list[StoredPage]) -> IntArray:
-    """Return where the units of each sentence of all pages begin."""
-    found = [page.named.arrays[f"of_{of}"] for page in pages for name, of in _LISTS if page.has(name)]
-    lengths = np.concatenate(found) if found else np.zeros(sum(map(len, pages)), np.int64)
-    return offsets_of(lengths)
+def _labelled(text: Text, label: str) -> BoolArray:
+    """Return the units of a text that have a label, or a subtype of it (`nmod` and `nmod:poss`)."""
+    name = _LABELS.get(text.kind)
+    if name is None:
+        return np.zeros(int(text.units[-1]), np.bool_)
+    distinct, of_each = np.unique(text.numbers(name), return_inverse=True)
+    strings = [text.strings[number] if number >= 0 else "" for number in distinct.tolist()]
+    wanted = [string.startswith(label) and string[len(label) :][:1] in ("", ":") for string in strings]
+    return np.asarray(np.array(wanted, np.bool_)[of_each], np.bool_)
 
 
 def _any_in(units: BoolArray, offsets: IntArray) -> BoolArray:
@@ -186,8 +162,7 @@ def differing(one: OutputTrees, other: OutputTrees) -> BoolArray:
     They are where one of gold's words, constituents, edges or links is right in one output only or wrong in another
     way, or where the numbers of errors differ.
     """
-    states = [joined(each.missed.pages(), "states") for each in (one, other)]
-    differs = _any_in(states[0] != states[1], _offsets(list(one.gold.pages())))
+    differs = _any_in(one.gold_states != other.gold_states, one.gold.units)
     for kind in OF_ERRORS:
         counts = [errors_in(each, kind, beside_gold=True) for each in (one, other)]
         differs |= counts[0] != counts[1]
@@ -208,7 +183,7 @@ class Asked:
         choice: what is asked of the sentences.
         item: number of the one sentence, from 1; then nothing else is asked.
         cursor, limit: of the page.
-        only: sentences that count at all, bool (n,); None: all.
+        revision: what else tells the cursors of gold's sentences from those of others.
     """
 
     owner: tuple[str, ...]
@@ -216,7 +191,7 @@ class Asked:
     cursor: str | None
     limit: int
     item: int | None = None
-    only: BoolArray | None = None
+    revision: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -234,8 +209,14 @@ class Listed:
         return Page(shown, cursor_of(number, self.tag) if self.more or len(shown) < len(self.sentences) else None)
 
 
-def listed(trees: OutputTrees, asked: Asked, *, beside_gold: bool) -> Listed:
+def listed(trees: OutputTrees, asked: Asked, *, beside_gold: bool, only: BoolArray | None = None) -> Listed:
     """Return the sentences of a page.
+
+    Args:
+        trees: of the output.
+        asked: which sentences are chosen.
+        beside_gold: whether sentences are gold's, else the output's own.
+        only: the sentences that count at all, bool (n,); None: all.
 
     Raises:
         NotFound: the output has no sentence of this number.
@@ -246,14 +227,13 @@ def listed(trees: OutputTrees, asked: Asked, *, beside_gold: bool) -> Listed:
         if asked.item > size:
             raise NotFound(f"Unknown item {asked.item}. There are {size}.")
         return Listed([asked.item - 1], 0, "", more=False)
-    tag = tag_of(asked.choice, *asked.owner, "gold" if beside_gold else "own")
+    read_under = (asked.revision,) if beside_gold and asked.revision is not None else ()
+    tag = tag_of(asked.choice, *asked.owner, *read_under, "gold" if beside_gold else "own")
     start = start_of(asked.cursor, tag)
     stop = start + asked.limit
     if not tag:
         return Listed(range(min(start, size), min(stop, size)), start, tag, more=stop < size)
-    found = chosen_sentences(trees, asked.choice, beside_gold=beside_gold)
-    if asked.only is not None:
-        found = _kept(found, asked.only)
+    found = _kept(chosen_sentences(trees, asked.choice, beside_gold=beside_gold), only)
     return Listed(found[start:stop].tolist(), start, tag, more=stop < len(found))
 
 
@@ -269,8 +249,8 @@ def tree_page(found: Listed, document_of: Callable[[int], Document]) -> Page:
     return found.page(documents)
 
 
-def _kept(found: IntArray, only: BoolArray) -> IntArray:
-    return found[np.asarray(only)[found]]
+def _kept(found: IntArray, only: BoolArray | None) -> IntArray:
+    return found if only is None else found[only[found]]
 
 
 BEFORE, AROUND = 5, 16
@@ -304,22 +284,22 @@ def window(
     outline_of: Callable[[int], Outline],
     *,
     beside_gold: bool,
+    only: BoolArray | None = None,
 ) -> Window:
     """Return the asked sentence, by default the first of the chosen ones, and those around it.
 
     Args:
-        trees: the stored ones.
+        trees: of the output.
         asked: which sentences are chosen, and which of them is looked at.
         document_of: shows the sentence that is looked at, from 0.
         outline_of: shows one in the list.
         beside_gold: whether sentences are gold's, else the output's own.
+        only: the sentences that count at all, bool (n,); None: all.
 
     Raises:
         NotFound: the output has no sentence of this number.
     """
-    found = chosen_sentences(trees, asked.choice, beside_gold=beside_gold)
-    if asked.only is not None:
-        found = found[np.asarray(asked.only)[found]]
+    found = _kept(chosen_sentences(trees, asked.choice, beside_gold=beside_gold), only)
     if asked.item is not None:
         (wanted,) = listed(trees, asked, beside_gold=beside_gold).sentences
     elif len(found):

@@ -1,6 +1,6 @@
 """Documents of trees: the trees of one output, alone or beside gold's, sentence by sentence.
 
-The half of each side comes from a stored page, with what is wrong in it.
+The half of each side comes from its text, with what is wrong in it.
 """
 
 from __future__ import annotations
@@ -8,18 +8,27 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from itertools import pairwise
+from itertools import accumulate, pairwise
 
 import numpy as np
-from sqlalchemy import Connection
 
-from service.store import artifacts
-from service.store.packing import NamedArrays, unpack_named
-from service.usecases.trees import stored
-from treescore.core.arrays import offsets_of
+from service.usecases.trees.text import (
+    ALIGNMENT,
+    CONSTITUENTS,
+    DEPENDENCIES,
+    DISCONTINUOUS,
+    GRAPH,
+    NOT_FOUND,
+    Fit,
+    Text,
+    errors_of,
+    fit_of,
+)
+from treescore.core.arrays import IntArray, offsets_of
 from treescore.core.params import Json
 from treescore.core.registry import MarkState
 from treescore.core.structure import crossing_spans
+from treescore.evaluation.tree_marks import MarkedBy
 
 Document = dict[str, Json]
 WORDS = {
@@ -96,15 +105,15 @@ class Outline:
         return " ".join(form or "" for form in self.forms)
 
 
-def half_of(page: stored.StoredPage, sentence: int) -> Half:
+def half_of(text: Text, sentence: int) -> Half:
     """Return one whole sentence as a half."""
-    if page.kind == stored.DEPENDENCIES:
-        return _dependencies_half(page, sentence)
-    if page.kind == stored.DISCONTINUOUS:
-        return _discontinuous_half(page, sentence)
-    if page.kind == stored.GRAPH:
-        return _graph(page, sentence)
-    return _constituents_half(page, sentence) if page.kind == stored.CONSTITUENTS else _links_half(page, sentence)
+    if text.kind == DEPENDENCIES:
+        return _dependencies_half(text, sentence)
+    if text.kind == DISCONTINUOUS:
+        return _discontinuous_half(text, sentence)
+    if text.kind == GRAPH:
+        return _graph(text, sentence)
+    return _constituents_half(text, sentence) if text.kind == CONSTITUENTS else _links_half(text, sentence)
 
 
 def cut_half(forms: Sequence[str | None], heads: Sequence[int], deprels: Sequence[str | None]) -> Half:
@@ -131,26 +140,26 @@ def _arcs(heads: Sequence[int], deprels: Sequence[str | None]) -> list[Document]
     ]
 
 
-def _dependencies_half(page: stored.StoredPage, sentence: int) -> Half:
-    forms = page.strings("forms", "words", sentence)
-    arcs = _arcs(page.values("heads", "words", sentence).tolist(), page.strings("deprels", "words", sentence))
+def _dependencies_half(text: Text, sentence: int) -> Half:
+    forms = text.named("forms", sentence)
+    arcs = _arcs(text.values("heads", sentence), text.named("deprels", sentence))
     words = _numbered_words(forms)
-    more = {"tokens": _tokens(page, sentence)}
-    if page.has("expressions") and _size(page.bounds("members", sentence)) <= MOST_MEMBERS:
-        more["expressions"] = _expressions(page, sentence)
+    more = {"tokens": _tokens(text, sentence)}
+    if text.has("expressions") and _size(text.bounds("members", sentence)) <= MOST_MEMBERS:
+        more["expressions"] = _expressions(text, sentence)
     rows: Sequence[int] = range(len(words))
-    if page.has("empty") and page.bounds("empty", sentence).stop > page.bounds("empty", sentence).start:
-        words, arcs, rows = _with_empty(page, sentence, words, arcs)
+    if text.has("empty") and text.bounds("empty", sentence).stop > text.bounds("empty", sentence).start:
+        words, arcs, rows = _with_empty(text, sentence, words, arcs)
     return Half(words, arcs, rows, more)
 
 
-def _tokens(page: stored.StoredPage, sentence: int) -> list[Document]:
-    if not page.has("tokens"):
+def _tokens(text: Text, sentence: int) -> list[Document]:
+    if not text.has("tokens"):
         return []
     columns = (
-        page.values("token_starts", "tokens", sentence).tolist(),
-        page.values("token_ends", "tokens", sentence).tolist(),
-        page.strings("token_forms", "tokens", sentence),
+        text.values("token_starts", sentence),
+        text.values("token_ends", sentence),
+        text.named("token_forms", sentence),
     )
     return [
         {"first": str(start + 1), "last": str(end), "form": form} for start, end, form in zip(*columns, strict=True)
@@ -165,10 +174,10 @@ def _size(bounds: slice) -> int:
     return int(bounds.stop) - int(bounds.start)
 
 
-def _expressions(page: stored.StoredPage, sentence: int) -> list[Document]:
-    members = [str(place + 1) for place in page.values("members", "members", sentence).tolist()]
-    bounds = offsets_of(page.values("sizes", "expressions", sentence)).tolist()
-    categories = page.strings("categories", "expressions", sentence)
+def _expressions(text: Text, sentence: int) -> list[Document]:
+    members = [str(place + 1) for place in text.values("members", sentence)]
+    bounds = [0, *accumulate(text.values("sizes", sentence))]
+    categories = text.named("categories", sentence)
     return [
         {"words": members[start:stop], "category": category}
         for (start, stop), category in zip(pairwise(bounds), categories, strict=True)
@@ -176,12 +185,12 @@ def _expressions(page: stored.StoredPage, sentence: int) -> list[Document]:
 
 
 def _with_empty(
-    page: stored.StoredPage, sentence: int, words: list[Document], arcs: list[Document]
+    text: Text, sentence: int, words: list[Document], arcs: list[Document]
 ) -> tuple[list[Document], list[Document], list[int]]:
-    """Put empty nodes between the words: they have a number and no arc; what they are called is not stored."""
+    """Put empty nodes between the words: they have a number and no arc; what they are called is not read."""
     empty: dict[int, list[str | None]] = {}
-    after = page.values("empty_after", "empty", sentence).tolist()
-    for position, name in zip(after, page.strings("empty_ids", "empty", sentence), strict=True):
+    after = text.values("empty_after", sentence)
+    for position, name in zip(after, text.named("empty_ids", sentence), strict=True):
         empty.setdefault(position, []).append(name)
     all_words: list[Document] = []
     all_arcs: list[Document] = []
@@ -197,71 +206,69 @@ def _with_empty(
     return all_words, all_arcs, rows
 
 
-def _constituents_half(page: stored.StoredPage, sentence: int) -> Half:
-    columns = zip(page.strings("forms", "words", sentence), page.strings("tags", "words", sentence), strict=True)
+def _constituents_half(text: Text, sentence: int) -> Half:
+    columns = zip(text.named("forms", sentence), text.named("tags", sentence), strict=True)
     words: list[Document] = [
         {"id": str(number), "form": form, "tag": tag} for number, (form, tag) in enumerate(columns, 1)
     ]
-    rows = [page.values(name, "nodes", sentence).tolist() for name in ("starts", "ends", "depths")]
+    rows = [text.values(name, sentence) for name in ("starts", "ends", "depths")]
     spans = [
         {"label": label, "start": start, "end": end, "depth": depth}
-        for label, start, end, depth in zip(page.strings("labels", "nodes", sentence), *rows, strict=True)
+        for label, start, end, depth in zip(text.named("labels", sentence), *rows, strict=True)
     ]
     return Half(words, spans, range(len(spans)), {})
 
 
-def _discontinuous_half(page: stored.StoredPage, sentence: int) -> Half:
+def _discontinuous_half(text: Text, sentence: int) -> Half:
     """Return constituents with what is directly below them: what is below that follows, and is as long as the tree."""
-    columns = zip(page.strings("forms", "words", sentence), page.strings("tags", "words", sentence), strict=True)
+    columns = zip(text.named("forms", sentence), text.named("tags", sentence), strict=True)
     words: list[Document] = [
         {"id": str(number), "form": form, "tag": tag} for number, (form, tag) in enumerate(columns, 1)
     ]
-    labels, functions = (page.strings(name, "nodes", sentence) for name in ("labels", "functions"))
+    labels, functions = (text.named(name, sentence) for name in ("labels", "functions"))
     rows: list[Document] = []
-    for label, function, parent in zip(
-        labels, functions, page.values("parents", "nodes", sentence).tolist(), strict=True
-    ):
-        above = None if parent == stored.NOT_FOUND else parent
+    for label, function, parent in zip(labels, functions, text.values("parents", sentence), strict=True):
+        above = None if parent == NOT_FOUND else parent
         depth = 0 if above is None else rows[above]["depth"] + 1
         rows.append({"label": label, "function": function, "parent": above, "depth": depth, "words": []})
-    functions = page.strings("word_functions", "words", sentence)
-    anchors = page.values("anchors", "words", sentence).tolist()
+    functions = text.named("word_functions", sentence)
+    anchors = text.values("anchors", sentence)
     for number, (anchor, function) in enumerate(zip(anchors, functions, strict=True)):
         rows[anchor]["words"].append({"word": number, "function": function})
     return Half(words, rows, range(len(rows)), {})
 
 
-def _graph(page: stored.StoredPage, sentence: int) -> Half:
-    columns = zip(page.strings("forms", "words", sentence), page.strings("tags", "words", sentence), strict=True)
+def _graph(text: Text, sentence: int) -> Half:
+    columns = zip(text.named("forms", sentence), text.named("tags", sentence), strict=True)
     words: list[Document] = [
         {"id": str(number), "form": form, "tag": tag} for number, (form, tag) in enumerate(columns, 1)
     ]
-    ends = [page.values(name, "edges", sentence).tolist() for name in ("predicates", "arguments")]
+    ends = [text.values(name, sentence) for name in ("predicates", "arguments")]
     edges = [
         {"predicate": str(predicate), "argument": str(argument), "label": label}
-        for predicate, argument, label in zip(*ends, page.strings("roles", "edges", sentence), strict=True)
+        for predicate, argument, label in zip(*ends, text.named("roles", sentence), strict=True)
     ]
     return Half(words, edges, range(len(edges)), {})
 
 
-def _links_half(page: stored.StoredPage, sentence: int) -> Half:
-    columns = [page.values(name, "links", sentence).tolist() for name in ("sources", "targets", "sure")]
+def _links_half(text: Text, sentence: int) -> Half:
+    columns = [text.values(name, sentence) for name in ("sources", "targets", "sure")]
     links = [
         {"source": source, "target": target, "sure": bool(sure)} for source, target, sure in zip(*columns, strict=True)
     ]
-    if not page.has("forms"):
+    if not text.has("forms"):
         return Half(None, links, range(len(links)), {"target_words": None})
-    source = _numbered_words(page.strings("forms", "words", sentence))
-    target = _numbered_words(page.strings("target_forms", "target_words", sentence))
+    source = _numbered_words(text.named("forms", sentence))
+    target = _numbered_words(text.named("target_forms", sentence))
     return Half(source, links, range(len(links)), {"target_words": target})
 
 
 def own_document(kind: str, item: int, half: Half) -> Document:
     """Return the document of an output's sentence alone."""
     none: Document = {"gold_words": None, "gold": None, "wrong": None, "missed": None}
-    if kind == stored.DEPENDENCIES:
+    if kind == DEPENDENCIES:
         none = {"tokens": [], **none, "pairs": None}
-    elif kind == stored.ALIGNMENT:
+    elif kind == ALIGNMENT:
         none = {"target_words": None, "gold_target_words": None, **none}
     return {"item": item, "kind": kind, "words": half.words, "system": half.tree, **none, **half.more}
 
@@ -293,45 +300,53 @@ def with_crossing(
     ]
 
 
-_MAIN = {
-    stored.DEPENDENCIES: "words",
-    stored.CONSTITUENTS: "nodes",
-    stored.DISCONTINUOUS: "nodes",
-    stored.GRAPH: "edges",
-    stored.ALIGNMENT: "links",
-}
-_PARTNERS = "partners"
 _TARGETS = "target_words"
 
 
 class OutputTrees:
-    """The stored trees of one output.
+    """The trees of one output, and how they fit gold where they were compared with it.
 
-    They hold gold, and how the output fits it: trees of submissions leave the service through
-    `service.policy.documents` only. `own` reads nothing but the output.
+    They hold gold: trees of submissions leave the service through `service.policy.documents` only. `own` reads nothing
+    but the output.
+
+    Args:
+        text: the output's trees.
+        gold: gold's.
+        found: marks of both; None where they were not compared.
     """
 
-    def __init__(self, db: Connection, owner: str, key: stored.TreesKey, gold: tuple[str, stored.TreesKey]) -> None:
-        self._db, self._owner, self._key = db, owner, key
-        self.text = stored.StoredText(db, owner, key.name(stored.TREES))
-        self.marks = stored.StoredText(db, owner, key.name(stored.MARKS))
-        self.missed = stored.StoredText(db, owner, key.name(stored.MISSED))
-        self.gold = stored.StoredText(db, gold[0], gold[1].name(stored.TREES))
+    def __init__(self, text: Text, gold: Text, found: MarkedBy | None) -> None:
+        self.text, self.gold, self._found = text, gold, found
 
-    @cached_property
-    def errors(self) -> NamedArrays | None:
-        """The number of errors of each sentence; None where the output was not compared with gold."""
-        return self._one(stored.ERRORS)
-
-    @cached_property
-    def fit(self) -> NamedArrays | None:
-        """Where the output's half of each of gold's sentences lies; None where it is the sentence of its number."""
-        return self._one(stored.FIT)
-
-    @cached_property
+    @property
     def beside_gold(self) -> bool:
-        """Whether gold and the marks are stored."""
-        return self.errors is not None and len(self.gold) == len(self.errors.arrays["item_any"])
+        """Whether the output was compared with gold."""
+        return self._found is not None
+
+    @property
+    def marked_by(self) -> str | None:
+        """The key of the metric that the marks are of; None for a plain comparison."""
+        return None if self._found is None else self._found.key
+
+    @property
+    def system_states(self) -> IntArray:
+        """The state of each unit of the output; none where it was not compared."""
+        return np.zeros(0, np.int64) if self._found is None else self._found.marks.system
+
+    @property
+    def gold_states(self) -> IntArray:
+        """The state of each unit of gold; none where the output was not compared."""
+        return np.zeros(0, np.int64) if self._found is None else self._found.marks.gold
+
+    @cached_property
+    def errors(self) -> Mapping[str, IntArray] | None:
+        """The number of errors of each sentence; None where the output was not compared with gold."""
+        return None if self._found is None else errors_of(self._found.marks, self.gold.units, self.text.units)
+
+    @cached_property
+    def fit(self) -> Fit | None:
+        """Where the output's half of each of gold's sentences lies; None where it is the sentence of its number."""
+        return None if self._found is None else fit_of(self._found.marks, self.text.units)
 
     def own(self, sentence: int, *, marks: bool) -> Document:
         """Return one sentence of the output alone.
@@ -340,38 +355,36 @@ class OutputTrees:
             sentence: from 0.
             marks: whether to say what is wrong with it.
         """
-        page = self.text.page(sentence)
-        half = half_of(page, sentence)
-        document = own_document(page.kind, sentence + 1, half) | _named(page, sentence)
+        half = half_of(self.text, sentence)
+        document = own_document(self.text.kind, sentence + 1, half) | self.text.place(sentence)
         if marks:
-            document["wrong"] = marked(half, self.states(page, sentence))
+            document["wrong"] = marked(half, self._states(sentence))
         return document
 
-    def beside_expressions(self, sentence: int, *, marks: bool = False) -> Document:
+    def beside_expressions(self, sentence: int, *, marks: bool) -> Document:
         """Return one sentence of the output alone, and gold's expressions where the texts have such."""
         document = self.own(sentence, marks=marks)
         if "expressions" in document and len(self.gold) == len(self.text):
-            gold = half_of(self.gold.page(sentence), sentence)
+            gold = half_of(self.gold, sentence)
             document |= _gold_expressions(gold)
             document["gold_words"] = None if gold.words == document["words"] else gold.words
         return document
 
     def both(self, item: int) -> Document:
         """Return the trees of both sides of one of gold's sentences, from 0."""
-        gold_page = self.gold.page(item)
-        gold = half_of(gold_page, item)
-        missed = marked(gold, self._of_gold(gold_page, item))
+        gold = half_of(self.gold, item)
+        missed = marked(gold, self.gold_states[self.gold.bounds(self.gold.main, item)].tolist())
         cut = self._cut(item)
         if cut is None:
             empty = Half([] if gold.words is not None else None, [], [], {})
-            document = own_document(gold_page.kind, item + 1, empty) | {"line": None, "wrong": []}
+            document = own_document(self.gold.kind, item + 1, empty) | {"line": None, "wrong": []}
         else:
-            document = self._half(cut, item, gold_page, gold)
-        document |= {"gold": gold.tree, "missed": missed, "sent_id": gold_page.sent_id(item)}
+            document = self._half(cut, item, gold)
+        document |= {"gold": gold.tree, "missed": missed, "sent_id": self.gold.place(item)["sent_id"]}
         document |= _gold_expressions(gold)
-        if gold_page.kind == stored.ALIGNMENT and not document["words"]:
+        if self.gold.kind == ALIGNMENT and not document["words"]:
             document |= {"words": gold.words, _TARGETS: gold.more[_TARGETS]}
-        if gold_page.kind == stored.CONSTITUENTS and document["gold_words"] is None:
+        if self.gold.kind == CONSTITUENTS and document["gold_words"] is None:
             document["wrong"] = with_crossing(document["wrong"], document["system"], gold.tree)
         return document
 
@@ -385,56 +398,45 @@ class OutputTrees:
         """
         cut = self._cut(sentence) if beside_gold else Cut(sentence)
         if cut is None:
-            return Outline(sentence + 1, self.gold.page(sentence).kind, (), 0, () if marks else None)
-        page = self.text.page(cut.sentence)
-        if _is_whole(cut, page):
-            forms = _first_words(page, cut.sentence)
-            if beside_gold and not page.has("forms"):
-                forms = _first_words(self.gold.page(sentence), sentence)
-            bounds = page.bounds(_MAIN[page.kind], cut.sentence)
-            units = bounds.stop - bounds.start
-            states = self.states(page, cut.sentence) if marks else []
+            return Outline(sentence + 1, self.gold.kind, (), 0, () if marks else None)
+        if self._is_whole(cut):
+            forms = _first_words(self.text, cut.sentence)
+            if beside_gold and not self.text.has("forms"):
+                forms = _first_words(self.gold, sentence)
+            units = _size(self.text.bounds(self.text.main, cut.sentence))
+            states = self._states(cut.sentence) if marks else []
         else:
             half, states, _ = self._part(cut)
             forms = [word["form"] for word in half.words or ()]
             units = len(forms)
-        return Outline(sentence + 1, page.kind, forms, units, marks_of(states) if marks else None)
-
-    def states(self, page: stored.StoredPage, sentence: int) -> list[int]:
-        """Return the state of each unit of a sentence of the output."""
-        return self._of_units("states", page, sentence)
+        return Outline(sentence + 1, self.text.kind, forms, units, marks_of(states) if marks else None)
 
     def items_of(self, sentence: int) -> range:
         """Return gold's sentences, from 0, in which one of the output's lies."""
-        arrays = {} if self.fit is None else self.fit.arrays
-        if "units" in arrays:
-            page = self.text.page(sentence)
-            bounds = page.bounds("words", sentence)
-            shift = int(page.named.about["first"])
-            firsts = offsets_of(arrays["units"])
-            start, last = np.searchsorted(firsts, [shift + bounds.start, shift + bounds.stop - 1], "right").tolist()
+        if self.fit is None:
+            return range(sentence, sentence + 1)
+        if self.fit.sizes is not None:
+            bounds = self.text.bounds("words", sentence)
+            firsts = offsets_of(self.fit.sizes)
+            start, last = np.searchsorted(firsts, [bounds.start, bounds.stop - 1], "right").tolist()
             return range(max(start - 1, 0), last)
-        if arrays:
-            found = np.flatnonzero(arrays["sentences"] == sentence).tolist()
-            return range(found[0], found[0] + 1) if found else range(0)
-        return range(sentence, sentence + 1)
+        found = np.flatnonzero(self.fit.sentences == sentence).tolist()
+        return range(found[0], found[0] + 1) if found else range(0)
 
-    def _half(self, cut: Cut, item: int, gold_page: stored.StoredPage, gold: Half) -> Document:
-        page = self.text.page(cut.sentence)
-        if _is_whole(cut, page):
-            half, states = half_of(page, cut.sentence), self.states(page, cut.sentence)
-            partners = self._of_units(_PARTNERS, page, cut.sentence)
+    def _half(self, cut: Cut, item: int, gold: Half) -> Document:
+        if self._is_whole(cut):
+            half, states = half_of(self.text, cut.sentence), self._states(cut.sentence)
+            partners = self._partners(cut.sentence)
         else:
             half, states, partners = self._part(cut)
-        document = own_document(page.kind, item + 1, half) | _named(page, cut.sentence)
+        document = own_document(self.text.kind, item + 1, half) | self.text.place(cut.sentence)
         document["wrong"] = marked(half, states)
         if half.words is not None and (gold.words, gold.more.get(_TARGETS)) != (half.words, half.more.get(_TARGETS)):
             document["gold_words"] = gold.words
-            if page.kind == stored.ALIGNMENT:
+            if self.text.kind == ALIGNMENT:
                 document["gold_target_words"] = gold.more[_TARGETS]
-            if page.kind == stored.DEPENDENCIES:
-                first = int(gold_page.named.about["first"]) + gold_page.bounds("words", item).start
-                document["pairs"] = _pairs(half, gold, partners, first)
+            if self.text.kind == DEPENDENCIES:
+                document["pairs"] = _pairs(half, gold, partners, self.gold.bounds("words", item).start)
         return document
 
     def _part(self, cut: Cut) -> tuple[Half, list[int], list[int]]:
@@ -446,15 +448,13 @@ class OutputTrees:
         partners: list[int] = []
         sentence, skipped, left = cut.sentence, cut.skipped, cut.units or 0
         while left > 0 and sentence < len(self.text):
-            page = self.text.page(sentence)
             here = slice(skipped, skipped + left)
             shift = len(forms) - skipped
-            found = page.strings("forms", "words", sentence)[here]
-            of_words = page.values("heads", "words", sentence).tolist()[here]
-            heads += [_shifted(head, shift, skipped, len(found)) for head in of_words]
-            deprels += page.strings("deprels", "words", sentence)[here]
-            states += self.states(page, sentence)[here]
-            partners += self._of_units(_PARTNERS, page, sentence)[here]
+            found = self.text.named("forms", sentence)[here]
+            heads += [_shifted(head, shift, skipped, len(found)) for head in self.text.values("heads", sentence)[here]]
+            deprels += self.text.named("deprels", sentence)[here]
+            states += self._states(sentence)[here]
+            partners += self._partners(sentence)[here]
             forms += found
             left -= len(found)
             sentence, skipped = sentence + 1, 0
@@ -463,46 +463,33 @@ class OutputTrees:
     def _cut(self, item: int) -> Cut | None:
         if self.fit is None:
             return Cut(item) if item < len(self.text) else None
-        arrays = self.fit.arrays
-        sentence = int(arrays["sentences"][item])
+        sentence = int(self.fit.sentences[item])
         if sentence < 0 or sentence >= len(self.text):
             return None
-        if "units" not in arrays:
+        if self.fit.skipped is None or self.fit.sizes is None:
             return Cut(sentence)
-        return Cut(sentence, int(arrays["skipped"][item]), int(arrays["units"][item]))
+        return Cut(sentence, int(self.fit.skipped[item]), int(self.fit.sizes[item]))
 
-    def _of_units(self, name: str, page: stored.StoredPage, sentence: int) -> list[int]:
-        named = self.marks.page(page.start).named
-        if name not in named.arrays:
-            return []
-        return list(named.arrays[name][page.bounds(_MAIN[page.kind], sentence)].tolist())
+    def _is_whole(self, cut: Cut) -> bool:
+        """Return whether a half is one whole sentence of the output."""
+        size = _size(self.text.bounds(self.text.main, cut.sentence))
+        return cut.units is None or (not cut.skipped and cut.units == size)
 
-    def _of_gold(self, page: stored.StoredPage, item: int) -> list[int]:
-        named = self.missed.page(page.start).named
-        return list(named.arrays["states"][page.bounds(_MAIN[page.kind], item)].tolist())
+    def _states(self, sentence: int) -> list[int]:
+        """Return the state of each unit of a sentence of the output."""
+        return list(self.system_states[self.text.bounds(self.text.main, sentence)].tolist())
 
-    def _one(self, kind: str) -> NamedArrays | None:
-        body = artifacts.get(self._db, self._owner, self._key.name(kind))
-        return None if body is None else unpack_named(body)
+    def _partners(self, sentence: int) -> list[int]:
+        partners = None if self._found is None else self._found.marks.partners
+        return [] if partners is None else list(partners[self.text.bounds(self.text.main, sentence)].tolist())
 
 
 def _gold_expressions(gold: Half) -> Document:
     return {"gold_expressions": gold.more["expressions"]} if "expressions" in gold.more else {}
 
 
-def _first_words(page: stored.StoredPage, sentence: int) -> list[str | None]:
-    return page.strings("forms", "words", sentence, LISTED) if page.has("forms") else []
-
-
-def _is_whole(cut: Cut, page: stored.StoredPage) -> bool:
-    """Return whether a half is one whole sentence of its text."""
-    bounds = page.bounds(_MAIN[page.kind], cut.sentence)
-    return cut.units is None or (not cut.skipped and cut.units == bounds.stop - bounds.start)
-
-
-def _named(page: stored.StoredPage, sentence: int) -> Document:
-    line = int(page.named.arrays["lines"][sentence - page.start])
-    return {"sent_id": page.sent_id(sentence), "line": line or None}
+def _first_words(text: Text, sentence: int) -> list[str | None]:
+    return text.named("forms", sentence, LISTED) if text.has("forms") else []
 
 
 def _shifted(head: int, shift: int, skipped: int, size: int) -> int:

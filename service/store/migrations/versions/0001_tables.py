@@ -84,8 +84,7 @@ def _work() -> None:
     op.create_table(
         "artifacts",
         sa.Column("owner", sa.String(64), primary_key=True),
-        sa.Column("name", sa.String(200), primary_key=True, comment="counts, items, slices, report of a metric"),
-        sa.Column("page", sa.Integer, primary_key=True),
+        sa.Column("name", sa.String(200), primary_key=True, comment="counts, bits of tokens, report of a metric"),
         sa.Column("body", sa.LargeBinary, nullable=False, comment="zstd"),
         comment="results that a worker stored for later requests",
     )
@@ -295,7 +294,7 @@ def _submissions() -> None:
         sa.Column(
             "private_metrics", sa.LargeBinary, comment="JSON, zstd: what the private share changes in the document"
         ),
-        comment="one record for a submission and a revision; counts, items, slices are artifacts of the submission",
+        comment="one record for a submission and a revision; counts are artifacts of the submission",
     )
     op.create_table(
         "ladders",

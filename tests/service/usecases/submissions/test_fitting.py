@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 
 import pytest
+from service.usecases.trees.stored import annotation_digest
 
 from service.errors import Forbidden
 from service.requests import PageQuery
@@ -12,7 +13,6 @@ from service.schemas.submissions import SubmissionRequest
 from service.usecases.submissions.fitting import report
 from service.usecases.submissions.submissions import delete_submission
 from service.usecases.submissions.validation import validate
-from service.usecases.trees.stored import annotation_digest
 from tests.fixtures.contexts import ORGANISER, SCORER
 from tests.fixtures.requests import loaded
 from tests.fixtures.tasks import LONG, ONE_SENTENCE, SLUG, Task, once, spoilt
