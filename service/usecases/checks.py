@@ -250,7 +250,7 @@ def _workers(context: Context) -> Iterator[Finding]:
     if context.queue.alive(VIEWS):
         yield Finding(Level.OK, "views", VIEWS, "The process lives that makes items, slices and trees.")
     else:
-        yield Finding(Level.WARN, "views", VIEWS, "No process makes items, slices and trees.", "Start it: treescore views")
+        yield Finding(Level.WARN, "views", VIEWS, "No process makes items, slices and trees.", "Run: treescore views")
 
 
 def _clock(name: str, time: datetime) -> Finding:
