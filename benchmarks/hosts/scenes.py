@@ -170,8 +170,9 @@ def rolling_restart(topology: Topology) -> Outcome:
             topology.stop(host, service)
             topology.run(host, service)
             until(topology.ready, f"{service} of {host}")
-        topology.stop(SWEEPER, "sweeper")
-        topology.run(SWEEPER, "sweeper")
+        for name in ("sweeper", "views"):
+            topology.stop(SWEEPER, name)
+            topology.run(SWEEPER, name)
 
     return _in_the_middle(topology, act)
 

@@ -32,7 +32,7 @@ APIS = ("api1", "api2")
 WORKERS = ("work1", "work2", "work3")
 PROXY, POSTGRES, REDIS, SWEEPER = "proxy", "postgres", "redis", "sweeper"
 PORT = 8000
-RESTARTED = ("api", "worker", "bulk-worker", "sweeper")
+RESTARTED = ("api", "worker", "bulk-worker", "views", "sweeper")
 STARTED = 600.0
 """Seconds in which everything must run after its start; the first start compiles the scoring kernels."""
 PATIENCE = 120.0
@@ -108,6 +108,7 @@ class Topology:
         for host, service in self.placed():
             self.run(host, service)
         self.run(SWEEPER, "sweeper")
+        self.run(SWEEPER, "views")
         self.start_proxy()
         until(self.ready, "the service", STARTED)
 

@@ -105,6 +105,18 @@ def test_a_killed_api_process(breakable):
         assert until(lambda: answers(client), "the API answers again")
 
 
+def test_a_killed_process_of_views(breakable):
+    with breakable.client() as client:
+        job = client.post("/v1/jobs", json={**DEPENDENCIES, "items": {}}).json()["id"]
+        finished(client, job)
+        address = f"/v1/jobs/{job}/items?system={DEPENDENCIES['systems'][0]['name']}&metric=attachment"
+        end(breakable.named("workers.views"))
+        asked = until(lambda: (found := client.get(address)).status_code != 503 and found, "its items are made")
+        assert asked.json()["items"]
+        assert [found.nice() for found in breakable.named("workers.views")] == [0]
+    assert {worker.nice() for worker in breakable.worker_processes()} == {10}
+
+
 def answers(client) -> bool:
     try:
         return client.get("/livez").is_success
