@@ -1,5 +1,5 @@
 # One image for every process of the service; its command says which one:
-# api, worker --queue live, worker --queue bulk, sweeper, migrate. Configured by TREESCORE_ variables only.
+# api, worker --queue live, worker --queue bulk, views, sweeper, migrate. Configured by TREESCORE_ variables only.
 # Layers stand in the order in which they change: an edit of docs/ or service/ compiles nothing, one of treescore/
 # installs nothing.
 
@@ -73,7 +73,7 @@ WORKDIR /var/lib/treescore
 USER 10001:10001
 EXPOSE 8000 8001
 STOPSIGNAL SIGTERM
-# Of the API's process alone, and without another Python; workers and the sweeper touch a file instead.
+# Of the API's process alone, and without another Python; workers, views and the sweeper touch a file instead.
 HEALTHCHECK --interval=10s --timeout=5s --start-period=60s --retries=3 \
     CMD ["bash", "-c", "exec 3<>/dev/tcp/127.0.0.1/8001 && printf 'GET /livez HTTP/1.0\\r\\n\\r\\n' >&3 && head -n 1 <&3 | grep -q ' 200 '"]
 ENTRYPOINT ["python", "-m", "service"]

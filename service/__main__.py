@@ -16,6 +16,7 @@ MODULES: Mapping[str, str] = {
     "serve": "service.commands.serve",
     "api": "service.commands.processes",
     "worker": "service.commands.processes",
+    "views": "service.commands.processes",
     "sweeper": "service.commands.processes",
     "migrate": "service.commands.maintenance",
     "demo": "service.commands.demo",

@@ -271,7 +271,7 @@ class Config:
         retain_jobs_days: days after which finished jobs are dropped (410 afterwards); 0 keeps them.
         retain_comparisons_days: days after which answered comparisons are dropped, without those that a leaderboard
             shows; 0 keeps them.
-        heartbeat_file: a file that a worker and the sweeper touch while they live, for a probe; empty for none.
+        heartbeat_file: a file that workers, views and the sweeper touch while they live, for a probe; empty for none.
         otlp_endpoint: where traces are sent by OTLP over HTTP, as http://collector:4318; empty for nowhere.
         webhooks_private: whether webhooks may go to private, local and reserved addresses.
         log_format: `plain` lines, `json`, or `auto`: plain where standard error is a terminal.

@@ -182,7 +182,7 @@ class Meters:
     """What this process has counted and not yet handed on. Threads share it.
 
     Attributes:
-        process: kind of the process: `api`, `worker`, `bulk-worker`, `sweeper`.
+        process: kind of the process: `api`, `worker`, `bulk-worker`, `views`, `sweeper`.
     """
 
     def __init__(self, process: str = "api") -> None:

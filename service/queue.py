@@ -39,6 +39,7 @@ KEPT = 3600
 LIVE, BULK = "live", "bulk"
 RUN_QUEUES = (LIVE, BULK)
 WAKE = "treescore:wake:"
+ALIVE = "treescore:alive:"
 ABANDONED_AFTER = 6.0
 """Seconds without a heartbeat after which a worker's run goes to another; a busy one sends them every two."""
 WORKER_LIVES = 30
@@ -146,6 +147,17 @@ class Queue:
             self.redis.publish(WAKE + run_id, b"1")
         except REDIS_ERRORS:
             return
+
+    def beat(self, process: str) -> None:
+        """Show that a process lives that RQ does not know. Does nothing if Redis does not answer."""
+        try:
+            self.redis.set(ALIVE + process, b"1", ex=WORKER_LIVES)
+        except REDIS_ERRORS:
+            return
+
+    def alive(self, process: str) -> bool:
+        """Return whether a process has shown that it lives. Raises REDIS_ERRORS if Redis does not answer."""
+        return bool(self.redis.exists(ALIVE + process))
 
     def listen(self, run_id: str) -> Listener:
         """Subscribe to the wake-ups of one run."""

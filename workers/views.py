@@ -7,31 +7,47 @@ tried once more.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Container, Sequence
-from contextlib import AbstractContextManager, nullcontext
-from time import perf_counter
+import faulthandler
+from collections.abc import Callable, Container, Iterator, Sequence
+from contextlib import AbstractContextManager, contextmanager, nullcontext
+from datetime import timedelta
+from functools import partial
+from time import monotonic, perf_counter
 from typing import Protocol
 
-from service.context import Context
+from rq.timeouts import JobTimeoutException, UnixSignalDeathPenalty
+from sqlalchemy.exc import DBAPIError
+
+from service.config import Config, load_config
+from service.context import Context, report_counts
 from service.errors import ServiceError
-from service.logs import Log
+from service.logs import Log, configure_logs
 from service.monitoring import VIEWS as SECONDS_OF_VIEWS
-from service.monitoring import span
+from service.monitoring import configure_traces, span
+from service.posix import Stop, memory_limit, private_umask, stop_signal
+from service.queue import REDIS_ERRORS
 from service.store import views
 from service.store.artifacts import pack_json
+from service.store.database import DiskState, disk_of, require_current_schema
 from service.store.views import Waiting
-from service.usecases.views.asking import Question, error_record
-from workers.entry import HideDetails, WorkFailed
+from service.usecases.views.asking import VIEWS, Question, error_record
+from service.usecases.views.making import Maker
+from service.waiting import Patience, beat, wait_for_store
+from treescore.core.registry import load_all
+from workers.entry import HideDetails, WorkFailed, process_context
 
 INTERVAL = 1.0
-"""Seconds without a wake-up after which the process looks for one that was lost."""
+"""Seconds without a wake-up after which the process looks for views by itself."""
 ATTEMPTS = 2
 LIMIT_SECONDS = 20
 """Of one attempt."""
 NATIVE_SECONDS = 5
-"""After that: what then has not ended is native code, which no exception reaches, and ends with the process."""
+"""After these the process ends, and is started again: what has not ended is native code, which no exception reaches."""
 IDLE_SECONDS = 60.0
 """Without a question, after which nothing is kept in memory."""
+SPARE = 16
+"""The part of the room for views that is made free at once."""
+JUST_MADE = timedelta(minutes=1)
 
 log = Log("views")
 
@@ -66,6 +82,23 @@ class Views:
         self._maker = maker
         self._limit = limit
         self._turns: dict[str, int] = {}
+        self._room = 0
+
+    def work(self, stop: Stop) -> bool:
+        """Make what is asked until nothing is, or `stop` is set; return whether there was something."""
+        found = False
+        while not stop.wait(0):
+            beat(self._context.config)
+            self._context.queue.beat(VIEWS)
+            if not self.make_next():
+                break
+            found = True
+        return found
+
+    def rest(self) -> None:
+        """Drop what is kept in memory, and stored views that are too many."""
+        self._maker.forget(None)
+        self._make_room()
 
     def make_next(self) -> bool:
         """Make the view whose turn it is; return whether there is one."""
@@ -119,9 +152,74 @@ class Views:
         with self._context.store.write(durable=False) as db:
             stored = views.answer(db, asked.key, state, body, self._context.now())
         self._context.queue.wake(asked.key)
+        self._room -= len(body)
+        if self._room < 0:
+            self._make_room()
         return stored
+
+    def _make_room(self) -> None:
+        """Delete stored views above their bound, where space is short all; but those that a request may wait for."""
+        short = disk_of(self._context.store).state in (DiskState.LOW, DiskState.FULL)
+        most = 0 if short else self._context.config.views_bytes
+        with self._context.store.write(durable=False) as db:
+            stored = views.stored_bytes(db)
+            if stored > most:
+                views.drop_least_used(db, stored - most + most // SPARE, self._context.now() - JUST_MADE)
+        self._room = max(most - stored, most // SPARE)
 
 
 def _failed() -> tuple[str, bytes]:
     detail = f"The service failed {ATTEMPTS} times to make what was asked of the output."
     return views.FAILED, pack_json(error_record(ServiceError(detail, slug="view-failed")))
+
+
+@contextmanager
+def limited(config: Config) -> Iterator[None]:
+    """Bound time and memory of a block, which an exception ends; and the process where none can."""
+    faulthandler.dump_traceback_later(LIMIT_SECONDS + NATIVE_SECONDS, exit=True)
+    try:
+        with UnixSignalDeathPenalty(LIMIT_SECONDS, JobTimeoutException), memory_limit(config.max_run_bytes):
+            yield
+    finally:
+        faulthandler.cancel_dump_traceback_later()
+
+
+def run(context: Context, process: Views, stop: Stop) -> None:
+    """Make views until `stop` is set; while Redis or the store is not available, look for them now and then."""
+    pauses = {part: Patience(part, context.config) for part in ("queue", "store")}
+    failures, worked = 0, monotonic()
+    while not stop.wait(0):
+        try:
+            process.work(stop)  # also while Redis does not answer
+            with context.queue.listen(VIEWS) as wakes:
+                failures = 0
+                while not stop.wait(0):
+                    if process.work(stop):
+                        worked = monotonic()
+                    elif monotonic() - worked > IDLE_SECONDS:
+                        process.rest()
+                        worked = monotonic()
+                    wakes.wait(INTERVAL)
+        except (*REDIS_ERRORS, DBAPIError) as error:
+            failures += 1
+            stop.wait(pauses["store" if isinstance(error, DBAPIError) else "queue"].compute(failures))
+
+
+def main() -> None:
+    """Make views until a signal."""
+    private_umask()
+    config = load_config()
+    configure_logs(config)
+    context = process_context()
+    context.meters.process = "views"
+    configure_traces(config.otlp_endpoint, "views")
+    load_all()
+    wait_for_store(config, context.store, require_current_schema)
+    stop = stop_signal()
+    end_report = report_counts(context)
+    run(context, Views(context, Maker(context), partial(limited, config)), stop)
+    end_report()
+
+
+if __name__ == "__main__":
+    main()

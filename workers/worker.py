@@ -27,7 +27,7 @@ from service.context import Context
 from service.logs import at_work, configure_logs
 from service.monitoring import Meters, configure_traces
 from service.posix import die_with_parent, private_umask
-from service.queue import KERNELS, LIVE, REDIS_ERRORS, RUN, RUN_QUEUES, SERIALIZER, WORKER_LIVES
+from service.queue import BULK, KERNELS, LIVE, REDIS_ERRORS, RUN, RUN_QUEUES, SERIALIZER, WORKER_LIVES
 from service.store import jobs, runs, texts
 from service.store.database import RollbackStore, require_current_schema
 from service.usecases import jobs as job_work
@@ -40,6 +40,8 @@ from treescore.core.registry import load_all
 from treescore.warm import warm
 from workers.entry import left_behind, next_work, peek, process_context
 
+NICE = {LIVE: 10, BULK: 15}
+"""How much these processes stand back: readers wait for the API and for the process of views."""
 CRASHES = (signal.SIGSEGV, signal.SIGBUS, signal.SIGABRT)
 """Signals that a process brings on itself."""
 HEARTBEAT_SECONDS = 2
@@ -197,6 +199,7 @@ def main() -> None:
     parser.add_argument("--queue", choices=RUN_QUEUES, default=LIVE)
     parser.add_argument("--burst", action="store_true", help="end when the queue is empty")
     arguments = parser.parse_args()
+    os.nice(NICE[arguments.queue])
     private_umask()
     config = load_config()
     configure_logs(config)

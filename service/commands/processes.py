@@ -157,6 +157,11 @@ def sweeper_command() -> list[str]:
     return [sys.executable, "-m", "workers.sweeper"]
 
 
+def views_command() -> list[str]:
+    """Return the command line of the process that makes views."""
+    return [sys.executable, "-m", "workers.views"]
+
+
 def compiler_command() -> list[str]:
     """Return the command line that compiles what scores large texts, while nothing else is to be done."""
     return ["nice", "-n", "19", sys.executable, "-m", "treescore.warm"]
@@ -234,3 +239,10 @@ def sweeper() -> None:
     """Run the sweeper, which requeues unfinished runs that no worker holds."""
     prepared(load_config())
     become(sweeper_command())
+
+
+@click.command()
+def views() -> None:
+    """Run the one process that makes items, slices and trees of outputs when they are asked for."""
+    prepared(load_config())
+    become(views_command())

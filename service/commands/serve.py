@@ -135,7 +135,7 @@ READY_WITHIN = 120.0
 @click.option("--workers", type=click.IntRange(1), help="Processes that score.  [default: one per core]")
 @click.option("--compiler/--no-compiler", default=True, hidden=True, help="Compile what scores large texts.")
 def serve(bind: str | None, data_dir: Path | None, workers: int | None, *, compiler: bool) -> None:
-    """Start everything (store, Redis, API, workers, sweeper) and keep it running until Ctrl-C.
+    """Start everything (store, Redis, API, workers, views, sweeper) and keep it running until Ctrl-C.
 
     A server named by TREESCORE_REDIS_URL or TREESCORE_DATABASE_URL is used; none is started in its stead.
     """
@@ -201,12 +201,11 @@ def run(config: Config, stop: Stop, token_words: str, *, own_redis: bool, compil
         if own_redis:
             start_redis(supervisor, config, listens)
         supervisor.add(processes.Child("sweeper", processes.sweeper_command()))
+        supervisor.add(processes.Child("views", processes.views_command(), stop_seconds=30))
         for number in range(config.workers or os.cpu_count() or 1):
             supervisor.add(processes.Child(f"worker-{number}", processes.worker_command("live"), stop_seconds=30))
         for number in range(config.bulk_workers):
-            supervisor.add(
-                processes.Child(f"bulk-{number}", ["nice", *processes.worker_command("bulk")], stop_seconds=30)
-            )
+            supervisor.add(processes.Child(f"bulk-{number}", processes.worker_command("bulk"), stop_seconds=30))
         supervisor.add(processes.Child("api", processes.api_command(), orphan_signal=signal.SIGTERM))
         if wait_until_ready(config, supervisor, stop):
             if compiler:
@@ -263,7 +262,7 @@ def start_redis(supervisor: processes.Supervisor, config: Config, listens: Path)
 
 
 def wait_until_ready(config: Config, supervisor: processes.Supervisor, stop: Stop) -> bool:
-    """Wait until /readyz succeeds and a worker takes work; return False where a signal came first."""
+    """Wait until /readyz succeeds and a worker takes work, as do views; return False where a signal came first."""
     start = monotonic()
     while monotonic() < start + READY_WITHIN:
         try:
@@ -271,7 +270,7 @@ def wait_until_ready(config: Config, supervisor: processes.Supervisor, stop: Sto
         except httpx.TransportError:
             pass
         else:
-            if answer.is_success and answer.json()["workers"]["ready"]:
+            if answer.is_success and answer.json()["checks"]["workers"] == answer.json()["checks"]["views"] == "ok":
                 return True
         supervisor.look()
         if stop.wait(0.05):

@@ -61,7 +61,7 @@ def damaged_artifacts(db: Connection) -> Iterator[Flaw]:
 
 
 def damaged_documents(db: Connection) -> Iterator[Flaw]:
-    """Decompress the stored answers of comparisons, boards and revisions, and the results of pieces."""
+    """Decompress the stored answers of comparisons, boards and revisions, the results of pieces, and views."""
     columns = (
         (tables.comparisons.c.id, tables.comparisons.c.document),
         (
@@ -70,6 +70,7 @@ def damaged_documents(db: Connection) -> Iterator[Flaw]:
         ),
         (revisions_table.c.id, revisions_table.c.moved),
         (tables.pieces.c.id, tables.pieces.c.body),
+        (tables.views.c.key, tables.views.c.body),
     )
     for name, document in columns:
         for subject, body in db.execute(select(name, document).where(document.is_not(None))):

@@ -39,6 +39,7 @@ from service.store.tables import jobs
 from service.usecases.runs import etag_of
 from service.usecases.scoring.config import ScoringConfig, scoring_config
 from service.usecases.scoring.shares import share_rows, split_of
+from service.usecases.views.asking import VIEWS
 from treescore.core.arrays import Counts, FloatArray
 from treescore.core.version import __version__
 from treescore.evaluation.parts import macro_mean
@@ -246,6 +247,10 @@ def _workers(context: Context) -> Iterator[Finding]:
         advice = "It hangs or has died: restart it." if late else ""
         level = Level.WARN if late else Level.OK
         yield Finding(level, "worker", name, f"The last heartbeat is {age:.0f} s old.", advice)
+    if context.queue.alive(VIEWS):
+        yield Finding(Level.OK, "views", VIEWS, "The process lives that makes items, slices and trees.")
+    else:
+        yield Finding(Level.WARN, "views", VIEWS, "No process makes items, slices and trees.", "Run: treescore views")
 
 
 def _clock(name: str, time: datetime) -> Finding:

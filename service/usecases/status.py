@@ -30,6 +30,7 @@ from service.store.database import DiskState, SchemaState, disk_of, schema_of
 from service.usecases import jobs
 from service.usecases.kinds import KINDS
 from service.usecases.runs import View, json_view
+from service.usecases.views.asking import VIEWS
 from treescore.core.params import schema_of as parameters_schema
 from treescore.core.registry import FORMATS, METRICS, TRANSFORMS
 from treescore.core.version import __version__
@@ -162,11 +163,20 @@ def ready(context: Context) -> tuple[bool, dict[str, str], Workers]:
         "store": "ok" if context.store.alive() else "away",
         "queue": queue,
         "workers": workers.state,
+        "views": _views_state(context) if queue == "ok" else "unknown",
         "disk": disk_of(context.store).state,
         "schema": schema,
     }
     accepts = checks["store"] == "ok" and schema == SchemaState.CURRENT and checks["disk"] != DiskState.FULL
     return accepts, checks, workers
+
+
+def _views_state(context: Context) -> str:
+    """Return whether the process lives that makes views."""
+    try:
+        return "ok" if context.queue.alive(VIEWS) else "none"
+    except REDIS_ERRORS:
+        return "unknown"
 
 
 def schema_state(context: Context) -> str:

@@ -20,7 +20,7 @@ from tests.fixtures.service_process import PATIENCE, free_port, until
 
 pytestmark = [pytest.mark.e2e, pytest.mark.slow]
 
-RUNNING = ("api-1", "worker", "bulk-worker", "sweeper")
+RUNNING = ("api-1", "worker", "bulk-worker", "views", "sweeper")
 
 
 class Containers:

@@ -22,7 +22,7 @@ from service.config import PREFIX, Config, load_config
 from tests.deployment.container_files import ROOT, SECRETS, compose_services, compose_text, dockerfile_instructions
 
 APIS = {"api-1", "api-2"}
-OURS = {"migrate", "worker", "bulk-worker", "sweeper"} | APIS
+OURS = {"migrate", "worker", "bulk-worker", "views", "sweeper"} | APIS
 SERVERS = {"redis", "postgres"}
 THEIRS = {"proxy"} | SERVERS
 
@@ -44,9 +44,10 @@ def test_the_services_are_those_of_the_design(services: dict[str, Any]) -> None:
 def test_all_our_processes_run_from_one_image(services: dict[str, Any]) -> None:
     assert {services[name]["image"] for name in OURS} == {"treescore:0.1.0"}
     assert all(services[name]["build"] == "." for name in OURS)
-    assert [
-        services[name]["command"] for name in ("migrate", "api-1", "api-2", "worker", "bulk-worker", "sweeper")
-    ] == [["migrate"], ["api"], ["api"], ["worker", "--queue", "live"], ["worker", "--queue", "bulk"], ["sweeper"]]
+    workers = {f"{name}worker": ["worker", "--queue", queue] for name, queue in (("", "live"), ("bulk-", "bulk"))}
+    others = {name: [name] for name in ("migrate", "views", "sweeper")}
+    commands = {"api-1": ["api"], "api-2": ["api"], **workers, **others}
+    assert {name: services[name]["command"] for name in OURS} == commands
 
 
 def test_nothing_starts_before_what_it_needs(services: dict[str, Any]) -> None:

@@ -13,7 +13,7 @@ from service.config import PREFIX, Config
 from tests.deployment.container_files import ROOT, compose_services
 
 FOLDER = ROOT / "kubernetes"
-BY_SERVICE = {"api": "api-1", "worker": "worker", "bulk-worker": "bulk-worker", "sweeper": "sweeper"}
+BY_SERVICE = {"api": "api-1", "worker": "worker", "bulk-worker": "bulk-worker", "views": "views", "sweeper": "sweeper"}
 OURS = (*BY_SERVICE, "migrate")
 OF_OPERATOR = "monitoring.coreos.com"
 """What the Prometheus operator adds has no schema in Kubernetes."""
@@ -120,7 +120,7 @@ def test_an_autoscaler_alone_says_how_many() -> None:
     }
     fixed = {each["metadata"]["name"] for each in everything() if "replicas" in each.get("spec", {})}
     assert scaled == {"api", "worker"}
-    assert fixed == {"bulk-worker", "sweeper", "redis", "postgres"}
+    assert fixed == {"bulk-worker", "views", "sweeper", "redis", "postgres"}
 
 
 def test_images_have_tags() -> None:
@@ -147,6 +147,6 @@ def test_probes_ask_each_process_alone() -> None:
         "startup": "/livez", "liveness": "/livez", "readiness": "/readyz",
     }  # fmt: skip
     services = compose_services()
-    for name in ("worker", "bulk-worker", "sweeper"):
+    for name in ("worker", "bulk-worker", "views", "sweeper"):
         command = pods()[name]["containers"][0]["livenessProbe"]["exec"]["command"]
         assert command[-1] == services[name]["healthcheck"]["test"][-1]

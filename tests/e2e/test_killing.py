@@ -27,7 +27,7 @@ pytestmark = [pytest.mark.e2e, pytest.mark.faults, pytest.mark.timeout(3600)]
 SECONDS = float(os.environ.get("TREESCORE_TEST_KILL_SECONDS", "60"))
 BETWEEN = 1.5
 """Seconds between two kills."""
-KINDS = (("gunicorn",), ("workers.worker",), ("workers.worker",), ("workers.sweeper",), ("redis.sock",))
+PROGRAMS = ("gunicorn", "workers.worker", "workers.worker", "workers.views", "workers.sweeper", "redis.sock")
 
 
 @pytest.fixture(params=["sqlite", pytest.param("postgres", marks=pytest.mark.postgres)])
@@ -71,7 +71,7 @@ class Load:
 
 def kill_one(service: ServiceProcess, drawn: random.Random) -> str | None:
     """Kill a process of a kind that is drawn; return its name, None where none is there at the moment."""
-    found = service.named(*drawn.choice(KINDS))
+    found = service.named(drawn.choice(PROGRAMS))
     if not found:
         return None
     process = drawn.choice(found)

@@ -119,7 +119,7 @@ def test_every_line_of_every_process_is_json(tmp_path: Path) -> None:
         lines = [orjson.loads(line) for line in service.log.read_bytes().splitlines()]
     assert all({"timestamp", "level", "logger", "event"} <= set(line) for line in lines)
     told = Counter((line["logger"], line["event"], line["level"]) for line in lines)
-    processes = 6  # `serve`, `migrate`, the sweeper, the worker, gunicorn and its API process
+    processes = 7  # `serve`, `migrate`, the sweeper, the views, the worker, gunicorn and its API process
     assert told["py.warnings", "notice", "warning"] == told["treescore.process", "fault", "error"] >= processes
     expected = {("gunicorn.error", "notice", "info"), ("treescore.server", "invalid-request", "warning")}
     assert {("treescore.api", "request", "info"), ("treescore.runs", "ended", "info"), *expected} <= set(told)

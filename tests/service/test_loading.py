@@ -7,7 +7,7 @@ import sys
 
 IDLE = """
 import json, sys
-import service.wsgi, workers.sweeper
+import service.wsgi, workers.sweeper, workers.views
 from service.store.archive import migrate
 from workers.worker import load_all, perform_warm_up_job, process_context
 load_all()
@@ -16,7 +16,7 @@ migrate(context.store)
 perform_warm_up_job(context)
 print(json.dumps([*sys.modules]))
 """
-"""What the API loads, the sweeper, and a worker that has performed its first tiny job."""
+"""What the API loads, the sweeper, views before they are asked, and a worker that has performed its first tiny job."""
 
 
 def test_idle_processes_load_no_compiler(tmp_path):

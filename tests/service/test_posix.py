@@ -129,7 +129,7 @@ def refused(*arguments: str, **environment: str) -> str:
     return printed.output
 
 
-@pytest.mark.parametrize("command", ["serve", "migrate", "api", "worker", "sweeper"])
+@pytest.mark.parametrize("command", ["serve", "migrate", "api", "worker", "views", "sweeper"])
 def test_a_data_directory_of_another_user_is_refused(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, command: str
 ) -> None:

@@ -108,10 +108,11 @@ COMMANDS: Mapping[str, Entry] = {
     "organise": Entry(
         "Organise a benchmark: settings, teams, invites, revisions, figures, webhooks.", SEND, "treescore.cli.organise"
     ),
-    "serve": Entry("Start everything (store, Redis, API, workers, sweeper) and keep it running until Ctrl-C."),
+    "serve": Entry("Start everything (store, Redis, API, workers, views, sweeper) and keep it running until Ctrl-C."),
     "demo": Entry("Start the service, score the example benchmarks over HTTP, print scores and name the page."),
     "api": Entry("Run the HTTP API (gunicorn) at TREESCORE_BIND."),
     "worker": Entry("Run one worker process."),
+    "views": Entry("Run the one process that makes items, slices and trees of outputs when they are asked for."),
     "sweeper": Entry("Run the sweeper, which requeues unfinished runs that no worker holds."),
     "migrate": Entry("Bring the store's tables up to date."),
     "backup": Entry("Write store, keys and organise token to a new FILE that only its owner can read."),

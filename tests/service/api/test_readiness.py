@@ -14,6 +14,7 @@ from sqlalchemy import event, text
 from service.app import create_app
 from service.queue import BULK, LIVE, Queue
 from service.store.database import FULL_BELOW, LOW_BELOW
+from service.usecases.views.asking import VIEWS
 from tests.fixtures.contexts import ADMIN_TOKEN
 from tests.fixtures.requests import DEPENDENCIES, GOLD_CONLLU
 from tests.fixtures.schemas import later_program
@@ -35,7 +36,13 @@ def checks(client) -> tuple[int, dict[str, str]]:
 def test_a_sound_service_is_ready(client):
     status, found = checks(client)
     assert status == 200
-    assert found == {"store": "ok", "queue": "ok", "workers": "none", "disk": "ok", "schema": "current"}
+    none = {"workers": "none", "views": "none"}
+    assert found == {"store": "ok", "queue": "ok", **none, "disk": "ok", "schema": "current"}
+
+
+def test_the_process_that_makes_views_is_there_or_not(client, context):
+    context.queue.beat(VIEWS)
+    assert checks(client)[1]["views"] == "ok"
 
 
 def test_the_least_of_the_machine_code_of_all_workers_is_told(client, context):

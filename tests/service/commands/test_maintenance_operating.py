@@ -67,7 +67,7 @@ def test_without_a_store_a_command_cannot_tell_and_creates_none(run, monkeypatch
     assert not (tmp_path / "missing").exists()
 
 
-NEWER = [*EVERY, ["migrate"], ["api"], ["worker"], ["sweeper"], ["token", "revoke", "x"],
+NEWER = [*EVERY, ["migrate"], ["api"], ["worker"], ["views"], ["sweeper"], ["token", "revoke", "x"],
          ["purge", "--before", "2026-01-01"]]  # fmt: skip
 
 
@@ -86,7 +86,7 @@ def test_a_file_that_is_no_database_is_refused_in_one_line(run, config, private,
     close_files(private)
     if command == ["restore"]:
         command = ["restore", private / "treescore.db", "--data-dir", private / "new"]
-    if command[0] in ("api", "worker", "sweeper"):
+    if command[0] in ("api", "worker", "views", "sweeper"):
         return  # they wait for a store that may come back, as the next test shows
     status, out, err = run(*command)
     assert status == 1
@@ -298,7 +298,7 @@ def test_doctor_says_of_each_part_whether_it_works(run, context, private, monkey
     assert (status, document["state"]) == (0, "warn")
     levels = {each["code"]: each["level"] for each in document["findings"]}
     assert levels == {"versions": "ok", "configuration": "ok", "files": "ok", "store": "ok", "schema": "ok",
-                      "disk": "ok", "queue": "ok", "clock": "ok", "no-worker": "warn"}  # fmt: skip
+                      "disk": "ok", "queue": "ok", "clock": "ok", "no-worker": "warn", "views": "warn"}  # fmt: skip
     assert document["configuration"]["TREESCORE_ADMIN_TOKEN"] == "(set)"  # noqa: S105
     assert "ts_secret" not in out
 

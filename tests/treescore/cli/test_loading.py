@@ -72,7 +72,7 @@ def test_help_loads_no_command(arguments: tuple[str, ...]) -> None:
     answer = json.loads(printed_by(PROGRAM, *arguments))
     assert not set(answer["loaded"]) & (SPARED | {"numpy", "orjson", "rich"})
     if arguments == ("--help",):
-        for name in ("score", "compare", "repeat", "submit", "serve", "demo", "api", "worker", "sweeper", "migrate"):
+        for name in ("score", "compare", "repeat", "submit", "serve", "api", "worker", "views", "sweeper", "migrate"):
             assert f"  {name} " in answer["printed"]
 
 
