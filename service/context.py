@@ -1,9 +1,9 @@
-"""What a process works with, opened once for every use-case; and a bounded memory of what its threads used last."""
+"""What a process works with, opened once for every use-case; bounds of what its threads remember and wait for."""
 
 from __future__ import annotations
 
 import threading
-from collections import OrderedDict
+from collections import Counter, OrderedDict
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
@@ -59,6 +59,50 @@ class LruCache(Generic[_V]):
             self._bytes += self._size_of(value)
             while self._bytes > self._most_bytes:
                 self._bytes -= self._size_of(self._values.popitem(last=False)[1])
+
+
+class Waits:
+    """Requests that wait: each holds a thread, so they are limited by principal and in all.
+
+    Args:
+        each: of one principal.
+        most: of all together.
+    """
+
+    def __init__(self, each: int, most: int) -> None:
+        self._each = each
+        self._most = most
+        self._lock = Lock()
+        self._counts: Counter[str] = Counter()
+
+    @property
+    def total(self) -> int:
+        """How many there are."""
+        with self._lock:
+            return self._counts.total()
+
+    def take(self, principal: str) -> bool:
+        """Count one more and return True; False where a limit is reached."""
+        with self._lock:
+            if self._counts[principal] >= self._each or self._counts.total() >= self._most:
+                return False
+            self._counts[principal] += 1
+            return True
+
+    def give(self, principal: str) -> None:
+        """Count one less."""
+        with self._lock:
+            self._counts[principal] -= 1
+            self._counts += Counter()  # drops those at zero
+
+
+WAITING_SHARE = 4
+"""One thread of so many may be held by waits of a kind."""
+
+
+def waits_of(config: Config) -> Waits:
+    """Return the bounds of waits of a kind in an API process: long polls, and what is made for its readers."""
+    return Waits(config.max_waits_each, max(1, config.threads // WAITING_SHARE))
 
 
 REPORT_SECONDS = 5.0

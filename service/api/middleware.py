@@ -18,7 +18,6 @@ from __future__ import annotations
 
 import re
 import threading
-from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
@@ -33,6 +32,7 @@ from werkzeug.middleware.proxy_fix import ProxyFix
 from service import logs
 from service.caller import Caller
 from service.config import Config, Host, answered_hosts, answers_for, origin_of, parse_host, path_of, public_path
+from service.context import waits_of
 from service.errors import BadRequest, Forbidden, Misdirected, NotFound
 from service.logs import Log
 from service.monitoring import REQUESTS, Meters, span
@@ -281,8 +281,6 @@ def _public_origin(public_url: str) -> str | None:
 
 EXTENSION = "treescore.load"
 """Where the application keeps it: `app.extensions[EXTENSION]`."""
-WAITING_SHARE = 4
-"""One thread of so many may be held by long polls."""
 READING_SHARE = 2
 """One thread of so many may receive a large body, or wait to read it: they are read one after the other."""
 
@@ -298,7 +296,7 @@ class Load:
 
     def __init__(self, config: Config) -> None:
         self.threads = config.threads
-        self.waits = Waits(config.max_waits_each, max(1, config.threads // WAITING_SHARE))
+        self.waits = waits_of(config)
         self.large_bodies = threading.BoundedSemaphore(max(1, config.threads // READING_SHARE))
         self._lock = threading.Lock()
         self._busy = 0
@@ -319,41 +317,6 @@ class Load:
     def document(self) -> dict[str, int]:
         """Return the load as `/readyz` shows it."""
         return {"threads": self.threads, "busy": self._busy, "waiting": self.waits.total}
-
-
-class Waits:
-    """Long polls under way: each holds a thread, so they are limited by principal and in all.
-
-    Args:
-        each: long polls of one principal.
-        most: long polls of all together.
-    """
-
-    def __init__(self, each: int, most: int) -> None:
-        self._each = each
-        self._most = most
-        self._lock = threading.Lock()
-        self._counts: Counter[str] = Counter()
-
-    @property
-    def total(self) -> int:
-        """How many there are."""
-        with self._lock:
-            return self._counts.total()
-
-    def take(self, principal: str) -> bool:
-        """Count one more and return True; False where a limit is reached."""
-        with self._lock:
-            if self._counts[principal] >= self._each or self._counts.total() >= self._most:
-                return False
-            self._counts[principal] += 1
-            return True
-
-    def give(self, principal: str) -> None:
-        """Count one less."""
-        with self._lock:
-            self._counts[principal] -= 1
-            self._counts += Counter()  # drops those at zero
 
 
 CLOSED = "/metrics"

@@ -6,12 +6,14 @@ import hashlib
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
 from datetime import datetime, timedelta
+from functools import lru_cache
 from typing import Any
 
 import orjson
 
 from service.caller import Caller
-from service.context import Context
+from service.config import Config
+from service.context import Context, Waits, waits_of
 from service.errors import ServiceError, Unavailable
 from service.store import views
 from service.store.artifacts import unpack_json
@@ -97,11 +99,19 @@ def _asked_for(context: Context, caller: Caller, question: Question) -> views.Ke
         if not views.ask(db, view, context.now(), most_each=MOST_EACH, most=MOST):
             raise Unavailable("Too much is asked of outputs at once. Ask again.")
     context.queue.wake(VIEWS)
-    kept = views.kept(store, key)
-    if kept is not None and kept.state == views.ASKED:
+    kept, waits = views.kept(store, key), _waits(context.config)
+    if kept is None or kept.state != views.ASKED or not waits.take(caller.principal):
+        return kept
+    try:
         wait_for(context, key, lambda: _state(store, key), context.config.max_view_seconds, None)
-        kept = views.kept(store, key)
-    return kept
+    finally:
+        waits.give(caller.principal)
+    return views.kept(store, key)
+
+
+@lru_cache(maxsize=1)
+def _waits(config: Config) -> Waits:
+    return waits_of(config)
 
 
 def _state(store: Store, key: str) -> View:

@@ -8,8 +8,9 @@ from typing import Any
 
 import pytest
 
-from service.api.middleware import EXTENSION, Load, Waits
+from service.api.middleware import EXTENSION, Load
 from service.config import load_config
+from service.context import Waits
 from service.queue import Queue
 from tests.contract.shared_task import SharedTask
 from tests.contract.stage import JOB, Stage

@@ -135,6 +135,19 @@ def test_who_waits_hears_of_the_answer(context, maker, monkeypatch):
     assert ask(with_config(context, max_view_seconds=600, max_wait_seconds=600), SCORER, question())["times"] == 1
 
 
+def test_no_more_threads_wait_than_may(context, maker, monkeypatch):
+    def wait(*_):  # while one waits, another asks the same
+        waited.append(refused(context, SCORER, question()))
+
+    waited: list[str] = []
+    context = with_config(context, max_view_seconds=600, max_waits_each=1)
+    monkeypatch.setattr(context.queue.views, "make_next", lambda: False)
+    monkeypatch.setattr("service.usecases.views.asking.wait_for", wait)
+    for _ in range(2):  # a place is given back
+        assert "not made yet" in refused(context, SCORER, question())
+    assert len(waited) == 2
+
+
 def test_few_are_unfinished_of_one_caller_and_of_all(nobody):
     for number in range(2):
         assert "not made yet" in refused(nobody, SCORER, question(number))
