@@ -185,7 +185,7 @@ class Filler:
             finished_at=moment, utc_day=moment.date().isoformat(), outputs_digest=f"sha256:{submission}",
         )  # fmt: skip
 
-    def _row(self, rng: np.random.Generator, quality: float) -> tuple[ScoreRecord, dict[tuple[str, int], bytes]]:
+    def _row(self, rng: np.random.Generator, quality: float) -> tuple[ScoreRecord, dict[str, bytes]]:
         counts = drawn(rng, self.counts, self.table.count_names, quality)
         parts = np.split(counts, self.offsets)
         figures = self._figures(np.stack([part.sum(axis=0) for part in parts]))
