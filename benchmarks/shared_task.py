@@ -185,12 +185,12 @@ class Filler:
             finished_at=moment, utc_day=moment.date().isoformat(), outputs_digest=f"sha256:{submission}",
         )  # fmt: skip
 
-    def _row(self, rng: np.random.Generator, quality: float) -> tuple[ScoreRecord, dict[tuple[str, int], bytes]]:
+    def _row(self, rng: np.random.Generator, quality: float) -> tuple[ScoreRecord, dict[str, bytes]]:
         counts = drawn(rng, self.counts, self.table.count_names, quality)
         parts = np.split(counts, self.offsets)
         figures = self._figures(np.stack([part.sum(axis=0) for part in parts]))
         main = figures.value(MACRO, self.scoring.main_score)
-        made = {(artifact_name(1, "counts", at, 0), 0): pack_array(part) for at, part in enumerate(parts)}
+        made = {artifact_name(1, "counts", at, 0): pack_array(part) for at, part in enumerate(parts)}
         return replace(self.record, main=main, figures=figures.to_bytes()), made
 
     def _figures(self, totals: Counts) -> Figures:

@@ -30,7 +30,7 @@ def damage_told() -> Iterator[None]:
     """Raise DamagedError where unpacked bytes are not what was packed."""
     try:
         yield
-    except (LookupError, OverflowError, TypeError, ValueError) as error:
+    except (EOFError, LookupError, OverflowError, TypeError, ValueError) as error:
         raise DamagedError(f"packed bytes are damaged: {error}") from error
 
 

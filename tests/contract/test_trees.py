@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 from werkzeug.test import TestResponse
 
-from service.store import artifacts, submissions
+from service.store import submissions
 from tests.contract.checking import CheckedClient
 from tests.contract.shared_task import SharedTask
 from tests.contract.stage import Stage
@@ -205,26 +205,15 @@ def test_a_job_shows_alignments(stage: Stage) -> None:
     assert numbers(stage.client().get(at + "/trees?system=A&wrong=any")) == [1]
 
 
-def test_trees_go_with_outputs_and_results_without_any_say_so(stage: Stage) -> None:
+def test_trees_go_with_outputs(stage: Stage) -> None:
     task = SharedTask(stage, feedback="items")
     team = task.team()
-    at = task.submit(team)
-    with stage.context.store.write() as db:
-        artifacts.drop_holding(db, [at.rpartition("/")[2]], "/tree")
-    none = team.get(at + "/trees")
-    assert (none.status_code, none.json["detail"][:20]) == (404, "No trees are stored ")
-    assert team.get(at + "/items?wrong=any").status_code == 410
-    assert team.get(at + "/items").status_code == 200
-    job = stage.job()
-    with stage.context.store.write() as db:
-        artifacts.drop_holding(db, [job.rpartition("/")[2]], "tree")
-    assert stage.client().get(job + "/trees?system=A").status_code == 404
-    assert stage.client().get(job + "/items?system=A&metric=parseval&wrong=any").status_code == 404
-    other = task.submit(team, name="other")
+    at, other = task.submit(team), task.submit(team, name="other")
+    assert team.get(other + "/trees").status_code == 200
     with stage.context.store.write() as db:
         submissions.drop_outputs(db, [other.rpartition("/")[2]], stage.context.now())
-        assert artifacts.names_holding(db, other.rpartition("/")[2], "tree") == []
     assert team.get(other + "/trees").status_code == 410
+    assert team.get(other + "/items?wrong=any").status_code == 410
     assert team.get(other + "/items").status_code == 200
     assert team.delete(at).status_code == 204
     assert team.get(at + "/trees").status_code == 410
@@ -241,12 +230,3 @@ def test_after_a_revision_an_output_that_never_fitted_answers_like_one_that_does
         assert one[0] == other[0], query
         if one[0] != 200:
             assert one == other
-
-
-def test_without_golds_trees_the_output_stands_alone(stage: Stage) -> None:
-    task = SharedTask(stage, feedback="gold")
-    at = task.submit()
-    with stage.context.store.write() as db:
-        artifacts.drop_holding(db, [task.organiser.get(task.address + "/revisions/1").json["id"]], "trees/")
-    [first, _] = items(task.organiser.get(at + "/trees"))
-    assert (first["gold"], first["wrong"]) == (None, [None, None, "both", None])

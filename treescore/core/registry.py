@@ -409,7 +409,6 @@ class Outcome:
         warnings: unusual input that was scored.
         details: computes for the sentences from one number to another the members of their items beside scores and
             counts (`words`, ...), as columns.
-        sizes: how much the details of each sentence hold at most, int64 (n,), where that is far more than its words.
         slices: computes grouping name -> rows `{"value": ..., "counts": {...}, "scores": {...}}`.
         extra: computes further tables of the whole text (confusions, frequent errors, diagnosis).
         marks: computes which units of both treebanks are wrong, as the metric saw them; None where it does not say.
@@ -422,7 +421,6 @@ class Outcome:
     tokens: Mapping[str, TokenBits] = field(default_factory=dict)
     warnings: Sequence[Problem] = ()
     details: Callable[[int, int], Records] = _no_details
-    sizes: IntArray | None = None
     slices: Callable[[], Mapping[str, Documents]] = _no_slices
     extra: Callable[[], Mapping[str, Json]] = dict
     marks: Callable[[], Marks | None] = _no_marks

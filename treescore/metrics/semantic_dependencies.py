@@ -363,7 +363,6 @@ class SemanticDependencies(registry.Metric):
             tokens={"labelled_recall": registry.TokenBits(pairs.right, offsets_of(golds))},
             warnings=list(problems.values())[: limits.max_problems],
             details=ItemRows(gold, pairs),
-            sizes=golds + systems,
             slices=lambda: slices_of(gold, pairs),
             marks=lambda: marks_of_pairs(pairs),
         )

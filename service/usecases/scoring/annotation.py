@@ -1,4 +1,4 @@
-"""A digest of what an output says, whatever text it was read from."""
+"""A digest of the annotation that an output was read as."""
 
 from __future__ import annotations
 

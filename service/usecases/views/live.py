@@ -102,7 +102,7 @@ class LiveOutput:
 
     @cached_property
     def _text(self) -> Text:
-        return Text(self._read.system, self._read.evaluation.items.words)
+        return Text(self._read.system)
 
     @cached_property
     def _gold(self) -> Text:

@@ -22,7 +22,7 @@ from treescore.core.arrays import BoolArray
 Stated = dict[str, Any]
 """A part of a question, as JSON."""
 KEPT_WORDS = 150_000
-"""Words of gold and outputs that are kept: some 700 bytes each. The last one stays whatever its size."""
+"""Words of gold and outputs that are kept: some 700 bytes each. The last one always stays."""
 
 
 class Maker:

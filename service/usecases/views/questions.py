@@ -86,7 +86,7 @@ class Views:
         return Chosen(Listed(**found["listed"]), found["beside_gold"], found["items"])
 
     def slices(self, output: Output, metric: int, by: str | None) -> tuple[list[str], list[Document]]:
-        """Return the names of all groupings, and the rows of one: none where there is no such."""
+        """Return the names of all groupings, and the rows of one: none if it is unknown."""
         names, rows = self._ask(SLICES, [output], metric=metric, by=by)
         return names, rows
 

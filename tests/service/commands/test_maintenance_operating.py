@@ -183,7 +183,7 @@ def test_check_has_the_exit_statuses_of_its_page(run, context, private):
     status, out, _ = run("check", "--json", "--all")
     assert (status, json.loads(out)["state"]) == (0, "warn")  # no worker runs in this test
     with context.store.write() as db:
-        db.execute(text("INSERT INTO artifacts VALUES ('job_lost', 'counts/0/0', 0, x'00')"))
+        db.execute(text("INSERT INTO artifacts VALUES ('job_lost', 'counts/0/0', x'00')"))
     status, out, _ = run("check")
     assert status == 1
     assert "artifacts-without-owner" in out

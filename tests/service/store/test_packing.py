@@ -25,7 +25,7 @@ def test_arrays_are_read_back(values):
 
 def test_bits_and_growing_numbers_take_few_bytes():
     draws = np.random.default_rng(1).integers(0, 60_000, 5_000)
-    assert len(pack_array(draws % 2 == 0)) < 5_000 / 8 + 200
+    assert len(pack_array(draws % 2 == 0)) < 5_000 / 4
     assert len(pack_array(draws % 7)) < 5_000
 
 

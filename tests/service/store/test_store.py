@@ -140,7 +140,7 @@ def test_an_error_of_the_store_tells_nothing_of_what_was_to_be_stored(store):
     def put_twice() -> None:
         with store.write() as db:
             for _ in range(2):
-                artifacts.put(db, "rev_1", {("input/0/words", 0): b"marker-of-gold"})
+                artifacts.put(db, "rev_1", {"input/0/words": b"marker-of-gold"})
 
     with pytest.raises(IntegrityError) as error:
         put_twice()
@@ -163,7 +163,7 @@ def test_an_idempotency_key_belongs_to_one_request_under_concurrency(store):
 def test_an_erased_job_keeps_only_the_fact_that_it_was(store):
     add_job(store, "job_1", {"gold": b"secret"})
     with store.write() as db:
-        artifacts.put(db, "job_1", {("items/0/0", 0): artifacts.pack_json([1])})
+        artifacts.put(db, "job_1", {"reports/0/0": artifacts.pack_json([1])})
         jobs.save_answer(db, "job_1", "succeeded", b"{}", "etag")
         jobs.erase(db, ["job_1"], NOW)
     with store.read() as db:

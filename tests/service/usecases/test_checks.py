@@ -59,7 +59,7 @@ DAMAGES = {
     "scores-damaged": "DELETE FROM artifacts WHERE name = 'r1/counts/0/0'",
     "answer-missing": "UPDATE jobs SET document = NULL",
     "answer-damaged": "UPDATE jobs SET etag = 'other'",
-    "artifacts-without-owner": "UPDATE artifacts SET owner = 'job_lost' WHERE name = 'r1/groupings/1/0'",
+    "artifacts-without-owner": "UPDATE artifacts SET owner = 'job_lost' WHERE name = 'r1/tokens/1/0'",
     "texts-without-owner": "UPDATE submissions SET deleted_at = created_at",
     "reference-broken": "UPDATE submissions SET team_id = 'nowhere'",
     "run-without-resource": "INSERT INTO runs (id, kind, queue, state, attempts, created_at, principal, "

@@ -226,7 +226,6 @@ class LeafAncestor(registry.Metric):
             problems=check.problems,
             warnings=warnings,
             details=scored.items,
-            sizes=scored.sizes(),
             slices=scored.slices,
             extra=scored.diagnosis,
         )
@@ -336,11 +335,6 @@ class _Scored:
         return columns.Records(
             {"words": columns.Some(scored, columns.Lists(offsets, columns.Records(members)), left_out=True)}
         )
-
-    def sizes(self) -> IntArray:
-        """Return how many symbols the item of each sentence has at most: int64 (n,)."""
-        both = np.maximum(kernel.symbols_in(self.gold_chains), kernel.symbols_in(self.system_chains))
-        return np.asarray(np.minimum(both, SHOWN_IN_ITEMS), np.int64)
 
     @cached_property
     def _names(self) -> list[str]:

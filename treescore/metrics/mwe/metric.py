@@ -202,7 +202,6 @@ class Mwe(registry.Metric):
         pairs = kernel.pairs_of(*sides, (np.zeros_like(sides[0].sets), np.zeros_like(sides[1].sets)))
         owners = pairs.golds.sentences, pairs.systems.sentences
         rows = groups.counts_by_group(pairs, owners, len(gold))
-        sizes = rows[:, 4] + rows[:, 5]
         if self._training is not None:
             rows = np.concatenate([rows, groups.seen_counts(*sides, self._training, len(gold))], axis=1)
 
@@ -222,7 +221,6 @@ class Mwe(registry.Metric):
             warnings=list(problems.values())[: limits.max_problems],
             tokens={"recall": registry.TokenBits(pairs.equal, arrays.offsets_of(arrays.sums_by(owners[0], len(gold))))},
             details=groups.ItemRows(pairs, len(gold)),
-            sizes=sizes,
             slices=slices,
         )
 

@@ -1,53 +1,34 @@
-"""Items of a submission are those that a job would show, though less is kept of them."""
+"""Items of a submission are those that a job would show, and are made from its texts."""
 
 from __future__ import annotations
 
 from dataclasses import replace
 
-import numpy as np
 import orjson
 import pytest
 
-from service.requests import ItemsQuery, SubmissionItemsQuery, SubmissionSlicesQuery
+from service.errors import Gone
+from service.requests import ItemsQuery, SubmissionItemsQuery, SubmissionSlicesQuery, SubmissionTreesQuery
 from service.schemas.submissions import JobRequest
-from service.store import artifacts, revisions, score_records
-from service.store.packing import unpack_columns
+from service.store import artifacts, score_records, submissions
+from service.store.packing import pack_array, unpack_array
 from service.usecases.jobs import job_items, submit_job
-from service.usecases.scoring import results
-from service.usecases.scoring.config import scoring_config
-from service.usecases.scoring.results import ArtifactKey, StoredItems, load_output_items, pages
-from service.usecases.submissions.results import submission_items, submission_slices
+from service.usecases.scoring.results import ArtifactKey
+from service.usecases.submissions.results import submission_items, submission_slices, submission_trees
 from tests.fixtures.contexts import SCORER
 from tests.fixtures.requests import loaded
-from tests.fixtures.tasks import RIGHT, SLUG, WRONG
-from treescore.core.registry import Outcome, all_ok
-from treescore.evaluation.spec import parse_spec
+from tests.fixtures.tasks import RIGHT, WRONG
 
 MANY = "".join(RIGHT.replace("s1", f"a{number}").replace("s2", f"b{number}") for number in range(60))
 TREES = "(TOP (S (NP (DT the) (NN dog)) (VP (VBD barked)) (. .)))\n(TOP (S (NP (PRP she)) (VP (VBD slept)) (. .)))\n"
 SYSTEM = MANY.replace("2\tobj", "1\tnmod", 3)
 
 
-def without(item, *names):
-    return {name: value for name, value in item.items() if name not in names}
-
-
-def spied(monkeypatch, module, name):
-    """List the calls of a function of a module from now on."""
-    calls, real = [], getattr(module, name)
-
-    def called(*args):
-        calls.append(args)
-        return real(*args)
-
-    monkeypatch.setattr(module, name, called)
-    return calls
-
-
 @pytest.mark.parametrize("metric", ["ud", "attachment", "leaf_ancestor"])
 def test_they_are_those_of_a_job(task, context, metric):
-    task.make(metrics=[metric], main_score=None, parts={"en": {"gold": MANY}})
-    submission = task.scored(task.team(), SYSTEM)
+    task.make(metrics=[metric], main_score=None, parts={"en": {"gold": MANY}}, feedback="gold")
+    team = task.team()
+    submission = task.scored(team, SYSTEM)
     job, *_ = submit_job(
         context,
         SCORER,
@@ -59,52 +40,56 @@ def test_they_are_those_of_a_job(task, context, metric):
     task.work()
     expected = [*job_items(context, SCORER, job, ItemsQuery(system="A", metric=metric, limit=200)).items]
     assert len(expected) == 120
-    with context.store.read() as db:
-        table = scoring_config(revisions.get(db, SLUG, 1).scoring).spec.entries[0].metric.table
-        for start, stop in ((0, 120), (0, 1), (95, 105), (100, 120), (119, 500), (7, 7), (500, 600)):
-            found = load_output_items(db, submission, ArtifactKey(0, 0, 1), table, start, stop)
-            assert found == expected[start:stop]
-
-
-def test_pages_hold_so_many_items_and_no_more_than_their_size_allows(monkeypatch):
-    monkeypatch.setattr(results, "ITEMS_PER_PAGE", 3)
-    monkeypatch.setattr(results, "VALUES_PER_PAGE", 10)
-    eight = Outcome(rows=np.zeros((8, 1), np.int64), status=all_ok(8))
-    assert [*pages(eight)] == [(0, 3), (3, 6), (6, 8)]
-    heavy = replace(eight, sizes=np.array([1, 9, 1, 99, 0, 0, 0, 0]))
-    assert [*pages(heavy)] == [(0, 2), (2, 3), (3, 4), (4, 7), (7, 8)]
-    assert [*pages(Outcome(rows=np.zeros((0, 1), np.int64), status=all_ok(0)))] == []
-
-
-def test_a_request_reads_the_pages_of_its_items_only_which_hold_nothing_that_counts_say(context, work, monkeypatch):
-    monkeypatch.setattr(results, "ITEMS_PER_PAGE", 50)
-    request = {"format": "conllu", "gold": MANY, "systems": [{"name": "A", "output": SYSTEM}], "metrics": ["ud"]}
-    job, *_ = submit_job(context, SCORER, loaded(JobRequest, request))
-    work()
-    table = parse_spec(request).entries[0].metric.table
-    with context.store.read() as db:
-        stored = StoredItems(db, job, ArtifactKey(0, 0), table)
-        columns = unpack_columns(artifacts.get(db, job, ArtifactKey(0, 0).name("columns")))
-        assert [*columns.members] == ["item", "sent_id", "status", "words"]
-        whole = stored.read(0, 200)
-        assert [item["item"] for item in whole] == [*range(1, 121)]
-        read = spied(monkeypatch, results, "unpack_columns")
-        assert stored.read(60, 61) == whole[60:61]
-        assert stored.read(61, 70) == whole[61:70]
-        assert len(read) == 1
-        assert stored.read(99, 101) == whole[99:101]
-        assert len(read) == 3
-        assert stored.read(120, 130) == []
-        assert len(read) == 3
+    for start, limit in ((0, 120), (0, 1), (95, 10), (100, 20), (119, 200), (500, 100)):
+        query = SubmissionItemsQuery(limit=limit, cursor=str(start))
+        found = submission_items(context, team, submission, query)
+        assert found.items == expected[start : start + limit]
+        assert found.next == (str(start + limit) if start + limit < 120 else None)
 
 
 def test_a_part_that_was_not_scored_has_none(task, context):
-    task.make(parts={"en": {"gold": RIGHT}, "de": {"gold": RIGHT}})
-    submission = task.scored(task.team(), {"en": WRONG})
+    task.make(parts={"en": {"gold": RIGHT}, "de": {"gold": RIGHT}}, feedback="items")
+    team = task.team()
+    submission = task.scored(team, {"en": WRONG})
     with context.store.read() as db:
-        table = scoring_config(revisions.get(db, SLUG, 1).scoring).spec.entries[0].metric.table
         assert all(counts is not None for counts in score_records.counts(db, submission, 1, [0, 1], 0))
-        assert load_output_items(db, submission, ArtifactKey(1, 0, 1), table, 0, 10) == []
+    for wrong in (None, "any"):
+        query = SubmissionItemsQuery(limit=10, part="de", wrong=wrong)
+        assert submission_items(context, team, submission, query).items == []
+
+
+def test_without_the_output_items_have_the_figures_and_no_words(task, context):
+    task.make(metrics=["attachment"], parts={"en": {"gold": MANY}}, feedback="gold")
+    team = task.team()
+    submission = task.scored(team, SYSTEM)
+    query = SubmissionItemsQuery(limit=50, cursor="40")
+    before = submission_items(context, team, submission, query)
+    with context.store.write() as db:
+        submissions.drop_outputs(db, [submission], context.now())
+    after = submission_items(context, team, submission, query)
+    names = ("item", "status", "scores", "counts")
+    assert after.items == [{name: item[name] for name in names} for item in before.items]
+    assert after.next == before.next
+    for ask, another in (
+        (submission_items, replace(query, wrong="any", cursor=None)),
+        (submission_slices, SubmissionSlicesQuery()),
+        (submission_trees, SubmissionTreesQuery(limit=5)),
+    ):
+        with pytest.raises(Gone):
+            ask(context, team, submission, another)
+
+
+def test_what_was_scored_by_another_version_is_not_shown_by_this_one(task, context):
+    task.make(parts={"en": {"gold": RIGHT}}, feedback="gold")
+    team = task.team()
+    submission = task.scored(team, WRONG)
+    name = ArtifactKey(0, 0, 1).name("counts")
+    with context.store.write() as db:
+        rows = unpack_array(artifacts.get(db, submission, name))
+        artifacts.drop(db, [submission])
+        artifacts.put(db, submission, {name: pack_array(rows + 1)})
+    with pytest.raises(Gone, match="another version"):
+        submission_items(context, team, submission, SubmissionItemsQuery(limit=5))
 
 
 def bracketed(task, **changes):

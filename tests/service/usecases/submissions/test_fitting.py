@@ -5,11 +5,11 @@ from __future__ import annotations
 import math
 
 import pytest
-from service.usecases.trees.stored import annotation_digest
 
 from service.errors import Forbidden
 from service.requests import PageQuery
 from service.schemas.submissions import SubmissionRequest
+from service.usecases.scoring.annotation import annotation_digest
 from service.usecases.submissions.fitting import report
 from service.usecases.submissions.submissions import delete_submission
 from service.usecases.submissions.validation import validate

@@ -119,7 +119,7 @@ def result(context: Context, submission: str, revision: int = 1) -> tuple[object
     c = tables.artifacts.c
     with context.store.read() as db:
         record = score_records.get(db, submission, revision)
-        packed = db.execute(select(c.name, c.page, c.body).where(c.owner == submission).order_by(c.name, c.page)).all()
+        packed = db.execute(select(c.name, c.body).where(c.owner == submission).order_by(c.name)).all()
     assert isinstance(record, ScoreRecord)
     plain = replace(record, submission_id="", created_at=record.created_at.replace(2026, 1, 1, 0, 0, 0, 0))
     return (replace(plain, document={}), orjson.dumps(record.document), packed)

@@ -1,4 +1,4 @@
-"""Trees over many pages: chosen sentences are those that a look at all documents finds."""
+"""Chosen sentences are those that a look at all documents finds."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from service.errors import NotFound, Unprocessable
 from service.requests import JobTreesQuery
 from service.schemas.submissions import JobRequest
 from service.usecases.jobs import job_trees, submit_job
-from service.usecases.trees import choosing, stored
+from service.usecases.trees import choosing
 from tests.fixtures.contexts import ORGANISER, opened, work_of
 from tests.fixtures.gap_metric import NAME
 from tests.fixtures.requests import loaded
@@ -106,16 +106,14 @@ MADE = {"sdp": graphs, "conllu": dependencies, "bracketed": constituents, "discb
 def trees(
     request: pytest.FixtureRequest, valkey: Valkey, tmp_path_factory: pytest.TempPathFactory, gap_metric: str
 ) -> Iterator[Callable[..., list[Tree]]]:
-    """The trees of a job over two systems, stored in pages of three sentences or a long one, and asked page by page."""
+    """The trees of a job over two systems, asked page by page."""
     gold, output, metrics = MADE[request.param](random.Random(7))  # noqa: S311 - chooses test data
     systems = [{"name": "A", "output": output}, {"name": "gold", "output": gold}]
     job = {"format": request.param, "gold": gold, "systems": systems, "metrics": metrics}
     config = load_config(
         {"TREESCORE_DATA_DIR": str(tmp_path_factory.mktemp("trees")), "TREESCORE_REDIS_URL": valkey.url}
     )
-    with pytest.MonkeyPatch.context() as patch, opened(config) as context:
-        patch.setattr(stored, "SENTENCES_PER_PAGE", 3)
-        patch.setattr(stored, "UNITS_PER_PAGE", 10)
+    with opened(config) as context:
         job_id = submit_job(context, ORGANISER, loaded(JobRequest, job))[0]
         work_of(context)()
         yield partial(asked_by_page, context, job_id)
@@ -156,7 +154,7 @@ def test_all_trees_come_in_order_whatever_the_page(trees: Callable[..., list[Tre
     assert [tree["item"] for tree in found] == list(range(1, 41))
     assert trees(limit=7) == found
     monkeypatch.setattr(choosing, "ROWS_PER_ANSWER", 20)
-    assert trees(limit=1000) == found
+    assert trees(limit=999) == found
     assert [trees(item=number)[0] for number in (1, 3, 4, 40)] == [found[0], found[2], found[3], found[39]]
     with pytest.raises(NotFound):
         trees(item=41)
