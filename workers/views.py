@@ -8,12 +8,11 @@ tried once more.
 from __future__ import annotations
 
 import faulthandler
-from collections.abc import Callable, Container, Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import AbstractContextManager, contextmanager, nullcontext
 from datetime import timedelta
 from functools import partial
 from time import monotonic, perf_counter
-from typing import Protocol
 
 from rq.timeouts import JobTimeoutException, UnixSignalDeathPenalty
 from sqlalchemy.exc import DBAPIError
@@ -52,20 +51,6 @@ JUST_MADE = timedelta(minutes=1)
 log = Log("views")
 
 
-class Making(Protocol):
-    """What makes the documents."""
-
-    def make(self, question: Question, /) -> object:
-        """Return the document that answers a question, as JSON.
-
-        Raises:
-            ServiceError: it has no answer; who asked gets this error.
-        """
-
-    def forget(self, owners: Container[str] | None, /) -> None:
-        """Drop what is live of these owners, of all for None."""
-
-
 class Views:
     """Makes the views that are asked for.
 
@@ -76,7 +61,7 @@ class Views:
     """
 
     def __init__(
-        self, context: Context, maker: Making, limit: Callable[[], AbstractContextManager[object]] = nullcontext
+        self, context: Context, maker: Maker, limit: Callable[[], AbstractContextManager[object]] = nullcontext
     ) -> None:
         self._context = context
         self._maker = maker
@@ -161,9 +146,10 @@ class Views:
         """Delete stored views above their bound, where space is short all; but those that a request may wait for."""
         short = disk_of(self._context.store).state in (DiskState.LOW, DiskState.FULL)
         most = 0 if short else self._context.config.views_bytes
-        with self._context.store.write(durable=False) as db:
+        with self._context.store.read() as db:
             stored = views.stored_bytes(db)
-            if stored > most:
+        if stored > most:
+            with self._context.store.write(durable=False) as db:
                 views.drop_least_used(db, stored - most + most // SPARE, self._context.now() - JUST_MADE)
         self._room = max(most - stored, most // SPARE)
 
