@@ -15,7 +15,7 @@ from tests.contract.stage import Stage
 SENTENCES = {"total": 1, "error": 0, "skip": 0}
 LOAD = {"threads": 32, "busy": 1, "waiting": 0}
 PART = {"scores": {"las": 1.0}, "counts": {"words": 2}, "sentences": SENTENCES}
-CHECKS = {"store": "ok", "queue": "away", "workers": "unknown", "disk": "low", "schema": "current"}
+CHECKS = {"store": "ok", "queue": "away", "workers": "unknown", "views": "unknown", "disk": "low", "schema": "current"}
 WORKERS = {"ready": None, "kernels": None}
 GOOD = {
     "Team": {"id": "lyon", "name": "Lyon", "contact": None, "created_at": "2026-11-20T12:00:00Z"},

@@ -23,7 +23,7 @@ import numpy as np
 
 from treescore.core import special
 from treescore.core.arrays import BoolArray, FloatArray, IntArray
-from treescore.significance.settings import LN2, SLACK, TOLERANCE
+from treescore.significance.settings import LN2, ROUNDING, SLACK, TOLERANCE
 
 ONCE = np.ones((1, 1))
 """Copies of terms that stand once each."""
@@ -60,6 +60,8 @@ _CLOSE = 1e-9
 EVALUATIONS = 24
 """Evaluations for an end of an interval; from the sixth on the bracket is halved."""
 _HALVED_FROM = 6
+# size, or sum of squares, below which a quotient by it may not be finite
+_SMALLEST = 1e-300
 # distance of the normal deviate of p up to which an end is found; where p jumps, share of the distance from D
 _SOLVED, _NARROW = 1e-5, 5e-4
 
@@ -174,7 +176,7 @@ def _grouped(sizes: FloatArray, copies: FloatArray, number: int) -> tuple[FloatA
     """Bring terms (m, n), or so many copies of each, to some sizes that keep Σ e²: sizes and copies, (m, number)."""
     rows = len(sizes)
     largest = sizes.max(axis=1, keepdims=True)
-    places = (sizes * (number / np.where(largest > 0, largest, 1.0))).astype(np.int32)
+    places = (sizes * (number / np.where(largest > _SMALLEST, largest, 1.0))).astype(np.int32)
     np.minimum(places, number - 1, out=places)
     places += (np.arange(rows, dtype=np.int32) * number)[:, None]
     flat, squares = places.ravel(), (sizes * sizes).ravel()
@@ -197,8 +199,6 @@ class _Cells:
         alone = (ee > ALONE * ee.sum()) | (ww > ALONE * ww.sum())
         rest_e, rest_w = e[~alone], w[~alone]
         self._alone_e, self._alone_w = e[alone], w[alone]
-        # sums, not products of matrices, whose threads would wait for each other
-        self._moments = float(ee[~alone].sum()), float((rest_e * rest_w).sum()), float(ww[~alone].sum())
         cells = _places(rest_e, GRID) * GRID + _places(rest_w, GRID)
         counts = np.bincount(cells, minlength=GRID * GRID)
         filled = counts > 0
@@ -206,15 +206,25 @@ class _Cells:
         self._e, self._w = (
             np.bincount(cells, side, minlength=GRID * GRID)[filled] / self._copies for side in (rest_e, rest_w)
         )
+        # sums, not products of matrices, whose threads would wait for each other
+        self._within = tuple(
+            _within(float(whole.sum()), float((self._copies * means).sum()))
+            for whole, means in (
+                (ee[~alone], self._e * self._e), (rest_e * rest_w, self._e * self._w), (ww[~alone], self._w * self._w),
+            )
+        )  # fmt: skip
 
     def log_upper_tail(self, delta: float, x: float) -> float:
         """Compute ln P(Σ s_i (e_i - δ w_i) >= x)."""
         alone = np.abs(self._alone_e - delta * self._alone_w)
         rest = np.abs(self._e - delta * self._w)
-        squares = self._moments[0] - 2.0 * delta * self._moments[1] + delta * delta * self._moments[2]
-        found = float((self._copies * rest * rest).sum())
-        if found > 0.0:
-            rest *= math.sqrt(max(0.0, squares) / found)
+        of_means = float((self._copies * rest * rest).sum())
+        within = max(0.0, self._within[0] - 2.0 * delta * self._within[1] + delta * delta * self._within[2])
+        if of_means >= _SMALLEST:
+            rest *= math.sqrt(1.0 + within / of_means)
+        elif within:
+            rest[:] = math.sqrt(within / float(self._copies.sum()))
+        squares = of_means + within
         order = np.argsort(-alone, kind="stable")
         alone = alone[order]
         heavy = int((alone[:MOST_HEAVY] ** 2 > HEAVY * (float((alone * alone).sum()) + squares)).sum())
@@ -223,6 +233,12 @@ class _Cells:
         if heavy:
             return _listing(alone[:heavy], *_grouped(sizes, copies, REST_SIZES), x)
         return float(_tails(*_grouped(sizes, copies, SIZES), np.array([x]))[0])
+
+
+def _within(whole: float, of_means: float) -> float:
+    """Return what the means of cells lack of a sum of products; 0 where that is rounding."""
+    lacking = whole - of_means
+    return lacking if abs(lacking) > ROUNDING * abs(whole) else 0.0
 
 
 def _places(values: FloatArray, number: int) -> IntArray:

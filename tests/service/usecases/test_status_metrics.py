@@ -59,7 +59,7 @@ def test_all_but_the_public_part_needs_the_scope(client, token):
     everything = names(client.get("/metrics", headers=token("metrics")).data)
     assert everything == PUBLIC | {
         "treescore_waiting", "treescore_running", "treescore_oldest_waiting_seconds", "treescore_workers",
-        "treescore_request_seconds", "treescore_run_seconds", "treescore_board_delay_seconds",
+        "treescore_request_seconds", "treescore_run_seconds", "treescore_view_seconds", "treescore_board_delay_seconds",
         "treescore_database_round_trips_total", "treescore_redis_round_trips_total",
         "treescore_webhook_deliveries_total",
     }  # fmt: skip

@@ -12,6 +12,7 @@ import pytest
 
 from treescore.core.scores import Ratio, Score, harmonic
 from treescore.significance import Candidate, Settings, compare
+from treescore.significance.signs import TERMS
 
 GOLDEN = Path(__file__).parents[2] / "golden"
 NAMES = ("m", "n", "k")
@@ -102,3 +103,13 @@ def test_figures_by_definition(given: dict[str, Any], asked: dict[str, Any], exp
             assert [rows[name]["ci"]["low"], rows[name]["ci"]["high"]] == pytest.approx(ends, abs=1e-9)
     for name, ranks in expected.get("rank_intervals", {}).items():
         assert rows[name]["rank_interval"] == ranks
+
+
+@pytest.mark.parametrize("units", [TERMS, TERMS + 1, 3 * TERMS])
+def test_an_interval_of_units_that_all_differ_alike_is_their_difference(units: int) -> None:
+    score = Score("s", "", (Ratio({"m": 1}, {"n": 1}),))
+    candidates = [Candidate(name, (np.tile([right, 3], (units, 1)),)) for name, right in (("a", 3), ("b", 2))]
+    (pair,) = compare("s", score, NAMES[:2], candidates, Settings())["pairs"]
+    assert pair["p"] < 1e-300
+    assert pair["ci"]["low"] == pytest.approx(1 / 3, abs=1e-8)
+    assert pair["ci"]["high"] == pytest.approx(1 / 3, abs=1e-8)
