@@ -327,27 +327,24 @@ class Method:
         call = ", ".join([f'"{self._operation}"', *self._values])
         query = ", ".join(f'"{each}": {NAMES.get(each, each)}' for each in self._query)
         asked = f"{call}, query={{{query}}}" if query and self._name != "wait" else call
-        result, body, words = f"Plan[{self._kind}]", f"yield from self._read({self._kind}, {asked})", self._words
+        result, body, words = self._kind, f"return await self._read({self._kind}, {asked})", self._words
         if self._lists:
-            result = "Pages"
+            result = f"AsyncIterator[{self._kind}]"
             more = f', member="{self._member}"' if self._member != "items" else ""
             more += f', cursor="{self._cursor}"' if self._cursor != "cursor" else ""
-            body = f"Pages(self._call({asked}){more})"
-            yield f"    @listing({self._kind})\n"
-        else:
-            yield "    @method\n"
+            body = f"return self._session.listed({self._kind}, self._call({asked}){more})"
         if self._name == "wait":
-            body = f"yield from self._wait({self._kind}, {call}, check=check, progress=progress, seconds=seconds)"
+            asked = f"self._call({call}, seconds=seconds, watch=progress)"
+            body = f"return await self._finished({self._kind}, {asked}, check=check)"
             words = "Return it once it has finished; with `check`, work that failed is an error of its failure's class."
         elif self._is_text:
-            result, body = "Plan[str]", f"yield from self._text(to, {asked})"
+            result, body = "str", f"return await self._text(to, {asked})"
             words = f"{words} Its text goes into the file `to` if given."
         elif not self._gives:
-            result, body = "Plan[None]", f"yield from self._do({asked})"
-        yield f"    def {self._name}({signature}) -> {result}:\n"
+            result, body = "None", f"await self._do({asked})"
+        yield f"    @method\n    {'' if self._lists else 'async '}def {self._name}({signature}) -> {result}:\n"
         yield docstring(words, "        ")
-        wrapped = body if self._lists else f"({body})"
-        yield f"        {wrapped[1:-1] if result == 'Plan[None]' else f'return {wrapped}'}\n\n"
+        yield f"        {body}\n\n"
 
     @property
     def _is_text(self) -> bool:
@@ -359,9 +356,10 @@ def resources(contract: Contract) -> Iterator[str]:
     yield HEAD.format(
         "What people do with the service, by what it is about: jobs, benchmarks, submissions, comparisons."
     )
+    yield "from collections.abc import AsyncIterator\n\n"
     yield "from treescore.client import documents, work\n"
     yield "from treescore.client.document import Document\nfrom treescore.client.requests import Watch\n"
-    yield "from treescore.client.session import Awaiting, Blocking, Pages, Plan, listing, method\n"
+    yield "from treescore.client.session import Awaiting, Blocking, method\n"
     yield "from treescore.client.work import Target, id_of\n\n\n"
     rows = [line.split() for line in METHODS.split("\n") if line]
     for noun, (kind, words) in NOUNS.items():
@@ -378,11 +376,11 @@ def resources(contract: Contract) -> Iterator[str]:
         for noun, (kind, words) in NOUNS.items():
             if noun in ALL[1:]:
                 yield f'    @property\n    def {noun}(self) -> {start}{kind}:\n        """{words}"""\n'
-                yield f"        return {start}{kind}(self._driver)\n\n"
+                yield f"        return {start}{kind}(self._session)\n\n"
             elif noun != "client":
                 yield f"    def {noun}(self, {noun}: str | Document) -> {start}{kind}:\n"
                 yield f'        """Return a {noun} by its id or document."""\n'
-                yield f"        return {start}{kind}(self._driver, {noun})\n\n"
+                yield f"        return {start}{kind}(self._session, {noun})\n\n"
 
 
 def written(contract: Contract) -> Mapping[str, str]:

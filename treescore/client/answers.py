@@ -83,7 +83,7 @@ class Answer:
     def etag(self) -> str:
         """The validator of the body; empty without one, or with one that no request can carry."""
         found = self.headers.get("ETag", "")
-        return found if found.isascii() and found.isprintable() else ""
+        return found if is_header(found) else ""
 
     @property
     def replayed(self) -> bool:
@@ -163,6 +163,11 @@ class Answer:
         title = _TITLE.search(self.body)
         named = f" titled {title[1].decode('utf-8', 'replace').strip()!r}" if title else ""
         return f" but with a page{named}: a proxy or a login page may stand before the service. Check the URL"
+
+
+def is_header(text: str) -> bool:
+    """Return whether a header can carry a text."""
+    return text.isascii() and text.isprintable()
 
 
 def _is_number(text: str) -> bool:

@@ -5,11 +5,10 @@ from __future__ import annotations
 import pytest
 
 from tests.fixtures.service_process import free_port
-from tests.treescore.client.loopback import FAST
+from tests.treescore.client.loopback import FAST, noted_pauses
 from tests.treescore.stand_in import stand_in
 from treescore import Client, ClientError, RefusedError, RequestError, UnavailableError
 from treescore.client import Progress
-from treescore.client.session import BlockingDriver
 
 JOB = ("GET", "/v1/jobs/job_1")
 POST = ("POST", "/v1/jobs")
@@ -71,8 +70,7 @@ def test_an_answer_that_is_no_success_is_an_error_of_its_kind(status, kind):
 def test_a_wait_that_is_not_granted_becomes_a_poll(monkeypatch):
     running = (200, {"Retry-After": "5"}, {"state": "running"})
     granted = (200, {"Retry-After": "5", "Preference-Applied": "wait=30"}, {"state": "running"})
-    pauses = []
-    monkeypatch.setattr(BlockingDriver, "pause", lambda _, seconds: pauses.append(seconds))
+    pauses = noted_pauses(monkeypatch)
     asked({JOB: [granted, running, (200, {}, {"state": "succeeded"})]}, lambda client: client.wait(JOB[1]))
     assert pauses == [5.0]
 
