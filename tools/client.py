@@ -364,15 +364,15 @@ def resources(contract: Contract) -> Iterator[str]:
     rows = [line.split() for line in METHODS.split("\n") if line]
     for noun, (kind, words) in NOUNS.items():
         own = f"{kind}Work" if noun in WRITTEN else "Resource" if noun in ALL else "Thing"
-        yield f'class {kind}Plans(work.{own}):\n    """{words}"""\n\n'
+        yield f'class {kind}Methods(work.{own}):\n    """{words}"""\n\n'
         for name, operation, *places in rows:
             if name.startswith(f"{noun}."):
                 yield from Method(contract, noun, name.partition(".")[2], operation, places).lines()
     for way, start in (("Blocking", ""), ("Awaiting", "Async")):
         for noun, (kind, words) in NOUNS.items():
             if noun != "client":
-                yield f'class {start}{kind}({kind}Plans, {way}):\n    """{words}"""\n\n'
-        yield f'class {start}Service(ServicePlans, {way}):\n    """The ways to all that is about something."""\n\n'
+                yield f'class {start}{kind}({kind}Methods, {way}):\n    """{words}"""\n\n'
+        yield f'class {start}Service(ServiceMethods, {way}):\n    """The ways to all that is about something."""\n\n'
         for noun, (kind, words) in NOUNS.items():
             if noun in ALL[1:]:
                 yield f'    @property\n    def {noun}(self) -> {start}{kind}:\n        """{words}"""\n'

@@ -22,7 +22,7 @@ SECONDS = 600.0
 AGENT = f"treescore-client/{__version__}"
 
 
-class ClientPlans(Resource):
+class ClientMethods(Resource):
     """What both clients do themselves."""
 
     _keeps: type[Session]
@@ -153,7 +153,7 @@ class ClientPlans(Resource):
         return await self._read(documents.Suggestions, "suggest_scorers", json={"text": text[:HEAD_BYTES]})
 
 
-class Client(ClientPlans, Service):
+class Client(ClientMethods, Service):
     """Calls of the service. A request is sent again only where that does no harm: read, keyed, or surely not received.
 
     A job made without a token has a key, without which it cannot be changed: the client keeps the keys of its own jobs.
@@ -185,7 +185,7 @@ class Client(ClientPlans, Service):
         self._session.http.close()
 
 
-class AsyncClient(ClientPlans, AsyncService):
+class AsyncClient(ClientMethods, AsyncService):
     """The same calls, awaited; lists are asynchronous iterators, callbacks plain functions.
 
     Arguments and errors are those of `Client`; `http` has arguments of `httpx.AsyncClient`.

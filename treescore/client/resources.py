@@ -12,7 +12,7 @@ from treescore.client.session import Awaiting, Blocking, method
 from treescore.client.work import Target, id_of
 
 
-class ServicePlans(work.Resource):
+class ServiceMethods(work.Resource):
     """The service itself."""
 
     @method
@@ -57,7 +57,7 @@ class ServicePlans(work.Resource):
         return await self._read(documents.Readiness, "get_readyz")
 
 
-class JobsPlans(work.JobsWork):
+class JobsMethods(work.JobsWork):
     """Scoring jobs."""
 
     @method
@@ -68,7 +68,7 @@ class JobsPlans(work.JobsWork):
         )
 
 
-class JobPlans(work.Thing):
+class JobMethods(work.Thing):
     """One job."""
 
     @method
@@ -191,7 +191,7 @@ class JobPlans(work.Thing):
         await self._do("delete_job", self.id)
 
 
-class BenchmarksPlans(work.BenchmarksWork):
+class BenchmarksMethods(work.BenchmarksWork):
     """Benchmarks of the service."""
 
     @method
@@ -207,7 +207,7 @@ class BenchmarksPlans(work.BenchmarksWork):
         return await self._read(documents.SeriesComparison, "compare_in_series", series, query={"a": a, "b": b})
 
 
-class BenchmarkPlans(work.BenchmarkWork):
+class BenchmarkMethods(work.BenchmarkWork):
     """One benchmark."""
 
     @method
@@ -428,7 +428,7 @@ class BenchmarkPlans(work.BenchmarkWork):
         return await self._text(to, "get_part_input", self.id, part)
 
 
-class SubmissionPlans(work.SubmissionWork):
+class SubmissionMethods(work.SubmissionWork):
     """One submission."""
 
     @method
@@ -536,7 +536,7 @@ class SubmissionPlans(work.SubmissionWork):
         return await self._text(to, "get_output", self.id, query={"part": part})
 
 
-class ComparisonPlans(work.Thing):
+class ComparisonMethods(work.Thing):
     """One comparison of submissions."""
 
     @method
@@ -578,7 +578,7 @@ class ComparisonPlans(work.Thing):
         await self._do("delete_comparison", self.id)
 
 
-class TokensPlans(work.TokensWork):
+class TokensMethods(work.TokensWork):
     """Tokens."""
 
     @method
@@ -592,7 +592,7 @@ class TokensPlans(work.TokensWork):
         await self._do("revoke_token", id_of(token))
 
 
-class WebhooksPlans(work.WebhooksWork):
+class WebhooksMethods(work.WebhooksWork):
     """Addresses to which events are sent."""
 
     @method
@@ -628,39 +628,39 @@ class WebhooksPlans(work.WebhooksWork):
         return await self._read(documents.Delivery, "replay_delivery", id_of(webhook), id_of(delivery))
 
 
-class Jobs(JobsPlans, Blocking):
+class Jobs(JobsMethods, Blocking):
     """Scoring jobs."""
 
 
-class Job(JobPlans, Blocking):
+class Job(JobMethods, Blocking):
     """One job."""
 
 
-class Benchmarks(BenchmarksPlans, Blocking):
+class Benchmarks(BenchmarksMethods, Blocking):
     """Benchmarks of the service."""
 
 
-class Benchmark(BenchmarkPlans, Blocking):
+class Benchmark(BenchmarkMethods, Blocking):
     """One benchmark."""
 
 
-class Submission(SubmissionPlans, Blocking):
+class Submission(SubmissionMethods, Blocking):
     """One submission."""
 
 
-class Comparison(ComparisonPlans, Blocking):
+class Comparison(ComparisonMethods, Blocking):
     """One comparison of submissions."""
 
 
-class Tokens(TokensPlans, Blocking):
+class Tokens(TokensMethods, Blocking):
     """Tokens."""
 
 
-class Webhooks(WebhooksPlans, Blocking):
+class Webhooks(WebhooksMethods, Blocking):
     """Addresses to which events are sent."""
 
 
-class Service(ServicePlans, Blocking):
+class Service(ServiceMethods, Blocking):
     """The ways to all that is about something."""
 
     @property
@@ -700,39 +700,39 @@ class Service(ServicePlans, Blocking):
         return Webhooks(self._session)
 
 
-class AsyncJobs(JobsPlans, Awaiting):
+class AsyncJobs(JobsMethods, Awaiting):
     """Scoring jobs."""
 
 
-class AsyncJob(JobPlans, Awaiting):
+class AsyncJob(JobMethods, Awaiting):
     """One job."""
 
 
-class AsyncBenchmarks(BenchmarksPlans, Awaiting):
+class AsyncBenchmarks(BenchmarksMethods, Awaiting):
     """Benchmarks of the service."""
 
 
-class AsyncBenchmark(BenchmarkPlans, Awaiting):
+class AsyncBenchmark(BenchmarkMethods, Awaiting):
     """One benchmark."""
 
 
-class AsyncSubmission(SubmissionPlans, Awaiting):
+class AsyncSubmission(SubmissionMethods, Awaiting):
     """One submission."""
 
 
-class AsyncComparison(ComparisonPlans, Awaiting):
+class AsyncComparison(ComparisonMethods, Awaiting):
     """One comparison of submissions."""
 
 
-class AsyncTokens(TokensPlans, Awaiting):
+class AsyncTokens(TokensMethods, Awaiting):
     """Tokens."""
 
 
-class AsyncWebhooks(WebhooksPlans, Awaiting):
+class AsyncWebhooks(WebhooksMethods, Awaiting):
     """Addresses to which events are sent."""
 
 
-class AsyncService(ServicePlans, Awaiting):
+class AsyncService(ServiceMethods, Awaiting):
     """The ways to all that is about something."""
 
     @property
