@@ -18,10 +18,9 @@ from markupsafe import Markup
 from service.api import calls
 from service.errors import BadRequest
 from service.pages import answers
-from service.pages.answers import drawn, export, export_links
+from service.pages.answers import TABLES, drawn, export, export_links, table_file, table_links
 from service.pages.benchmarks import benchmark_document, state_now, state_of
 from service.pages.figures import TOGETHER, NamedScore, ScoreNames, p_value
-from service.pages.tables import TABLES, table_file, table_links
 from service.pages.visitors import visitor
 from service.render import SHEET_FORMATS
 from service.render.documents import BoardDocument

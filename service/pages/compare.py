@@ -15,11 +15,10 @@ from markupsafe import Markup
 from service.api import calls
 from service.errors import BadRequest, NotFound
 from service.pages import answers
-from service.pages.answers import drawn, export, export_links
+from service.pages.answers import TABLES, drawn, export, export_links, table_file, table_links
 from service.pages.benchmarks import benchmark_document
 from service.pages.board import heading, part_choices
 from service.pages.figures import NamedScore, ScoreNames, whole
-from service.pages.tables import TABLES, table_file, table_links
 from service.pages.visitors import visitor
 from service.policy.gate import LEVELS, Level, require
 from service.requests import LeaderboardQuery

@@ -1,7 +1,10 @@
-"""A leaderboard for people and programs: as JSON, CSV, TSV, Markdown, LaTeX or SVG.
+"""A leaderboard and a matrix for people and programs: as JSON, CSV, TSV, Markdown, LaTeX or SVG.
 
 Cells, headline and notes are shared by the formats for people. The picture is the table, with a dot and its interval
 in each row, readable in black and white.
+
+Of a matrix, CSV and TSV have a row for each submission, for programs. Markdown and LaTeX have a row for each part: a
+page holds more parts than columns.
 """
 
 from __future__ import annotations
@@ -16,7 +19,14 @@ from typing import Any, Generic, Protocol, TypeVar
 import orjson
 
 import treescore.metrics  # noqa: F401 - importing the package fills the registry
-from service.render.documents import BoardDocument, RowDocument, SheetDocument, SignificanceDocument
+from service.render.documents import (
+    BoardDocument,
+    MatrixDocument,
+    MatrixRowDocument,
+    RowDocument,
+    SheetDocument,
+    SignificanceDocument,
+)
 from treescore.core.registry import METRICS, make_metric
 from treescore.core.wording import (
     IN_FRACTIONS,
@@ -35,6 +45,7 @@ from treescore.render.dot_table import DotColumn, DotRow, DotTable, Mark, Scale,
 from treescore.render.drawing import Drawing, interval_words, ranks_words, value_words
 from treescore.render.drawing import stepped as figures_stepped
 from treescore.render.forms import Rendered
+from treescore.render.heat_maps import by_part, matrix_svg
 from treescore.render.table import CSV, LATEX, MARKDOWN, TABLE_FORMS, TSV, Column, Table, separated
 
 
@@ -235,12 +246,7 @@ def board_notes(document: BoardDocument) -> list[str]:
     lines += claims_of(document)
     if significance["reason"]:
         lines.append(significance["reason"])
-    if document["next"] is not None:
-        lines.append(f"{len(document['rows'])} of {document['total_rows']} rows; next cursor: {document['next']}.")
-    missing = missing_note([(_label(row), row) for row in document["rows"]], len(document["parts"]))
-    if missing:
-        lines.append(missing)
-    lines += _lacking_notes(document)
+    lines += [*_rows_note(document), *_missing_note(document, _label), *_lacking_notes(document)]
     if any(row["role"] == "baseline" for row in document["rows"]):
         lines.append("Baselines have no rank.")
     return lines
@@ -266,25 +272,27 @@ def _lacking_parts(row: Rowlike, total: int) -> str:
     return "" if scored is None or scored == total else f"{scored} of {total}"
 
 
-def parts_words(row: Rowlike) -> str:
+def _parts_words(row: Rowlike) -> str:
     """Return the names of the parts that a row lacks, as far as they are shown, in one cell."""
     return " ".join(row["missing_parts"] or ())
 
 
-def missing_note(rows: Sequence[tuple[str, Rowlike]], total: int) -> str:
-    """Say which rows lack parts; empty where none does.
+def _rows_note(document: BoardDocument | MatrixDocument) -> list[str]:
+    """Say how many rows there are, where some follow."""
+    if document["next"] is None:
+        return []
+    return [f"{len(document['rows'])} of {document['total_rows']} rows; next cursor: {document['next']}."]
 
-    Args:
-        rows: with what each is called.
-        total: the number of parts that the score is about.
-    """
+
+def _missing_note(document: BoardDocument | MatrixDocument, name_of: Callable[[Any], str]) -> list[str]:
+    """Say which rows lack parts, where some do; `name_of` tells what a row is called."""
     said = []
-    for name, row in rows:
-        words = _lacking_parts(row, total)
+    for row in document["rows"]:
+        words = _lacking_parts(row, len(document["parts"]))
         names = ", ".join(row["missing_parts"] or ())
         if words:
-            said.append(f"{name} has {words}{f' (without {names})' if names else ''}")
-    return f"Parts without a scored output: {'; '.join(said)}." if said else ""
+            said.append(f"{name_of(row)} has {words}{f' (without {names})' if names else ''}")
+    return [f"Parts without a scored output: {'; '.join(said)}."] if said else []
 
 
 def team_words(row: Rowlike) -> str:
@@ -443,7 +451,7 @@ def _flat_board_rows(document: BoardDocument) -> Iterator[Sequence[object]]:
             "detectable": row["detectable"] and row["detectable"]["difference"],
             "notes": notes,
             "parts": len(document["parts"]),
-            "missing_parts": parts_words(row),
+            "missing_parts": _parts_words(row),
         }
         values = [*(flat[column] for column in BOARD_COLUMNS), *(row["scores"].get(address) for address in addresses)]
         yield [_one_line(value) for value in values]
@@ -519,3 +527,62 @@ SHEET_FORMATS: Mapping[str, str] = {
 }
 """Format name of a leaderboard or a matrix -> media type."""
 render_leaderboard = Forms(_flat_board_rows, _board_table, board_picture).render
+
+MATRIX_COLUMNS = (
+    *("rank", "role", "team", "team_name", "submission", "name"),
+    *("score", "scored_parts", "parts", "missing_parts"),
+)
+"""Columns of CSV and TSV. The parts follow, under `part:` and their names, so that none has the name of a column."""
+
+
+def _flat_matrix_rows(document: MatrixDocument) -> Iterator[Sequence[object]]:
+    """Yield the header, then all rows with unrounded numbers."""
+    yield [*MATRIX_COLUMNS, *(f"part:{part['name']}" for part in document["parts"])]
+    for row in document["rows"]:
+        flat: dict[str, object] = {**row, "parts": len(document["parts"]), "missing_parts": _parts_words(row)}
+        values = [*(flat[column] for column in MATRIX_COLUMNS), *row["values"]]
+        yield [one_line(value) if isinstance(value, str) else value for value in values]
+
+
+def matrix_headline(document: MatrixDocument) -> str:
+    """Describe the matrix in one line."""
+    return sheet_headline(document, f"{document['score']} by part")
+
+
+def matrix_notes(document: MatrixDocument) -> list[str]:
+    """Return the notes below the table."""
+    lines = []
+    if document["hidden"]:
+        lines.append(
+            f"Not shown, because of few sentences: {', '.join(document['hidden'])}. Figures of such parts are shown "
+            "from feedback level items on."
+        )
+    return [*lines, *_missing_note(document, _matrix_system), *_rows_note(document)]
+
+
+def _matrix_picture(document: MatrixDocument) -> bytes:
+    return matrix_svg(document, share=shown_as(document["score"]).in_percent).encode()
+
+
+def _matrix_table(document: MatrixDocument, _form: str) -> Table:
+    """Return a row for each part, a column for each system, and the score that ranks at the end."""
+    step, rows = document["rounding"], document["rows"]
+    names = [*(part["name"] for part in document["parts"]), document["part"] or "all"]
+    lines = [*zip(names, [*by_part(document), [row["score"] for row in rows]], strict=True)]
+    return Table(
+        matrix_headline(document),
+        [Column("part"), *(Column(_matrix_system(row), numeric=True) for row in rows)],
+        [[name, *(stepped(value, step) for value in values)] for name, values in lines],
+        notes=matrix_notes(document),
+        rules={len(lines) - 1} - {0},
+        commented=True,
+    )
+
+
+def _matrix_system(row: MatrixRowDocument) -> str:
+    """Name a system in one line: its team, or where that is not shown its submission."""
+    named = ": ".join(filter(None, (team_words(row), one_line(row["name"] or ""))))
+    return named if row["team"] or row["role"] == "baseline" else row["submission"]
+
+
+render_matrix = Forms(_flat_matrix_rows, _matrix_table, _matrix_picture).render

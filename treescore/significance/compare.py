@@ -17,10 +17,9 @@ from treescore.core.params import Json
 from treescore.core.scores import Score
 from treescore.significance import assembly, law, other_tests, runs
 from treescore.significance.assembly import Answers
-from treescore.significance.bootstrap import bootstrap_intervals
 from treescore.significance.contributions import Contributions
 from treescore.significance.families import adjusted, divisors
-from treescore.significance.intervals import system_intervals
+from treescore.significance.intervals import bootstrap_intervals, system_intervals
 from treescore.significance.law import Asked, Interval, Test, asked_by
 from treescore.significance.notes import notes
 from treescore.significance.question import Candidate, PooledParts, Question, Terms, require_tokens
