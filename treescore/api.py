@@ -10,6 +10,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any, Literal, NamedTuple, TypedDict, Unpack, overload
 
+from treescore import sources
 from treescore.core.jit import say_compiled
 from treescore.core.params import Choice, Json, choices_of
 from treescore.core.registry import FORMATS
@@ -29,21 +30,6 @@ from treescore.evaluation.report import (
 from treescore.evaluation.spec import Spec, Suggestion, parse_items, parse_spec, suggestions
 from treescore.results import Comparison, Result, SystemScores
 from treescore.shapes import check_format, check_request, check_significance
-from treescore.sources import (
-    Outputs,
-    Source,
-    SourceText,
-    check_same_files,
-    first_text,
-    format_choice,
-    format_of,
-    guessed_format,
-    named_outputs,
-    pointer_of,
-    read_source,
-    shown,
-    wrong,
-)
 
 __all__ = [
     "Comparison",
@@ -78,7 +64,7 @@ class Output(NamedTuple):
     """
 
     name: str
-    source: Source
+    source: sources.Source
     format: Choice | None = None
     run_of: str | None = None
 
@@ -136,8 +122,8 @@ class Options(Settings, total=False):
 
 
 def score(
-    gold: Source,
-    outputs: Outputs,
+    gold: sources.Source,
+    outputs: sources.Outputs,
     metric: Choice | Sequence[Choice] | None = None,
     *,
     format: Choice | None = None,  # noqa: A002 - as a request names it
@@ -182,8 +168,8 @@ def score(
 
 
 def _score(
-    gold: Source,
-    outputs: Outputs,
+    gold: sources.Source,
+    outputs: sources.Outputs,
     metric: Choice | Sequence[Choice] | None,
     text_format: Choice | None,
     system_format: Choice | None,
@@ -194,7 +180,7 @@ def _score(
     progress: Progress,
 ) -> Result:
     guessed = text_format is None
-    read_as = guessed_format(gold) if text_format is None else text_format
+    read_as = sources.guessed_format(gold) if text_format is None else text_format
     check_format(read_as, "/format")
     request = {
         "format": read_as,
@@ -204,11 +190,13 @@ def _score(
         "items": items,
     }
     named = [
-        Output(name, source, format_of(source) if guessed and system_format is None else system_format, run_of)
-        for name, source, run_of in named_outputs(outputs)
+        Output(name, source, sources.format_of(source) if guessed and system_format is None else system_format, run_of)
+        for name, source, run_of in sources.named_outputs(outputs)
     ]
     if not named:
-        raise wrong("too-few-systems", "No output was given. Give one, or several as {name: output}.", "/outputs")
+        raise sources.wrong(
+            "too-few-systems", "No output was given. Give one, or several as {name: output}.", "/outputs"
+        )
     return evaluate(request, gold, named, limits=limits, progress=progress)
 
 
@@ -226,8 +214,8 @@ def compare(
 
 @overload
 def compare(
-    gold: Source,
-    outputs: Outputs,
+    gold: sources.Source,
+    outputs: sources.Outputs,
     metric: Choice | Sequence[Choice] | None = None,
     *,
     significance: Mapping[str, Json] | None = None,
@@ -236,8 +224,8 @@ def compare(
 
 
 def compare(
-    gold: Source | Result,
-    outputs: Outputs = (),
+    gold: sources.Source | Result,
+    outputs: sources.Outputs = (),
     metric: Choice | Sequence[Choice] | None = None,
     *,
     significance: Mapping[str, Json] | None = None,
@@ -266,8 +254,8 @@ def compare(
     if significance is not None:
         check_significance(significance)
         settings = {**significance, **settings}
-    if len(runs_by_system(gold.systems if isinstance(gold, Result) else named_outputs(outputs))) < 2:
-        raise wrong("too-few-systems", "A comparison needs outputs of two or more systems.", "/outputs")
+    if len(runs_by_system(gold.systems if isinstance(gold, Result) else sources.named_outputs(outputs))) < 2:
+        raise sources.wrong("too-few-systems", "A comparison needs outputs of two or more systems.", "/outputs")
     if isinstance(gold, Result):
         compared = _compared(gold, settings)
         known = set(warning_lines(gold.warnings))
@@ -302,7 +290,7 @@ def _compared(result: Result, settings: Mapping[str, Json]) -> Comparison:
     return Comparison(replace(result, report=replace(report, document={**scored, **compared_members(documents)})))
 
 
-def suggest(source: Source) -> list[Suggestion]:
+def suggest(source: sources.Source) -> list[Suggestion]:
     """Tell which formats a text may be in, by its first lines, with the metrics that fit each, and why.
 
         best = suggest("gold.txt")[0]
@@ -318,7 +306,7 @@ def suggest(source: Source) -> list[Suggestion]:
     Raises:
         InputError: the text cannot be read.
     """
-    return suggestions(first_text(source))
+    return suggestions(sources.first_text(source))
 
 
 def _split(options: Options, *, of_result: bool) -> tuple[dict[str, Json], Options]:
@@ -344,7 +332,7 @@ def _split(options: Options, *, of_result: bool) -> tuple[dict[str, Json], Optio
 @telling()
 def evaluate(
     request: Mapping[str, Json],
-    gold: Source,
+    gold: sources.Source,
     outputs: Sequence[Output],
     *,
     limits: Limits = DEFAULT_LIMITS,
@@ -367,12 +355,12 @@ def evaluate(
     for index, name in enumerate(names):
         if name in names[:index]:
             detail = f"Two outputs have the name {name!r}. Name each: {{name: output}}, or NAME=PATH in a command."
-            raise wrong("duplicate-system-name", detail, f"/outputs/{index}")
+            raise sources.wrong("duplicate-system-name", detail, f"/outputs/{index}")
     wrong_runs = problems_of_runs(outputs, "/outputs")
     if wrong_runs:
         raise InputError(wrong_runs)
     spec = parse_spec(request)
-    gold_text = read_source(gold, spec.format, "/gold")
+    gold_text = sources.read_source(gold, spec.format, "/gold")
     gold_digest, gold_place = gold_text.digest, gold_text.place
     systems = [_system(output, spec, gold_text) for output in outputs]
     _check_names(names)  # after reading: a text without a line break is taken for a path, and then for its name
@@ -398,15 +386,15 @@ def _check_names(names: Sequence[str]) -> None:
     """Refuse names that tables cannot show. Raises InputError."""
     for index, name in enumerate(names):
         if not is_name(name):
-            detail = f"{shown(name)} cannot be the name of an output. {NAME_RULE} Name the output otherwise."
-            raise wrong("bad-name", detail, f"/outputs/{index}")
+            detail = f"{sources.shown(name)} cannot be the name of an output. {NAME_RULE} Name the output otherwise."
+            raise sources.wrong("bad-name", detail, f"/outputs/{index}")
 
 
-def _system(output: Output, spec: Spec, gold: SourceText) -> System:
-    pointer = pointer_of(output.name, output.source)
-    choice = spec.format if output.format is None else format_choice(output.format, "/system_format")
-    read = read_source(output.source, choice, pointer)
-    check_same_files(gold, read)
+def _system(output: Output, spec: Spec, gold: sources.SourceText) -> System:
+    pointer = sources.pointer_of(output.name, output.source)
+    choice = spec.format if output.format is None else sources.format_choice(output.format, "/system_format")
+    read = sources.read_source(output.source, choice, pointer)
+    sources.check_same_files(gold, read)
     return System(output.name, read.text, read.digest, choice, read.place, output.run_of)
 
 
