@@ -72,24 +72,8 @@ class Output(NamedTuple):
 class Settings(TypedDict, total=False):
     """The settings of comparisons, as `significance` of a request has them; the defaults are right for most.
 
-    Attributes:
-        scores: address of the score to compare (`"ud.las_f1"`), or a list of them; unless given, the first metric's
-            main score.
-        test: `auto`, by the number of units, or one by name.
-        unit: what is tested over as a whole; `block` is a document.
-        alternative: to the two systems being equal.
-        shuffles: makes it a Monte Carlo test of so many.
-        resamples: behind intervals by the bootstrap.
-        correction: for several pairs.
-        alpha: level of significance.
-        seed: of shuffles and resamples.
-        interval: how intervals are made.
-        level: of each interval by itself; 1 - alpha unless given.
-        clusters: how systems that do not differ are grouped.
-        mcnemar: which of its p decides.
-        runs: whether the claim is about other training runs too.
-        margin: tests too that a system is not worse than another by this much.
-        power: of `detectable` differences.
+    `scores` is the address of the score to compare (`"ud.las_f1"`), or a list of them; unless given, the first
+    metric's main score. `treescore.core.comparing.PARAMS` says what the others are.
     """
 
     scores: str | Sequence[str]

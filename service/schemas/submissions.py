@@ -11,9 +11,9 @@ from service import requests
 from service.requests import LEADERBOARD, MAX_COMPARED, PICKS
 from service.schemas import base
 from service.schemas.base import Fault, Strict, wrong_type
+from treescore.core.comparing import PARAMS
 from treescore.evaluation.spec import SIDES
 from treescore.shapes import METRIC_KEY
-from treescore.significance import PARAMS
 
 STATES = ("queued", "running", "succeeded", "failed", "cancelled")
 KEY = rf"\A{METRIC_KEY.pattern}\Z"

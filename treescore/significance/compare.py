@@ -13,6 +13,7 @@ from itertools import combinations
 import numpy as np
 
 from treescore.core.arrays import BoolArray, FloatArray, IntArray
+from treescore.core.comparing import AUTO, CORRECTIONS, FEWEST_PARTS
 from treescore.core.params import Json
 from treescore.core.scores import Score
 from treescore.significance import assembly, law, other_tests, runs
@@ -23,7 +24,7 @@ from treescore.significance.intervals import bootstrap_intervals, system_interva
 from treescore.significance.law import Asked, Interval, Test, asked_by
 from treescore.significance.notes import notes
 from treescore.significance.question import Candidate, PooledParts, Question, Terms, require_tokens
-from treescore.significance.settings import AUTO, CORRECTIONS, FEWEST_PARTS, ROUNDING, Settings
+from treescore.significance.settings import ROUNDING, Settings
 from treescore.significance.units import Sample, by_part, chosen_units, pooled
 
 PART_TESTS = 4_000
