@@ -26,6 +26,7 @@ from service.render.documents import (
     MatrixPartDocument,
     MatrixRowDocument,
     RowDocument,
+    SheetDocument,
 )
 from service.requests import MACRO, POOLED, PRIVATE, LeaderboardQuery, MatrixQuery, ScoresQuery
 from service.store import benchmarks, boards
@@ -73,8 +74,22 @@ def board_document(
     """
     release, rows = _shown(db, benchmark, board, viewer)
     finding = significance_of(db, benchmark, board, rows, release)
-    stop = start + MOST_ROWS
+    shown = replace(finding, rows=finding.rows[start : start + MOST_ROWS])
     return BoardDocument(
+        **_sheet(benchmark, board, viewer, release, rows, start),
+        parts=board.chosen_names,
+        significance=finding.document,
+        scores=[address for address in board.scoring.addresses if address in release.listed],
+        rows=_board_rows(db, board, shown, viewer, release),
+    )
+
+
+def _sheet(
+    benchmark: Benchmark, board: Board, viewer: viewing.Viewer, release: Release, rows: Sequence[BoardRow], start: int
+) -> SheetDocument:
+    """Return what the documents of a leaderboard and of a matrix have in common."""
+    stop = start + MOST_ROWS
+    return SheetDocument(
         benchmark=benchmark.id,
         title=benchmark.title,
         revision=board.revision.number,
@@ -83,7 +98,6 @@ def board_document(
         higher_is_better=board.scored_by[1].higher_is_better,
         one_sided=board.scored_by[1].one_sided,
         part=board.part,
-        parts=board.chosen_names,
         pick=board.pick,
         split=board.share,
         feedback=release.level.name.lower(),
@@ -91,11 +105,8 @@ def board_document(
         anonymous=not viewer.named,
         frozen=viewer.until is not None,
         as_of=_as_of(viewer, rows),
-        significance=finding.document,
-        scores=[address for address in board.scoring.addresses if address in release.listed],
         total_rows=len(rows),
         next=str(stop) if stop < len(rows) else None,
-        rows=_board_rows(db, board, replace(finding, rows=finding.rows[start:stop]), viewer, release),
     )
 
 
@@ -204,28 +215,11 @@ def matrix_document(
         Forbidden: the viewer's level does not show the score, the part or the revision.
     """
     release, rows = _shown(db, benchmark, board, viewer)
-    stop = start + MOST_ROWS
     return MatrixDocument(
-        benchmark=benchmark.id,
-        title=benchmark.title,
-        revision=board.revision.number,
-        active=board.active,
-        score=board.score,
-        higher_is_better=board.scored_by[1].higher_is_better,
-        one_sided=board.scored_by[1].one_sided,
-        part=board.part,
-        pick=board.pick,
-        split=board.share,
-        feedback=release.level.name.lower(),
-        rounding=viewer.step,
-        anonymous=not viewer.named,
-        frozen=viewer.until is not None,
-        as_of=_as_of(viewer, rows),
+        **_sheet(benchmark, board, viewer, release, rows, start),
         parts=_matrix_parts(benchmark, board, viewer.level),
         hidden=[name for name in board.chosen_names if name in release.hidden],
-        total_rows=len(rows),
-        next=str(stop) if stop < len(rows) else None,
-        rows=_matrix_rows(db, board, viewer, release, rows[start:stop]),
+        rows=_matrix_rows(db, board, viewer, release, rows[start : start + MOST_ROWS]),
     )
 
 
