@@ -71,8 +71,7 @@ def show_admin_benchmark(benchmark: str) -> Response:
 @blueprint.post("/<benchmark>")
 def change_benchmark(benchmark: str) -> Response:
     """Change the settings or the description of a benchmark, if it is as it was when the form was shown."""
-    caller = visitors.member("organise")
-    visitors.check_form()
+    caller = visitors.sender("organise")
     form = request.form
     given = _settings(form) if form.get("what") == "settings" else {"about": _about(form)}
     context = calls.context()
@@ -181,16 +180,14 @@ def make_teams(benchmark: str) -> Response:
 @teams_blueprint.post("/<team>/token")
 def make_token(benchmark: str, team: str) -> Response:
     """Make a new token for a team and revoke its earlier ones."""
-    caller = visitors.member("organise")
-    visitors.check_form()
+    caller = visitors.sender("organise")
     return _teams_page(benchmark, made=[teams.rotate_token(calls.context(), caller, benchmark, team)])
 
 
 @teams_blueprint.post("/invites")
 def make_invite(benchmark: str) -> Response:
     """Make an invite; its address is in this answer only."""
-    caller = visitors.member("organise")
-    visitors.check_form()
+    caller = visitors.sender("organise")
     context = calls.context()
     given: dict[str, object] = {"expires_at": moment_of(request.form.get("expires_at", ""))}
     most = request.form.get("teams_at_most", "")
@@ -202,8 +199,7 @@ def make_invite(benchmark: str) -> Response:
 @teams_blueprint.post("/invites/<invite>")
 def withdraw_invite(benchmark: str, invite: str) -> Response:
     """Withdraw an invite."""
-    caller = visitors.member("organise")
-    visitors.check_form()
+    caller = visitors.sender("organise")
     teams.delete_invite(calls.context(), caller, benchmark, invite)
     return answers.go_to(f"/admin/{benchmark}/teams")
 
@@ -235,8 +231,7 @@ def show_webhooks() -> Response:
 @webhooks_blueprint.post("")
 def make_webhook() -> Response:
     """Make a webhook; its secret is in this answer only."""
-    caller = visitors.member("organise")
-    visitors.check_form()
+    caller = visitors.sender("organise")
     context = calls.context()
     given = {"url": request.form.get("url", "").strip()}
     if request.form.get("benchmark"):
@@ -247,16 +242,14 @@ def make_webhook() -> Response:
 @webhooks_blueprint.post("/<webhook>/rotate")
 def rotate_webhook(webhook: str) -> Response:
     """Make a new secret; the old one signs too for a day."""
-    caller = visitors.member("organise")
-    visitors.check_form()
+    caller = visitors.sender("organise")
     return _webhooks_page(secret=events.rotate_secret(calls.context(), caller, webhook))
 
 
 @webhooks_blueprint.post("/<webhook>/test")
 def test_webhook(webhook: str) -> Response:
     """Send a test event."""
-    caller = visitors.member("organise")
-    visitors.check_form()
+    caller = visitors.sender("organise")
     events.send_test(calls.context(), caller, webhook)
     return answers.go_to(f"/admin/webhooks/{webhook}")
 
@@ -264,8 +257,7 @@ def test_webhook(webhook: str) -> Response:
 @webhooks_blueprint.post("/<webhook>/delete")
 def delete_webhook(webhook: str) -> Response:
     """Delete a webhook."""
-    caller = visitors.member("organise")
-    visitors.check_form()
+    caller = visitors.sender("organise")
     events.delete_webhook(calls.context(), caller, webhook)
     return answers.go_to("/admin/webhooks")
 
@@ -281,8 +273,7 @@ def show_deliveries(webhook: str) -> Response:
 @webhooks_blueprint.post("/<webhook>/<delivery>/replay")
 def replay_delivery(webhook: str, delivery: str) -> Response:
     """Send an event again."""
-    caller = visitors.member("organise")
-    visitors.check_form()
+    caller = visitors.sender("organise")
     events.replay_delivery(calls.context(), caller, webhook, delivery)
     return answers.go_to(f"/admin/webhooks/{webhook}")
 

@@ -19,7 +19,7 @@ from service.pages import answers
 from service.pages.answers import download, finished, problem_of, with_status_of
 from service.pages.benchmarks import benchmark_document, is_open, state_of
 from service.pages.figures import TOGETHER, NamedScore, ScoreFigures, ScoreNames, score_label
-from service.pages.visitors import check_form, member, visitor
+from service.pages.visitors import member, sender, visitor
 from service.policy.gate import LEVELS, Level
 from service.requests import LINKS, MACRO, POOLED, SubmissionSlicesQuery, SubmissionsQuery
 from service.schemas import queries
@@ -195,8 +195,7 @@ def show_submission_live(submission: str) -> Response:
 @blueprint.post("")
 def change_submission(submission: str) -> Response:
     """Rename, annotate, withdraw, choose, cancel or retry. What is refused is said on the page."""
-    caller = member("submit")
-    check_form()
+    caller = sender("submit")
     asked = request.form.get("do", "")
     change = _CHANGES.get(asked)
     if change is None:
@@ -223,8 +222,7 @@ def ask_delete(submission: str) -> Response:
 @blueprint.post("/delete")
 def delete_submission(submission: str) -> Response:
     """Delete outputs, scores and name."""
-    caller = member("submit")
-    check_form()
+    caller = sender("submit")
     document = orjson.loads(submissions.view_submission(calls.context(), caller, submission).body)
     submissions.delete_submission(calls.context(), caller, submission)
     chosen = f"?{urlencode({'benchmark': document['benchmark']})}" if caller.organiser else ""
