@@ -10,7 +10,6 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any, Literal, NamedTuple, TypedDict, Unpack, overload
 
-from treescore import sources
 from treescore.core.jit import say_compiled
 from treescore.core.params import Choice, Json, choices_of
 from treescore.core.registry import FORMATS
@@ -30,6 +29,8 @@ from treescore.evaluation.report import (
 from treescore.evaluation.spec import Spec, Suggestion, parse_items, parse_spec, suggestions
 from treescore.results import Comparison, Result, SystemScores
 from treescore.shapes import check_format, check_request, check_significance
+from treescore.sources import texts
+from treescore.sources.files import shown, wrong
 
 __all__ = [
     "Comparison",
@@ -64,7 +65,7 @@ class Output(NamedTuple):
     """
 
     name: str
-    source: sources.Source
+    source: texts.Source
     format: Choice | None = None
     run_of: str | None = None
 
@@ -106,8 +107,8 @@ class Options(Settings, total=False):
 
 
 def score(
-    gold: sources.Source,
-    outputs: sources.Outputs,
+    gold: texts.Source,
+    outputs: texts.Outputs,
     metric: Choice | Sequence[Choice] | None = None,
     *,
     format: Choice | None = None,  # noqa: A002 - as a request names it
@@ -152,8 +153,8 @@ def score(
 
 
 def _score(
-    gold: sources.Source,
-    outputs: sources.Outputs,
+    gold: texts.Source,
+    outputs: texts.Outputs,
     metric: Choice | Sequence[Choice] | None,
     text_format: Choice | None,
     system_format: Choice | None,
@@ -164,7 +165,7 @@ def _score(
     progress: Progress,
 ) -> Result:
     guessed = text_format is None
-    read_as = sources.guessed_format(gold) if text_format is None else text_format
+    read_as = texts.guessed_format(gold) if text_format is None else text_format
     check_format(read_as, "/format")
     request = {
         "format": read_as,
@@ -174,13 +175,11 @@ def _score(
         "items": items,
     }
     named = [
-        Output(name, source, sources.format_of(source) if guessed and system_format is None else system_format, run_of)
-        for name, source, run_of in sources.named_outputs(outputs)
+        Output(name, source, texts.format_of(source) if guessed and system_format is None else system_format, run_of)
+        for name, source, run_of in texts.named_outputs(outputs)
     ]
     if not named:
-        raise sources.wrong(
-            "too-few-systems", "No output was given. Give one, or several as {name: output}.", "/outputs"
-        )
+        raise wrong("too-few-systems", "No output was given. Give one, or several as {name: output}.", "/outputs")
     return evaluate(request, gold, named, limits=limits, progress=progress)
 
 
@@ -198,8 +197,8 @@ def compare(
 
 @overload
 def compare(
-    gold: sources.Source,
-    outputs: sources.Outputs,
+    gold: texts.Source,
+    outputs: texts.Outputs,
     metric: Choice | Sequence[Choice] | None = None,
     *,
     significance: Mapping[str, Json] | None = None,
@@ -208,8 +207,8 @@ def compare(
 
 
 def compare(
-    gold: sources.Source | Result,
-    outputs: sources.Outputs = (),
+    gold: texts.Source | Result,
+    outputs: texts.Outputs = (),
     metric: Choice | Sequence[Choice] | None = None,
     *,
     significance: Mapping[str, Json] | None = None,
@@ -238,8 +237,8 @@ def compare(
     if significance is not None:
         check_significance(significance)
         settings = {**significance, **settings}
-    if len(runs_by_system(gold.systems if isinstance(gold, Result) else sources.named_outputs(outputs))) < 2:
-        raise sources.wrong("too-few-systems", "A comparison needs outputs of two or more systems.", "/outputs")
+    if len(runs_by_system(gold.systems if isinstance(gold, Result) else texts.named_outputs(outputs))) < 2:
+        raise wrong("too-few-systems", "A comparison needs outputs of two or more systems.", "/outputs")
     if isinstance(gold, Result):
         compared = _compared(gold, settings)
         known = set(warning_lines(gold.warnings))
@@ -274,7 +273,7 @@ def _compared(result: Result, settings: Mapping[str, Json]) -> Comparison:
     return Comparison(replace(result, report=replace(report, document={**scored, **compared_members(documents)})))
 
 
-def suggest(source: sources.Source) -> list[Suggestion]:
+def suggest(source: texts.Source) -> list[Suggestion]:
     """Tell which formats a text may be in, by its first lines, with the metrics that fit each, and why.
 
         best = suggest("gold.txt")[0]
@@ -290,7 +289,7 @@ def suggest(source: sources.Source) -> list[Suggestion]:
     Raises:
         InputError: the text cannot be read.
     """
-    return suggestions(sources.first_text(source))
+    return suggestions(texts.first_text(source))
 
 
 def _split(options: Options, *, of_result: bool) -> tuple[dict[str, Json], Options]:
@@ -316,7 +315,7 @@ def _split(options: Options, *, of_result: bool) -> tuple[dict[str, Json], Optio
 @telling()
 def evaluate(
     request: Mapping[str, Json],
-    gold: sources.Source,
+    gold: texts.Source,
     outputs: Sequence[Output],
     *,
     limits: Limits = DEFAULT_LIMITS,
@@ -339,12 +338,12 @@ def evaluate(
     for index, name in enumerate(names):
         if name in names[:index]:
             detail = f"Two outputs have the name {name!r}. Name each: {{name: output}}, or NAME=PATH in a command."
-            raise sources.wrong("duplicate-system-name", detail, f"/outputs/{index}")
+            raise wrong("duplicate-system-name", detail, f"/outputs/{index}")
     wrong_runs = problems_of_runs(outputs, "/outputs")
     if wrong_runs:
         raise InputError(wrong_runs)
     spec = parse_spec(request)
-    gold_text = sources.read_source(gold, spec.format, "/gold")
+    gold_text = texts.read_source(gold, spec.format, "/gold")
     gold_digest, gold_place = gold_text.digest, gold_text.place
     systems = [_system(output, spec, gold_text) for output in outputs]
     _check_names(names)  # after reading: a text without a line break is taken for a path, and then for its name
@@ -370,15 +369,15 @@ def _check_names(names: Sequence[str]) -> None:
     """Refuse names that tables cannot show. Raises InputError."""
     for index, name in enumerate(names):
         if not is_name(name):
-            detail = f"{sources.shown(name)} cannot be the name of an output. {NAME_RULE} Name the output otherwise."
-            raise sources.wrong("bad-name", detail, f"/outputs/{index}")
+            detail = f"{shown(name)} cannot be the name of an output. {NAME_RULE} Name the output otherwise."
+            raise wrong("bad-name", detail, f"/outputs/{index}")
 
 
-def _system(output: Output, spec: Spec, gold: sources.SourceText) -> System:
-    pointer = sources.pointer_of(output.name, output.source)
-    choice = spec.format if output.format is None else sources.format_choice(output.format, "/system_format")
-    read = sources.read_source(output.source, choice, pointer)
-    sources.check_same_files(gold, read)
+def _system(output: Output, spec: Spec, gold: texts.SourceText) -> System:
+    pointer = texts.pointer_of(output.name, output.source)
+    choice = spec.format if output.format is None else texts.format_choice(output.format, "/system_format")
+    read = texts.read_source(output.source, choice, pointer)
+    texts.check_same_files(gold, read)
     return System(output.name, read.text, read.digest, choice, read.place, output.run_of)
 
 

@@ -35,8 +35,8 @@ from treescore.core.registry import FORMATS, METRICS, Format
 from treescore.core.scores import flat_values, member_at
 from treescore.core.wording import MAX_NAME
 from treescore.render.crosstable import bounds, cross_table, headline, interval_head, notes, shown_interval
-from treescore.sources import format_of_name
 from treescore.sources.files import unpacked_name
+from treescore.sources.texts import format_of_name
 
 blueprint = answers.pages("job", "/j/<job_id>")
 

@@ -27,19 +27,8 @@ from service.render.documents import (
     SheetDocument,
     SignificanceDocument,
 )
+from treescore.core import wording
 from treescore.core.registry import METRICS, make_metric
-from treescore.core.wording import (
-    IN_FRACTIONS,
-    PERCENT,
-    Figures,
-    correction_name,
-    counted,
-    figures_of,
-    one_line,
-    p_figure,
-    p_words,
-    unit_word,
-)
 from treescore.render.crosstable import bounds, rank_range
 from treescore.render.dot_table import DotColumn, DotRow, DotTable, Mark, Scale, dot_table, in_units, scale_of
 from treescore.render.drawing import Drawing, interval_words, ranks_words, value_words
@@ -55,7 +44,7 @@ def percent_of(addresses: Iterable[str], form: str = "svg") -> frozenset[str]:
 
 
 @lru_cache(maxsize=256)
-def shown_as(address: str, step: float | None = None) -> Figures:
+def shown_as(address: str, step: float | None = None) -> wording.Figures:
     """Return how the figures of a score are written.
 
     Args:
@@ -64,11 +53,11 @@ def shown_as(address: str, step: float | None = None) -> Figures:
     """
     key, _, name = address.partition(".")
     if key not in METRICS:
-        figures = IN_FRACTIONS
+        figures = wording.IN_FRACTIONS
     else:
         table = make_metric(key, {}).table
         score = table.by_name.get(name, table.scores[0])
-        figures = figures_of(PERCENT, share=score.is_share)
+        figures = wording.figures_of(wording.PERCENT, share=score.is_share)
     return figures_stepped(figures, step)
 
 
@@ -77,7 +66,7 @@ def exact(document: Mapping[str, Any]) -> bool:
     return bool(document["feedback"] == "gold")
 
 
-def _figures(document: BoardDocument) -> Figures:
+def _figures(document: BoardDocument) -> wording.Figures:
     """Return how the figures of the score that ranks are written for people."""
     return replace(shown_as(document["score"], document["rounding"]), rounded=not exact(document))
 
@@ -116,7 +105,7 @@ class Row:
 def board_rows(document: BoardDocument) -> list[Row]:
     """Return the rows as cells."""
     rows = []
-    step, fractions = document["rounding"], replace(IN_FRACTIONS, rounded=not exact(document))
+    step, fractions = document["rounding"], replace(wording.IN_FRACTIONS, rounded=not exact(document))
     for row, begins in zip(document["rows"], cluster_starts(document), strict=True):
         low, high = bounds(row["ci95"])
         cells = (
@@ -129,7 +118,7 @@ def board_rows(document: BoardDocument) -> list[Row]:
             row["covered"] or "",
             _lacking_parts(row, len(document["parts"])),
             fractions.interval(low, high) if low is not None else "",
-            "" if row["p_next"] is None else p_figure(row["p_next"]),
+            "" if row["p_next"] is None else wording.p_figure(row["p_next"]),
         )
         rows.append(Row(cells, row["role"] == "baseline", begins))
     return rows
@@ -146,19 +135,19 @@ def cluster_starts(document: BoardDocument) -> list[bool]:
 
 
 def _label(row: RowDocument) -> str:
-    return ": ".join(filter(None, (team_words(row), one_line(row["name"] or "")))) or row["submission"]
+    return ": ".join(filter(None, (team_words(row), wording.one_line(row["name"] or "")))) or row["submission"]
 
 
 def _system_name(row: RowDocument) -> str:
     """Return the name of a row's submission, and how many training runs it stands for where there are several."""
-    runs = "" if row["runs"] is None else f"({counted(row['runs']['count'], 'run')})"
-    return " ".join(filter(None, (one_line(row["name"] or ""), runs)))
+    runs = "" if row["runs"] is None else f"({wording.counted(row['runs']['count'], 'run')})"
+    return " ".join(filter(None, (wording.one_line(row["name"] or ""), runs)))
 
 
 def stepped(value: float | None, step: float | None) -> str:
     """Format a score with four decimals, or with those of its rounding step."""
     if value is None or step is None:
-        return IN_FRACTIONS.value(value)
+        return wording.IN_FRACTIONS.value(value)
     exponent = Decimal(str(step)).normalize().as_tuple().exponent
     return f"{value:.{max(0, -exponent) if isinstance(exponent, int) else 4}f}"
 
@@ -191,7 +180,7 @@ def sheet_headline(document: SheetDocument, score: str, part: str = "", picked: 
         picked: which submissions it has.
     """
     said = [
-        f"{one_line(document['title'])}: {score} ({direction_of(document)})",
+        f"{wording.one_line(document['title'])}: {score} ({direction_of(document)})",
         f"revision {document['revision']}",
         part,
         f"{document['split']} share" if document["split"] is not None else "",
@@ -219,14 +208,14 @@ def claims_of(document: BoardDocument) -> list[str]:
 
 def tested_words(significance: SignificanceDocument) -> str:
     """Return over what and how a board was tested: `60 sentences, Holm, alpha 0.05`."""
-    unit = unit_word(significance["unit"] or "sentence")
-    units = f"{unit}s" if significance["unit_count"] is None else counted(significance["unit_count"], unit)
-    return f"{units}, {correction_name(significance['correction'] or '')}, alpha {significance['alpha']:g}"
+    unit = wording.unit_word(significance["unit"] or "sentence")
+    units = f"{unit}s" if significance["unit_count"] is None else wording.counted(significance["unit_count"], unit)
+    return f"{units}, {wording.correction_name(significance['correction'] or '')}, alpha {significance['alpha']:g}"
 
 
 def line_words(significance: SignificanceDocument) -> str:
     """Return what the lines between rows and the intervals mean."""
-    unit = unit_word(significance["unit"] or "sentence")
+    unit = wording.unit_word(significance["unit"] or "sentence")
     return (
         "A line is drawn where every team above is significantly better than every team below "
         f"({tested_words(significance)}); intervals are over the same {unit}s."
@@ -242,7 +231,7 @@ def board_notes(document: BoardDocument) -> list[str]:
     elif significance["test"] is not None and significance["pairs"]:
         lines.append(line_words(significance))
         if any(row["tested"] is False for row in document["rows"]):
-            lines.append(f"Tested: the first {counted(significance['first_rows'], 'row')} and the baselines.")
+            lines.append(f"Tested: the first {wording.counted(significance['first_rows'], 'row')} and the baselines.")
     lines += claims_of(document)
     if significance["reason"]:
         lines.append(significance["reason"])
@@ -255,7 +244,7 @@ def board_notes(document: BoardDocument) -> list[str]:
 def _lacking_notes(document: BoardDocument) -> list[str]:
     """Say of rows that rank last for the sentences that they lack what they would have if these were charged."""
     reasons = [(row, row["reason"] or "") for row in document["rows"]]
-    found = [f"{_label(row)}: {one_line(reason)}" for row, reason in reasons if "`errors: zero`" in reason]
+    found = [f"{_label(row)}: {wording.one_line(reason)}" for row, reason in reasons if "`errors: zero`" in reason]
     more = [f"{len(found) - _LISTED} more rows lack sentences."] if len(found) > _LISTED else []
     return [*found[:_LISTED], *more]
 
@@ -299,7 +288,7 @@ def team_words(row: Rowlike) -> str:
     """Name the team of a row for people."""
     if row["role"] == "baseline":
         return "baseline"
-    return one_line(row["team_name"] or row["team"] or "anonymous")
+    return wording.one_line(row["team_name"] or row["team"] or "anonymous")
 
 
 PICTURE_COLUMNS = (
@@ -325,13 +314,13 @@ def board_picture(document: BoardDocument) -> bytes:
     figures = _figures(document)
     scale = board_scale(document, figures)
     table = DotTable(
-        title=one_line(document["title"]), above=[_subtitle(document)], columns=PICTURE_COLUMNS,
+        title=wording.one_line(document["title"]), above=[_subtitle(document)], columns=PICTURE_COLUMNS,
         lines=list(_lines(document, figures)), scale=scale, dots_after=_DOTS_AFTER, below=_below(document),
     )  # fmt: skip
     return dot_table(Drawing("board", board_headline(document), _described(document, figures)), table).encode()
 
 
-def board_scale(document: BoardDocument, figures: Figures, size: float = _AXIS) -> Scale:
+def board_scale(document: BoardDocument, figures: wording.Figures, size: float = _AXIS) -> Scale:
     """Return the axis of a board: it spans the tested rows with their intervals, all rows where none was tested.
 
     Args:
@@ -344,13 +333,13 @@ def board_scale(document: BoardDocument, figures: Figures, size: float = _AXIS) 
     return scale_of(in_units(figures.factor, shown), size)
 
 
-def row_mark(row: RowDocument, figures: Figures) -> Mark:
+def row_mark(row: RowDocument, figures: wording.Figures) -> Mark:
     """Return what is drawn of a row, in the unit of the axis."""
     low, high = bounds(row["ci95"])
     return Mark(row["score"], low, high, diamond=row["role"] == "baseline").in_units(figures.factor)
 
 
-def _lines(document: BoardDocument, figures: Figures) -> Iterator[DotRow]:
+def _lines(document: BoardDocument, figures: wording.Figures) -> Iterator[DotRow]:
     """Yield the tested rows, then the others under what is said of them."""
     every = list(zip(document["rows"], board_rows(document), strict=True))
     ordered = sorted(every, key=lambda each: _group(each[0])[0])
@@ -369,7 +358,7 @@ def _group(row: RowDocument) -> tuple[int, str]:
     if row["score"] is None:
         return 2, _UNRANKED
     if row["tested"] is False:
-        return 1, "Not tested" + (f": {one_line(row['reason'])}" if row["reason"] else "")
+        return 1, "Not tested" + (f": {wording.one_line(row['reason'])}" if row["reason"] else "")
     return 0, ""
 
 
@@ -386,7 +375,7 @@ def _cells(document: BoardDocument, row: RowDocument, cells: Sequence[str]) -> S
         name,
         value_words(row["score"], figures),
         interval_words(*bounds(row["ci95"]), figures),
-        p_words(row["p_next"]),
+        wording.p_words(row["p_next"]),
         f"{scored} of {total}" if scored != total else "",
         _lacking_parts(row, len(document["parts"])),
     )
@@ -394,7 +383,7 @@ def _cells(document: BoardDocument, row: RowDocument, cells: Sequence[str]) -> S
 
 def _subtitle(document: BoardDocument) -> str:
     """Return the headline without the title, which stands above it."""
-    words = board_headline(document).removeprefix(f"{one_line(document['title'])}: ")
+    words = board_headline(document).removeprefix(f"{wording.one_line(document['title'])}: ")
     if not shown_as(document["score"]).in_percent:
         return words
     score = document["score"]
@@ -412,7 +401,7 @@ def _below(document: BoardDocument) -> list[str]:
     return [" ".join(legend), *board_notes(document)]
 
 
-def _described(document: BoardDocument, figures: Figures) -> str:
+def _described(document: BoardDocument, figures: wording.Figures) -> str:
     """Return the ranking and the notes for people who cannot see the picture."""
     listed = [
         f"{cells.label} {value_words(row['score'], figures)}"
@@ -541,7 +530,7 @@ def _flat_matrix_rows(document: MatrixDocument) -> Iterator[Sequence[object]]:
     for row in document["rows"]:
         flat: dict[str, object] = {**row, "parts": len(document["parts"]), "missing_parts": _parts_words(row)}
         values = [*(flat[column] for column in MATRIX_COLUMNS), *row["values"]]
-        yield [one_line(value) if isinstance(value, str) else value for value in values]
+        yield [wording.one_line(value) if isinstance(value, str) else value for value in values]
 
 
 def matrix_headline(document: MatrixDocument) -> str:
@@ -581,7 +570,7 @@ def _matrix_table(document: MatrixDocument, _form: str) -> Table:
 
 def _matrix_system(row: MatrixRowDocument) -> str:
     """Name a system in one line: its team, or where that is not shown its submission."""
-    named = ": ".join(filter(None, (team_words(row), one_line(row["name"] or ""))))
+    named = ": ".join(filter(None, (team_words(row), wording.one_line(row["name"] or ""))))
     return named if row["team"] or row["role"] == "baseline" else row["submission"]
 
 
