@@ -3,7 +3,8 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Mapping, Sequence
+from typing import Any
 
 from treescore.client import documents, work
 from treescore.client.document import Document
@@ -205,6 +206,13 @@ class BenchmarksMethods(work.BenchmarksWork):
     async def compare_in_series(self, series: str, a: str, b: str) -> documents.SeriesComparison:
         """Compare two teams on all benchmarks of a series."""
         return await self._read(documents.SeriesComparison, "compare_in_series", series, query={"a": a, "b": b})
+
+    @method
+    async def join(self, invite: str, team: str, name: str, contact: str) -> documents.JoinedTeam:
+        """Make a team of the benchmark that an invite is for, by its secret; the team's token is shown once."""
+        return await self._read(
+            documents.JoinedTeam, "join", json=work.given_members(invite=invite, id=team, name=name, contact=contact)
+        )
 
 
 class BenchmarkMethods(work.BenchmarkWork):
@@ -427,6 +435,23 @@ class BenchmarkMethods(work.BenchmarkWork):
         """
         return await self._text(to, "get_part_input", self.id, part)
 
+    @method
+    async def add_team(self, team: str, name: str, *, contact: str | None = None) -> documents.NewTeam:
+        """Add a team; its token is shown once, and its contact to organisers alone."""
+        return await self._read(
+            documents.NewTeam, "create_team", self.id, json=work.given_members(id=team, name=name, contact=contact)
+        )
+
+    @method
+    async def invite(self, expires_at: str, teams_at_most: int) -> documents.NewInvite:
+        """Let strangers make teams until a time; the secret and its address are shown once."""
+        return await self._read(
+            documents.NewInvite,
+            "create_invite",
+            self.id,
+            json=work.given_members(expires_at=expires_at, teams_at_most=teams_at_most),
+        )
+
 
 class SubmissionMethods(work.SubmissionWork):
     """One submission."""
@@ -535,6 +560,23 @@ class SubmissionMethods(work.SubmissionWork):
         """
         return await self._text(to, "get_output", self.id, query={"part": part})
 
+    @method
+    async def change(
+        self,
+        *,
+        name: str | None = None,
+        notes: str | None = None,
+        links: Mapping[str, Any] | None = None,
+        chosen: bool | None = None,
+    ) -> documents.Submission:
+        """Rename, annotate or choose the submission; a link that is None is removed."""
+        return await self._read(
+            documents.Submission,
+            "patch_submission",
+            self.id,
+            json=work.given_members(name=name, notes=notes, links=links, chosen=chosen),
+        )
+
 
 class ComparisonMethods(work.Thing):
     """One comparison of submissions."""
@@ -578,7 +620,7 @@ class ComparisonMethods(work.Thing):
         await self._do("delete_comparison", self.id)
 
 
-class TokensMethods(work.TokensWork):
+class TokensMethods(work.Resource):
     """Tokens."""
 
     @method
@@ -591,8 +633,17 @@ class TokensMethods(work.TokensWork):
         """Revoke a token."""
         await self._do("revoke_token", id_of(token))
 
+    @method
+    async def create(
+        self, scopes: Sequence[str], *, name: str | None = None, expires_at: str | None = None
+    ) -> documents.NewToken:
+        """Make a token; it is shown once."""
+        return await self._read(
+            documents.NewToken, "create_token", json=work.given_members(scopes=scopes, name=name, expires_at=expires_at)
+        )
 
-class WebhooksMethods(work.WebhooksWork):
+
+class WebhooksMethods(work.Resource):
     """Addresses to which events are sent."""
 
     @method
@@ -626,6 +677,15 @@ class WebhooksMethods(work.WebhooksWork):
     async def replay(self, webhook: str | Document, delivery: str | Document) -> documents.Delivery:
         """Deliver an event again."""
         return await self._read(documents.Delivery, "replay_delivery", id_of(webhook), id_of(delivery))
+
+    @method
+    async def create(
+        self, url: str, *, kinds: Sequence[str] | None = None, benchmark: str | None = None
+    ) -> documents.NewWebhook:
+        """Have events sent to an address; the secret that signs them is shown once."""
+        return await self._read(
+            documents.NewWebhook, "create_webhook", json=work.given_members(url=url, kinds=kinds, benchmark=benchmark)
+        )
 
 
 class Jobs(JobsMethods, Blocking):

@@ -101,7 +101,7 @@ class Resource:
         progress, waiting = how.get("progress"), how.get("wait", False)
         # a first answer that shows the end spares a poll where the caller does not ask how far the work is
         prefer = f"wait={WAIT_SECONDS}" if waiting and progress is None else None
-        headers = _members(**{KEY: how.get("key"), "Prefer": prefer})
+        headers = given_members(**{KEY: how.get("key"), "Prefer": prefer})
         call = self._call(operation, *values, headers=headers, watch=progress, seconds=how.get("seconds"), **options)
         answer = await self._session.exchange(call)
         document = kind.of(answer)
@@ -127,7 +127,7 @@ def id_of(thing: str | Document) -> str:
     return str(thing["id"])
 
 
-def _members(**members: Any) -> dict[str, Any]:
+def given_members(**members: Any) -> dict[str, Any]:
     """Return the members that are given."""
     return {name: value for name, value in members.items() if value is not None}
 
@@ -178,13 +178,14 @@ class JobsWork(Resource):
             ClientError: the service refuses the job, it fails, or the time is over.
         """
         systems = [
-            _members(name=name, format=(formats or {}).get(name), run_of=(run_of or {}).get(name)) for name in outputs
+            given_members(name=name, format=(formats or {}).get(name), run_of=(run_of or {}).get(name))
+            for name in outputs
         ]
         unknown = [name for name in (*(formats or {}), *(run_of or {})) if name not in outputs]
         if unknown:
             meant = did_you_mean(unknown[0], outputs)
             raise RequestError(f"Unknown system {unknown[0]!r}.{meant} Systems: {', '.join(outputs)}.")
-        meta = _members(
+        meta = given_members(
             format=format, metrics=choices_of(metrics), systems=systems, transforms=transforms,
             significance=significance, agreement=agreement, items=items,
         )  # fmt: skip
@@ -212,12 +213,6 @@ class BenchmarksWork(Resource):
         """
         sent: dict[str, Any] = {"json": dict(settings), "uploads": uploads_of(gold)}
         return await self._work(documents.Benchmark, "create_benchmark", "get_benchmark", how, **sent)
-
-    @method
-    async def join(self, invite: str, team: str, name: str, contact: str) -> documents.JoinedTeam:
-        """Make a team of the benchmark that an invite is for, by its secret; the team's token is shown once."""
-        request = {"invite": invite, "id": team, "name": name, "contact": contact}
-        return await self._read(documents.JoinedTeam, "join", json=request)
 
 
 class BenchmarkWork(Thing):
@@ -269,7 +264,7 @@ class BenchmarkWork(Thing):
         Raises:
             ClientError: the service refuses it, it fails, or the time is over.
         """
-        meta = _members(name=name, notes=notes, links=links, run_of=run_of, team=team, role=role)
+        meta = given_members(name=name, notes=notes, links=links, run_of=run_of, team=team, role=role)
         sent: dict[str, Any] = {"json": meta, "uploads": uploads_of(outputs)}
         return await self._work(documents.Submission, "submit", "get_submission", how, self.id, **sent)
 
@@ -285,7 +280,7 @@ class BenchmarkWork(Thing):
         seconds: float | None = None,
     ) -> documents.Job:
         """Have outputs checked without scoring them: an attempt; `results` of the job tells of each part."""
-        meta = _members(team=team, role=role)
+        meta = given_members(team=team, role=role)
         how: Sending = {"wait": True, "check": check, "progress": progress, "seconds": seconds}
         sent: dict[str, Any] = {"json": meta, "uploads": uploads_of(outputs), "query": {"validate_only": "true"}}
         return await self._work(documents.Job, "submit", "get_job", how, self.id, **sent)
@@ -322,22 +317,10 @@ class BenchmarkWork(Thing):
         return await self._work(kind, "ask_comparison", "get_comparison", how, self.id, json=request)
 
     @method
-    async def add_team(self, team: str, name: str, *, contact: str | None = None) -> documents.NewTeam:
-        """Add a team; its token is shown once, and its contact to organisers alone."""
-        request = _members(id=team, name=name, contact=contact)
-        return await self._read(documents.NewTeam, "create_team", self.id, json=request)
-
-    @method
     async def add_teams(self, teams: Sequence[Mapping[str, str]]) -> documents.NewTeams:
         """Add all of several teams, or none; each has `id`, `name` and perhaps `contact`. Tokens are shown once."""
         request = {"teams": [dict(team) for team in teams]}
         return await self._read(documents.NewTeams, "create_team", self.id, json=request)
-
-    @method
-    async def invite(self, expires_at: str, teams_at_most: int) -> documents.NewInvite:
-        """Let strangers make teams until a time; the secret and its address are shown once."""
-        request = {"expires_at": expires_at, "teams_at_most": teams_at_most}
-        return await self._read(documents.NewInvite, "create_invite", self.id, json=request)
 
     @method
     async def revise(
@@ -361,19 +344,6 @@ class SubmissionWork(Thing):
     """One submission."""
 
     @method
-    async def change(
-        self,
-        *,
-        name: str | None = None,
-        notes: str | None = None,
-        links: Mapping[str, str | None] | None = None,
-        chosen: bool | None = None,
-    ) -> documents.Submission:
-        """Rename, annotate or choose the submission; a link that is None is removed."""
-        changes = _members(name=name, notes=notes, links=links, chosen=chosen)
-        return await self._read(documents.Submission, "patch_submission", self.id, json=changes)
-
-    @method
     async def withdraw(self, *, withdrawn: bool = True) -> documents.Submission:
         """Take the submission off the board, or put it back."""
         changes = {"withdrawn": withdrawn}
@@ -383,27 +353,3 @@ class SubmissionWork(Thing):
     async def retry(self, **how: Unpack[Sending]) -> documents.Submission:
         """Score a submission again that the service failed to score."""
         return await self._work(documents.Submission, "retry_submission", "get_submission", how, self.id)
-
-
-class TokensWork(Resource):
-    """Tokens."""
-
-    @method
-    async def create(
-        self, scopes: Sequence[str], *, name: str | None = None, expires_at: str | None = None
-    ) -> documents.NewToken:
-        """Make a token; it is shown once."""
-        request = _members(scopes=list(scopes), name=name, expires_at=expires_at)
-        return await self._read(documents.NewToken, "create_token", json=request)
-
-
-class WebhooksWork(Resource):
-    """Addresses to which events are sent."""
-
-    @method
-    async def create(
-        self, url: str, *, kinds: Sequence[str] | None = None, benchmark: str | None = None
-    ) -> documents.NewWebhook:
-        """Have events sent to an address; the secret that signs them is shown once."""
-        request = _members(url=url, kinds=None if kinds is None else list(kinds), benchmark=benchmark)
-        return await self._read(documents.NewWebhook, "create_webhook", json=request)
