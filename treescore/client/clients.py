@@ -40,7 +40,7 @@ class ClientMethods(Resource):
         clock: Callable[[], float] = monotonic,
     ) -> None:
         span = call_seconds or seconds or SECONDS
-        super().__init__(self._keeps(url, token, seconds, span, agent, backoff or Backoff(), clock, http))
+        super().__init__(self._keeps(url, token, seconds, span, agent, backoff or Backoff(), clock, http or {}))
 
     @property
     def url(self) -> str:

@@ -111,10 +111,11 @@ class Call:
         return self.method == "GET" and self.target is None
 
 
+@dataclass(repr=False, eq=False)
 class Session:
     """What a client knows and keeps (time, keys of its jobs, answers with their validators), and its connections.
 
-    Args:
+    Attributes:
         url: address of the service.
         token: bearer token; empty for none.
         seconds: time for all calls together; None for no limit.
@@ -128,45 +129,38 @@ class Session:
         RequestError: the token or the URL is invalid.
     """
 
+    url: str
+    token: str
+    seconds: float | None
+    call_seconds: float
+    agent: str
+    backoff: Backoff
+    clock: Callable[[], float] = monotonic
+    options: Mapping[str, Any] = field(default_factory=dict)
+    _keys: dict[str, str] = field(init=False, default_factory=dict)
+    _known: OrderedDict[str, answers.Answer] = field(init=False, default_factory=OrderedDict)
+    _keeping: Lock = field(init=False, default_factory=Lock)
     _opens: ClassVar[type[httpx.Client | httpx.AsyncClient]]
 
-    def __init__(
-        self,
-        url: str,
-        token: str,
-        seconds: float | None,
-        call_seconds: float,
-        agent: str,
-        backoff: Backoff,
-        clock: Callable[[], float] = monotonic,
-        options: Mapping[str, Any] | None = None,
-    ) -> None:
-        if not answers.is_header(token):
+    def __post_init__(self) -> None:
+        self._end = None if self.seconds is None else self.clock() + self.seconds
+        if not answers.is_header(self.token):
             raise answers.RequestError("Invalid token: it has a character that is not printable ASCII.")
-        self.url = url
-        self.clock = clock
-        self.backoff = backoff
-        self.call_seconds = call_seconds
-        self._seconds = seconds
-        self._end = None if seconds is None else clock() + seconds
-        self._keys: dict[str, str] = {}
-        self._known: OrderedDict[str, answers.Answer] = OrderedDict()
-        self._keeping = Lock()
-        headers = {"User-Agent": agent, "Accept": "application/json", "Accept-Encoding": "gzip"}
-        if token:
-            headers["Authorization"] = f"Bearer {token}"
+        headers = {"User-Agent": self.agent, "Accept": "application/json", "Accept-Encoding": "gzip"}
+        if self.token:
+            headers["Authorization"] = f"Bearer {self.token}"
         try:
-            address = httpx.URL(url)
+            address = httpx.URL(self.url)
         except httpx.InvalidURL as error:
-            raise answers.WrongAddress(f"Invalid URL {url}: {error}") from error
+            raise answers.WrongAddress(f"Invalid URL {self.url}: {error}") from error
         if address.userinfo:  # it would replace the token, and stand in each message
             raise answers.WrongAddress(
                 "The URL has a user name or a password. Give them as http={'auth': (name, password)}."
             )
         if address.query or address.fragment:
-            raise answers.WrongAddress(f"{url} has a query or a fragment. Give the address without it.")
+            raise answers.WrongAddress(f"{self.url} has a query or a fragment. Give the address without it.")
         # certificates take 30 ms to load: only where one is looked at
-        options = {"verify": address.scheme == "https", **(options or {})}
+        options = {"verify": address.scheme == "https", **self.options}
         self.http: Any = self._opens(base_url=address, headers=headers, **options)
 
     async def send(self, request: httpx.Request, target: Path | None, check: Callable[[], None]) -> answers.Answer:
@@ -231,8 +225,8 @@ class Session:
 
     def span(self, end: float, begun: float) -> str:
         """Return how long was waited, for an error."""
-        whole = self._end is not None and end >= self._end and self._seconds is not None
-        return f"{self._seconds if whole else round(end - begun, 3):g} s"
+        whole = self._end is not None and end >= self._end and self.seconds is not None
+        return f"{self.seconds if whole else round(end - begun, 3):g} s"
 
     def headers_of(self, call: Call) -> httpx.Headers:
         """Return the headers of a call: its own, a key that makes it safe to repeat, the key of an own job.

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import ssl
+
 import pytest
 
 from tests.fixtures.service_process import free_port
@@ -141,3 +143,17 @@ def test_waiting_polls_with_the_validator_until_the_end():
 def test_waiting_ends_with_the_time_of_the_client():
     with pytest.raises(UnavailableError, match="job_1 was not finished within"):
         asked({JOB: [(200, {}, {"state": "running"})]}, lambda client: client.wait(JOB[1]), seconds=0.2)
+
+
+def test_certificates_are_loaded_where_one_is_looked_at(monkeypatch):
+    loaded = []
+
+    def load(**given):
+        loaded.append(given)
+        return ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
+
+    monkeypatch.setattr(ssl, "create_default_context", load)
+    Client("http://127.0.0.1:9").close()
+    assert loaded == []
+    Client("https://127.0.0.1:9").close()
+    assert len(loaded) == 1
