@@ -17,8 +17,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from treescore.core import special
-from treescore.core.arrays import FloatArray
+from treescore.core.arrays import FloatArray, special
 from treescore.significance.contributions import Contributions, Spread
 from treescore.significance.law import STUDENT_T, Interval
 from treescore.significance.units import Sample
