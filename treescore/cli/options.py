@@ -328,10 +328,8 @@ def files(function: _Function) -> _Function:
     return click.argument("gold", metavar="GOLD", shell_complete=_paths)(function)
 
 
-def _paths(_ctx: click.Context, _argument: click.Parameter, begun: str) -> list[click.shell_completion.CompletionItem]:
+def _paths(_ctx: click.Context, _argument: click.Parameter, begun: str) -> list[CompletionItem]:
     """Let the shell complete a path; behind `NAME=` it does so by itself."""
-    from click.shell_completion import CompletionItem  # noqa: PLC0415 - only a shell asks
-
     return [CompletionItem(begun, type="file")]
 
 
