@@ -16,27 +16,8 @@ from typing import Any
 
 from treescore.core.wording import correction_name, one_line, p_words, unit_word
 from treescore.render import crosstable
+from treescore.render import drawing as draw
 from treescore.render.dot_table import DotColumn, DotRow, DotTable, Mark, Scale, dot_table, in_units, scale_of
-from treescore.render.drawing import (
-    BOLD,
-    END,
-    INK,
-    MARGIN,
-    NORMAL,
-    PAPER,
-    RULE,
-    SMALL,
-    Drawing,
-    Look,
-    heading,
-    interval_words,
-    paragraph,
-    put,
-    ranks_words,
-    room_of,
-    signed_words,
-    value_words,
-)
 from treescore.render.heat_maps import PairMap, draw_pair_map, pair_map
 from treescore.render.table import text_warning
 
@@ -56,21 +37,21 @@ def picture(documents: Sequence[Mapping[str, Any]], shares: Container[str] = ())
     tables = [crosstable.cross_table(document, shares) for document in documents]
     maps = [pair_map(table) for table in tables]
     width = max([_NARROWEST_PICTURE, *(each.right for each in maps)])
-    drawing = Drawing("comparison", *comparison_described(tables))
-    y: float = MARGIN
+    drawing = draw.Drawing("comparison", *comparison_described(tables))
+    y: float = draw.MARGIN
     for index, each in enumerate(maps):
-        y = _draw(drawing, each, width - MARGIN, y + (_BETWEEN_TABLES if index else 0))
-    return drawing.svg(width + MARGIN, y + MARGIN).encode()
+        y = _draw(drawing, each, width - draw.MARGIN, y + (_BETWEEN_TABLES if index else 0))
+    return drawing.svg(width + draw.MARGIN, y + draw.MARGIN).encode()
 
 
-def _draw(drawing: Drawing, drawn: PairMap, room: float, top: float) -> float:
+def _draw(drawing: draw.Drawing, drawn: PairMap, room: float, top: float) -> float:
     """Draw one comparison below `top`, and return where it ends."""
     table = drawn.table
     said = [*map(text_warning, table.document["warnings"]), crosstable.headline(table)]
-    y = heading(drawing, f"Differences in {table.document['score']}", said, room, top)
+    y = draw.heading(drawing, f"Differences in {table.document['score']}", said, room, top)
     y = draw_pair_map(drawing, drawn, y + 24, room)
     for words in crosstable.notes(table.document):
-        y = paragraph(drawing, y + 4, words, room)
+        y = draw.paragraph(drawing, y + 4, words, room)
     return y
 
 
@@ -80,7 +61,7 @@ def comparison_described(tables: Sequence[crosstable.CrossTable]) -> tuple[str, 
     sentences = []
     for table in tables:
         ranking = "; ".join(
-            f"{system['rank']}. {one_line(system['name'])} {value_words(system['score'], table.figures)}"
+            f"{system['rank']}. {one_line(system['name'])} {draw.value_words(system['score'], table.figures)}"
             for system in table.systems
         )
         sentences.append(f"{crosstable.headline(table)}. Ranking: {ranking}.")
@@ -104,7 +85,7 @@ def _difference(table: crosstable.CrossTable, pair: tuple[int, int]) -> str:
     cell = table.cells[pair]
     row, column = (table.names[index] for index in pair)
     better, worse = (row, column) if cell.winner == "row" else (column, row)
-    size = value_words(abs(cell.difference), table.figures)
+    size = draw.value_words(abs(cell.difference), table.figures)
     return f"{better} over {worse} by {size}, p {p_words(cell.p)}"
 
 
@@ -126,34 +107,43 @@ def pairs_svg(document: Mapping[str, Any], system: str | None = None, shares: Co
     """
     table = crosstable.cross_table(document, shares)
     count = len(table.systems)
-    rooms = [room_of([name], weight=BOLD, most=220) - row * _CELL_STEP for row, name in enumerate(table.names)]
-    left = MARGIN + max([0.0, *rooms]) + 16
-    drawing = Drawing("pairs", f"All pairs of {count} systems: {document['score']}", _pairs_described(table))
+    rooms = [
+        draw.room_of([name], weight=draw.BOLD, most=220) - row * _CELL_STEP for row, name in enumerate(table.names)
+    ]
+    left = draw.MARGIN + max([0.0, *rooms]) + 16
+    drawing = draw.Drawing("pairs", f"All pairs of {count} systems: {document['score']}", _pairs_described(table))
     largest = max((abs(cell.difference) for cell in table.cells.values()), default=0.0)
     for row, name in enumerate(table.names):
         right, y = left + (row - 1) * _CELL_STEP + 12, 24 + row * _CELL_STEP
         own = system is not None and table.systems[row]["name"] == system
-        put(drawing, right, y + 4, name, Look(SMALL, BOLD if own else NORMAL, END), right - MARGIN + 1)
+        draw.put(
+            drawing,
+            right,
+            y + 4,
+            name,
+            draw.Look(draw.SMALL, draw.BOLD if own else draw.NORMAL, draw.END),
+            right - draw.MARGIN + 1,
+        )
     for (row, column), cell in sorted(table.cells.items()):
         own = system is not None and system in (table.systems[row]["name"], table.systems[column]["name"])
         tip = _tip(table, (row, column), cell) if count <= _MOST_TIPS else None
         radius = _SMALLEST + (_LARGEST - _SMALLEST) * (math.sqrt(abs(cell.difference) / largest) if largest else 0.0)
         class_ = f"pt{'' if cell.significant else ' ho'}{' me' if own else ''}"
-        ink = INK if own else RULE
+        ink = draw.INK if own else draw.RULE
         drawing.add(
             "circle", cx=left + column * _CELL_STEP, cy=24 + row * _CELL_STEP, r=radius, class_=class_, tip=tip,
-            fill=ink if cell.significant else PAPER, stroke=None if cell.significant else ink,
+            fill=ink if cell.significant else draw.PAPER, stroke=None if cell.significant else ink,
             stroke_width=None if cell.significant else 1.5,
         )  # fmt: skip
     return drawing.svg(
-        max(left + count * _CELL_STEP, 120) + MARGIN, max(count, 1) * _CELL_STEP + 24, class_="pairs drawing"
+        max(left + count * _CELL_STEP, 120) + draw.MARGIN, max(count, 1) * _CELL_STEP + 24, class_="pairs drawing"
     )
 
 
 def _tip(table: crosstable.CrossTable, at: tuple[int, int], cell: crosstable.Cell) -> str:
     row, column = (table.names[index] for index in at)
     p = "" if cell.p is None else f", p {p_words(cell.p)}"
-    return f"{row} over {column}: {signed_words(cell.difference, table.figures)}{p}"
+    return f"{row} over {column}: {draw.signed_words(cell.difference, table.figures)}{p}"
 
 
 def _pairs_described(table: crosstable.CrossTable) -> str:
@@ -290,7 +280,7 @@ def against_svg(document: Mapping[str, Any], system: str, shares: Container[str]
         scale=against_scale(every, table.figures.factor), dots_after=2, axis_words=_axis_words(document, name),
         below=[_against_legend(table), crosstable.headline(table), *crosstable.notes(document)],
     )  # fmt: skip
-    return dot_table(Drawing("against", title, described), drawn)
+    return dot_table(draw.Drawing("against", title, described), drawn)
 
 
 def _against_columns(table: crosstable.CrossTable) -> Sequence[DotColumn]:
@@ -312,9 +302,9 @@ def _opponent_cells(each: Opponent, table: crosstable.CrossTable) -> Sequence[st
     figures = table.figures
     return (
         each.name,
-        value_words(each.score, figures),
-        "" if each.difference is None else signed_words(each.difference, figures),
-        interval_words(each.low, each.high, figures, signed=True),
+        draw.value_words(each.score, figures),
+        "" if each.difference is None else draw.signed_words(each.difference, figures),
+        draw.interval_words(each.low, each.high, figures, signed=True),
         p_words(each.p),
         p_words(each.p_parts),
         *(("", "", "") if each.units is None else map(str, each.units)),
@@ -339,7 +329,7 @@ def _opponent_sentences(every: Sequence[Opponent], table: crosstable.CrossTable)
     for each in every[:_LISTED]:
         if each.difference is not None:
             p = f", p {p_words(each.p)}" if each.p is not None else ""
-            yield f"{each.name}: {signed_words(each.difference, table.figures)}{p}."
+            yield f"{each.name}: {draw.signed_words(each.difference, table.figures)}{p}."
     if len(every) > _LISTED:
         yield f"And {len(every) - _LISTED} more."
 
@@ -368,7 +358,7 @@ def intervals_svg(document: Mapping[str, Any], shares: Container[str] = ()) -> s
         below=[_INTERVALS_LEGEND, crosstable.headline(table), *crosstable.notes(document)],
     )  # fmt: skip
     return dot_table(
-        Drawing("intervals", f"Scores with intervals: {document['score']}", _intervals_described(table)), drawn
+        draw.Drawing("intervals", f"Scores with intervals: {document['score']}", _intervals_described(table)), drawn
     )
 
 
@@ -384,8 +374,9 @@ def _interval_line(table: crosstable.CrossTable, row: int) -> DotRow:
     system = table.systems[row]
     low, high = crosstable.bounds(system.get("ci"))
     cells = (
-        "" if system["rank"] is None else str(system["rank"]), ranks_words(system.get("rank_interval")),
-        table.names[row], value_words(system["score"], table.figures), interval_words(low, high, table.figures),
+        "" if system["rank"] is None else str(system["rank"]), draw.ranks_words(system.get("rank_interval")),
+        table.names[row], draw.value_words(system["score"], table.figures),
+        draw.interval_words(low, high, table.figures),
     )  # fmt: skip
     mark = Mark(system["score"], low, high).in_units(table.figures.factor)
     return DotRow(cells, mark, ruled=table.boundary_above(row))
@@ -435,7 +426,7 @@ def power_svg(document: Mapping[str, Any], shares: Container[str] = ()) -> str:
     described = " ".join(
         [f"{crosstable.headline(table)}.", _explained(pairs), *which, *([f"{listed}."] if listed else [])]
     )
-    return dot_table(Drawing("power", f"Detectable differences: {document['score']}", described), drawn)
+    return dot_table(draw.Drawing("power", f"Detectable differences: {document['score']}", described), drawn)
 
 
 def _power_pairs(table: crosstable.CrossTable) -> tuple[list[Mapping[str, Any]], list[str]]:
@@ -482,7 +473,7 @@ def _power_line(table: crosstable.CrossTable, pair: Mapping[str, Any]) -> DotRow
 
 
 def _power_figures(table: crosstable.CrossTable, pair: Mapping[str, Any]) -> tuple[str, str]:
-    return value_words(abs(pair["difference"]), table.figures), value_words(_found_from(pair), table.figures)
+    return draw.value_words(abs(pair["difference"]), table.figures), draw.value_words(_found_from(pair), table.figures)
 
 
 def _power_sentence(table: crosstable.CrossTable, pair: Mapping[str, Any]) -> str:
