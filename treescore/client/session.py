@@ -10,6 +10,7 @@ import random
 import ssl
 import threading
 import uuid
+from abc import ABC, abstractmethod
 from collections import OrderedDict
 from collections.abc import AsyncIterator, Awaitable, Callable, Coroutine, Iterator, Mapping, Sequence
 from contextlib import ExitStack, aclosing, closing, suppress
@@ -112,7 +113,7 @@ class Call:
 
 
 @dataclass(repr=False, eq=False)
-class Session:
+class Session(ABC):
     """What a client knows and keeps (time, keys of its jobs, answers with their validators), and its connections.
 
     Attributes:
@@ -163,13 +164,13 @@ class Session:
         options = {"verify": address.scheme == "https", **self.options}
         self.http: Any = self._opens(base_url=address, headers=headers, **options)
 
+    @abstractmethod
     async def send(self, request: httpx.Request, target: Path | None, check: Callable[[], None]) -> answers.Answer:
-        """Send a request; return its answer."""
-        raise NotImplementedError
+        """Send a request; return its answer, with its body in `target` if given. `check` raises once time is over."""
 
+    @abstractmethod
     async def pause(self, seconds: float) -> None:
         """Wait."""
-        raise NotImplementedError
 
     def call(
         self,
