@@ -12,21 +12,21 @@ from service.api import answers, bodies, calls
 from service.api.answers import plain_tags
 from service.api.bodies import JSON
 from service.config import Config
-from service.errors import NotFound
-from service.requests import TeamRequest, TeamsRequest
-from service.schemas import queries
-from service.schemas import teams as schemas
-from service.schemas.base import load
-from service.schemas.benchmarks import BenchmarkChanges, BenchmarkRequest, RevisionRequest
-from service.schemas.teams import (
-    MEDIA_TYPE,
-    InviteRequest,
-    JoinRequest,
-    TokenRequest,
-    WebhookRequest,
-    load_teams,
-    tokens_csv,
+from service.contract.benchmarks import (
+    AnalyticsQuery,
+    BenchmarkChanges,
+    BenchmarkRequest,
+    BenchmarksQuery,
+    RevisionRequest,
 )
+from service.contract.common import PageQuery
+from service.contract.derive import schema_of
+from service.contract.events import EventsQuery, WebhookRequest
+from service.contract.fields import load
+from service.contract.teams import InviteRequest, JoinRequest, TeamRequest, TeamsRequest
+from service.contract.tokens import TokenRequest
+from service.errors import NotFound
+from service.team_table import MEDIA_TYPE, load_teams, tokens_csv
 from service.usecases import events, tokens
 from service.usecases.benchmarks import benchmarks, revisions, teams
 from service.usecases.submissions import fitting
@@ -39,7 +39,7 @@ def create_benchmark() -> Response:
     """Create a benchmark; a worker checks its gold."""
     caller = calls.caller_without_query("organise")
     context = calls.context()
-    body = calls.parts_body(BenchmarkRequest(), "parts", "gold")
+    body = calls.parts_body(schema_of(BenchmarkRequest), "parts", "gold")
     slug, new = benchmarks.create_benchmark(context, caller, body, calls.idempotency_key(body))
     wait = calls.wait_seconds()
     view = benchmarks.wait_for_benchmark(context, caller, slug, wait or 0)
@@ -50,7 +50,7 @@ def create_benchmark() -> Response:
 def list_benchmarks() -> Response:
     """List benchmarks."""
     caller = calls.caller()
-    return answers.page(benchmarks.list_benchmarks(calls.context(), caller, calls.query(queries.BENCHMARKS)))
+    return answers.page(benchmarks.list_benchmarks(calls.context(), caller, calls.query(BenchmarksQuery)))
 
 
 @blueprint.get("/<benchmark>")
@@ -68,7 +68,7 @@ def get_benchmark(benchmark: str) -> Response:
 def patch_benchmark(benchmark: str) -> Response:
     """Change what cannot change a score."""
     caller = calls.caller_without_query("organise")
-    changes = calls.body(BenchmarkChanges())
+    changes = calls.body(schema_of(BenchmarkChanges))
     if_match = plain_tags(request.headers.get("If-Match"))
     return answers.plain(benchmarks.patch_benchmark(calls.context(), caller, benchmark, changes, if_match))
 
@@ -92,14 +92,14 @@ def get_part_input(benchmark: str, part: str) -> Response:
 def list_fitting(benchmark: str) -> Response:
     """Report which teams fit their outputs to the test set."""
     caller = calls.caller("organise")
-    return answers.page(fitting.report(calls.context(), caller, benchmark, calls.query(queries.PAGE)))
+    return answers.page(fitting.report(calls.context(), caller, benchmark, calls.query(PageQuery)))
 
 
 @blueprint.get("/<benchmark>/analytics")
 def get_analytics(benchmark: str) -> Response:
     """Tell how the benchmark runs."""
     caller = calls.caller("organise")
-    query = calls.query(queries.ANALYTICS)
+    query = calls.query(AnalyticsQuery)
     return answers.conditional(benchmarks.analytics_of(calls.context(), caller, benchmark, query))
 
 
@@ -111,7 +111,7 @@ def create_revision(benchmark: str) -> Response:
     """Create a revision; every submission is scored again."""
     caller = calls.caller_without_query("organise")
     context = calls.context()
-    body = calls.parts_body(RevisionRequest(), "parts", "gold")
+    body = calls.parts_body(schema_of(RevisionRequest), "parts", "gold")
     number, new = revisions.create_revision(context, caller, benchmark, body, calls.idempotency_key(body))
     wait = calls.wait_seconds()
     view = revisions.wait_for_revision(context, caller, benchmark, number, wait or 0)
@@ -122,7 +122,7 @@ def create_revision(benchmark: str) -> Response:
 def list_revisions(benchmark: str) -> Response:
     """List revisions, newest first."""
     caller = calls.caller()
-    return answers.page(revisions.list_revisions(calls.context(), caller, benchmark, calls.query(queries.PAGE)))
+    return answers.page(revisions.list_revisions(calls.context(), caller, benchmark, calls.query(PageQuery)))
 
 
 @revision_blueprint.get("/<number>")
@@ -164,8 +164,8 @@ def read_teams(request: Request, config: Config) -> TeamRequest | TeamsRequest:
         return load_teams(body, config.max_problems)
     value = bodies.parse_json(body, config)
     if isinstance(value, dict) and "teams" in value:
-        return load(schemas.TeamsRequest(), value, config.max_problems)
-    return load(schemas.TeamRequest(), value, config.max_problems)
+        return load(schema_of(TeamsRequest), value, config.max_problems)
+    return load(schema_of(TeamRequest), value, config.max_problems)
 
 
 team_blueprint = Blueprint("teams", __name__, url_prefix="/v1/benchmarks/<benchmark>/teams")
@@ -190,7 +190,7 @@ def create_team(benchmark: str) -> Response:
 def list_teams(benchmark: str) -> Response:
     """List teams, without their tokens."""
     caller = calls.caller("organise")
-    return answers.page(teams.list_teams(calls.context(), caller, benchmark, calls.query(queries.PAGE)))
+    return answers.page(teams.list_teams(calls.context(), caller, benchmark, calls.query(PageQuery)))
 
 
 @team_blueprint.post("/<team>/token")
@@ -216,7 +216,7 @@ invite_blueprint = Blueprint("invites", __name__, url_prefix="/v1")
 def create_invite(benchmark: str) -> Response:
     """Create an invite; its secret is shown in this answer only."""
     caller = calls.caller_without_query("organise")
-    invite = teams.create_invite(calls.context(), caller, benchmark, calls.body(InviteRequest()))
+    invite = teams.create_invite(calls.context(), caller, benchmark, calls.body(schema_of(InviteRequest)))
     return answers.secret(invite, f"/v1/benchmarks/{benchmark}/invites/{invite['id']}")
 
 
@@ -224,7 +224,7 @@ def create_invite(benchmark: str) -> Response:
 def list_invites(benchmark: str) -> Response:
     """List invites, without their secrets."""
     caller = calls.caller("organise")
-    return answers.page(teams.list_invites(calls.context(), caller, benchmark, calls.query(queries.PAGE)))
+    return answers.page(teams.list_invites(calls.context(), caller, benchmark, calls.query(PageQuery)))
 
 
 @invite_blueprint.delete("/benchmarks/<benchmark>/invites/<invite>")
@@ -239,7 +239,7 @@ def delete_invite(benchmark: str, invite: str) -> Response:
 def join() -> Response:
     """Make a team with an invite; its token is shown in this answer only."""
     caller = calls.caller_without_query()
-    team = teams.join(calls.context(), caller, calls.body(JoinRequest()))
+    team = teams.join(calls.context(), caller, calls.body(schema_of(JoinRequest)))
     return answers.secret(team, f"/v1/benchmarks/{team['benchmark']}/teams/{team['id']}")
 
 
@@ -250,7 +250,7 @@ token_blueprint = Blueprint("tokens", __name__, url_prefix="/v1/tokens")
 def create_token() -> Response:
     """Create a token; its text is shown in this answer only."""
     caller = calls.caller_without_query("organise")
-    token = tokens.create_token(calls.context(), caller, calls.body(TokenRequest()))
+    token = tokens.create_token(calls.context(), caller, calls.body(schema_of(TokenRequest)))
     return answers.secret(token, f"/v1/tokens/{token['id']}")
 
 
@@ -258,7 +258,7 @@ def create_token() -> Response:
 def list_tokens() -> Response:
     """List tokens, without their texts."""
     caller = calls.caller("organise")
-    return answers.unstored(answers.page(tokens.list_tokens(calls.context(), caller, calls.query(queries.PAGE))))
+    return answers.unstored(answers.page(tokens.list_tokens(calls.context(), caller, calls.query(PageQuery))))
 
 
 @token_blueprint.delete("/<token_id>")
@@ -276,7 +276,7 @@ webhook_blueprint = Blueprint("webhooks", __name__, url_prefix="/v1/webhooks")
 def create_webhook() -> Response:
     """Create a webhook; its secret is shown in this answer only."""
     caller = calls.caller_without_query("submit")
-    webhook = events.create_webhook(calls.context(), caller, calls.body(WebhookRequest()))
+    webhook = events.create_webhook(calls.context(), caller, calls.body(schema_of(WebhookRequest)))
     return answers.secret(webhook, f"/v1/webhooks/{webhook['id']}")
 
 
@@ -284,7 +284,7 @@ def create_webhook() -> Response:
 def list_webhooks() -> Response:
     """List the caller's webhooks, without their secrets."""
     caller = calls.caller("submit")
-    return answers.page(events.list_webhooks(calls.context(), caller, calls.query(queries.PAGE)))
+    return answers.page(events.list_webhooks(calls.context(), caller, calls.query(PageQuery)))
 
 
 @webhook_blueprint.delete("/<webhook>")
@@ -313,7 +313,7 @@ def rotate_webhook(webhook: str) -> Response:
 def list_deliveries(webhook: str) -> Response:
     """List the deliveries of a webhook."""
     caller = calls.caller("submit")
-    query = calls.query(queries.PAGE)
+    query = calls.query(PageQuery)
     return answers.page(events.list_deliveries(calls.context(), caller, webhook, query))
 
 
@@ -331,4 +331,4 @@ event_blueprint = Blueprint("events", __name__, url_prefix="/v1/events")
 def list_events() -> Response:
     """List the events after a known one, oldest first."""
     caller = calls.caller("submit", "read")
-    return answers.page(events.list_events(calls.context(), caller, calls.query(queries.EVENTS)), "after")
+    return answers.page(events.list_events(calls.context(), caller, calls.query(EventsQuery)), "after")

@@ -9,10 +9,11 @@ from flask import Blueprint, Response
 from service.api import answers, calls
 from service.api.calls import item_page
 from service.caller import Caller
+from service.contract.common import PageQuery
+from service.contract.comparisons import ComparisonQuery, ComparisonRequest, DifferingQuery, SeriesQuery
+from service.contract.derive import schema_of
+from service.contract.leaderboards import BoardQuery, LeaderboardQuery, MatrixQuery, ScoresQuery
 from service.render import SHEET_FORMATS
-from service.requests import BoardQuery
-from service.schemas import queries
-from service.schemas.submissions import ComparisonRequest
 from service.usecases import comparison_views, comparisons
 from service.usecases.boards import leaderboard
 from service.usecases.boards.viewing import Sheet, sheet_view, wait_for_sheet
@@ -25,7 +26,7 @@ blueprint = Blueprint("leaderboard", __name__, url_prefix="/v1/benchmarks/<bench
 def get_leaderboard(benchmark: str) -> Response:
     """Show ranks, and which differences are significant."""
     caller = calls.caller()
-    query = calls.query(queries.LEADERBOARD)
+    query = calls.query(LeaderboardQuery)
     query = replace(query, format=calls.form_of(SHEET_FORMATS, query.format))
     return sheet_response(caller, benchmark, leaderboard.BOARD_SHEET, query)
 
@@ -48,7 +49,7 @@ matrix_blueprint = Blueprint("matrix", __name__, url_prefix="/v1/benchmarks/<ben
 def get_matrix(benchmark: str) -> Response:
     """Show the score that ranks in every part."""
     caller = calls.caller()
-    query = calls.query(queries.MATRIX)
+    query = calls.query(MatrixQuery)
     query = replace(query, format=calls.form_of(SHEET_FORMATS, query.format))
     return sheet_response(caller, benchmark, leaderboard.MATRIX_SHEET, query)
 
@@ -57,7 +58,7 @@ def get_matrix(benchmark: str) -> Response:
 def list_scores(benchmark: str) -> Response:
     """List every score of every part."""
     caller = calls.caller()
-    query = calls.query(queries.SCORES)
+    query = calls.query(ScoresQuery)
     page = leaderboard.list_scores(calls.context(), caller, benchmark, query)
     return item_page(page, query.format, answers.Kind.PUBLIC)
 
@@ -70,7 +71,7 @@ def ask_comparison(benchmark: str) -> Response:
     """Store a question; the same question has the same address."""
     caller = calls.caller_without_query("submit")
     context = calls.context()
-    comparison = comparisons.ask(context, caller, benchmark, calls.body(ComparisonRequest()))
+    comparison = comparisons.ask(context, caller, benchmark, calls.body(schema_of(ComparisonRequest)))
     wait = calls.wait_seconds()
     view = comparison_views.wait_for_comparison(context, caller, comparison, wait or 0)
     response = answers.accepted(view, f"/v1/comparisons/{comparison}", wait, repeated=False)
@@ -82,16 +83,14 @@ def ask_comparison(benchmark: str) -> Response:
 def list_benchmark_comparisons(benchmark: str) -> Response:
     """List comparisons of a benchmark."""
     caller = calls.caller()
-    return answers.page(
-        comparison_views.list_comparisons(calls.context(), caller, benchmark, calls.query(queries.PAGE))
-    )
+    return answers.page(comparison_views.list_comparisons(calls.context(), caller, benchmark, calls.query(PageQuery)))
 
 
 @comparison_blueprint.get("/comparisons/<comparison>")
 def get_comparison(comparison: str) -> Response:
     """Show a comparison; with a wait, once it is answered."""
     caller = calls.caller()
-    form = calls.form_of(FORMATS, calls.query(queries.COMPARISON).format)
+    form = calls.form_of(FORMATS, calls.query(ComparisonQuery).format)
     context = calls.context()
     if form != "json":
         wait = calls.wait_seconds()
@@ -118,7 +117,7 @@ def delete_comparison(comparison: str) -> Response:
 def list_differing_items(comparison: str) -> Response:
     """List the sentences in which two submissions differ most."""
     caller = calls.caller("submit", "read")
-    query = calls.query(queries.DIFFERING)
+    query = calls.query(DifferingQuery)
     return item_page(comparisons.comparison_items(calls.context(), caller, comparison, query), query.format)
 
 
@@ -126,5 +125,5 @@ def list_differing_items(comparison: str) -> Response:
 def compare_in_series(series_id: str) -> Response:
     """Compare two teams on all benchmarks of a series."""
     caller = calls.caller()
-    view = comparisons.compare_in_series(calls.context(), caller, series_id, calls.query(queries.SERIES))
+    view = comparisons.compare_in_series(calls.context(), caller, series_id, calls.query(SeriesQuery))
     return answers.conditional(view, kind=answers.Kind.PUBLIC)

@@ -6,8 +6,15 @@ from flask import Blueprint, Response
 
 from service.api import answers, calls, forms
 from service.api.calls import item_page
-from service.schemas import queries
-from service.schemas.submissions import job_request
+from service.contract.jobs import (
+    ComparisonsQuery,
+    ItemsQuery,
+    JobsQuery,
+    JobTreesQuery,
+    ReportQuery,
+    SlicesQuery,
+    job_schema,
+)
 from service.usecases import jobs
 
 blueprint = Blueprint("jobs", __name__, url_prefix="/v1/jobs")
@@ -20,7 +27,7 @@ def submit_job() -> Response:
     """Create a job; answer with its result if it is done within the wait."""
     caller = calls.caller_without_query("score")
     context = calls.context()
-    body = calls.body(job_request(context.config.max_systems), forms.read_job)
+    body = calls.body(job_schema(context.config.max_systems), forms.read_job)
     made = jobs.submit_job(context, caller, body, calls.idempotency_key(body))
     wait = calls.wait_seconds()
     view = jobs.wait_for_job(context, caller, made.id, wait or 0)
@@ -32,7 +39,7 @@ def submit_job() -> Response:
 def list_jobs() -> Response:
     """List the caller's jobs, newest first."""
     caller = calls.caller(*jobs.MAKERS)
-    return answers.page(jobs.list_jobs(calls.context(), caller, calls.query(queries.JOBS)))
+    return answers.page(jobs.list_jobs(calls.context(), caller, calls.query(JobsQuery)))
 
 
 @blueprint.get("/<job_id>")
@@ -65,7 +72,7 @@ def cancel_job(job_id: str) -> Response:
 def list_items(job_id: str) -> Response:
     """List items, sentence by sentence."""
     caller = calls.caller(*JOB_READERS)
-    query = calls.query(queries.ITEMS)
+    query = calls.query(ItemsQuery)
     return item_page(jobs.job_items(calls.context(), caller, job_id, query), query.format)
 
 
@@ -73,7 +80,7 @@ def list_items(job_id: str) -> Response:
 def list_job_trees(job_id: str) -> Response:
     """List the trees of a system beside gold's, sentence by sentence."""
     caller = calls.caller(*JOB_READERS)
-    query = calls.query(queries.JOB_TREES)
+    query = calls.query(JobTreesQuery)
     return answers.page(jobs.job_trees(calls.context(), caller, job_id, query))
 
 
@@ -81,7 +88,7 @@ def list_job_trees(job_id: str) -> Response:
 def get_slices(job_id: str) -> Response:
     """Show scores by groups; without `by`, the groupings."""
     caller = calls.caller(*JOB_READERS)
-    query = calls.query(queries.SLICES)
+    query = calls.query(SlicesQuery)
     return answers.conditional(jobs.job_slices(calls.context(), caller, job_id, query))
 
 
@@ -89,7 +96,7 @@ def get_slices(job_id: str) -> Response:
 def get_report(job_id: str) -> Response:
     """Show a report in the layout of the original program."""
     caller = calls.caller(*JOB_READERS)
-    query = calls.query(queries.REPORT)
+    query = calls.query(ReportQuery)
     return answers.conditional(jobs.job_report(calls.context(), caller, job_id, query))
 
 
@@ -97,7 +104,7 @@ def get_report(job_id: str) -> Response:
 def get_comparisons(job_id: str) -> Response:
     """Show which differences between the systems are significant."""
     caller = calls.caller(*JOB_READERS)
-    query = calls.query(queries.COMPARISONS)
+    query = calls.query(ComparisonsQuery)
     return answers.conditional(jobs.job_comparisons(calls.context(), caller, job_id, query))
 
 

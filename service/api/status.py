@@ -13,9 +13,10 @@ import yaml
 from flask import Blueprint, Response, request
 
 from service.api import answers, bodies, calls
+from service.contract.derive import schema_of
+from service.contract.scorers import SuggestionRequest
 from service.errors import Unavailable
-from service.schemas import queries
-from service.schemas.submissions import SuggestionRequest
+from service.requests import Query
 from service.usecases import status
 from service.usecases.runs import View, body_view, json_view
 from treescore.core.params import Json
@@ -98,19 +99,19 @@ scorer_blueprint = Blueprint("scorers", __name__, url_prefix="/v1/scorers")
 @scorer_blueprint.get("")
 def list_scorers() -> Response:
     """List metrics, formats and transforms."""
-    calls.query(queries.NOTHING)
+    calls.query(Query)
     return answers.conditional(status.scorers(), kind=answers.Kind.PUBLIC)
 
 
 @scorer_blueprint.post("/suggestions")
 def suggest_scorers() -> Response:
     """Tell the format of a text by its first lines, and what it can be scored with."""
-    calls.query(queries.NOTHING)
-    return answers.plain(status.suggested(calls.body(SuggestionRequest(), limit=bodies.ALONE)))
+    calls.query(Query)
+    return answers.plain(status.suggested(calls.body(schema_of(SuggestionRequest), limit=bodies.ALONE)))
 
 
 @scorer_blueprint.get("/<name>")
 def get_scorer(name: str) -> Response:
     """Show one metric, format or transform."""
-    calls.query(queries.NOTHING)
+    calls.query(Query)
     return answers.conditional(status.scorer(name), kind=answers.Kind.PUBLIC)

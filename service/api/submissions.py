@@ -7,9 +7,17 @@ from flask import Blueprint, Response
 from service.api import answers, calls
 from service.api.calls import item_page
 from service.caller import Caller
-from service.requests import SubmissionRequest
-from service.schemas import queries
-from service.schemas import submissions as schemas
+from service.contract.derive import schema_of
+from service.contract.submissions import (
+    OutputQuery,
+    SubmissionChanges,
+    SubmissionItemsQuery,
+    SubmissionRequest,
+    SubmissionSlicesQuery,
+    SubmissionsQuery,
+    SubmissionTreesQuery,
+    SubmitQuery,
+)
 from service.usecases import jobs
 from service.usecases.submissions import results, submissions, validation, views
 
@@ -22,10 +30,10 @@ SUBMISSION_READERS = ("submit", "read")
 def submit(benchmark: str) -> Response:
     """Create a submission; answer with its scores if it is scored within the wait."""
     caller = calls.caller("submit")
-    query = calls.query(queries.SUBMIT)
+    query = calls.query(SubmitQuery)
     context = calls.context()
     views.require_room(context, caller, benchmark, calls.given_key(), scored=not query.validate_only)
-    body = calls.parts_body(schemas.SubmissionRequest(), "outputs")
+    body = calls.parts_body(schema_of(SubmissionRequest), "outputs")
     if query.validate_only:
         return _validated(caller, benchmark, body)
     submission, new = submissions.submit(context, caller, benchmark, body, calls.idempotency_key(body))
@@ -40,7 +48,7 @@ def submit(benchmark: str) -> Response:
 def list_submissions(benchmark: str) -> Response:
     """List the team's submissions, newest first."""
     caller = calls.caller(*SUBMISSION_READERS)
-    query = calls.query(queries.SUBMISSIONS)
+    query = calls.query(SubmissionsQuery)
     context = calls.context()
     response = answers.page(submissions.list_submissions(context, caller, benchmark, query))
     response.headers.extend(dict(submissions.rate_limits(context, caller, benchmark)))
@@ -62,7 +70,7 @@ def get_submission(submission: str) -> Response:
 def patch_submission(submission: str) -> Response:
     """Rename, annotate, choose or withdraw a submission."""
     caller = calls.caller_without_query("submit")
-    body = calls.body(schemas.SubmissionChanges())
+    body = calls.body(schema_of(SubmissionChanges))
     return answers.plain(submissions.patch_submission(calls.context(), caller, submission, body))
 
 
@@ -96,7 +104,7 @@ def retry_submission(submission: str) -> Response:
 def list_submission_items(submission: str) -> Response:
     """List items, sentence by sentence, where the feedback level shows them."""
     caller = calls.caller(*SUBMISSION_READERS)
-    query = calls.query(queries.SUBMISSION_ITEMS)
+    query = calls.query(SubmissionItemsQuery)
     return item_page(results.submission_items(calls.context(), caller, submission, query), query.format)
 
 
@@ -104,7 +112,7 @@ def list_submission_items(submission: str) -> Response:
 def list_submission_trees(submission: str) -> Response:
     """List trees, sentence by sentence, as the feedback level shows them."""
     caller = calls.caller(*SUBMISSION_READERS)
-    query = calls.query(queries.SUBMISSION_TREES)
+    query = calls.query(SubmissionTreesQuery)
     return answers.page(results.submission_trees(calls.context(), caller, submission, query))
 
 
@@ -112,7 +120,7 @@ def list_submission_trees(submission: str) -> Response:
 def get_submission_slices(submission: str) -> Response:
     """Show scores by groups; without `by`, the groupings."""
     caller = calls.caller(*SUBMISSION_READERS)
-    query = calls.query(queries.SUBMISSION_SLICES)
+    query = calls.query(SubmissionSlicesQuery)
     return answers.conditional(results.submission_slices(calls.context(), caller, submission, query))
 
 
@@ -120,7 +128,7 @@ def get_submission_slices(submission: str) -> Response:
 def get_output(submission: str) -> Response:
     """Show the output of one part, byte for byte."""
     caller = calls.caller(*SUBMISSION_READERS)
-    part = calls.query(queries.OUTPUT).part
+    part = calls.query(OutputQuery).part
     return answers.conditional(submissions.submission_output(calls.context(), caller, submission, part))
 
 

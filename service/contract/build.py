@@ -1,26 +1,43 @@
-"""Build openapi.yaml from the hand-written files of this folder and the marshmallow schemas.
+"""Build openapi.yaml from the types and the hand-written files of this folder.
 
-The schemas of requests and query strings are generated from marshmallow; their prose is written by hand, in
-general.yaml, common.yaml and one file for each tag. The words of an operation are expanded into parameters, headers and
+Requests and answers are types, whose docstrings are the prose. What no type says is written by hand, in general.yaml,
+common.yaml and one file for each tag. The words of an operation are expanded into parameters, headers and
 error answers.
 """
 
 from __future__ import annotations
 
+import dataclasses
 import difflib
+import inspect
 import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping
+from copy import copy
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any, get_origin
 
 import yaml
 from apispec import APISpec
-from apispec.ext.marshmallow import MarshmallowPlugin
 from apispec.ext.marshmallow.openapi import OpenAPIConverter
-from marshmallow import Schema, fields
+from typing_extensions import is_typeddict
 
-from service.schemas import base, benchmarks, queries, submissions, teams
-from service.schemas.base import Strict
+from service.contract import (
+    benchmarks,
+    common,
+    comparisons,
+    events,
+    jobs,
+    leaderboards,
+    scorers,
+    service,
+    submissions,
+    teams,
+    tokens,
+)
+from service.contract.derive import Field, Named, Page, field_of, mark_of, schema_class
+from service.contract.fields import Checked, Either, Mapped, Nested
+from service.requests import Query, Request
 
 Tree = dict[str, object]
 
@@ -79,7 +96,7 @@ def reference(kind: str, name: str) -> Tree:
 
 
 FOLDER = Path(__file__).parent
-SECTIONS = ("paths", "prose", "pages", "schemas", "examples")
+SECTIONS = ("paths", "pages", "schemas", "examples")
 
 
 @dataclass(frozen=True, slots=True)
@@ -114,18 +131,14 @@ class Parts:
 
     Attributes:
         paths: tag -> path -> path item.
-        prose: schema class -> member -> description; the description of the class itself stands under "".
         pages: name of a page's schema -> name of its items' schema.
-        shared: names of the schemas that generated requests refer to where they are equal.
     """
 
     general: Tree
     common: Common
     paths: Mapping[str, Tree]
-    prose: Mapping[str, Mapping[str, str]]
     pages: Mapping[str, str]
     schemas: Tree
-    shared: Sequence[str]
     examples: Tree
 
 
@@ -151,17 +164,14 @@ def read_parts(folder: Path = FOLDER) -> Parts:
             if twice:
                 raise ContractError(f"{tag}.yaml: {section} repeats {', '.join(sorted(twice))}.")
             merged[section].update(members)
-    common = _load(folder / "common.yaml")
-    for section in ("prose", "schemas"):
-        merged[section].update(mapping(common.get(section, {}), f"common.yaml: {section}"))
+    shared = _load(folder / "common.yaml")
+    merged["schemas"].update(mapping(shared.get("schemas", {}), "common.yaml: schemas"))
     return Parts(
         general=general,
-        common=_common(common),
+        common=_common(shared),
         paths=paths,
-        prose={name: _descriptions(members, name) for name, members in merged["prose"].items()},
         pages={name: text(items, f"pages: {name}") for name, items in merged["pages"].items()},
         schemas=merged["schemas"],
-        shared=strings(common["shared"], "common.yaml: shared"),
         examples=merged["examples"],
     )
 
@@ -183,7 +193,7 @@ def _with_references(value: object) -> object:
 
 
 def _common(part: Tree) -> Common:
-    known(part, ("shared", "words", "parameters", "headers", "responses", "prose", "schemas"), "common.yaml")
+    known(part, ("words", "parameters", "headers", "responses", "schemas"), "common.yaml")
     responses: Tree = {}
     statuses: dict[str, str] = {}
     for name, member in mapping(part["responses"], "responses").items():
@@ -212,149 +222,173 @@ def _word(name: str, part: Tree) -> Word:
     )
 
 
-def _descriptions(members: object, name: str) -> dict[str, str]:
-    place = f"prose: {name}"
-    return {member: text(description, place) for member, description in mapping(members, place).items()}
-
-
-MODULES = (base, benchmarks, submissions, submissions, submissions, submissions, teams, teams, teams)
-PROSE = ("description", "examples")
+NOUNS = (
+    common, jobs, benchmarks, teams, submissions, leaderboards, comparisons, events, scorers, tokens, service,
+)  # fmt: skip
 ORDER = ("type", "additionalProperties", "required", "description", "properties")
 
-Prose = Mapping[str, Mapping[str, str]]
+
+def noun_types() -> dict[str, type]:
+    """Return the requests and answers of all nouns that openapi.yaml has names for, by these names."""
+    return {
+        name: kind
+        for noun in NOUNS
+        for name, kind in vars(noun).items()
+        if isinstance(kind, type) and kind.__module__ == noun.__name__ and is_document(kind)
+    }
 
 
-def request_classes() -> dict[str, type[Schema]]:
-    """Return the classes of request bodies and of the objects in them, by name."""
-    names = {module.__name__ for module in MODULES}
-    return {each.__name__: each for each in _subclasses(Strict) if each.__module__ in names}
+def query_types() -> dict[str, type]:
+    """Return the query strings of all nouns, by name."""
+    found = [kind for noun in NOUNS for kind in vars(noun).values() if isinstance(kind, type)]
+    return {kind.__name__: kind for kind in found if issubclass(kind, Query)}
 
 
-def query_classes() -> dict[str, type[Schema]]:
-    """Return the classes of query strings, by name."""
-    return {each.__name__: each for each in _subclasses(Strict) if each.__module__ == queries.__name__}
+def is_document(kind: type) -> bool:
+    """Return whether openapi.yaml has a name for a type: no query, no object that stands where it is used."""
+    if is_typeddict(kind):
+        return not mark_of(kind, "inline")
+    return issubclass(kind, Request) and not issubclass(kind, Query)
 
 
-def _subclasses(kind: type[Schema]) -> Iterator[type[Schema]]:
-    for each in kind.__subclasses__():
-        yield each
-        yield from _subclasses(each)
+def page_of(kind: Any) -> Any:
+    """Return the type of a page of things of a type."""
+    return Page[kind]
 
 
-class Generator:
-    """Generates schemas, with references to hand-written ones of the same meaning.
+def words_of(kind: type) -> tuple[str, dict[str, str]]:
+    """Return what the docstring of a type and of its bases says of it, and of its members.
 
-    Args:
-        named: hand-written schemas that a generated schema may refer to.
-        prose: schema class -> member -> description; a class inherits the descriptions of its bases.
+    Raises:
+        ContractError: it describes a member that the type does not have.
+    """
+    members: dict[str, str] = {}
+    whole = ""
+    for each in reversed(list(_with_bases(get_origin(kind) or kind))):
+        whole, _, listed = inspect.cleandoc(each.__doc__ or "").partition("Attributes:")
+        entries = re.split(r"\n(?=\S)", inspect.cleandoc(listed)) if listed else []
+        members.update(map(_member, entries))
+    known(members, schema_class(kind)().fields, f"the docstring of {kind.__name__}")
+    return prose(whole), members
+
+
+def _member(entry: str) -> tuple[str, str]:
+    name, _, words = prose(entry).partition(": ")
+    return name, words
+
+
+def _with_bases(kind: type) -> Iterator[type]:
+    """Yield a type and its bases, of which a TypedDict remembers only those that its class statement names."""
+    if not is_typeddict(kind):
+        yield from (each for each in kind.__mro__ if dataclasses.is_dataclass(each))
+        return
+    yield kind
+    for base in vars(kind)["__orig_bases__"]:
+        if is_typeddict(base):
+            yield from _with_bases(base)
+
+
+def prose(words: str) -> str:
+    """Return the words of a docstring, each paragraph in one line."""
+    return "\n\n".join(" ".join(paragraph.split()) for paragraph in words.strip().split("\n\n"))
+
+
+class Generator(OpenAPIConverter):
+    """Makes the schemas of openapi.yaml from those that are derived from the types of nouns.
+
+    Attributes:
+        named: the schemas of named scalars that were met.
     """
 
-    def __init__(self, named: Tree, prose: Prose) -> None:
-        self._named = [(name, bare(schema)) for name, schema in named.items()]
-        self._prose = prose
-        self._converter = _converter()
+    def __init__(self) -> None:
+        spec = APISpec(title="Treescore", version="0", openapi_version="3.1.0")
+        super().__init__(spec.openapi_version, lambda schema: type(schema).__name__, spec)
+        self.named: dict[str, Tree] = {}
 
-    def component(self, kind: type[Schema]) -> Tree:
-        """Return the schema of a request body, or of an object in one."""
-        schema = self._schema(kind)
-        described = self._descriptions(kind)
-        members = mapping(schema.get("properties", {}), kind.__name__)
-        known(set(described) - {""}, members, f"prose: {kind.__name__}")
-        schema["properties"] = {name: _described(member, described.get(name)) for name, member in members.items()}
-        whole = _described(schema, described.get(""))
+    def name_scalars(self) -> None:
+        """Meet the named types of all nouns, also those that no member has."""
+        for noun in NOUNS:
+            for kind in vars(noun).values():
+                if any(isinstance(note, Named) for note in getattr(kind, "__metadata__", ())):
+                    self.field2property(field_of(kind))
+
+    def component(self, kind: type) -> Tree:
+        """Return the schema of a request, an answer, or an object in one."""
+        schema = schema_class(kind)()
+        words, described = words_of(kind)
+        whole: Tree = {"type": "object", "description": words}
+        if mark_of(kind, "more") or mark_of(kind, "closed") or dataclasses.is_dataclass(kind):
+            whole["additionalProperties"] = bool(mark_of(kind, "more"))
+        required = [name for name, field in schema.fields.items() if field.required]
+        if required:
+            whole["required"] = required
+        whole["properties"] = {
+            name: {**self.field2property(field), **({"description": described[name]} if name in described else {})}
+            for name, field in schema.fields.items()
+        }
         return {name: whole[name] for name in ORDER if name in whole}
 
-    def parameters(self, kind: type[Schema]) -> list[Tree]:
+    def parameters(self, kind: type) -> list[Tree]:
         """Return the query parameters of a class."""
-        schema = self._schema(kind)
-        required = schema.get("required", [])
-        described = self._descriptions(kind)
-        members = mapping(schema.get("properties", {}), kind.__name__)
-        missing = set(members) ^ set(described)
+        fields = schema_class(kind)().fields
+        _, described = words_of(kind)
+        missing = set(fields) - set(described)
         if missing:
-            raise ContractError(f"prose: {kind.__name__}: describe these parameters: {', '.join(sorted(missing))}.")
+            raise ContractError(f"{kind.__name__}: describe these parameters: {', '.join(sorted(missing))}.")
         return [
             {
                 "name": name,
                 "in": "query",
-                **({"required": True} if isinstance(required, list) and name in required else {}),
+                **({"required": True} if field.required else {}),
                 "description": described[name],
-                "schema": member,
+                "schema": self.field2property(field),
             }
-            for name, member in members.items()
+            for name, field in fields.items()
         ]
 
-    def _schema(self, kind: type[Schema]) -> Tree:
-        generated = mapping(self._converter.schema2jsonschema(kind()), kind.__name__)  # type: ignore[no-untyped-call]
-        folded = {name: member if name == "properties" else self._folded(member) for name, member in generated.items()}
-        members = mapping(generated.get("properties", {}), kind.__name__)
-        return {**folded, "properties": {name: self._folded(member) for name, member in members.items()}}
+    def field2property(self, field: Field) -> Tree:
+        """Return the schema of a field in OpenAPI 3.1: a named one is a component."""
+        plain = copy(field)
+        plain.allow_none = False
+        schema = {**self._plain(plain), **field.metadata.get("says", {})}
+        named = field.metadata.get("named")
+        if named is not None:
+            component = {**schema, "description": named.words} if named.words else schema
+            if self.named.setdefault(named.name, component) != component:
+                raise ContractError(f"{named.name} is the name of two types.")
+            schema = reference("schemas", named.name)
+        return _or_null(schema) if field.allow_none else schema
 
-    def _folded(self, value: object) -> object:
-        """Return a schema in which each part that equals a hand-written schema is a reference to it."""
-        if isinstance(value, list | tuple):
-            return [self._folded(member) for member in value]
-        if isinstance(value, str):
-            return value.replace(r"\A", "^").replace(r"\Z", "$")
-        if not isinstance(value, dict):
-            return value
-        folded = {name: self._folded(member) for name, member in value.items()}
-        shared = self._shared(folded)
-        if shared is not None:
-            return shared
-        without_null = _without_null(folded)
-        shared = None if without_null is None else self._shared(without_null)
-        return folded if shared is None else {"oneOf": [shared, {"type": "null"}]}
-
-    def _shared(self, schema: Tree) -> Tree | None:
-        return next((reference("schemas", name) for name, each in self._named if each == schema), None)
-
-    def _descriptions(self, kind: type[Schema]) -> dict[str, str]:
-        described: dict[str, str] = {}
-        for each in reversed(kind.__mro__):
-            described.pop("", None)
-            described.update(self._prose.get(each.__name__, {}))
-        return described
+    def _plain(self, field: Field) -> Tree:
+        if isinstance(field, Nested):
+            kind = vars(type(field.schema))["kind"]
+            return self.component(kind) if mark_of(kind, "inline") else reference("schemas", kind.__name__)
+        if isinstance(field, Either):
+            return _either(field.metadata.get("word", "oneOf"), [self.field2property(kind) for kind in field.kinds])
+        schema: Tree = super().field2property(field)
+        if isinstance(field, Checked):
+            schema.update(field.json_schema())
+        if isinstance(field, Mapped):
+            schema["additionalProperties"] = self.field2property(field.inner) or True
+        if "pattern" in schema:
+            schema["pattern"] = str(schema["pattern"]).replace(r"\A", "^").replace(r"\Z", "$")
+        return schema
 
 
-def _without_null(schema: Tree) -> Tree | None:
-    """Return a nullable schema without null; None for other schemas."""
-    kinds = schema.get("type")
-    if not isinstance(kinds, list) or len(kinds) != 2 or kinds[1] != "null":
-        return None
-    enum = schema.get("enum")
-    rest = {"enum": [each for each in enum if each is not None]} if isinstance(enum, list) else {}
-    return {**schema, "type": kinds[0], **rest}
+def _or_null(schema: Tree) -> Tree:
+    if isinstance(schema.get("type"), str | list):
+        enum = schema.get("enum")
+        more = {"enum": [*enum, None]} if isinstance(enum, list) else {}
+        return {**schema, "type": [*_listed(schema["type"]), "null"], **more}
+    word = "anyOf" if "anyOf" in schema else "oneOf"
+    return {word: [*_listed(schema.get(word, schema)), {"type": "null"}]} if schema else schema
 
 
-def bare(value: object) -> object:
-    """Return a schema without what only people read."""
-    if isinstance(value, list):
-        return [bare(member) for member in value]
-    if not isinstance(value, dict):
-        return value
-    return {name: bare(member) for name, member in value.items() if name not in PROSE}
-
-
-def _described(schema: object, description: str | None) -> Tree:
-    found = mapping(schema, "a generated schema")
-    return found if description is None else {**found, "description": description}
-
-
-def _converter() -> OpenAPIConverter:
-    plugin = MarshmallowPlugin(
-        schema_name_resolver=lambda schema: type(schema).__name__ if isinstance(schema, Schema) else schema.__name__
-    )
-    APISpec(title="Treescore", version="0", openapi_version="3.1.0", plugins=[plugin])
-    if plugin.converter is None:
-        raise ContractError("apispec made no converter.")
-    plugin.converter.add_attribute_function(_custom)  # type: ignore[no-untyped-call]
-    return plugin.converter
-
-
-def _custom(_converter: OpenAPIConverter, field: fields.Field[object], **_options: object) -> Tree:
-    """Return the schema of a field class of the service; apispec knows marshmallow's own."""
-    return base.field_schema(field) if isinstance(field, base.Checked) else {}
+def _either(word: str, kinds: list[Tree]) -> Tree:
+    """Return the schema of what one of several describes; scalars by their types."""
+    if all(list(kind) == ["type"] and isinstance(kind["type"], str) for kind in kinds):
+        return {"type": [kind["type"] for kind in kinds]}
+    return {word: kinds}
 
 
 METHODS = ("get", "post", "put", "patch", "delete")
@@ -415,7 +449,7 @@ class _Operation:
         parameters = [reference("parameters", name) for word in self.words for name in word.parameters]
         if "x-query" in source:
             name = text(source["x-query"], self.place)
-            parameters = [*generator.parameters(query_classes()[name]), *parameters]
+            parameters = [*generator.parameters(query_types()[name]), *parameters]
         expanded: Tree = {
             "operationId": text(source.get("operationId"), f"{self.place}: operationId"),
             "tags": [tag],
@@ -505,25 +539,31 @@ def _examples(names: Tree) -> Tree:
 
 PUBLISHED = Path(__file__).parents[2] / "openapi.yaml"
 HEADING = """\
-# Built by `python -m service.contract` from service/contract/*.yaml and service/schemas/. Do not edit.
+# Built by `python -m service.contract` from service/contract/. Do not edit.
 """
 MOST_LINES = 40
 
 
 def contract_document(parts: Parts) -> Tree:
     """Return the published document."""
-    generator = Generator({name: parts.schemas[name] for name in parts.shared}, parts.prose)
+    made = Generator()
     general = dict(parts.general)
     security = general.pop("securitySchemes")
-    schemas: Tree = {name: generator.component(kind) for name, kind in request_classes().items()}
-    schemas.update({name: _page(items) for name, items in parts.pages.items()})
-    for name, schema in parts.schemas.items():
-        if name in schemas:
-            raise ContractError(f"schemas: {name} is generated. Remove the hand-written one.")
-        schemas[name] = _extended(parts.schemas, mapping(schema, name))
+    types = noun_types()
+    schemas: Tree = {name: made.component(kind) for name, kind in types.items()}
+    schemas.update({name: made.component(page_of(types[items])) for name, items in parts.pages.items()})
+    paths = expanded_paths(parts, made)
+    made.name_scalars()
+    schemas.update(made.named)
+    twice = set(schemas) & set(parts.schemas)
+    if twice:
+        raise ContractError(
+            f"schemas: {', '.join(sorted(twice))} stands in both notations. Remove the hand-written one."
+        )
+    schemas.update(parts.schemas)
     return {
         **general,
-        "paths": expanded_paths(parts, generator),
+        "paths": paths,
         "components": {
             "securitySchemes": security,
             "parameters": parts.common.parameters,
@@ -535,32 +575,8 @@ def contract_document(parts: Parts) -> Tree:
     }
 
 
-def _page(items: str) -> Tree:
-    return {
-        "type": "object",
-        "required": ["items", "next"],
-        "properties": {
-            "items": {"type": "array", "items": reference("schemas", items)},
-            "next": reference("schemas", "Next"),
-        },
-    }
-
-
-def _extended(schemas: Tree, schema: Tree) -> Tree:
-    """Return a schema with the members of the one that it extends put first."""
-    if "x-extends" not in schema:
-        return schema
-    name = str(schema["x-extends"])
-    whole = _extended(schemas, mapping(schemas[name], name))
-    own = {key: value for key, value in schema.items() if key != "x-extends"}
-    required = [*_listed(whole.get("required")), *_listed(own.get("required"))]
-    members = {**mapping(whole["properties"], name), **mapping(own["properties"], name)}
-    inherited = {key: value for key, value in whole.items() if key != "description"}
-    return {**inherited, **own, "required": required, "properties": members}
-
-
 def _listed(value: object) -> list[object]:
-    return value if isinstance(value, list) else []
+    return value if isinstance(value, list) else [value]
 
 
 def _response(short: Tree) -> Tree:
@@ -570,7 +586,10 @@ def _response(short: Tree) -> Tree:
     own = mapping(short.get("headers", {}), "headers")
     response["headers"] = {
         **own,
-        **{header_name(str(name)): reference("headers", str(name)) for name in (*_listed(names), "RequestId")},
+        **{
+            header_name(str(name)): reference("headers", str(name))
+            for name in (*strings(names, "x-headers"), "RequestId")
+        },
     }
     if short.get("x-problem", True):
         content: Tree = {"schema": reference("schemas", "Problem")}

@@ -16,6 +16,7 @@ from flask import Response, request
 from markupsafe import Markup
 
 from service.api import calls
+from service.contract.leaderboards import LeaderboardQuery, MatrixQuery
 from service.errors import BadRequest
 from service.pages import answers
 from service.pages.answers import drawn, export, export_links
@@ -26,8 +27,7 @@ from service.pages.visitors import visitor
 from service.render import SHEET_FORMATS
 from service.render.documents import BoardDocument
 from service.render.leaderboard import board_scale, claims_of, cluster_starts, exact, line_words, row_mark, tested_words
-from service.requests import PICKS, LeaderboardQuery, MatrixQuery
-from service.schemas import queries
+from service.requests import PICKS
 from service.usecases.access import item_number
 from service.usecases.boards.leaderboard import MOST_ROWS, leaderboard, matrix
 from service.usecases.runs import View
@@ -93,7 +93,7 @@ def show_board_live(benchmark: str) -> Response:
 @blueprint.get("/export")
 def export_board(benchmark: str) -> Response:
     """Show the table of the board as a file: the same rows in the same order, the same columns and digits."""
-    query, own = answers.query(queries.LEADERBOARD, SORT, file=True)
+    query, own = answers.query(LeaderboardQuery, SORT, file=True)
     name = f"{benchmark}-board"
     if query.format not in TABLES:
         return export(leaderboard(calls.context(), visitor().caller, benchmark, query), name)
@@ -126,7 +126,7 @@ def _table(shown: Mapping[str, Any], form: str) -> Table:
 
 
 def _view(benchmark: str) -> tuple[View, str]:
-    query, own = answers.query(queries.LEADERBOARD, SORT, "version")
+    query, own = answers.query(LeaderboardQuery, SORT, "version")
     view = leaderboard(calls.context(), visitor().caller, benchmark, query)
     return view, own.get(SORT, "")
 
@@ -304,7 +304,7 @@ class MatrixLine:
 @matrix_blueprint.get("")
 def show_matrix(benchmark: str) -> Response:
     """Show the score that ranks of every team on every part."""
-    view, values = _shown_matrix(benchmark, *answers.query(queries.MATRIX, "order", "shade", CURSOR))
+    view, values = _shown_matrix(benchmark, *answers.query(MatrixQuery, "order", "shade", CURSOR))
     return answers.known_page("matrix.html", (view.etag, state_now(benchmark, view)), values)
 
 
@@ -324,7 +324,7 @@ def _shown_matrix(
 @matrix_blueprint.get("/export")
 def export_matrix(benchmark: str) -> Response:
     """Show the table of the matrix as a file: the same teams, the same parts in their order, the same digits."""
-    query, own = answers.query(queries.MATRIX, "order", "shade", CURSOR, file=True)
+    query, own = answers.query(MatrixQuery, "order", "shade", CURSOR, file=True)
     name = f"{benchmark}-matrix"
     if query.format not in TABLES:
         return export(matrix(calls.context(), visitor().caller, benchmark, query), name)

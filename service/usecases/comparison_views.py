@@ -17,12 +17,13 @@ from sqlalchemy import Connection
 
 from service.caller import Caller
 from service.context import Context
+from service.contract.common import PageQuery
+from service.contract.comparisons import ComparisonRequest
 from service.errors import Forbidden, Gone, NotFound, Unprocessable, invalid, unprocessable
 from service.policy import documents, gate
 from service.policy.figures import fixed_question, require_shown
 from service.policy.gate import Level, require
 from service.render.leaderboard import percent_of
-from service.requests import ComparisonRequest, PageQuery
 from service.store import benchmarks, boards, comparisons, runs, score_records, submissions
 from service.store.benchmarks import Benchmark
 from service.store.comparisons import Comparison, Question

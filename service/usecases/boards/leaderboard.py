@@ -15,6 +15,7 @@ from sqlalchemy import Connection
 
 from service.caller import Caller
 from service.context import Context
+from service.contract.leaderboards import LeaderboardQuery, MatrixQuery, ScoresQuery
 from service.policy import gate
 from service.policy.figures import Release, chosen_share, require_own_pick
 from service.policy.gate import Level
@@ -27,7 +28,7 @@ from service.render.documents import (
     MatrixRowDocument,
     RowDocument,
 )
-from service.requests import MACRO, POOLED, PRIVATE, LeaderboardQuery, MatrixQuery, ScoresQuery
+from service.requests import MACRO, POOLED, PRIVATE
 from service.store import benchmarks, boards
 from service.store.benchmarks import Benchmark
 from service.store.boards import RowDetails
