@@ -24,7 +24,7 @@ from service.context import Context
 from service.contract.derive import schema_of
 from service.contract.fields import Loaded, Strict, load
 from service.errors import BadRequest, NotAcceptable, Unauthorized, Unprocessable
-from service.requests import Query, Request
+from service.requests import Request
 from service.usecases.access import IdempotencyKey, authenticate, count_failure
 from service.usecases.runs import JSON_TYPE, Page, View, body_view
 from treescore.render.forms import ITEM_FORMATS, render_items
@@ -139,17 +139,6 @@ def caller(*scopes: str) -> Caller:
     g.caller = known
     if scopes:
         known.require(*scopes)
-    return known
-
-
-def caller_without_query(*scopes: str) -> Caller:
-    """Return the caller of an operation that takes no query; see `caller`.
-
-    Raises:
-        BadRequest: there is a query.
-    """
-    known = caller(*scopes)
-    query(Query)
     return known
 
 

@@ -191,6 +191,69 @@ def job_schema(max_systems: int) -> Strict[JobRequest]:
     return checked
 
 
+class SignificanceSettings(TypedDict, total=False):
+    """Settings of the significance tests. The catalogue has their JSON Schema under `significance`.
+
+    Attributes:
+        scores: Addresses of scores, such as `parseval.labelled_f1`.
+        test: `auto`, `permutation`, `t`, `bootstrap`, `mcnemar` or `compare_pl`.
+        unit: `auto`, `sentence`, `block`, `part`, or `token` for mcnemar.
+        alternative: `two-sided`, `greater` or `less`; `greater` means that the first system is better.
+        shuffles: Draws so many random signs of the units instead of computing their law.
+        resamples: Bootstrap samples, where `interval` is `percentile` or `bca`.
+        correction: `holm`, `hochberg`, `bh`, `by`, `bonferroni` or `none`.
+        alpha: Significance level.
+        seed: Seed of `shuffles` and `resamples`.
+        interval: `auto`, `percentile`, `bca` or `none`.
+        level: Level of each interval by itself; 1 - `alpha` unless given.
+        clusters: `separable` or `greedy`.
+        mcnemar: `exact`, `mid-p`, `chi2` or `chi2-corrected`.
+        runs: `random` or `fixed`.
+        margin: Also test that a system is not worse than another by this much, in units of the score.
+        power: Chance with which a difference as large as `detectable` would be found.
+    """
+
+    scores: Sequence[object]
+    test: object
+    unit: object
+    alternative: object
+    shuffles: object
+    resamples: object
+    correction: object
+    alpha: object
+    seed: object
+    interval: object
+    level: object
+    clusters: object
+    mcnemar: object
+    runs: object
+    margin: object
+    power: object
+
+
+@inline
+class SystemMeta(TypedDict):
+    """A system whose order, format or run matters."""
+
+    name: Name
+    format: NotRequired[Format]
+    run_of: NotRequired[Name]
+
+
+class JobMeta(TypedDict):
+    """A JobRequest without the texts, as JSON.
+
+    All other members are allowed.
+
+    Attributes:
+        systems: Names the systems whose order, format or run matters. Systems of other files are added.
+    """
+
+    format: Format
+    metrics: Metrics
+    systems: NotRequired[Sequence[SystemMeta]]
+
+
 @dataclass(frozen=True, kw_only=True)
 class JobsQuery(PageQuery):
     """Which jobs.

@@ -27,7 +27,9 @@ from service.api import answers as api_answers
 from service.api import calls
 from service.api import status as contract
 from service.api.answers import Kind, conditional
-from service.contract.service import ProblemsQuery
+from service.api.asks import answer, publishes
+from service.contract.fields import Fault
+from service.contract.service import ProblemEntry, Problems, ProblemsQuery
 from service.errors import NotFound
 from service.pages import answers, contract_reading, markdown, visitors
 from service.pages.answers import HTML
@@ -412,8 +414,13 @@ FIRST = ("TreesRequest", "TreesAnswer")
 
 
 @overview_blueprint.get("/docs")
+@publishes(answer("The page.", "text/html"))
 def get_docs() -> Response:
-    """Show the contract as pages."""
+    """Get this document as web pages.
+
+    The first of several: one for each tag, with a search over operations, members and codes, and the guides. They load
+    nothing from other addresses.
+    """
     return docs_page("docs_overview.html", request.url_root, _overview_values)
 
 
@@ -501,13 +508,14 @@ def show_guide(name: str) -> Response:
 
 search_blueprint = docs_pages("search")
 LONGEST_QUERY = 200
+TOO_LONG = Fault("bad-value", f"At most {LONGEST_QUERY} characters are searched for.")
 
 
 @dataclass(frozen=True, slots=True)
 class SearchQuery(Query):
     """What is searched for."""
 
-    q: Annotated[str, Length(max=LONGEST_QUERY, error=f"At most {LONGEST_QUERY} characters are searched for.")] = ""
+    q: Annotated[str, Length(max=LONGEST_QUERY, error=TOO_LONG)] = ""
 
 
 @search_blueprint.get("/search")
@@ -538,16 +546,24 @@ FORMS = {"json": JSON_TYPE, "html": HTML}
 
 
 @problem_blueprint.get("")
+@publishes(answer("The catalogue.", Problems, "text/html"), query=ProblemsQuery, also="forms wrong")
 def list_problems() -> Response:
-    """List every type of problems, and every code."""
+    """List all problems with their causes and fixes.
+
+    Types stand in the `type` of problems and failures, codes in `errors[]` and `warnings[]`.
+    """
     if _form() == "json":
         return api_answers.conditional(_listed(), kind=Kind.PUBLIC)
     return docs_page("problems.html", "", lambda: {"problems": service_status.problem_documents()}, Kind.PAGE_OR_FORMS)
 
 
 @problem_blueprint.get("/<problem>")
+@publishes(answer("The entry.", ProblemEntry, "text/html"), query=ProblemsQuery, also="found forms wrong")
 def get_problem(problem: str) -> Response:
-    """Show one type or code of problems."""
+    """Get the cause and the fix of one type or code of problems.
+
+    The `type` of each problem is such an address. For a code, put it behind `/problems/`.
+    """
     form = _form()
     document = service_status.problem_document(problem)
     if form == "json":

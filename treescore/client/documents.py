@@ -675,6 +675,51 @@ class Benchmark(Document):
     warnings: tuple[Warning, ...]
 
 
+class Spread(Document):
+    """Seconds."""
+
+    number: int
+    median: float | None
+    p90: float | None
+
+
+class Analytics(Document):
+    """Numbers of submissions, failures and waiting times."""
+
+    views: ClassVar[Mapping[str, type[Document]]] = {"waiting_seconds": Spread, "scoring_seconds": Spread}
+    benchmark: str
+    first_day: str
+    last_day: str
+    complete: bool
+    days: tuple[Document, ...]
+    attempts: Document
+    failures: tuple[Document, ...]
+    waiting_seconds: Spread
+    scoring_seconds: Spread
+    queue: Document
+
+
+class TeamFitting(Document):
+    """How a team fits its outputs to the test set."""
+
+    team: str
+    team_name: str
+    jump: Document | None
+    submissions: int
+    scored: int
+    validations: int
+    compared_steps: int
+    repeated_outputs: int
+    near_duplicates: int
+    climbs: int
+    longest_climb: int
+    climbing_steps: tuple[Document, ...]
+    equal_parts: int
+    equal_outputs: tuple[Document, ...]
+    bits_released: float | None
+    public_less_private: Document | None
+
+
 class RankChange(Document):
     """A team before and after a revision."""
 
@@ -734,51 +779,6 @@ class RevisionDifference(Document):
     parts: tuple[Document, ...]
     settings: tuple[Document, ...]
     moved: tuple[RankChange, ...] | None
-
-
-class Spread(Document):
-    """Seconds."""
-
-    number: int
-    median: float | None
-    p90: float | None
-
-
-class Analytics(Document):
-    """Numbers of submissions, failures and waiting times."""
-
-    views: ClassVar[Mapping[str, type[Document]]] = {"waiting_seconds": Spread, "scoring_seconds": Spread}
-    benchmark: str
-    first_day: str
-    last_day: str
-    complete: bool
-    days: tuple[Document, ...]
-    attempts: Document
-    failures: tuple[Document, ...]
-    waiting_seconds: Spread
-    scoring_seconds: Spread
-    queue: Document
-
-
-class TeamFitting(Document):
-    """How a team fits its outputs to the test set."""
-
-    team: str
-    team_name: str
-    jump: Document | None
-    submissions: int
-    scored: int
-    validations: int
-    compared_steps: int
-    repeated_outputs: int
-    near_duplicates: int
-    climbs: int
-    longest_climb: int
-    climbing_steps: tuple[Document, ...]
-    equal_parts: int
-    equal_outputs: tuple[Document, ...]
-    bits_released: float | None
-    public_less_private: Document | None
 
 
 class Team(Document):

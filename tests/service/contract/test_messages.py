@@ -8,7 +8,6 @@ import pytest
 from marshmallow import Schema, ValidationError, fields, validate
 
 from service.contract.benchmarks import BenchmarkChanges, BenchmarkRequest
-from service.contract.build import noun_types, query_types
 from service.contract.common import PageQuery
 from service.contract.derive import schema_of
 from service.contract.events import WebhookRequest
@@ -17,13 +16,23 @@ from service.contract.jobs import ItemsQuery, JobRequest, JobsQuery
 from service.contract.submissions import SubmissionChanges
 from service.contract.tokens import TokenRequest
 from service.errors import Unprocessable
+from service.openapi.schemas import noun_types
+from service.requests import Query
 from tests.contract.bodies import BODIES
 from tests.fixtures.requests import loaded
 from tests.fixtures.tasks import BENCHMARK
 
 TOKEN = {"scopes": ["read"]}
 HOOK = {"url": "https://example.org/"}
-SCHEMAS = {**{name: noun_types()[name] for name in BODIES}, **query_types()}
+
+
+def queries(kind: type[Query]) -> Iterator[type[Query]]:
+    yield kind
+    for each in kind.__subclasses__():
+        yield from queries(each)
+
+
+SCHEMAS = {**{name: noun_types()[name] for name in BODIES}, **{kind.__name__: kind for kind in queries(Query)}}
 
 
 def test_every_bad_body_gets_messages_of_the_service_only():
