@@ -23,6 +23,7 @@ from service.contract.comparisons import (
 )
 from service.contract.derive import Page, schema_of
 from service.contract.leaderboards import (
+    SHEET_FORMATS,
     BoardQuery,
     Leaderboard,
     LeaderboardQuery,
@@ -31,7 +32,6 @@ from service.contract.leaderboards import (
     ScoreLine,
     ScoresQuery,
 )
-from service.render import SHEET_FORMATS
 from service.usecases import comparison_views, comparisons
 from service.usecases.boards import leaderboard
 from service.usecases.boards.viewing import Sheet, sheet_view, wait_for_sheet

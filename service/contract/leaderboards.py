@@ -25,9 +25,18 @@ from service.contract.comparisons import Detectable, Selection
 from service.contract.derive import Named, Next, Says, inline
 from service.contract.fields import OneOf
 from service.contract.submissions import Links
-from service.render import SHEET_FORMATS
 from service.requests import Query
+from treescore.render.table import CSV, LATEX, MARKDOWN, TSV
 
+SHEET_FORMATS: Mapping[str, str] = {
+    "json": "application/json",
+    CSV: "text/csv; charset=utf-8",
+    TSV: "text/tab-separated-values; charset=utf-8",
+    MARKDOWN: "text/markdown; charset=utf-8",
+    LATEX: "application/x-latex; charset=utf-8",
+    "svg": "image/svg+xml",
+}
+"""Format name of a leaderboard or a matrix -> media type."""
 SheetForm: TypeAlias = Annotated[str, OneOf(tuple(SHEET_FORMATS))]
 
 
@@ -205,15 +214,13 @@ class BoardSignificance(TypedDict):
     reason: str | None
 
 
-class Leaderboard(TypedDict):
-    """The rows of a board, and which of their differences are significant.
+@inline
+class Sheet(TypedDict):
+    """What a leaderboard and a matrix have in common.
 
     Attributes:
         one_sided: Whether an output without an analysis wins the score that ranks.
-        part: A part, a track, `macro` or `pooled`; null where there is one part.
-        parts: The parts that the score is about.
         split: The share that the figures are about; null where the test set is not split.
-        scores: Addresses of the scores in the rows.
         total_rows: Number of rows on all pages.
     """
 
@@ -225,7 +232,6 @@ class Leaderboard(TypedDict):
     higher_is_better: bool
     one_sided: bool
     part: str | None
-    parts: Sequence[str]
     pick: Pick
     split: Share | None
     feedback: Feedback
@@ -233,11 +239,23 @@ class Leaderboard(TypedDict):
     anonymous: bool
     frozen: bool
     as_of: Moment | None
+    total_rows: int
+    next: Next | None
+
+
+class Leaderboard(Sheet):
+    """The rows of a board, and which of their differences are significant.
+
+    Attributes:
+        part: A part, a track, `macro` or `pooled`; null where there is one part.
+        parts: The parts that the score is about.
+        scores: Addresses of the scores in the rows.
+    """
+
+    parts: Sequence[str]
     significance: BoardSignificance
     scores: Sequence[str]
-    total_rows: NotRequired[int]
     rows: Sequence[LeaderboardRow]
-    next: Next | None
 
 
 class MatrixRow(TypedDict):
@@ -273,39 +291,19 @@ class MatrixPart(TypedDict):
     words: int | None
 
 
-class Matrix(TypedDict):
+class Matrix(Sheet):
     """The score that ranks, of every row in every part.
 
     Attributes:
         score: Address of the score that ranks, which all figures are.
-        one_sided: Whether an output without an analysis wins the score that ranks.
         part: By which the rows are ranked: a part, a track, `macro` or `pooled`.
-        split: The share that the figures are about; null where the test set is not split.
         hidden: Parts whose figures the feedback level does not show, because they have few sentences or others
             could be computed from them.
-        total_rows: Number of rows on all pages.
     """
 
-    benchmark: str
-    title: str
-    revision: int
-    active: bool
-    score: str
-    higher_is_better: bool
-    one_sided: bool
-    part: str | None
-    pick: Pick
-    split: Share | None
-    feedback: Feedback
-    rounding: float | None
-    anonymous: bool
-    frozen: bool
-    as_of: Moment | None
     parts: Sequence[MatrixPart]
     hidden: Sequence[str]
-    total_rows: int
     rows: Sequence[MatrixRow]
-    next: Next | None
 
 
 class ScoreLine(TypedDict):

@@ -16,7 +16,7 @@ from flask import Response, request
 from markupsafe import Markup
 
 from service.api import calls
-from service.contract.leaderboards import LeaderboardQuery, MatrixQuery
+from service.contract.leaderboards import SHEET_FORMATS, Leaderboard, LeaderboardQuery, MatrixQuery
 from service.errors import BadRequest
 from service.pages import answers
 from service.pages.answers import drawn, export, export_links
@@ -24,8 +24,6 @@ from service.pages.benchmarks import benchmark_document, state_now, state_of
 from service.pages.figures import TOGETHER, NamedScore, ScoreNames, p_value
 from service.pages.tables import TABLES, table_file, table_links
 from service.pages.visitors import visitor
-from service.render import SHEET_FORMATS
-from service.render.documents import BoardDocument
 from service.render.leaderboard import board_scale, claims_of, cluster_starts, exact, line_words, row_mark, tested_words
 from service.requests import PICKS
 from service.usecases.access import item_number
@@ -191,7 +189,7 @@ def heading(document: Mapping[str, Any], board: Mapping[str, Any]) -> dict[str, 
     return {"benchmark": document, "state": state, "summary": f"{summary[:1].upper()}{summary[1:]}."}
 
 
-def _board_rows(board: BoardDocument, figures: Figures, scale: Scale) -> list[Row]:
+def _board_rows(board: Leaderboard, figures: Figures, scale: Scale) -> list[Row]:
     rows, said = [], ""
     for document, begins in zip(board["rows"], cluster_starts(board), strict=True):
         span = ranks_words(document.get("rank_interval"))

@@ -8,8 +8,8 @@ from urllib.parse import urlencode
 
 from flask import Response
 
+from service.contract.leaderboards import SHEET_FORMATS
 from service.pages.answers import EXPORT_NAMES, export
-from service.render import SHEET_FORMATS
 from service.usecases.runs import body_view
 from treescore.render.drawing import MINUS
 from treescore.render.table import CSV, LATEX, MARKDOWN, TABLE_FORMS, TSV, Marked, Table, separated

@@ -16,7 +16,7 @@ from typing import Any, Generic, Protocol, TypeVar
 import orjson
 
 import treescore.metrics  # noqa: F401 - importing the package fills the registry
-from service.render.documents import BoardDocument, RowDocument, SheetDocument, SignificanceDocument
+from service.contract.leaderboards import SHEET_FORMATS, BoardSignificance, Leaderboard, LeaderboardRow, Sheet
 from treescore.core.registry import METRICS, make_metric
 from treescore.core.wording import (
     IN_FRACTIONS,
@@ -35,7 +35,7 @@ from treescore.render.dot_table import DotColumn, DotRow, DotTable, Mark, Scale,
 from treescore.render.drawing import Drawing, interval_words, ranks_words, value_words
 from treescore.render.drawing import stepped as figures_stepped
 from treescore.render.forms import Rendered
-from treescore.render.table import CSV, LATEX, MARKDOWN, TABLE_FORMS, TSV, Column, Table, separated
+from treescore.render.table import CSV, LATEX, TABLE_FORMS, TSV, Column, Table, separated
 
 
 def percent_of(addresses: Iterable[str], form: str = "svg") -> frozenset[str]:
@@ -66,7 +66,7 @@ def exact(document: Mapping[str, Any]) -> bool:
     return bool(document["feedback"] == "gold")
 
 
-def _figures(document: BoardDocument) -> Figures:
+def _figures(document: Leaderboard) -> Figures:
     """Return how the figures of the score that ranks are written for people."""
     return replace(shown_as(document["score"], document["rounding"]), rounded=not exact(document))
 
@@ -102,7 +102,7 @@ class Row:
         return f"{rank}. {system}" if rank != "-" else system
 
 
-def board_rows(document: BoardDocument) -> list[Row]:
+def board_rows(document: Leaderboard) -> list[Row]:
     """Return the rows as cells."""
     rows = []
     step, fractions = document["rounding"], replace(IN_FRACTIONS, rounded=not exact(document))
@@ -124,7 +124,7 @@ def board_rows(document: BoardDocument) -> list[Row]:
     return rows
 
 
-def cluster_starts(document: BoardDocument) -> list[bool]:
+def cluster_starts(document: Leaderboard) -> list[bool]:
     """Return whether a line is drawn above each row: where the cluster changes from one ranked row to the next."""
     found, last = [], None
     for row in document["rows"]:
@@ -134,11 +134,11 @@ def cluster_starts(document: BoardDocument) -> list[bool]:
     return found
 
 
-def _label(row: RowDocument) -> str:
+def _label(row: LeaderboardRow) -> str:
     return ": ".join(filter(None, (team_words(row), one_line(row["name"] or "")))) or row["submission"]
 
 
-def _system_name(row: RowDocument) -> str:
+def _system_name(row: LeaderboardRow) -> str:
     """Return the name of a row's submission, and how many training runs it stands for where there are several."""
     runs = "" if row["runs"] is None else f"({counted(row['runs']['count'], 'run')})"
     return " ".join(filter(None, (one_line(row["name"] or ""), runs)))
@@ -157,20 +157,20 @@ def shown_columns(rows: Sequence[Row]) -> list[int]:
     return [at for at in range(len(HEADS)) if not rows or any(row.cells[at] for row in rows)]
 
 
-def direction_of(document: SheetDocument) -> str:
+def direction_of(document: Sheet) -> str:
     """Say which values of the score that ranks are better, and whether an output without an analysis has the best."""
     better = "higher is better" if document["higher_is_better"] else "lower is better"
     return f"{better}; one-sided, won without an analysis" if document["one_sided"] else better
 
 
-def board_headline(document: BoardDocument) -> str:
+def board_headline(document: Leaderboard) -> str:
     """Describe the board in one line."""
     part = "" if document["part"] is None else _part(document["part"], len(document["parts"]))
     picked = f"{document['pick']} of each team" if document["pick"] != "all" else "all submissions"
     return sheet_headline(document, document["score"], part, picked)
 
 
-def sheet_headline(document: SheetDocument, score: str, part: str = "", picked: str = "") -> str:
+def sheet_headline(document: Sheet, score: str, part: str = "", picked: str = "") -> str:
     """Describe a board or a matrix in one line.
 
     Args:
@@ -196,7 +196,7 @@ def _part(name: str, parts: int) -> str:
     return known or (f"part {name}" if parts == 1 else f"{name} (mean of {parts} parts)")
 
 
-def claims_of(document: BoardDocument) -> list[str]:
+def claims_of(document: Leaderboard) -> list[str]:
     """Return the notes of the comparison behind a board, with the names of its rows."""
     names = {row["submission"]: _label(row) for row in document["rows"]}
 
@@ -206,14 +206,14 @@ def claims_of(document: BoardDocument) -> list[str]:
     return [named(note) for note in document["significance"]["notes"]]
 
 
-def tested_words(significance: SignificanceDocument) -> str:
+def tested_words(significance: BoardSignificance) -> str:
     """Return over what and how a board was tested: `60 sentences, Holm, alpha 0.05`."""
     unit = unit_word(significance["unit"] or "sentence")
     units = f"{unit}s" if significance["unit_count"] is None else counted(significance["unit_count"], unit)
     return f"{units}, {correction_name(significance['correction'] or '')}, alpha {significance['alpha']:g}"
 
 
-def line_words(significance: SignificanceDocument) -> str:
+def line_words(significance: BoardSignificance) -> str:
     """Return what the lines between rows and the intervals mean."""
     unit = unit_word(significance["unit"] or "sentence")
     return (
@@ -222,7 +222,7 @@ def line_words(significance: SignificanceDocument) -> str:
     )
 
 
-def board_notes(document: BoardDocument) -> list[str]:
+def board_notes(document: Leaderboard) -> list[str]:
     """Return the notes below the board."""
     lines = []
     significance = document["significance"]
@@ -246,7 +246,7 @@ def board_notes(document: BoardDocument) -> list[str]:
     return lines
 
 
-def _lacking_notes(document: BoardDocument) -> list[str]:
+def _lacking_notes(document: Leaderboard) -> list[str]:
     """Say of rows that rank last for the sentences that they lack what they would have if these were charged."""
     reasons = [(row, row["reason"] or "") for row in document["rows"]]
     found = [f"{_label(row)}: {one_line(reason)}" for row, reason in reasons if "`errors: zero`" in reason]
@@ -312,7 +312,7 @@ _LISTED = 40
 _UNRANKED = "Without a score"
 
 
-def board_picture(document: BoardDocument) -> bytes:
+def board_picture(document: Leaderboard) -> bytes:
     """Draw all rows, best first; equal documents give equal bytes in any thread."""
     figures = _figures(document)
     scale = board_scale(document, figures)
@@ -323,7 +323,7 @@ def board_picture(document: BoardDocument) -> bytes:
     return dot_table(Drawing("board", board_headline(document), _described(document, figures)), table).encode()
 
 
-def board_scale(document: BoardDocument, figures: Figures, size: float = _AXIS) -> Scale:
+def board_scale(document: Leaderboard, figures: Figures, size: float = _AXIS) -> Scale:
     """Return the axis of a board: it spans the tested rows with their intervals, all rows where none was tested.
 
     Args:
@@ -336,13 +336,13 @@ def board_scale(document: BoardDocument, figures: Figures, size: float = _AXIS) 
     return scale_of(in_units(figures.factor, shown), size)
 
 
-def row_mark(row: RowDocument, figures: Figures) -> Mark:
+def row_mark(row: LeaderboardRow, figures: Figures) -> Mark:
     """Return what is drawn of a row, in the unit of the axis."""
     low, high = bounds(row["ci95"])
     return Mark(row["score"], low, high, diamond=row["role"] == "baseline").in_units(figures.factor)
 
 
-def _lines(document: BoardDocument, figures: Figures) -> Iterator[DotRow]:
+def _lines(document: Leaderboard, figures: Figures) -> Iterator[DotRow]:
     """Yield the tested rows, then the others under what is said of them."""
     every = list(zip(document["rows"], board_rows(document), strict=True))
     ordered = sorted(every, key=lambda each: _group(each[0])[0])
@@ -356,7 +356,7 @@ def _lines(document: BoardDocument, figures: Figures) -> Iterator[DotRow]:
             )  # fmt: skip
 
 
-def _group(row: RowDocument) -> tuple[int, str]:
+def _group(row: LeaderboardRow) -> tuple[int, str]:
     """Return where a row stands, and the words above its group; none above the first."""
     if row["score"] is None:
         return 2, _UNRANKED
@@ -365,7 +365,7 @@ def _group(row: RowDocument) -> tuple[int, str]:
     return 0, ""
 
 
-def _cells(document: BoardDocument, row: RowDocument, cells: Sequence[str]) -> Sequence[str]:
+def _cells(document: Leaderboard, row: LeaderboardRow, cells: Sequence[str]) -> Sequence[str]:
     """Return the cells of PICTURE_COLUMNS; those of the other formats give rank, team and submission."""
     rank, _, _, team, name = cells[:5]
     figures = _figures(document)
@@ -384,7 +384,7 @@ def _cells(document: BoardDocument, row: RowDocument, cells: Sequence[str]) -> S
     )
 
 
-def _subtitle(document: BoardDocument) -> str:
+def _subtitle(document: Leaderboard) -> str:
     """Return the headline without the title, which stands above it."""
     words = board_headline(document).removeprefix(f"{one_line(document['title'])}: ")
     if not shown_as(document["score"]).in_percent:
@@ -393,7 +393,7 @@ def _subtitle(document: BoardDocument) -> str:
     return words.replace(f"{score} (", f"{score} (percent, ", 1)
 
 
-def _below(document: BoardDocument) -> list[str]:
+def _below(document: Leaderboard) -> list[str]:
     """Return what the marks mean, then the notes of the board."""
     whiskers = any(row["ci95"] is not None for row in document["rows"])
     legend = ["Dot: score." + (" Whisker: 95 % interval." if whiskers else "")]
@@ -404,7 +404,7 @@ def _below(document: BoardDocument) -> list[str]:
     return [" ".join(legend), *board_notes(document)]
 
 
-def _described(document: BoardDocument, figures: Figures) -> str:
+def _described(document: Leaderboard, figures: Figures) -> str:
     """Return the ranking and the notes for people who cannot see the picture."""
     listed = [
         f"{cells.label} {value_words(row['score'], figures)}"
@@ -425,7 +425,7 @@ BOARD_COLUMNS = (
 """Columns of CSV and TSV. The score addresses follow. The notes are the same in all rows of a board."""
 
 
-def _flat_board_rows(document: BoardDocument) -> Iterator[Sequence[object]]:
+def _flat_board_rows(document: Leaderboard) -> Iterator[Sequence[object]]:
     """Yield the header, then all rows with unrounded numbers."""
     addresses = document["scores"]
     notes = " ".join(claims_of(document))
@@ -454,7 +454,7 @@ def _one_line(value: object) -> object:
     return " ".join(value.split()) if isinstance(value, str) else value
 
 
-def _board_table(document: BoardDocument, form: str) -> Table:
+def _board_table(document: Leaderboard, form: str) -> Table:
     """Return the board in LaTeX with a rule between clusters, and what is claimed as a paragraph below."""
     rows = board_rows(document)
     paper = form == LATEX
@@ -474,11 +474,11 @@ def _board_table(document: BoardDocument, form: str) -> Table:
     )
 
 
-Sheet = TypeVar("Sheet")
+Shown = TypeVar("Shown")
 
 
 @dataclass(frozen=True, slots=True)
-class Forms(Generic[Sheet]):
+class Forms(Generic[Shown]):
     """The forms of a document for people and programs.
 
     Attributes:
@@ -487,11 +487,11 @@ class Forms(Generic[Sheet]):
         picture: draws it.
     """
 
-    flat: Callable[[Sheet], Iterable[Sequence[object]]]
-    table: Callable[[Sheet, str], Table]
-    picture: Callable[[Sheet], bytes]
+    flat: Callable[[Shown], Iterable[Sequence[object]]]
+    table: Callable[[Shown, str], Table]
+    picture: Callable[[Shown], bytes]
 
-    def render(self, document: Sheet, form: str) -> Rendered:
+    def render(self, document: Shown, form: str) -> Rendered:
         """Render a document in one of SHEET_FORMATS; equal documents give equal bytes.
 
         Raises:
@@ -509,13 +509,4 @@ class Forms(Generic[Sheet]):
         return Rendered(content, media_type)
 
 
-SHEET_FORMATS: Mapping[str, str] = {
-    "json": "application/json",
-    CSV: "text/csv; charset=utf-8",
-    TSV: "text/tab-separated-values; charset=utf-8",
-    MARKDOWN: "text/markdown; charset=utf-8",
-    LATEX: "application/x-latex; charset=utf-8",
-    "svg": "image/svg+xml",
-}
-"""Format name of a leaderboard or a matrix -> media type."""
 render_leaderboard = Forms(_flat_board_rows, _board_table, board_picture).render

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from service.render.documents import MatrixDocument, MatrixRowDocument
+from service.contract.leaderboards import Matrix, MatrixRow
 from service.render.leaderboard import Forms, missing_note, parts_words, sheet_headline, shown_as, stepped, team_words
 from treescore.core.wording import one_line
 from treescore.render.heat_maps import by_part, matrix_svg
@@ -21,7 +21,7 @@ MATRIX_COLUMNS = (
 """Columns of CSV and TSV. The parts follow, under `part:` and their names, so that none has the name of a column."""
 
 
-def _flat_matrix_rows(document: MatrixDocument) -> Iterator[Sequence[object]]:
+def _flat_matrix_rows(document: Matrix) -> Iterator[Sequence[object]]:
     """Yield the header, then all rows with unrounded numbers."""
     yield [*MATRIX_COLUMNS, *(f"part:{part['name']}" for part in document["parts"])]
     for row in document["rows"]:
@@ -30,12 +30,12 @@ def _flat_matrix_rows(document: MatrixDocument) -> Iterator[Sequence[object]]:
         yield [one_line(value) if isinstance(value, str) else value for value in values]
 
 
-def matrix_headline(document: MatrixDocument) -> str:
+def matrix_headline(document: Matrix) -> str:
     """Describe the matrix in one line."""
     return sheet_headline(document, f"{document['score']} by part")
 
 
-def matrix_notes(document: MatrixDocument) -> list[str]:
+def matrix_notes(document: Matrix) -> list[str]:
     """Return the notes below the table."""
     lines = []
     if document["hidden"]:
@@ -51,11 +51,11 @@ def matrix_notes(document: MatrixDocument) -> list[str]:
     return lines
 
 
-def _matrix_picture(document: MatrixDocument) -> bytes:
+def _matrix_picture(document: Matrix) -> bytes:
     return matrix_svg(document, share=shown_as(document["score"]).in_percent).encode()
 
 
-def _matrix_table(document: MatrixDocument, _form: str) -> Table:
+def _matrix_table(document: Matrix, _form: str) -> Table:
     """Return a row for each part, a column for each system, and the score that ranks at the end."""
     step, rows = document["rounding"], document["rows"]
     names = [*(part["name"] for part in document["parts"]), document["part"] or "all"]
@@ -70,7 +70,7 @@ def _matrix_table(document: MatrixDocument, _form: str) -> Table:
     )
 
 
-def _matrix_system(row: MatrixRowDocument) -> str:
+def _matrix_system(row: MatrixRow) -> str:
     """Name a system in one line: its team, or where that is not shown its submission."""
     named = ": ".join(filter(None, (team_words(row), one_line(row["name"] or ""))))
     return named if row["team"] or row["role"] == "baseline" else row["submission"]

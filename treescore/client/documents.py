@@ -1002,7 +1002,6 @@ class Leaderboard(Document):
     higher_is_better: bool
     one_sided: bool
     part: str | None
-    parts: tuple[str, ...]
     pick: str
     split: str | None
     feedback: str
@@ -1010,11 +1009,12 @@ class Leaderboard(Document):
     anonymous: bool
     frozen: bool
     as_of: str | None
+    total_rows: int
+    next: str | None
+    parts: tuple[str, ...]
     significance: Document
     scores: tuple[str, ...]
-    total_rows: int
     rows: tuple[LeaderboardRow, ...]
-    next: str | None
 
 
 class MatrixRow(Document):
@@ -1050,11 +1050,11 @@ class Matrix(Document):
     anonymous: bool
     frozen: bool
     as_of: str | None
+    total_rows: int
+    next: str | None
     parts: tuple[Document, ...]
     hidden: tuple[str, ...]
-    total_rows: int
     rows: tuple[MatrixRow, ...]
-    next: str | None
 
 
 class ScoreLine(Document):

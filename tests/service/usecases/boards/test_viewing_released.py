@@ -12,9 +12,9 @@ from sqlalchemy import select, update
 
 from service.context import Context
 from service.contract.common import PageQuery
+from service.contract.leaderboards import SHEET_FORMATS
 from service.contract.submissions import SubmissionItemsQuery, SubmissionSlicesQuery
 from service.errors import Forbidden, Unprocessable
-from service.render import SHEET_FORMATS
 from service.store import artifacts
 from service.store import submissions as stored
 from service.store.score_records import numbers
