@@ -11,6 +11,7 @@ from typing import Any
 from flask import Flask, Response
 
 from service.api.asks import OPERATIONS, Answer, Body, Operation
+from service.api.status import YAML
 from service.app import BLUEPRINTS
 from service.openapi.common import ANSWERS, HEADERS, IMPLIED, PARAMETERS, TEXT, WORDS, Common, Word
 from service.openapi.schemas import ContractError, Generator, Tree, known, name_of, prose, reference
@@ -119,7 +120,7 @@ def _security(operation: Operation) -> list[Tree]:
 def _content(kind: Any, examples: Mapping[str, str]) -> Tree:
     """Return what a media type holds: JSON of a type, or text."""
     if isinstance(kind, str):
-        return {kind: {"schema": dict(TEXT)}}
+        return {kind: {"schema": {"description": "The document as YAML."} if kind == YAML else dict(TEXT)}}
     shown = {"examples": _examples(examples)} if examples else {}
     return {JSON: {"schema": reference("schemas", name_of(kind)), **shown}}
 
