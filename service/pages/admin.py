@@ -15,15 +15,18 @@ from flask import Response, request
 from service.api import answers as api_answers
 from service.api import calls
 from service.api.bodies import ALONE
+from service.contract.benchmarks import AnalyticsQuery, BenchmarkChanges, BenchmarksQuery
+from service.contract.common import PageQuery
+from service.contract.derive import schema_of
+from service.contract.events import WebhookRequest
+from service.contract.teams import InviteRequest
 from service.errors import NotFound
 from service.pages import answers, visitors
 from service.pages.benchmarks import benchmark_document, state_of
 from service.pages.figures import ScoreNames
 from service.policy.gate import LEVELS
-from service.requests import PICKS, AnalyticsQuery, PageQuery
-from service.schemas import queries
-from service.schemas.benchmarks import BenchmarkChanges
-from service.schemas.teams import MEDIA_TYPE, InviteRequest, WebhookRequest, load_teams, tokens_csv
+from service.requests import PICKS
+from service.team_table import MEDIA_TYPE, load_teams, tokens_csv
 from service.usecases import access, events
 from service.usecases.benchmarks import benchmarks, revisions, teams
 from service.usecases.benchmarks.benchmarks import analytics_of
@@ -43,7 +46,7 @@ MOST_REVISION = 10**9 - 1
 def show_admin() -> Response:
     """List the benchmarks to organise."""
     caller = visitors.member("organise")
-    query, _ = answers.query(queries.BENCHMARKS)
+    query, _ = answers.query(BenchmarksQuery)
     listed = benchmarks.list_benchmarks(calls.context(), caller, query)
     now = calls.context().now()
     rows = [(document, state_of(document, now)) for document in listed.items]
@@ -75,7 +78,7 @@ def change_benchmark(benchmark: str) -> Response:
     form = request.form
     given = _settings(form) if form.get("what") == "settings" else {"about": _about(form)}
     context = calls.context()
-    changes = answers.loaded(BenchmarkChanges(), given)
+    changes = answers.loaded(schema_of(BenchmarkChanges), given)
     benchmarks.patch_benchmark(context, caller, benchmark, changes, f'"{form.get("etag", "")}"')
     return answers.go_to(f"/admin/{benchmark}")
 
@@ -192,7 +195,7 @@ def make_invite(benchmark: str) -> Response:
     given: dict[str, object] = {"expires_at": moment_of(request.form.get("expires_at", ""))}
     most = request.form.get("teams_at_most", "")
     given["teams_at_most"] = int(most) if most.isascii() and most.isdigit() and len(most) <= MOST_DIGITS else most
-    invite = teams.create_invite(context, caller, benchmark, answers.loaded(InviteRequest(), given))
+    invite = teams.create_invite(context, caller, benchmark, answers.loaded(schema_of(InviteRequest), given))
     return _teams_page(benchmark, invite=invite)
 
 
@@ -236,7 +239,9 @@ def make_webhook() -> Response:
     given = {"url": request.form.get("url", "").strip()}
     if request.form.get("benchmark"):
         given["benchmark"] = request.form["benchmark"]
-    return _webhooks_page(secret=events.create_webhook(context, caller, answers.loaded(WebhookRequest(), given)))
+    return _webhooks_page(
+        secret=events.create_webhook(context, caller, answers.loaded(schema_of(WebhookRequest), given))
+    )
 
 
 @webhooks_blueprint.post("/<webhook>/rotate")

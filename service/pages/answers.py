@@ -26,12 +26,12 @@ from service.api import answers, calls
 from service.api.answers import PROBLEM_JSON, Kind, known_tag
 from service.api.middleware import IN_PAGE, placed
 from service.context import LruCache
+from service.contract.fields import Loaded, Strict, load
+from service.contract.leaderboards import SHEET_FORMATS
 from service.errors import BadRequest, NotFound, ServiceError
 from service.pages import figures
 from service.pages.visitors import CSRF_FIELD, Visitor, here, shown_visitor, visitor
 from service.problem_catalogue import CODES
-from service.render import SHEET_FORMATS
-from service.schemas.base import Loaded, Strict, load
 from service.usecases.runs import View, body_view, etag_of
 from treescore.core.version import __version__
 from treescore.core.wording import one_line
@@ -166,13 +166,13 @@ def templates_version() -> str:
     return digest.hexdigest()
 
 
-def query(schema: Strict[Loaded], *own: str, file: bool = False) -> tuple[Loaded, dict[str, str]]:
+def query(kind: type[Loaded], *own: str, file: bool = False) -> tuple[Loaded, dict[str, str]]:
     """Return the query of a page's address, and the parameters that only the page knows.
 
     A control that is left empty counts as not given.
 
     Args:
-        schema: of the use-case behind the page.
+        kind: of the query of the use-case behind the page.
         own: names of parameters of the page; those that are not given are missing in the answer.
         file: whether it answers with a file, in the format that is asked for.
 
@@ -184,7 +184,7 @@ def query(schema: Strict[Loaded], *own: str, file: bool = False) -> tuple[Loaded
         raise BadRequest(detail, slug="invalid-query")
     given = {name: values for name, values in request.args.to_dict(flat=False).items() if values != [""]}
     pages_own = {name: given.pop(name)[0] for name in own if name in given}
-    return calls.load_query(schema, given), pages_own
+    return calls.load_query(kind, given), pages_own
 
 
 def loaded(schema: Strict[Loaded], given: object) -> Loaded:

@@ -16,17 +16,15 @@ from flask import Response, request
 from markupsafe import Markup
 
 from service.api import calls
+from service.contract.leaderboards import SHEET_FORMATS, Leaderboard, LeaderboardQuery, MatrixQuery
 from service.errors import BadRequest
 from service.pages import answers
 from service.pages.answers import TABLES, drawn, export, export_links, table_file, table_links
 from service.pages.benchmarks import benchmark_document, state_now, state_of
 from service.pages.figures import TOGETHER, NamedScore, ScoreNames, p_value
 from service.pages.visitors import visitor
-from service.render import SHEET_FORMATS
-from service.render.documents import BoardDocument
 from service.render.leaderboard import board_scale, claims_of, cluster_starts, exact, line_words, row_mark, tested_words
-from service.requests import PICKS, LeaderboardQuery, MatrixQuery
-from service.schemas import queries
+from service.requests import PICKS
 from service.usecases.access import item_number
 from service.usecases.boards.leaderboard import MOST_ROWS, leaderboard, matrix
 from service.usecases.runs import View
@@ -114,7 +112,7 @@ def show_board_live(benchmark: str) -> Response:
 @blueprint.get("/export")
 def export_board(benchmark: str) -> Response:
     """Show the table of the board as a file: the same rows in the same order, the same columns and digits."""
-    query, own = answers.query(queries.LEADERBOARD, SORT, file=True)
+    query, own = answers.query(LeaderboardQuery, SORT, file=True)
     name = f"{benchmark}-board"
     if query.format not in TABLES:
         return export(leaderboard(calls.context(), visitor().caller, benchmark, query), name)
@@ -132,7 +130,7 @@ def _table(shown: Mapping[str, Any], form: str) -> Table:
     return Table(caption, heads, lines, rules=rules, claim=shown["claims"])
 
 
-def _columns(board: BoardDocument, ranking: NamedScore, scores: Sequence[NamedScore], sort: str) -> list[BoardColumn]:
+def _columns(board: Leaderboard, ranking: NamedScore, scores: Sequence[NamedScore], sort: str) -> list[BoardColumn]:
     """Return the columns of a board; what compares neighbours by rank stands only where rows do."""
     parts, pending, figures = len(board["parts"]), board["significance"]["pending"], ranking.figures
 
@@ -167,7 +165,7 @@ def _columns(board: BoardDocument, ranking: NamedScore, scores: Sequence[NamedSc
 
 
 def _view(benchmark: str) -> tuple[View, str]:
-    query, own = answers.query(queries.LEADERBOARD, SORT, "version")
+    query, own = answers.query(LeaderboardQuery, SORT, "version")
     view = leaderboard(calls.context(), visitor().caller, benchmark, query)
     return view, own.get(SORT, "")
 
@@ -233,7 +231,7 @@ def heading(document: Mapping[str, Any], board: Mapping[str, Any]) -> dict[str, 
     return {"benchmark": document, "state": state, "summary": f"{summary[:1].upper()}{summary[1:]}."}
 
 
-def _board_rows(board: BoardDocument, figures: Figures, scale: Scale) -> list[Row]:
+def _board_rows(board: Leaderboard, figures: Figures, scale: Scale) -> list[Row]:
     rows, said = [], ""
     for document, begins in zip(board["rows"], cluster_starts(board), strict=True):
         span = ranks_words(document.get("rank_interval"))
@@ -347,7 +345,7 @@ class MatrixLine:
 @matrix_blueprint.get("")
 def show_matrix(benchmark: str) -> Response:
     """Show the score that ranks of every team on every part."""
-    view, values = _shown_matrix(benchmark, *answers.query(queries.MATRIX, "order", "shade", CURSOR))
+    view, values = _shown_matrix(benchmark, *answers.query(MatrixQuery, "order", "shade", CURSOR))
     return answers.known_page("matrix.html", (view.etag, state_now(benchmark, view)), values)
 
 
@@ -367,7 +365,7 @@ def _shown_matrix(
 @matrix_blueprint.get("/export")
 def export_matrix(benchmark: str) -> Response:
     """Show the table of the matrix as a file: the same teams, the same parts in their order, the same digits."""
-    query, own = answers.query(queries.MATRIX, "order", "shade", CURSOR, file=True)
+    query, own = answers.query(MatrixQuery, "order", "shade", CURSOR, file=True)
     name = f"{benchmark}-matrix"
     if query.format not in TABLES:
         return export(matrix(calls.context(), visitor().caller, benchmark, query), name)

@@ -18,14 +18,15 @@ from markupsafe import Markup
 
 from service.api import calls
 from service.caller import Caller
+from service.contract.jobs import JobTreesQuery
+from service.contract.submissions import SubmissionItemsQuery, SubmissionTreesQuery
 from service.errors import Conflict, Forbidden, Gone, NotFound
 from service.pages import answers
 from service.pages.answers import drawn, export
 from service.pages.benchmarks import benchmark_document
 from service.pages.expressions import expressions_of
 from service.pages.visitors import member, scorer
-from service.requests import ORDERS, WRONG_KINDS, JobTreesQuery, SubmissionItemsQuery, SubmissionTreesQuery
-from service.schemas import queries
+from service.requests import ORDERS, WRONG_KINDS
 from service.usecases.jobs import job_window, view_job
 from service.usecases.runs import body_view
 from service.usecases.scoring.config import stored_spec
@@ -336,7 +337,7 @@ def _submission_trees_query() -> tuple[SubmissionTreesQuery, str | None]:
     """Return which sentence is asked for, and the submission that it is compared with."""
     given = asked_of_trees()
     against = given.pop(AGAINST, [None])[0]
-    return calls.load_query(queries.SUBMISSION_TREES, given), against
+    return calls.load_query(SubmissionTreesQuery, given), against
 
 
 def asked_of_trees() -> dict[str, Any]:
@@ -437,4 +438,4 @@ def show_job_picture(job: str) -> Response:
 def _job_trees_query(systems: Sequence[str]) -> JobTreesQuery:
     """Return which sentence is asked for, by default of the first system."""
     given = asked_of_trees()
-    return calls.load_query(queries.JOB_TREES, {"system": systems[:1], **given} if systems else given)
+    return calls.load_query(JobTreesQuery, {"system": systems[:1], **given} if systems else given)

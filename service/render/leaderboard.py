@@ -19,13 +19,14 @@ from typing import Any, Generic, Protocol, TypeVar
 import orjson
 
 import treescore.metrics  # noqa: F401 - importing the package fills the registry
-from service.render.documents import (
-    BoardDocument,
-    MatrixDocument,
-    MatrixRowDocument,
-    RowDocument,
-    SheetDocument,
-    SignificanceDocument,
+from service.contract.leaderboards import (
+    SHEET_FORMATS,
+    BoardSignificance,
+    Leaderboard,
+    LeaderboardRow,
+    Matrix,
+    MatrixRow,
+    Sheet,
 )
 from treescore.core import wording
 from treescore.core.registry import METRICS, make_metric
@@ -35,7 +36,7 @@ from treescore.render.drawing import Drawing, interval_words, ranks_words, value
 from treescore.render.drawing import stepped as figures_stepped
 from treescore.render.forms import Rendered
 from treescore.render.heat_maps import by_part, matrix_svg
-from treescore.render.table import CSV, LATEX, MARKDOWN, TABLE_FORMS, TSV, Column, Table, separated
+from treescore.render.table import CSV, LATEX, TABLE_FORMS, TSV, Column, Table, separated
 
 
 def percent_of(addresses: Iterable[str], form: str = "svg") -> frozenset[str]:
@@ -66,7 +67,7 @@ def exact(document: Mapping[str, Any]) -> bool:
     return bool(document["feedback"] == "gold")
 
 
-def _figures(document: BoardDocument) -> wording.Figures:
+def _figures(document: Leaderboard) -> wording.Figures:
     """Return how the figures of the score that ranks are written for people."""
     return replace(shown_as(document["score"], document["rounding"]), rounded=not exact(document))
 
@@ -102,7 +103,7 @@ class Row:
         return f"{rank}. {system}" if rank != "-" else system
 
 
-def board_rows(document: BoardDocument) -> list[Row]:
+def board_rows(document: Leaderboard) -> list[Row]:
     """Return the rows as cells."""
     rows = []
     step, fractions = document["rounding"], replace(wording.IN_FRACTIONS, rounded=not exact(document))
@@ -124,7 +125,7 @@ def board_rows(document: BoardDocument) -> list[Row]:
     return rows
 
 
-def cluster_starts(document: BoardDocument) -> list[bool]:
+def cluster_starts(document: Leaderboard) -> list[bool]:
     """Return whether a line is drawn above each row: where the cluster changes from one ranked row to the next."""
     found, last = [], None
     for row in document["rows"]:
@@ -134,11 +135,11 @@ def cluster_starts(document: BoardDocument) -> list[bool]:
     return found
 
 
-def _label(row: RowDocument) -> str:
+def _label(row: LeaderboardRow) -> str:
     return ": ".join(filter(None, (team_words(row), wording.one_line(row["name"] or "")))) or row["submission"]
 
 
-def _system_name(row: RowDocument) -> str:
+def _system_name(row: LeaderboardRow) -> str:
     """Return the name of a row's submission, and how many training runs it stands for where there are several."""
     runs = "" if row["runs"] is None else f"({wording.counted(row['runs']['count'], 'run')})"
     return " ".join(filter(None, (wording.one_line(row["name"] or ""), runs)))
@@ -157,20 +158,20 @@ def shown_columns(rows: Sequence[Row]) -> list[int]:
     return [at for at in range(len(HEADS)) if not rows or any(row.cells[at] for row in rows)]
 
 
-def direction_of(document: SheetDocument) -> str:
+def direction_of(document: Sheet) -> str:
     """Say which values of the score that ranks are better, and whether an output without an analysis has the best."""
     better = "higher is better" if document["higher_is_better"] else "lower is better"
     return f"{better}; one-sided, won without an analysis" if document["one_sided"] else better
 
 
-def board_headline(document: BoardDocument) -> str:
+def board_headline(document: Leaderboard) -> str:
     """Describe the board in one line."""
     part = "" if document["part"] is None else _part(document["part"], len(document["parts"]))
     picked = f"{document['pick']} of each team" if document["pick"] != "all" else "all submissions"
     return sheet_headline(document, document["score"], part, picked)
 
 
-def sheet_headline(document: SheetDocument, score: str, part: str = "", picked: str = "") -> str:
+def sheet_headline(document: Sheet, score: str, part: str = "", picked: str = "") -> str:
     """Describe a board or a matrix in one line.
 
     Args:
@@ -196,7 +197,7 @@ def _part(name: str, parts: int) -> str:
     return known or (f"part {name}" if parts == 1 else f"{name} (mean of {parts} parts)")
 
 
-def claims_of(document: BoardDocument) -> list[str]:
+def claims_of(document: Leaderboard) -> list[str]:
     """Return the notes of the comparison behind a board, with the names of its rows."""
     names = {row["submission"]: _label(row) for row in document["rows"]}
 
@@ -206,14 +207,14 @@ def claims_of(document: BoardDocument) -> list[str]:
     return [named(note) for note in document["significance"]["notes"]]
 
 
-def tested_words(significance: SignificanceDocument) -> str:
+def tested_words(significance: BoardSignificance) -> str:
     """Return over what and how a board was tested: `60 sentences, Holm, alpha 0.05`."""
     unit = wording.unit_word(significance["unit"] or "sentence")
     units = f"{unit}s" if significance["unit_count"] is None else wording.counted(significance["unit_count"], unit)
     return f"{units}, {wording.correction_name(significance['correction'] or '')}, alpha {significance['alpha']:g}"
 
 
-def line_words(significance: SignificanceDocument) -> str:
+def line_words(significance: BoardSignificance) -> str:
     """Return what the lines between rows and the intervals mean."""
     unit = wording.unit_word(significance["unit"] or "sentence")
     return (
@@ -222,7 +223,7 @@ def line_words(significance: SignificanceDocument) -> str:
     )
 
 
-def board_notes(document: BoardDocument) -> list[str]:
+def board_notes(document: Leaderboard) -> list[str]:
     """Return the notes below the board."""
     lines = []
     significance = document["significance"]
@@ -241,7 +242,7 @@ def board_notes(document: BoardDocument) -> list[str]:
     return lines
 
 
-def _lacking_notes(document: BoardDocument) -> list[str]:
+def _lacking_notes(document: Leaderboard) -> list[str]:
     """Say of rows that rank last for the sentences that they lack what they would have if these were charged."""
     reasons = [(row, row["reason"] or "") for row in document["rows"]]
     found = [f"{_label(row)}: {wording.one_line(reason)}" for row, reason in reasons if "`errors: zero`" in reason]
@@ -266,14 +267,14 @@ def _parts_words(row: Rowlike) -> str:
     return " ".join(row["missing_parts"] or ())
 
 
-def _rows_note(document: BoardDocument | MatrixDocument) -> list[str]:
+def _rows_note(document: Leaderboard | Matrix) -> list[str]:
     """Say how many rows there are, where some follow."""
     if document["next"] is None:
         return []
     return [f"{len(document['rows'])} of {document['total_rows']} rows; next cursor: {document['next']}."]
 
 
-def _missing_note(document: BoardDocument | MatrixDocument, name_of: Callable[[Any], str]) -> list[str]:
+def _missing_note(document: Leaderboard | Matrix, name_of: Callable[[Any], str]) -> list[str]:
     """Say which rows lack parts, where some do; `name_of` tells what a row is called."""
     said = []
     for row in document["rows"]:
@@ -309,7 +310,7 @@ _LISTED = 40
 _UNRANKED = "Without a score"
 
 
-def board_picture(document: BoardDocument) -> bytes:
+def board_picture(document: Leaderboard) -> bytes:
     """Draw all rows, best first; equal documents give equal bytes in any thread."""
     figures = _figures(document)
     scale = board_scale(document, figures)
@@ -320,7 +321,7 @@ def board_picture(document: BoardDocument) -> bytes:
     return dot_table(Drawing("board", board_headline(document), _described(document, figures)), table).encode()
 
 
-def board_scale(document: BoardDocument, figures: wording.Figures, size: float = _AXIS) -> Scale:
+def board_scale(document: Leaderboard, figures: wording.Figures, size: float = _AXIS) -> Scale:
     """Return the axis of a board: it spans the tested rows with their intervals, all rows where none was tested.
 
     Args:
@@ -333,13 +334,13 @@ def board_scale(document: BoardDocument, figures: wording.Figures, size: float =
     return scale_of(in_units(figures.factor, shown), size)
 
 
-def row_mark(row: RowDocument, figures: wording.Figures) -> Mark:
+def row_mark(row: LeaderboardRow, figures: wording.Figures) -> Mark:
     """Return what is drawn of a row, in the unit of the axis."""
     low, high = bounds(row["ci95"])
     return Mark(row["score"], low, high, diamond=row["role"] == "baseline").in_units(figures.factor)
 
 
-def _lines(document: BoardDocument, figures: wording.Figures) -> Iterator[DotRow]:
+def _lines(document: Leaderboard, figures: wording.Figures) -> Iterator[DotRow]:
     """Yield the tested rows, then the others under what is said of them."""
     every = list(zip(document["rows"], board_rows(document), strict=True))
     ordered = sorted(every, key=lambda each: _group(each[0])[0])
@@ -353,7 +354,7 @@ def _lines(document: BoardDocument, figures: wording.Figures) -> Iterator[DotRow
             )  # fmt: skip
 
 
-def _group(row: RowDocument) -> tuple[int, str]:
+def _group(row: LeaderboardRow) -> tuple[int, str]:
     """Return where a row stands, and the words above its group; none above the first."""
     if row["score"] is None:
         return 2, _UNRANKED
@@ -362,7 +363,7 @@ def _group(row: RowDocument) -> tuple[int, str]:
     return 0, ""
 
 
-def _cells(document: BoardDocument, row: RowDocument, cells: Sequence[str]) -> Sequence[str]:
+def _cells(document: Leaderboard, row: LeaderboardRow, cells: Sequence[str]) -> Sequence[str]:
     """Return the cells of PICTURE_COLUMNS; those of the other formats give rank, team and submission."""
     rank, _, _, team, name = cells[:5]
     figures = _figures(document)
@@ -381,7 +382,7 @@ def _cells(document: BoardDocument, row: RowDocument, cells: Sequence[str]) -> S
     )
 
 
-def _subtitle(document: BoardDocument) -> str:
+def _subtitle(document: Leaderboard) -> str:
     """Return the headline without the title, which stands above it."""
     words = board_headline(document).removeprefix(f"{wording.one_line(document['title'])}: ")
     if not shown_as(document["score"]).in_percent:
@@ -390,7 +391,7 @@ def _subtitle(document: BoardDocument) -> str:
     return words.replace(f"{score} (", f"{score} (percent, ", 1)
 
 
-def _below(document: BoardDocument) -> list[str]:
+def _below(document: Leaderboard) -> list[str]:
     """Return what the marks mean, then the notes of the board."""
     whiskers = any(row["ci95"] is not None for row in document["rows"])
     legend = ["Dot: score." + (" Whisker: 95 % interval." if whiskers else "")]
@@ -401,7 +402,7 @@ def _below(document: BoardDocument) -> list[str]:
     return [" ".join(legend), *board_notes(document)]
 
 
-def _described(document: BoardDocument, figures: wording.Figures) -> str:
+def _described(document: Leaderboard, figures: wording.Figures) -> str:
     """Return the ranking and the notes for people who cannot see the picture."""
     listed = [
         f"{cells.label} {value_words(row['score'], figures)}"
@@ -422,7 +423,7 @@ BOARD_COLUMNS = (
 """Columns of CSV and TSV. The score addresses follow. The notes are the same in all rows of a board."""
 
 
-def _flat_board_rows(document: BoardDocument) -> Iterator[Sequence[object]]:
+def _flat_board_rows(document: Leaderboard) -> Iterator[Sequence[object]]:
     """Yield the header, then all rows with unrounded numbers."""
     addresses = document["scores"]
     notes = " ".join(claims_of(document))
@@ -451,7 +452,7 @@ def _one_line(value: object) -> object:
     return " ".join(value.split()) if isinstance(value, str) else value
 
 
-def _board_table(document: BoardDocument, form: str) -> Table:
+def _board_table(document: Leaderboard, form: str) -> Table:
     """Return the board in LaTeX with a rule between clusters, and what is claimed as a paragraph below."""
     rows = board_rows(document)
     paper = form == LATEX
@@ -471,11 +472,11 @@ def _board_table(document: BoardDocument, form: str) -> Table:
     )
 
 
-Sheet = TypeVar("Sheet")
+Shown = TypeVar("Shown")
 
 
 @dataclass(frozen=True, slots=True)
-class Forms(Generic[Sheet]):
+class Forms(Generic[Shown]):
     """The forms of a document for people and programs.
 
     Attributes:
@@ -484,11 +485,11 @@ class Forms(Generic[Sheet]):
         picture: draws it.
     """
 
-    flat: Callable[[Sheet], Iterable[Sequence[object]]]
-    table: Callable[[Sheet, str], Table]
-    picture: Callable[[Sheet], bytes]
+    flat: Callable[[Shown], Iterable[Sequence[object]]]
+    table: Callable[[Shown, str], Table]
+    picture: Callable[[Shown], bytes]
 
-    def render(self, document: Sheet, form: str) -> Rendered:
+    def render(self, document: Shown, form: str) -> Rendered:
         """Render a document in one of SHEET_FORMATS; equal documents give equal bytes.
 
         Raises:
@@ -506,15 +507,6 @@ class Forms(Generic[Sheet]):
         return Rendered(content, media_type)
 
 
-SHEET_FORMATS: Mapping[str, str] = {
-    "json": "application/json",
-    CSV: "text/csv; charset=utf-8",
-    TSV: "text/tab-separated-values; charset=utf-8",
-    MARKDOWN: "text/markdown; charset=utf-8",
-    LATEX: "application/x-latex; charset=utf-8",
-    "svg": "image/svg+xml",
-}
-"""Format name of a leaderboard or a matrix -> media type."""
 render_leaderboard = Forms(_flat_board_rows, _board_table, board_picture).render
 
 MATRIX_COLUMNS = (
@@ -524,7 +516,7 @@ MATRIX_COLUMNS = (
 """Columns of CSV and TSV. The parts follow, under `part:` and their names, so that none has the name of a column."""
 
 
-def _flat_matrix_rows(document: MatrixDocument) -> Iterator[Sequence[object]]:
+def _flat_matrix_rows(document: Matrix) -> Iterator[Sequence[object]]:
     """Yield the header, then all rows with unrounded numbers."""
     yield [*MATRIX_COLUMNS, *(f"part:{part['name']}" for part in document["parts"])]
     for row in document["rows"]:
@@ -533,12 +525,12 @@ def _flat_matrix_rows(document: MatrixDocument) -> Iterator[Sequence[object]]:
         yield [wording.one_line(value) if isinstance(value, str) else value for value in values]
 
 
-def matrix_headline(document: MatrixDocument) -> str:
+def matrix_headline(document: Matrix) -> str:
     """Describe the matrix in one line."""
     return sheet_headline(document, f"{document['score']} by part")
 
 
-def matrix_notes(document: MatrixDocument) -> list[str]:
+def matrix_notes(document: Matrix) -> list[str]:
     """Return the notes below the table."""
     lines = []
     if document["hidden"]:
@@ -549,11 +541,11 @@ def matrix_notes(document: MatrixDocument) -> list[str]:
     return [*lines, *_missing_note(document, _matrix_system), *_rows_note(document)]
 
 
-def _matrix_picture(document: MatrixDocument) -> bytes:
+def _matrix_picture(document: Matrix) -> bytes:
     return matrix_svg(document, share=shown_as(document["score"]).in_percent).encode()
 
 
-def _matrix_table(document: MatrixDocument, _form: str) -> Table:
+def _matrix_table(document: Matrix, _form: str) -> Table:
     """Return a row for each part, a column for each system, and the score that ranks at the end."""
     step, rows = document["rounding"], document["rows"]
     names = [*(part["name"] for part in document["parts"]), document["part"] or "all"]
@@ -568,7 +560,7 @@ def _matrix_table(document: MatrixDocument, _form: str) -> Table:
     )
 
 
-def _matrix_system(row: MatrixRowDocument) -> str:
+def _matrix_system(row: MatrixRow) -> str:
     """Name a system in one line: its team, or where that is not shown its submission."""
     named = ": ".join(filter(None, (team_words(row), wording.one_line(row["name"] or ""))))
     return named if row["team"] or row["role"] == "baseline" else row["submission"]

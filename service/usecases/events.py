@@ -27,12 +27,14 @@ from sqlalchemy.exc import DBAPIError
 from service import outbound
 from service.caller import ADMIN, Caller, new_id
 from service.context import Context
+from service.contract.common import PageQuery
+from service.contract.events import EventsQuery, WebhookRequest
 from service.errors import LONGEST_SHOWN, Conflict, NotFound, TooManyRequests, invalid
 from service.logs import Log, fault
 from service.monitoring import DELIVERIES
 from service.outbound import BadAddress, NoAnswer, check_url
 from service.policy import gate
-from service.requests import WEBHOOK_TEST, EventsQuery, PageQuery, WebhookRequest
+from service.requests import WEBHOOK_TEST
 from service.store import benchmarks, events, tokens
 from service.store.benchmarks import Benchmark
 from service.store.events import DELIVERED, GIVEN_UP, WAITING, Delivery, Event, LoggedDelivery, Webhook

@@ -16,13 +16,22 @@ import orjson
 from sqlalchemy import Connection
 from sqlalchemy.exc import DBAPIError, IntegrityError
 
-from service import logs, queue, requests
+from service import logs, queue
 from service.caller import Caller, new_id, new_job_key, token_hash
 from service.context import Context
+from service.contract.jobs import (
+    ComparisonsQuery,
+    ItemsQuery,
+    JobRequest,
+    JobsQuery,
+    JobTreesQuery,
+    ReportQuery,
+    ResultQuery,
+    SlicesQuery,
+)
 from service.errors import SOON, Conflict, Forbidden, Gone, NotFound, Unauthorized, Unprocessable, refuse, unprocessable
 from service.policy import gate
 from service.render.leaderboard import percent_of
-from service.requests import JobRequest, JobsQuery
 from service.store import artifacts, benchmarks, database, jobs, packing, runs, texts
 from service.store.jobs import Job
 from service.store.runs import SUCCEEDED
@@ -410,7 +419,7 @@ class _Results(TypedDict, total=False):
     agreement: list[dict[str, object]]
 
 
-def job_items(context: Context, caller: Caller, job_id: str, query: requests.ItemsQuery) -> Page:
+def job_items(context: Context, caller: Caller, job_id: str, query: ItemsQuery) -> Page:
     """Return the items of one system under one metric, from after the item numbered `cursor`."""
     key, entry = _scored(context, caller, job_id, query)
     if not query.choice.everything:
@@ -421,7 +430,7 @@ def job_items(context: Context, caller: Caller, job_id: str, query: requests.Ite
     return items_page(items, start, query.limit)
 
 
-def _chosen_items(context: Context, job_id: str, key: ArtifactKey, entry: Entry, query: requests.ItemsQuery) -> Page:
+def _chosen_items(context: Context, job_id: str, key: ArtifactKey, entry: Entry, query: ItemsQuery) -> Page:
     with context.store.read() as db:
         trees = OutputTrees(db, job_id, TreesKey(key.output), (job_id, JOB_GOLD))
         if not trees.beside_gold:
@@ -431,7 +440,7 @@ def _chosen_items(context: Context, job_id: str, key: ArtifactKey, entry: Entry,
         return found.page(StoredItems(db, job_id, key, entry.metric.table).each(found.sentences))
 
 
-def job_slices(context: Context, caller: Caller, job_id: str, query: requests.SlicesQuery) -> View:
+def job_slices(context: Context, caller: Caller, job_id: str, query: SlicesQuery) -> View:
     """Return scores by groups of sentences, words or brackets; without `by`, the names of the groupings.
 
     Raises:
@@ -446,7 +455,7 @@ def job_slices(context: Context, caller: Caller, job_id: str, query: requests.Sl
     return slices_view(head, sorted(groupings), query.by, lambda by: list(groupings[by]))
 
 
-def job_report(context: Context, caller: Caller, job_id: str, query: requests.ReportQuery) -> View:
+def job_report(context: Context, caller: Caller, job_id: str, query: ReportQuery) -> View:
     """Return the report in the original program's own layout, as text.
 
     Raises:
@@ -464,7 +473,7 @@ def job_report(context: Context, caller: Caller, job_id: str, query: requests.Re
     return body_view(reports[query.style].encode(), TEXT_TYPE)
 
 
-def job_comparisons(context: Context, caller: Caller, job_id: str, query: requests.ComparisonsQuery) -> View:
+def job_comparisons(context: Context, caller: Caller, job_id: str, query: ComparisonsQuery) -> View:
     """Return the significance documents of a job, or the one of a score, in one of `treescore.render.forms.FORMATS`.
 
     Raises:
@@ -525,7 +534,7 @@ def system_number(context: Context, caller: Caller, job_id: str, system: str) ->
     return _position(stored, system)
 
 
-def _scored(context: Context, caller: Caller, job_id: str, query: requests.ResultQuery) -> tuple[ArtifactKey, Entry]:
+def _scored(context: Context, caller: Caller, job_id: str, query: ResultQuery) -> tuple[ArtifactKey, Entry]:
     """Return the artifacts' key of one system under one metric, and the metric entry."""
     _finished(context, caller, job_id)
     stored = _request(context, job_id)
@@ -538,14 +547,14 @@ def _scored(context: Context, caller: Caller, job_id: str, query: requests.Resul
     return ArtifactKey(_position(stored, query.system), metric), entries[metric]
 
 
-def _request(context: Context, job_id: str) -> requests.JobRequest | None:
+def _request(context: Context, job_id: str) -> JobRequest | None:
     """Return the request of a job; None of a validation, which has neither metrics nor systems."""
     with context.store.read() as db:
         job = jobs.get(db, job_id)
-    return None if job is None or "metrics" not in job.request else requests.JobRequest.stored(job.request)
+    return None if job is None or "metrics" not in job.request else JobRequest.stored(job.request)
 
 
-def _position(stored: requests.JobRequest | None, system: str) -> int:
+def _position(stored: JobRequest | None, system: str) -> int:
     names = [] if stored is None else [each.name for each in stored.systems]
     if system not in names:
         known = f"Its systems: {', '.join(names[:20])}.{wording.did_you_mean(system, names)}"
@@ -553,7 +562,7 @@ def _position(stored: requests.JobRequest | None, system: str) -> int:
     return names.index(system)
 
 
-def job_trees(context: Context, caller: Caller, job_id: str, query: requests.JobTreesQuery) -> Page:
+def job_trees(context: Context, caller: Caller, job_id: str, query: JobTreesQuery) -> Page:
     """Return the trees of one system, from after `cursor`; or of one item.
 
     Raises:
@@ -566,7 +575,7 @@ def job_trees(context: Context, caller: Caller, job_id: str, query: requests.Job
         return tree_page(listed(trees, asked, beside_gold=trees.beside_gold), shown)
 
 
-def job_window(context: Context, caller: Caller, job_id: str, query: requests.JobTreesQuery) -> Window:
+def job_window(context: Context, caller: Caller, job_id: str, query: JobTreesQuery) -> Window:
     """Return the sentence `query.item` of one system, by default the first chosen one, among those around it.
 
     Raises:
@@ -579,7 +588,7 @@ def job_window(context: Context, caller: Caller, job_id: str, query: requests.Jo
 
 
 def _chosen(
-    db: Connection, context: Context, caller: Caller, job_id: str, query: requests.JobTreesQuery
+    db: Connection, context: Context, caller: Caller, job_id: str, query: JobTreesQuery
 ) -> tuple[OutputTrees, Asked, Callable[[int], Document]]:
     """Return the trees of one system, what of them is asked, and what shows a sentence."""
     number = system_number(context, caller, job_id, query.system)

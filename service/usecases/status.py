@@ -20,11 +20,11 @@ from sqlalchemy import Connection
 from sqlalchemy.exc import DBAPIError
 
 from service.context import Context
+from service.contract.scorers import SuggestionRequest
 from service.errors import LONGEST_SHOWN, NotFound, unprocessable
 from service.monitoring import Summed
 from service.problem_catalogue import CODES, TYPES, Entry, ProblemType
 from service.queue import LIVE, REDIS_ERRORS, RUN_QUEUES
-from service.requests import SuggestionRequest
 from service.store import runs
 from service.store.database import DiskState, SchemaState, disk_of, schema_of
 from service.usecases import jobs

@@ -8,8 +8,8 @@ import numpy as np
 import orjson
 import pytest
 
-from service.requests import ItemsQuery, SubmissionItemsQuery, SubmissionSlicesQuery
-from service.schemas.submissions import JobRequest
+from service.contract.jobs import ItemsQuery, JobRequest
+from service.contract.submissions import SubmissionItemsQuery, SubmissionSlicesQuery
 from service.store import artifacts, revisions, score_records
 from service.store.packing import unpack_columns
 from service.usecases.jobs import job_items, submit_job
