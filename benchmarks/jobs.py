@@ -23,7 +23,7 @@ from texts import Pair, numbered, raw_text, words_of
 
 from service.config import load_config
 from service.context import Context
-from service.schemas.submissions import JobRequest
+from service.contract.jobs import JobRequest
 from service.store import runs
 from service.usecases.jobs import submit_job
 from tests.fixtures.contexts import ADMIN_TOKEN, ORGANISER, opened, work_of

@@ -1,31 +1,28 @@
-"""Show the methods of the client as callers see them: they are written as plans, which give results when called."""
+"""Show the methods of the client as callers see them: they are written as coroutines and asynchronous iterators."""
 
 from __future__ import annotations
 
 import inspect
-import re
 
 from sphinx.application import Sphinx
 
 from treescore.client import clients, resources, work
-from treescore.client.session import Listing, method
-
-PLAN = re.compile(r"Plan\[(.*)\]")
+from treescore.client.session import method
 
 
 def unwrap(owner: type) -> None:
-    """Replace the plans of a class by functions that are annotated with what callers get."""
+    """Replace the methods of a class by plain functions that are annotated with what callers get."""
     for name, value in list(vars(owner).items()):
         if isinstance(value, method):
-            plan = value.__wrapped__
-            answer = PLAN.sub(r"\1", plan.__annotations__["return"])
-        elif isinstance(value, Listing):
-            plan = value.__wrapped__
-            answer = f"Iterator[{value._kind.__name__}]"  # noqa: SLF001 - only pages want to know it
-        else:
-            continue
-        plan.__annotations__["return"] = answer.replace("documents.", "")
-        setattr(owner, name, plan)
+
+            def plain() -> None:
+                """Stand for a method."""
+
+            written = value.__wrapped__
+            answer = written.__annotations__["return"].replace("documents.", "").replace("AsyncIterator", "Iterator")
+            plain.__signature__ = inspect.signature(written).replace(return_annotation=answer)  # type: ignore[attr-defined]
+            plain.__doc__ = written.__doc__
+            setattr(owner, name, plain)
 
 
 def setup(app: Sphinx) -> dict[str, bool]:

@@ -50,7 +50,7 @@ NOUNS = {
 }
 ALL = ("client", "jobs", "benchmarks", "tokens", "webhooks")
 """Nouns that are not about one thing."""
-WRITTEN = ("jobs", "benchmarks", "benchmark", "submission", "tokens", "webhooks")
+WRITTEN = ("jobs", "benchmarks", "benchmark", "submission")
 """Nouns of which some methods are written by hand."""
 METHODS = """
 client.events               list_events
@@ -119,6 +119,30 @@ webhooks.deliveries         list_deliveries
 webhooks.replay             replay_delivery
 """
 """Each method with its operation, and the parameters of the query that may be given by place."""
+SENDING = {
+    "benchmarks.join": (
+        "join", "invite id name contact",
+        "Make a team of the benchmark that an invite is for, by its secret; the team's token is shown once.",
+    ),
+    "benchmark.add_team": (
+        "create_team", "id name contact",
+        "Add a team; its token is shown once, and its contact to organisers alone.",
+    ),
+    "benchmark.invite": (
+        "create_invite", "expires_at teams_at_most",
+        "Let strangers make teams until a time; the secret and its address are shown once.",
+    ),
+    "submission.change": (
+        "patch_submission", "name notes links chosen",
+        "Rename, annotate or choose the submission; a link that is None is removed.",
+    ),
+    "tokens.create": ("create_token", "scopes name expires_at", "Make a token; it is shown once."),
+    "webhooks.create": (
+        "create_webhook", "url kinds benchmark",
+        "Have events sent to an address; the secret that signs them is shown once.",
+    ),
+}  # fmt: skip
+"""Each method that sends a document with its operation, the members of the document, and what it does."""
 NAMES = {"limit": "page", "format": "form", "token_id": "token", "series_id": "series", "problem": "name"}
 """Parameters that callers name otherwise."""
 TYPES = {"string": "str", "integer": "int", "number": "float", "boolean": "bool", "null": "None"}
@@ -161,6 +185,17 @@ class Contract:
             if next(iter(content), None) == "application/json":
                 return dict(content["application/json"]["schema"])
         return None
+
+    def body(self, operation: str) -> Json:
+        """Return the schema of the document that an operation takes; of several, the first."""
+        sent = self.at(self.operations[operation][2]["requestBody"])
+        return self.first(sent["content"]["application/json"]["schema"])
+
+    def first(self, schema: Json) -> Json:
+        """Return what a schema of one of several things leads to first."""
+        found = self.at(schema)
+        several = found.get("oneOf") or found.get("anyOf")
+        return self.first(several[0]) if several else found
 
     def documents(self) -> list[str]:
         """Return the names of the schemas that answers hold, each after those that it holds."""
@@ -327,31 +362,62 @@ class Method:
         call = ", ".join([f'"{self._operation}"', *self._values])
         query = ", ".join(f'"{each}": {NAMES.get(each, each)}' for each in self._query)
         asked = f"{call}, query={{{query}}}" if query and self._name != "wait" else call
-        result, body, words = f"Plan[{self._kind}]", f"yield from self._read({self._kind}, {asked})", self._words
+        result, body, words = self._kind, f"return await self._read({self._kind}, {asked})", self._words
         if self._lists:
-            result = "Pages"
+            result = f"AsyncIterator[{self._kind}]"
             more = f', member="{self._member}"' if self._member != "items" else ""
             more += f', cursor="{self._cursor}"' if self._cursor != "cursor" else ""
-            body = f"Pages(self._call({asked}){more})"
-            yield f"    @listing({self._kind})\n"
-        else:
-            yield "    @method\n"
+            body = f"return self._session.listed({self._kind}, self._call({asked}){more})"
         if self._name == "wait":
-            body = f"yield from self._wait({self._kind}, {call}, check=check, progress=progress, seconds=seconds)"
+            asked = f"self._call({call}, seconds=seconds, watch=progress)"
+            body = f"return await self._finished({self._kind}, {asked}, check=check)"
             words = "Return it once it has finished; with `check`, work that failed is an error of its failure's class."
         elif self._is_text:
-            result, body = "Plan[str]", f"yield from self._text(to, {asked})"
+            result, body = "str", f"return await self._text(to, {asked})"
             words = f"{words} Its text goes into the file `to` if given."
         elif not self._gives:
-            result, body = "Plan[None]", f"yield from self._do({asked})"
-        yield f"    def {self._name}({signature}) -> {result}:\n"
+            result, body = "None", f"await self._do({asked})"
+        yield f"    @method\n    {'' if self._lists else 'async '}def {self._name}({signature}) -> {result}:\n"
         yield docstring(words, "        ")
-        wrapped = body if self._lists else f"({body})"
-        yield f"        {wrapped[1:-1] if result == 'Plan[None]' else f'return {wrapped}'}\n\n"
+        yield f"        {body}\n\n"
 
     @property
     def _is_text(self) -> bool:
         return self._text and self._gives
+
+
+def sending(contract: Contract, noun: str) -> Iterator[str]:
+    """Yield the methods of a noun that send a document."""
+    for name, (operation, members, words) in SENDING.items():
+        if not name.startswith(f"{noun}."):
+            continue
+        schema = contract.body(operation)
+        given, named, sent = ["self"], [], []
+        for member in members.split():
+            called = {"id": "team"}.get(member, member)
+            kind = sent_hint(contract, contract.first(schema["properties"][member]))
+            sent.append(f"{member}={called}")
+            if member in schema.get("required", ()):
+                given.append(f"{called}: {kind}")
+            else:
+                named.append(f"{called}: {kind} | None = None")
+        answer = contract.answer(operation) or {}
+        several = contract.at(answer).get("oneOf", [answer])
+        document = f"documents.{several[0]['$ref'].rpartition('/')[2]}"
+        values = "" if noun in ALL else "self.id, "
+        yield f"    @method\n    async def {name.partition('.')[2]}({', '.join(given + ['*'] * bool(named) + named)})"
+        yield f" -> {document}:\n{docstring(words, '        ')}"
+        body = f"work.given_members({', '.join(sent)})"
+        yield f'        return await self._read({document}, "{operation}", {values}json={body})\n\n'
+
+
+def sent_hint(contract: Contract, schema: Json) -> str:
+    """Return the type of what is sent as this schema says."""
+    kinds = schema.get("type", "string")
+    kind = kinds if isinstance(kinds, str) else kinds[0]
+    if kind == "array":
+        return f"Sequence[{sent_hint(contract, contract.first(schema['items']))}]"
+    return TYPES.get(kind, "Mapping[str, Any]")
 
 
 def resources(contract: Contract) -> Iterator[str]:
@@ -359,30 +425,32 @@ def resources(contract: Contract) -> Iterator[str]:
     yield HEAD.format(
         "What people do with the service, by what it is about: jobs, benchmarks, submissions, comparisons."
     )
+    yield "from collections.abc import AsyncIterator, Mapping, Sequence\nfrom typing import Any\n\n"
     yield "from treescore.client import documents, work\n"
     yield "from treescore.client.document import Document\nfrom treescore.client.requests import Watch\n"
-    yield "from treescore.client.session import Awaiting, Blocking, Pages, Plan, listing, method\n"
+    yield "from treescore.client.session import Awaiting, Blocking, method\n"
     yield "from treescore.client.work import Target, id_of\n\n\n"
     rows = [line.split() for line in METHODS.split("\n") if line]
     for noun, (kind, words) in NOUNS.items():
         own = f"{kind}Work" if noun in WRITTEN else "Resource" if noun in ALL else "Thing"
-        yield f'class {kind}Plans(work.{own}):\n    """{words}"""\n\n'
+        yield f'class {kind}Methods(work.{own}):\n    """{words}"""\n\n'
         for name, operation, *places in rows:
             if name.startswith(f"{noun}."):
                 yield from Method(contract, noun, name.partition(".")[2], operation, places).lines()
+        yield from sending(contract, noun)
     for way, start in (("Blocking", ""), ("Awaiting", "Async")):
         for noun, (kind, words) in NOUNS.items():
             if noun != "client":
-                yield f'class {start}{kind}({kind}Plans, {way}):\n    """{words}"""\n\n'
-        yield f'class {start}Service(ServicePlans, {way}):\n    """The ways to all that is about something."""\n\n'
+                yield f'class {start}{kind}({kind}Methods, {way}):\n    """{words}"""\n\n'
+        yield f'class {start}Service(ServiceMethods, {way}):\n    """The ways to all that is about something."""\n\n'
         for noun, (kind, words) in NOUNS.items():
             if noun in ALL[1:]:
                 yield f'    @property\n    def {noun}(self) -> {start}{kind}:\n        """{words}"""\n'
-                yield f"        return {start}{kind}(self._driver)\n\n"
+                yield f"        return {start}{kind}(self._session)\n\n"
             elif noun != "client":
                 yield f"    def {noun}(self, {noun}: str | Document) -> {start}{kind}:\n"
                 yield f'        """Return a {noun} by its id or document."""\n'
-                yield f"        return {start}{kind}(self._driver, {noun})\n\n"
+                yield f"        return {start}{kind}(self._session, {noun})\n\n"
 
 
 def written(contract: Contract) -> Mapping[str, str]:

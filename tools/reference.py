@@ -20,11 +20,11 @@ sys.path.insert(0, str(ROOT))
 
 from service.problem_catalogue import OWN_CODES, TYPES  # noqa: E402 - of this checkout
 from treescore.cli.exits import MEANINGS  # noqa: E402
+from treescore.core.comparing import PARAMS  # noqa: E402
 from treescore.core.params import schema_of  # noqa: E402
 from treescore.core.registry import FORMATS, METRICS, TRANSFORMS, Metric, load_all  # noqa: E402
 from treescore.evaluation import spec  # noqa: E402, F401 - fills the registry
 from treescore.problem_catalogue import CATALOGUE, Entry  # noqa: E402
-from treescore.significance.settings import PARAMS  # noqa: E402
 
 PLACE = ROOT / "docs" / "reference"
 NOTICE = "<!-- Written by `python tools/reference.py`. Do not edit. -->\n\n"

@@ -29,21 +29,8 @@ from treescore.evaluation.report import (
 from treescore.evaluation.spec import Spec, Suggestion, parse_items, parse_spec, suggestions
 from treescore.results import Comparison, Result, SystemScores
 from treescore.shapes import check_format, check_request, check_significance
-from treescore.sources import (
-    Outputs,
-    Source,
-    SourceText,
-    check_same_files,
-    first_text,
-    format_choice,
-    format_of,
-    guessed_format,
-    named_outputs,
-    pointer_of,
-    read_source,
-    shown,
-    wrong,
-)
+from treescore.sources import texts
+from treescore.sources.files import shown, wrong
 
 __all__ = [
     "Comparison",
@@ -78,7 +65,7 @@ class Output(NamedTuple):
     """
 
     name: str
-    source: Source
+    source: texts.Source
     format: Choice | None = None
     run_of: str | None = None
 
@@ -86,24 +73,8 @@ class Output(NamedTuple):
 class Settings(TypedDict, total=False):
     """The settings of comparisons, as `significance` of a request has them; the defaults are right for most.
 
-    Attributes:
-        scores: address of the score to compare (`"ud.las_f1"`), or a list of them; unless given, the first metric's
-            main score.
-        test: `auto`, by the number of units, or one by name.
-        unit: what is tested over as a whole; `block` is a document.
-        alternative: to the two systems being equal.
-        shuffles: makes it a Monte Carlo test of so many.
-        resamples: behind intervals by the bootstrap.
-        correction: for several pairs.
-        alpha: level of significance.
-        seed: of shuffles and resamples.
-        interval: how intervals are made.
-        level: of each interval by itself; 1 - alpha unless given.
-        clusters: how systems that do not differ are grouped.
-        mcnemar: which of its p decides.
-        runs: whether the claim is about other training runs too.
-        margin: tests too that a system is not worse than another by this much.
-        power: of `detectable` differences.
+    `scores` is the address of the score to compare (`"ud.las_f1"`), or a list of them; unless given, the first
+    metric's main score. `treescore.core.comparing.PARAMS` says what the others are.
     """
 
     scores: str | Sequence[str]
@@ -136,8 +107,8 @@ class Options(Settings, total=False):
 
 
 def score(
-    gold: Source,
-    outputs: Outputs,
+    gold: texts.Source,
+    outputs: texts.Outputs,
     metric: Choice | Sequence[Choice] | None = None,
     *,
     format: Choice | None = None,  # noqa: A002 - as a request names it
@@ -182,8 +153,8 @@ def score(
 
 
 def _score(
-    gold: Source,
-    outputs: Outputs,
+    gold: texts.Source,
+    outputs: texts.Outputs,
     metric: Choice | Sequence[Choice] | None,
     text_format: Choice | None,
     system_format: Choice | None,
@@ -194,7 +165,7 @@ def _score(
     progress: Progress,
 ) -> Result:
     guessed = text_format is None
-    read_as = guessed_format(gold) if text_format is None else text_format
+    read_as = texts.guessed_format(gold) if text_format is None else text_format
     check_format(read_as, "/format")
     request = {
         "format": read_as,
@@ -204,8 +175,8 @@ def _score(
         "items": items,
     }
     named = [
-        Output(name, source, format_of(source) if guessed and system_format is None else system_format, run_of)
-        for name, source, run_of in named_outputs(outputs)
+        Output(name, source, texts.format_of(source) if guessed and system_format is None else system_format, run_of)
+        for name, source, run_of in texts.named_outputs(outputs)
     ]
     if not named:
         raise wrong("too-few-systems", "No output was given. Give one, or several as {name: output}.", "/outputs")
@@ -226,8 +197,8 @@ def compare(
 
 @overload
 def compare(
-    gold: Source,
-    outputs: Outputs,
+    gold: texts.Source,
+    outputs: texts.Outputs,
     metric: Choice | Sequence[Choice] | None = None,
     *,
     significance: Mapping[str, Json] | None = None,
@@ -236,8 +207,8 @@ def compare(
 
 
 def compare(
-    gold: Source | Result,
-    outputs: Outputs = (),
+    gold: texts.Source | Result,
+    outputs: texts.Outputs = (),
     metric: Choice | Sequence[Choice] | None = None,
     *,
     significance: Mapping[str, Json] | None = None,
@@ -266,7 +237,7 @@ def compare(
     if significance is not None:
         check_significance(significance)
         settings = {**significance, **settings}
-    if len(runs_by_system(gold.systems if isinstance(gold, Result) else named_outputs(outputs))) < 2:
+    if len(runs_by_system(gold.systems if isinstance(gold, Result) else texts.named_outputs(outputs))) < 2:
         raise wrong("too-few-systems", "A comparison needs outputs of two or more systems.", "/outputs")
     if isinstance(gold, Result):
         compared = _compared(gold, settings)
@@ -302,7 +273,7 @@ def _compared(result: Result, settings: Mapping[str, Json]) -> Comparison:
     return Comparison(replace(result, report=replace(report, document={**scored, **compared_members(documents)})))
 
 
-def suggest(source: Source) -> list[Suggestion]:
+def suggest(source: texts.Source) -> list[Suggestion]:
     """Tell which formats a text may be in, by its first lines, with the metrics that fit each, and why.
 
         best = suggest("gold.txt")[0]
@@ -318,7 +289,7 @@ def suggest(source: Source) -> list[Suggestion]:
     Raises:
         InputError: the text cannot be read.
     """
-    return suggestions(first_text(source))
+    return suggestions(texts.first_text(source))
 
 
 def _split(options: Options, *, of_result: bool) -> tuple[dict[str, Json], Options]:
@@ -344,7 +315,7 @@ def _split(options: Options, *, of_result: bool) -> tuple[dict[str, Json], Optio
 @telling()
 def evaluate(
     request: Mapping[str, Json],
-    gold: Source,
+    gold: texts.Source,
     outputs: Sequence[Output],
     *,
     limits: Limits = DEFAULT_LIMITS,
@@ -372,7 +343,7 @@ def evaluate(
     if wrong_runs:
         raise InputError(wrong_runs)
     spec = parse_spec(request)
-    gold_text = read_source(gold, spec.format, "/gold")
+    gold_text = texts.read_source(gold, spec.format, "/gold")
     gold_digest, gold_place = gold_text.digest, gold_text.place
     systems = [_system(output, spec, gold_text) for output in outputs]
     _check_names(names)  # after reading: a text without a line break is taken for a path, and then for its name
@@ -402,11 +373,11 @@ def _check_names(names: Sequence[str]) -> None:
             raise wrong("bad-name", detail, f"/outputs/{index}")
 
 
-def _system(output: Output, spec: Spec, gold: SourceText) -> System:
-    pointer = pointer_of(output.name, output.source)
-    choice = spec.format if output.format is None else format_choice(output.format, "/system_format")
-    read = read_source(output.source, choice, pointer)
-    check_same_files(gold, read)
+def _system(output: Output, spec: Spec, gold: texts.SourceText) -> System:
+    pointer = texts.pointer_of(output.name, output.source)
+    choice = spec.format if output.format is None else texts.format_choice(output.format, "/system_format")
+    read = texts.read_source(output.source, choice, pointer)
+    texts.check_same_files(gold, read)
     return System(output.name, read.text, read.digest, choice, read.place, output.run_of)
 
 

@@ -29,7 +29,7 @@ from treescore.evaluation.document import warning_lines
 from treescore.evaluation.report import find_score, runs_by_system
 from treescore.render.crosstable import bounds, shown_interval
 from treescore.significance.law import FEWEST_FOR_MARGIN
-from treescore.sources import Source
+from treescore.sources.texts import Source
 
 SHOWN = 5
 """Sentences that a failure shows."""

@@ -10,23 +10,43 @@ from flask import Blueprint, Request, Response, request
 
 from service.api import answers, bodies, calls
 from service.api.answers import plain_tags
+from service.api.asks import Body, answer, asks, publishes
 from service.api.bodies import JSON
+from service.caller import Caller
 from service.config import Config
-from service.errors import NotFound
-from service.requests import TeamRequest, TeamsRequest
-from service.schemas import queries
-from service.schemas import teams as schemas
-from service.schemas.base import load
-from service.schemas.benchmarks import BenchmarkChanges, BenchmarkRequest, RevisionRequest
-from service.schemas.teams import (
-    MEDIA_TYPE,
-    InviteRequest,
-    JoinRequest,
-    TokenRequest,
-    WebhookRequest,
-    load_teams,
-    tokens_csv,
+from service.contract.benchmarks import (
+    Analytics,
+    AnalyticsQuery,
+    Benchmark,
+    BenchmarkChanges,
+    BenchmarkRequest,
+    BenchmarksQuery,
+    Revision,
+    RevisionDifference,
+    RevisionRequest,
+    TeamFitting,
 )
+from service.contract.common import PageQuery, TextsByName
+from service.contract.derive import Page, schema_of
+from service.contract.events import Delivery, Event, EventsQuery, NewWebhook, Webhook, WebhookRequest
+from service.contract.fields import load
+from service.contract.teams import (
+    Invite,
+    InviteRequest,
+    JoinedTeam,
+    JoinRequest,
+    NewInvite,
+    NewTeam,
+    NewTeamOrTeams,
+    Team,
+    TeamOrTeams,
+    TeamRequest,
+    TeamsRequest,
+)
+from service.contract.tokens import NewToken, Token, TokenRequest
+from service.errors import NotFound
+from service.requests import Query
+from service.team_table import MEDIA_TYPE, load_teams, tokens_csv
 from service.usecases import events, tokens
 from service.usecases.benchmarks import benchmarks, revisions, teams
 from service.usecases.submissions import fitting
@@ -35,11 +55,33 @@ blueprint = Blueprint("benchmarks", __name__, url_prefix="/v1/benchmarks")
 
 
 @blueprint.post("")
-def create_benchmark() -> Response:
-    """Create a benchmark; a worker checks its gold."""
-    caller = calls.caller_without_query("organise")
+@asks(
+    None,
+    answer(
+        "The benchmark is stored; a worker has checked its gold or will check it.",
+        Benchmark,
+        status=201,
+        headers="RetryAfterUnfinished",
+        examples={"dependencies": "BenchmarkAnswer"},
+    ),
+    scopes=("organise",),
+    also="scope wait keyed makes tagged",
+    body=Body(json=BenchmarkRequest, form="BenchmarkForm", examples={"dependencies": "BenchmarkRequest"}),
+)
+def create_benchmark(caller: Caller) -> Response:
+    r"""Create a benchmark.
+
+    A worker checks the gold: revision 1 of the benchmark is `checking`, then `active` or `failed`. With `Prefer: wait`
+    the answer usually shows the result. Earlier submissions answer 409.
+
+    In a form, `meta` is the JSON document without the texts, and the gold of each part is a file with the name of the
+    part (`en` or `parts/en`; `en/source`, `en/target` and `en/alignment` for a format of several texts).
+
+        curl -F 'meta={"id": "demo", "title": "Demo", "format": "conllu", "metrics": ["ud"]}' \
+             -F en=@en.conllu -F de=@de.conllu -H "Authorization: Bearer $TOKEN" http://127.0.0.1:8000/v1/benchmarks
+    """
     context = calls.context()
-    body = calls.parts_body(BenchmarkRequest(), "parts", "gold")
+    body = calls.parts_body(schema_of(BenchmarkRequest), "parts", "gold")
     slug, new = benchmarks.create_benchmark(context, caller, body, calls.idempotency_key(body))
     wait = calls.wait_seconds()
     view = benchmarks.wait_for_benchmark(context, caller, slug, wait or 0)
@@ -47,16 +89,23 @@ def create_benchmark() -> Response:
 
 
 @blueprint.get("")
-def list_benchmarks() -> Response:
-    """List benchmarks."""
-    caller = calls.caller()
-    return answers.page(benchmarks.list_benchmarks(calls.context(), caller, calls.query(queries.BENCHMARKS)))
+@asks(BenchmarksQuery, answer("A page of benchmarks.", Page[Benchmark]), also="page")
+def list_benchmarks(caller: Caller, query: BenchmarksQuery) -> Response:
+    """List the benchmarks, by id.
+
+    Members that only organisers may see are null for other callers.
+    """
+    return answers.page(benchmarks.list_benchmarks(calls.context(), caller, query))
 
 
 @blueprint.get("/<benchmark>")
-def get_benchmark(benchmark: str) -> Response:
-    """Show a benchmark; with a wait, once its gold is checked."""
-    caller = calls.caller_without_query()
+@asks(None, answer("The benchmark.", Benchmark), also="kept poll")
+def get_benchmark(caller: Caller, benchmark: str) -> Response:
+    """Get a benchmark.
+
+    With `Prefer: wait` it answers when no revision is being checked. Members that only organisers may see are null for
+    other callers.
+    """
     context = calls.context()
     return calls.polled(
         lambda: benchmarks.view_benchmark(context, caller, benchmark),
@@ -65,53 +114,101 @@ def get_benchmark(benchmark: str) -> Response:
 
 
 @blueprint.patch("/<benchmark>")
-def patch_benchmark(benchmark: str) -> Response:
-    """Change what cannot change a score."""
-    caller = calls.caller_without_query("organise")
-    changes = calls.body(BenchmarkChanges())
+@asks(
+    None,
+    answer("The changed benchmark.", Benchmark),
+    scopes=("organise",),
+    also="scope kept matched tagged",
+    body=Body(json=BenchmarkChanges, examples={"closing": "ClosingChange"}),
+)
+def patch_benchmark(caller: Caller, benchmark: str) -> Response:
+    """Change the settings of a benchmark that change no score.
+
+    Members of `quota`, `leaderboard` and `about` are merged. Gold, format and metrics change with a new revision.
+    """
+    changes = calls.body(schema_of(BenchmarkChanges))
     if_match = plain_tags(request.headers.get("If-Match"))
     return answers.plain(benchmarks.patch_benchmark(calls.context(), caller, benchmark, changes, if_match))
 
 
 @blueprint.delete("/<benchmark>")
-def delete_benchmark(benchmark: str) -> Response:
-    """Delete a benchmark without submissions."""
-    caller = calls.caller_without_query("organise")
+@asks(None, scopes=("organise",), also="scope kept conflict erases")
+def delete_benchmark(caller: Caller, benchmark: str) -> Response:
+    """Delete a benchmark that has no submissions.
+
+    Its id stays reserved. Later requests for it answer 410.
+    """
     benchmarks.delete_benchmark(calls.context(), caller, benchmark)
     return answers.nothing()
 
 
 @blueprint.get("/<benchmark>/parts/<part>/input")
-def get_part_input(benchmark: str, part: str) -> Response:
-    """Show the words of a part, without annotation."""
-    caller = calls.caller_without_query()
+@asks(
+    None, answer("One text; an object of texts for a format of several texts.", "text/plain", TextsByName), also="kept"
+)
+def get_part_input(caller: Caller, benchmark: str, part: str) -> Response:
+    """Get the words of a part without annotation.
+
+    Available from the opening on, if the organisers publish it (`publish_input`).
+    """
     return answers.conditional(benchmarks.part_input(calls.context(), caller, benchmark, part))
 
 
-@blueprint.get("/<benchmark>/fitting")
-def list_fitting(benchmark: str) -> Response:
-    """Report which teams fit their outputs to the test set."""
-    caller = calls.caller("organise")
-    return answers.page(fitting.report(calls.context(), caller, benchmark, calls.query(queries.PAGE)))
-
-
 @blueprint.get("/<benchmark>/analytics")
-def get_analytics(benchmark: str) -> Response:
-    """Tell how the benchmark runs."""
-    caller = calls.caller("organise")
-    query = calls.query(queries.ANALYTICS)
+@asks(AnalyticsQuery, answer("The numbers.", Analytics), scopes=("organise",), also="scope kept")
+def get_analytics(caller: Caller, query: AnalyticsQuery, benchmark: str) -> Response:
+    """Get numbers of submissions, failures and waiting times of the last days.
+
+    For organisers. Days are UTC days. Deleted submissions count. At most the newest 20,000 submissions are counted;
+    `complete` is false where there are more.
+    """
     return answers.conditional(benchmarks.analytics_of(calls.context(), caller, benchmark, query))
+
+
+@blueprint.get("/<benchmark>/fitting")
+@asks(
+    PageQuery,
+    answer("A page of teams.", Page[TeamFitting]),
+    scopes=("organise",),
+    also="scope kept page conflict invalid",
+)
+def list_fitting(caller: Caller, query: PageQuery, benchmark: str) -> Response:
+    """Report how teams fit their outputs to the test set.
+
+    For organisers, all teams, from what is stored under the active revision. Nothing follows from it by itself. Teams
+    with a `jump` come first, then those with outputs of other teams, then by `longest_climb`, `climbs`,
+    `near_duplicates` and `bits_released`. Of each team the newest 2000 submissions count, fewer for steps where teams
+    and parts are many. A sentence counts as changed if its counts under the metric that ranks differ.
+    """
+    return answers.page(fitting.report(calls.context(), caller, benchmark, query))
 
 
 revision_blueprint = Blueprint("revisions", __name__, url_prefix="/v1/benchmarks/<benchmark>/revisions")
 
 
 @revision_blueprint.post("")
-def create_revision(benchmark: str) -> Response:
-    """Create a revision; every submission is scored again."""
-    caller = calls.caller_without_query("organise")
+@asks(
+    None,
+    answer(
+        "The revision is active, ready or failed within the wait.",
+        Revision,
+        status=201,
+        examples={"fix": "RevisionAnswer"},
+    ),
+    answer("The revision is stored and being checked.", Revision, status=202),
+    scopes=("organise",),
+    also="scope kept wait keyed makes tagged",
+    body=Body(json=RevisionRequest, form="RevisionForm", examples={"fix": "RevisionRequest"}),
+)
+def create_revision(caller: Caller, benchmark: str) -> Response:
+    """Create a revision with changed gold or metrics.
+
+    Absent members keep their values; a part that is null is removed. All submissions are scored again before the
+    leaderboard changes; `moved` lists the rank changes. With `dry_run` the revision does not become active. Forms are
+    as for a new benchmark.
+    """
     context = calls.context()
-    body = calls.parts_body(RevisionRequest(), "parts", "gold")
+    body = calls.parts_body(schema_of(RevisionRequest), "parts", "gold")
     number, new = revisions.create_revision(context, caller, benchmark, body, calls.idempotency_key(body))
     wait = calls.wait_seconds()
     view = revisions.wait_for_revision(context, caller, benchmark, number, wait or 0)
@@ -119,16 +216,22 @@ def create_revision(benchmark: str) -> Response:
 
 
 @revision_blueprint.get("")
-def list_revisions(benchmark: str) -> Response:
-    """List revisions, newest first."""
-    caller = calls.caller()
-    return answers.page(revisions.list_revisions(calls.context(), caller, benchmark, calls.query(queries.PAGE)))
+@asks(PageQuery, answer("A page of revisions.", Page[Revision]), also="kept page invalid")
+def list_revisions(caller: Caller, query: PageQuery, benchmark: str) -> Response:
+    """List the revisions of a benchmark, newest first.
+
+    The list does not show rank changes.
+    """
+    return answers.page(revisions.list_revisions(calls.context(), caller, benchmark, query))
 
 
 @revision_blueprint.get("/<number>")
-def get_revision(benchmark: str, number: str) -> Response:
-    """Show a revision; with a wait, once it has settled."""
-    caller = calls.caller_without_query()
+@asks(None, answer("The revision.", Revision), also="kept poll")
+def get_revision(caller: Caller, benchmark: str, number: str) -> Response:
+    """Get a revision.
+
+    With `Prefer: wait` it answers when the revision has been checked and all submissions are scored.
+    """
     context, which = calls.context(), _number(benchmark, number)
     return calls.polled(
         lambda: revisions.view_revision(context, caller, benchmark, which),
@@ -137,9 +240,14 @@ def get_revision(benchmark: str, number: str) -> Response:
 
 
 @revision_blueprint.get("/<number>/difference")
-def get_revision_difference(benchmark: str, number: str) -> Response:
-    """Show what a revision changes and who moves, also before it is active."""
-    caller = calls.caller_without_query()
+@asks(None, answer("The difference.", RevisionDifference), also="kept")
+def get_revision_difference(caller: Caller, benchmark: str, number: str) -> Response:
+    """Get what a revision changes, and who moves.
+
+    Against the revision that was active before, or that it would replace: parts, metrics and other members of the
+    scoring, rank changes. Organisers see it before the revision is active too, of dry runs when they are `ready`;
+    others of revisions that are or were active, as far as the feedback level shows it.
+    """
     return answers.conditional(revisions.difference(calls.context(), caller, benchmark, _number(benchmark, number)))
 
 
@@ -164,17 +272,39 @@ def read_teams(request: Request, config: Config) -> TeamRequest | TeamsRequest:
         return load_teams(body, config.max_problems)
     value = bodies.parse_json(body, config)
     if isinstance(value, dict) and "teams" in value:
-        return load(schemas.TeamsRequest(), value, config.max_problems)
-    return load(schemas.TeamRequest(), value, config.max_problems)
+        return load(schema_of(TeamsRequest), value, config.max_problems)
+    return load(schema_of(TeamRequest), value, config.max_problems)
 
 
 team_blueprint = Blueprint("teams", __name__, url_prefix="/v1/benchmarks/<benchmark>/teams")
 
 
 @team_blueprint.post("")
-def create_team(benchmark: str) -> Response:
-    """Create a team, or several; their tokens are shown in this answer only."""
-    caller = calls.caller_without_query("organise")
+@asks(
+    None,
+    answer(
+        "The team and its token, or the teams with theirs.",
+        NewTeamOrTeams,
+        "text/csv",
+        status=201,
+        examples={"lyon": "TeamAnswer"},
+    ),
+    scopes=("organise",),
+    also="scope kept makes conflict",
+    body=Body(json=TeamOrTeams, texts=["text/csv"], examples={"lyon": "TeamRequest", "several": "TeamsRequest"}),
+)
+def create_team(caller: Caller, benchmark: str) -> Response:
+    r"""Create a team, or up to 1,000 at once.
+
+    The tokens (scopes `submit` and `read`, for this benchmark) are shown only in this answer. Of several teams all are
+    made, or none. They come as JSON, or as a table: CSV in UTF-8 with the header `id,name,contact`. The answer to
+    several teams is a table if `Accept` prefers `text/csv`, with the columns `id,name,contact,token`; a text that a
+    spreadsheet would take for a formula begins with `'`. Errors of a table name `line` and `column` (the number of the
+    field).
+
+        curl -H "Authorization: Bearer $TOKEN" -H 'Content-Type: text/csv' -H 'Accept: text/csv' \
+             --data-binary @teams.csv http://127.0.0.1:8000/v1/benchmarks/demo/teams -o tokens.csv
+    """
     context, here = calls.context(), f"/v1/benchmarks/{benchmark}/teams"
     asked = read_teams(request, context.config)
     if isinstance(asked, TeamRequest):
@@ -187,59 +317,98 @@ def create_team(benchmark: str) -> Response:
 
 
 @team_blueprint.get("")
-def list_teams(benchmark: str) -> Response:
-    """List teams, without their tokens."""
-    caller = calls.caller("organise")
-    return answers.page(teams.list_teams(calls.context(), caller, benchmark, calls.query(queries.PAGE)))
+@asks(PageQuery, answer("A page of teams.", Page[Team]), scopes=("organise",), also="scope kept page")
+def list_teams(caller: Caller, query: PageQuery, benchmark: str) -> Response:
+    """List the teams of a benchmark, by id.
 
-
-@team_blueprint.post("/<team>/token")
-def rotate_token(benchmark: str, team: str) -> Response:
-    """Make a new token for a team and revoke its earlier ones."""
-    caller = calls.caller_without_query("organise")
-    rotated = teams.rotate_token(calls.context(), caller, benchmark, team)
-    return answers.secret(rotated, f"/v1/benchmarks/{benchmark}/teams/{team}")
+    The list does not show tokens.
+    """
+    return answers.page(teams.list_teams(calls.context(), caller, benchmark, query))
 
 
 @team_blueprint.delete("/<team>")
-def erase_team(benchmark: str, team: str) -> Response:
-    """Erase a team's name and outputs."""
-    caller = calls.caller_without_query("organise")
+@asks(None, scopes=("organise",), also="scope kept erases")
+def erase_team(caller: Caller, benchmark: str, team: str) -> Response:
+    """Delete the name and the outputs of a team.
+
+    Its tokens are revoked. Its scores stay on the leaderboard without a name.
+    """
     teams.erase_team(calls.context(), caller, benchmark, team)
     return answers.nothing()
+
+
+@team_blueprint.post("/<team>/token")
+@asks(None, answer("The team and its new token.", NewTeam, status=201), scopes=("organise",), also="scope kept makes")
+def rotate_token(caller: Caller, benchmark: str, team: str) -> Response:
+    """Replace the token of a team.
+
+    Earlier tokens of the team are revoked at once.
+    """
+    rotated = teams.rotate_token(calls.context(), caller, benchmark, team)
+    return answers.secret(rotated, f"/v1/benchmarks/{benchmark}/teams/{team}")
 
 
 invite_blueprint = Blueprint("invites", __name__, url_prefix="/v1")
 
 
 @invite_blueprint.post("/benchmarks/<benchmark>/invites")
-def create_invite(benchmark: str) -> Response:
-    """Create an invite; its secret is shown in this answer only."""
-    caller = calls.caller_without_query("organise")
-    invite = teams.create_invite(calls.context(), caller, benchmark, calls.body(InviteRequest()))
+@asks(
+    None,
+    answer("The invite and its secret.", NewInvite, status=201),
+    scopes=("organise",),
+    also="scope kept makes",
+    body=Body(json=InviteRequest, examples={"call": "InviteRequest"}),
+)
+def create_invite(caller: Caller, benchmark: str) -> Response:
+    """Create an invite, with which strangers make teams of the benchmark.
+
+    No one can join without one. Send the `address` to those who may join. It ends at `expires_at`, after
+    `teams_at_most` teams, and when the benchmark closes. The secret is shown only in this answer; the service keeps a
+    hash.
+    """
+    invite = teams.create_invite(calls.context(), caller, benchmark, calls.body(schema_of(InviteRequest)))
     return answers.secret(invite, f"/v1/benchmarks/{benchmark}/invites/{invite['id']}")
 
 
 @invite_blueprint.get("/benchmarks/<benchmark>/invites")
-def list_invites(benchmark: str) -> Response:
-    """List invites, without their secrets."""
-    caller = calls.caller("organise")
-    return answers.page(teams.list_invites(calls.context(), caller, benchmark, calls.query(queries.PAGE)))
+@asks(PageQuery, answer("A page of invites.", Page[Invite]), scopes=("organise",), also="scope kept page")
+def list_invites(caller: Caller, query: PageQuery, benchmark: str) -> Response:
+    """List the invites of a benchmark, newest first.
+
+    The list does not show secrets.
+    """
+    return answers.page(teams.list_invites(calls.context(), caller, benchmark, query))
 
 
 @invite_blueprint.delete("/benchmarks/<benchmark>/invites/<invite>")
-def delete_invite(benchmark: str, invite: str) -> Response:
-    """Withdraw an invite."""
-    caller = calls.caller_without_query("organise")
+@asks(None, scopes=("organise",), also="scope kept erases")
+def delete_invite(caller: Caller, benchmark: str, invite: str) -> Response:
+    """Withdraw an invite.
+
+    It lets no one join any more. The teams that were made with it stay.
+    """
     teams.delete_invite(calls.context(), caller, benchmark, invite)
     return answers.nothing()
 
 
 @invite_blueprint.post("/join")
+@publishes(
+    answer("The team and its token.", JoinedTeam, status=201),
+    also="scope over conflict limited makes",
+    body=Body(json=JoinRequest, examples={"gent": "JoinRequest"}),
+)
 def join() -> Response:
-    """Make a team with an invite; its token is shown in this answer only."""
-    caller = calls.caller_without_query()
-    team = teams.join(calls.context(), caller, calls.body(JoinRequest()))
+    """Make a team with an invite.
+
+    No token is needed. The token of the team (scopes `submit` and `read`, for this benchmark) is shown only in this
+    answer. 403: the invite is unknown (`unknown-invite`), or the benchmark has closed (`joining-closed`). 410: it
+    expired, was withdrawn or is used up. 409: the id is taken (`id-taken`), or name or id look like those of another
+    team or a baseline (`name-taken`); 422 `reserved-name`: they are words such as `organiser` or `baseline`. Unknown
+    invites count as failed authentications.
+    """
+    caller = calls.caller()
+    calls.query(Query)
+    team = teams.join(calls.context(), caller, calls.body(schema_of(JoinRequest)))
     return answers.secret(team, f"/v1/benchmarks/{team['benchmark']}/teams/{team['id']}")
 
 
@@ -247,24 +416,39 @@ token_blueprint = Blueprint("tokens", __name__, url_prefix="/v1/tokens")
 
 
 @token_blueprint.post("")
-def create_token() -> Response:
-    """Create a token; its text is shown in this answer only."""
-    caller = calls.caller_without_query("organise")
-    token = tokens.create_token(calls.context(), caller, calls.body(TokenRequest()))
+@asks(
+    None,
+    answer("The token.", NewToken, status=201),
+    scopes=("organise",),
+    also="scope makes",
+    body=Body(json=TokenRequest, examples={"dashboard": "DashboardToken"}),
+)
+def create_token(caller: Caller) -> Response:
+    """Create a token.
+
+    The secret of the token is shown only in this answer; the service keeps a hash.
+    """
+    token = tokens.create_token(calls.context(), caller, calls.body(schema_of(TokenRequest)))
     return answers.secret(token, f"/v1/tokens/{token['id']}")
 
 
 @token_blueprint.get("")
-def list_tokens() -> Response:
-    """List tokens, without their texts."""
-    caller = calls.caller("organise")
-    return answers.unstored(answers.page(tokens.list_tokens(calls.context(), caller, calls.query(queries.PAGE))))
+@asks(PageQuery, answer("A page of tokens.", Page[Token]), scopes=("organise",), also="scope page")
+def list_tokens(caller: Caller, query: PageQuery) -> Response:
+    """List all tokens, newest first.
+
+    The list does not show their secrets.
+    """
+    return answers.unstored(answers.page(tokens.list_tokens(calls.context(), caller, query)))
 
 
 @token_blueprint.delete("/<token_id>")
-def revoke_token(token_id: str) -> Response:
-    """Revoke a token."""
-    caller = calls.caller_without_query("organise")
+@asks(None, scopes=("organise",), also="scope found erases")
+def revoke_token(caller: Caller, token_id: str) -> Response:
+    """Revoke a token.
+
+    The token is invalid at once.
+    """
     tokens.revoke_token(calls.context(), caller, token_id)
     return answers.nothing()
 
@@ -273,54 +457,88 @@ webhook_blueprint = Blueprint("webhooks", __name__, url_prefix="/v1/webhooks")
 
 
 @webhook_blueprint.post("")
-def create_webhook() -> Response:
-    """Create a webhook; its secret is shown in this answer only."""
-    caller = calls.caller_without_query("submit")
-    webhook = events.create_webhook(calls.context(), caller, calls.body(WebhookRequest()))
+@asks(
+    None,
+    answer("The webhook and its secret.", NewWebhook, status=201),
+    scopes=("submit",),
+    also="scope kept makes conflict limited",
+    body=Body(json=WebhookRequest, examples={"scored": "WebhookRequest"}),
+)
+def create_webhook(caller: Caller) -> Response:
+    """Create a webhook.
+
+    Events are sent as Standard Webhooks: thin, signed, at least once. The secret is shown only in this answer.
+    """
+    webhook = events.create_webhook(calls.context(), caller, calls.body(schema_of(WebhookRequest)))
     return answers.secret(webhook, f"/v1/webhooks/{webhook['id']}")
 
 
 @webhook_blueprint.get("")
-def list_webhooks() -> Response:
-    """List the caller's webhooks, without their secrets."""
-    caller = calls.caller("submit")
-    return answers.page(events.list_webhooks(calls.context(), caller, calls.query(queries.PAGE)))
+@asks(PageQuery, answer("A page of webhooks.", Page[Webhook]), scopes=("submit",), also="scope page")
+def list_webhooks(caller: Caller, query: PageQuery) -> Response:
+    """List your webhooks, newest first.
+
+    The list does not show secrets.
+    """
+    return answers.page(events.list_webhooks(calls.context(), caller, query))
 
 
 @webhook_blueprint.delete("/<webhook>")
-def delete_webhook(webhook: str) -> Response:
-    """Delete a webhook."""
-    caller = calls.caller_without_query("submit")
+@asks(None, scopes=("submit",), also="scope found erases limited")
+def delete_webhook(caller: Caller, webhook: str) -> Response:
+    """Delete a webhook.
+
+    No more events are sent to its address.
+    """
     events.delete_webhook(calls.context(), caller, webhook)
     return answers.nothing()
 
 
 @webhook_blueprint.post("/<webhook>/test")
-def test_webhook(webhook: str) -> Response:
-    """Send a test to a webhook."""
-    caller = calls.caller_without_query("submit")
+@asks(None, answer("The delivery of the test.", Delivery, status=202), scopes=("submit",), also="scope found conflict")
+def test_webhook(caller: Caller, webhook: str) -> Response:
+    """Send a test to a webhook.
+
+    An event `webhook.test` is sent to this webhook only, also if its `kinds` are others, signed and retried as any
+    other. The log tells how it went. A disabled webhook answers 409.
+    """
     return answers.queued(events.send_test(calls.context(), caller, webhook))
 
 
 @webhook_blueprint.post("/<webhook>/rotate")
-def rotate_webhook(webhook: str) -> Response:
-    """Replace the secret of a webhook; the new one is shown in this answer only."""
-    caller = calls.caller_without_query("submit")
+@asks(
+    None,
+    answer("The webhook and its new secret.", NewWebhook, status=201),
+    scopes=("submit",),
+    also="scope found makes limited",
+)
+def rotate_webhook(caller: Caller, webhook: str) -> Response:
+    """Replace the secret of a webhook.
+
+    The new secret is shown only in this answer. For 24 hours the old one signs too: `webhook-signature` then has two
+    signatures, separated by a space, of which one must fit.
+    """
     return answers.secret(events.rotate_secret(calls.context(), caller, webhook), f"/v1/webhooks/{webhook}")
 
 
 @webhook_blueprint.get("/<webhook>/deliveries")
-def list_deliveries(webhook: str) -> Response:
-    """List the deliveries of a webhook."""
-    caller = calls.caller("submit")
-    query = calls.query(queries.PAGE)
+@asks(PageQuery, answer("A page of deliveries.", Page[Delivery]), scopes=("submit",), also="scope found page")
+def list_deliveries(caller: Caller, query: PageQuery, webhook: str) -> Response:
+    """List the deliveries of a webhook, newest first.
+
+    Those that wait, and the newest 200 that have ended, of events that you may know of now.
+    """
     return answers.page(events.list_deliveries(calls.context(), caller, webhook, query))
 
 
 @webhook_blueprint.post("/<webhook>/deliveries/<delivery>/replay")
-def replay_delivery(webhook: str, delivery: str) -> Response:
-    """Deliver an event again."""
-    caller = calls.caller_without_query("submit")
+@asks(None, answer("The new delivery.", Delivery, status=202), scopes=("submit",), also="scope found conflict")
+def replay_delivery(caller: Caller, webhook: str, delivery: str) -> Response:
+    """Deliver an event again.
+
+    The new delivery has the same `webhook-id`, by which receivers know the event. A delivery that still waits and a
+    disabled webhook answer 409.
+    """
     return answers.queued(events.replay_delivery(calls.context(), caller, webhook, delivery))
 
 
@@ -328,7 +546,10 @@ event_blueprint = Blueprint("events", __name__, url_prefix="/v1/events")
 
 
 @event_blueprint.get("")
-def list_events() -> Response:
-    """List the events after a known one, oldest first."""
-    caller = calls.caller("submit", "read")
-    return answers.page(events.list_events(calls.context(), caller, calls.query(queries.EVENTS)), "after")
+@asks(EventsQuery, answer("A page of events.", Page[Event]), scopes=("submit", "read"), also="scope found page")
+def list_events(caller: Caller, query: EventsQuery) -> Response:
+    """List events, oldest first.
+
+    Audit trail and change feed. Continue with `after`, the id of the last event that you have.
+    """
+    return answers.page(events.list_events(calls.context(), caller, query), "after")

@@ -7,12 +7,31 @@ from dataclasses import replace
 from flask import Blueprint, Response
 
 from service.api import answers, calls
+from service.api.asks import Body, answer, asks, texts
 from service.api.calls import item_page
 from service.caller import Caller
-from service.render import SHEET_FORMATS
-from service.requests import BoardQuery
-from service.schemas import queries
-from service.schemas.submissions import ComparisonRequest
+from service.contract.common import PageQuery
+from service.contract.comparisons import (
+    ComparisonQuery,
+    ComparisonRequest,
+    ComparisonSummary,
+    DifferingItem,
+    DifferingQuery,
+    SeriesComparison,
+    SeriesQuery,
+    StoredComparison,
+)
+from service.contract.derive import Page, schema_of
+from service.contract.leaderboards import (
+    SHEET_FORMATS,
+    BoardQuery,
+    Leaderboard,
+    LeaderboardQuery,
+    Matrix,
+    MatrixQuery,
+    ScoreLine,
+    ScoresQuery,
+)
 from service.usecases import comparison_views, comparisons
 from service.usecases.boards import leaderboard
 from service.usecases.boards.viewing import Sheet, sheet_view, wait_for_sheet
@@ -22,10 +41,23 @@ blueprint = Blueprint("leaderboard", __name__, url_prefix="/v1/benchmarks/<bench
 
 
 @blueprint.get("")
-def get_leaderboard(benchmark: str) -> Response:
-    """Show ranks, and which differences are significant."""
-    caller = calls.caller()
-    query = calls.query(queries.LEADERBOARD)
+@asks(
+    LeaderboardQuery,
+    answer("The leaderboard.", Leaderboard, *texts(SHEET_FORMATS)),
+    also="scope kept page forms invalid poll",
+)
+def get_leaderboard(caller: Caller, query: LeaderboardQuery, benchmark: str) -> Response:
+    """Get the leaderboard with its significance tests.
+
+    Rows show the current scores. Results of significance tests are null, and `significance.pending` is true, until a
+    worker has computed them. Below feedback level `gold` figures are rounded. A score that the benchmark does not list
+    and a part of few sentences answer 403 (`not-shown`); so does another `pick` than the benchmark's, unless an
+    organiser asks (`fixed-question`), and the private share of a split test set before the benchmark closes. `format`
+    or `Accept` selects the media type. `part` may also be a track, `pooled` or `macro`.
+
+    With `Prefer: wait` and `If-None-Match` it answers when the leaderboard has changed, with `Prefer: wait` alone when
+    its significance is computed.
+    """
     query = replace(query, format=calls.form_of(SHEET_FORMATS, query.format))
     return sheet_response(caller, benchmark, leaderboard.BOARD_SHEET, query)
 
@@ -45,19 +77,33 @@ matrix_blueprint = Blueprint("matrix", __name__, url_prefix="/v1/benchmarks/<ben
 
 
 @matrix_blueprint.get("/matrix")
-def get_matrix(benchmark: str) -> Response:
-    """Show the score that ranks in every part."""
-    caller = calls.caller()
-    query = calls.query(queries.MATRIX)
+@asks(MatrixQuery, answer("The matrix.", Matrix, *texts(SHEET_FORMATS)), also="scope kept page forms invalid poll")
+def get_matrix(caller: Caller, query: MatrixQuery, benchmark: str) -> Response:
+    """Get the score that ranks, of every row of the leaderboard in every part.
+
+    The rows are those of the leaderboard, ranked by the same score and part; `part` of a track gives the parts of the
+    track alone. `values` are in the order of `parts`, null where undefined, missing or hidden. What the feedback level
+    hides on the leaderboard is refused or hidden here. It waits as the leaderboard does. CSV and TSV have a row for
+    each submission, Markdown and LaTeX one for each part.
+    """
     query = replace(query, format=calls.form_of(SHEET_FORMATS, query.format))
     return sheet_response(caller, benchmark, leaderboard.MATRIX_SHEET, query)
 
 
 @matrix_blueprint.get("/scores")
-def list_scores(benchmark: str) -> Response:
-    """List every score of every part."""
-    caller = calls.caller()
-    query = calls.query(queries.SCORES)
+@asks(
+    ScoresQuery,
+    answer("A page of scores.", Page[ScoreLine], *texts(calls.ITEM_FORMS)),
+    also="scope kept page forms invalid",
+)
+def list_scores(caller: Caller, query: ScoresQuery, benchmark: str) -> Response:
+    """List every score of every part, of all rows of the leaderboard.
+
+    A line for each score of each part, of each track, `macro` and `pooled`, best row first, as far as the feedback
+    level shows them: hidden parts have no lines, rows without scores neither. `part` of a track gives its parts and
+    their mean; a part itself alone. Organisers get all submissions with `pick=all`. A page has whole rows and at most
+    50,000 lines; `Link` leads to the next one.
+    """
     page = leaderboard.list_scores(calls.context(), caller, benchmark, query)
     return item_page(page, query.format, answers.Kind.PUBLIC)
 
@@ -66,11 +112,26 @@ comparison_blueprint = Blueprint("comparisons", __name__, url_prefix="/v1")
 
 
 @comparison_blueprint.post("/benchmarks/<benchmark>/comparisons")
-def ask_comparison(benchmark: str) -> Response:
-    """Store a question; the same question has the same address."""
-    caller = calls.caller_without_query("submit")
+@asks(
+    None,
+    answer(
+        "The comparison finished within the wait.", StoredComparison, status=201, examples={"board": "ComparisonAnswer"}
+    ),
+    answer("The comparison is stored and not finished yet.", StoredComparison, status=202),
+    scopes=("submit",),
+    also="scope kept wait makes tagged quota limited",
+    body=Body(json=ComparisonRequest, examples={"board": "ComparisonRequest"}),
+)
+def ask_comparison(caller: Caller, benchmark: str) -> Response:
+    """Test the differences between submissions.
+
+    The id is a digest of the request: an equal request returns the stored comparison. Only organisers choose settings
+    and `pick`. A team compares the leaderboard, some of its rows, or two of its own submissions, one of which is its
+    row unless the benchmark has a margin. A new comparison counts towards `comparisons_per_day`, except the leaderboard
+    by the main score or the first score of another metric.
+    """
     context = calls.context()
-    comparison = comparisons.ask(context, caller, benchmark, calls.body(ComparisonRequest()))
+    comparison = comparisons.ask(context, caller, benchmark, calls.body(schema_of(ComparisonRequest)))
     wait = calls.wait_seconds()
     view = comparison_views.wait_for_comparison(context, caller, comparison, wait or 0)
     response = answers.accepted(view, f"/v1/comparisons/{comparison}", wait, repeated=False)
@@ -79,19 +140,28 @@ def ask_comparison(benchmark: str) -> Response:
 
 
 @comparison_blueprint.get("/benchmarks/<benchmark>/comparisons")
-def list_benchmark_comparisons(benchmark: str) -> Response:
-    """List comparisons of a benchmark."""
-    caller = calls.caller()
-    return answers.page(
-        comparison_views.list_comparisons(calls.context(), caller, benchmark, calls.query(queries.PAGE))
-    )
+@asks(PageQuery, answer("A page of comparisons.", Page[ComparisonSummary]), also="scope kept page")
+def list_benchmark_comparisons(caller: Caller, query: PageQuery, benchmark: str) -> Response:
+    """List the comparisons of a benchmark, by id.
+
+    The list does not show results. Teams see what they asked and what is behind the leaderboard; others only the
+    latter.
+    """
+    return answers.page(comparison_views.list_comparisons(calls.context(), caller, benchmark, query))
 
 
 @comparison_blueprint.get("/comparisons/<comparison>")
-def get_comparison(comparison: str) -> Response:
-    """Show a comparison; with a wait, once it is answered."""
-    caller = calls.caller()
-    form = calls.form_of(FORMATS, calls.query(queries.COMPARISON).format)
+@asks(
+    ComparisonQuery, answer("The comparison.", StoredComparison, *texts(FORMATS)), also="scope kept forms poll invalid"
+)
+def get_comparison(caller: Caller, query: ComparisonQuery, comparison: str) -> Response:
+    """Get a comparison.
+
+    Media types other than JSON answer 422 until the comparison has finished. Teams get what they asked while its
+    submissions may be compared; all callers get the comparison behind a leaderboard that they may read. Below feedback
+    level `gold` figures are rounded, and counts, details of the tests and what `command` reads are left out.
+    """
+    form = calls.form_of(FORMATS, query.format)
     context = calls.context()
     if form != "json":
         wait = calls.wait_seconds()
@@ -107,24 +177,45 @@ def get_comparison(comparison: str) -> Response:
 
 
 @comparison_blueprint.delete("/comparisons/<comparison>")
-def delete_comparison(comparison: str) -> Response:
-    """Delete a comparison."""
-    caller = calls.caller_without_query("submit")
+@asks(None, scopes=("submit",), also="scope kept conflict erases")
+def delete_comparison(caller: Caller, comparison: str) -> Response:
+    """Delete a comparison.
+
+    For the team that asked and for organisers. The used quota is not returned. A comparison that the leaderboard shows
+    or another team asked stays for them, unless an organiser deletes it.
+    """
     comparisons.delete_comparison(calls.context(), caller, comparison)
     return answers.nothing()
 
 
 @comparison_blueprint.get("/comparisons/<comparison>/items")
-def list_differing_items(comparison: str) -> Response:
-    """List the sentences in which two submissions differ most."""
-    caller = calls.caller("submit", "read")
-    query = calls.query(queries.DIFFERING)
+@asks(
+    DifferingQuery,
+    answer("A page of items, the largest difference first.", Page[DifferingItem], *texts(calls.ITEM_FORMS)),
+    scopes=("submit", "read"),
+    also="scope kept page forms invalid",
+)
+def list_differing_items(caller: Caller, query: DifferingQuery, comparison: str) -> Response:
+    """List the items in which two submissions differ most.
+
+    Only for your own submissions, if the feedback level of the benchmark shows items; for metrics that score the
+    division into sentences, if it shows gold. Where differences are hidden, all items are listed in text order.
+    """
     return item_page(comparisons.comparison_items(calls.context(), caller, comparison, query), query.format)
 
 
 @comparison_blueprint.get("/series/<series_id>/comparison")
-def compare_in_series(series_id: str) -> Response:
-    """Compare two teams on all benchmarks of a series."""
-    caller = calls.caller()
-    view = comparisons.compare_in_series(calls.context(), caller, series_id, calls.query(queries.SERIES))
+@asks(
+    SeriesQuery,
+    answer("The tests, and on how many benchmarks the one team is better.", SeriesComparison),
+    also="found invalid",
+)
+def compare_in_series(caller: Caller, query: SeriesQuery, series_id: str) -> Response:
+    """Compare two teams on all benchmarks of a series.
+
+    Taken from the comparisons behind the leaderboards by the main scores, as you see them there, with the rows of the
+    teams of these ids; it counts towards no quota. The tests are corrected once, over the benchmarks. Benchmarks on
+    which you see no comparison of the two are listed with the reason; those that you may not know of are left out.
+    """
+    view = comparisons.compare_in_series(calls.context(), caller, series_id, query)
     return answers.conditional(view, kind=answers.Kind.PUBLIC)

@@ -26,15 +26,8 @@ import zstandard
 from flask import Request
 from gunicorn.http.errors import ParseException  # type: ignore[import-untyped]
 
+from service import errors
 from service.config import Config
-from service.errors import (
-    BadRequest,
-    InsufficientStorage,
-    PayloadTooLarge,
-    RequestTimeout,
-    Unavailable,
-    UnsupportedMediaType,
-)
 from service.requests import Request as Asked
 from treescore.core.params import Json
 from treescore.core.text import place
@@ -81,7 +74,7 @@ def parse_json(body: bytes, config: Config) -> Json:
     most = config.max_body_values
     # of the commas in strings the first count knows nothing
     if _begun(body) >= most and any(begun >= most for begun in accumulate(_begun_outside(body))):
-        raise PayloadTooLarge(
+        raise errors.PayloadTooLarge(
             f"The body has more than {most} values. Send fewer, or texts as files (`curl -F gold=@gold.conllu`)."
         )
     with _uncollected():
@@ -145,7 +138,7 @@ def alone(request: Request, places: Semaphore, config: Config, limit: int) -> It
             yield
         return
     if not places.acquire(blocking=False):
-        raise Unavailable("Too many large bodies are being read. Retry.")
+        raise errors.Unavailable("Too many large bodies are being read. Retry.")
     try:
         with SpooledTemporaryFile(MEMORY_BYTES) as file:
             if length is None or length <= limit:
@@ -180,7 +173,7 @@ def _receive(request: Request, file: SpooledTemporaryFile[bytes], limit: int) ->
         try:
             file.write(chunk)
         except OSError as error:
-            raise InsufficientStorage("The body cannot be stored now. Retry later.") from error
+            raise errors.InsufficientStorage("The body cannot be stored now. Retry later.") from error
     file.seek(0)
 
 
@@ -188,9 +181,9 @@ def _received(request: Request) -> bytes:
     try:
         return request.stream.read(CHUNK)
     except TimeoutError as error:
-        raise RequestTimeout("The body arrives too slowly. Send the request again.") from error
+        raise errors.RequestTimeout("The body arrives too slowly. Send the request again.") from error
     except (OSError, ParseException) as error:
-        raise BadRequest("The body is incomplete or badly chunked.") from error
+        raise errors.BadRequest("The body is incomplete or badly chunked.") from error
 
 
 def _read(body: bytes, text: str, members: int) -> Json:
@@ -260,9 +253,9 @@ def _short(text: str) -> str:
     return text if len(text) <= 60 else text[:57] + "..."
 
 
-def _bad(code: str, detail: str, line: int | None = None, column: int | None = None) -> BadRequest:
+def _bad(code: str, detail: str, line: int | None = None, column: int | None = None) -> errors.BadRequest:
     problem = Problem(code=code, detail=detail, line=line, column=column)
-    return BadRequest(detail, slug="malformed-body", problems=[problem])
+    return errors.BadRequest(detail, slug="malformed-body", problems=[problem])
 
 
 CHUNK = 65_536
@@ -339,11 +332,11 @@ class Body(io.RawIOBase):
                 yield piece
         self._decoder.finish()
 
-    def _too_large(self, detail: str | None = None) -> PayloadTooLarge:
+    def _too_large(self, detail: str | None = None) -> errors.PayloadTooLarge:
         left = DRAINED
         while left > 0 and (chunk := _received(self._request)):
             left -= len(chunk)
-        return PayloadTooLarge(
+        return errors.PayloadTooLarge(
             detail or f"The unpacked body exceeds {self._limit} bytes. Send less, or several requests."
         )
 
@@ -423,7 +416,7 @@ def unpacked(data: bytes, coding: str, config: Config, room: int) -> bytes:
     for piece in decoder.feed(data):
         count += len(piece)
         if count > room:
-            raise PayloadTooLarge(
+            raise errors.PayloadTooLarge(
                 f"The unpacked files exceed {config.max_upload_bytes} bytes together, or {config.free_unpacked_bytes} "
                 f"and {config.max_unpacked_times} times their size. Send less, or several requests."
             )
@@ -441,20 +434,20 @@ def _decoder(coding: str) -> _Decoder:
         case "zstd":
             return _Zstd()
     detail = "Unsupported Content-Encoding. Use one of gzip, zstd and identity."
-    raise UnsupportedMediaType(detail, headers={"Accept-Encoding": "gzip, zstd"})
+    raise errors.UnsupportedMediaType(detail, headers={"Accept-Encoding": "gzip, zstd"})
 
 
 def _next_member(count: int) -> int:
     if count >= MAX_PACKED_MEMBERS:
-        raise BadRequest(
+        raise errors.BadRequest(
             f"The packed body exceeds {MAX_PACKED_MEMBERS} members. Pack it as one member.", slug="malformed-body"
         )
     return count + 1
 
 
-def _damaged(coding: str) -> BadRequest:
+def _damaged(coding: str) -> errors.BadRequest:
     detail = f"The body is invalid or incomplete {coding} data. Pack it again, or leave Content-Encoding out."
-    return BadRequest(detail, slug="malformed-body")
+    return errors.BadRequest(detail, slug="malformed-body")
 
 
 def whole(request: Request, config: Config, limit: int) -> bytes:
@@ -501,4 +494,4 @@ def media_type(request: Request, *accepted: str) -> str:
     names = " or ".join(accepted)
     sent = request.headers.get("Content-Type", "none")[:80]
     detail = f"Unsupported Content-Type {sent}. Send {names} in UTF-8."
-    raise UnsupportedMediaType(detail, headers={"Accept": ", ".join(accepted)})
+    raise errors.UnsupportedMediaType(detail, headers={"Accept": ", ".join(accepted)})

@@ -21,10 +21,10 @@ from service.api.middleware import EXTENSION, Load, note_of
 from service.caller import Caller
 from service.config import Config, is_loopback
 from service.context import Context
+from service.contract.derive import schema_of
+from service.contract.fields import Loaded, Strict, load
 from service.errors import BadRequest, NotAcceptable, Unauthorized, Unprocessable
 from service.requests import Request
-from service.schemas import queries
-from service.schemas.base import Loaded, Strict, load
 from service.usecases.access import IdempotencyKey, authenticate, count_failure
 from service.usecases.runs import JSON_TYPE, Page, View, body_view
 from treescore.render.forms import ITEM_FORMATS, render_items
@@ -142,32 +142,21 @@ def caller(*scopes: str) -> Caller:
     return known
 
 
-def caller_without_query(*scopes: str) -> Caller:
-    """Return the caller of an operation that takes no query; see `caller`.
-
-    Raises:
-        BadRequest: there is a query.
-    """
-    known = caller(*scopes)
-    query(queries.NOTHING)
-    return known
-
-
 def job_key() -> str | None:
     """Return the key of an anonymous job, if the client sent one."""
     return request.headers.get("Job-Key")
 
 
-def query(schema: Strict[Loaded]) -> Loaded:
+def query(kind: type[Loaded]) -> Loaded:
     """Return the query that the query string stands for.
 
     Raises:
         BadRequest: a parameter is unknown, repeated, missing or invalid.
     """
-    return load_query(schema, request.args.to_dict(flat=False))
+    return load_query(kind, request.args.to_dict(flat=False))
 
 
-def load_query(schema: Strict[Loaded], given: Mapping[str, Sequence[str]]) -> Loaded:
+def load_query(kind: type[Loaded], given: Mapping[str, Sequence[str]]) -> Loaded:
     """Return the query that parameters stand for.
 
     Raises:
@@ -179,7 +168,8 @@ def load_query(schema: Strict[Loaded], given: Mapping[str, Sequence[str]]) -> Lo
                 f"The query parameter {name[:80]!r} is given {len(values)} times. Give it once.", slug="invalid-query"
             )
     try:
-        return load(schema, {name: values[0] for name, values in given.items()}, context().config.max_problems)
+        single = {name: values[0] for name, values in given.items()}
+        return load(schema_of(kind), single, context().config.max_problems)
     except Unprocessable as error:
         details = "; ".join(f"{problem.pointer[1:]}: {problem.detail}" for problem in error.problems)
         raise BadRequest(details, slug="invalid-query") from error

@@ -5,10 +5,29 @@ from __future__ import annotations
 from flask import Blueprint, Response
 
 from service.api import answers, calls, forms
+from service.api.asks import Body, answer, asks, texts
 from service.api.calls import item_page
-from service.schemas import queries
-from service.schemas.submissions import job_request
+from service.caller import Caller
+from service.contract.common import Item
+from service.contract.derive import Page
+from service.contract.jobs import (
+    Agreements,
+    Comparisons,
+    ComparisonsQuery,
+    ItemsQuery,
+    Job,
+    JobRequest,
+    JobsQuery,
+    JobSummary,
+    JobTreesQuery,
+    ReportQuery,
+    Slices,
+    SlicesQuery,
+    Tree,
+    job_schema,
+)
 from service.usecases import jobs
+from treescore.render.forms import FORMATS
 
 blueprint = Blueprint("jobs", __name__, url_prefix="/v1/jobs")
 
@@ -16,11 +35,37 @@ JOB_READERS = ("score", "read")
 
 
 @blueprint.post("")
-def submit_job() -> Response:
-    """Create a job; answer with its result if it is done within the wait."""
-    caller = calls.caller_without_query("score")
+@asks(
+    None,
+    answer(
+        "The job finished within the wait (succeeded, failed or cancelled).",
+        Job,
+        status=201,
+        examples={"trees": "TreesAnswer"},
+    ),
+    answer("The job is stored and not finished yet.", Job, status=202),
+    scopes=("score",),
+    anyone=True,
+    also="scope wait keyed makes tagged limited",
+    body=Body(
+        json=JobRequest, form="JobForm", examples={"trees": "TreesRequest", "dependencies": "DependenciesRequest"}
+    ),
+)
+def submit_job(caller: Caller) -> Response:
+    r"""Score systems against gold.
+
+    The service stores the job before it answers, and scores it even if the queue is lost. A job that failed within the
+    wait answers 201 with the `state` `failed`; `failure` says what is wrong with the texts.
+
+    In a form, `meta` is the JSON document without the texts, and each text is a file: `gold`, and for each system its
+    name or its index in `meta` (`systems/0`). Systems that `meta` does not list are added. A format of several texts
+    takes `gold/source`, `gold/target` and `gold/alignment`.
+
+        curl -F 'meta={"format": "conllu", "metrics": ["attachment"]}' \
+             -F gold=@gold.conllu -F udpipe=@udpipe.conllu http://127.0.0.1:8000/v1/jobs
+    """
     context = calls.context()
-    body = calls.body(job_request(context.config.max_systems), forms.read_job)
+    body = calls.body(job_schema(context.config.max_systems), forms.read_job)
     made = jobs.submit_job(context, caller, body, calls.idempotency_key(body))
     wait = calls.wait_seconds()
     view = jobs.wait_for_job(context, caller, made.id, wait or 0)
@@ -29,16 +74,24 @@ def submit_job() -> Response:
 
 
 @blueprint.get("")
-def list_jobs() -> Response:
-    """List the caller's jobs, newest first."""
-    caller = calls.caller(*jobs.MAKERS)
-    return answers.page(jobs.list_jobs(calls.context(), caller, calls.query(queries.JOBS)))
+@asks(JobsQuery, answer("A page of jobs.", Page[JobSummary]), scopes=jobs.MAKERS, also="scope page")
+def list_jobs(caller: Caller, query: JobsQuery) -> Response:
+    """List your jobs, newest first.
+
+    Organisers see all jobs. Callers without a token have no list, nor has a token that cannot make jobs or validations,
+    such as one of the scope `read` alone.
+    """
+    return answers.page(jobs.list_jobs(calls.context(), caller, query))
 
 
 @blueprint.get("/<job_id>")
-def get_job(job_id: str) -> Response:
-    """Show a job; with a wait, once it differs from what the client knows."""
-    caller = calls.caller_without_query(*JOB_READERS)
+@asks(None, answer("The job.", Job), scopes=JOB_READERS, anyone=True, also="scope kept poll")
+def get_job(caller: Caller, job_id: str) -> Response:
+    """Get a job.
+
+    With `Prefer: wait` it answers when the job has finished. With `If-None-Match` as well, it answers when the job has
+    changed (progress included), or with 304 when the wait is over.
+    """
     context = calls.context()
     return calls.polled(
         lambda: jobs.view_job(context, caller, job_id),
@@ -47,62 +100,115 @@ def get_job(job_id: str) -> Response:
 
 
 @blueprint.delete("/<job_id>")
-def delete_job(job_id: str) -> Response:
-    """Delete a job's texts and results."""
-    caller = calls.caller_without_query("score")
+@asks(None, scopes=("score",), anyone=True, also="scope kept erases owned")
+def delete_job(caller: Caller, job_id: str) -> Response:
+    """Delete a job with its texts and results.
+
+    A running job is stopped first. Later requests for the job answer 410.
+    """
     jobs.delete_job(calls.context(), caller, job_id, calls.job_key())
     return answers.nothing()
 
 
 @blueprint.post("/<job_id>/cancel")
-def cancel_job(job_id: str) -> Response:
-    """Cancel an unfinished job."""
-    caller = calls.caller_without_query("score")
+@asks(None, answer("The cancelled job.", Job), scopes=("score",), anyone=True, also="scope kept tagged conflict owned")
+def cancel_job(caller: Caller, job_id: str) -> Response:
+    """Cancel a job.
+
+    Only a job that has not finished can be cancelled.
+    """
     return answers.plain(jobs.cancel_job(calls.context(), caller, job_id, calls.job_key()))
 
 
 @blueprint.get("/<job_id>/items")
-def list_items(job_id: str) -> Response:
-    """List items, sentence by sentence."""
-    caller = calls.caller(*JOB_READERS)
-    query = calls.query(queries.ITEMS)
+@asks(
+    ItemsQuery,
+    answer("A page of items in the order of gold.", Page[Item], *texts(calls.ITEM_FORMS)),
+    scopes=JOB_READERS,
+    anyone=True,
+    also="scope kept page forms conflict invalid",
+)
+def list_items(caller: Caller, query: ItemsQuery, job_id: str) -> Response:
+    """List the items of one system and one metric.
+
+    An item holds the scores and counts of one sentence.
+    """
     return item_page(jobs.job_items(calls.context(), caller, job_id, query), query.format)
 
 
 @blueprint.get("/<job_id>/trees")
-def list_job_trees(job_id: str) -> Response:
-    """List the trees of a system beside gold's, sentence by sentence."""
-    caller = calls.caller(*JOB_READERS)
-    query = calls.query(queries.JOB_TREES)
+@asks(
+    JobTreesQuery,
+    answer("A page of trees.", Page[Tree], examples={"dependencies": "TreesOfJob"}),
+    scopes=JOB_READERS,
+    anyone=True,
+    also="scope kept page conflict invalid",
+)
+def list_job_trees(caller: Caller, query: JobTreesQuery, job_id: str) -> Response:
+    """List the trees of one system beside gold's, sentence by sentence.
+
+    Workers store the trees while they score. Show two systems against gold with two requests for the same `item`;
+    `differs_from` lists the sentences in which they are not right and wrong alike. An answer may hold fewer sentences
+    than `limit`, where these are long.
+    """
     return answers.page(jobs.job_trees(calls.context(), caller, job_id, query))
 
 
 @blueprint.get("/<job_id>/slices")
-def get_slices(job_id: str) -> Response:
-    """Show scores by groups; without `by`, the groupings."""
-    caller = calls.caller(*JOB_READERS)
-    query = calls.query(queries.SLICES)
+@asks(
+    SlicesQuery,
+    answer("The slices, or the names of the groupings.", Slices),
+    scopes=JOB_READERS,
+    anyone=True,
+    also="scope kept conflict",
+)
+def get_slices(caller: Caller, query: SlicesQuery, job_id: str) -> Response:
+    """Get scores by label, relation, part of speech, length or distance.
+
+    Without `by`, the answer lists the groupings of the metric. Some metrics take more groupings as a parameter of the
+    job: `attachment` takes groupings of several attributes (`groupings`, such as `Cpostag@-1#Wordform@0`) and the
+    metrics of MaltEval (`slice_metrics`). `GET /v1/scorers` lists the names.
+    """
     return answers.conditional(jobs.job_slices(calls.context(), caller, job_id, query))
 
 
 @blueprint.get("/<job_id>/report")
-def get_report(job_id: str) -> Response:
-    """Show a report in the layout of the original program."""
-    caller = calls.caller(*JOB_READERS)
-    query = calls.query(queries.REPORT)
+@asks(ReportQuery, answer("The report.", "text/plain"), scopes=JOB_READERS, anyone=True, also="scope kept conflict")
+def get_report(caller: Caller, query: ReportQuery, job_id: str) -> Response:
+    """Get a report in the layout of the original program.
+
+    The report equals the output of the original program to the byte.
+    """
     return answers.conditional(jobs.job_report(calls.context(), caller, job_id, query))
 
 
 @blueprint.get("/<job_id>/comparisons")
-def get_comparisons(job_id: str) -> Response:
-    """Show which differences between the systems are significant."""
-    caller = calls.caller(*JOB_READERS)
-    query = calls.query(queries.COMPARISONS)
+@asks(
+    ComparisonsQuery,
+    answer("One comparison for each score that the job names.", Comparisons, *texts(FORMATS)),
+    scopes=JOB_READERS,
+    anyone=True,
+    also="scope kept conflict",
+)
+def get_comparisons(caller: Caller, query: ComparisonsQuery, job_id: str) -> Response:
+    """Get the significance tests between the systems.
+
+    A comparison tests all pairs of systems on one score.
+    """
     return answers.conditional(jobs.job_comparisons(calls.context(), caller, job_id, query))
 
 
 @blueprint.get("/<job_id>/agreement")
-def get_agreement(job_id: str) -> Response:
-    """Show how far two scores agree over the same sentences."""
-    caller = calls.caller_without_query(*JOB_READERS)
+@asks(
+    None,
+    answer("Correlations and decile tables.", Agreements),
+    scopes=JOB_READERS,
+    anyone=True,
+    also="scope kept conflict",
+)
+def get_agreement(caller: Caller, job_id: str) -> Response:
+    """Get the agreement of pairs of scores over the sentences.
+
+    The job names the pairs under `agreement`.
+    """
     return answers.conditional(jobs.job_agreement(calls.context(), caller, job_id))

@@ -13,9 +13,12 @@ import yaml
 from flask import Blueprint, Response, request
 
 from service.api import answers, bodies, calls
+from service.api.asks import Body, answer, publishes
+from service.contract.derive import schema_of
+from service.contract.scorers import Catalogue, Scorer, SuggestionRequest, Suggestions
+from service.contract.service import Document, Liveness, Readiness
 from service.errors import Unavailable
-from service.schemas import queries
-from service.schemas.submissions import SuggestionRequest
+from service.requests import Query
 from service.usecases import status
 from service.usecases.runs import View, body_view, json_view
 from treescore.core.params import Json
@@ -25,14 +28,24 @@ METRICS_TEXT = "text/plain; version=0.0.4; charset=utf-8"
 
 
 @health_blueprint.get("/livez")
+@publishes(answer("The process answers.", Liveness))
 def get_livez() -> Response:
-    """Show that this process answers."""
+    """Check that the API process answers.
+
+    It checks neither store nor queue.
+    """
     return answers.conditional(json_view({"status": "ok"}))
 
 
 @health_blueprint.get("/readyz")
+@publishes(answer("The service is ready.", Readiness), also="unready")
 def get_readyz() -> Response:
-    """Show whether work is accepted, which part is ill, and how busy this process is."""
+    """Check whether work is accepted, and which part of the service is ill.
+
+    The answer is 503 if the store does not answer, its disk is full or its schema is not that of this version. Without
+    the queue or the workers requests are accepted, and done once they are back; without the process of views, items,
+    slices and trees that were not asked for lately are answered 503.
+    """
     ready, checks, workers = status.ready(calls.context())
     details = {"checks": checks, "workers": asdict(workers), "server": calls.load_of_process().document()}
     if ready:
@@ -42,8 +55,14 @@ def get_readyz() -> Response:
 
 
 @health_blueprint.get("/metrics")
+@publishes(answer("Prometheus text, version 0.0.4.", "text/plain"))
 def get_metrics() -> Response:
-    """Show metrics as Prometheus text: to all callers what tells nothing of results, to a monitoring token all."""
+    """Get metrics for Prometheus.
+
+    Numbers of runs, how long they waited, and queue lengths. With a token of the scope `metrics` also what tells of
+    results: latency by route, waiting and running work, workers, seconds of runs, round trips, delay of boards, webhook
+    deliveries.
+    """
     context = calls.context()
     if not calls.caller().allowed("metrics"):
         return answers.conditional(body_view(status.metrics_text(context), METRICS_TEXT))
@@ -80,15 +99,23 @@ def _place() -> str:
 
 
 @contract_blueprint.get("/openapi.yaml")
+@publishes(answer("The document.", "application/yaml"))
 def get_openapi_yaml() -> Response:
-    """Show the contract."""
+    """Get this document.
+
+    The committed file, byte for byte.
+    """
     body = written().replace(b"\n  - url: /\n", b"\n  - url: %b\n" % _place().encode())
     return answers.conditional(body_view(body, YAML), kind=answers.Kind.PUBLIC)
 
 
 @contract_blueprint.get("/openapi.json")
+@publishes(answer("The document.", Document))
 def get_openapi_json() -> Response:
-    """Show the contract as JSON."""
+    """Get this document as JSON.
+
+    The same content as `/openapi.yaml`.
+    """
     return answers.conditional(_as_json(_place()), kind=answers.Kind.PUBLIC)
 
 
@@ -96,21 +123,36 @@ scorer_blueprint = Blueprint("scorers", __name__, url_prefix="/v1/scorers")
 
 
 @scorer_blueprint.get("")
+@publishes(answer("The catalogue.", Catalogue))
 def list_scorers() -> Response:
-    """List metrics, formats and transforms."""
-    calls.query(queries.NOTHING)
+    """List all metrics, formats and transforms.
+
+    Each entry has the JSON Schema of the parameters.
+    """
+    calls.query(Query)
     return answers.conditional(status.scorers(), kind=answers.Kind.PUBLIC)
 
 
-@scorer_blueprint.post("/suggestions")
-def suggest_scorers() -> Response:
-    """Tell the format of a text by its first lines, and what it can be scored with."""
-    calls.query(queries.NOTHING)
-    return answers.plain(status.suggested(calls.body(SuggestionRequest(), limit=bodies.ALONE)))
-
-
 @scorer_blueprint.get("/<name>")
+@publishes(answer("The entry with its kind.", Scorer), also="found")
 def get_scorer(name: str) -> Response:
-    """Show one metric, format or transform."""
-    calls.query(queries.NOTHING)
+    """Get one metric, format or transform.
+
+    Names are unique in the catalogue.
+    """
+    calls.query(Query)
     return answers.conditional(status.scorer(name), kind=answers.Kind.PUBLIC)
+
+
+@scorer_blueprint.post("/suggestions")
+@publishes(
+    answer("The suggestions.", Suggestions), body=Body(json=SuggestionRequest, examples={"links": "SuggestedLinks"})
+)
+def suggest_scorers() -> Response:
+    """Tell the format of a text by its first lines.
+
+    Which formats the text may be in, the likeliest first, with the metrics that fit each, and why. The text is not
+    kept. An empty list means that no format fits.
+    """
+    calls.query(Query)
+    return answers.plain(status.suggested(calls.body(schema_of(SuggestionRequest), limit=bodies.ALONE)))

@@ -5,11 +5,26 @@ from __future__ import annotations
 from flask import Blueprint, Response
 
 from service.api import answers, calls
+from service.api.asks import Body, answer, asks, texts
 from service.api.calls import item_page
 from service.caller import Caller
-from service.requests import SubmissionRequest
-from service.schemas import queries
-from service.schemas import submissions as schemas
+from service.contract.common import SubmissionItem, TextsByName
+from service.contract.derive import Page, schema_of
+from service.contract.jobs import Job, Tree
+from service.contract.submissions import (
+    OutputQuery,
+    Submission,
+    SubmissionChanges,
+    SubmissionItemsQuery,
+    SubmissionOrJob,
+    SubmissionRequest,
+    SubmissionSlices,
+    SubmissionSlicesQuery,
+    SubmissionsQuery,
+    SubmissionSummary,
+    SubmissionTreesQuery,
+    SubmitQuery,
+)
 from service.usecases import jobs
 from service.usecases.submissions import results, submissions, validation, views
 
@@ -19,13 +34,36 @@ SUBMISSION_READERS = ("submit", "read")
 
 
 @blueprint.post("/benchmarks/<benchmark>/submissions")
-def submit(benchmark: str) -> Response:
-    """Create a submission; answer with its scores if it is scored within the wait."""
-    caller = calls.caller("submit")
-    query = calls.query(queries.SUBMIT)
+@asks(
+    SubmitQuery,
+    answer("The finished job of `validate_only`.", Job, headers="Location"),
+    answer(
+        "The submission finished within the wait.", Submission, status=201, examples={"biaffine": "SubmissionAnswer"}
+    ),
+    answer(
+        "The submission (with `validate_only`, the job) is stored and not finished yet.", SubmissionOrJob, status=202
+    ),
+    scopes=("submit",),
+    also="scope kept wait keyed makes tagged quota limited",
+    body=Body(json=SubmissionRequest, form="SubmissionForm", examples={"biaffine": "SubmissionRequest"}),
+)
+def submit(caller: Caller, query: SubmitQuery, benchmark: str) -> Response:
+    r"""Submit outputs.
+
+    The service stores the submission before it answers. A part that is missing or cannot be scored counts as the worst
+    value of the score in the mean of the parts. Organisers name the team, or submit a baseline. In a form, `meta` is
+    the JSON document without `outputs`, and each output is a file with the name of its part (`en` or `outputs/en`).
+
+        curl -F 'meta={"name": "biaffine-7"}' -F en=@en.conllu -H "Authorization: Bearer $TOKEN" \
+             http://127.0.0.1:8000/v1/benchmarks/demo/submissions
+
+    With `validate_only=true` the outputs are only checked against the text of gold. This counts as an attempt (quota
+    `attempts_per_day`), also where the outputs do not fit, but not as a scored submission. The outputs are not kept.
+    The answer is 200 with the finished job, or 202 with the job that checks them.
+    """
     context = calls.context()
     views.require_room(context, caller, benchmark, calls.given_key(), scored=not query.validate_only)
-    body = calls.parts_body(schemas.SubmissionRequest(), "outputs")
+    body = calls.parts_body(schema_of(SubmissionRequest), "outputs")
     if query.validate_only:
         return _validated(caller, benchmark, body)
     submission, new = submissions.submit(context, caller, benchmark, body, calls.idempotency_key(body))
@@ -37,10 +75,22 @@ def submit(benchmark: str) -> Response:
 
 
 @blueprint.get("/benchmarks/<benchmark>/submissions")
-def list_submissions(benchmark: str) -> Response:
-    """List the team's submissions, newest first."""
-    caller = calls.caller(*SUBMISSION_READERS)
-    query = calls.query(queries.SUBMISSIONS)
+@asks(
+    SubmissionsQuery,
+    answer(
+        "A page of submissions without outputs and scores.",
+        Page[SubmissionSummary],
+        headers="RateLimit RateLimitLimit RateLimitPolicy RateLimitRemaining RateLimitReset",
+    ),
+    scopes=SUBMISSION_READERS,
+    also="scope kept page",
+)
+def list_submissions(caller: Caller, query: SubmissionsQuery, benchmark: str) -> Response:
+    """List the submissions of your team, newest first.
+
+    Organisers see all submissions, or those of the team in the query. A token that belongs to no team of the benchmark
+    has none to list: the answer is 403.
+    """
     context = calls.context()
     response = answers.page(submissions.list_submissions(context, caller, benchmark, query))
     response.headers.extend(dict(submissions.rate_limits(context, caller, benchmark)))
@@ -48,9 +98,12 @@ def list_submissions(benchmark: str) -> Response:
 
 
 @blueprint.get("/submissions/<submission>")
-def get_submission(submission: str) -> Response:
-    """Show a submission; with a wait, once it differs from what the client knows."""
-    caller = calls.caller_without_query(*SUBMISSION_READERS)
+@asks(None, answer("The submission.", Submission), scopes=SUBMISSION_READERS, also="scope kept poll")
+def get_submission(caller: Caller, submission: str) -> Response:
+    """Get a submission.
+
+    The feedback level of the benchmark decides what is shown. A submission of another team answers 404.
+    """
     context = calls.context()
     return calls.polled(
         lambda: submissions.view_submission(context, caller, submission),
@@ -59,32 +112,56 @@ def get_submission(submission: str) -> Response:
 
 
 @blueprint.patch("/submissions/<submission>")
-def patch_submission(submission: str) -> Response:
-    """Rename, annotate, choose or withdraw a submission."""
-    caller = calls.caller_without_query("submit")
-    body = calls.body(schemas.SubmissionChanges())
+@asks(
+    None,
+    answer("The changed submission.", Submission),
+    scopes=("submit",),
+    also="scope kept tagged conflict limited",
+    body=Body(json=SubmissionChanges, examples={"withdrawn": "Withdrawal"}),
+)
+def patch_submission(caller: Caller, submission: str) -> Response:
+    """Change the name, notes, links or leaderboard settings of a submission.
+
+    Outputs and scores never change.
+    """
+    body = calls.body(schema_of(SubmissionChanges))
     return answers.plain(submissions.patch_submission(calls.context(), caller, submission, body))
 
 
 @blueprint.delete("/submissions/<submission>")
-def delete_submission(submission: str) -> Response:
-    """Delete a submission's outputs and scores."""
-    caller = calls.caller_without_query("submit")
+@asks(None, scopes=("submit",), also="scope kept erases")
+def delete_submission(caller: Caller, submission: str) -> Response:
+    """Delete a submission with its outputs and scores.
+
+    This returns no quota, also before the submission has started. After closing only organisers may delete.
+    """
     submissions.delete_submission(calls.context(), caller, submission)
     return answers.nothing()
 
 
 @blueprint.post("/submissions/<submission>/cancel")
-def cancel_submission(submission: str) -> Response:
-    """Cancel an unfinished submission."""
-    caller = calls.caller_without_query("submit")
+@asks(None, answer("The cancelled submission.", Submission), scopes=("submit",), also="scope kept tagged conflict")
+def cancel_submission(caller: Caller, submission: str) -> Response:
+    """Cancel a submission.
+
+    Only a submission that has not finished can be cancelled. Its quota is returned if it has not started.
+    """
     return answers.plain(submissions.cancel_submission(calls.context(), caller, submission))
 
 
 @blueprint.post("/submissions/<submission>/retry")
-def retry_submission(submission: str) -> Response:
-    """Start a new attempt after an internal error."""
-    caller = calls.caller_without_query("submit")
+@asks(
+    None,
+    answer("The submission finished within the wait.", Submission, status=201),
+    answer("The submission is queued.", Submission, status=202),
+    scopes=("submit",),
+    also="scope kept wait makes tagged conflict limited",
+)
+def retry_submission(caller: Caller, submission: str) -> Response:
+    """Score a submission again after a failure of the service.
+
+    Only after a failure of `kind` `service`. The record of the failed attempt is kept.
+    """
     context = calls.context()
     submissions.retry_submission(context, caller, submission)
     wait = calls.wait_seconds()
@@ -93,34 +170,65 @@ def retry_submission(submission: str) -> Response:
 
 
 @blueprint.get("/submissions/<submission>/items")
-def list_submission_items(submission: str) -> Response:
-    """List items, sentence by sentence, where the feedback level shows them."""
-    caller = calls.caller(*SUBMISSION_READERS)
-    query = calls.query(queries.SUBMISSION_ITEMS)
+@asks(
+    SubmissionItemsQuery,
+    answer("A page of items in the order of gold.", Page[SubmissionItem], *texts(calls.ITEM_FORMS)),
+    scopes=SUBMISSION_READERS,
+    also="scope kept page forms conflict invalid",
+)
+def list_submission_items(caller: Caller, query: SubmissionItemsQuery, submission: str) -> Response:
+    """List the items of one part and one metric.
+
+    Available if the feedback level of the benchmark shows items.
+    """
     return item_page(results.submission_items(calls.context(), caller, submission, query), query.format)
 
 
 @blueprint.get("/submissions/<submission>/trees")
-def list_submission_trees(submission: str) -> Response:
-    """List trees, sentence by sentence, as the feedback level shows them."""
-    caller = calls.caller(*SUBMISSION_READERS)
-    query = calls.query(queries.SUBMISSION_TREES)
+@asks(
+    SubmissionTreesQuery,
+    answer("A page of trees.", Page[Tree]),
+    scopes=SUBMISSION_READERS,
+    also="scope kept page conflict invalid",
+)
+def list_submission_trees(caller: Caller, query: SubmissionTreesQuery, submission: str) -> Response:
+    """List the trees of one part, sentence by sentence.
+
+    Workers store the trees while they score. Below feedback level `gold` they are those of your output alone, numbered
+    by its own sentences: below `items` without marks, at `items` with marks on what is wrong. At `gold` they stand
+    beside gold's, numbered by gold's sentences. An answer may hold fewer sentences than `limit`, where these are long.
+    """
     return answers.page(results.submission_trees(calls.context(), caller, submission, query))
 
 
 @blueprint.get("/submissions/<submission>/slices")
-def get_submission_slices(submission: str) -> Response:
-    """Show scores by groups; without `by`, the groupings."""
-    caller = calls.caller(*SUBMISSION_READERS)
-    query = calls.query(queries.SUBMISSION_SLICES)
+@asks(
+    SubmissionSlicesQuery,
+    answer("The slices, or the names of the groupings.", SubmissionSlices),
+    scopes=SUBMISSION_READERS,
+    also="scope kept conflict",
+)
+def get_submission_slices(caller: Caller, query: SubmissionSlicesQuery, submission: str) -> Response:
+    """Get scores by label, relation, part of speech, length or distance.
+
+    Without `by`, the answer lists the groupings that you may see.
+    """
     return answers.conditional(results.submission_slices(calls.context(), caller, submission, query))
 
 
 @blueprint.get("/submissions/<submission>/output")
-def get_output(submission: str) -> Response:
-    """Show the output of one part, byte for byte."""
-    caller = calls.caller(*SUBMISSION_READERS)
-    part = calls.query(queries.OUTPUT).part
+@asks(
+    OutputQuery,
+    answer("The submitted bytes; an object of texts for a format of several texts.", "text/plain", TextsByName),
+    scopes=SUBMISSION_READERS,
+    also="scope kept",
+)
+def get_output(caller: Caller, query: OutputQuery, submission: str) -> Response:
+    """Get the submitted output of one part.
+
+    Available until the output is deleted.
+    """
+    part = query.part
     return answers.conditional(submissions.submission_output(calls.context(), caller, submission, part))
 
 

@@ -24,12 +24,13 @@ from service.commands.processes import prepared, tell
 from service.commands.serve import locked
 from service.config import Config, load_config
 from service.context import Context, open_context, utc_now
+from service.contract.tokens import TokenRequest
 from service.errors import ServiceError
-from service.requests import SCOPES, TokenRequest
-from service.schemas.teams import load_teams, tokens_csv
+from service.requests import SCOPES
 from service.store.archive import migrate as run_migrations
 from service.store.database import Schema, SchemaState, Store, file_of_url, require_current_schema, schema_of
 from service.store.tokens import Token
+from service.team_table import load_teams, tokens_csv
 from service.usecases import checks, retention, tokens
 from service.usecases.benchmarks.teams import create_teams
 from service.usecases.checks import Level, worst

@@ -15,15 +15,18 @@ from flask import Response, request
 from service.api import answers as api_answers
 from service.api import calls
 from service.api.bodies import ALONE
+from service.contract.benchmarks import AnalyticsQuery, BenchmarkChanges, BenchmarksQuery
+from service.contract.common import PageQuery
+from service.contract.derive import schema_of
+from service.contract.events import WebhookRequest
+from service.contract.teams import InviteRequest
 from service.errors import NotFound
 from service.pages import answers, visitors
 from service.pages.benchmarks import benchmark_document, state_of
 from service.pages.figures import ScoreNames
 from service.policy.gate import LEVELS
-from service.requests import PICKS, AnalyticsQuery, PageQuery
-from service.schemas import queries
-from service.schemas.benchmarks import BenchmarkChanges
-from service.schemas.teams import MEDIA_TYPE, InviteRequest, WebhookRequest, load_teams, tokens_csv
+from service.requests import PICKS
+from service.team_table import MEDIA_TYPE, load_teams, tokens_csv
 from service.usecases import access, events
 from service.usecases.benchmarks import benchmarks, revisions, teams
 from service.usecases.benchmarks.benchmarks import analytics_of
@@ -43,7 +46,7 @@ MOST_REVISION = 10**9 - 1
 def show_admin() -> Response:
     """List the benchmarks to organise."""
     caller = visitors.member("organise")
-    query, _ = answers.query(queries.BENCHMARKS)
+    query, _ = answers.query(BenchmarksQuery)
     listed = benchmarks.list_benchmarks(calls.context(), caller, query)
     now = calls.context().now()
     rows = [(document, state_of(document, now)) for document in listed.items]
@@ -71,12 +74,11 @@ def show_admin_benchmark(benchmark: str) -> Response:
 @blueprint.post("/<benchmark>")
 def change_benchmark(benchmark: str) -> Response:
     """Change the settings or the description of a benchmark, if it is as it was when the form was shown."""
-    caller = visitors.member("organise")
-    visitors.check_form()
+    caller = visitors.sender("organise")
     form = request.form
     given = _settings(form) if form.get("what") == "settings" else {"about": _about(form)}
     context = calls.context()
-    changes = answers.loaded(BenchmarkChanges(), given)
+    changes = answers.loaded(schema_of(BenchmarkChanges), given)
     benchmarks.patch_benchmark(context, caller, benchmark, changes, f'"{form.get("etag", "")}"')
     return answers.go_to(f"/admin/{benchmark}")
 
@@ -181,29 +183,26 @@ def make_teams(benchmark: str) -> Response:
 @teams_blueprint.post("/<team>/token")
 def make_token(benchmark: str, team: str) -> Response:
     """Make a new token for a team and revoke its earlier ones."""
-    caller = visitors.member("organise")
-    visitors.check_form()
+    caller = visitors.sender("organise")
     return _teams_page(benchmark, made=[teams.rotate_token(calls.context(), caller, benchmark, team)])
 
 
 @teams_blueprint.post("/invites")
 def make_invite(benchmark: str) -> Response:
     """Make an invite; its address is in this answer only."""
-    caller = visitors.member("organise")
-    visitors.check_form()
+    caller = visitors.sender("organise")
     context = calls.context()
     given: dict[str, object] = {"expires_at": moment_of(request.form.get("expires_at", ""))}
     most = request.form.get("teams_at_most", "")
     given["teams_at_most"] = int(most) if most.isascii() and most.isdigit() and len(most) <= MOST_DIGITS else most
-    invite = teams.create_invite(context, caller, benchmark, answers.loaded(InviteRequest(), given))
+    invite = teams.create_invite(context, caller, benchmark, answers.loaded(schema_of(InviteRequest), given))
     return _teams_page(benchmark, invite=invite)
 
 
 @teams_blueprint.post("/invites/<invite>")
 def withdraw_invite(benchmark: str, invite: str) -> Response:
     """Withdraw an invite."""
-    caller = visitors.member("organise")
-    visitors.check_form()
+    caller = visitors.sender("organise")
     teams.delete_invite(calls.context(), caller, benchmark, invite)
     return answers.go_to(f"/admin/{benchmark}/teams")
 
@@ -235,28 +234,27 @@ def show_webhooks() -> Response:
 @webhooks_blueprint.post("")
 def make_webhook() -> Response:
     """Make a webhook; its secret is in this answer only."""
-    caller = visitors.member("organise")
-    visitors.check_form()
+    caller = visitors.sender("organise")
     context = calls.context()
     given = {"url": request.form.get("url", "").strip()}
     if request.form.get("benchmark"):
         given["benchmark"] = request.form["benchmark"]
-    return _webhooks_page(secret=events.create_webhook(context, caller, answers.loaded(WebhookRequest(), given)))
+    return _webhooks_page(
+        secret=events.create_webhook(context, caller, answers.loaded(schema_of(WebhookRequest), given))
+    )
 
 
 @webhooks_blueprint.post("/<webhook>/rotate")
 def rotate_webhook(webhook: str) -> Response:
     """Make a new secret; the old one signs too for a day."""
-    caller = visitors.member("organise")
-    visitors.check_form()
+    caller = visitors.sender("organise")
     return _webhooks_page(secret=events.rotate_secret(calls.context(), caller, webhook))
 
 
 @webhooks_blueprint.post("/<webhook>/test")
 def test_webhook(webhook: str) -> Response:
     """Send a test event."""
-    caller = visitors.member("organise")
-    visitors.check_form()
+    caller = visitors.sender("organise")
     events.send_test(calls.context(), caller, webhook)
     return answers.go_to(f"/admin/webhooks/{webhook}")
 
@@ -264,8 +262,7 @@ def test_webhook(webhook: str) -> Response:
 @webhooks_blueprint.post("/<webhook>/delete")
 def delete_webhook(webhook: str) -> Response:
     """Delete a webhook."""
-    caller = visitors.member("organise")
-    visitors.check_form()
+    caller = visitors.sender("organise")
     events.delete_webhook(calls.context(), caller, webhook)
     return answers.go_to("/admin/webhooks")
 
@@ -281,8 +278,7 @@ def show_deliveries(webhook: str) -> Response:
 @webhooks_blueprint.post("/<webhook>/<delivery>/replay")
 def replay_delivery(webhook: str, delivery: str) -> Response:
     """Send an event again."""
-    caller = visitors.member("organise")
-    visitors.check_form()
+    caller = visitors.sender("organise")
     events.replay_delivery(calls.context(), caller, webhook, delivery)
     return answers.go_to(f"/admin/webhooks/{webhook}")
 

@@ -10,6 +10,7 @@ from __future__ import annotations
 import hashlib
 import re
 from collections.abc import Callable, Collection, Mapping
+from dataclasses import replace
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -25,15 +26,17 @@ from service.api import answers, calls
 from service.api.answers import PROBLEM_JSON, Kind, known_tag
 from service.api.middleware import IN_PAGE, placed
 from service.context import LruCache
+from service.contract.fields import Loaded, Strict, load
+from service.contract.leaderboards import SHEET_FORMATS
 from service.errors import BadRequest, NotFound, ServiceError
 from service.pages import figures
 from service.pages.visitors import CSRF_FIELD, Visitor, here, shown_visitor, visitor
 from service.problem_catalogue import CODES
-from service.schemas.base import Loaded, Strict, load
 from service.usecases.runs import View, body_view, etag_of
 from treescore.core.version import __version__
 from treescore.core.wording import one_line
-from treescore.render.drawing import MISSING
+from treescore.render.drawing import MINUS, MISSING
+from treescore.render.table import CSV, LATEX, MARKDOWN, TABLE_FORMS, TSV, Marked, Table, separated
 
 static_blueprint = Blueprint("pages_static", __name__, url_prefix="/static")
 STATIC = Path(__file__).parent / "static"
@@ -163,13 +166,13 @@ def templates_version() -> str:
     return digest.hexdigest()
 
 
-def query(schema: Strict[Loaded], *own: str, file: bool = False) -> tuple[Loaded, dict[str, str]]:
+def query(kind: type[Loaded], *own: str, file: bool = False) -> tuple[Loaded, dict[str, str]]:
     """Return the query of a page's address, and the parameters that only the page knows.
 
     A control that is left empty counts as not given.
 
     Args:
-        schema: of the use-case behind the page.
+        kind: of the query of the use-case behind the page.
         own: names of parameters of the page; those that are not given are missing in the answer.
         file: whether it answers with a file, in the format that is asked for.
 
@@ -181,7 +184,7 @@ def query(schema: Strict[Loaded], *own: str, file: bool = False) -> tuple[Loaded
         raise BadRequest(detail, slug="invalid-query")
     given = {name: values for name, values in request.args.to_dict(flat=False).items() if values != [""]}
     pages_own = {name: given.pop(name)[0] for name in own if name in given}
-    return calls.load_query(schema, given), pages_own
+    return calls.load_query(kind, given), pages_own
 
 
 def loaded(schema: Strict[Loaded], given: object) -> Loaded:
@@ -386,3 +389,44 @@ def export(view: View, name: str) -> Response:
     response = finished(answers.conditional(view, kind=answers.Kind.PAGE))
     response.headers["Content-Disposition"] = f'inline; filename="{file_name(name)}"'
     return response
+
+
+TABLES = (CSV, TSV, MARKDOWN, LATEX)
+"""Formats in which the table is exported as the page shows it; the others are the API's."""
+
+
+def table_links(address: str, query: Mapping[str, str]) -> list[tuple[str, str]]:
+    """Return names and addresses of the files of a table.
+
+    Args:
+        address: that answers with them.
+        query: of the page, whose state they have.
+    """
+    members = {name: value for name, value in query.items() if name not in ("version", "format") and value}
+    return [(EXPORT_NAMES[form], f"{address}?{urlencode({**members, 'format': form})}") for form in TABLES]
+
+
+def table_file(table: Table, form: str, name: str) -> Response:
+    """Return a table as a page shows it, without its pictures, in one of TABLES, as a file of this name.
+
+    Args:
+        table: its claim is what stands with it on the page, in files for people.
+        form: one of TABLES. In CSV and TSV figures are numbers as shown.
+        name: of the file.
+    """
+    return export(body_view(table_bytes(table, form), SHEET_FORMATS[form]), name)
+
+
+def table_bytes(table: Table, form: str) -> bytes:
+    """Return what a file of a table holds; below it in Markdown stands its caption, too."""
+    if form == MARKDOWN:
+        return TABLE_FORMS[form](replace(table, caption="", claim=[table.caption, *table.claim])).encode()
+    if form == LATEX:
+        *head, lines = TABLE_FORMS[form](table).split("\n", 2)
+        return "\n".join([*head, lines.replace("–", "--").replace(MINUS, "$-$")]).encode()
+    numeric = [column.numeric for column in table.columns]
+    figures = [
+        [Marked(cell.replace(MINUS, "-")) if figure else cell for cell, figure in zip(line, numeric, strict=True)]
+        for line in table.rows
+    ]
+    return separated([table.heads, *figures], form)

@@ -12,12 +12,12 @@ from flask import Response
 from service.api import calls
 from service.caller import Caller
 from service.context import LruCache
+from service.contract.benchmarks import BenchmarksQuery
+from service.contract.leaderboards import LeaderboardQuery
 from service.errors import ServiceError
 from service.pages import answers
 from service.pages.figures import ScoreNames, kind_of
 from service.pages.visitors import visitor
-from service.requests import LeaderboardQuery
-from service.schemas import queries
 from service.usecases.benchmarks import benchmarks
 from service.usecases.boards.leaderboard import leaderboard
 from service.usecases.runs import View
@@ -55,7 +55,7 @@ _LEADING = LruCache[Leading](4096, lambda _: 1)
 def show_benchmarks() -> Response:
     """Show the benchmarks that the visitor may know of."""
     caller = visitor().caller
-    query, _ = answers.query(queries.BENCHMARKS)
+    query, _ = answers.query(BenchmarksQuery)
     listed = benchmarks.list_benchmarks(calls.context(), caller, query)
     rows = [_benchmark_row(caller, document) for document in listed.items]
     return answers.page("benchmarks.html", rows=rows, next=listed.next)

@@ -16,23 +16,21 @@ from flask import Response, request
 from markupsafe import Markup
 
 from service.api import calls
+from service.contract.leaderboards import SHEET_FORMATS, Leaderboard, LeaderboardQuery, MatrixQuery
 from service.errors import BadRequest
 from service.pages import answers
-from service.pages.answers import drawn, export, export_links
+from service.pages.answers import TABLES, drawn, export, export_links, table_file, table_links
 from service.pages.benchmarks import benchmark_document, state_now, state_of
 from service.pages.figures import TOGETHER, NamedScore, ScoreNames, p_value
-from service.pages.tables import TABLES, table_file, table_links
 from service.pages.visitors import visitor
-from service.render import SHEET_FORMATS
-from service.render.documents import BoardDocument
 from service.render.leaderboard import board_scale, claims_of, cluster_starts, exact, line_words, row_mark, tested_words
-from service.requests import PICKS, LeaderboardQuery, MatrixQuery
-from service.schemas import queries
+from service.requests import PICKS
 from service.usecases.access import item_number
 from service.usecases.boards.leaderboard import MOST_ROWS, leaderboard, matrix
 from service.usecases.runs import View
 from treescore.core.params import Json
 from treescore.core.wording import Figures, counted, one_line
+from treescore.render.crosstable import bounds
 from treescore.render.dot_table import Scale, axis_svg, interval_bar_svg
 from treescore.render.drawing import BY_GAP, BY_SCORE, ShadeBy, ranks_words, shade_of
 from treescore.render.heat_maps import by_part, key_of
@@ -70,6 +68,27 @@ class Row:
         return one_line(": ".join(dict.fromkeys(filter(None, (self.name, self.document["name"])))))
 
 
+@dataclass(frozen=True, slots=True)
+class BoardColumn:
+    """A column of the board, on the page and in its files.
+
+    Attributes:
+        head: in files.
+        cell: what it says of a row.
+        kind: its class on the page; empty for words.
+        shown: its head there, where that is another one.
+        title: what it is.
+        sort: by which rows are sorted by it; empty where they are not.
+    """
+
+    head: str
+    cell: Callable[[Row], str]
+    kind: str = "num"
+    shown: str = ""
+    title: str = ""
+    sort: str = ""
+
+
 @blueprint.get("")
 def show_board(benchmark: str) -> Response:
     """Show the board."""
@@ -93,7 +112,7 @@ def show_board_live(benchmark: str) -> Response:
 @blueprint.get("/export")
 def export_board(benchmark: str) -> Response:
     """Show the table of the board as a file: the same rows in the same order, the same columns and digits."""
-    query, own = answers.query(queries.LEADERBOARD, SORT, file=True)
+    query, own = answers.query(LeaderboardQuery, SORT, file=True)
     name = f"{benchmark}-board"
     if query.format not in TABLES:
         return export(leaderboard(calls.context(), visitor().caller, benchmark, query), name)
@@ -103,30 +122,50 @@ def export_board(benchmark: str) -> Response:
 
 def _table(shown: Mapping[str, Any], form: str) -> Table:
     """Return the table that the page shows, without its picture; LaTeX draws the rules of which the caption tells."""
-    board, ranking, columns = shown["board"], shown["ranking"], shown["columns"]
-    parts, tested = len(board["parts"]), board["feedback"] != "rounded"
-    by_rank = tested and not shown["sort"]
-    heads = ["#", "could be", "team", ranking.head, *["95 % interval"] * tested, *["p, next"] * by_rank]
-    heads += [*(score.head for score in columns), *["parts"] * (parts > 1)]
-    lines = []
-    for row in shown["rows"]:
-        each = row.document
-        bounds = each["ci95"] or {"low": None, "high": None}
-        p = p_value(each["p_next"]) if each["p_next"] is not None or board["significance"]["pending"] else ""
-        scored = f"{each['scored_parts']} of {parts}" if each["missing_parts"] else str(each["scored_parts"] or "")
-        lines.append([
-            str(each["rank"] or ""), row.span, row.whole_name, ranking.figures.value(each["score"]),
-            *[ranking.figures.interval(bounds["low"], bounds["high"])] * tested, *[p] * by_rank,
-            *(score.figures.value(each["scores"].get(score.address)) for score in columns), *[scored] * (parts > 1),
-        ])  # fmt: skip
+    columns: Sequence[BoardColumn] = shown["columns"]
+    lines = [[column.cell(row) for column in columns] for row in shown["rows"]]
+    heads = [Column(column.head, numeric=bool(column.kind)) for column in columns]
     rules = {at for at, row in enumerate(shown["rows"]) if row.begins_cluster and not shown["sort"]}
-    columns = [Column(head, numeric=at != 2) for at, head in enumerate(heads)]
     caption = shown["caption" if form == LATEX else "caption_sorted"]
-    return Table(caption, columns, lines, rules=rules, claim=shown["claims"])
+    return Table(caption, heads, lines, rules=rules, claim=shown["claims"])
+
+
+def _columns(board: Leaderboard, ranking: NamedScore, scores: Sequence[NamedScore], sort: str) -> list[BoardColumn]:
+    """Return the columns of a board; what compares neighbours by rank stands only where rows do."""
+    parts, pending, figures = len(board["parts"]), board["significance"]["pending"], ranking.figures
+
+    def p_next(row: Row) -> str:
+        p = row.document["p_next"]
+        return p_value(p) if p is not None or pending else ""
+
+    def scored(row: Row) -> str:
+        found = row.document["scored_parts"]
+        return f"{found} of {parts}" if row.document["missing_parts"] else str(found or "")
+
+    def figure(score: NamedScore) -> BoardColumn:
+        return BoardColumn(
+            score.head, lambda row: score.figures.value(row.document["scores"].get(score.address)),
+            sort=score.address, title=f"{score.label}. {score.doc}",
+        )  # fmt: skip
+
+    interval = BoardColumn("95 % interval", lambda row: figures.interval(*bounds(row.document["ci95"])), "num iv")
+    p_title = "Corrected p of the difference to the next team"
+    tested = [interval, *([] if sort else [BoardColumn("p, next", p_next, "num p", title=p_title)])]
+    return [
+        BoardColumn("#", lambda row: str(row.document["rank"] or "")),
+        BoardColumn(
+            "could be", lambda row: row.span, "span", shown="Could be", title="Ranks that the tests leave open"
+        ),
+        BoardColumn("team", lambda row: row.whole_name, "", shown="Team", sort="team"),
+        replace(figure(ranking), kind="num main", title=ranking.doc),
+        *(tested if board["feedback"] != "rounded" else ()),
+        *map(figure, scores),
+        *([BoardColumn("parts", scored, shown="Parts", sort="parts")] if parts > 1 else ()),
+    ]
 
 
 def _view(benchmark: str) -> tuple[View, str]:
-    query, own = answers.query(queries.LEADERBOARD, SORT, "version")
+    query, own = answers.query(LeaderboardQuery, SORT, "version")
     view = leaderboard(calls.context(), visitor().caller, benchmark, query)
     return view, own.get(SORT, "")
 
@@ -146,14 +185,15 @@ def _board_values(benchmark: str, view: View, sort: str, asked: Mapping[str, str
         **shown,
         "board": board,
         "ranking": ranking,
-        "columns": columns,
+        "columns": _columns(board, ranking, columns, sort),
         "names": [names(address) for address in board["scores"]],
         "axis": drawn(axis_svg(scale)),
         "rows": _sorted(_board_rows(board, figures, scale), sort),
         "claims": claims_of(board),
         "sort": sort,
+        "sorted_by": sort or f"{'-' if board['higher_is_better'] else ''}{ranking.address}",
         "query": query,
-        "sort_links": partial(_sort_link, query, sort),
+        "sort_link": partial(_sort_link, query, sort),
         "caption": _board_caption(board, ranking, len(document["parts"]), by_rank=not sort),
         "caption_sorted": _board_caption(board, ranking, len(document["parts"]), by_rank=False),
         "parts": part_choices(document),
@@ -191,7 +231,7 @@ def heading(document: Mapping[str, Any], board: Mapping[str, Any]) -> dict[str, 
     return {"benchmark": document, "state": state, "summary": f"{summary[:1].upper()}{summary[1:]}."}
 
 
-def _board_rows(board: BoardDocument, figures: Figures, scale: Scale) -> list[Row]:
+def _board_rows(board: Leaderboard, figures: Figures, scale: Scale) -> list[Row]:
     rows, said = [], ""
     for document, begins in zip(board["rows"], cluster_starts(board), strict=True):
         span = ranks_words(document.get("rank_interval"))
@@ -227,10 +267,11 @@ def _sorted(rows: Sequence[Row], sort: str) -> list[Row]:
     return sorted(known, key=value, reverse=sort.startswith("-")) + [row for row in rows if value(row) is None]
 
 
-def _sort_link(query: Mapping[str, str], sort: str, column: str, best: str = "-") -> str:
+def _sort_link(query: Mapping[str, str], sort: str, column: BoardColumn) -> str:
     """Return the address that sorts by a column, first with the best above; the other way where it is so already."""
-    wanted = f"{best}{column}"
-    other = {"-": "", "": "-"}[best] + column
+    wanted, other = f"-{column.sort}", column.sort
+    if not column.kind:  # words begin with A
+        wanted, other = other, wanted
     members = {name: value for name, value in query.items() if name not in (SORT, "version", "cursor") and value}
     return "?" + urlencode({**members, SORT: other if sort == wanted else wanted})
 
@@ -304,7 +345,7 @@ class MatrixLine:
 @matrix_blueprint.get("")
 def show_matrix(benchmark: str) -> Response:
     """Show the score that ranks of every team on every part."""
-    view, values = _shown_matrix(benchmark, *answers.query(queries.MATRIX, "order", "shade", CURSOR))
+    view, values = _shown_matrix(benchmark, *answers.query(MatrixQuery, "order", "shade", CURSOR))
     return answers.known_page("matrix.html", (view.etag, state_now(benchmark, view)), values)
 
 
@@ -324,7 +365,7 @@ def _shown_matrix(
 @matrix_blueprint.get("/export")
 def export_matrix(benchmark: str) -> Response:
     """Show the table of the matrix as a file: the same teams, the same parts in their order, the same digits."""
-    query, own = answers.query(queries.MATRIX, "order", "shade", CURSOR, file=True)
+    query, own = answers.query(MatrixQuery, "order", "shade", CURSOR, file=True)
     name = f"{benchmark}-matrix"
     if query.format not in TABLES:
         return export(matrix(calls.context(), visitor().caller, benchmark, query), name)

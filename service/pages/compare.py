@@ -13,17 +13,16 @@ from flask import Response, request
 from markupsafe import Markup
 
 from service.api import calls
+from service.contract.comparisons import ComparisonQuery
+from service.contract.leaderboards import LeaderboardQuery
 from service.errors import BadRequest, NotFound
 from service.pages import answers
-from service.pages.answers import drawn, export, export_links
+from service.pages.answers import TABLES, drawn, export, export_links, table_file, table_links
 from service.pages.benchmarks import benchmark_document
 from service.pages.board import heading, part_choices
 from service.pages.figures import NamedScore, ScoreNames, whole
-from service.pages.tables import TABLES, table_file, table_links
 from service.pages.visitors import visitor
 from service.policy.gate import LEVELS, Level, require
-from service.requests import LeaderboardQuery
-from service.schemas import queries
 from service.usecases.boards.leaderboard import leaderboard
 from service.usecases.comparison_views import labelled, shown_names, view_comparison
 from service.usecases.runs import View
@@ -57,14 +56,14 @@ class Compared:
 @blueprint.get("")
 def show_comparison(benchmark: str) -> Response:
     """Show one submission, by default the first row's, against every other one or against one."""
-    version, values = _compared_views(benchmark, *answers.query(queries.LEADERBOARD, *SIDES))
+    version, values = _compared_views(benchmark, *answers.query(LeaderboardQuery, *SIDES))
     return answers.known_page("compare.html", version, values)
 
 
 @blueprint.get("/export")
 def export_table(benchmark: str) -> Response:
     """Show the table of differences as a file: the same teams, the same digits."""
-    query, own = answers.query(queries.LEADERBOARD, *SIDES, file=True)
+    query, own = answers.query(LeaderboardQuery, *SIDES, file=True)
     form = query.format
     if form not in TABLES:
         raise BadRequest(f"format: unknown value. Use one of: {', '.join(TABLES)}.", slug="invalid-query")
@@ -114,7 +113,7 @@ def _compared_views(
 @blueprint.get("/live")
 def show_comparison_live(benchmark: str) -> Response:
     """Send the browser to the comparison once the differences are tested."""
-    query, _ = answers.query(queries.LEADERBOARD, *SIDES)
+    query, _ = answers.query(LeaderboardQuery, *SIDES)
     board = orjson.loads(leaderboard(calls.context(), visitor().caller, benchmark, query).body)
     if board["significance"]["pending"]:
         return answers.unchanged()
@@ -242,7 +241,7 @@ def export_comparison(benchmark: str, comparison: str) -> Response:
     Raises:
         NotFound: the comparison is of another benchmark.
     """
-    query, _ = answers.query(queries.COMPARISON, file=True)
+    query, _ = answers.query(ComparisonQuery, file=True)
     context, caller = calls.context(), visitor().caller
     if orjson.loads(view_comparison(context, caller, comparison).body)["benchmark"] != benchmark:
         raise NotFound(f"The benchmark has no comparison {comparison[:80]!r}.")

@@ -15,6 +15,7 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import cache, lru_cache
 from pathlib import Path
+from typing import Annotated
 
 import orjson
 from flask import Blueprint, Response, request
@@ -26,6 +27,9 @@ from service.api import answers as api_answers
 from service.api import calls
 from service.api import status as contract
 from service.api.answers import Kind, conditional
+from service.api.asks import answer, publishes
+from service.contract.fields import Fault
+from service.contract.service import ProblemEntry, Problems, ProblemsQuery
 from service.errors import NotFound
 from service.pages import answers, contract_reading, markdown, visitors
 from service.pages.answers import HTML
@@ -41,8 +45,7 @@ from service.pages.contract_reading import (
 )
 from service.pages.markdown import Heading, Links, plain_text
 from service.problem_catalogue import CODES, TYPES
-from service.schemas import queries
-from service.schemas.base import Strict, String
+from service.requests import Query
 from service.usecases import status as service_status
 from service.usecases.runs import JSON_TYPE, View, json_view
 
@@ -269,17 +272,6 @@ def _named_by(token: Token) -> Iterator[Operation]:
             yield operation
 
 
-@dataclass(frozen=True, slots=True)
-class NoQuery:
-    """A query without parameters."""
-
-
-class NoParameters(Strict[NoQuery]):
-    """Refuses every parameter."""
-
-    into = NoQuery
-
-
 def docs_pages(name: str) -> Blueprint:
     """Return a blueprint of pages that are the same for everyone."""
     blueprint = answers.pages(name, "/docs")
@@ -422,8 +414,13 @@ FIRST = ("TreesRequest", "TreesAnswer")
 
 
 @overview_blueprint.get("/docs")
+@publishes(answer("The page.", "text/html"))
 def get_docs() -> Response:
-    """Show the contract as pages."""
+    """Get this document as web pages.
+
+    The first of several: one for each tag, with a search over operations, members and codes, and the guides. They load
+    nothing from other addresses.
+    """
     return docs_page("docs_overview.html", request.url_root, _overview_values)
 
 
@@ -450,7 +447,7 @@ reference_blueprint = docs_pages("reference")
 @reference_blueprint.get("/<tag>")
 def show_tag(tag: str) -> Response:
     """Show the operations of a tag, and the schemas that only these use."""
-    answers.query(NoParameters())
+    answers.query(Query)
     documents = {each["name"]: each for each in contract_reading.tags()}
     if tag not in documents:
         raise NotFound("Unknown page. /docs lists the pages of the documentation.")
@@ -460,7 +457,7 @@ def show_tag(tag: str) -> Response:
 @reference_blueprint.get("/schemas")
 def show_schemas() -> Response:
     """Show the schemas and headers that operations of several tags use, and where all others stand."""
-    answers.query(NoParameters())
+    answers.query(Query)
     return docs_page("docs_schemas.html", "", _schema_values)
 
 
@@ -495,14 +492,14 @@ NO_GUIDES = "This installation has no guides: the folder `docs` of the repositor
 @guide_blueprint.get("/guides")
 def list_guides() -> Response:
     """Show which guides there are."""
-    answers.query(NoParameters())
+    answers.query(Query)
     return docs_page("docs_guides.html", "", dict)
 
 
 @guide_blueprint.get("/guides/<path:name>")
 def show_guide(name: str) -> Response:
     """Show a guide."""
-    answers.query(NoParameters())
+    answers.query(Query)
     guide = guides().get(name)
     if guide is None:
         raise NotFound("Unknown guide. /docs/guides lists them." if guides() else NO_GUIDES)
@@ -511,27 +508,20 @@ def show_guide(name: str) -> Response:
 
 search_blueprint = docs_pages("search")
 LONGEST_QUERY = 200
+TOO_LONG = Fault("bad-value", f"At most {LONGEST_QUERY} characters are searched for.")
 
 
 @dataclass(frozen=True, slots=True)
-class SearchQuery:
+class SearchQuery(Query):
     """What is searched for."""
 
-    q: str = ""
-
-
-class SearchParameters(Strict[SearchQuery]):
-    """The query of the search page."""
-
-    into = SearchQuery
-
-    q = String(validate=Length(max=LONGEST_QUERY, error=f"At most {LONGEST_QUERY} characters are searched for."))
+    q: Annotated[str, Length(max=LONGEST_QUERY, error=TOO_LONG)] = ""
 
 
 @search_blueprint.get("/search")
 def show_search() -> Response:
     """Show what is found."""
-    query, _ = answers.query(SearchParameters())
+    query, _ = answers.query(SearchQuery)
     found = found_entries(query.q)
     shown = found[:MOST_FOUND]
     return answers.page("docs_search.html", 200, **{**contents(), "q": query.q, "found": shown, "total": len(found)})
@@ -540,7 +530,7 @@ def show_search() -> Response:
 @search_blueprint.get("/index.json")
 def show_index() -> Response:
     """Show all that can be found, for the script."""
-    answers.query(NoParameters())
+    answers.query(Query)
     return answers.finished(conditional(_index(request.script_root), kind=Kind.PUBLIC))
 
 
@@ -556,16 +546,24 @@ FORMS = {"json": JSON_TYPE, "html": HTML}
 
 
 @problem_blueprint.get("")
+@publishes(answer("The catalogue.", Problems, "text/html"), query=ProblemsQuery, also="forms wrong")
 def list_problems() -> Response:
-    """List every type of problems, and every code."""
+    """List all problems with their causes and fixes.
+
+    Types stand in the `type` of problems and failures, codes in `errors[]` and `warnings[]`.
+    """
     if _form() == "json":
         return api_answers.conditional(_listed(), kind=Kind.PUBLIC)
     return docs_page("problems.html", "", lambda: {"problems": service_status.problem_documents()}, Kind.PAGE_OR_FORMS)
 
 
 @problem_blueprint.get("/<problem>")
+@publishes(answer("The entry.", ProblemEntry, "text/html"), query=ProblemsQuery, also="found forms wrong")
 def get_problem(problem: str) -> Response:
-    """Show one type or code of problems."""
+    """Get the cause and the fix of one type or code of problems.
+
+    The `type` of each problem is such an address. For a code, put it behind `/problems/`.
+    """
     form = _form()
     document = service_status.problem_document(problem)
     if form == "json":
@@ -579,7 +577,7 @@ def _listed() -> View:
 
 
 def _form() -> str:
-    return calls.form_of(FORMS, calls.query(queries.PROBLEMS).format)
+    return calls.form_of(FORMS, calls.query(ProblemsQuery).format)
 
 
 def _problem_values(document: dict[str, object]) -> dict[str, object]:

@@ -19,15 +19,14 @@ from service.api import answers as api_answers
 from service.api import calls
 from service.api.calls import item_page
 from service.caller import Caller
+from service.contract.jobs import ComparisonsQuery, ItemsQuery, JobRequest, job_schema
 from service.errors import BadRequest, Conflict, TooManyRequests, Unprocessable, invalid, refuse
 from service.pages import answers, uploads
 from service.pages.answers import EXPORT_NAMES, download, finished, problem_of, with_status_of
 from service.pages.figures import NamedScore, ScoreNames
 from service.pages.uploads import File, Upload
 from service.pages.visitors import check_form, scorer
-from service.requests import JobRequest
-from service.schemas import queries
-from service.schemas.submissions import job_request
+from service.requests import Query
 from service.usecases import jobs
 from service.usecases.runs import View
 from treescore.core.params import Json
@@ -35,8 +34,8 @@ from treescore.core.registry import FORMATS, METRICS, Format
 from treescore.core.scores import flat_values, member_at
 from treescore.core.wording import MAX_NAME
 from treescore.render.crosstable import bounds, cross_table, headline, interval_head, notes, shown_interval
-from treescore.sources import format_of_name
 from treescore.sources.files import unpacked_name
+from treescore.sources.texts import format_of_name
 
 blueprint = answers.pages("job", "/j/<job_id>")
 
@@ -113,7 +112,7 @@ def delete_job(job_id: str) -> Response:
 @blueprint.get("/comparisons")
 def get_comparisons(job_id: str) -> Response:
     """Send the comparisons in one of the export formats."""
-    query, _ = answers.query(queries.COMPARISONS, file=True)
+    query, _ = answers.query(ComparisonsQuery, file=True)
     view = jobs.job_comparisons(calls.context(), scorer(), job_id, query)
     return finished(api_answers.conditional(view, kind=api_answers.Kind.PAGE))
 
@@ -121,7 +120,7 @@ def get_comparisons(job_id: str) -> Response:
 @blueprint.get("/items")
 def get_items(job_id: str) -> Response:
     """Send sentence by sentence what a metric found in an output."""
-    query, _ = answers.query(queries.ITEMS, file=True)
+    query, _ = answers.query(ItemsQuery, file=True)
     form = query.format or "json"
     page = jobs.job_items(calls.context(), scorer(), job_id, query)
     return finished(download(item_page(page, form), f"{query.system}.{query.metric}.{form}"))
@@ -140,7 +139,7 @@ def _job_values(caller: Caller, view: View, *, live: bool = False) -> dict[str, 
         live: whether the page asks, whose address has no query of its own.
     """
     document = orjson.loads(view.body)
-    own = {} if live else answers.query(queries.NOTHING, ALL_SCORES)[1]
+    own = {} if live else answers.query(Query, ALL_SCORES)[1]
     every = own.get(ALL_SCORES) == "all"
     values: dict[str, Any] = {
         "job": document, "version": view.etag, "final": view.final, "problem": None, "exports": EXPORTS,
@@ -240,7 +239,7 @@ GOLD, OUTPUTS = "gold", "outputs"
 def show_job_form() -> Response:
     """Show the form."""
     scorer()
-    answers.query(queries.NOTHING)
+    answers.query(Query)
     return answers.page("job_form.html", **_job_form_values({}))
 
 
@@ -299,7 +298,7 @@ def _job_of(upload: Upload) -> JobRequest:
         ],
         "metrics": [_metric(upload.fields.get("metric", ""), FORMATS[read_as])],
     }
-    return answers.loaded(job_request(calls.context().config.max_systems), members)
+    return answers.loaded(job_schema(calls.context().config.max_systems), members)
 
 
 def _metric(named: str, read_as: type[Format]) -> Json:

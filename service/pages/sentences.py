@@ -18,14 +18,15 @@ from markupsafe import Markup
 
 from service.api import calls
 from service.caller import Caller
+from service.contract.jobs import JobTreesQuery
+from service.contract.submissions import SubmissionItemsQuery, SubmissionTreesQuery
 from service.errors import Conflict, Forbidden, Gone, NotFound
 from service.pages import answers
 from service.pages.answers import drawn, export
 from service.pages.benchmarks import benchmark_document
 from service.pages.expressions import expressions_of
 from service.pages.visitors import member, scorer
-from service.requests import ORDERS, WRONG_KINDS, JobTreesQuery, SubmissionItemsQuery, SubmissionTreesQuery
-from service.schemas import queries
+from service.requests import ORDERS, WRONG_KINDS
 from service.usecases.jobs import job_window, view_job
 from service.usecases.runs import body_view
 from service.usecases.scoring.config import stored_spec
@@ -34,35 +35,20 @@ from service.usecases.trees.choosing import Window
 from treescore.core.registry import METRICS
 from treescore.evaluation.spec import Spec
 from treescore.render import constituents_picture
+from treescore.render import sentence_shapes as shapes
 from treescore.render.constituent_layout import Part, part_of_spans
 from treescore.render.sentence_pictures import Drawable, drawn_part, sentence_facts, sentence_svg
-from treescore.render.sentence_shapes import (
-    AGREED,
-    CROSSING,
-    LABEL,
-    MISSED,
-    WRONG,
-    AlignmentSentence,
-    Arc,
-    ArcMark,
-    Branch,
-    Constituents,
-    ConstituentSentence,
-    DependencyHalf,
-    DependencySentence,
-    Facts,
-    Link,
-    Span,
-    SpanMark,
-    Word,
-)
 
 Tree = Mapping[str, Any]
 ROOT = "0"
 NULL = 0
 """Number of the word that stands for none, in links."""
-_ARC_MARKS: Mapping[str | None, ArcMark] = {None: AGREED, "label": LABEL}
-_SPAN_MARKS: Mapping[str | None, SpanMark] = {None: AGREED, "label": LABEL, "crossing": CROSSING}
+_ARC_MARKS: Mapping[str | None, shapes.ArcMark] = {None: shapes.AGREED, "label": shapes.LABEL}
+_SPAN_MARKS: Mapping[str | None, shapes.SpanMark] = {
+    None: shapes.AGREED,
+    "label": shapes.LABEL,
+    "crossing": shapes.CROSSING,
+}
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,7 +63,7 @@ class Picture:
     """
 
     svg: Markup
-    facts: Facts
+    facts: shapes.Facts
     marked: bool
     both: bool
 
@@ -129,10 +115,10 @@ def _dependencies(tree: Tree, title: str, name: str) -> list[Picture]:
         gold = half(tree["gold_words"] or tree["words"], tree["gold"], tree["missed"])
     pairs = tree.get("pairs")
     links = None if pairs is None else tuple((of_gold, of_own) for of_own, of_gold in pairs)
-    return [_picture(tree, DependencySentence(title, gold, own, links), name, both=gold is not None)]
+    return [_picture(tree, shapes.DependencySentence(title, gold, own, links), name, both=gold is not None)]
 
 
-def _half(words: Sequence[Tree], rows: Sequence[Tree], marks: Sequence[str | None] | None) -> DependencyHalf:
+def _half(words: Sequence[Tree], rows: Sequence[Tree], marks: Sequence[str | None] | None) -> shapes.DependencyHalf:
     index = {word["id"]: at for at, word in enumerate(words)}
     arcs = []
     for at, row in enumerate(rows):
@@ -140,22 +126,28 @@ def _half(words: Sequence[Tree], rows: Sequence[Tree], marks: Sequence[str | Non
         if head is None or (head != ROOT and head not in index):
             continue
         mark = None if marks is None else marks[at]
-        arcs.append(Arc(None if head == ROOT else index[head], at, row["deprel"] or "", _ARC_MARKS.get(mark, WRONG)))
-    return DependencyHalf(tuple(Word(word["id"], word["form"] or "") for word in words), tuple(arcs))
+        arcs.append(
+            shapes.Arc(
+                None if head == ROOT else index[head], at, row["deprel"] or "", _ARC_MARKS.get(mark, shapes.WRONG)
+            )
+        )
+    return shapes.DependencyHalf(tuple(shapes.Word(word["id"], word["form"] or "") for word in words), tuple(arcs))
 
 
-def _graph_half(words: Sequence[Tree], rows: Sequence[Tree], marks: Sequence[str | None] | None) -> DependencyHalf:
+def _graph_half(
+    words: Sequence[Tree], rows: Sequence[Tree], marks: Sequence[str | None] | None
+) -> shapes.DependencyHalf:
     given = [None] * len(rows) if marks is None else marks
     arcs = [
-        Arc(
+        shapes.Arc(
             None if row["predicate"] == ROOT else int(row["predicate"]) - 1,
             int(row["argument"]) - 1,
             "" if row["predicate"] == ROOT else row["label"],
-            _ARC_MARKS.get(mark, WRONG),
+            _ARC_MARKS.get(mark, shapes.WRONG),
         )
         for row, mark in zip(rows, given, strict=True)
     ]
-    return DependencyHalf(tuple(Word(word["id"], word["form"] or "") for word in words), tuple(arcs))
+    return shapes.DependencyHalf(tuple(shapes.Word(word["id"], word["form"] or "") for word in words), tuple(arcs))
 
 
 def _constituents(tree: Tree, title: str, name: str) -> list[Picture]:
@@ -178,7 +170,7 @@ def _constituent_picture(
     tree: Tree, title: str, words: tuple[str, ...], sides: tuple[_Side | None, _Side | None], name: str
 ) -> Picture:
     note = ""
-    made: list[Constituents | None]
+    made: list[shapes.Constituents | None]
     if tree["kind"] == "constituents":
         parts = [None if side is None else _part(side[0], len(words)) for side in sides]
         note = constituents_picture.note_of_parts(len(words), [part for part in parts if part is not None])
@@ -189,7 +181,7 @@ def _constituent_picture(
     else:
         made = [None if side is None else _branches(*side) for side in sides]
     gold, own = made
-    return _picture(tree, ConstituentSentence(title, words, gold, own, note=note), name, both=gold is not None)
+    return _picture(tree, shapes.ConstituentSentence(title, words, gold, own, note=note), name, both=gold is not None)
 
 
 def _part(rows: Sequence[Tree], words: int) -> Part:
@@ -198,25 +190,25 @@ def _part(rows: Sequence[Tree], words: int) -> Part:
     return part_of_spans([row["start"] for row in rows], [row["end"] for row in rows], drawn_words)
 
 
-def _spans(rows: Sequence[Tree], marks: Sequence[str | None] | None, part: Part) -> tuple[Span, ...]:
+def _spans(rows: Sequence[Tree], marks: Sequence[str | None] | None, part: Part) -> tuple[shapes.Span, ...]:
     chosen = part.kept[: constituents_picture.MOST_SPANS]
     return tuple(
-        Span(
+        shapes.Span(
             rows[number]["label"], rows[number]["start"], rows[number]["end"],
-            _SPAN_MARKS.get(None if marks is None else marks[number], WRONG),
+            _SPAN_MARKS.get(None if marks is None else marks[number], shapes.WRONG),
         )
         for number in chosen
     )  # fmt: skip
 
 
-def _branches(rows: Sequence[Tree], marks: Sequence[str | None] | None) -> tuple[Branch, ...]:
+def _branches(rows: Sequence[Tree], marks: Sequence[str | None] | None) -> tuple[shapes.Branch, ...]:
     given = [None] * len(rows) if marks is None else marks
     return tuple(
-        Branch(
+        shapes.Branch(
             "-".join(filter(None, (row["label"], row["function"]))),
             row["parent"],
             tuple(word["word"] for word in row["words"]),
-            _SPAN_MARKS.get(mark, WRONG),
+            _SPAN_MARKS.get(mark, shapes.WRONG),
         )
         for row, mark in zip(rows, given, strict=True)
     )
@@ -224,17 +216,17 @@ def _branches(rows: Sequence[Tree], marks: Sequence[str | None] | None) -> tuple
 
 def _alignment(tree: Tree, title: str, name: str) -> list[Picture]:
     links = [
-        Link(*_ends(row), WRONG if mark is not None else AGREED)
+        shapes.Link(*_ends(row), shapes.WRONG if mark is not None else shapes.AGREED)
         for row, mark in zip(tree["system"], tree["wrong"] or [None] * len(tree["system"]), strict=True)
     ]
     if tree["gold"] is not None:
-        links = [link for link in links if link.mark == WRONG]
+        links = [link for link in links if link.mark == shapes.WRONG]
         links += [
-            Link(*_ends(row), MISSED if mark is not None else AGREED, row["sure"])
+            shapes.Link(*_ends(row), shapes.MISSED if mark is not None else shapes.AGREED, row["sure"])
             for row, mark in zip(tree["gold"], tree["missed"] or [None] * len(tree["gold"]), strict=True)
         ]
     rows = [*tree["system"], *(tree["gold"] or ())]
-    sentence = AlignmentSentence(
+    sentence = shapes.AlignmentSentence(
         title,
         _words_or_numbers(tree["words"], rows, "source"),
         _words_or_numbers(tree.get("target_words"), rows, "target"),
@@ -345,7 +337,7 @@ def _submission_trees_query() -> tuple[SubmissionTreesQuery, str | None]:
     """Return which sentence is asked for, and the submission that it is compared with."""
     given = asked_of_trees()
     against = given.pop(AGAINST, [None])[0]
-    return calls.load_query(queries.SUBMISSION_TREES, given), against
+    return calls.load_query(SubmissionTreesQuery, given), against
 
 
 def asked_of_trees() -> dict[str, Any]:
@@ -446,4 +438,4 @@ def show_job_picture(job: str) -> Response:
 def _job_trees_query(systems: Sequence[str]) -> JobTreesQuery:
     """Return which sentence is asked for, by default of the first system."""
     given = asked_of_trees()
-    return calls.load_query(queries.JOB_TREES, {"system": systems[:1], **given} if systems else given)
+    return calls.load_query(JobTreesQuery, {"system": systems[:1], **given} if systems else given)

@@ -13,6 +13,9 @@ from flask import Response, request
 
 from service.api import answers as api_answers
 from service.api import calls
+from service.contract.common import PageQuery
+from service.contract.derive import schema_of
+from service.contract.teams import JoinRequest
 from service.errors import Unauthorized
 from service.pages import admin, answers, benchmarks, board, compare, docs, job, sentences, submission, submit, visitors
 from service.pages.benchmarks import benchmark_document
@@ -20,8 +23,6 @@ from service.pages.board import shown_board
 from service.pages.figures import ScoreNames
 from service.pages.markdown import strangers_html
 from service.pages.visitors import visitor
-from service.schemas import queries
-from service.schemas.teams import JoinRequest
 from service.usecases.benchmarks import revisions, teams
 
 about_blueprint = answers.pages("about", "/b/<benchmark>/about")
@@ -59,7 +60,7 @@ SETTINGS = {"format": "format", "transforms": "transforms", "metrics": "metrics"
 def show_revisions(benchmark: str) -> Response:
     """Show the revisions, newest first."""
     caller = visitor().caller
-    query, _ = answers.query(queries.PAGE)
+    query, _ = answers.query(PageQuery)
     listed = revisions.list_revisions(calls.context(), caller, benchmark, query)
     document = benchmark_document(caller, benchmark)
     numbers = [int(str(item["number"])) for item in listed.items]
@@ -138,7 +139,7 @@ def join(secret: str) -> Response:
     context = calls.context()
     given = {"invite": secret, **{name: request.form.get(name, "") for name in ("id", "name", "contact")}}
     caller = visitors.visitor().caller
-    team = teams.join(context, caller, answers.loaded(JoinRequest(), given))
+    team = teams.join(context, caller, answers.loaded(schema_of(JoinRequest), given))
     return api_answers.unstored(answers.page("join.html", invite=None, secret=secret, team=team))
 
 

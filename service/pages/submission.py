@@ -14,16 +14,16 @@ from flask import Response, request
 from service.api import answers as api_answers
 from service.api import calls
 from service.caller import Caller
+from service.contract.derive import schema_of
+from service.contract.submissions import OutputQuery, SubmissionChanges, SubmissionSlicesQuery, SubmissionsQuery
 from service.errors import BadRequest, Conflict, Gone, NotFound, TooManyRequests, Unprocessable
 from service.pages import answers
 from service.pages.answers import download, finished, problem_of, with_status_of
 from service.pages.benchmarks import benchmark_document, is_open, state_of
 from service.pages.figures import TOGETHER, NamedScore, ScoreFigures, ScoreNames, score_label
-from service.pages.visitors import check_form, member, visitor
+from service.pages.visitors import member, sender, visitor
 from service.policy.gate import LEVELS, Level
-from service.requests import LINKS, MACRO, POOLED, SubmissionSlicesQuery, SubmissionsQuery
-from service.schemas import queries
-from service.schemas import submissions as schemas
+from service.requests import LINKS, MACRO, POOLED
 from service.usecases.benchmarks import benchmarks
 from service.usecases.runs import View
 from service.usecases.scoring.config import stored_spec
@@ -195,8 +195,7 @@ def show_submission_live(submission: str) -> Response:
 @blueprint.post("")
 def change_submission(submission: str) -> Response:
     """Rename, annotate, withdraw, choose, cancel or retry. What is refused is said on the page."""
-    caller = member("submit")
-    check_form()
+    caller = sender("submit")
     asked = request.form.get("do", "")
     change = _CHANGES.get(asked)
     if change is None:
@@ -223,8 +222,7 @@ def ask_delete(submission: str) -> Response:
 @blueprint.post("/delete")
 def delete_submission(submission: str) -> Response:
     """Delete outputs, scores and name."""
-    caller = member("submit")
-    check_form()
+    caller = sender("submit")
     document = orjson.loads(submissions.view_submission(calls.context(), caller, submission).body)
     submissions.delete_submission(calls.context(), caller, submission)
     chosen = f"?{urlencode({'benchmark': document['benchmark']})}" if caller.organiser else ""
@@ -235,7 +233,7 @@ def delete_submission(submission: str) -> Response:
 def get_output(submission: str) -> Response:
     """Send the output of one part, byte for byte."""
     caller = member(*READERS)
-    query, _ = answers.query(queries.OUTPUT)
+    query, _ = answers.query(OutputQuery)
     view = submissions.submission_output(calls.context(), caller, submission, query.part)
     document = orjson.loads(submissions.view_submission(calls.context(), caller, submission).body)
     spec = stored_spec(benchmark_document(caller, document["benchmark"]))
@@ -248,7 +246,7 @@ def _edit(caller: Caller, submission: str) -> None:
     notes = request.form.get("notes", "").replace("\r\n", "\n").strip()
     links = {name: request.form.get(name, "").strip() or None for name in LINKS}
     members = {"name": request.form.get("name", "").strip(), "notes": notes or None, "links": links}
-    asked = answers.loaded(schemas.SubmissionChanges(), members)
+    asked = answers.loaded(schema_of(SubmissionChanges), members)
     submissions.patch_submission(calls.context(), caller, submission, asked)
 
 
@@ -260,7 +258,7 @@ def _fields(document: Mapping[str, Any]) -> dict[str, str]:
 
 
 def _set(caller: Caller, submission: str, **members: bool) -> None:
-    asked = answers.loaded(schemas.SubmissionChanges(), members)
+    asked = answers.loaded(schema_of(SubmissionChanges), members)
     submissions.patch_submission(calls.context(), caller, submission, asked)
 
 
@@ -298,7 +296,7 @@ def _submission_values(caller: Caller, view: View, *, live: bool = False) -> dic
     state = state_of(benchmark, context.now())
     step = benchmark["rounding"] if level == "rounded" else None
     names = ScoreNames(benchmark, step, rounded=LEVELS[level] <= Level.SCORES)
-    query, own = (SubmissionSlicesQuery(), {}) if live else answers.query(queries.SUBMISSION_SLICES, ALL_SCORES)
+    query, own = (SubmissionSlicesQuery(), {}) if live else answers.query(SubmissionSlicesQuery, ALL_SCORES)
     values: dict[str, Any] = {
         "submission": document, "benchmark": benchmark, "level": level, "version": view.etag, "final": view.final,
         "may_change": visitor().caller.allowed("submit"), "state": state, "open": is_open(state),

@@ -10,15 +10,16 @@ from flask import Response
 
 from service.api import calls
 from service.caller import Caller
+from service.contract.benchmarks import BenchmarksQuery
+from service.contract.common import PageQuery
+from service.contract.derive import schema_of
+from service.contract.submissions import SubmissionRequest, SubmissionsQuery
 from service.errors import BadRequest, Conflict, Forbidden, NotFound, TooManyRequests, Unprocessable, refuse
 from service.pages import answers, uploads
 from service.pages.answers import problem_of, with_status_of
 from service.pages.benchmarks import benchmark_document, is_open, state_of
 from service.pages.uploads import Upload
 from service.pages.visitors import member
-from service.requests import BenchmarksQuery, PageQuery, SubmissionRequest, SubmissionsQuery
-from service.schemas import queries
-from service.schemas import submissions as schemas
 from service.usecases import jobs
 from service.usecases.benchmarks import benchmarks, teams
 from service.usecases.runs import View
@@ -48,7 +49,7 @@ LISTED = 20
 def show_submit() -> Response:
     """Show the form, and what was sent before."""
     caller = member(*READERS)
-    query, own = answers.query(queries.SUBMISSIONS, "benchmark")
+    query, own = answers.query(SubmissionsQuery, "benchmark")
     slug = _slug(caller, own.get("benchmark", ""))
     return answers.page("submit.html", **_submit_values(caller, slug, {"team": query.team or ""}, query))
 
@@ -119,7 +120,7 @@ def _submission_of(upload: Upload, outputs: Mapping[str, object]) -> SubmissionR
         members["role"] = BASELINE
     elif team:
         members["team"] = team
-    return answers.loaded(schemas.SubmissionRequest(), members)
+    return answers.loaded(schema_of(SubmissionRequest), members)
 
 
 def _checked(

@@ -172,6 +172,13 @@ def scorer() -> Caller:
     return member(SCORE)
 
 
+def sender(*scopes: str) -> Caller:
+    """Return the visitor as a caller who has one of these scopes and sent this form. Raises as these two calls."""
+    caller = member(*scopes)
+    check_form()
+    return caller
+
+
 def check_form(given: str | None = None, *, ends_looking: bool = False) -> None:
     """Refuse a form that does not carry the value of the visitor's session, and any change while seeing as a team.
 

@@ -1,6 +1,5 @@
 """Leaderboards in the formats for people and programs."""
 
-from service.render.leaderboard import SHEET_FORMATS, render_leaderboard
-from service.render.matrix import render_matrix
+from service.render.leaderboard import render_leaderboard, render_matrix
 
-__all__ = ["SHEET_FORMATS", "render_leaderboard", "render_matrix"]
+__all__ = ["render_leaderboard", "render_matrix"]

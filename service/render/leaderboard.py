@@ -1,7 +1,10 @@
-"""A leaderboard for people and programs: as JSON, CSV, TSV, Markdown, LaTeX or SVG.
+"""A leaderboard and a matrix for people and programs: as JSON, CSV, TSV, Markdown, LaTeX or SVG.
 
 Cells, headline and notes are shared by the formats for people. The picture is the table, with a dot and its interval
 in each row, readable in black and white.
+
+Of a matrix, CSV and TSV have a row for each submission, for programs. Markdown and LaTeX have a row for each part: a
+page holds more parts than columns.
 """
 
 from __future__ import annotations
@@ -16,26 +19,24 @@ from typing import Any, Generic, Protocol, TypeVar
 import orjson
 
 import treescore.metrics  # noqa: F401 - importing the package fills the registry
-from service.render.documents import BoardDocument, RowDocument, SheetDocument, SignificanceDocument
-from treescore.core.registry import METRICS, make_metric
-from treescore.core.wording import (
-    IN_FRACTIONS,
-    PERCENT,
-    Figures,
-    correction_name,
-    counted,
-    figures_of,
-    one_line,
-    p_figure,
-    p_words,
-    unit_word,
+from service.contract.leaderboards import (
+    SHEET_FORMATS,
+    BoardSignificance,
+    Leaderboard,
+    LeaderboardRow,
+    Matrix,
+    MatrixRow,
+    Sheet,
 )
+from treescore.core import wording
+from treescore.core.registry import METRICS, make_metric
 from treescore.render.crosstable import bounds, rank_range
 from treescore.render.dot_table import DotColumn, DotRow, DotTable, Mark, Scale, dot_table, in_units, scale_of
 from treescore.render.drawing import Drawing, interval_words, ranks_words, value_words
 from treescore.render.drawing import stepped as figures_stepped
 from treescore.render.forms import Rendered
-from treescore.render.table import CSV, LATEX, MARKDOWN, TABLE_FORMS, TSV, Column, Table, separated
+from treescore.render.heat_maps import by_part, matrix_svg
+from treescore.render.table import CSV, LATEX, TABLE_FORMS, TSV, Column, Table, separated
 
 
 def percent_of(addresses: Iterable[str], form: str = "svg") -> frozenset[str]:
@@ -44,7 +45,7 @@ def percent_of(addresses: Iterable[str], form: str = "svg") -> frozenset[str]:
 
 
 @lru_cache(maxsize=256)
-def shown_as(address: str, step: float | None = None) -> Figures:
+def shown_as(address: str, step: float | None = None) -> wording.Figures:
     """Return how the figures of a score are written.
 
     Args:
@@ -53,11 +54,11 @@ def shown_as(address: str, step: float | None = None) -> Figures:
     """
     key, _, name = address.partition(".")
     if key not in METRICS:
-        figures = IN_FRACTIONS
+        figures = wording.IN_FRACTIONS
     else:
         table = make_metric(key, {}).table
         score = table.by_name.get(name, table.scores[0])
-        figures = figures_of(PERCENT, share=score.is_share)
+        figures = wording.figures_of(wording.PERCENT, share=score.is_share)
     return figures_stepped(figures, step)
 
 
@@ -66,7 +67,7 @@ def exact(document: Mapping[str, Any]) -> bool:
     return bool(document["feedback"] == "gold")
 
 
-def _figures(document: BoardDocument) -> Figures:
+def _figures(document: Leaderboard) -> wording.Figures:
     """Return how the figures of the score that ranks are written for people."""
     return replace(shown_as(document["score"], document["rounding"]), rounded=not exact(document))
 
@@ -102,10 +103,10 @@ class Row:
         return f"{rank}. {system}" if rank != "-" else system
 
 
-def board_rows(document: BoardDocument) -> list[Row]:
+def board_rows(document: Leaderboard) -> list[Row]:
     """Return the rows as cells."""
     rows = []
-    step, fractions = document["rounding"], replace(IN_FRACTIONS, rounded=not exact(document))
+    step, fractions = document["rounding"], replace(wording.IN_FRACTIONS, rounded=not exact(document))
     for row, begins in zip(document["rows"], cluster_starts(document), strict=True):
         low, high = bounds(row["ci95"])
         cells = (
@@ -118,13 +119,13 @@ def board_rows(document: BoardDocument) -> list[Row]:
             row["covered"] or "",
             _lacking_parts(row, len(document["parts"])),
             fractions.interval(low, high) if low is not None else "",
-            "" if row["p_next"] is None else p_figure(row["p_next"]),
+            "" if row["p_next"] is None else wording.p_figure(row["p_next"]),
         )
         rows.append(Row(cells, row["role"] == "baseline", begins))
     return rows
 
 
-def cluster_starts(document: BoardDocument) -> list[bool]:
+def cluster_starts(document: Leaderboard) -> list[bool]:
     """Return whether a line is drawn above each row: where the cluster changes from one ranked row to the next."""
     found, last = [], None
     for row in document["rows"]:
@@ -134,20 +135,20 @@ def cluster_starts(document: BoardDocument) -> list[bool]:
     return found
 
 
-def _label(row: RowDocument) -> str:
-    return ": ".join(filter(None, (team_words(row), one_line(row["name"] or "")))) or row["submission"]
+def _label(row: LeaderboardRow) -> str:
+    return ": ".join(filter(None, (team_words(row), wording.one_line(row["name"] or "")))) or row["submission"]
 
 
-def _system_name(row: RowDocument) -> str:
+def _system_name(row: LeaderboardRow) -> str:
     """Return the name of a row's submission, and how many training runs it stands for where there are several."""
-    runs = "" if row["runs"] is None else f"({counted(row['runs']['count'], 'run')})"
-    return " ".join(filter(None, (one_line(row["name"] or ""), runs)))
+    runs = "" if row["runs"] is None else f"({wording.counted(row['runs']['count'], 'run')})"
+    return " ".join(filter(None, (wording.one_line(row["name"] or ""), runs)))
 
 
 def stepped(value: float | None, step: float | None) -> str:
     """Format a score with four decimals, or with those of its rounding step."""
     if value is None or step is None:
-        return IN_FRACTIONS.value(value)
+        return wording.IN_FRACTIONS.value(value)
     exponent = Decimal(str(step)).normalize().as_tuple().exponent
     return f"{value:.{max(0, -exponent) if isinstance(exponent, int) else 4}f}"
 
@@ -157,20 +158,20 @@ def shown_columns(rows: Sequence[Row]) -> list[int]:
     return [at for at in range(len(HEADS)) if not rows or any(row.cells[at] for row in rows)]
 
 
-def direction_of(document: SheetDocument) -> str:
+def direction_of(document: Sheet) -> str:
     """Say which values of the score that ranks are better, and whether an output without an analysis has the best."""
     better = "higher is better" if document["higher_is_better"] else "lower is better"
     return f"{better}; one-sided, won without an analysis" if document["one_sided"] else better
 
 
-def board_headline(document: BoardDocument) -> str:
+def board_headline(document: Leaderboard) -> str:
     """Describe the board in one line."""
     part = "" if document["part"] is None else _part(document["part"], len(document["parts"]))
     picked = f"{document['pick']} of each team" if document["pick"] != "all" else "all submissions"
     return sheet_headline(document, document["score"], part, picked)
 
 
-def sheet_headline(document: SheetDocument, score: str, part: str = "", picked: str = "") -> str:
+def sheet_headline(document: Sheet, score: str, part: str = "", picked: str = "") -> str:
     """Describe a board or a matrix in one line.
 
     Args:
@@ -180,7 +181,7 @@ def sheet_headline(document: SheetDocument, score: str, part: str = "", picked: 
         picked: which submissions it has.
     """
     said = [
-        f"{one_line(document['title'])}: {score} ({direction_of(document)})",
+        f"{wording.one_line(document['title'])}: {score} ({direction_of(document)})",
         f"revision {document['revision']}",
         part,
         f"{document['split']} share" if document["split"] is not None else "",
@@ -196,7 +197,7 @@ def _part(name: str, parts: int) -> str:
     return known or (f"part {name}" if parts == 1 else f"{name} (mean of {parts} parts)")
 
 
-def claims_of(document: BoardDocument) -> list[str]:
+def claims_of(document: Leaderboard) -> list[str]:
     """Return the notes of the comparison behind a board, with the names of its rows."""
     names = {row["submission"]: _label(row) for row in document["rows"]}
 
@@ -206,23 +207,23 @@ def claims_of(document: BoardDocument) -> list[str]:
     return [named(note) for note in document["significance"]["notes"]]
 
 
-def tested_words(significance: SignificanceDocument) -> str:
+def tested_words(significance: BoardSignificance) -> str:
     """Return over what and how a board was tested: `60 sentences, Holm, alpha 0.05`."""
-    unit = unit_word(significance["unit"] or "sentence")
-    units = f"{unit}s" if significance["unit_count"] is None else counted(significance["unit_count"], unit)
-    return f"{units}, {correction_name(significance['correction'] or '')}, alpha {significance['alpha']:g}"
+    unit = wording.unit_word(significance["unit"] or "sentence")
+    units = f"{unit}s" if significance["unit_count"] is None else wording.counted(significance["unit_count"], unit)
+    return f"{units}, {wording.correction_name(significance['correction'] or '')}, alpha {significance['alpha']:g}"
 
 
-def line_words(significance: SignificanceDocument) -> str:
+def line_words(significance: BoardSignificance) -> str:
     """Return what the lines between rows and the intervals mean."""
-    unit = unit_word(significance["unit"] or "sentence")
+    unit = wording.unit_word(significance["unit"] or "sentence")
     return (
         "A line is drawn where every team above is significantly better than every team below "
         f"({tested_words(significance)}); intervals are over the same {unit}s."
     )
 
 
-def board_notes(document: BoardDocument) -> list[str]:
+def board_notes(document: Leaderboard) -> list[str]:
     """Return the notes below the board."""
     lines = []
     significance = document["significance"]
@@ -231,25 +232,20 @@ def board_notes(document: BoardDocument) -> list[str]:
     elif significance["test"] is not None and significance["pairs"]:
         lines.append(line_words(significance))
         if any(row["tested"] is False for row in document["rows"]):
-            lines.append(f"Tested: the first {counted(significance['first_rows'], 'row')} and the baselines.")
+            lines.append(f"Tested: the first {wording.counted(significance['first_rows'], 'row')} and the baselines.")
     lines += claims_of(document)
     if significance["reason"]:
         lines.append(significance["reason"])
-    if document["next"] is not None:
-        lines.append(f"{len(document['rows'])} of {document['total_rows']} rows; next cursor: {document['next']}.")
-    missing = missing_note([(_label(row), row) for row in document["rows"]], len(document["parts"]))
-    if missing:
-        lines.append(missing)
-    lines += _lacking_notes(document)
+    lines += [*_rows_note(document), *_missing_note(document, _label), *_lacking_notes(document)]
     if any(row["role"] == "baseline" for row in document["rows"]):
         lines.append("Baselines have no rank.")
     return lines
 
 
-def _lacking_notes(document: BoardDocument) -> list[str]:
+def _lacking_notes(document: Leaderboard) -> list[str]:
     """Say of rows that rank last for the sentences that they lack what they would have if these were charged."""
     reasons = [(row, row["reason"] or "") for row in document["rows"]]
-    found = [f"{_label(row)}: {one_line(reason)}" for row, reason in reasons if "`errors: zero`" in reason]
+    found = [f"{_label(row)}: {wording.one_line(reason)}" for row, reason in reasons if "`errors: zero`" in reason]
     more = [f"{len(found) - _LISTED} more rows lack sentences."] if len(found) > _LISTED else []
     return [*found[:_LISTED], *more]
 
@@ -266,32 +262,34 @@ def _lacking_parts(row: Rowlike, total: int) -> str:
     return "" if scored is None or scored == total else f"{scored} of {total}"
 
 
-def parts_words(row: Rowlike) -> str:
+def _parts_words(row: Rowlike) -> str:
     """Return the names of the parts that a row lacks, as far as they are shown, in one cell."""
     return " ".join(row["missing_parts"] or ())
 
 
-def missing_note(rows: Sequence[tuple[str, Rowlike]], total: int) -> str:
-    """Say which rows lack parts; empty where none does.
+def _rows_note(document: Leaderboard | Matrix) -> list[str]:
+    """Say how many rows there are, where some follow."""
+    if document["next"] is None:
+        return []
+    return [f"{len(document['rows'])} of {document['total_rows']} rows; next cursor: {document['next']}."]
 
-    Args:
-        rows: with what each is called.
-        total: the number of parts that the score is about.
-    """
+
+def _missing_note(document: Leaderboard | Matrix, name_of: Callable[[Any], str]) -> list[str]:
+    """Say which rows lack parts, where some do; `name_of` tells what a row is called."""
     said = []
-    for name, row in rows:
-        words = _lacking_parts(row, total)
+    for row in document["rows"]:
+        words = _lacking_parts(row, len(document["parts"]))
         names = ", ".join(row["missing_parts"] or ())
         if words:
-            said.append(f"{name} has {words}{f' (without {names})' if names else ''}")
-    return f"Parts without a scored output: {'; '.join(said)}." if said else ""
+            said.append(f"{name_of(row)} has {words}{f' (without {names})' if names else ''}")
+    return [f"Parts without a scored output: {'; '.join(said)}."] if said else []
 
 
 def team_words(row: Rowlike) -> str:
     """Name the team of a row for people."""
     if row["role"] == "baseline":
         return "baseline"
-    return one_line(row["team_name"] or row["team"] or "anonymous")
+    return wording.one_line(row["team_name"] or row["team"] or "anonymous")
 
 
 PICTURE_COLUMNS = (
@@ -312,18 +310,18 @@ _LISTED = 40
 _UNRANKED = "Without a score"
 
 
-def board_picture(document: BoardDocument) -> bytes:
+def board_picture(document: Leaderboard) -> bytes:
     """Draw all rows, best first; equal documents give equal bytes in any thread."""
     figures = _figures(document)
     scale = board_scale(document, figures)
     table = DotTable(
-        title=one_line(document["title"]), above=[_subtitle(document)], columns=PICTURE_COLUMNS,
+        title=wording.one_line(document["title"]), above=[_subtitle(document)], columns=PICTURE_COLUMNS,
         lines=list(_lines(document, figures)), scale=scale, dots_after=_DOTS_AFTER, below=_below(document),
     )  # fmt: skip
     return dot_table(Drawing("board", board_headline(document), _described(document, figures)), table).encode()
 
 
-def board_scale(document: BoardDocument, figures: Figures, size: float = _AXIS) -> Scale:
+def board_scale(document: Leaderboard, figures: wording.Figures, size: float = _AXIS) -> Scale:
     """Return the axis of a board: it spans the tested rows with their intervals, all rows where none was tested.
 
     Args:
@@ -336,13 +334,13 @@ def board_scale(document: BoardDocument, figures: Figures, size: float = _AXIS) 
     return scale_of(in_units(figures.factor, shown), size)
 
 
-def row_mark(row: RowDocument, figures: Figures) -> Mark:
+def row_mark(row: LeaderboardRow, figures: wording.Figures) -> Mark:
     """Return what is drawn of a row, in the unit of the axis."""
     low, high = bounds(row["ci95"])
     return Mark(row["score"], low, high, diamond=row["role"] == "baseline").in_units(figures.factor)
 
 
-def _lines(document: BoardDocument, figures: Figures) -> Iterator[DotRow]:
+def _lines(document: Leaderboard, figures: wording.Figures) -> Iterator[DotRow]:
     """Yield the tested rows, then the others under what is said of them."""
     every = list(zip(document["rows"], board_rows(document), strict=True))
     ordered = sorted(every, key=lambda each: _group(each[0])[0])
@@ -356,16 +354,16 @@ def _lines(document: BoardDocument, figures: Figures) -> Iterator[DotRow]:
             )  # fmt: skip
 
 
-def _group(row: RowDocument) -> tuple[int, str]:
+def _group(row: LeaderboardRow) -> tuple[int, str]:
     """Return where a row stands, and the words above its group; none above the first."""
     if row["score"] is None:
         return 2, _UNRANKED
     if row["tested"] is False:
-        return 1, "Not tested" + (f": {one_line(row['reason'])}" if row["reason"] else "")
+        return 1, "Not tested" + (f": {wording.one_line(row['reason'])}" if row["reason"] else "")
     return 0, ""
 
 
-def _cells(document: BoardDocument, row: RowDocument, cells: Sequence[str]) -> Sequence[str]:
+def _cells(document: Leaderboard, row: LeaderboardRow, cells: Sequence[str]) -> Sequence[str]:
     """Return the cells of PICTURE_COLUMNS; those of the other formats give rank, team and submission."""
     rank, _, _, team, name = cells[:5]
     figures = _figures(document)
@@ -378,22 +376,22 @@ def _cells(document: BoardDocument, row: RowDocument, cells: Sequence[str]) -> S
         name,
         value_words(row["score"], figures),
         interval_words(*bounds(row["ci95"]), figures),
-        p_words(row["p_next"]),
+        wording.p_words(row["p_next"]),
         f"{scored} of {total}" if scored != total else "",
         _lacking_parts(row, len(document["parts"])),
     )
 
 
-def _subtitle(document: BoardDocument) -> str:
+def _subtitle(document: Leaderboard) -> str:
     """Return the headline without the title, which stands above it."""
-    words = board_headline(document).removeprefix(f"{one_line(document['title'])}: ")
+    words = board_headline(document).removeprefix(f"{wording.one_line(document['title'])}: ")
     if not shown_as(document["score"]).in_percent:
         return words
     score = document["score"]
     return words.replace(f"{score} (", f"{score} (percent, ", 1)
 
 
-def _below(document: BoardDocument) -> list[str]:
+def _below(document: Leaderboard) -> list[str]:
     """Return what the marks mean, then the notes of the board."""
     whiskers = any(row["ci95"] is not None for row in document["rows"])
     legend = ["Dot: score." + (" Whisker: 95 % interval." if whiskers else "")]
@@ -404,7 +402,7 @@ def _below(document: BoardDocument) -> list[str]:
     return [" ".join(legend), *board_notes(document)]
 
 
-def _described(document: BoardDocument, figures: Figures) -> str:
+def _described(document: Leaderboard, figures: wording.Figures) -> str:
     """Return the ranking and the notes for people who cannot see the picture."""
     listed = [
         f"{cells.label} {value_words(row['score'], figures)}"
@@ -425,7 +423,7 @@ BOARD_COLUMNS = (
 """Columns of CSV and TSV. The score addresses follow. The notes are the same in all rows of a board."""
 
 
-def _flat_board_rows(document: BoardDocument) -> Iterator[Sequence[object]]:
+def _flat_board_rows(document: Leaderboard) -> Iterator[Sequence[object]]:
     """Yield the header, then all rows with unrounded numbers."""
     addresses = document["scores"]
     notes = " ".join(claims_of(document))
@@ -443,7 +441,7 @@ def _flat_board_rows(document: BoardDocument) -> Iterator[Sequence[object]]:
             "detectable": row["detectable"] and row["detectable"]["difference"],
             "notes": notes,
             "parts": len(document["parts"]),
-            "missing_parts": parts_words(row),
+            "missing_parts": _parts_words(row),
         }
         values = [*(flat[column] for column in BOARD_COLUMNS), *(row["scores"].get(address) for address in addresses)]
         yield [_one_line(value) for value in values]
@@ -454,7 +452,7 @@ def _one_line(value: object) -> object:
     return " ".join(value.split()) if isinstance(value, str) else value
 
 
-def _board_table(document: BoardDocument, form: str) -> Table:
+def _board_table(document: Leaderboard, form: str) -> Table:
     """Return the board in LaTeX with a rule between clusters, and what is claimed as a paragraph below."""
     rows = board_rows(document)
     paper = form == LATEX
@@ -474,11 +472,11 @@ def _board_table(document: BoardDocument, form: str) -> Table:
     )
 
 
-Sheet = TypeVar("Sheet")
+Shown = TypeVar("Shown")
 
 
 @dataclass(frozen=True, slots=True)
-class Forms(Generic[Sheet]):
+class Forms(Generic[Shown]):
     """The forms of a document for people and programs.
 
     Attributes:
@@ -487,11 +485,11 @@ class Forms(Generic[Sheet]):
         picture: draws it.
     """
 
-    flat: Callable[[Sheet], Iterable[Sequence[object]]]
-    table: Callable[[Sheet, str], Table]
-    picture: Callable[[Sheet], bytes]
+    flat: Callable[[Shown], Iterable[Sequence[object]]]
+    table: Callable[[Shown, str], Table]
+    picture: Callable[[Shown], bytes]
 
-    def render(self, document: Sheet, form: str) -> Rendered:
+    def render(self, document: Shown, form: str) -> Rendered:
         """Render a document in one of SHEET_FORMATS; equal documents give equal bytes.
 
         Raises:
@@ -509,13 +507,63 @@ class Forms(Generic[Sheet]):
         return Rendered(content, media_type)
 
 
-SHEET_FORMATS: Mapping[str, str] = {
-    "json": "application/json",
-    CSV: "text/csv; charset=utf-8",
-    TSV: "text/tab-separated-values; charset=utf-8",
-    MARKDOWN: "text/markdown; charset=utf-8",
-    LATEX: "application/x-latex; charset=utf-8",
-    "svg": "image/svg+xml",
-}
-"""Format name of a leaderboard or a matrix -> media type."""
 render_leaderboard = Forms(_flat_board_rows, _board_table, board_picture).render
+
+MATRIX_COLUMNS = (
+    *("rank", "role", "team", "team_name", "submission", "name"),
+    *("score", "scored_parts", "parts", "missing_parts"),
+)
+"""Columns of CSV and TSV. The parts follow, under `part:` and their names, so that none has the name of a column."""
+
+
+def _flat_matrix_rows(document: Matrix) -> Iterator[Sequence[object]]:
+    """Yield the header, then all rows with unrounded numbers."""
+    yield [*MATRIX_COLUMNS, *(f"part:{part['name']}" for part in document["parts"])]
+    for row in document["rows"]:
+        flat: dict[str, object] = {**row, "parts": len(document["parts"]), "missing_parts": _parts_words(row)}
+        values = [*(flat[column] for column in MATRIX_COLUMNS), *row["values"]]
+        yield [wording.one_line(value) if isinstance(value, str) else value for value in values]
+
+
+def matrix_headline(document: Matrix) -> str:
+    """Describe the matrix in one line."""
+    return sheet_headline(document, f"{document['score']} by part")
+
+
+def matrix_notes(document: Matrix) -> list[str]:
+    """Return the notes below the table."""
+    lines = []
+    if document["hidden"]:
+        lines.append(
+            f"Not shown, because of few sentences: {', '.join(document['hidden'])}. Figures of such parts are shown "
+            "from feedback level items on."
+        )
+    return [*lines, *_missing_note(document, _matrix_system), *_rows_note(document)]
+
+
+def _matrix_picture(document: Matrix) -> bytes:
+    return matrix_svg(document, share=shown_as(document["score"]).in_percent).encode()
+
+
+def _matrix_table(document: Matrix, _form: str) -> Table:
+    """Return a row for each part, a column for each system, and the score that ranks at the end."""
+    step, rows = document["rounding"], document["rows"]
+    names = [*(part["name"] for part in document["parts"]), document["part"] or "all"]
+    lines = [*zip(names, [*by_part(document), [row["score"] for row in rows]], strict=True)]
+    return Table(
+        matrix_headline(document),
+        [Column("part"), *(Column(_matrix_system(row), numeric=True) for row in rows)],
+        [[name, *(stepped(value, step) for value in values)] for name, values in lines],
+        notes=matrix_notes(document),
+        rules={len(lines) - 1} - {0},
+        commented=True,
+    )
+
+
+def _matrix_system(row: MatrixRow) -> str:
+    """Name a system in one line: its team, or where that is not shown its submission."""
+    named = ": ".join(filter(None, (team_words(row), wording.one_line(row["name"] or ""))))
+    return named if row["team"] or row["role"] == "baseline" else row["submission"]
+
+
+render_matrix = Forms(_flat_matrix_rows, _matrix_table, _matrix_picture).render

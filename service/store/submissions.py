@@ -13,7 +13,6 @@ from typing import Any, NamedTuple
 import orjson
 from sqlalchemy import ColumnElement, Connection, and_, case, func, insert, or_, select, true, update
 
-from service.requests import LINKS
 from service.store import artifacts, score_records, texts
 from service.store.runs import CANCELLED, FAILED, QUEUED, SUCCEEDED, UNFINISHED
 from service.store.tables import (
@@ -345,11 +344,6 @@ def erase(db: Connection, submission_ids: Sequence[str], now: datetime) -> None:
         .where(submissions.c.id.in_(submission_ids))
         .values(deleted_at=now, output_deleted_at=now, name="", notes=None, links=None, chosen=False)
     )
-
-
-def links_document(links: Mapping[str, str]) -> dict[str, str | None]:
-    """Return where a submission links to; None for nowhere."""
-    return {name: links.get(name) for name in LINKS}
 
 
 def _submission(row: AnyRow) -> Submission:

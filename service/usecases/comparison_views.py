@@ -11,18 +11,18 @@ from collections import Counter
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from datetime import timedelta
-from typing import TypedDict
 
 from sqlalchemy import Connection
 
 from service.caller import Caller
 from service.context import Context
+from service.contract.common import PageQuery
+from service.contract.comparisons import ComparisonLabel, ComparisonRequest
 from service.errors import Forbidden, Gone, NotFound, Unprocessable, invalid, unprocessable
 from service.policy import documents, gate
 from service.policy.figures import fixed_question, require_shown
 from service.policy.gate import Level, require
 from service.render.leaderboard import percent_of
-from service.requests import ComparisonRequest, PageQuery
 from service.store import benchmarks, boards, comparisons, runs, score_records, submissions
 from service.store.benchmarks import Benchmark
 from service.store.comparisons import Comparison, Question
@@ -226,14 +226,6 @@ MARGIN = "margin"
 """Member of the test of non-inferiority beside the names of the systems."""
 
 
-class Label(TypedDict):
-    """Team and name of a submission."""
-
-    team: str | None
-    team_name: str | None
-    name: str | None
-
-
 @dataclass(frozen=True, slots=True)
 class Visible:
     """A comparison that a caller may see.
@@ -414,7 +406,9 @@ def _head(context: Context, comparison: Comparison, run: runs.Run | None) -> dic
     }
 
 
-def _document(context: Context, seen: Visible, run: runs.Run | None, labels: Mapping[str, Label]) -> dict[str, Json]:
+def _document(
+    context: Context, seen: Visible, run: runs.Run | None, labels: Mapping[str, ComparisonLabel]
+) -> dict[str, Json]:
     """Return the whole answer: `systems` and `pairs` name submissions by their ids."""
     answer = seen.comparison.document or {}
     computed = answer.get("comparison") or {}
@@ -428,7 +422,7 @@ def _document(context: Context, seen: Visible, run: runs.Run | None, labels: Map
     }
 
 
-def _labels(db: Connection, seen: Visible, caller: Caller) -> dict[str, Label]:
+def _labels(db: Connection, seen: Visible, caller: Caller) -> dict[str, ComparisonLabel]:
     """Return team and name of each submission, if the viewer sees them on the board or it is the caller's own."""
     slug = seen.comparison.benchmark_id
     known = list(seen.known.values())
@@ -436,7 +430,7 @@ def _labels(db: Connection, seen: Visible, caller: Caller) -> dict[str, Label]:
     ids = {each.team_id for each in known if each.team_id is not None and (seen.viewer.named or each.team_id == own)}
     names = benchmarks.team_names(db, slug, ids)
     return {
-        each.id: Label(
+        each.id: ComparisonLabel(
             team=each.team_id if each.team_id in names else None,
             team_name=names.get(each.team_id or ""),
             name=each.name if each.team_id is None or each.team_id in names else None,
@@ -464,7 +458,7 @@ def said_with(shown: Mapping[str, str], words: str) -> str:
     return _ID.sub(lambda found: shown.get(found[0], found[0]), words)
 
 
-def shown_names(labels: Mapping[str, Label], *, short: bool = False) -> dict[str, str]:
+def shown_names(labels: Mapping[str, ComparisonLabel], *, short: bool = False) -> dict[str, str]:
     """Return what people read instead of the ids of submissions: different names for different ones.
 
     Args:

@@ -18,12 +18,13 @@ from sqlalchemy import Connection
 
 from service.caller import Caller
 from service.context import Context
+from service.contract.comparisons import ComparisonRequest, DifferingQuery, SeriesQuery
 from service.errors import Conflict, Forbidden, Gone, NotFound, TooManyRequests, Unprocessable, invalid, unprocessable
 from service.policy import documents as policy_documents
 from service.policy import figures, gate
 from service.policy.gate import Level
 from service.queue import BULK, LIVE
-from service.requests import LEADERBOARD, POOLED, ComparisonRequest, DifferingQuery, SeriesQuery
+from service.requests import LEADERBOARD, POOLED
 from service.store import benchmarks, boards, comparisons, revisions, runs, score_records, submissions
 from service.store.benchmarks import Benchmark
 from service.store.comparisons import Comparison, Question

@@ -27,12 +27,14 @@ from sqlalchemy.exc import DBAPIError
 from service import outbound
 from service.caller import ADMIN, Caller, new_id
 from service.context import Context
+from service.contract.common import PageQuery
+from service.contract.events import EventsQuery, WebhookRequest
 from service.errors import LONGEST_SHOWN, Conflict, NotFound, TooManyRequests, invalid
 from service.logs import Log, fault
 from service.monitoring import DELIVERIES
 from service.outbound import BadAddress, NoAnswer, check_url
 from service.policy import gate
-from service.requests import WEBHOOK_TEST, EventsQuery, PageQuery, WebhookRequest
+from service.requests import WEBHOOK_TEST
 from service.store import benchmarks, events, tokens
 from service.store.benchmarks import Benchmark
 from service.store.events import DELIVERED, GIVEN_UP, WAITING, Delivery, Event, LoggedDelivery, Webhook
@@ -216,9 +218,7 @@ def create_webhook(context: Context, caller: Caller, request: WebhookRequest) ->
                 f"The limit of {MOST_WEBHOOKS} webhooks is reached. Delete one first.", slug="too-many-webhooks"
             )
         events.add_webhook(db, hook)
-        record_event(
-            db, context, "webhook.created", slug, actor=caller.owner, team_id=caller.team, subject=hook.id
-        )  # fmt: skip
+        _record(db, context, caller, "webhook.created", hook)
     return {**_webhook_document(hook), "secret": secret}
 
 
@@ -241,9 +241,7 @@ def delete_webhook(context: Context, caller: Caller, webhook_id: str) -> None:
         hook = own_webhook(db, caller, webhook_id)
         require_changes_left(db, context, caller)
         events.drop_webhook(db, hook.id)
-        record_event(
-            db, context, "webhook.deleted", hook.benchmark_id, actor=caller.owner, team_id=hook.team_id, subject=hook.id
-        )  # fmt: skip
+        _record(db, context, caller, "webhook.deleted", hook)
 
 
 def rotate_secret(context: Context, caller: Caller, webhook_id: str) -> dict[str, object]:
@@ -257,9 +255,7 @@ def rotate_secret(context: Context, caller: Caller, webhook_id: str) -> dict[str
         hook = own_webhook(db, caller, webhook_id)
         require_changes_left(db, context, caller)
         events.rotate_secret(db, hook, secret, context.now() + OVERLAP)
-        record_event(
-            db, context, "webhook.rotated", hook.benchmark_id, actor=caller.owner, team_id=hook.team_id, subject=hook.id
-        )  # fmt: skip
+        _record(db, context, caller, "webhook.rotated", hook)
         return {**_webhook_document(own_webhook(db, caller, webhook_id)), "secret": secret}
 
 
@@ -275,6 +271,14 @@ def own_webhook(db: Connection, caller: Caller, webhook_id: str) -> Webhook:
     if hook is None or not _may_change(caller, hook):
         raise NotFound(f"Unknown webhook {webhook_id[:LONGEST_SHOWN]!r}.")
     return hook
+
+
+def _record(
+    db: Connection, context: Context, caller: Caller, kind: str, hook: Webhook, only: Webhook | None = None
+) -> list[str]:
+    """Record an event of a webhook that the caller made or changed, as `record_event`."""
+    team, slug = hook.team_id, hook.benchmark_id
+    return record_event(db, context, kind, slug, actor=caller.owner, team_id=team, subject=hook.id, only=only)
 
 
 def _new_secret() -> str:
@@ -321,10 +325,7 @@ def send_test(context: Context, caller: Caller, webhook_id: str) -> dict[str, ob
     with context.store.write() as db:
         hook = own_webhook(db, caller, webhook_id)
         _require_sending(db, hook)
-        made = record_event(
-            db, context, WEBHOOK_TEST, hook.benchmark_id, actor=caller.owner, team_id=hook.team_id, subject=hook.id,
-            only=hook,
-        )  # fmt: skip
+        made = _record(db, context, caller, WEBHOOK_TEST, hook, only=hook)
         return _shown(db, hook, made[0])
 
 

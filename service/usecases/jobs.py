@@ -15,13 +15,22 @@ from typing import NamedTuple, TypedDict
 import orjson
 from sqlalchemy.exc import DBAPIError, IntegrityError
 
-from service import logs, queue, requests
+from service import logs, queue
 from service.caller import Caller, new_id, new_job_key, token_hash
 from service.context import Context
+from service.contract.jobs import (
+    ComparisonsQuery,
+    ItemsQuery,
+    JobRequest,
+    JobsQuery,
+    JobTreesQuery,
+    ReportQuery,
+    ResultQuery,
+    SlicesQuery,
+)
 from service.errors import SOON, Conflict, Forbidden, Gone, NotFound, Unauthorized, Unprocessable, refuse, unprocessable
 from service.policy import gate
 from service.render.leaderboard import percent_of
-from service.requests import JobRequest, JobsQuery
 from service.store import artifacts, benchmarks, database, jobs, packing, runs, texts
 from service.store.jobs import Job
 from service.store.runs import SUCCEEDED
@@ -374,7 +383,7 @@ class _Results(TypedDict, total=False):
     agreement: list[dict[str, object]]
 
 
-def job_items(context: Context, caller: Caller, job_id: str, query: requests.ItemsQuery) -> Page:
+def job_items(context: Context, caller: Caller, job_id: str, query: ItemsQuery) -> Page:
     """Return the items of one system under one metric, from after the item numbered `cursor`.
 
     Raises:
@@ -392,7 +401,7 @@ def job_items(context: Context, caller: Caller, job_id: str, query: requests.Ite
     return found.listed.page([item for (item,) in found.items])
 
 
-def job_slices(context: Context, caller: Caller, job_id: str, query: requests.SlicesQuery) -> View:
+def job_slices(context: Context, caller: Caller, job_id: str, query: SlicesQuery) -> View:
     """Return scores by groups of sentences, words or brackets; without `by`, the names of the groupings.
 
     Raises:
@@ -403,7 +412,7 @@ def job_slices(context: Context, caller: Caller, job_id: str, query: requests.Sl
     return slices_view({"system": query.system, "metric": query.metric}, names, query.by, rows)
 
 
-def job_report(context: Context, caller: Caller, job_id: str, query: requests.ReportQuery) -> View:
+def job_report(context: Context, caller: Caller, job_id: str, query: ReportQuery) -> View:
     """Return the report in the original program's own layout, as text.
 
     Raises:
@@ -421,7 +430,7 @@ def job_report(context: Context, caller: Caller, job_id: str, query: requests.Re
     return body_view(reports[query.style].encode(), TEXT_TYPE)
 
 
-def job_comparisons(context: Context, caller: Caller, job_id: str, query: requests.ComparisonsQuery) -> View:
+def job_comparisons(context: Context, caller: Caller, job_id: str, query: ComparisonsQuery) -> View:
     """Return the significance documents of a job, or the one of a score, in one of `treescore.render.forms.FORMATS`.
 
     Raises:
@@ -482,7 +491,7 @@ def system_number(context: Context, caller: Caller, job_id: str, system: str) ->
     return _position(stored, system)
 
 
-def _scored(context: Context, caller: Caller, job_id: str, query: requests.ResultQuery) -> tuple[ArtifactKey, Entry]:
+def _scored(context: Context, caller: Caller, job_id: str, query: ResultQuery) -> tuple[ArtifactKey, Entry]:
     """Return the artifacts' key of one system under one metric, and the metric entry."""
     _finished(context, caller, job_id)
     stored = _request(context, job_id)
@@ -495,14 +504,14 @@ def _scored(context: Context, caller: Caller, job_id: str, query: requests.Resul
     return ArtifactKey(_position(stored, query.system), metric), entries[metric]
 
 
-def _request(context: Context, job_id: str) -> requests.JobRequest | None:
+def _request(context: Context, job_id: str) -> JobRequest | None:
     """Return the request of a job; None of a validation, which has neither metrics nor systems."""
     with context.store.read() as db:
         job = jobs.get(db, job_id)
-    return None if job is None or "metrics" not in job.request else requests.JobRequest.stored(job.request)
+    return None if job is None or "metrics" not in job.request else JobRequest.stored(job.request)
 
 
-def _position(stored: requests.JobRequest | None, system: str) -> int:
+def _position(stored: JobRequest | None, system: str) -> int:
     names = [] if stored is None else [each.name for each in stored.systems]
     if system not in names:
         known = f"Its systems: {', '.join(names[:20])}.{wording.did_you_mean(system, names)}"
@@ -510,7 +519,7 @@ def _position(stored: requests.JobRequest | None, system: str) -> int:
     return names.index(system)
 
 
-def job_trees(context: Context, caller: Caller, job_id: str, query: requests.JobTreesQuery) -> Page:
+def job_trees(context: Context, caller: Caller, job_id: str, query: JobTreesQuery) -> Page:
     """Return the trees of one system, from after `cursor`; or of one item.
 
     Raises:
@@ -524,7 +533,7 @@ def job_trees(context: Context, caller: Caller, job_id: str, query: requests.Job
     return Page(found.documents, found.next)
 
 
-def job_window(context: Context, caller: Caller, job_id: str, query: requests.JobTreesQuery) -> Window:
+def job_window(context: Context, caller: Caller, job_id: str, query: JobTreesQuery) -> Window:
     """Return the sentence `query.item` of one system, by default the first chosen one, among those around it.
 
     Raises:
@@ -540,7 +549,7 @@ ALL_SEEN = Sight(compared=True, gold=True)
 
 
 def _looked_at(
-    context: Context, caller: Caller, job_id: str, query: requests.JobTreesQuery
+    context: Context, caller: Caller, job_id: str, query: JobTreesQuery
 ) -> tuple[Output, Asked, Output | None]:
     """Return the system whose trees are asked for, which of them, and the system that they are to differ from."""
     number = system_number(context, caller, job_id, query.system)

@@ -13,7 +13,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import datetime
 from time import monotonic, perf_counter
-from typing import NamedTuple, Protocol, TypeVar
+from typing import NamedTuple, Protocol, TypeVar, overload
 
 import orjson
 from sqlalchemy import Connection
@@ -115,6 +115,10 @@ def json_view(value: object, *, final: bool = True, state: str = "") -> View:
     return View(body, etag_of(body), final, state)
 
 
+@overload
+def moment(time: datetime) -> str: ...
+@overload
+def moment(time: datetime | None) -> str | None: ...
 def moment(time: datetime | None) -> str | None:
     """Return a time as RFC 3339 in UTC, to the millisecond."""
     if time is None:

@@ -20,24 +20,24 @@ from sqlalchemy import Connection
 from sqlalchemy.exc import DBAPIError
 
 from service.context import Context
+from service.contract.scorers import SuggestionRequest
 from service.errors import LONGEST_SHOWN, NotFound, unprocessable
 from service.monitoring import Summed
 from service.problem_catalogue import CODES, TYPES, Entry, ProblemType
 from service.queue import LIVE, REDIS_ERRORS, RUN_QUEUES
-from service.requests import SuggestionRequest
 from service.store import runs
 from service.store.database import DiskState, SchemaState, disk_of, schema_of
 from service.usecases import jobs
 from service.usecases.kinds import KINDS
 from service.usecases.runs import View, json_view
 from service.usecases.views.asking import VIEWS
+from treescore.core.comparing import PARAMS
 from treescore.core.params import schema_of as parameters_schema
 from treescore.core.registry import FORMATS, METRICS, TRANSFORMS
 from treescore.core.version import __version__
 from treescore.core.wording import did_you_mean
 from treescore.errors import InputError
 from treescore.evaluation.spec import entry_of, suggestions
-from treescore.significance.settings import PARAMS
 
 
 @lru_cache(maxsize=1)

@@ -19,8 +19,8 @@ from werkzeug.test import TestResponse
 from tests.attacks.victim import SLUG, WORDS, Bits, Victim, submission
 from tests.contract.checking import CheckedClient
 from treescore.core.registry import make_metric
-from treescore.significance.bootstrap import resampled
 from treescore.significance.contributions import Contributions
+from treescore.significance.intervals import resampled
 from treescore.significance.law import asked_by, by_law
 from treescore.significance.settings import Settings
 from treescore.significance.units import Sample, sample_of

@@ -1,4 +1,4 @@
-"""openapi.yaml is what `python -m service.contract` builds, and holds the names that API.md fixes."""
+"""openapi.yaml is what `python -m service.openapi` builds, and holds the names that API.md fixes."""
 
 from __future__ import annotations
 
@@ -6,13 +6,22 @@ import json
 import re
 import subprocess
 import sys
+from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Annotated, Any
 
 import pytest
 import yaml
+from flask import Response
+from typing_extensions import TypedDict
 
-from service.contract.build import FOLDER, ContractError, built, difference, query_classes, read_parts, request_classes
+from service.api.asks import Answer, Operation, answer
+from service.contract.derive import Named, field_of
+from service.contract.jobs import Job
+from service.openapi.build import built, contract_document, difference
+from service.openapi.operations import Route
+from service.openapi.schemas import ContractError, Generator
+from service.requests import Query
 from tests.contract.checking import ROOT, contract, operations, resolved
 
 FIXED: dict[str, Any] = json.loads((Path(__file__).parent / "fixed_names.json").read_text(encoding="utf-8"))
@@ -32,7 +41,7 @@ def test_the_committed_file_is_the_built_one(published: str) -> None:
 def test_check_compares_and_writes_nothing() -> None:
     before = (ROOT / "openapi.yaml").read_bytes()
     done = subprocess.run(
-        [sys.executable, "-m", "service.contract", "--check"], cwd=ROOT, capture_output=True, text=True, check=False
+        [sys.executable, "-m", "service.openapi", "--check"], cwd=ROOT, capture_output=True, text=True, check=False
     )
     assert (done.returncode, done.stdout) == (0, "")
     assert (ROOT / "openapi.yaml").read_bytes() == before
@@ -46,43 +55,59 @@ def test_a_difference_is_shown_short(published: str) -> None:
     assert len(difference("", published).splitlines()) <= 40
 
 
-def test_the_hand_written_parts_repeat_nothing_that_is_generated() -> None:
-    parts = read_parts()
-    assert len(request_classes()) == 28
-    assert not set(parts.schemas) & set(request_classes())
-    classes = (*request_classes().values(), *query_classes().values())
-    assert set(parts.prose) <= {each.__name__ for kind in classes for each in kind.__mro__}
-    assert set(parts.shared) <= set(parts.schemas)
-    assert not [name for name in parts.schemas if name.endswith("Page")]
+def answering(query: type[Query] | None = None, *answers: Answer, also: str = "") -> Route:
+    """An operation of a blueprint of tags."""
+
+    def view() -> Response:
+        """Look.
+
+        Long.
+        """
+        raise NotImplementedError
+
+    return Route(
+        Operation(query, answers, also.split(), None, ("read",), anyone=False), view, "jobs", "/v1/look", "get"
+    )
 
 
-def copy_with(folder: Path, name: str, change: str, to: str) -> Path:
-    """The hand-written files with one change."""
-    for path in FOLDER.glob("*.yaml"):
-        text = path.read_text(encoding="utf-8")
-        assert path.name != name or change in text
-        (folder / path.name).write_text(text.replace(change, to) if path.name == name else text, encoding="utf-8")
-    return folder
+@dataclass(frozen=True)
+class Undescribed(Query):
+    """A query."""
+
+    colour: str = "red"
+
+
+class Forgotten(TypedDict):
+    """A document.
+
+    Attributes:
+        gone: a member that it had.
+    """
+
+    here: str
 
 
 @pytest.mark.parametrize(
-    ("name", "change", "to", "message"),
+    ("route", "message"),
     [
-        ("jobs.yaml", "x-answers: [scope, page]", "x-answers: [scope, pages]", "unknown names: pages"),
-        ("jobs.yaml", "x-query: JobsQuery", "x-querry: JobsQuery", "unknown names: x-querry"),
-        ("jobs.yaml", "JobsQuery:\n    state:", "JobsQuery:\n    stat:", "describe these parameters: stat, state"),
-        ("jobs.yaml", "  JobSummary:\n", "  JobRequest:\n", "JobRequest is generated"),
-        ("teams.yaml", "\npages:", "\npage:", "unknown names: page"),
-        ("tokens.yaml", "  Token:\n", "  Team:\n", "schemas repeats Team"),
-        ("common.yaml", "x-status: '404'", "x-statsu: '404'", "unknown names: x-statsu"),
+        (answering(also="scope pages"), "GET /v1/look has unknown names: pages"),
+        (answering(None, answer("Done.", Job, headers="Loction")), "GET /v1/look has unknown names: Loction"),
+        (answering(None, answer("Wrong.", Job, status=400)), "GET /v1/look: two answers 400"),
+        (answering(Undescribed), "Undescribed: describe these parameters: colour"),
     ],
-)  # fmt: skip
-def test_a_slip_in_a_hand_written_file_is_refused(
-    tmp_path: Path, name: str, change: str, to: str, message: str
-) -> None:
-    folder = copy_with(tmp_path, name, change, to)
+)
+def test_a_slip_in_a_record_is_refused(route: Route, message: str) -> None:
     with pytest.raises(ContractError, match=re.escape(message)):
-        built(folder)
+        contract_document([route])
+
+
+def test_slips_in_types_are_refused() -> None:
+    with pytest.raises(ContractError, match="the docstring of Forgotten has unknown names: gone"):
+        Generator().component(Forgotten)
+    made = Generator()
+    made.field2property(field_of(Annotated[str, Named("Id")]))
+    with pytest.raises(ContractError, match="Id is the name of two types"):
+        made.field2property(field_of(Annotated[int, Named("Id")]))
 
 
 def test_the_published_file_is_plain_yaml_without_words_of_the_builder() -> None:

@@ -14,7 +14,7 @@ import pytest
 
 from tests.contract.shared_task import SharedTask
 from tests.contract.stage import Stage
-from treescore.significance.settings import FEWEST_PARTS
+from treescore.core.comparing import FEWEST_PARTS
 
 FORMS = ("csv", "tsv", "markdown", "latex", "svg")
 ONE_UNIT = "A part without an output counts as 0, and as one unit."

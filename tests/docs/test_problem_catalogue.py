@@ -17,7 +17,7 @@ DYNAMIC = {
     "treescore/formats/shared/bracket_reader.py: code": ("too-deep", "too-many-words", "too-many-sentences"),
     "treescore/formats/alignments.py: code": (),
     "treescore/client/errors.py: error['code']": (),
-    "service/schemas/base.py: code": (),
+    "service/contract/fields.py: code": (),
     "service/usecases/status.py: name": (),
     "service/pages/contract_reading.py: quoted": (),
     "service/pages/contract_reading.py: anchor": (),

@@ -21,6 +21,7 @@ from rich.console import Console
 from tests.fixtures.pictures import check_picture
 from treescore import InputError, TreescoreWarning, compare, score
 from treescore.api import Options, Output, Settings, evaluate
+from treescore.core.comparing import PARAMS
 from treescore.core.registry import METRICS, OK
 from treescore.errors import FilePath
 from treescore.evaluation import spec  # noqa: F401 - fills the registry
@@ -31,7 +32,6 @@ from treescore.render.table import TABLE_FORMS
 from treescore.results import Comparison, Result, SystemScores
 from treescore.results.result import PICTURE_KINDS
 from treescore.results.views import FORMS, LISTED, View, bounds_of
-from treescore.significance import PARAMS
 
 ROOT = Path(__file__).parents[2]
 GOLD = ROOT / "examples" / "dependencies" / "gold.conllu"

@@ -10,8 +10,8 @@ import orjson
 import pytest
 
 from service.config import load_config
+from service.contract.jobs import JobRequest
 from service.logs import configure_logs
-from service.schemas.submissions import JobRequest
 from service.store import runs
 from service.usecases import jobs, kinds
 from service.usecases.jobs import submit_job

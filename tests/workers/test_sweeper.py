@@ -7,9 +7,9 @@ from types import SimpleNamespace
 import pytest
 import redis
 
+from service.contract.benchmarks import RevisionRequest
+from service.contract.jobs import JobRequest
 from service.errors import Gone
-from service.schemas.benchmarks import RevisionRequest
-from service.schemas.submissions import JobRequest
 from service.store import revisions, runs, score_records
 from service.usecases.benchmarks.revisions import create_revision
 from service.usecases.jobs import submit_job, view_job

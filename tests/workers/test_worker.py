@@ -10,8 +10,8 @@ import redis
 from rq.exceptions import StopRequested
 from rq.registry import FailedJobRegistry, FinishedJobRegistry
 
+from service.contract.jobs import JobRequest
 from service.queue import KIND, LIVE, RUN, SERIALIZER, Pulse, Queue
-from service.schemas.submissions import JobRequest
 from service.store import jobs, runs, texts
 from service.usecases import jobs as job_work
 from service.usecases.jobs import submit_job

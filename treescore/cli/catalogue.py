@@ -258,6 +258,8 @@ def _describe_transform(formatter: click.HelpFormatter, transform: type[registry
     _example(formatter, ["treescore", "score", *named, "--transform", value, *_example_files(fmt, "gold", "mine")])
 
 
-METRIC = Kind("metric", registry.METRICS, _metric_line, _describe_metric)
-FORMAT = Kind("format", registry.FORMATS, _format_line, _describe_format)
-TRANSFORM = Kind("transform", registry.TRANSFORMS, _transform_line, _describe_transform)
+KINDS: Mapping[str, Kind] = {
+    "metrics": Kind("metric", registry.METRICS, _metric_line, _describe_metric),
+    "formats": Kind("format", registry.FORMATS, _format_line, _describe_format),
+    "transforms": Kind("transform", registry.TRANSFORMS, _transform_line, _describe_transform),
+}

@@ -29,7 +29,7 @@ from treescore.errors import ScoringError
 from treescore.evaluation.document import problem_line, warning_lines
 from treescore.evaluation.spec import FormatChoice
 from treescore.results import Result
-from treescore.sources import Source, StandardInput, format_choice, format_of, names_of_paths, run_name
+from treescore.sources.texts import Source, StandardInput, format_choice, format_of, names_of_paths, run_name
 
 STANDARD_INPUT = "-"
 _NAME_OF_STANDARD_INPUT = "stdin"

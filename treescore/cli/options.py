@@ -20,6 +20,7 @@ import orjson
 from click.shell_completion import CompletionItem
 
 from treescore.cli.exits import GIVEN, UNWRITTEN, as_file
+from treescore.core.comparing import PARAMS
 from treescore.core.params import SHARED_MODULES, Json
 from treescore.core.wording import did_you_mean
 
@@ -327,10 +328,8 @@ def files(function: _Function) -> _Function:
     return click.argument("gold", metavar="GOLD", shell_complete=_paths)(function)
 
 
-def _paths(_ctx: click.Context, _argument: click.Parameter, begun: str) -> list[click.shell_completion.CompletionItem]:
+def _paths(_ctx: click.Context, _argument: click.Parameter, begun: str) -> list[CompletionItem]:
     """Let the shell complete a path; behind `NAME=` it does so by itself."""
-    from click.shell_completion import CompletionItem  # noqa: PLC0415 - only a shell asks
-
     return [CompletionItem(begun, type="file")]
 
 
@@ -384,35 +383,31 @@ class Setting(NamedTuple):
     Attributes:
         option: as it is written.
         type: of its value.
-        help: what it sets.
         metavar: how the help writes its value.
     """
 
     option: str
     type: ParamType
-    help: str
     metavar: str | None = None
 
 
+def _words(name: str) -> OneOf:
+    """Return the type of a setting that is one of several words; only benchmarks have parts."""
+    return OneOf([word for word in PARAMS[name].schema["enum"] if word != "part"])
+
+
+def _bounds(name: str) -> tuple[Any, Any]:
+    return PARAMS[name].schema["minimum"], PARAMS[name].schema["maximum"]
+
+
 SETTINGS: Mapping[str, Setting] = {
-    "test": Setting(
-        "--test", OneOf(["auto", "permutation", "t", "bootstrap", "mcnemar", "compare_pl"]),
-        "The test; auto is the paired permutation test from 16 units on, Student's t below.",
-    ),
-    "unit": Setting(
-        "--test-unit", OneOf(["auto", "sentence", "block", "token"]),
-        "What is tested over as a whole; a block is a document. auto: documents where there are some.",
-    ),
-    "correction": Setting(
-        "--correction", OneOf(["holm", "hochberg", "bh", "by", "bonferroni", "none"]),
-        "Correction of p over all pairs; holm unless given.",
-    ),
-    "alpha": Setting("--alpha", Number(1e-12, 0.5, 0.01), "Level of significance; 0.05 unless given.", "X"),
-    "seed": Setting(
-        "--seed", WholeNumber(0, 7), "Seed of shuffles and resamples, where these are asked for; 1 unless given.", "N"
-    ),
-}  # fmt: skip
-"""Setting -> its option. `treescore.significance.settings` has their meanings and defaults."""
+    "test": Setting("--test", _words("test")),
+    "unit": Setting("--test-unit", _words("unit")),
+    "correction": Setting("--correction", _words("correction")),
+    "alpha": Setting("--alpha", Number(*_bounds("alpha"), 0.01), "X"),
+    "seed": Setting("--seed", WholeNumber(_bounds("seed")[0], 7), "N"),
+}
+"""Setting -> its option."""
 
 
 def significance_option(function: _Function) -> _Function:
@@ -425,8 +420,9 @@ def significance_option(function: _Function) -> _Function:
 
 def setting_options(function: _Function) -> _Function:
     """Add `--significance`, `--scores` and the options of SETTINGS."""
-    for setting in reversed(list(SETTINGS.values())):
-        function = click.option(setting.option, type=setting.type, help=setting.help, metavar=setting.metavar)(function)
+    for name, (option, kind, metavar) in reversed(list(SETTINGS.items())):
+        words = f"{PARAMS[name].doc} {PARAMS[name].default} unless given."
+        function = click.option(option, type=kind, help=words, metavar=metavar)(function)
     function = click.option(
         "--scores", multiple=True, metavar="SCORE,...",
         help="Scores to compare, as ud.las_f1,ud.uas_f1; the main score of the first metric unless given. Repeatable.",

@@ -6,6 +6,7 @@ import shlex
 from typing import TYPE_CHECKING, NamedTuple
 
 import click
+import orjson
 
 from treescore.cli.exits import epilog
 from treescore.cli.options import FORMATS, METRICS, TRANSFORMS, OneOf, completer
@@ -15,34 +16,24 @@ if TYPE_CHECKING:
     from treescore.evaluation.spec import Suggestion
 
 
-@click.command(epilog=epilog("treescore metrics", "treescore metrics ud", "treescore metrics --json"))
-@click.argument("name", required=False, metavar="[NAME]", shell_complete=completer(METRICS))
-@click.option("--json", "as_json", is_flag=True, help="Print the entries of the service's catalogue.")
-def metrics(name: str | None, *, as_json: bool) -> None:
-    """List the metrics, or describe one with its parameters."""
-    from treescore.cli.catalogue import METRIC, show  # noqa: PLC0415 - the help needs no registry
+def _catalogue(kind: str, example: str, words: str) -> click.Command:
+    """Return the command that lists what there is of a kind, or describes one of it."""
+    commands = (f"treescore {kind}", f"treescore {kind} {example}", f"treescore {kind} --json")
 
-    show(METRIC, name, as_json=as_json)
+    @click.command(kind, help=words, epilog=epilog(*commands))
+    @click.argument("name", required=False, metavar="[NAME]", shell_complete=completer(kind))
+    @click.option("--json", "as_json", is_flag=True, help="Print the entries of the service's catalogue.")
+    def command(name: str | None, *, as_json: bool) -> None:
+        from treescore.cli.catalogue import KINDS, show  # noqa: PLC0415 - the help needs no registry
 
+        show(KINDS[kind], name, as_json=as_json)
 
-@click.command(epilog=epilog("treescore formats", "treescore formats pharaoh", "treescore formats --json"))
-@click.argument("name", required=False, metavar="[NAME]", shell_complete=completer(FORMATS))
-@click.option("--json", "as_json", is_flag=True, help="Print the entries of the service's catalogue.")
-def formats(name: str | None, *, as_json: bool) -> None:
-    """List the formats, or describe one with its options."""
-    from treescore.cli.catalogue import FORMAT, show  # noqa: PLC0415 - the help needs no registry
-
-    show(FORMAT, name, as_json=as_json)
+    return command
 
 
-@click.command(epilog=epilog("treescore transforms", "treescore transforms heads", "treescore transforms --json"))
-@click.argument("name", required=False, metavar="[NAME]", shell_complete=completer(TRANSFORMS))
-@click.option("--json", "as_json", is_flag=True, help="Print the entries of the service's catalogue.")
-def transforms(name: str | None, *, as_json: bool) -> None:
-    """List the transforms, or describe one with its parameters."""
-    from treescore.cli.catalogue import TRANSFORM, show  # noqa: PLC0415 - the help needs no registry
-
-    show(TRANSFORM, name, as_json=as_json)
+metrics = _catalogue(METRICS, "ud", "List the metrics, or describe one with its parameters.")
+formats = _catalogue(FORMATS, "pharaoh", "List the formats, or describe one with its options.")
+transforms = _catalogue(TRANSFORMS, "heads", "List the transforms, or describe one with its parameters.")
 
 
 @click.command(epilog=epilog("treescore suggest gold.txt", "treescore suggest gold.txt --json"))
@@ -53,8 +44,6 @@ def suggest(file: str, *, as_json: bool) -> None:
 
     FILE is a path, or - for standard input.
     """
-    import orjson  # noqa: PLC0415 - the help needs none
-
     from treescore.api import suggest as suggested  # noqa: PLC0415 - the help needs no registry
     from treescore.cli.files import one_source  # noqa: PLC0415 - as above
 
@@ -83,8 +72,6 @@ def _write(formatter: click.HelpFormatter, suggestion: Suggestion, file: str, *,
 
 
 def _json_words(value: Json) -> str:
-    import orjson  # noqa: PLC0415 - the help needs none
-
     return value if isinstance(value, str) else orjson.dumps(value).decode()
 
 

@@ -95,7 +95,6 @@ def _styled(scored: Scored, style: str) -> str:
         click.UsageError: the metric does not print this style.
     """
     from treescore.cli.files import warn_of  # noqa: PLC0415 - as the scoring
-    from treescore.core.wording import did_you_mean  # noqa: PLC0415 - as the scoring
 
     report = scored.result.report
     entry = report.spec.entries[0]

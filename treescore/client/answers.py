@@ -4,6 +4,7 @@
 
 from __future__ import annotations
 
+import io
 import re
 import zlib
 from collections.abc import Callable, Mapping
@@ -13,7 +14,6 @@ from datetime import UTC, datetime
 from email.utils import parsedate_to_datetime
 from pathlib import Path
 from tempfile import NamedTemporaryFile
-from types import TracebackType
 from typing import IO, Any, Self
 
 import httpx
@@ -83,7 +83,7 @@ class Answer:
     def etag(self) -> str:
         """The validator of the body; empty without one, or with one that no request can carry."""
         found = self.headers.get("ETag", "")
-        return found if found.isascii() and found.isprintable() else ""
+        return found if is_header(found) else ""
 
     @property
     def replayed(self) -> bool:
@@ -165,6 +165,11 @@ class Answer:
         return f" but with a page{named}: a proxy or a login page may stand before the service. Check the URL"
 
 
+def is_header(text: str) -> bool:
+    """Return whether a header can carry a text."""
+    return text.isascii() and text.isprintable()
+
+
 def _is_number(text: str) -> bool:
     return text.isascii() and text.isdecimal() and len(text) <= 15
 
@@ -187,13 +192,11 @@ class Receiver:
         self._check = check
         self._url = str(response.request.url)
         self._coding = response.headers.get("Content-Encoding", "").strip().lower()
-        self._unpacker = _gzip()
-        self._packed = 0
-        self._body = bytearray()
+        self._unpacker: Any = None
         self._kept = 0
         self._target = target if response.is_success else None
         self._most = MOST_OF_ERROR if not response.is_success else MOST if self._target is None else MOST_OF_FILE
-        self._file: IO[bytes] | None = None
+        self._file: IO[bytes] = io.BytesIO()
         if self._target is not None:
             try:
                 self._file = NamedTemporaryFile(  # noqa: SIM115 - kept across calls, closed in __exit__
@@ -205,12 +208,10 @@ class Receiver:
     def __enter__(self) -> Self:
         return self
 
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
-        if self._file is not None:
-            with suppress(OSError):  # that the disk is full was said before
-                self._file.close()
+    def __exit__(self, *_: object) -> None:
+        with suppress(OSError):  # that the disk is full was said before
+            self._file.close()
+        if self._target is not None:
             Path(self._file.name).unlink(missing_ok=True)
 
     def feed(self, piece: bytes) -> None:
@@ -225,8 +226,8 @@ class Receiver:
         if self._coding != "gzip":
             self._keep(piece)
             return
-        self._packed += len(piece)
         rest = piece
+        self._unpacker = self._unpacker or _gzip()
         try:
             while rest:
                 self._keep(self._unpacker.decompress(rest, _PIECE))
@@ -240,26 +241,22 @@ class Receiver:
         """Return the answer; the file, if it goes into one, is complete then, and only then."""
         if self.whole:
             self._keep(self._response.content)  # the HTTP library has unpacked it
-        if self._packed and not self._unpacker.eof:
+        if self._unpacker is not None and not self._unpacker.eof:
             raise self._wrong("that cannot be unpacked: its end is missing")
         status, headers = self._response.status_code, self._response.headers
-        if self._file is None or self._target is None:
-            return Answer(status, headers, bytes(self._body), self._url)
+        if isinstance(self._file, io.BytesIO):
+            return Answer(status, headers, self._file.getvalue(), self._url)
         try:
             self._file.close()
-            Path(self._file.name).replace(self._target)
+            Path(self._file.name).replace(str(self._target))
         except OSError as error:
             raise self._unwritable(error) from error
-        self._file = None
         return Answer(status, headers, b"", self._url, self._target)
 
     def _keep(self, data: bytes) -> None:
         self._kept += len(data)
         if self._kept > self._most:
             raise self._wrong(f"of more than {self._most} bytes, once unpacked")
-        if self._file is None:
-            self._body += data
-            return
         try:
             self._file.write(data)
         except OSError as error:

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from pathlib import Path
 from time import monotonic
-from types import TracebackType
 from typing import Any, Self
 
 from treescore.client import documents
@@ -13,17 +12,7 @@ from treescore.client.answers import Answer
 from treescore.client.document import Document
 from treescore.client.requests import Texts, Watch, operation_of, uploads_of
 from treescore.client.resources import AsyncService, Service
-from treescore.client.session import (
-    AwaitingDriver,
-    Backoff,
-    BlockingDriver,
-    Call,
-    Plan,
-    Session,
-    exchange,
-    method,
-    wait,
-)
+from treescore.client.session import AwaitingSession, Backoff, BlockingSession, Call, Session, method
 from treescore.client.work import Resource
 from treescore.core.params import Json
 from treescore.core.text import HEAD_BYTES
@@ -33,10 +22,10 @@ SECONDS = 600.0
 AGENT = f"treescore-client/{__version__}"
 
 
-class ClientPlans(Resource):
+class ClientMethods(Resource):
     """What both clients do themselves."""
 
-    _carries_out: type[BlockingDriver | AwaitingDriver]
+    _keeps: type[Session]
 
     def __init__(
         self,
@@ -50,8 +39,8 @@ class ClientPlans(Resource):
         http: Mapping[str, Any] | None = None,
         clock: Callable[[], float] = monotonic,
     ) -> None:
-        session = Session(url, token, seconds, call_seconds or seconds or SECONDS, agent, backoff or Backoff(), clock)
-        super().__init__(self._carries_out(session, http or {}))
+        span = call_seconds or seconds or SECONDS
+        super().__init__(self._keeps(url, token, seconds, span, agent, backoff or Backoff(), clock, http or {}))
 
     @property
     def url(self) -> str:
@@ -64,7 +53,7 @@ class ClientPlans(Resource):
         return Call(verb, path, self._session.end(seconds), operation_of(verb, path), **more)
 
     @method
-    def call(
+    async def call(
         self,
         operation: str,
         path: Mapping[str, str] | None = None,
@@ -76,7 +65,7 @@ class ClientPlans(Resource):
         to: str | Path | None = None,
         progress: Watch | None = None,
         seconds: float | None = None,
-    ) -> Plan[Answer]:
+    ) -> Answer:
         """Carry out any operation of the service.
 
         Args:
@@ -97,10 +86,10 @@ class ClientPlans(Resource):
             operation, path, query=query, seconds=seconds, headers=headers or {}, json=json, watch=progress,
             uploads=None if texts is None else uploads_of(texts), target=None if to is None else Path(to),
         )  # fmt: skip
-        return (yield from exchange(self._session, made))
+        return await self._session.exchange(made)
 
     @method
-    def send(
+    async def send(
         self,
         method: str,
         path: str,
@@ -110,7 +99,7 @@ class ClientPlans(Resource):
         form: Mapping[str, Texts] | None = None,
         progress: Watch | None = None,
         seconds: float | None = None,
-    ) -> Plan[Answer]:
+    ) -> Answer:
         """Send a request to an address of the service, also one that this client does not know.
 
         Args:
@@ -127,20 +116,20 @@ class ClientPlans(Resource):
         """
         uploads = None if form is None else uploads_of(form)
         more = {"headers": headers or {}, "json": json, "uploads": uploads, "watch": progress, "fresh": True}
-        return (yield from exchange(self._session, self._at(method, path, seconds, **more)))
+        return await self._session.exchange(self._at(method, path, seconds, **more))
 
     @method
-    def get(self, path: str) -> Plan[Document]:
+    async def get(self, path: str) -> Document:
         """Return the document at an address."""
-        return Document.of((yield from exchange(self._session, self._at("GET", path))))
+        return Document.of(await self._session.exchange(self._at("GET", path)))
 
     @method
-    def post(self, path: str, document: Mapping[str, Json]) -> Plan[Document]:
+    async def post(self, path: str, document: Mapping[str, Json]) -> Document:
         """Send a document to an address; return the answer."""
-        return Document.of((yield from exchange(self._session, self._at("POST", path, json=dict(document)))))
+        return Document.of(await self._session.exchange(self._at("POST", path, json=dict(document))))
 
     @method
-    def wait(self, path: str, progress: Watch | None = None, *, seconds: float | None = None) -> Plan[Document]:
+    async def wait(self, path: str, progress: Watch | None = None, *, seconds: float | None = None) -> Document:
         """Return a submission, comparison or job once it has finished, also one that failed.
 
         Args:
@@ -151,20 +140,20 @@ class ClientPlans(Resource):
         Raises:
             ClientError: also where the time is over before.
         """
-        return Document.of((yield from wait(self._session, self._at("GET", path, seconds), progress)))
+        return Document.of(await self._session.wait(self._at("GET", path, seconds, watch=progress)))
 
     @method
-    def contract(self) -> Plan[Document]:
+    async def contract(self) -> Document:
         """Return the contract that the service speaks (OpenAPI); `contract["info"]["version"]` is its version."""
-        return (yield from self._read(Document, "get_openapi_json"))
+        return await self._read(Document, "get_openapi_json")
 
     @method
-    def suggest(self, text: str) -> Plan[documents.Suggestions]:
+    async def suggest(self, text: str) -> documents.Suggestions:
         """Return the formats that a text may be in, by its first lines, with the metrics that fit it."""
-        return (yield from self._read(documents.Suggestions, "suggest_scorers", json={"text": text[:HEAD_BYTES]}))
+        return await self._read(documents.Suggestions, "suggest_scorers", json={"text": text[:HEAD_BYTES]})
 
 
-class Client(ClientPlans, Service):
+class Client(ClientMethods, Service):
     """Calls of the service. A request is sent again only where that does no harm: read, keyed, or surely not received.
 
     A job made without a token has a key, without which it cannot be changed: the client keeps the keys of its own jobs.
@@ -183,37 +172,33 @@ class Client(ClientPlans, Service):
         RequestError: the URL or the token is invalid.
     """
 
-    _carries_out = BlockingDriver
+    _keeps = BlockingSession
 
     def __enter__(self) -> Self:
         return self
 
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
+    def __exit__(self, *_: object) -> None:
         self.close()
 
     def close(self) -> None:
         """Close the connections."""
-        self._driver.http.close()
+        self._session.http.close()
 
 
-class AsyncClient(ClientPlans, AsyncService):
+class AsyncClient(ClientMethods, AsyncService):
     """The same calls, awaited; lists are asynchronous iterators, callbacks plain functions.
 
     Arguments and errors are those of `Client`; `http` has arguments of `httpx.AsyncClient`.
     """
 
-    _carries_out = AwaitingDriver
+    _keeps = AwaitingSession
 
     async def __aenter__(self) -> Self:
         return self
 
-    async def __aexit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
+    async def __aexit__(self, *_: object) -> None:
         await self.close()
 
     async def close(self) -> None:
         """Close the connections."""
-        await self._driver.http.aclose()
+        await self._session.http.aclose()

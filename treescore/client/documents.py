@@ -10,7 +10,7 @@ from treescore.client.document import ComparisonsDocument, Document, JobDocument
 
 
 class JobSummary(Document):
-    """`JobSummary` of the contract."""
+    """A job without its results."""
 
     id: str
     state: str
@@ -20,7 +20,7 @@ class JobSummary(Document):
 
 
 class Progress(Document):
-    """`Progress` of the contract."""
+    """How far the work is."""
 
     done: int
     total: int
@@ -28,7 +28,7 @@ class Progress(Document):
 
 
 class SentenceCounts(Document):
-    """`SentenceCounts` of the contract."""
+    """How many sentences there are, with an error, and left out."""
 
     total: int
     error: int
@@ -36,7 +36,7 @@ class SentenceCounts(Document):
 
 
 class TransformEntry(Document):
-    """`TransformEntry` of the contract."""
+    """One preprocessing step."""
 
     name: str
     params: Document
@@ -75,7 +75,7 @@ class Signature(Document):
 
 
 class MetricResult(Document):
-    """`MetricResult` of the contract."""
+    """Scores of a system under a metric."""
 
     views: ClassVar[Mapping[str, type[Document]]] = {"sentences": SentenceCounts, "signature": Signature}
     scores: Document
@@ -96,7 +96,7 @@ class ComputedInterval(Document):
 
 
 class ComparedSystem(Document):
-    """`ComparedSystem` of the contract."""
+    """A system of a comparison."""
 
     views: ClassVar[Mapping[str, type[Document]]] = {"ci": ComputedInterval}
     name: str
@@ -108,6 +108,39 @@ class ComparedSystem(Document):
     cluster: int | None
     rank_interval: tuple[int, ...] | None
     missing_parts: int
+
+
+class ComparisonSignature(Document):
+    """Everything beside the counts that the figures depend on.
+
+    Results of jobs have here the metric, its parameters and transforms, and the formats, as asked; of submissions the
+    benchmark has them.
+    """
+
+    views: ClassVar[Mapping[str, type[Document]]] = {"transforms": TransformEntry, "format": FormatChoice}
+    metric: str
+    params: Document
+    transforms: tuple[TransformEntry, ...]
+    format: str | FormatChoice
+    system_formats: Document
+    score: str
+    test: str
+    alternative: str
+    unit: str
+    shuffles: int | None
+    resamples: int | None
+    interval: str
+    level: float | None
+    seed: int | None
+    correction: str
+    alpha: float
+    clusters: str
+    mcnemar: str | None
+    runs: str
+    margin: float | None
+    power: float
+    gold: str | None
+    version: str
 
 
 class Detectable(Document):
@@ -139,7 +172,7 @@ class McNemar(Document):
 
 
 class DirectedTest(Document):
-    """`DirectedTest` of the contract."""
+    """A test of recall or precision."""
 
     difference: float | None
     p: float | None
@@ -148,7 +181,7 @@ class DirectedTest(Document):
 
 
 class PartTests(Document):
-    """`PartTests` of the contract."""
+    """On how many parts one system is better."""
 
     p: tuple[float, ...]
     bonferroni: tuple[float, ...]
@@ -209,48 +242,14 @@ class Pair(Document):
     reason: str
 
 
-class ComparisonSignature(Document):
-    """Everything beside the counts that the figures depend on.
-
-    Results of jobs have here the metric, its parameters and transforms, and the formats, as asked; of submissions the
-    benchmark has them.
-    """
-
-    views: ClassVar[Mapping[str, type[Document]]] = {"transforms": TransformEntry, "format": FormatChoice}
-    metric: str
-    params: Document
-    transforms: tuple[TransformEntry, ...]
-    format: str | FormatChoice
-    system_formats: Document
-    score: str
-    test: str
-    alternative: str
-    unit: str
-    shuffles: int | None
-    resamples: int | None
-    interval: str
-    level: float | None
-    seed: int | None
-    correction: str
-    alpha: float
-    clusters: str
-    mcnemar: str | None
-    runs: str
-    margin: float | None
-    power: float
-    gold: str | None
-    version: str
-
-
 class Comparison(Document):
-    """`Comparison` of the contract."""
+    """The tests of all pairs of systems on one score."""
 
     views: ClassVar[Mapping[str, type[Document]]] = {
         "systems": ComparedSystem,
-        "pairs": Pair,
         "signature": ComparisonSignature,
+        "pairs": Pair,
     }
-    score: str
     higher_is_better: bool
     statistic: str
     numerator: tuple[str, ...] | None
@@ -269,9 +268,7 @@ class Comparison(Document):
     alpha: float
     correction: str
     family: Document
-    command: str | None
     systems: tuple[ComparedSystem, ...]
-    pairs: tuple[Pair, ...]
     untested: tuple[Document, ...]
     smallest_p: Document | None
     clusters: Document | None
@@ -280,10 +277,13 @@ class Comparison(Document):
     rounded: bool
     warnings: tuple[str, ...]
     signature: ComparisonSignature
+    score: str
+    pairs: tuple[Pair, ...]
+    command: str | None
 
 
 class AcrossTest(Document):
-    """`AcrossTest` of the contract."""
+    """One test of a family."""
 
     score: str
     benchmark: str
@@ -310,7 +310,7 @@ class AcrossSide(Document):
 
 
 class AcrossPair(Document):
-    """`AcrossPair` of the contract."""
+    """The tests of one pair over all scores."""
 
     views: ClassVar[Mapping[str, type[Document]]] = {
         "tests": AcrossTest,
@@ -336,7 +336,7 @@ class Across(Document):
 
 
 class Correlation(Document):
-    """`Correlation` of the contract."""
+    """A coefficient of correlation and its p."""
 
     value: float | None
     p: float | None
@@ -362,7 +362,7 @@ class Agreement(Document):
 
 
 class Results(Document):
-    """`Results` of the contract."""
+    """Scores, comparisons and agreement of a job."""
 
     views: ClassVar[Mapping[str, type[Document]]] = {
         "comparisons": Comparison,
@@ -376,7 +376,7 @@ class Results(Document):
 
 
 class Warning(Document):
-    """`Warning` of the contract."""
+    """A doubt."""
 
     code: str
     detail: str
@@ -391,7 +391,7 @@ class Warning(Document):
 
 
 class Error(Document):
-    """`Error` of the contract."""
+    """One fault."""
 
     code: str
     detail: str
@@ -426,7 +426,7 @@ class Validation(Document):
 
 
 class Job(JobDocument):
-    """`Job` of the contract."""
+    """A scoring job."""
 
     views: ClassVar[Mapping[str, type[Document]]] = {"progress": Progress, "warnings": Warning, "failure": Failure}
     id: str
@@ -447,16 +447,16 @@ class Item(Document):
     Each metric adds members that name its differences, such as `words`; the pages in `docs/metrics/` describe them.
     """
 
-    item: int
     sent_id: str
-    status: str
     problem: Document
+    item: int
+    status: str
     scores: Document
     counts: Document
 
 
 class TreeWord(Document):
-    """`TreeWord` of the contract."""
+    """A word."""
 
     id: str | None
     form: str | None
@@ -464,16 +464,18 @@ class TreeWord(Document):
 
 
 class TreeExpression(Document):
-    """`TreeExpression` of the contract."""
+    """A multiword expression."""
 
     words: tuple[str, ...]
     category: str | None
 
 
 class TreeRow(Document):
-    """An arc (`head`, `deprel`), a span (`label`, `start`, `end`, `depth`), a constituent that may have gaps
-    (`label`, `function`, `parent`, `depth`, `words`), an edge (`predicate`, `argument`, `label`) or a link
-    (`source`, `target`, `sure`).
+    """An entry of a tree.
+
+    An arc (`head`, `deprel`), a span (`label`, `start`, `end`, `depth`), a constituent that may have gaps (`label`,
+    `function`, `parent`, `depth`, `words`), an edge (`predicate`, `argument`, `label`) or a link (`source`, `target`,
+    `sure`).
     """
 
     head: str | None
@@ -539,7 +541,7 @@ class Slice(Document):
 
 
 class Slices(Document):
-    """`Slices` of the contract."""
+    """The slices of a system under a metric, or the names of the groupings."""
 
     views: ClassVar[Mapping[str, type[Document]]] = {"slices": Slice}
     system: str
@@ -550,21 +552,21 @@ class Slices(Document):
 
 
 class Comparisons(ComparisonsDocument):
-    """`Comparisons` of the contract."""
+    """The comparisons of a job."""
 
     views: ClassVar[Mapping[str, type[Document]]] = {"across": Across}
     across: Across
 
 
 class Agreements(Document):
-    """`Agreements` of the contract."""
+    """The agreement of pairs of scores."""
 
     views: ClassVar[Mapping[str, type[Document]]] = {"agreement": Agreement}
     agreement: tuple[Agreement, ...]
 
 
 class MetricEntry(Document):
-    """`MetricEntry` of the contract."""
+    """One metric, under its name or a key of its own."""
 
     views: ClassVar[Mapping[str, type[Document]]] = {"transforms": TransformEntry}
     name: str
@@ -587,13 +589,13 @@ class Quota(Document):
 
 
 class SplitSettings(Document):
-    """`SplitSettings` of the contract."""
+    """How the test set is split."""
 
     private: float
 
 
 class LeaderboardSettings(Document):
-    """`LeaderboardSettings` of the contract."""
+    """How the leaderboard looks."""
 
     views: ClassVar[Mapping[str, type[Document]]] = {"split": SplitSettings}
     public: bool
@@ -609,7 +611,7 @@ class LeaderboardSettings(Document):
 
 
 class Link(Document):
-    """`Link` of the contract."""
+    """A page elsewhere."""
 
     label: str
     url: str
@@ -632,7 +634,7 @@ class About(Document):
 
 
 class Benchmark(Document):
-    """`Benchmark` of the contract."""
+    """A benchmark, with its active revision."""
 
     views: ClassVar[Mapping[str, type[Document]]] = {
         "format": FormatChoice,
@@ -673,8 +675,53 @@ class Benchmark(Document):
     warnings: tuple[Warning, ...]
 
 
+class Spread(Document):
+    """Seconds."""
+
+    number: int
+    median: float | None
+    p90: float | None
+
+
+class Analytics(Document):
+    """Numbers of submissions, failures and waiting times."""
+
+    views: ClassVar[Mapping[str, type[Document]]] = {"waiting_seconds": Spread, "scoring_seconds": Spread}
+    benchmark: str
+    first_day: str
+    last_day: str
+    complete: bool
+    days: tuple[Document, ...]
+    attempts: Document
+    failures: tuple[Document, ...]
+    waiting_seconds: Spread
+    scoring_seconds: Spread
+    queue: Document
+
+
+class TeamFitting(Document):
+    """How a team fits its outputs to the test set."""
+
+    team: str
+    team_name: str
+    jump: Document | None
+    submissions: int
+    scored: int
+    validations: int
+    compared_steps: int
+    repeated_outputs: int
+    near_duplicates: int
+    climbs: int
+    longest_climb: int
+    climbing_steps: tuple[Document, ...]
+    equal_parts: int
+    equal_outputs: tuple[Document, ...]
+    bits_released: float | None
+    public_less_private: Document | None
+
+
 class RankChange(Document):
-    """`RankChange` of the contract."""
+    """A team before and after a revision."""
 
     team: str | None
     submission: str | None
@@ -687,7 +734,7 @@ class RankChange(Document):
 
 
 class Revision(Document):
-    """`Revision` of the contract."""
+    """A version of the gold and the scoring of a benchmark."""
 
     views: ClassVar[Mapping[str, type[Document]]] = {
         "format": FormatChoice,
@@ -721,7 +768,7 @@ class Revision(Document):
 
 
 class RevisionDifference(Document):
-    """`RevisionDifference` of the contract."""
+    """What a revision changes, and who moves."""
 
     views: ClassVar[Mapping[str, type[Document]]] = {"moved": RankChange}
     benchmark: str
@@ -734,53 +781,8 @@ class RevisionDifference(Document):
     moved: tuple[RankChange, ...] | None
 
 
-class Spread(Document):
-    """Seconds."""
-
-    number: int
-    median: float | None
-    p90: float | None
-
-
-class Analytics(Document):
-    """`Analytics` of the contract."""
-
-    views: ClassVar[Mapping[str, type[Document]]] = {"waiting_seconds": Spread, "scoring_seconds": Spread}
-    benchmark: str
-    first_day: str
-    last_day: str
-    complete: bool
-    days: tuple[Document, ...]
-    attempts: Document
-    failures: tuple[Document, ...]
-    waiting_seconds: Spread
-    scoring_seconds: Spread
-    queue: Document
-
-
-class TeamFitting(Document):
-    """`TeamFitting` of the contract."""
-
-    team: str
-    team_name: str
-    jump: Document | None
-    submissions: int
-    scored: int
-    validations: int
-    compared_steps: int
-    repeated_outputs: int
-    near_duplicates: int
-    climbs: int
-    longest_climb: int
-    climbing_steps: tuple[Document, ...]
-    equal_parts: int
-    equal_outputs: tuple[Document, ...]
-    bits_released: float | None
-    public_less_private: Document | None
-
-
 class Team(Document):
-    """`Team` of the contract."""
+    """A team of a benchmark."""
 
     id: str
     name: str
@@ -789,7 +791,7 @@ class Team(Document):
 
 
 class NewTeam(Document):
-    """`NewTeam` of the contract."""
+    """A team with its token."""
 
     id: str
     name: str
@@ -799,14 +801,14 @@ class NewTeam(Document):
 
 
 class NewTeams(Document):
-    """`NewTeams` of the contract."""
+    """Several new teams."""
 
     views: ClassVar[Mapping[str, type[Document]]] = {"teams": NewTeam}
     teams: tuple[NewTeam, ...]
 
 
 class Invite(Document):
-    """`Invite` of the contract."""
+    """What lets strangers make teams."""
 
     id: str
     benchmark: str
@@ -817,7 +819,7 @@ class Invite(Document):
 
 
 class NewInvite(Document):
-    """`NewInvite` of the contract."""
+    """An invite with its secret."""
 
     id: str
     benchmark: str
@@ -830,7 +832,7 @@ class NewInvite(Document):
 
 
 class JoinedTeam(Document):
-    """`JoinedTeam` of the contract."""
+    """A team that joined, with its token and its benchmark."""
 
     id: str
     name: str
@@ -849,7 +851,7 @@ class Links(Document):
 
 
 class SubmissionSummary(Document):
-    """`SubmissionSummary` of the contract."""
+    """A submission without its results."""
 
     views: ClassVar[Mapping[str, type[Document]]] = {"links": Links}
     id: str
@@ -871,7 +873,7 @@ class SubmissionSummary(Document):
 
 
 class QuotaUse(Document):
-    """`QuotaUse` of the contract."""
+    """What is used of a limit."""
 
     limit: int | None
     used: int
@@ -886,7 +888,7 @@ class Interval(Document):
 
 
 class PartResult(Document):
-    """`PartResult` of the contract."""
+    """Results of a part."""
 
     views: ClassVar[Mapping[str, type[Document]]] = {"sentences": SentenceCounts}
     scores: Document
@@ -897,7 +899,7 @@ class PartResult(Document):
 
 
 class Submission(Document):
-    """`Submission` of the contract."""
+    """A submission with what its feedback level shows."""
 
     views: ClassVar[Mapping[str, type[Document]]] = {
         "links": Links,
@@ -939,16 +941,16 @@ class SubmissionItem(Document):
     Each metric adds members that name its differences, such as `words`; the pages in `docs/metrics/` describe them.
     """
 
-    item: int
     sent_id: str
-    status: str
     problem: Document
+    status: str
     scores: Document
     counts: Document
+    item: int
 
 
 class SubmissionSlices(Document):
-    """`SubmissionSlices` of the contract."""
+    """The slices of a submission, or the names of the groupings."""
 
     views: ClassVar[Mapping[str, type[Document]]] = {"slices": Slice}
     submission: str
@@ -961,7 +963,7 @@ class SubmissionSlices(Document):
 
 
 class LeaderboardRow(Document):
-    """`LeaderboardRow` of the contract."""
+    """A row of a leaderboard."""
 
     views: ClassVar[Mapping[str, type[Document]]] = {"links": Links, "ci95": Interval, "detectable": Detectable}
     rank: int | None
@@ -989,7 +991,7 @@ class LeaderboardRow(Document):
 
 
 class Leaderboard(Document):
-    """`Leaderboard` of the contract."""
+    """The rows of a board, and which of their differences are significant."""
 
     views: ClassVar[Mapping[str, type[Document]]] = {"rows": LeaderboardRow}
     benchmark: str
@@ -1000,7 +1002,6 @@ class Leaderboard(Document):
     higher_is_better: bool
     one_sided: bool
     part: str | None
-    parts: tuple[str, ...]
     pick: str
     split: str | None
     feedback: str
@@ -1008,15 +1009,16 @@ class Leaderboard(Document):
     anonymous: bool
     frozen: bool
     as_of: str | None
+    total_rows: int
+    next: str | None
+    parts: tuple[str, ...]
     significance: Document
     scores: tuple[str, ...]
-    total_rows: int
     rows: tuple[LeaderboardRow, ...]
-    next: str | None
 
 
 class MatrixRow(Document):
-    """`MatrixRow` of the contract."""
+    """A row of a matrix."""
 
     rank: int | None
     role: str
@@ -1030,7 +1032,7 @@ class MatrixRow(Document):
 
 
 class Matrix(Document):
-    """`Matrix` of the contract."""
+    """The score that ranks, of every row in every part."""
 
     views: ClassVar[Mapping[str, type[Document]]] = {"rows": MatrixRow}
     benchmark: str
@@ -1048,15 +1050,15 @@ class Matrix(Document):
     anonymous: bool
     frozen: bool
     as_of: str | None
+    total_rows: int
+    next: str | None
     parts: tuple[Document, ...]
     hidden: tuple[str, ...]
-    total_rows: int
     rows: tuple[MatrixRow, ...]
-    next: str | None
 
 
 class ScoreLine(Document):
-    """`ScoreLine` of the contract."""
+    """One score of one row in one part."""
 
     submission: str
     team: str | None
@@ -1088,7 +1090,7 @@ class ComparisonSettings(Document):
 
 
 class ComparisonSummary(Document):
-    """`ComparisonSummary` of the contract."""
+    """A stored comparison without its results."""
 
     views: ClassVar[Mapping[str, type[Document]]] = {"settings": ComparisonSettings}
     id: str
@@ -1126,8 +1128,8 @@ class StoredComparison(Document):
     views: ClassVar[Mapping[str, type[Document]]] = {
         "settings": ComparisonSettings,
         "systems": ComparedSystem,
-        "pairs": Pair,
         "signature": ComparisonSignature,
+        "pairs": Pair,
         "question": RepeatableQuestion,
         "progress": Progress,
         "failure": Failure,
@@ -1162,9 +1164,7 @@ class StoredComparison(Document):
     alpha: float
     correction: str
     family: Document
-    command: str | None
     systems: tuple[ComparedSystem, ...]
-    pairs: tuple[Pair, ...]
     untested: tuple[Document, ...]
     smallest_p: Document | None
     clusters: Document | None
@@ -1173,6 +1173,8 @@ class StoredComparison(Document):
     rounded: bool
     warnings: tuple[str, ...]
     signature: ComparisonSignature
+    command: str | None
+    pairs: tuple[Pair, ...]
     part_names: tuple[str, ...]
     question: RepeatableQuestion
     selection: str
@@ -1187,17 +1189,17 @@ class ComparedItem(Document):
     Each metric adds members that name its differences, such as `words`; the pages in `docs/metrics/` describe them.
     """
 
-    item: int
     sent_id: str
-    status: str
     problem: Document
+    status: str
     scores: Document
     counts: Document
     submission: str
+    item: int
 
 
 class DifferingItem(Document):
-    """`DifferingItem` of the contract."""
+    """A sentence in which two submissions differ."""
 
     views: ClassVar[Mapping[str, type[Document]]] = {"a": ComparedItem, "b": ComparedItem}
     part: str
@@ -1221,7 +1223,7 @@ class SeriesComparison(Document):
 
 
 class Webhook(Document):
-    """`Webhook` of the contract."""
+    """An address to which events are sent."""
 
     id: str
     url: str
@@ -1235,7 +1237,7 @@ class Webhook(Document):
 
 
 class NewWebhook(Document):
-    """`NewWebhook` of the contract."""
+    """A webhook with its secret."""
 
     id: str
     url: str
@@ -1250,7 +1252,7 @@ class NewWebhook(Document):
 
 
 class Delivery(Document):
-    """`Delivery` of the contract."""
+    """An event on its way to a webhook."""
 
     id: str
     event: str
@@ -1264,7 +1266,7 @@ class Delivery(Document):
 
 
 class Event(Document):
-    """`Event` of the contract."""
+    """A change of what the service keeps."""
 
     id: str
     type: str
@@ -1277,7 +1279,7 @@ class Event(Document):
 
 
 class ScoreEntry(Document):
-    """`ScoreEntry` of the contract."""
+    """A score of a metric."""
 
     name: str
     doc: str
@@ -1287,7 +1289,7 @@ class ScoreEntry(Document):
 
 
 class CatalogueEntry(Document):
-    """`CatalogueEntry` of the contract."""
+    """A metric, a format or a transform."""
 
     views: ClassVar[Mapping[str, type[Document]]] = {"scores": ScoreEntry}
     name: str
@@ -1307,7 +1309,7 @@ class CatalogueEntry(Document):
 
 
 class Catalogue(Document):
-    """`Catalogue` of the contract."""
+    """All metrics, formats and transforms."""
 
     views: ClassVar[Mapping[str, type[Document]]] = {
         "metrics": CatalogueEntry,
@@ -1322,7 +1324,7 @@ class Catalogue(Document):
 
 
 class Scorer(Document):
-    """`Scorer` of the contract."""
+    """An entry of the catalogue with its kind."""
 
     views: ClassVar[Mapping[str, type[Document]]] = {"scores": ScoreEntry}
     name: str
@@ -1343,7 +1345,7 @@ class Scorer(Document):
 
 
 class SuggestedMetric(Document):
-    """`SuggestedMetric` of the contract."""
+    """A metric that fits a format."""
 
     views: ClassVar[Mapping[str, type[Document]]] = {"metric": MetricEntry}
     metric: str | MetricEntry
@@ -1351,7 +1353,7 @@ class SuggestedMetric(Document):
 
 
 class Suggestion(Document):
-    """`Suggestion` of the contract."""
+    """A format that a text may be in."""
 
     views: ClassVar[Mapping[str, type[Document]]] = {"format": FormatChoice, "metrics": SuggestedMetric}
     format: str | FormatChoice
@@ -1361,14 +1363,14 @@ class Suggestion(Document):
 
 
 class Suggestions(Document):
-    """`Suggestions` of the contract."""
+    """The formats that a text may be in."""
 
     views: ClassVar[Mapping[str, type[Document]]] = {"suggestions": Suggestion}
     suggestions: tuple[Suggestion, ...]
 
 
 class Token(Document):
-    """`Token` of the contract."""
+    """A bearer token, without its secret."""
 
     id: str
     name: str | None
@@ -1382,7 +1384,7 @@ class Token(Document):
 
 
 class NewToken(Document):
-    """`NewToken` of the contract."""
+    """A token with its secret."""
 
     id: str
     name: str | None
@@ -1397,7 +1399,7 @@ class NewToken(Document):
 
 
 class ProblemEntry(Document):
-    """`ProblemEntry` of the contract."""
+    """Cause and fix of a type or code of problems."""
 
     name: str
     uri: str
@@ -1410,14 +1412,14 @@ class ProblemEntry(Document):
 
 
 class Problems(Document):
-    """`Problems` of the contract."""
+    """The catalogue of problems."""
 
     views: ClassVar[Mapping[str, type[Document]]] = {"problems": ProblemEntry}
     problems: tuple[ProblemEntry, ...]
 
 
 class Liveness(Document):
-    """`Liveness` of the contract."""
+    """That the process answers."""
 
     status: str
 
@@ -1448,7 +1450,7 @@ class ServerLoad(Document):
 
 
 class Readiness(Document):
-    """`Readiness` of the contract."""
+    """The state of a service that accepts work."""
 
     views: ClassVar[Mapping[str, type[Document]]] = {"checks": Checks, "workers": WorkerCounts, "server": ServerLoad}
     status: str

@@ -45,6 +45,8 @@ ROWS: tuple[tuple[str, str, str, str, str, str, str], ...] = (
     ("patch_benchmark", "PATCH", "/v1/benchmarks/{benchmark}", "", "", "If-Match", "application/json"),
     ("delete_benchmark", "DELETE", "/v1/benchmarks/{benchmark}", "", "", "", ""),
     ("get_part_input", "GET", "/v1/benchmarks/{benchmark}/parts/{part}/input", "", "", "", ""),
+    ("get_analytics", "GET", "/v1/benchmarks/{benchmark}/analytics", "days", "", "", ""),
+    ("list_fitting", "GET", "/v1/benchmarks/{benchmark}/fitting", "cursor limit", "", "", ""),
     ("list_revisions", "GET", "/v1/benchmarks/{benchmark}/revisions", "cursor limit", "", "", ""),
     (
         "create_revision",
@@ -57,8 +59,6 @@ ROWS: tuple[tuple[str, str, str, str, str, str, str], ...] = (
     ),
     ("get_revision", "GET", "/v1/benchmarks/{benchmark}/revisions/{number}", "", "", "Prefer", ""),
     ("get_revision_difference", "GET", "/v1/benchmarks/{benchmark}/revisions/{number}/difference", "", "", "", ""),
-    ("get_analytics", "GET", "/v1/benchmarks/{benchmark}/analytics", "days", "", "", ""),
-    ("list_fitting", "GET", "/v1/benchmarks/{benchmark}/fitting", "cursor limit", "", "", ""),
     ("list_teams", "GET", "/v1/benchmarks/{benchmark}/teams", "cursor limit", "", "", ""),
     ("create_team", "POST", "/v1/benchmarks/{benchmark}/teams", "", "", "", "application/json text/csv"),
     ("erase_team", "DELETE", "/v1/benchmarks/{benchmark}/teams/{team}", "", "", "", ""),

@@ -3,81 +3,90 @@
 
 from __future__ import annotations
 
+from collections.abc import AsyncIterator, Mapping, Sequence
+from typing import Any
+
 from treescore.client import documents, work
 from treescore.client.document import Document
 from treescore.client.requests import Watch
-from treescore.client.session import Awaiting, Blocking, Pages, Plan, listing, method
+from treescore.client.session import Awaiting, Blocking, method
 from treescore.client.work import Target, id_of
 
 
-class ServicePlans(work.Resource):
+class ServiceMethods(work.Resource):
     """The service itself."""
 
-    @listing(documents.Event)
-    def events(self, *, after: str | None = None, page: int | None = None, benchmark: str | None = None) -> Pages:
+    @method
+    def events(
+        self, *, after: str | None = None, page: int | None = None, benchmark: str | None = None
+    ) -> AsyncIterator[documents.Event]:
         """List events, oldest first."""
-        return Pages(
-            self._call("list_events", query={"after": after, "limit": page, "benchmark": benchmark}), cursor="after"
+        return self._session.listed(
+            documents.Event,
+            self._call("list_events", query={"after": after, "limit": page, "benchmark": benchmark}),
+            cursor="after",
         )
 
     @method
-    def scorers(self) -> Plan[documents.Catalogue]:
+    async def scorers(self) -> documents.Catalogue:
         """List all metrics, formats and transforms."""
-        return (yield from self._read(documents.Catalogue, "list_scorers"))
+        return await self._read(documents.Catalogue, "list_scorers")
 
     @method
-    def scorer(self, name: str) -> Plan[documents.Scorer]:
+    async def scorer(self, name: str) -> documents.Scorer:
         """Get one metric, format or transform."""
-        return (yield from self._read(documents.Scorer, "get_scorer", name))
+        return await self._read(documents.Scorer, "get_scorer", name)
 
     @method
-    def problems(self) -> Plan[documents.Problems]:
+    async def problems(self) -> documents.Problems:
         """List all problems with their causes and fixes."""
-        return (yield from self._read(documents.Problems, "list_problems"))
+        return await self._read(documents.Problems, "list_problems")
 
     @method
-    def problem(self, name: str) -> Plan[documents.ProblemEntry]:
+    async def problem(self, name: str) -> documents.ProblemEntry:
         """Get the cause and the fix of one type or code of problems."""
-        return (yield from self._read(documents.ProblemEntry, "get_problem", name))
+        return await self._read(documents.ProblemEntry, "get_problem", name)
 
     @method
-    def live(self) -> Plan[documents.Liveness]:
+    async def live(self) -> documents.Liveness:
         """Check that the API process answers."""
-        return (yield from self._read(documents.Liveness, "get_livez"))
+        return await self._read(documents.Liveness, "get_livez")
 
     @method
-    def ready(self) -> Plan[documents.Readiness]:
+    async def ready(self) -> documents.Readiness:
         """Check whether work is accepted, and which part of the service is ill."""
-        return (yield from self._read(documents.Readiness, "get_readyz"))
+        return await self._read(documents.Readiness, "get_readyz")
 
 
-class JobsPlans(work.JobsWork):
+class JobsMethods(work.JobsWork):
     """Scoring jobs."""
 
-    @listing(documents.JobSummary)
-    def list(self, *, page: int | None = None, state: str | None = None) -> Pages:
+    @method
+    def list(self, *, page: int | None = None, state: str | None = None) -> AsyncIterator[documents.JobSummary]:
         """List your jobs, newest first."""
-        return Pages(self._call("list_jobs", query={"limit": page, "state": state}))
+        return self._session.listed(
+            documents.JobSummary, self._call("list_jobs", query={"limit": page, "state": state})
+        )
 
 
-class JobPlans(work.Thing):
+class JobMethods(work.Thing):
     """One job."""
 
     @method
-    def get(self) -> Plan[documents.Job]:
+    async def get(self) -> documents.Job:
         """Get a job."""
-        return (yield from self._read(documents.Job, "get_job", self.id))
+        return await self._read(documents.Job, "get_job", self.id)
 
     @method
-    def wait(
+    async def wait(
         self, *, check: bool = True, progress: Watch | None = None, seconds: float | None = None
-    ) -> Plan[documents.Job]:
+    ) -> documents.Job:
         """Return it once it has finished; with `check`, work that failed is an error of its failure's class."""
-        return (
-            yield from self._wait(documents.Job, "get_job", self.id, check=check, progress=progress, seconds=seconds)
+        return await self._finished(
+            documents.Job, self._call("get_job", self.id, seconds=seconds, watch=progress), check=check
         )
 
-    @listing(documents.Item)
+    @method
     def items(
         self,
         system: str,
@@ -88,9 +97,10 @@ class JobPlans(work.Thing):
         q: str | None = None,
         order: str | None = None,
         page: int | None = None,
-    ) -> Pages:
+    ) -> AsyncIterator[documents.Item]:
         """List the items of one system and one metric."""
-        return Pages(
+        return self._session.listed(
+            documents.Item,
             self._call(
                 "list_items",
                 self.id,
@@ -103,10 +113,10 @@ class JobPlans(work.Thing):
                     "order": order,
                     "limit": page,
                 },
-            )
+            ),
         )
 
-    @listing(documents.Tree)
+    @method
     def trees(
         self,
         system: str,
@@ -118,9 +128,10 @@ class JobPlans(work.Thing):
         page: int | None = None,
         item: int | None = None,
         differs_from: str | None = None,
-    ) -> Pages:
+    ) -> AsyncIterator[documents.Tree]:
         """List the trees of one system beside gold's, sentence by sentence."""
-        return Pages(
+        return self._session.listed(
+            documents.Tree,
             self._call(
                 "list_job_trees",
                 self.id,
@@ -134,102 +145,110 @@ class JobPlans(work.Thing):
                     "item": item,
                     "differs_from": differs_from,
                 },
-            )
+            ),
         )
 
     @method
-    def slices(self, system: str, metric: str, by: str | None = None) -> Plan[documents.Slices]:
+    async def slices(self, system: str, metric: str, by: str | None = None) -> documents.Slices:
         """Get scores by label, relation, part of speech, length or distance."""
-        return (
-            yield from self._read(
-                documents.Slices, "get_slices", self.id, query={"system": system, "metric": metric, "by": by}
-            )
+        return await self._read(
+            documents.Slices, "get_slices", self.id, query={"system": system, "metric": metric, "by": by}
         )
 
     @method
-    def report(self, system: str, metric: str, style: str, *, to: Target | None = None) -> Plan[str]:
+    async def report(self, system: str, metric: str, style: str, *, to: Target | None = None) -> str:
         """Get a report in the layout of the original program.
 
         Its text goes into the file `to` if given.
         """
-        return (
-            yield from self._text(to, "get_report", self.id, query={"system": system, "metric": metric, "style": style})
-        )
+        return await self._text(to, "get_report", self.id, query={"system": system, "metric": metric, "style": style})
 
     @method
-    def comparisons(self, score: str | None = None) -> Plan[documents.Comparisons]:
+    async def comparisons(self, score: str | None = None) -> documents.Comparisons:
         """Get the significance tests between the systems."""
-        return (yield from self._read(documents.Comparisons, "get_comparisons", self.id, query={"score": score}))
+        return await self._read(documents.Comparisons, "get_comparisons", self.id, query={"score": score})
 
     @method
-    def rendered_comparisons(self, form: str, score: str | None = None, *, to: Target | None = None) -> Plan[str]:
+    async def rendered_comparisons(self, form: str, score: str | None = None, *, to: Target | None = None) -> str:
         """Get the significance tests between the systems.
 
         Its text goes into the file `to` if given.
         """
-        return (yield from self._text(to, "get_comparisons", self.id, query={"format": form, "score": score}))
+        return await self._text(to, "get_comparisons", self.id, query={"format": form, "score": score})
 
     @method
-    def agreement(self) -> Plan[documents.Agreements]:
+    async def agreement(self) -> documents.Agreements:
         """Get the agreement of pairs of scores over the sentences."""
-        return (yield from self._read(documents.Agreements, "get_agreement", self.id))
+        return await self._read(documents.Agreements, "get_agreement", self.id)
 
     @method
-    def cancel(self) -> Plan[documents.Job]:
+    async def cancel(self) -> documents.Job:
         """Cancel a job."""
-        return (yield from self._read(documents.Job, "cancel_job", self.id))
+        return await self._read(documents.Job, "cancel_job", self.id)
 
     @method
-    def delete(self) -> Plan[None]:
+    async def delete(self) -> None:
         """Delete a job with its texts and results."""
-        yield from self._do("delete_job", self.id)
+        await self._do("delete_job", self.id)
 
 
-class BenchmarksPlans(work.BenchmarksWork):
+class BenchmarksMethods(work.BenchmarksWork):
     """Benchmarks of the service."""
 
-    @listing(documents.Benchmark)
-    def list(self, *, page: int | None = None, series: str | None = None) -> Pages:
+    @method
+    def list(self, *, page: int | None = None, series: str | None = None) -> AsyncIterator[documents.Benchmark]:
         """List the benchmarks, by id."""
-        return Pages(self._call("list_benchmarks", query={"limit": page, "series": series}))
-
-    @method
-    def compare_in_series(self, series: str, a: str, b: str) -> Plan[documents.SeriesComparison]:
-        """Compare two teams on all benchmarks of a series."""
-        return (yield from self._read(documents.SeriesComparison, "compare_in_series", series, query={"a": a, "b": b}))
-
-
-class BenchmarkPlans(work.BenchmarkWork):
-    """One benchmark."""
-
-    @method
-    def get(self) -> Plan[documents.Benchmark]:
-        """Get a benchmark."""
-        return (yield from self._read(documents.Benchmark, "get_benchmark", self.id))
-
-    @method
-    def wait(
-        self, *, check: bool = True, progress: Watch | None = None, seconds: float | None = None
-    ) -> Plan[documents.Benchmark]:
-        """Return it once it has finished; with `check`, work that failed is an error of its failure's class."""
-        return (
-            yield from self._wait(
-                documents.Benchmark, "get_benchmark", self.id, check=check, progress=progress, seconds=seconds
-            )
+        return self._session.listed(
+            documents.Benchmark, self._call("list_benchmarks", query={"limit": page, "series": series})
         )
 
     @method
-    def delete(self) -> Plan[None]:
-        """Delete a benchmark that has no submissions."""
-        yield from self._do("delete_benchmark", self.id)
-
-    @listing(documents.SubmissionSummary)
-    def submissions(self, *, page: int | None = None, team: str | None = None, state: str | None = None) -> Pages:
-        """List the submissions of your team, newest first."""
-        return Pages(self._call("list_submissions", self.id, query={"limit": page, "team": team, "state": state}))
+    async def compare_in_series(self, series: str, a: str, b: str) -> documents.SeriesComparison:
+        """Compare two teams on all benchmarks of a series."""
+        return await self._read(documents.SeriesComparison, "compare_in_series", series, query={"a": a, "b": b})
 
     @method
-    def board(
+    async def join(self, invite: str, team: str, name: str, contact: str) -> documents.JoinedTeam:
+        """Make a team of the benchmark that an invite is for, by its secret; the team's token is shown once."""
+        return await self._read(
+            documents.JoinedTeam, "join", json=work.given_members(invite=invite, id=team, name=name, contact=contact)
+        )
+
+
+class BenchmarkMethods(work.BenchmarkWork):
+    """One benchmark."""
+
+    @method
+    async def get(self) -> documents.Benchmark:
+        """Get a benchmark."""
+        return await self._read(documents.Benchmark, "get_benchmark", self.id)
+
+    @method
+    async def wait(
+        self, *, check: bool = True, progress: Watch | None = None, seconds: float | None = None
+    ) -> documents.Benchmark:
+        """Return it once it has finished; with `check`, work that failed is an error of its failure's class."""
+        return await self._finished(
+            documents.Benchmark, self._call("get_benchmark", self.id, seconds=seconds, watch=progress), check=check
+        )
+
+    @method
+    async def delete(self) -> None:
+        """Delete a benchmark that has no submissions."""
+        await self._do("delete_benchmark", self.id)
+
+    @method
+    def submissions(
+        self, *, page: int | None = None, team: str | None = None, state: str | None = None
+    ) -> AsyncIterator[documents.SubmissionSummary]:
+        """List the submissions of your team, newest first."""
+        return self._session.listed(
+            documents.SubmissionSummary,
+            self._call("list_submissions", self.id, query={"limit": page, "team": team, "state": state}),
+        )
+
+    @method
+    async def board(
         self,
         *,
         score: str | None = None,
@@ -237,18 +256,16 @@ class BenchmarkPlans(work.BenchmarkWork):
         revision: int | None = None,
         part: str | None = None,
         split: str | None = None,
-    ) -> Plan[documents.Leaderboard]:
+    ) -> documents.Leaderboard:
         """Get the leaderboard with its significance tests."""
-        return (
-            yield from self._read(
-                documents.Leaderboard,
-                "get_leaderboard",
-                self.id,
-                query={"score": score, "pick": pick, "revision": revision, "part": part, "split": split},
-            )
+        return await self._read(
+            documents.Leaderboard,
+            "get_leaderboard",
+            self.id,
+            query={"score": score, "pick": pick, "revision": revision, "part": part, "split": split},
         )
 
-    @listing(documents.LeaderboardRow)
+    @method
     def rows(
         self,
         *,
@@ -257,9 +274,10 @@ class BenchmarkPlans(work.BenchmarkWork):
         revision: int | None = None,
         part: str | None = None,
         split: str | None = None,
-    ) -> Pages:
+    ) -> AsyncIterator[documents.LeaderboardRow]:
         """Get the leaderboard with its significance tests."""
-        return Pages(
+        return self._session.listed(
+            documents.LeaderboardRow,
             self._call(
                 "get_leaderboard",
                 self.id,
@@ -269,7 +287,7 @@ class BenchmarkPlans(work.BenchmarkWork):
         )
 
     @method
-    def rendered_board(
+    async def rendered_board(
         self,
         form: str,
         *,
@@ -279,29 +297,20 @@ class BenchmarkPlans(work.BenchmarkWork):
         revision: int | None = None,
         part: str | None = None,
         split: str | None = None,
-    ) -> Plan[str]:
+    ) -> str:
         """Get the leaderboard with its significance tests.
 
         Its text goes into the file `to` if given.
         """
-        return (
-            yield from self._text(
-                to,
-                "get_leaderboard",
-                self.id,
-                query={
-                    "format": form,
-                    "score": score,
-                    "pick": pick,
-                    "revision": revision,
-                    "part": part,
-                    "split": split,
-                },
-            )
+        return await self._text(
+            to,
+            "get_leaderboard",
+            self.id,
+            query={"format": form, "score": score, "pick": pick, "revision": revision, "part": part, "split": split},
         )
 
     @method
-    def matrix(
+    async def matrix(
         self,
         *,
         score: str | None = None,
@@ -309,19 +318,17 @@ class BenchmarkPlans(work.BenchmarkWork):
         revision: int | None = None,
         part: str | None = None,
         split: str | None = None,
-    ) -> Plan[documents.Matrix]:
+    ) -> documents.Matrix:
         """Get the score that ranks, of every row of the leaderboard in every part."""
-        return (
-            yield from self._read(
-                documents.Matrix,
-                "get_matrix",
-                self.id,
-                query={"score": score, "pick": pick, "revision": revision, "part": part, "split": split},
-            )
+        return await self._read(
+            documents.Matrix,
+            "get_matrix",
+            self.id,
+            query={"score": score, "pick": pick, "revision": revision, "part": part, "split": split},
         )
 
     @method
-    def rendered_matrix(
+    async def rendered_matrix(
         self,
         form: str,
         *,
@@ -331,28 +338,19 @@ class BenchmarkPlans(work.BenchmarkWork):
         revision: int | None = None,
         part: str | None = None,
         split: str | None = None,
-    ) -> Plan[str]:
+    ) -> str:
         """Get the score that ranks, of every row of the leaderboard in every part.
 
         Its text goes into the file `to` if given.
         """
-        return (
-            yield from self._text(
-                to,
-                "get_matrix",
-                self.id,
-                query={
-                    "format": form,
-                    "score": score,
-                    "pick": pick,
-                    "revision": revision,
-                    "part": part,
-                    "split": split,
-                },
-            )
+        return await self._text(
+            to,
+            "get_matrix",
+            self.id,
+            query={"format": form, "score": score, "pick": pick, "revision": revision, "part": part, "split": split},
         )
 
-    @listing(documents.ScoreLine)
+    @method
     def scores(
         self,
         *,
@@ -361,110 +359,128 @@ class BenchmarkPlans(work.BenchmarkWork):
         revision: int | None = None,
         part: str | None = None,
         split: str | None = None,
-    ) -> Pages:
+    ) -> AsyncIterator[documents.ScoreLine]:
         """List every score of every part, of all rows of the leaderboard."""
-        return Pages(
+        return self._session.listed(
+            documents.ScoreLine,
             self._call(
                 "list_scores",
                 self.id,
                 query={"score": score, "pick": pick, "revision": revision, "part": part, "split": split},
-            )
+            ),
         )
 
-    @listing(documents.ComparisonSummary)
-    def comparisons(self, *, page: int | None = None) -> Pages:
+    @method
+    def comparisons(self, *, page: int | None = None) -> AsyncIterator[documents.ComparisonSummary]:
         """List the comparisons of a benchmark, by id."""
-        return Pages(self._call("list_benchmark_comparisons", self.id, query={"limit": page}))
+        return self._session.listed(
+            documents.ComparisonSummary, self._call("list_benchmark_comparisons", self.id, query={"limit": page})
+        )
 
-    @listing(documents.Team)
-    def teams(self, *, page: int | None = None) -> Pages:
+    @method
+    def teams(self, *, page: int | None = None) -> AsyncIterator[documents.Team]:
         """List the teams of a benchmark, by id."""
-        return Pages(self._call("list_teams", self.id, query={"limit": page}))
+        return self._session.listed(documents.Team, self._call("list_teams", self.id, query={"limit": page}))
 
     @method
-    def rotate_token(self, team: str | Document) -> Plan[documents.NewTeam]:
+    async def rotate_token(self, team: str | Document) -> documents.NewTeam:
         """Replace the token of a team."""
-        return (yield from self._read(documents.NewTeam, "rotate_token", self.id, id_of(team)))
+        return await self._read(documents.NewTeam, "rotate_token", self.id, id_of(team))
 
     @method
-    def erase_team(self, team: str | Document) -> Plan[None]:
+    async def erase_team(self, team: str | Document) -> None:
         """Delete the name and the outputs of a team."""
-        yield from self._do("erase_team", self.id, id_of(team))
+        await self._do("erase_team", self.id, id_of(team))
 
-    @listing(documents.Invite)
-    def invites(self, *, page: int | None = None) -> Pages:
+    @method
+    def invites(self, *, page: int | None = None) -> AsyncIterator[documents.Invite]:
         """List the invites of a benchmark, newest first."""
-        return Pages(self._call("list_invites", self.id, query={"limit": page}))
+        return self._session.listed(documents.Invite, self._call("list_invites", self.id, query={"limit": page}))
 
     @method
-    def withdraw_invite(self, invite: str | Document) -> Plan[None]:
+    async def withdraw_invite(self, invite: str | Document) -> None:
         """Withdraw an invite."""
-        yield from self._do("delete_invite", self.id, id_of(invite))
+        await self._do("delete_invite", self.id, id_of(invite))
 
-    @listing(documents.TeamFitting)
-    def fitting(self, *, page: int | None = None) -> Pages:
+    @method
+    def fitting(self, *, page: int | None = None) -> AsyncIterator[documents.TeamFitting]:
         """Report how teams fit their outputs to the test set."""
-        return Pages(self._call("list_fitting", self.id, query={"limit": page}))
+        return self._session.listed(documents.TeamFitting, self._call("list_fitting", self.id, query={"limit": page}))
 
-    @listing(documents.Revision)
-    def revisions(self, *, page: int | None = None) -> Pages:
+    @method
+    def revisions(self, *, page: int | None = None) -> AsyncIterator[documents.Revision]:
         """List the revisions of a benchmark, newest first."""
-        return Pages(self._call("list_revisions", self.id, query={"limit": page}))
+        return self._session.listed(documents.Revision, self._call("list_revisions", self.id, query={"limit": page}))
 
     @method
-    def revision(self, number: int) -> Plan[documents.Revision]:
+    async def revision(self, number: int) -> documents.Revision:
         """Get a revision."""
-        return (yield from self._read(documents.Revision, "get_revision", self.id, str(number)))
+        return await self._read(documents.Revision, "get_revision", self.id, str(number))
 
     @method
-    def difference(self, number: int) -> Plan[documents.RevisionDifference]:
+    async def difference(self, number: int) -> documents.RevisionDifference:
         """Get what a revision changes, and who moves."""
-        return (yield from self._read(documents.RevisionDifference, "get_revision_difference", self.id, str(number)))
+        return await self._read(documents.RevisionDifference, "get_revision_difference", self.id, str(number))
 
     @method
-    def analytics(self, days: int | None = None) -> Plan[documents.Analytics]:
+    async def analytics(self, days: int | None = None) -> documents.Analytics:
         """Get numbers of submissions, failures and waiting times of the last days."""
-        return (yield from self._read(documents.Analytics, "get_analytics", self.id, query={"days": days}))
+        return await self._read(documents.Analytics, "get_analytics", self.id, query={"days": days})
 
     @method
-    def input(self, part: str, *, to: Target | None = None) -> Plan[str]:
+    async def input(self, part: str, *, to: Target | None = None) -> str:
         """Get the words of a part without annotation.
 
         Its text goes into the file `to` if given.
         """
-        return (yield from self._text(to, "get_part_input", self.id, part))
-
-
-class SubmissionPlans(work.SubmissionWork):
-    """One submission."""
+        return await self._text(to, "get_part_input", self.id, part)
 
     @method
-    def get(self) -> Plan[documents.Submission]:
-        """Get a submission."""
-        return (yield from self._read(documents.Submission, "get_submission", self.id))
-
-    @method
-    def wait(
-        self, *, check: bool = True, progress: Watch | None = None, seconds: float | None = None
-    ) -> Plan[documents.Submission]:
-        """Return it once it has finished; with `check`, work that failed is an error of its failure's class."""
-        return (
-            yield from self._wait(
-                documents.Submission, "get_submission", self.id, check=check, progress=progress, seconds=seconds
-            )
+    async def add_team(self, team: str, name: str, *, contact: str | None = None) -> documents.NewTeam:
+        """Add a team; its token is shown once, and its contact to organisers alone."""
+        return await self._read(
+            documents.NewTeam, "create_team", self.id, json=work.given_members(id=team, name=name, contact=contact)
         )
 
     @method
-    def cancel(self) -> Plan[documents.Submission]:
-        """Cancel a submission."""
-        return (yield from self._read(documents.Submission, "cancel_submission", self.id))
+    async def invite(self, expires_at: str, teams_at_most: int) -> documents.NewInvite:
+        """Let strangers make teams until a time; the secret and its address are shown once."""
+        return await self._read(
+            documents.NewInvite,
+            "create_invite",
+            self.id,
+            json=work.given_members(expires_at=expires_at, teams_at_most=teams_at_most),
+        )
+
+
+class SubmissionMethods(work.SubmissionWork):
+    """One submission."""
 
     @method
-    def delete(self) -> Plan[None]:
-        """Delete a submission with its outputs and scores."""
-        yield from self._do("delete_submission", self.id)
+    async def get(self) -> documents.Submission:
+        """Get a submission."""
+        return await self._read(documents.Submission, "get_submission", self.id)
 
-    @listing(documents.SubmissionItem)
+    @method
+    async def wait(
+        self, *, check: bool = True, progress: Watch | None = None, seconds: float | None = None
+    ) -> documents.Submission:
+        """Return it once it has finished; with `check`, work that failed is an error of its failure's class."""
+        return await self._finished(
+            documents.Submission, self._call("get_submission", self.id, seconds=seconds, watch=progress), check=check
+        )
+
+    @method
+    async def cancel(self) -> documents.Submission:
+        """Cancel a submission."""
+        return await self._read(documents.Submission, "cancel_submission", self.id)
+
+    @method
+    async def delete(self) -> None:
+        """Delete a submission with its outputs and scores."""
+        await self._do("delete_submission", self.id)
+
+    @method
     def items(
         self,
         *,
@@ -475,9 +491,10 @@ class SubmissionPlans(work.SubmissionWork):
         page: int | None = None,
         part: str | None = None,
         metric: str | None = None,
-    ) -> Pages:
+    ) -> AsyncIterator[documents.SubmissionItem]:
         """List the items of one part and one metric."""
-        return Pages(
+        return self._session.listed(
+            documents.SubmissionItem,
             self._call(
                 "list_submission_items",
                 self.id,
@@ -490,10 +507,10 @@ class SubmissionPlans(work.SubmissionWork):
                     "part": part,
                     "metric": metric,
                 },
-            )
+            ),
         )
 
-    @listing(documents.Tree)
+    @method
     def trees(
         self,
         *,
@@ -504,9 +521,10 @@ class SubmissionPlans(work.SubmissionWork):
         page: int | None = None,
         part: str | None = None,
         item: int | None = None,
-    ) -> Pages:
+    ) -> AsyncIterator[documents.Tree]:
         """List the trees of one part, sentence by sentence."""
-        return Pages(
+        return self._session.listed(
+            documents.Tree,
             self._call(
                 "list_submission_trees",
                 self.id,
@@ -519,257 +537,296 @@ class SubmissionPlans(work.SubmissionWork):
                     "part": part,
                     "item": item,
                 },
-            )
+            ),
         )
 
     @method
-    def slices(
+    async def slices(
         self, by: str | None = None, *, part: str | None = None, metric: str | None = None
-    ) -> Plan[documents.SubmissionSlices]:
+    ) -> documents.SubmissionSlices:
         """Get scores by label, relation, part of speech, length or distance."""
-        return (
-            yield from self._read(
-                documents.SubmissionSlices,
-                "get_submission_slices",
-                self.id,
-                query={"by": by, "part": part, "metric": metric},
-            )
+        return await self._read(
+            documents.SubmissionSlices,
+            "get_submission_slices",
+            self.id,
+            query={"by": by, "part": part, "metric": metric},
         )
 
     @method
-    def output(self, part: str | None = None, *, to: Target | None = None) -> Plan[str]:
+    async def output(self, part: str | None = None, *, to: Target | None = None) -> str:
         """Get the submitted output of one part.
 
         Its text goes into the file `to` if given.
         """
-        return (yield from self._text(to, "get_output", self.id, query={"part": part}))
+        return await self._text(to, "get_output", self.id, query={"part": part})
+
+    @method
+    async def change(
+        self,
+        *,
+        name: str | None = None,
+        notes: str | None = None,
+        links: Mapping[str, Any] | None = None,
+        chosen: bool | None = None,
+    ) -> documents.Submission:
+        """Rename, annotate or choose the submission; a link that is None is removed."""
+        return await self._read(
+            documents.Submission,
+            "patch_submission",
+            self.id,
+            json=work.given_members(name=name, notes=notes, links=links, chosen=chosen),
+        )
 
 
-class ComparisonPlans(work.Thing):
+class ComparisonMethods(work.Thing):
     """One comparison of submissions."""
 
     @method
-    def get(self) -> Plan[documents.StoredComparison]:
+    async def get(self) -> documents.StoredComparison:
         """Get a comparison."""
-        return (yield from self._read(documents.StoredComparison, "get_comparison", self.id))
+        return await self._read(documents.StoredComparison, "get_comparison", self.id)
 
     @method
-    def wait(
+    async def wait(
         self, *, check: bool = True, progress: Watch | None = None, seconds: float | None = None
-    ) -> Plan[documents.StoredComparison]:
+    ) -> documents.StoredComparison:
         """Return it once it has finished; with `check`, work that failed is an error of its failure's class."""
-        return (
-            yield from self._wait(
-                documents.StoredComparison, "get_comparison", self.id, check=check, progress=progress, seconds=seconds
-            )
+        return await self._finished(
+            documents.StoredComparison,
+            self._call("get_comparison", self.id, seconds=seconds, watch=progress),
+            check=check,
         )
 
     @method
-    def rendered(self, form: str, *, to: Target | None = None) -> Plan[str]:
+    async def rendered(self, form: str, *, to: Target | None = None) -> str:
         """Get a comparison.
 
         Its text goes into the file `to` if given.
         """
-        return (yield from self._text(to, "get_comparison", self.id, query={"format": form}))
-
-    @listing(documents.DifferingItem)
-    def items(self, *, page: int | None = None, a: str | None = None, b: str | None = None) -> Pages:
-        """List the items in which two submissions differ most."""
-        return Pages(self._call("list_differing_items", self.id, query={"limit": page, "a": a, "b": b}))
+        return await self._text(to, "get_comparison", self.id, query={"format": form})
 
     @method
-    def delete(self) -> Plan[None]:
+    def items(
+        self, *, page: int | None = None, a: str | None = None, b: str | None = None
+    ) -> AsyncIterator[documents.DifferingItem]:
+        """List the items in which two submissions differ most."""
+        return self._session.listed(
+            documents.DifferingItem, self._call("list_differing_items", self.id, query={"limit": page, "a": a, "b": b})
+        )
+
+    @method
+    async def delete(self) -> None:
         """Delete a comparison."""
-        yield from self._do("delete_comparison", self.id)
+        await self._do("delete_comparison", self.id)
 
 
-class TokensPlans(work.TokensWork):
+class TokensMethods(work.Resource):
     """Tokens."""
 
-    @listing(documents.Token)
-    def list(self, *, page: int | None = None) -> Pages:
+    @method
+    def list(self, *, page: int | None = None) -> AsyncIterator[documents.Token]:
         """List all tokens, newest first."""
-        return Pages(self._call("list_tokens", query={"limit": page}))
+        return self._session.listed(documents.Token, self._call("list_tokens", query={"limit": page}))
 
     @method
-    def revoke(self, token: str | Document) -> Plan[None]:
+    async def revoke(self, token: str | Document) -> None:
         """Revoke a token."""
-        yield from self._do("revoke_token", id_of(token))
+        await self._do("revoke_token", id_of(token))
+
+    @method
+    async def create(
+        self, scopes: Sequence[str], *, name: str | None = None, expires_at: str | None = None
+    ) -> documents.NewToken:
+        """Make a token; it is shown once."""
+        return await self._read(
+            documents.NewToken, "create_token", json=work.given_members(scopes=scopes, name=name, expires_at=expires_at)
+        )
 
 
-class WebhooksPlans(work.WebhooksWork):
+class WebhooksMethods(work.Resource):
     """Addresses to which events are sent."""
 
-    @listing(documents.Webhook)
-    def list(self, *, page: int | None = None) -> Pages:
+    @method
+    def list(self, *, page: int | None = None) -> AsyncIterator[documents.Webhook]:
         """List your webhooks, newest first."""
-        return Pages(self._call("list_webhooks", query={"limit": page}))
+        return self._session.listed(documents.Webhook, self._call("list_webhooks", query={"limit": page}))
 
     @method
-    def delete(self, webhook: str | Document) -> Plan[None]:
+    async def delete(self, webhook: str | Document) -> None:
         """Delete a webhook."""
-        yield from self._do("delete_webhook", id_of(webhook))
+        await self._do("delete_webhook", id_of(webhook))
 
     @method
-    def test(self, webhook: str | Document) -> Plan[documents.Delivery]:
+    async def test(self, webhook: str | Document) -> documents.Delivery:
         """Send a test to a webhook."""
-        return (yield from self._read(documents.Delivery, "test_webhook", id_of(webhook)))
+        return await self._read(documents.Delivery, "test_webhook", id_of(webhook))
 
     @method
-    def rotate(self, webhook: str | Document) -> Plan[documents.NewWebhook]:
+    async def rotate(self, webhook: str | Document) -> documents.NewWebhook:
         """Replace the secret of a webhook."""
-        return (yield from self._read(documents.NewWebhook, "rotate_webhook", id_of(webhook)))
-
-    @listing(documents.Delivery)
-    def deliveries(self, webhook: str | Document, *, page: int | None = None) -> Pages:
-        """List the deliveries of a webhook, newest first."""
-        return Pages(self._call("list_deliveries", id_of(webhook), query={"limit": page}))
+        return await self._read(documents.NewWebhook, "rotate_webhook", id_of(webhook))
 
     @method
-    def replay(self, webhook: str | Document, delivery: str | Document) -> Plan[documents.Delivery]:
+    def deliveries(self, webhook: str | Document, *, page: int | None = None) -> AsyncIterator[documents.Delivery]:
+        """List the deliveries of a webhook, newest first."""
+        return self._session.listed(
+            documents.Delivery, self._call("list_deliveries", id_of(webhook), query={"limit": page})
+        )
+
+    @method
+    async def replay(self, webhook: str | Document, delivery: str | Document) -> documents.Delivery:
         """Deliver an event again."""
-        return (yield from self._read(documents.Delivery, "replay_delivery", id_of(webhook), id_of(delivery)))
+        return await self._read(documents.Delivery, "replay_delivery", id_of(webhook), id_of(delivery))
+
+    @method
+    async def create(
+        self, url: str, *, kinds: Sequence[str] | None = None, benchmark: str | None = None
+    ) -> documents.NewWebhook:
+        """Have events sent to an address; the secret that signs them is shown once."""
+        return await self._read(
+            documents.NewWebhook, "create_webhook", json=work.given_members(url=url, kinds=kinds, benchmark=benchmark)
+        )
 
 
-class Jobs(JobsPlans, Blocking):
+class Jobs(JobsMethods, Blocking):
     """Scoring jobs."""
 
 
-class Job(JobPlans, Blocking):
+class Job(JobMethods, Blocking):
     """One job."""
 
 
-class Benchmarks(BenchmarksPlans, Blocking):
+class Benchmarks(BenchmarksMethods, Blocking):
     """Benchmarks of the service."""
 
 
-class Benchmark(BenchmarkPlans, Blocking):
+class Benchmark(BenchmarkMethods, Blocking):
     """One benchmark."""
 
 
-class Submission(SubmissionPlans, Blocking):
+class Submission(SubmissionMethods, Blocking):
     """One submission."""
 
 
-class Comparison(ComparisonPlans, Blocking):
+class Comparison(ComparisonMethods, Blocking):
     """One comparison of submissions."""
 
 
-class Tokens(TokensPlans, Blocking):
+class Tokens(TokensMethods, Blocking):
     """Tokens."""
 
 
-class Webhooks(WebhooksPlans, Blocking):
+class Webhooks(WebhooksMethods, Blocking):
     """Addresses to which events are sent."""
 
 
-class Service(ServicePlans, Blocking):
+class Service(ServiceMethods, Blocking):
     """The ways to all that is about something."""
 
     @property
     def jobs(self) -> Jobs:
         """Scoring jobs."""
-        return Jobs(self._driver)
+        return Jobs(self._session)
 
     def job(self, job: str | Document) -> Job:
         """Return a job by its id or document."""
-        return Job(self._driver, job)
+        return Job(self._session, job)
 
     @property
     def benchmarks(self) -> Benchmarks:
         """Benchmarks of the service."""
-        return Benchmarks(self._driver)
+        return Benchmarks(self._session)
 
     def benchmark(self, benchmark: str | Document) -> Benchmark:
         """Return a benchmark by its id or document."""
-        return Benchmark(self._driver, benchmark)
+        return Benchmark(self._session, benchmark)
 
     def submission(self, submission: str | Document) -> Submission:
         """Return a submission by its id or document."""
-        return Submission(self._driver, submission)
+        return Submission(self._session, submission)
 
     def comparison(self, comparison: str | Document) -> Comparison:
         """Return a comparison by its id or document."""
-        return Comparison(self._driver, comparison)
+        return Comparison(self._session, comparison)
 
     @property
     def tokens(self) -> Tokens:
         """Tokens."""
-        return Tokens(self._driver)
+        return Tokens(self._session)
 
     @property
     def webhooks(self) -> Webhooks:
         """Addresses to which events are sent."""
-        return Webhooks(self._driver)
+        return Webhooks(self._session)
 
 
-class AsyncJobs(JobsPlans, Awaiting):
+class AsyncJobs(JobsMethods, Awaiting):
     """Scoring jobs."""
 
 
-class AsyncJob(JobPlans, Awaiting):
+class AsyncJob(JobMethods, Awaiting):
     """One job."""
 
 
-class AsyncBenchmarks(BenchmarksPlans, Awaiting):
+class AsyncBenchmarks(BenchmarksMethods, Awaiting):
     """Benchmarks of the service."""
 
 
-class AsyncBenchmark(BenchmarkPlans, Awaiting):
+class AsyncBenchmark(BenchmarkMethods, Awaiting):
     """One benchmark."""
 
 
-class AsyncSubmission(SubmissionPlans, Awaiting):
+class AsyncSubmission(SubmissionMethods, Awaiting):
     """One submission."""
 
 
-class AsyncComparison(ComparisonPlans, Awaiting):
+class AsyncComparison(ComparisonMethods, Awaiting):
     """One comparison of submissions."""
 
 
-class AsyncTokens(TokensPlans, Awaiting):
+class AsyncTokens(TokensMethods, Awaiting):
     """Tokens."""
 
 
-class AsyncWebhooks(WebhooksPlans, Awaiting):
+class AsyncWebhooks(WebhooksMethods, Awaiting):
     """Addresses to which events are sent."""
 
 
-class AsyncService(ServicePlans, Awaiting):
+class AsyncService(ServiceMethods, Awaiting):
     """The ways to all that is about something."""
 
     @property
     def jobs(self) -> AsyncJobs:
         """Scoring jobs."""
-        return AsyncJobs(self._driver)
+        return AsyncJobs(self._session)
 
     def job(self, job: str | Document) -> AsyncJob:
         """Return a job by its id or document."""
-        return AsyncJob(self._driver, job)
+        return AsyncJob(self._session, job)
 
     @property
     def benchmarks(self) -> AsyncBenchmarks:
         """Benchmarks of the service."""
-        return AsyncBenchmarks(self._driver)
+        return AsyncBenchmarks(self._session)
 
     def benchmark(self, benchmark: str | Document) -> AsyncBenchmark:
         """Return a benchmark by its id or document."""
-        return AsyncBenchmark(self._driver, benchmark)
+        return AsyncBenchmark(self._session, benchmark)
 
     def submission(self, submission: str | Document) -> AsyncSubmission:
         """Return a submission by its id or document."""
-        return AsyncSubmission(self._driver, submission)
+        return AsyncSubmission(self._session, submission)
 
     def comparison(self, comparison: str | Document) -> AsyncComparison:
         """Return a comparison by its id or document."""
-        return AsyncComparison(self._driver, comparison)
+        return AsyncComparison(self._session, comparison)
 
     @property
     def tokens(self) -> AsyncTokens:
         """Tokens."""
-        return AsyncTokens(self._driver)
+        return AsyncTokens(self._session)
 
     @property
     def webhooks(self) -> AsyncWebhooks:
         """Addresses to which events are sent."""
-        return AsyncWebhooks(self._driver)
+        return AsyncWebhooks(self._session)

@@ -1,4 +1,4 @@
-"""What the methods of resources do, as plans; and those that send texts or documents."""
+"""What the methods of resources do; and those that send texts or documents."""
 
 from __future__ import annotations
 
@@ -12,17 +12,7 @@ from treescore.client import documents
 from treescore.client.answers import Answer, Cancelled, RequestError, failure_error
 from treescore.client.document import Document, require
 from treescore.client.requests import KEY, OPERATIONS, Texts, Watch, uploads_of
-from treescore.client.session import (
-    WAIT_SECONDS,
-    AwaitingDriver,
-    BlockingDriver,
-    Call,
-    Plan,
-    Session,
-    exchange,
-    method,
-    wait,
-)
+from treescore.client.session import WAIT_SECONDS, Call, Session, method
 from treescore.core.params import Choice, Json, choices_of
 from treescore.core.wording import did_you_mean
 
@@ -51,28 +41,22 @@ class Sending(TypedDict, total=False):
 class Resource:
     """A part of the service, on behalf of a client."""
 
-    def __init__(self, driver: BlockingDriver | AwaitingDriver) -> None:
-        self._driver: Any = driver
-
-    @property
-    def _session(self) -> Session:
-        session: Session = self._driver.session
-        return session
+    def __init__(self, session: Session) -> None:
+        self._session = session
 
     def _call(self, operation: str, *values: str, **options: Any) -> Call:
         """Return a call; `values` are those of the path, in its order; query and further attributes are named."""
         return self._session.call(operation, dict(zip(OPERATIONS[operation].places, values, strict=True)), **options)
 
-    def _read(self, kind: type[D], operation: str, *values: str, **options: Any) -> Plan[D]:
+    async def _read(self, kind: type[D], operation: str, *values: str, **options: Any) -> D:
         """Return the document that an operation answers with."""
-        answer = yield from exchange(self._session, self._call(operation, *values, **options))
-        return kind.of(answer)
+        return kind.of(await self._session.exchange(self._call(operation, *values, **options)))
 
-    def _do(self, operation: str, *values: str, **options: Any) -> Plan[None]:
+    async def _do(self, operation: str, *values: str, **options: Any) -> None:
         """Carry out an operation without an answer."""
-        yield from exchange(self._session, self._call(operation, *values, **options))
+        await self._session.exchange(self._call(operation, *values, **options))
 
-    def _finished(self, kind: type[D], call: Call, answer: Answer | None = None, *, check: bool) -> Plan[D]:
+    async def _finished(self, kind: type[D], call: Call, answer: Answer | None = None, *, check: bool) -> D:
         """Return work once it has finished.
 
         Args:
@@ -84,12 +68,18 @@ class Resource:
         Raises:
             ClientError: of the failure's class, with its problems; also where the time is over before.
         """
-        answer = yield from wait(self._session, call, call.watch, answer)
-        return ended(kind.of(answer), check=check)
+        document = kind.of(await self._session.wait(call, answer))
+        if check and document.get("state") == "failed":
+            failure = document.get("failure")
+            shown = failure if isinstance(failure, Mapping) else {"detail": "Scoring failed.", "status": 500}
+            raise failure_error(shown)
+        if check and document.get("state") == "cancelled":
+            raise Cancelled(f"{document.get('id')} was cancelled.")
+        return document
 
-    def _work(
+    async def _work(
         self, kind: type[D], operation: str, reads: str, how: Sending, *values: str, name: str = "id", **options: Any
-    ) -> Plan[D]:
+    ) -> D:
         """Send work, and wait for it if asked.
 
         Args:
@@ -111,51 +101,22 @@ class Resource:
         progress, waiting = how.get("progress"), how.get("wait", False)
         # a first answer that shows the end spares a poll where the caller does not ask how far the work is
         prefer = f"wait={WAIT_SECONDS}" if waiting and progress is None else None
-        headers = _members(**{KEY: how.get("key"), "Prefer": prefer})
+        headers = given_members(**{KEY: how.get("key"), "Prefer": prefer})
         call = self._call(operation, *values, headers=headers, watch=progress, seconds=how.get("seconds"), **options)
-        answer = yield from exchange(self._session, call)
+        answer = await self._session.exchange(call)
         document = kind.of(answer)
         if not waiting:
             return document
         require(document, name, "state")
         path = [*values, str(document[name])][-len(OPERATIONS[reads].places) :]
         poll = replace(self._call(reads, *path), end=call.end, watch=progress)
-        return (yield from self._finished(kind, poll, answer, check=how.get("check", True)))
+        return await self._finished(kind, poll, answer, check=how.get("check", True))
 
-    def _wait(
-        self, kind: type[D], operation: str, *values: str, check: bool, progress: Watch | None, seconds: float | None
-    ) -> Plan[D]:
-        """Return work that was sent before, once it has finished."""
-        return (
-            yield from self._finished(
-                kind, self._call(operation, *values, seconds=seconds, watch=progress), check=check
-            )
-        )
-
-    def _text(self, to: Target | None, operation: str, *values: str, **options: Any) -> Plan[str]:
+    async def _text(self, to: Target | None, operation: str, *values: str, **options: Any) -> str:
         """Return an answer as text; empty where it goes into the file `to`, which is written whole or not at all."""
         target = None if to is None else Path(to)
         call = self._call(operation, *values, target=target, headers={"Accept": "*/*"}, **options)
-        answer: Answer = yield from exchange(self._session, call)
-        return answer.text
-
-
-def ended(document: D, *, check: bool) -> D:
-    """Return finished work.
-
-    Args:
-        document: that shows it.
-        check: whether work that failed or was cancelled is an error.
-
-    Raises:
-        ClientError: of the failure's class, with its problems.
-    """
-    if check and document.get("state") == "failed":
-        failure = document.get("failure")
-        raise failure_error(failure if isinstance(failure, Mapping) else {"detail": "Scoring failed.", "status": 500})
-    if check and document.get("state") == "cancelled":
-        raise Cancelled(f"{document.get('id')} was cancelled.")
-    return document
+        return (await self._session.exchange(call)).text
 
 
 def id_of(thing: str | Document) -> str:
@@ -166,7 +127,7 @@ def id_of(thing: str | Document) -> str:
     return str(thing["id"])
 
 
-def _members(**members: Any) -> dict[str, Any]:
+def given_members(**members: Any) -> dict[str, Any]:
     """Return the members that are given."""
     return {name: value for name, value in members.items() if value is not None}
 
@@ -174,8 +135,8 @@ def _members(**members: Any) -> dict[str, Any]:
 class Thing(Resource):
     """One thing of the service, by its id or document."""
 
-    def __init__(self, driver: BlockingDriver | AwaitingDriver, thing: str | Document) -> None:
-        super().__init__(driver)
+    def __init__(self, session: Session, thing: str | Document) -> None:
+        super().__init__(session)
         self.id = id_of(thing)
 
 
@@ -183,7 +144,7 @@ class JobsWork(Resource):
     """Scoring jobs."""
 
     @method
-    def submit(
+    async def submit(
         self,
         gold: Texts,
         outputs: Mapping[str, Texts],
@@ -197,7 +158,7 @@ class JobsWork(Resource):
         agreement: Sequence[Sequence[str]] | None = None,
         items: Mapping[str, Json] | None = None,
         **how: Unpack[Sending],
-    ) -> Plan[documents.Job]:
+    ) -> documents.Job:
         """Score outputs against gold.
 
         Args:
@@ -217,28 +178,29 @@ class JobsWork(Resource):
             ClientError: the service refuses the job, it fails, or the time is over.
         """
         systems = [
-            _members(name=name, format=(formats or {}).get(name), run_of=(run_of or {}).get(name)) for name in outputs
+            given_members(name=name, format=(formats or {}).get(name), run_of=(run_of or {}).get(name))
+            for name in outputs
         ]
         unknown = [name for name in (*(formats or {}), *(run_of or {})) if name not in outputs]
         if unknown:
             meant = did_you_mean(unknown[0], outputs)
             raise RequestError(f"Unknown system {unknown[0]!r}.{meant} Systems: {', '.join(outputs)}.")
-        meta = _members(
+        meta = given_members(
             format=format, metrics=choices_of(metrics), systems=systems, transforms=transforms,
             significance=significance, agreement=agreement, items=items,
         )  # fmt: skip
         numbered = {f"systems/{number}": text for number, text in enumerate(outputs.values())}
         uploads = uploads_of({"gold": gold, **numbered})
-        return (yield from self._work(documents.Job, "submit_job", "get_job", how, json=meta, uploads=uploads))
+        return await self._work(documents.Job, "submit_job", "get_job", how, json=meta, uploads=uploads)
 
 
 class BenchmarksWork(Resource):
     """Benchmarks of the service."""
 
     @method
-    def create(
+    async def create(
         self, settings: Mapping[str, Json], gold: Mapping[str, Texts], **how: Unpack[Sending]
-    ) -> Plan[documents.Benchmark]:
+    ) -> documents.Benchmark:
         """Create a benchmark.
 
         Args:
@@ -250,20 +212,14 @@ class BenchmarksWork(Resource):
             ClientError: the service refuses it, the gold cannot be used, or the time is over.
         """
         sent: dict[str, Any] = {"json": dict(settings), "uploads": uploads_of(gold)}
-        return (yield from self._work(documents.Benchmark, "create_benchmark", "get_benchmark", how, **sent))
-
-    @method
-    def join(self, invite: str, team: str, name: str, contact: str) -> Plan[documents.JoinedTeam]:
-        """Make a team of the benchmark that an invite is for, by its secret; the team's token is shown once."""
-        request = {"invite": invite, "id": team, "name": name, "contact": contact}
-        return (yield from self._read(documents.JoinedTeam, "join", json=request))
+        return await self._work(documents.Benchmark, "create_benchmark", "get_benchmark", how, **sent)
 
 
 class BenchmarkWork(Thing):
     """One benchmark."""
 
     @method
-    def change(self, changes: Mapping[str, Json], *, etag: str | None = None) -> Plan[documents.Benchmark]:
+    async def change(self, changes: Mapping[str, Json], *, etag: str | None = None) -> documents.Benchmark:
         """Change settings, if it has not changed since it was read.
 
         Args:
@@ -274,13 +230,13 @@ class BenchmarkWork(Thing):
             PreconditionFailed: it has changed since.
         """
         if etag is None:
-            read = yield from exchange(self._session, self._call("get_benchmark", self.id))
+            read = await self._session.exchange(self._call("get_benchmark", self.id))
             etag = read.etag
         call = {"json": dict(changes), "headers": {"If-Match": etag}}
-        return (yield from self._read(documents.Benchmark, "patch_benchmark", self.id, **call))
+        return await self._read(documents.Benchmark, "patch_benchmark", self.id, **call)
 
     @method
-    def submit(
+    async def submit(
         self,
         outputs: Mapping[str, Texts],
         *,
@@ -291,7 +247,7 @@ class BenchmarkWork(Thing):
         team: str | None = None,
         role: str | None = None,
         **how: Unpack[Sending],
-    ) -> Plan[documents.Submission]:
+    ) -> documents.Submission:
         """Submit outputs.
 
         Args:
@@ -308,12 +264,12 @@ class BenchmarkWork(Thing):
         Raises:
             ClientError: the service refuses it, it fails, or the time is over.
         """
-        meta = _members(name=name, notes=notes, links=links, run_of=run_of, team=team, role=role)
+        meta = given_members(name=name, notes=notes, links=links, run_of=run_of, team=team, role=role)
         sent: dict[str, Any] = {"json": meta, "uploads": uploads_of(outputs)}
-        return (yield from self._work(documents.Submission, "submit", "get_submission", how, self.id, **sent))
+        return await self._work(documents.Submission, "submit", "get_submission", how, self.id, **sent)
 
     @method
-    def validate(
+    async def validate(
         self,
         outputs: Mapping[str, Texts],
         *,
@@ -322,15 +278,15 @@ class BenchmarkWork(Thing):
         check: bool = True,
         progress: Watch | None = None,
         seconds: float | None = None,
-    ) -> Plan[documents.Job]:
+    ) -> documents.Job:
         """Have outputs checked without scoring them: an attempt; `results` of the job tells of each part."""
-        meta = _members(team=team, role=role)
+        meta = given_members(team=team, role=role)
         how: Sending = {"wait": True, "check": check, "progress": progress, "seconds": seconds}
         sent: dict[str, Any] = {"json": meta, "uploads": uploads_of(outputs), "query": {"validate_only": "true"}}
-        return (yield from self._work(documents.Job, "submit", "get_job", how, self.id, **sent))
+        return await self._work(documents.Job, "submit", "get_job", how, self.id, **sent)
 
     @method
-    def compare(
+    async def compare(
         self,
         /,
         submissions: Sequence[str | Document] | str = "leaderboard",
@@ -340,7 +296,7 @@ class BenchmarkWork(Thing):
         progress: Watch | None = None,
         seconds: float | None = None,
         **settings: Json,
-    ) -> Plan[documents.StoredComparison]:
+    ) -> documents.StoredComparison:
         """Compare submissions, or all on the board.
 
         Args:
@@ -357,31 +313,19 @@ class BenchmarkWork(Thing):
         asked = submissions if isinstance(submissions, str) else [id_of(each) for each in submissions]
         how: Sending = {"wait": wait, "check": check, "progress": progress, "seconds": seconds}
         request = {**settings, "submissions": asked}
-        work = self._work(documents.StoredComparison, "ask_comparison", "get_comparison", how, self.id, json=request)
-        return (yield from work)
+        kind = documents.StoredComparison
+        return await self._work(kind, "ask_comparison", "get_comparison", how, self.id, json=request)
 
     @method
-    def add_team(self, team: str, name: str, *, contact: str | None = None) -> Plan[documents.NewTeam]:
-        """Add a team; its token is shown once, and its contact to organisers alone."""
-        request = _members(id=team, name=name, contact=contact)
-        return (yield from self._read(documents.NewTeam, "create_team", self.id, json=request))
-
-    @method
-    def add_teams(self, teams: Sequence[Mapping[str, str]]) -> Plan[documents.NewTeams]:
+    async def add_teams(self, teams: Sequence[Mapping[str, str]]) -> documents.NewTeams:
         """Add all of several teams, or none; each has `id`, `name` and perhaps `contact`. Tokens are shown once."""
         request = {"teams": [dict(team) for team in teams]}
-        return (yield from self._read(documents.NewTeams, "create_team", self.id, json=request))
+        return await self._read(documents.NewTeams, "create_team", self.id, json=request)
 
     @method
-    def invite(self, expires_at: str, teams_at_most: int) -> Plan[documents.NewInvite]:
-        """Let strangers make teams until a time; the secret and its address are shown once."""
-        request = {"expires_at": expires_at, "teams_at_most": teams_at_most}
-        return (yield from self._read(documents.NewInvite, "create_invite", self.id, json=request))
-
-    @method
-    def revise(
+    async def revise(
         self, settings: Mapping[str, Json], gold: Mapping[str, Texts] | None = None, **how: Unpack[Sending]
-    ) -> Plan[documents.Revision]:
+    ) -> documents.Revision:
         """Revise gold or rules; all submissions are scored again.
 
         Args:
@@ -393,56 +337,19 @@ class BenchmarkWork(Thing):
             ClientError: the service refuses it, it fails, or the time is over.
         """
         sent: dict[str, Any] = {"json": dict(settings), "uploads": uploads_of(gold) if gold else None, "name": "number"}
-        return (yield from self._work(documents.Revision, "create_revision", "get_revision", how, self.id, **sent))
+        return await self._work(documents.Revision, "create_revision", "get_revision", how, self.id, **sent)
 
 
 class SubmissionWork(Thing):
     """One submission."""
 
     @method
-    def change(
-        self,
-        *,
-        name: str | None = None,
-        notes: str | None = None,
-        links: Mapping[str, str | None] | None = None,
-        chosen: bool | None = None,
-    ) -> Plan[documents.Submission]:
-        """Rename, annotate or choose the submission; a link that is None is removed."""
-        changes = _members(name=name, notes=notes, links=links, chosen=chosen)
-        return (yield from self._read(documents.Submission, "patch_submission", self.id, json=changes))
-
-    @method
-    def withdraw(self, *, withdrawn: bool = True) -> Plan[documents.Submission]:
+    async def withdraw(self, *, withdrawn: bool = True) -> documents.Submission:
         """Take the submission off the board, or put it back."""
         changes = {"withdrawn": withdrawn}
-        return (yield from self._read(documents.Submission, "patch_submission", self.id, json=changes))
+        return await self._read(documents.Submission, "patch_submission", self.id, json=changes)
 
     @method
-    def retry(self, **how: Unpack[Sending]) -> Plan[documents.Submission]:
+    async def retry(self, **how: Unpack[Sending]) -> documents.Submission:
         """Score a submission again that the service failed to score."""
-        return (yield from self._work(documents.Submission, "retry_submission", "get_submission", how, self.id))
-
-
-class TokensWork(Resource):
-    """Tokens."""
-
-    @method
-    def create(
-        self, scopes: Sequence[str], *, name: str | None = None, expires_at: str | None = None
-    ) -> Plan[documents.NewToken]:
-        """Make a token; it is shown once."""
-        request = _members(scopes=list(scopes), name=name, expires_at=expires_at)
-        return (yield from self._read(documents.NewToken, "create_token", json=request))
-
-
-class WebhooksWork(Resource):
-    """Addresses to which events are sent."""
-
-    @method
-    def create(
-        self, url: str, *, kinds: Sequence[str] | None = None, benchmark: str | None = None
-    ) -> Plan[documents.NewWebhook]:
-        """Have events sent to an address; the secret that signs them is shown once."""
-        request = _members(url=url, kinds=None if kinds is None else list(kinds), benchmark=benchmark)
-        return (yield from self._read(documents.NewWebhook, "create_webhook", json=request))
+        return await self._work(documents.Submission, "retry_submission", "get_submission", how, self.id)

@@ -1,4 +1,4 @@
-"""Array types, the array operations that metrics share, and numbers for equal values.
+"""Array types, the array operations that metrics share, numbers for equal values, and special functions.
 
 Equal values are numbered alike without sorting them: in order of appearance, or of value.
 """
@@ -20,6 +20,19 @@ Bits = NDArray[np.uint64]
 """64 in a number: one for each unit, or the state of a stream of random numbers."""
 Counts = NDArray[np.int64] | NDArray[np.float64]
 """(units, count names): the counts of a metric, one row a sentence."""
+
+
+class _Special:
+    """The functions of `scipy.special`, which takes 15 MB and is loaded when one of them is first used."""
+
+    def __getattr__(self, name: str) -> Any:
+        from scipy import special as loaded  # noqa: PLC0415 - as the class says
+
+        found = self.__dict__[name] = getattr(loaded, name)
+        return found
+
+
+special = _Special()
 
 
 def smallest(values: Counts) -> NDArray[Any]:

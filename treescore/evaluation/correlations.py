@@ -6,8 +6,7 @@ import math
 
 import numpy as np
 
-from treescore.core import special
-from treescore.core.arrays import FloatArray, IntArray
+from treescore.core.arrays import FloatArray, IntArray, special
 
 EXACT = 33
 """Up to so many items without ties p of Kendall's tau is exact."""

@@ -156,10 +156,7 @@ class Attachment(registry.Metric):
         owners = owners_of(gold.word_offsets)
         rows = _count_rows(owners, len(gold), scoring, right)
         offsets = lengths_to_offsets(scoring, owners, len(gold))
-        problems = {
-            sentence: words.no_parse(system, sentence, "none of its words is right")
-            for sentence in np.flatnonzero(absent).tolist()
-        }
+        problems = words.no_parses(system, absent, "none of its words is right")
         return registry.Outcome(
             rows=rows,
             status=np.where(absent, registry.ERROR, registry.OK).astype(np.uint8),

@@ -23,7 +23,7 @@ from treescore.metrics.shared import tables
 from treescore.metrics.shared.examples import RESEGMENTED
 from treescore.metrics.shared.heads import lengths_to_offsets, shape_of
 from treescore.metrics.shared.segmentation import UNALIGNED, alignment_of
-from treescore.metrics.shared.words import no_parse
+from treescore.metrics.shared.words import no_parses
 
 COUNT_NAMES = ("answer", "key", "answer_correct", "key_found")
 _NO_ANSWER = "the answer has no selected dependency"
@@ -330,10 +330,7 @@ class DependencyRelations(registry.Metric):
         if self.values["errors"] == ZERO:
             status[unanswered & (status == registry.OK)] = registry.SKIP
             rows[unanswered, COUNT_NAMES.index("answer")] = rows[unanswered, COUNT_NAMES.index("key")]
-        problems = {
-            sentence: no_parse(system, sentence, "none of its dependencies is found")
-            for sentence in np.flatnonzero(absent).tolist()
-        }
+        problems = no_parses(system, absent, "none of its dependencies is found")
         return registry.Outcome(
             rows=rows,
             status=status,

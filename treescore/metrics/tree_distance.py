@@ -22,7 +22,7 @@ from treescore.core.text import Limits
 from treescore.core.trees import NO_TAG, ConstituentTreebank, DiscontinuousTreebank
 from treescore.core.word_check import check_words
 from treescore.errors import LimitError, Problem
-from treescore.metrics.shared.discodop import Deletions, listed, representatives, without_words
+from treescore.metrics.shared.discodop import Deletions, listed, representatives
 from treescore.metrics.shared.examples import GAP_TREES, TREES
 from treescore.metrics.shared.roots import category_of, root_warnings
 
@@ -259,7 +259,7 @@ class TreeDistance(registry.Metric):
         _check_size(with_gaps(system), limits)
         check = check_words(gold, system)
         usable = np.asarray(check.status == registry.OK, np.bool_)
-        trees = self._compared(with_gaps(gold), with_gaps(system), usable)
+        trees = self._deletions.applied(with_gaps(gold), with_gaps(system), usable)
         units = [units_of(tree, self._deletions) for tree in trees]
         words = np.diff(trees[0].word_offsets) > 0
         distance = distances(units[0], units[1], usable & words)
@@ -300,14 +300,6 @@ class TreeDistance(registry.Metric):
         del gold
         if item["edits"]:
             yield {"kind": "tree", "edits": item["edits"], "nodes": item["nodes"]}
-
-    def _compared(
-        self, gold: DiscontinuousTreebank, system: DiscontinuousTreebank, usable: BoolArray
-    ) -> tuple[DiscontinuousTreebank, DiscontinuousTreebank]:
-        """Return the trees without deleted words, and without those of sentences that are not usable in the output."""
-        kept = self._deletions.kept_words(gold)
-        others = self._deletions.kept_of_system(gold, system, kept, usable)
-        return without_words(gold, kept), without_words(system, others)
 
     def _deleted_roots(self, gold: DiscontinuousTreebank) -> IntArray:
         """Return 1 for each sentence whose root does not count, since its label is deleted: int64 (n,)."""

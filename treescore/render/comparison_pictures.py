@@ -15,37 +15,9 @@ from dataclasses import dataclass
 from typing import Any
 
 from treescore.core.wording import correction_name, one_line, p_words, unit_word
-from treescore.render.crosstable import (
-    Cell,
-    CrossTable,
-    bounds,
-    cross_table,
-    headline,
-    interval_head,
-    level_head,
-    notes,
-)
+from treescore.render import crosstable
+from treescore.render import drawing as draw
 from treescore.render.dot_table import DotColumn, DotRow, DotTable, Mark, Scale, dot_table, in_units, scale_of
-from treescore.render.drawing import (
-    BOLD,
-    END,
-    INK,
-    MARGIN,
-    NORMAL,
-    PAPER,
-    RULE,
-    SMALL,
-    Drawing,
-    Look,
-    heading,
-    interval_words,
-    paragraph,
-    put,
-    ranks_words,
-    room_of,
-    signed_words,
-    value_words,
-)
 from treescore.render.heat_maps import PairMap, draw_pair_map, pair_map
 from treescore.render.table import text_warning
 
@@ -62,42 +34,46 @@ def picture(documents: Sequence[Mapping[str, Any]], shares: Container[str] = ())
         documents: the comparisons.
         shares: scores whose figures are written in percent.
     """
-    tables = [cross_table(document, shares) for document in documents]
+    tables = [crosstable.cross_table(document, shares) for document in documents]
     maps = [pair_map(table) for table in tables]
     width = max([_NARROWEST_PICTURE, *(each.right for each in maps)])
-    drawing = Drawing("comparison", *comparison_described(tables))
-    y: float = MARGIN
+    drawing = draw.Drawing("comparison", *comparison_described(tables))
+    y: float = draw.MARGIN
     for index, each in enumerate(maps):
-        y = _draw(drawing, each, width - MARGIN, y + (_BETWEEN_TABLES if index else 0))
-    return drawing.svg(width + MARGIN, y + MARGIN).encode()
+        y = _draw(drawing, each, width - draw.MARGIN, y + (_BETWEEN_TABLES if index else 0))
+    return drawing.svg(width + draw.MARGIN, y + draw.MARGIN).encode()
 
 
-def _draw(drawing: Drawing, drawn: PairMap, room: float, top: float) -> float:
+def _draw(drawing: draw.Drawing, drawn: PairMap, room: float, top: float) -> float:
     """Draw one comparison below `top`, and return where it ends."""
     table = drawn.table
-    said = [*map(text_warning, table.document["warnings"]), headline(table)]
-    y = heading(drawing, f"Differences in {table.document['score']}", said, room, top)
+    said = [*map(text_warning, table.document["warnings"]), crosstable.headline(table)]
+    y = draw.heading(drawing, f"Differences in {table.document['score']}", said, room, top)
     y = draw_pair_map(drawing, drawn, y + 24, room)
-    for words in notes(table.document):
-        y = paragraph(drawing, y + 4, words, room)
+    for words in crosstable.notes(table.document):
+        y = draw.paragraph(drawing, y + 4, words, room)
     return y
 
 
-def comparison_described(tables: Sequence[CrossTable]) -> tuple[str, str]:
+def comparison_described(tables: Sequence[crosstable.CrossTable]) -> tuple[str, str]:
     """Return title and description for readers who cannot see the picture."""
     scores = ", ".join(str(table.document["score"]) for table in tables)
     sentences = []
     for table in tables:
         ranking = "; ".join(
-            f"{system['rank']}. {one_line(system['name'])} {value_words(system['score'], table.figures)}"
+            f"{system['rank']}. {one_line(system['name'])} {draw.value_words(system['score'], table.figures)}"
             for system in table.systems
         )
-        sentences.append(f"{headline(table)}. Ranking: {ranking}.")
-        sentences += [*map(text_warning, table.document["warnings"]), decisions(table), *notes(table.document)]
+        sentences.append(f"{crosstable.headline(table)}. Ranking: {ranking}.")
+        sentences += [
+            *map(text_warning, table.document["warnings"]),
+            decisions(table),
+            *crosstable.notes(table.document),
+        ]
     return f"Significance of differences: {scores}", " ".join(sentences) or "No comparison."
 
 
-def decisions(table: CrossTable) -> str:
+def decisions(table: crosstable.CrossTable) -> str:
     """Return which differences are significant, the first of many by name."""
     decided = [pair for pair, cell in sorted(table.cells.items()) if cell.significant]
     more = f"; and {len(decided) - _LISTED} more" if len(decided) > _LISTED else ""
@@ -105,11 +81,11 @@ def decisions(table: CrossTable) -> str:
     return f"Significant: {listed or 'none'}{more}."
 
 
-def _difference(table: CrossTable, pair: tuple[int, int]) -> str:
+def _difference(table: crosstable.CrossTable, pair: tuple[int, int]) -> str:
     cell = table.cells[pair]
     row, column = (table.names[index] for index in pair)
     better, worse = (row, column) if cell.winner == "row" else (column, row)
-    size = value_words(abs(cell.difference), table.figures)
+    size = draw.value_words(abs(cell.difference), table.figures)
     return f"{better} over {worse} by {size}, p {p_words(cell.p)}"
 
 
@@ -129,39 +105,48 @@ def pairs_svg(document: Mapping[str, Any], system: str | None = None, shares: Co
         system: whose pairs are darker; None for none.
         shares: scores whose figures are written in percent.
     """
-    table = cross_table(document, shares)
+    table = crosstable.cross_table(document, shares)
     count = len(table.systems)
-    rooms = [room_of([name], weight=BOLD, most=220) - row * _CELL_STEP for row, name in enumerate(table.names)]
-    left = MARGIN + max([0.0, *rooms]) + 16
-    drawing = Drawing("pairs", f"All pairs of {count} systems: {document['score']}", _pairs_described(table))
+    rooms = [
+        draw.room_of([name], weight=draw.BOLD, most=220) - row * _CELL_STEP for row, name in enumerate(table.names)
+    ]
+    left = draw.MARGIN + max([0.0, *rooms]) + 16
+    drawing = draw.Drawing("pairs", f"All pairs of {count} systems: {document['score']}", _pairs_described(table))
     largest = max((abs(cell.difference) for cell in table.cells.values()), default=0.0)
     for row, name in enumerate(table.names):
         right, y = left + (row - 1) * _CELL_STEP + 12, 24 + row * _CELL_STEP
         own = system is not None and table.systems[row]["name"] == system
-        put(drawing, right, y + 4, name, Look(SMALL, BOLD if own else NORMAL, END), right - MARGIN + 1)
+        draw.put(
+            drawing,
+            right,
+            y + 4,
+            name,
+            draw.Look(draw.SMALL, draw.BOLD if own else draw.NORMAL, draw.END),
+            right - draw.MARGIN + 1,
+        )
     for (row, column), cell in sorted(table.cells.items()):
         own = system is not None and system in (table.systems[row]["name"], table.systems[column]["name"])
         tip = _tip(table, (row, column), cell) if count <= _MOST_TIPS else None
         radius = _SMALLEST + (_LARGEST - _SMALLEST) * (math.sqrt(abs(cell.difference) / largest) if largest else 0.0)
         class_ = f"pt{'' if cell.significant else ' ho'}{' me' if own else ''}"
-        ink = INK if own else RULE
+        ink = draw.INK if own else draw.RULE
         drawing.add(
             "circle", cx=left + column * _CELL_STEP, cy=24 + row * _CELL_STEP, r=radius, class_=class_, tip=tip,
-            fill=ink if cell.significant else PAPER, stroke=None if cell.significant else ink,
+            fill=ink if cell.significant else draw.PAPER, stroke=None if cell.significant else ink,
             stroke_width=None if cell.significant else 1.5,
         )  # fmt: skip
     return drawing.svg(
-        max(left + count * _CELL_STEP, 120) + MARGIN, max(count, 1) * _CELL_STEP + 24, class_="pairs drawing"
+        max(left + count * _CELL_STEP, 120) + draw.MARGIN, max(count, 1) * _CELL_STEP + 24, class_="pairs drawing"
     )
 
 
-def _tip(table: CrossTable, at: tuple[int, int], cell: Cell) -> str:
+def _tip(table: crosstable.CrossTable, at: tuple[int, int], cell: crosstable.Cell) -> str:
     row, column = (table.names[index] for index in at)
     p = "" if cell.p is None else f", p {p_words(cell.p)}"
-    return f"{row} over {column}: {signed_words(cell.difference, table.figures)}{p}"
+    return f"{row} over {column}: {draw.signed_words(cell.difference, table.figures)}{p}"
 
 
-def _pairs_described(table: CrossTable) -> str:
+def _pairs_described(table: crosstable.CrossTable) -> str:
     """Return the decisions, and the pairs that do not differ significantly."""
     open_ = [at for at, cell in sorted(table.cells.items()) if not cell.significant]
     named = "; ".join(" and ".join(one_line(table.names[index]) for index in at) for at in open_[:_OPEN_LISTED])
@@ -204,7 +189,7 @@ class Opponent:
         return Mark(self.difference, self.low, self.high, filled=self.significant).in_units(factor)
 
 
-def opponents(table: CrossTable, system: str) -> list[Opponent]:
+def opponents(table: crosstable.CrossTable, system: str) -> list[Opponent]:
     """Return the other systems by rank.
 
     Args:
@@ -228,7 +213,7 @@ def opponents(table: CrossTable, system: str) -> list[Opponent]:
 
 
 def _seen(
-    name: str, score: float | None, cell: Cell, units: tuple[int, int, int] | None, *, first: bool
+    name: str, score: float | None, cell: crosstable.Cell, units: tuple[int, int, int] | None, *, first: bool
 ) -> Opponent:  # fmt: skip
     """Return an opponent from the cell of the pair, whose row is the compared system where it is the first."""
     better = None if cell.winner is None else (cell.winner == "row") == first
@@ -284,22 +269,22 @@ def against_svg(document: Mapping[str, Any], system: str, shares: Container[str]
     Raises:
         KeyError: the comparison does not have this system.
     """
-    table = cross_table(document, shares)
+    table = crosstable.cross_table(document, shares)
     every = opponents(table, system)
     name = one_line(system)
     title = f"{name} against every system: {document['score']}"
-    described = " ".join([verdict(every), *_opponent_sentences(every, table), *notes(document)])
+    described = " ".join([verdict(every), *_opponent_sentences(every, table), *crosstable.notes(document)])
     drawn = DotTable(
         title=f"{name} against every system", above=[verdict(every), *map(text_warning, document["warnings"])],
         columns=_against_columns(table), lines=[_opponent_line(each, table) for each in every],
         scale=against_scale(every, table.figures.factor), dots_after=2, axis_words=_axis_words(document, name),
-        below=[_against_legend(table), headline(table), *notes(document)],
+        below=[_against_legend(table), crosstable.headline(table), *crosstable.notes(document)],
     )  # fmt: skip
-    return dot_table(Drawing("against", title, described), drawn)
+    return dot_table(draw.Drawing("against", title, described), drawn)
 
 
-def _against_columns(table: CrossTable) -> Sequence[DotColumn]:
-    interval, correction = interval_head(table.document), table.document["correction"]
+def _against_columns(table: crosstable.CrossTable) -> Sequence[DotColumn]:
+    interval, correction = crosstable.interval_head(table.document), table.document["correction"]
     return (
         DotColumn("System"), DotColumn("Score", right=True), DotColumn("Difference", right=True, bold=True),
         DotColumn(interval, right=True, soft=True),
@@ -309,17 +294,17 @@ def _against_columns(table: CrossTable) -> Sequence[DotColumn]:
     )  # fmt: skip
 
 
-def _opponent_line(each: Opponent, table: CrossTable) -> DotRow:
+def _opponent_line(each: Opponent, table: crosstable.CrossTable) -> DotRow:
     return DotRow(_opponent_cells(each, table), each.mark(table.figures.factor), bold=each.significant)
 
 
-def _opponent_cells(each: Opponent, table: CrossTable) -> Sequence[str]:
+def _opponent_cells(each: Opponent, table: crosstable.CrossTable) -> Sequence[str]:
     figures = table.figures
     return (
         each.name,
-        value_words(each.score, figures),
-        "" if each.difference is None else signed_words(each.difference, figures),
-        interval_words(each.low, each.high, figures, signed=True),
+        draw.value_words(each.score, figures),
+        "" if each.difference is None else draw.signed_words(each.difference, figures),
+        draw.interval_words(each.low, each.high, figures, signed=True),
         p_words(each.p),
         p_words(each.p_parts),
         *(("", "", "") if each.units is None else map(str, each.units)),
@@ -332,19 +317,19 @@ def _axis_words(document: Mapping[str, Any], name: str) -> str:
     return f"{short} is {left}  ·  {right}"
 
 
-def _against_legend(table: CrossTable) -> str:
+def _against_legend(table: crosstable.CrossTable) -> str:
     words = f"Filled: significant at {table.document['alpha']:g}; hollow: not. Whisker: interval of the difference."
     if any((pair.get("effect") or {}).get("units_won") is not None for pair in table.document["pairs"]):
         words += f" Won, tied, lost: {unit_word(table.document['units'])}s."
     return words
 
 
-def _opponent_sentences(every: Sequence[Opponent], table: CrossTable) -> Iterator[str]:
+def _opponent_sentences(every: Sequence[Opponent], table: crosstable.CrossTable) -> Iterator[str]:
     """Yield a sentence for each of the first opponents."""
     for each in every[:_LISTED]:
         if each.difference is not None:
             p = f", p {p_words(each.p)}" if each.p is not None else ""
-            yield f"{each.name}: {signed_words(each.difference, table.figures)}{p}."
+            yield f"{each.name}: {draw.signed_words(each.difference, table.figures)}{p}."
     if len(every) > _LISTED:
         yield f"And {len(every) - _LISTED} more."
 
@@ -363,46 +348,47 @@ def intervals_svg(document: Mapping[str, Any], shares: Container[str] = ()) -> s
         document: the comparison.
         shares: scores whose figures are written in percent.
     """
-    table = cross_table(document, shares)
-    shown = [each for system in table.systems for each in (system["score"], *bounds(system.get("ci")))]
+    table = crosstable.cross_table(document, shares)
+    shown = [each for system in table.systems for each in (system["score"], *crosstable.bounds(system.get("ci")))]
     drawn = DotTable(
         title=f"Scores: {document['score']}", above=list(map(text_warning, document["warnings"])),
         columns=_interval_columns(table),
         lines=[_interval_line(table, row) for row in range(len(table.systems))],
         scale=scale_of(in_units(table.figures.factor, shown), _INTERVALS_AXIS), dots_after=4,
-        below=[_INTERVALS_LEGEND, headline(table), *notes(document)],
+        below=[_INTERVALS_LEGEND, crosstable.headline(table), *crosstable.notes(document)],
     )  # fmt: skip
     return dot_table(
-        Drawing("intervals", f"Scores with intervals: {document['score']}", _intervals_described(table)), drawn
+        draw.Drawing("intervals", f"Scores with intervals: {document['score']}", _intervals_described(table)), drawn
     )
 
 
-def _interval_columns(table: CrossTable) -> Sequence[DotColumn]:
-    interval = level_head(system.get("ci") for system in table.systems)
+def _interval_columns(table: crosstable.CrossTable) -> Sequence[DotColumn]:
+    interval = crosstable.level_head(system.get("ci") for system in table.systems)
     return (
         DotColumn("#", right=True, soft=True), DotColumn("Could be", soft=True), DotColumn("System"),
         DotColumn("Score", right=True, bold=True), DotColumn(interval, right=True, soft=True),
     )  # fmt: skip
 
 
-def _interval_line(table: CrossTable, row: int) -> DotRow:
+def _interval_line(table: crosstable.CrossTable, row: int) -> DotRow:
     system = table.systems[row]
-    low, high = bounds(system.get("ci"))
+    low, high = crosstable.bounds(system.get("ci"))
     cells = (
-        "" if system["rank"] is None else str(system["rank"]), ranks_words(system.get("rank_interval")),
-        table.names[row], value_words(system["score"], table.figures), interval_words(low, high, table.figures),
+        "" if system["rank"] is None else str(system["rank"]), draw.ranks_words(system.get("rank_interval")),
+        table.names[row], draw.value_words(system["score"], table.figures),
+        draw.interval_words(low, high, table.figures),
     )  # fmt: skip
     mark = Mark(system["score"], low, high).in_units(table.figures.factor)
     return DotRow(cells, mark, ruled=table.boundary_above(row))
 
 
-def _intervals_described(table: CrossTable) -> str:
+def _intervals_described(table: crosstable.CrossTable) -> str:
     listed = []
     for row in range(min(len(table.systems), _LISTED)):
         rank, _, name, score, interval = _interval_line(table, row).cells
         listed.append(f"{rank}. {name} {score}" + (f" ({interval})" if interval else ""))
     more = f" {len(table.systems)} systems in all." if len(table.systems) > _LISTED else ""
-    return f"{headline(table)}. {'; '.join(listed)}.{more}"
+    return f"{crosstable.headline(table)}. {'; '.join(listed)}.{more}"
 
 
 MOST_PAIRS = 60
@@ -426,7 +412,7 @@ def power_svg(document: Mapping[str, Any], shares: Container[str] = ()) -> str:
         document: the comparison.
         shares: scores whose figures are written in percent.
     """
-    table = cross_table(document, shares)
+    table = crosstable.cross_table(document, shares)
     pairs, which = _power_pairs(table)
     factor = table.figures.factor
     shown = [factor * each for pair in pairs for each in (abs(pair["difference"]), _found_from(pair))]
@@ -434,14 +420,16 @@ def power_svg(document: Mapping[str, Any], shares: Container[str] = ()) -> str:
         title=f"What could have been found: {document['score']}",
         above=[_explained(pairs), *which, *map(text_warning, document["warnings"])], columns=_POWER_COLUMNS,
         lines=[_power_line(table, pair) for pair in pairs], scale=scale_of(shown, _POWER_AXIS, zero=True), dots_after=2,
-        below=[_POWER_LEGEND.format(document["alpha"]), headline(table), *notes(document)],
+        below=[_POWER_LEGEND.format(document["alpha"]), crosstable.headline(table), *crosstable.notes(document)],
     )  # fmt: skip
     listed = "; ".join(_power_sentence(table, pair) for pair in pairs)
-    described = " ".join([f"{headline(table)}.", _explained(pairs), *which, *([f"{listed}."] if listed else [])])
-    return dot_table(Drawing("power", f"Detectable differences: {document['score']}", described), drawn)
+    described = " ".join(
+        [f"{crosstable.headline(table)}.", _explained(pairs), *which, *([f"{listed}."] if listed else [])]
+    )
+    return dot_table(draw.Drawing("power", f"Detectable differences: {document['score']}", described), drawn)
 
 
-def _power_pairs(table: CrossTable) -> tuple[list[Mapping[str, Any]], list[str]]:
+def _power_pairs(table: crosstable.CrossTable) -> tuple[list[Mapping[str, Any]], list[str]]:
     """Return the pairs that are shown, by rank, and which ones they are where they are not all."""
     row_of = {system["name"]: row for row, system in enumerate(table.systems)}
 
@@ -476,7 +464,7 @@ def _better_and_other(pair: Mapping[str, Any]) -> tuple[str, str]:
     return names if pair["better"] != "b" else names[::-1]
 
 
-def _power_line(table: CrossTable, pair: Mapping[str, Any]) -> DotRow:
+def _power_line(table: crosstable.CrossTable, pair: Mapping[str, Any]) -> DotRow:
     factor, size = table.figures.factor, abs(pair["difference"])
     mark = Mark(factor * size, filled=bool(pair["significant"]), limit=factor * _found_from(pair))
     return DotRow(
@@ -484,11 +472,11 @@ def _power_line(table: CrossTable, pair: Mapping[str, Any]) -> DotRow:
     )
 
 
-def _power_figures(table: CrossTable, pair: Mapping[str, Any]) -> tuple[str, str]:
-    return value_words(abs(pair["difference"]), table.figures), value_words(_found_from(pair), table.figures)
+def _power_figures(table: crosstable.CrossTable, pair: Mapping[str, Any]) -> tuple[str, str]:
+    return draw.value_words(abs(pair["difference"]), table.figures), draw.value_words(_found_from(pair), table.figures)
 
 
-def _power_sentence(table: CrossTable, pair: Mapping[str, Any]) -> str:
+def _power_sentence(table: crosstable.CrossTable, pair: Mapping[str, Any]) -> str:
     better, worse = _better_and_other(pair)
     observed, detectable = _power_figures(table, pair)
     return f"{better} over {worse} {observed}, detectable {detectable}"

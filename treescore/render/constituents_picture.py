@@ -11,41 +11,10 @@ from dataclasses import dataclass, replace
 from typing import NamedTuple
 
 from treescore.core.wording import counted
-from treescore.render.constituent_layout import (
-    EDGE,
-    MOST_LEVELS,
-    NODE_LABEL_SIZE,
-    AnyTree,
-    ConstituentLine,
-    Node,
-    Part,
-    branches_of,
-    chosen,
-    constituent_lines,
-    masks_of,
-    part_of,
-    place_of,
-    tree_of,
-)
+from treescore.render import constituent_layout as layout
+from treescore.render import sentence_shapes as shapes
 from treescore.render.dependency_layout import agreed_first
 from treescore.render.drawing import END, INK, MIDDLE, PAPER, SOFT, START, Drawing, number, width
-from treescore.render.sentence_shapes import (
-    AGREED,
-    CROSSING,
-    FORM_SIZE,
-    LABEL,
-    LABEL_SIZE,
-    Branch,
-    Constituents,
-    ConstituentSentence,
-    Facts,
-    SpanMark,
-    line_style,
-    note_of,
-    right_to_left,
-    shown_form,
-    shown_label,
-)
 
 MOST_TREE_WORDS = 150
 """Words that are drawn; the picture says if there are more."""
@@ -56,16 +25,16 @@ _LISTED = 40
 _NAMED = 6
 """Words of a constituent that are written out."""
 _RUNS = re.compile("1+")
-_WHAT = {LABEL: "label", CROSSING: "crossing"}
+_WHAT = {shapes.LABEL: "label", shapes.CROSSING: "crossing"}
 
 
-def sides_of(sentence: ConstituentSentence) -> list[tuple[str, Constituents]]:
+def sides_of(sentence: shapes.ConstituentSentence) -> list[tuple[str, shapes.Constituents]]:
     """Return the sides that are given with their names, the upper one first."""
     sides = (("gold", sentence.gold), ("system", sentence.system))
     return [(name, spans) for name, spans in sides if spans is not None]
 
 
-def constituent_facts(sentence: ConstituentSentence, *, every: bool = False) -> Facts:
+def constituent_facts(sentence: shapes.ConstituentSentence, *, every: bool = False) -> shapes.Facts:
     """Return the constituents that are not agreed: those of each side, in the order of their words.
 
     Args:
@@ -74,40 +43,41 @@ def constituent_facts(sentence: ConstituentSentence, *, every: bool = False) -> 
     """
     sentence = drawn_constituents(sentence)
     rows = [
-        (shown_label(each.label), _covered_words(sentence, each), _range(each), name, _constituent_fault(each))
+        (shapes.shown_label(each.label), _covered_words(sentence, each), _range(each), name, _constituent_fault(each))
         for name, spans in sides_of(sentence)
         for each in _drawn(spans)
-        if every or each.mark != AGREED
+        if every or each.mark != shapes.AGREED
     ]
-    return Facts(("Label", "Words", "From-to", "Only in", "Wrong"), tuple(rows), sentence.note)
+    return shapes.Facts(("Label", "Words", "From-to", "Only in", "Wrong"), tuple(rows), sentence.note)
 
 
-def drawn_constituents(sentence: ConstituentSentence) -> ConstituentSentence:
+def drawn_constituents(sentence: shapes.ConstituentSentence) -> shapes.ConstituentSentence:
     """Return the first words and the lowest levels of a sentence, as far as they are drawn."""
     count = min(len(sentence.words), MOST_TREE_WORDS)
-    sides = [part_of(spans, count) for _, spans in sides_of(sentence)]
+    sides = [layout.part_of(spans, count) for _, spans in sides_of(sentence)]
     drawn = iter([side.kept[:MOST_SPANS] for side in sides])
     gold, system = (
-        None if spans is None else chosen(spans, next(drawn), count) for spans in (sentence.gold, sentence.system)
+        None if spans is None else layout.chosen(spans, next(drawn), count)
+        for spans in (sentence.gold, sentence.system)
     )
     note = sentence.note or note_of_parts(len(sentence.words), sides)
     return replace(sentence, words=sentence.words[:count], gold=gold, system=system, note=note)
 
 
-def note_of_parts(words: int, sides: Sequence[Part]) -> str:
+def note_of_parts(words: int, sides: Sequence[layout.Part]) -> str:
     """Return the sentence that says what is left out of a tree of so many words; empty if nothing is."""
     empty = sum(side.empty for side in sides)
-    return note_of(
+    return shapes.note_of(
         {
             "word": words - MOST_TREE_WORDS,
-            "level": max((side.height for side in sides), default=0) - MOST_LEVELS,
+            "level": max((side.height for side in sides), default=0) - layout.MOST_LEVELS,
             "constituent": max((len(side.kept) for side in sides), default=0) - MOST_SPANS,
         },
         *([f"without {counted(empty, 'empty constituent')}"] if empty else []),
     )
 
 
-def constituents_described(sentence: ConstituentSentence, note: str, *, mirrored: bool) -> str:
+def constituents_described(sentence: shapes.ConstituentSentence, note: str, *, mirrored: bool) -> str:
     """Return the description of the picture for those who cannot see it.
 
     Args:
@@ -120,7 +90,7 @@ def constituents_described(sentence: ConstituentSentence, note: str, *, mirrored
     return " ".join([f"{where[:1].upper()}{where[1:]}.", *_listed_spans(sentence), *([note] if note else [])])
 
 
-def _listed_spans(sentence: ConstituentSentence) -> Iterator[str]:
+def _listed_spans(sentence: shapes.ConstituentSentence) -> Iterator[str]:
     rows = constituent_facts(sentence).rows
     for name, _ in sides_of(sentence):
         own = [row for row in rows if row[3] == name]
@@ -135,33 +105,33 @@ def _listed_spans(sentence: ConstituentSentence) -> Iterator[str]:
         yield "No constituent is wrong."
 
 
-def tree_of_side(constituents: Constituents, words: int) -> AnyTree:
+def tree_of_side(constituents: shapes.Constituents, words: int) -> layout.AnyTree:
     """Return what is drawn of one side; of so many words."""
-    branches = [each for each in constituents if isinstance(each, Branch)]
-    spans = [each for each in constituents if not isinstance(each, Branch)]
-    return branches_of(branches, words) if branches else tree_of(spans, words)
+    branches = [each for each in constituents if isinstance(each, shapes.Branch)]
+    spans = [each for each in constituents if not isinstance(each, shapes.Branch)]
+    return layout.branches_of(branches, words) if branches else layout.tree_of(spans, words)
 
 
 class _Drawn(NamedTuple):
     """A constituent whose words are drawn: the ranges of its words, one unless it has gaps."""
 
     label: str
-    mark: SpanMark
+    mark: shapes.SpanMark
     blocks: Sequence[tuple[int, int]]
 
 
-def _drawn(constituents: Constituents) -> Iterator[_Drawn]:
+def _drawn(constituents: shapes.Constituents) -> Iterator[_Drawn]:
     """Yield the constituents of a side whose words are drawn, in the order of their first words."""
-    branches = [each for each in constituents if isinstance(each, Branch)]
+    branches = [each for each in constituents if isinstance(each, shapes.Branch)]
     found = [
         _Drawn(branch.label, branch.mark, _blocks(mask))
-        for branch, mask in zip(branches, masks_of(branches, MOST_TREE_WORDS), strict=True)
+        for branch, mask in zip(branches, layout.masks_of(branches, MOST_TREE_WORDS), strict=True)
         if mask
     ]
     found += [
         _Drawn(each.label, each.mark, [(each.start, each.end)])
         for each in constituents
-        if not isinstance(each, Branch) and 0 <= each.start < min(each.end, MOST_TREE_WORDS)
+        if not isinstance(each, shapes.Branch) and 0 <= each.start < min(each.end, MOST_TREE_WORDS)
     ]
     return iter(sorted(found, key=lambda each: (each.blocks[0][0], -each.blocks[-1][1])))
 
@@ -175,15 +145,15 @@ def _range(each: _Drawn) -> str:
     return ", ".join(f"{start + 1}-{end}" for start, end in each.blocks)
 
 
-def _covered_words(sentence: ConstituentSentence, each: _Drawn) -> str:
+def _covered_words(sentence: shapes.ConstituentSentence, each: _Drawn) -> str:
     words = [word for start, end in each.blocks for word in sentence.words[start : min(end, MOST_TREE_WORDS)]]
     if len(words) <= _NAMED:
-        return " ".join(map(shown_form, words))
-    return " ".join([*map(shown_form, words[: _NAMED - 2]), "…", shown_form(words[-1])])
+        return " ".join(map(shapes.shown_form, words))
+    return " ".join([*map(shapes.shown_form, words[: _NAMED - 2]), "…", shapes.shown_form(words[-1])])
 
 
 def _constituent_fault(each: _Drawn) -> str:
-    return "" if each.mark == AGREED else _WHAT.get(each.mark, "words")
+    return "" if each.mark == shapes.AGREED else _WHAT.get(each.mark, "words")
 
 
 _TREE_LEVEL = 31.0
@@ -196,7 +166,7 @@ _BRIDGE = {"stroke": PAPER, "stroke_width": "6"}
 """The paper around a line that passes over others."""
 
 
-def constituents_svg(sentence: ConstituentSentence, *, name: str = "constituents") -> str:
+def constituents_svg(sentence: shapes.ConstituentSentence, *, name: str = "constituents") -> str:
     """Return the picture of a sentence as SVG; equal sentences give equal bytes.
 
     Args:
@@ -229,34 +199,36 @@ class _TreeSide:
 
 
 class _ConstituentsPicture:
-    def __init__(self, sentence: ConstituentSentence, name: str) -> None:
+    def __init__(self, sentence: shapes.ConstituentSentence, name: str) -> None:
         sentence = drawn_constituents(sentence)
-        self._forms = [shown_form(word) for word in sentence.words]
+        self._forms = [shapes.shown_form(word) for word in sentence.words]
         sides = sides_of(sentence)
         trees = [tree_of_side(spans, len(self._forms)) for _, spans in sides]
         self._crossing = [tree.crossing for tree in trees]
         first = "bad" if sentence.gold is None else "gold"
         self._kinds = [first, "bad"][: len(sides)]
-        self._mirrored = right_to_left(sentence.words)
+        self._mirrored = shapes.right_to_left(sentence.words)
         self._note = sentence.note
         description = constituents_described(sentence, self._note, mirrored=self._mirrored)
         self._drawing = Drawing(name, sentence.title, description)
-        self._lines = list(constituent_lines(trees, self._forms))
-        self._width = max([_LEAST, width(self._note, LABEL_SIZE) + 2 * EDGE, *(line.width for line in self._lines)])
+        self._lines = list(layout.constituent_lines(trees, self._forms))
+        self._width = max(
+            [_LEAST, width(self._note, shapes.LABEL_SIZE) + 2 * layout.EDGE, *(line.width for line in self._lines)]
+        )
 
     def svg(self) -> str:
         bottom = 0.0
         for line in self._lines:
             bottom = self._line(line, bottom + (_BETWEEN_TREES if bottom else 0.0))
         if self._note:
-            anchor, x = (END, self._x(EDGE)) if self._mirrored else (START, EDGE)
+            anchor, x = (END, self._x(layout.EDGE)) if self._mirrored else (START, layout.EDGE)
             self._drawing.text(
-                x, bottom + 14, self._note, size=LABEL_SIZE, text_anchor=anchor, class_="note ok", fill=SOFT
+                x, bottom + 14, self._note, size=shapes.LABEL_SIZE, text_anchor=anchor, class_="note ok", fill=SOFT
             )
             bottom += _NOTE
         return self._drawing.svg(self._width, max(bottom, _NOTE))
 
-    def _line(self, line: ConstituentLine, top: float) -> float:
+    def _line(self, line: layout.ConstituentLine, top: float) -> float:
         """Draw one line; return where it ends."""
         tops = [max((node.height for node in nodes), default=0) for nodes in line.sides] or [0]
         words = top + 30 + _TREE_LEVEL * tops[0]
@@ -270,7 +242,7 @@ class _ConstituentsPicture:
                 self._branches(nodes[at], side, line)
         for x, form in zip(line.xs, self._forms[line.start :], strict=False):
             rtl = "rtl" if self._mirrored else None
-            self._text(x, words, form, size=FORM_SIZE, class_="form", fill=INK, direction=rtl)
+            self._text(x, words, form, size=shapes.FORM_SIZE, class_="form", fill=INK, direction=rtl)
         for side, nodes in zip(sides, line.sides, strict=True):
             for node in nodes:
                 self._label(node, side)
@@ -282,16 +254,18 @@ class _ConstituentsPicture:
     def _text(self, x: float, y: float, words: str, *, size: float, **attributes: str | None) -> None:
         self._drawing.text(self._x(x), y, words, size=size, text_anchor=MIDDLE, **attributes)
 
-    def _branches(self, node: Node, side: _TreeSide, line: ConstituentLine) -> None:
+    def _branches(self, node: layout.Node, side: _TreeSide, line: layout.ConstituentLine) -> None:
         """Draw the lines from a constituent down to what is below it, and to the edges where it continues."""
-        style, y = line_style(node.span.mark, side.kind), side.bar(node.height)
-        children = sorted(node.children, key=lambda child: place_of(child, line.xs)) if side.crossing else node.children
+        style, y = shapes.line_style(node.span.mark, side.kind), side.bar(node.height)
+        children = (
+            sorted(node.children, key=lambda child: layout.place_of(child, line.xs)) if side.crossing else node.children
+        )
         middle, last = self._x(node.x), len(children) - 1
         edges = [edge for edge, cut in ((0.0, node.before), (line.width, node.after)) if cut]
         parts = [f"M{number(self._x(edge))} {number(y)}H{number(middle)}" for edge in edges]
         for index, child in enumerate(children):
-            x = self._x(place_of(child, line.xs))
-            end = side.bar(child.height) + 21 * side.way if isinstance(child, Node) else side.leaf
+            x = self._x(layout.place_of(child, line.xs))
+            end = side.bar(child.height) + 21 * side.way if isinstance(child, layout.Node) else side.leaf
             first_here, last_here = index == 0 and not node.before, index == last and not node.after
             if x == middle or not (first_here or last_here):
                 parts.append(f"M{number(x)} {number(y)}V{number(end)}")
@@ -307,9 +281,15 @@ class _ConstituentsPicture:
         if parts:
             self._drawing.path("".join(parts), class_=f"arc {style.classes}", **style.stroke)
 
-    def _label(self, node: Node, side: _TreeSide) -> None:
-        style = line_style(node.span.mark, side.kind)
+    def _label(self, node: layout.Node, side: _TreeSide) -> None:
+        style = shapes.line_style(node.span.mark, side.kind)
         y = side.bar(node.height) + (-6.5 if side.way < 0 else 15.5)
         self._text(
-            node.x, y, node.label, size=NODE_LABEL_SIZE, class_=f"rel {style.classes}", fill=style.ink, **style.halo
+            node.x,
+            y,
+            node.label,
+            size=layout.NODE_LABEL_SIZE,
+            class_=f"rel {style.classes}",
+            fill=style.ink,
+            **style.halo,
         )

@@ -9,40 +9,9 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 
 from treescore.core.wording import counted
-from treescore.render.dependency_layout import (
-    EDGE,
-    IN,
-    OUT,
-    ROOT,
-    Arcs,
-    DependencyLine,
-    Halves,
-    Links,
-    PlacedArc,
-    Row,
-    agreed_first,
-    blocks_of,
-    dependency_lines,
-    links_between,
-)
+from treescore.render import dependency_layout as layout
+from treescore.render import sentence_shapes as shapes
 from treescore.render.drawing import END, INK, MIDDLE, RULE, SOFT, START, Drawing, number, width
-from treescore.render.sentence_shapes import (
-    AGREED,
-    FORM_SIZE,
-    LABEL,
-    LABEL_SIZE,
-    SMALL_SIZE,
-    Arc,
-    DependencyHalf,
-    DependencySentence,
-    Facts,
-    line_style,
-    note_of,
-    right_to_left,
-    shown_form,
-    shown_label,
-    shown_number,
-)
 
 MOST_ARC_WORDS = 150
 """Words of a half that are drawn; the picture says if there are more."""
@@ -50,47 +19,49 @@ MOST_ARCS = 200
 """Arcs of a half that are drawn. Only graphs have more arcs than words; the picture says if there are more."""
 
 
-def halves_in(sentence: DependencySentence) -> list[DependencyHalf]:
+def halves_in(sentence: shapes.DependencySentence) -> list[shapes.DependencyHalf]:
     """Return the halves that are given, the upper one first."""
     return [half for half in (sentence.gold, sentence.system) if half is not None]
 
 
-def drawn_dependencies(sentence: DependencySentence) -> DependencySentence:
+def drawn_dependencies(sentence: shapes.DependencySentence) -> shapes.DependencySentence:
     """Return the sentence with its first words and arcs only, as far as they are drawn."""
     halves = halves_in(sentence)
     words = max((len(half.words) for half in halves), default=0)
     arcs = max((len(_own(half)) for half in halves), default=0)
-    note = sentence.note or note_of({"word": words - MOST_ARC_WORDS, "arc": arcs - MOST_ARCS})
+    note = sentence.note or shapes.note_of({"word": words - MOST_ARC_WORDS, "arc": arcs - MOST_ARCS})
     gold, system = (half and _cut_half(half) for half in (sentence.gold, sentence.system))
     return replace(sentence, gold=gold, system=system, note=note)
 
 
-def to_place(sentence: DependencySentence) -> Halves:
+def to_place(sentence: shapes.DependencySentence) -> layout.Halves:
     """Return the rows of words and the arcs of a sentence's drawn part."""
     halves = halves_in(sentence)
-    arcs = tuple(Arcs(half.arcs, [word.number for word in half.words]) for half in halves)
+    arcs = tuple(layout.Arcs(half.arcs, [word.number for word in half.words]) for half in halves)
     if sentence.same_words:
         rows = tuple(map(_half_row, halves[:1]))
         blocks = [(range(word, word + 1),) * 2 for word in range(len(halves[0].words) if halves else 0)]
-        return Halves(rows, arcs, blocks)
+        return layout.Halves(rows, arcs, blocks)
     links = links_of(sentence)
     above, below = (len(half.words) for half in halves)
-    return Halves(tuple(map(_half_row, halves)), arcs, blocks_of(above, below, links), links)
+    return layout.Halves(tuple(map(_half_row, halves)), arcs, layout.blocks_of(above, below, links), links)
 
 
-def links_of(sentence: DependencySentence) -> Links:
+def links_of(sentence: shapes.DependencySentence) -> layout.Links:
     """Return the pairs of words of both halves that belong together, as given or by their characters."""
     above, below = ([word.form for word in half.words] for half in halves_in(sentence))
     if sentence.links is None:
-        return links_between(above, below)
+        return layout.links_between(above, below)
     return tuple((a, b) for a, b in sentence.links if 0 <= a < len(above) and 0 <= b < len(below))
 
 
-def _half_row(half: DependencyHalf) -> Row:
-    return Row([shown_form(word.form) for word in half.words], [shown_number(word.number) for word in half.words])
+def _half_row(half: shapes.DependencyHalf) -> layout.Row:
+    return layout.Row(
+        [shapes.shown_form(word.form) for word in half.words], [shapes.shown_number(word.number) for word in half.words]
+    )
 
 
-def _cut_half(half: DependencyHalf) -> DependencyHalf:
+def _cut_half(half: shapes.DependencyHalf) -> shapes.DependencyHalf:
     """Return the words and arcs of a half that are drawn; arcs to words that are not may be left out unsaid."""
     words = range(min(len(half.words), MOST_ARC_WORDS))
     leaving = (arc for arc in half.arcs if arc.head in words and arc.dependent not in words)
@@ -98,7 +69,7 @@ def _cut_half(half: DependencyHalf) -> DependencyHalf:
     return replace(half, words=half.words[:MOST_ARC_WORDS], arcs=tuple(arcs))
 
 
-def _own(half: DependencyHalf) -> list[Arc]:
+def _own(half: shapes.DependencyHalf) -> list[shapes.Arc]:
     """Return the arcs to words that are drawn."""
     words = range(min(len(half.words), MOST_ARC_WORDS))
     return [arc for arc in half.arcs if arc.dependent in words]
@@ -108,7 +79,7 @@ _LISTED = 40
 """Words that the description names."""
 
 
-def dependency_facts(sentence: DependencySentence, *, every: bool = False) -> Facts:
+def dependency_facts(sentence: shapes.DependencySentence, *, every: bool = False) -> shapes.Facts:
     """Return the words that are not agreed, with the head and relation of each half; a head's number ends its cell.
 
     Args:
@@ -125,10 +96,10 @@ def dependency_facts(sentence: DependencySentence, *, every: bool = False) -> Fa
         for pair in _paired_words(sentence, sides)
         if every or any(side.has_error(word) for side, word in zip(sides, pair, strict=True))
     ]
-    return Facts((*header, "Wrong"), tuple(rows), sentence.note)
+    return shapes.Facts((*header, "Wrong"), tuple(rows), sentence.note)
 
 
-def dependencies_described(sentence: DependencySentence, note: str, *, mirrored: bool) -> str:
+def dependencies_described(sentence: shapes.DependencySentence, note: str, *, mirrored: bool) -> str:
     """Return the description of the picture for those who cannot see it.
 
     Args:
@@ -156,45 +127,45 @@ def dependencies_described(sentence: DependencySentence, note: str, *, mirrored:
 @dataclass(frozen=True, slots=True)
 class _FactSide:
     name: str
-    half: DependencyHalf
-    arcs: dict[int, list[Arc]]
+    half: shapes.DependencyHalf
+    arcs: dict[int, list[shapes.Arc]]
 
     def has_error(self, word: int | None) -> bool:
-        return word is not None and any(arc.mark != AGREED for arc in self.arcs.get(word, ()))
+        return word is not None and any(arc.mark != shapes.AGREED for arc in self.arcs.get(word, ()))
 
     def head(self, word: int | None) -> str:
         return ", ".join(self._head(arc) for arc in self._of(word))
 
     def relation(self, word: int | None) -> str:
-        return ", ".join(shown_label(arc.label) for arc in self._of(word) if arc.label)
+        return ", ".join(shapes.shown_label(arc.label) for arc in self._of(word) if arc.label)
 
     def marks(self, word: int | None) -> set[str]:
         return {arc.mark for arc in self._of(word)}
 
-    def _of(self, word: int | None) -> list[Arc]:
+    def _of(self, word: int | None) -> list[shapes.Arc]:
         return [] if word is None else self.arcs.get(word, [])
 
-    def _head(self, arc: Arc) -> str:
+    def _head(self, arc: shapes.Arc) -> str:
         if arc.head is None:
             return "root"
         if not 0 <= arc.head < len(self.half.words):
             return "…"
         word = self.half.words[arc.head]
-        return f"{shown_form(word.form)} {shown_number(word.number)}"
+        return f"{shapes.shown_form(word.form)} {shapes.shown_number(word.number)}"
 
 
-def _fact_sides(sentence: DependencySentence) -> list[_FactSide]:
+def _fact_sides(sentence: shapes.DependencySentence) -> list[_FactSide]:
     sides = []
     for half, name in ((sentence.gold, "gold"), (sentence.system, "system")):
         if half is not None:
-            arcs: dict[int, list[Arc]] = {}
+            arcs: dict[int, list[shapes.Arc]] = {}
             for arc in half.arcs:
                 arcs.setdefault(arc.dependent, []).append(arc)
             sides.append(_FactSide(name, half, arcs))
     return sides
 
 
-def _paired_words(sentence: DependencySentence, sides: list[_FactSide]) -> Iterator[tuple[int | None, ...]]:
+def _paired_words(sentence: shapes.DependencySentence, sides: list[_FactSide]) -> Iterator[tuple[int | None, ...]]:
     """Yield the words of all halves side by side; words that have no single partner stand alone."""
     counts = [len(side.half.words) for side in sides]
     if sentence.same_words:
@@ -214,7 +185,7 @@ def _paired_words(sentence: DependencySentence, sides: list[_FactSide]) -> Itera
 def _word_cells(sides: list[_FactSide], pair: tuple[int | None, ...]) -> tuple[str, ...]:
     side, word = next((side, word) for side, word in zip(sides, pair, strict=True) if word is not None)
     shown = side.half.words[word]
-    cells = [shown_number(shown.number), shown_form(shown.form)]
+    cells = [shapes.shown_number(shown.number), shapes.shown_form(shown.form)]
     for each, at in zip(sides, pair, strict=True):
         cells += [each.head(at), each.relation(at)]
     return (*cells, _word_fault(sides, pair))
@@ -223,11 +194,11 @@ def _word_cells(sides: list[_FactSide], pair: tuple[int | None, ...]) -> tuple[s
 def _word_fault(sides: list[_FactSide], pair: tuple[int | None, ...]) -> str:
     """Return what is wrong with a word."""
     marks = set().union(*(side.marks(word) for side, word in zip(sides, pair, strict=True)))
-    if marks <= {AGREED}:
+    if marks <= {shapes.AGREED}:
         return ""
     if None in pair:
         return "words differ"
-    if marks <= {AGREED, LABEL}:
+    if marks <= {shapes.AGREED, shapes.LABEL}:
         return "label"
     if len(sides) < 2:
         return "wrong"
@@ -255,7 +226,7 @@ _NOTE = 24.0
 _HAIRLINE = 20.0
 
 
-def dependencies_svg(sentence: DependencySentence, *, name: str = "dependencies") -> str:
+def dependencies_svg(sentence: shapes.DependencySentence, *, name: str = "dependencies") -> str:
     """Return the picture of a sentence as SVG; equal sentences give equal bytes.
 
     Args:
@@ -279,30 +250,32 @@ class _ArcSide:
 
 
 class _DependenciesPicture:
-    def __init__(self, sentence: DependencySentence, name: str) -> None:
+    def __init__(self, sentence: shapes.DependencySentence, name: str) -> None:
         sentence = drawn_dependencies(sentence)
         self._note = sentence.note
         self._halves = halves_in(sentence)
         first = "bad" if sentence.gold is None else "gold"
         self._kinds = [first, "bad"][: len(self._halves)]
         self._one_row = sentence.same_words
-        self._mirrored = right_to_left(word.form for half in self._halves for word in half.words)
+        self._mirrored = shapes.right_to_left(word.form for half in self._halves for word in half.words)
         described_as = dependencies_described(sentence, self._note, mirrored=self._mirrored)
         self._drawing = Drawing(name, sentence.title, described_as)
-        self._lines = list(dependency_lines(to_place(sentence)))
-        self._width = max([_LEAST, width(self._note, LABEL_SIZE) + 2 * EDGE, *(line.width for line in self._lines)])
-        self._wrong = [{arc.dependent for arc in half.arcs if arc.mark != AGREED} for half in self._halves]
+        self._lines = list(layout.dependency_lines(to_place(sentence)))
+        self._width = max(
+            [_LEAST, width(self._note, shapes.LABEL_SIZE) + 2 * layout.EDGE, *(line.width for line in self._lines)]
+        )
+        self._wrong = [{arc.dependent for arc in half.arcs if arc.mark != shapes.AGREED} for half in self._halves]
 
     def svg(self) -> str:
         y = 0.0
         for line in self._lines:
             y = self._line(line, y) + _BETWEEN_LINES
         if self._note:
-            self._text(EDGE, y + 6, self._note, START, size=LABEL_SIZE, class_="note ok", fill=SOFT)
+            self._text(layout.EDGE, y + 6, self._note, START, size=shapes.LABEL_SIZE, class_="note ok", fill=SOFT)
             y += _NOTE
         return self._drawing.svg(self._width, max(y, _NOTE))
 
-    def _line(self, line: DependencyLine, top: float) -> float:
+    def _line(self, line: layout.DependencyLine, top: float) -> float:
         """Draw one line; return where it ends."""
         tops = [max((arc.height for arc in arcs), default=0) for arcs in line.halves]
         base = top + _ARC_PAD + _ARC_LEVEL * tops[0]
@@ -312,7 +285,7 @@ class _DependenciesPicture:
             sides.append(_ArcSide(1, last, 1, self._kinds[1]))
         end = last + (_ARC_PAD + _ARC_LEVEL * tops[1] if len(tops) > 1 else 0.0)
         for side in sides:
-            for index in agreed_first((arc.piece.mark, at) for at, arc in enumerate(line.halves[side.half])):
+            for index in layout.agreed_first((arc.piece.mark, at) for at, arc in enumerate(line.halves[side.half])):
                 self._arc(line.halves[side.half][index], side)
         self._words(line, base)
         for side in sides:
@@ -330,14 +303,14 @@ class _DependenciesPicture:
         assert isinstance(size, float)  # noqa: S101 - every caller names it
         self._drawing.text(self._x(x), y, words, size=size, text_anchor=anchor, **attributes)
 
-    def _arc(self, arc: PlacedArc, side: _ArcSide) -> None:
+    def _arc(self, arc: layout.PlacedArc, side: _ArcSide) -> None:
         """Draw the line of an arc, and its arrow."""
-        style = line_style(arc.piece.mark, side.kind)
+        style = shapes.line_style(arc.piece.mark, side.kind)
         y, way = side.level(arc.height), side.way
         points_left = arc.piece.points_left
         head, tip = (arc.right, arc.left) if points_left else (arc.left, arc.right)
-        starts, ends = arc.piece.kind in {ROOT, OUT, "whole"}, arc.piece.kind != OUT
-        if arc.piece.kind == ROOT:
+        starts, ends = arc.piece.kind in {layout.ROOT, layout.OUT, "whole"}, arc.piece.kind != layout.OUT
+        if arc.piece.kind == layout.ROOT:
             path = f"M{number(self._x(tip))} {number(y)}V{number(side.base + 3 * way)}"
         else:
             step = min(_ARC_CORNER, (arc.right - arc.left) / 2) * (-1 if points_left else 1)
@@ -348,21 +321,27 @@ class _DependenciesPicture:
             d = f"M{number(x - 3.6)} {number(end + 7 * way)}h7.2L{number(x)} {number(end)}z"
             self._drawing.path(d, class_=f"tip {style.classes}", fill=style.colour)
 
-    def _label(self, arc: PlacedArc, side: _ArcSide) -> None:
-        style, y = line_style(arc.piece.mark, side.kind), side.level(arc.height)
+    def _label(self, arc: layout.PlacedArc, side: _ArcSide) -> None:
+        style, y = shapes.line_style(arc.piece.mark, side.kind), side.level(arc.height)
         if arc.piece.label:
             self._text(
-                arc.label_x, y + 4.3, arc.piece.label, MIDDLE, size=LABEL_SIZE, class_=f"rel {style.classes}",
+                arc.label_x, y + 4.3, arc.piece.label, MIDDLE, size=shapes.LABEL_SIZE, class_=f"rel {style.classes}",
                 fill=style.ink, **style.halo,
             )  # fmt: skip
-        if arc.piece.kind in {IN, OUT}:
+        if arc.piece.kind in {layout.IN, layout.OUT}:
             at_left = arc.left <= 0.0 and arc.piece.low < 0
-            x, anchor = (EDGE, START) if at_left else (arc.right - EDGE, END)
+            x, anchor = (layout.EDGE, START) if at_left else (arc.right - layout.EDGE, END)
             self._text(
-                x, y - 4, arc.piece.others, anchor, size=SMALL_SIZE, class_=f"cont {style.classes}", fill=style.ink
+                x,
+                y - 4,
+                arc.piece.others,
+                anchor,
+                size=shapes.SMALL_SIZE,
+                class_=f"cont {style.classes}",
+                fill=style.ink,
             )
 
-    def _words(self, line: DependencyLine, base: float) -> None:
+    def _words(self, line: layout.DependencyLine, base: float) -> None:
         """Draw the words of a line with their numbers, and hairlines between those of two rows."""
         for row, (start, xs) in enumerate(zip(line.starts, line.xs, strict=True)):
             wrong = set().union(*self._wrong) if self._one_row else self._wrong[row]
@@ -371,10 +350,13 @@ class _DependenciesPicture:
                 word = self._halves[row].words[index]
                 bold = index in wrong
                 self._text(
-                    x, y, shown_form(word.form), MIDDLE, size=FORM_SIZE, class_="form wrong" if bold else "form",
-                    fill=INK, font_weight="650" if bold else None, direction="rtl" if self._mirrored else None,
+                    x, y, shapes.shown_form(word.form), MIDDLE, size=shapes.FORM_SIZE,
+                    class_="form wrong" if bold else "form", fill=INK, font_weight="650" if bold else None,
+                    direction="rtl" if self._mirrored else None,
                 )  # fmt: skip
-                self._text(x, y + 14, shown_number(word.number), MIDDLE, size=SMALL_SIZE, class_="num", fill=SOFT)
+                self._text(
+                    x, y + 14, shapes.shown_number(word.number), MIDDLE, size=shapes.SMALL_SIZE, class_="num", fill=SOFT
+                )
         for above, below in line.links:
             x, other = (line.xs[row][word - line.starts[row]] for row, word in enumerate((above, below)))
             path = f"M{number(self._x(x))} {number(base + 38)}L{number(self._x(other))} {number(base + 45 + _HAIRLINE)}"

@@ -102,14 +102,13 @@ _COMPARISON_WRITERS: Mapping[str, tuple[str, _Writer]] = {
 FORMATS: Mapping[str, str] = {name: media_type for name, (media_type, _) in _COMPARISON_WRITERS.items()}
 """Format name -> media type: what a service sends."""
 _VIEWS: Mapping[str, tuple[str, _Writer]] = {**_COMPARISON_WRITERS, HTML: ("text/html; charset=utf-8", _tables(HTML))}
-VIEW_FORMS = tuple(_VIEWS)
 """The formats, and the fragment of HTML that a notebook shows."""
 
 
 def render_comparisons(
     documents: Sequence[Document], form: str, across: Document | None = None, shares: Container[str] = ()
 ) -> Rendered:
-    """Render comparison documents in one of VIEW_FORMS; the same documents give the same bytes.
+    """Render comparison documents in one of the FORMATS or as HTML; the same documents give the same bytes.
 
     Args:
         documents: the comparisons.

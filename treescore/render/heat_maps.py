@@ -13,40 +13,8 @@ from itertools import combinations, pairwise
 from typing import Any
 
 from treescore.core.wording import PERCENT, Figures, counted, figures_of, one_line, p_words
+from treescore.render import drawing as draw
 from treescore.render.crosstable import Cell, CrossTable
-from treescore.render.drawing import (
-    BOLD,
-    BY_GAP,
-    END,
-    GAP_STEPS,
-    INK,
-    LINE_COLOUR,
-    MARGIN,
-    MIDDLE,
-    MISSING,
-    NORMAL,
-    P_STEPS,
-    PAPER,
-    SCORE_STEPS,
-    SHADES,
-    SLACK,
-    SMALL,
-    SOFT,
-    Drawing,
-    Look,
-    ShadeBy,
-    heading,
-    interval_words,
-    number,
-    put,
-    room_of,
-    shade_of,
-    shade_of_p,
-    signed_words,
-    stepped,
-    value_words,
-    width,
-)
 
 _SIZE = 12
 """Of the type in cells."""
@@ -81,7 +49,7 @@ class _Matrix:
     values: Sequence[Sequence[float | None]]
     points: Sequence[Sequence[float | None]]
     figures: Figures
-    by: ShadeBy
+    by: draw.ShadeBy
     left: float
     wide: float
 
@@ -98,7 +66,7 @@ class _Matrix:
         return self.left + self.wide * len(self.document["rows"])
 
 
-def matrix_svg(document: Mapping[str, Any], shade: ShadeBy = BY_GAP, *, share: bool = True) -> str:
+def matrix_svg(document: Mapping[str, Any], shade: draw.ShadeBy = draw.BY_GAP, *, share: bool = True) -> str:
     """Draw the scores of all teams on all parts; the best of a part is bold, and what is missing a dash.
 
     Args:
@@ -107,13 +75,13 @@ def matrix_svg(document: Mapping[str, Any], shade: ShadeBy = BY_GAP, *, share: b
         share: whether the score's range is 0 to 1; others are shaded within the range of the values.
     """
     matrix = _laid_out(document, shade, share=share)
-    room = max(matrix.right, _NARROWEST_MATRIX) - MARGIN
-    drawing = Drawing("matrix", _matrix_title(document), _matrix_described(matrix))
-    y = heading(drawing, one_line(document["title"]), [_matrix_caption(matrix)], room)
+    room = max(matrix.right, _NARROWEST_MATRIX) - draw.MARGIN
+    drawing = draw.Drawing("matrix", _matrix_title(document), _matrix_described(matrix))
+    y = draw.heading(drawing, one_line(document["title"]), [_matrix_caption(matrix)], room)
     y = _draw_key(drawing, matrix, y + 18, room, share=share)
     top = y + _draw_team_heads(drawing, matrix, y + 12) + 20
     _draw_matrix_cells(drawing, matrix, top)
-    return drawing.svg(room + 2 * MARGIN, top + _HIGH * len(matrix.names) + MARGIN)
+    return drawing.svg(room + 2 * draw.MARGIN, top + _HIGH * len(matrix.names) + draw.MARGIN)
 
 
 def points_of(values: Sequence[Sequence[float | None]], *, share: bool = True) -> list[list[float | None]]:
@@ -130,17 +98,17 @@ def points_of(values: Sequence[Sequence[float | None]], *, share: bool = True) -
     return [[None if value is None else 100 * (value - low) / span for value in row] for row in values]
 
 
-def _laid_out(document: Mapping[str, Any], shade: ShadeBy, *, share: bool) -> _Matrix:
+def _laid_out(document: Mapping[str, Any], shade: draw.ShadeBy, *, share: bool) -> _Matrix:
     rows, parts = document["rows"], document["parts"]
     names = [one_line(part["name"]) for part in parts]
     values = by_part(document)
     overall = [row.get("score") for row in rows]
     if any(value is not None for value in overall):
         names, values = [OVERALL, *names], [overall, *values]
-    figures = stepped(figures_of(PERCENT, share=share), document.get("rounding"))
-    words = {value_words(value, figures) for row in values for value in row}
-    wide = max(38.0, max((_CELL_SLACK * width(each, _SIZE, BOLD) for each in words), default=0.0) + 10)
-    left = MARGIN + max(room_of(names), room_of(["Part"], _SIZE)) + 10
+    figures = draw.stepped(figures_of(PERCENT, share=share), document.get("rounding"))
+    words = {draw.value_words(value, figures) for row in values for value in row}
+    wide = max(38.0, max((_CELL_SLACK * draw.width(each, _SIZE, draw.BOLD) for each in words), default=0.0) + 10)
+    left = draw.MARGIN + max(draw.room_of(names), draw.room_of(["Part"], _SIZE)) + 10
     points = points_of(values, share=share)
     return _Matrix(document, _team_heads(rows), names, values, points, figures, shade, left, wide)
 
@@ -150,70 +118,74 @@ def by_part(document: Mapping[str, Any]) -> list[list[float | None]]:
     return [[row["values"][at] for row in document["rows"]] for at in range(len(document["parts"]))]
 
 
-def _draw_team_heads(drawing: Drawing, matrix: _Matrix, top: float) -> float:
+def _draw_team_heads(drawing: draw.Drawing, matrix: _Matrix, top: float) -> float:
     """Write the names of the teams upwards, and return how high they are."""
     names = matrix.heads
-    high = max(room_of(names, most=180), 16.0)
+    high = max(draw.room_of(names, most=180), 16.0)
     for index, name in enumerate(names):
         x = matrix.left + index * matrix.wide + matrix.wide / 2 + 4
-        put(drawing, x, top + high, name, Look(turned=True), high)
-    put(drawing, MARGIN, top + high, "Part", Look(size=_SIZE, tone=SOFT))
+        draw.put(drawing, x, top + high, name, draw.Look(turned=True), high)
+    draw.put(drawing, draw.MARGIN, top + high, "Part", draw.Look(size=_SIZE, tone=draw.SOFT))
     return high
 
 
-def _draw_matrix_cells(drawing: Drawing, matrix: _Matrix, top: float) -> None:
+def _draw_matrix_cells(drawing: draw.Drawing, matrix: _Matrix, top: float) -> None:
     shades: dict[str, list[tuple[float, float]]] = {}
     texts: dict[str, list[tuple[float, float, str]]] = {"400": [], "700": []}
     missing: list[tuple[float, float, str]] = []
     for row, points in enumerate(matrix.points):
         y, most = top + row * _HIGH, matrix.best(row)
-        put(drawing, MARGIN, y + 15, matrix.names[row], Look(), matrix.left - 10 - MARGIN)
+        draw.put(drawing, draw.MARGIN, y + 15, matrix.names[row], draw.Look(), matrix.left - 10 - draw.MARGIN)
         for index, point in enumerate(points):
             x = matrix.left + index * matrix.wide
             if point is None or most is None:
-                missing.append((x + matrix.wide / 2, y + 15, MISSING))
+                missing.append((x + matrix.wide / 2, y + 15, draw.MISSING))
                 continue
-            shades.setdefault(shade_of(point, most, matrix.by), []).append((x, y))
-            words = value_words(matrix.values[row][index], matrix.figures)
+            shades.setdefault(draw.shade_of(point, most, matrix.by), []).append((x, y))
+            words = draw.value_words(matrix.values[row][index], matrix.figures)
             texts["700" if point == most else "400"].append((x + matrix.wide - 6, y + 15, words))
     for shade, corners in sorted(shades.items()):
-        drawing.cells(corners, matrix.wide - 1, _HIGH - 1, class_=shade, fill=SHADES[shade])
+        drawing.cells(corners, matrix.wide - 1, _HIGH - 1, class_=shade, fill=draw.SHADES[shade])
     for weight, placed in texts.items():
-        drawing.texts(placed, class_="lab", font_size=_SIZE, text_anchor=END, font_weight=weight)
-    drawing.texts(missing, class_="soft", font_size=_SIZE, text_anchor=MIDDLE, fill=SOFT)
+        drawing.texts(placed, class_="lab", font_size=_SIZE, text_anchor=draw.END, font_weight=weight)
+    drawing.texts(missing, class_="soft", font_size=_SIZE, text_anchor=draw.MIDDLE, fill=draw.SOFT)
 
 
-def _draw_key(drawing: Drawing, matrix: _Matrix, top: float, room: float, *, share: bool) -> float:
+def _draw_key(drawing: draw.Drawing, matrix: _Matrix, top: float, room: float, *, share: bool) -> float:
     """Draw what the shades mean, and return where it ends."""
-    x, y, lead = float(MARGIN), top, _lead(matrix, share=share)
-    put(drawing, x, y + 14, lead, Look(tone=SOFT))
-    x += room_of([lead], most=1000) + 24
+    x, y, lead = float(draw.MARGIN), top, _lead(matrix, share=share)
+    draw.put(drawing, x, y + 14, lead, draw.Look(tone=draw.SOFT))
+    x += draw.room_of([lead], most=1000) + 24
     for class_, words in key_of(matrix.by):
-        needed = max(40.0, room_of([words]) + 14)
+        needed = max(40.0, draw.room_of([words]) + 14)
         if x + needed > room:
-            x, y = float(MARGIN), y + 22
-        drawing.cells([(x, y)], needed - 1, 20, class_=class_, fill=SHADES[class_])
-        put(drawing, x + needed / 2, y + 14, words, Look(anchor=MIDDLE))
+            x, y = float(draw.MARGIN), y + 22
+        drawing.cells([(x, y)], needed - 1, 20, class_=class_, fill=draw.SHADES[class_])
+        draw.put(drawing, x + needed / 2, y + 14, words, draw.Look(anchor=draw.MIDDLE))
         x += needed
     return y + 20
 
 
 def _lead(matrix: _Matrix, *, share: bool) -> str:
     unit = "points" if share else "% of the range"
-    if matrix.by == BY_GAP:
+    if matrix.by == draw.BY_GAP:
         better = "Below" if matrix.document["higher_is_better"] else "Above"
         return f"{better} the best of the row by ({unit})"
     return str(matrix.document["score"]) + ("" if share else f" ({unit})")
 
 
-def key_of(by: ShadeBy = BY_GAP) -> list[tuple[str, str]]:
+def key_of(by: draw.ShadeBy = draw.BY_GAP) -> list[tuple[str, str]]:
     """Return the classes of the shades and what each means, for the key of a matrix."""
-    if by == BY_GAP:
-        steps = [f"{step:g}" for step in GAP_STEPS[1:]]
+    if by == draw.BY_GAP:
+        steps = [f"{step:g}" for step in draw.GAP_STEPS[1:]]
         between = [f"{low}–{high}" for low, high in pairwise(steps)]
         words = ["0", f"< {steps[0]}", *between, f"≥ {steps[-1]}"]
         return [(f"d{step}", each) for step, each in enumerate(words)]
-    words = [f"< {SCORE_STEPS[0]:g}", *(f"{step:g}" for step in SCORE_STEPS[:-1]), f"≥ {SCORE_STEPS[-1]:g}"]
+    words = [
+        f"< {draw.SCORE_STEPS[0]:g}",
+        *(f"{step:g}" for step in draw.SCORE_STEPS[:-1]),
+        f"≥ {draw.SCORE_STEPS[-1]:g}",
+    ]
     return [(f"a{step}", each) for step, each in enumerate(words)]
 
 
@@ -239,7 +211,7 @@ def _matrix_caption(matrix: _Matrix) -> str:
     document = matrix.document
     size = f"{counted(len(document['rows']), 'team')} on {counted(len(document['parts']), 'part')}"
     unit = " (percent)" if matrix.figures.in_percent else ""
-    return f"{document['score']}{unit} of {size}. The best of a row is bold; {MISSING} no score."
+    return f"{document['score']}{unit} of {size}. The best of a row is bold; {draw.MISSING} no score."
 
 
 def _matrix_described(matrix: _Matrix) -> str:
@@ -251,7 +223,7 @@ def _matrix_described(matrix: _Matrix) -> str:
             listed.append(f"{matrix.names[row]}: no score")
             continue
         index = points.index(most)
-        value = value_words(matrix.values[row][index], matrix.figures)
+        value = draw.value_words(matrix.values[row][index], matrix.figures)
         listed.append(f"{matrix.names[row]}: best {matrix.heads[index]} {value}")
     more = f" And {len(matrix.points) - _LISTED} more rows." if len(matrix.points) > _LISTED else ""
     missing = sum(value is None for row in matrix.values for value in row)
@@ -304,13 +276,15 @@ def pair_map(table: CrossTable) -> PairMap:
     count = len(table.systems)
     worded = count <= MOST_WORDED
     wide, high = (_cell_width(table), float(_WORDED_HEIGHT)) if worded else (float(_PLAIN_SIDE),) * 2
-    rooms = [room_of(words, size, most=220) for words, size in _system_labels(table, worded=worded)]
-    left = max((MARGIN + room + _BESIDE - row * wide for row, room in enumerate(rooms)), default=float(MARGIN))
-    left = max(left, MARGIN + _BESIDE)
+    rooms = [draw.room_of(words, size, most=220) for words, size in _system_labels(table, worded=worded)]
+    left = max(
+        (draw.MARGIN + room + _BESIDE - row * wide for row, room in enumerate(rooms)), default=float(draw.MARGIN)
+    )
+    left = max(left, draw.MARGIN + _BESIDE)
     return PairMap(table, left, wide, high, left + max(0, count - 1) * wide)
 
 
-def draw_pair_map(drawing: Drawing, drawn: PairMap, top: float, room: float) -> float:
+def draw_pair_map(drawing: draw.Drawing, drawn: PairMap, top: float, room: float) -> float:
     """Draw the map below `top` with its legend, and return where it ends."""
     _draw_shades(drawing, drawn, top)
     if drawn.worded:
@@ -326,42 +300,42 @@ def draw_pair_map(drawing: Drawing, drawn: PairMap, top: float, room: float) -> 
 def _system_labels(table: CrossTable, *, worded: bool) -> Iterator[tuple[list[str], float]]:
     """Yield the lines of each system's label, with the size of their type."""
     for name, system in zip(table.names, table.systems, strict=True):
-        score = value_words(system["score"], table.figures)
-        yield ([name, score], SMALL) if worded else ([f"{name}  {score}"], _NAMES_SIZE)
+        score = draw.value_words(system["score"], table.figures)
+        yield ([name, score], draw.SMALL) if worded else ([f"{name}  {score}"], _NAMES_SIZE)
 
 
 def _cell_width(table: CrossTable) -> float:
     words = [each for cell in table.cells.values() for each in _cell_words(table, cell)]
-    return max(46.0, max((SLACK * width(each, _CELL_SIZE, BOLD) for each in words), default=0.0) + 20)
+    return max(46.0, max((draw.SLACK * draw.width(each, _CELL_SIZE, draw.BOLD) for each in words), default=0.0) + 20)
 
 
 def _cell_words(table: CrossTable, cell: Cell) -> tuple[str, str]:
     """Return the difference of a pair, and its p, or its interval where it has none."""
-    second = interval_words(cell.low, cell.high, table.figures, signed=True) if cell.p is None else p_words(cell.p)
-    return signed_words(cell.difference, table.figures), second
+    second = draw.interval_words(cell.low, cell.high, table.figures, signed=True) if cell.p is None else p_words(cell.p)
+    return draw.signed_words(cell.difference, table.figures), second
 
 
-def _draw_shades(drawing: Drawing, drawn: PairMap, top: float) -> None:
+def _draw_shades(drawing: draw.Drawing, drawn: PairMap, top: float) -> None:
     """Fill the cells by p, and hatch those in which the column's system is significantly better."""
     by_shade: dict[str | None, list[tuple[float, float]]] = {}
     hatched = []
     for at, cell in sorted(drawn.table.cells.items()):
         corner = drawn.corner(at, top)
-        by_shade.setdefault(shade_of_p(cell.p), []).append(corner)
+        by_shade.setdefault(draw.shade_of_p(cell.p), []).append(corner)
         if cell.significant and cell.winner == "column":
             hatched.append(corner)
     wide, high = drawn.wide - 1, drawn.high - 1
     for shade, corners in sorted(by_shade.items(), key=lambda each: each[0] or "e"):
         if shade is None:
             inner = [(x + 0.5, y + 0.5) for x, y in corners]
-            drawing.cells(inner, wide - 1, high - 1, class_="grid", fill="none", stroke=LINE_COLOUR)
+            drawing.cells(inner, wide - 1, high - 1, class_="grid", fill="none", stroke=draw.LINE_COLOUR)
         else:
-            drawing.cells(corners, wide, high, class_=shade, fill=SHADES[shade])
+            drawing.cells(corners, wide, high, class_=shade, fill=draw.SHADES[shade])
     if hatched:
         drawing.cells(hatched, wide, high, fill=drawing.hatch())
 
 
-def _draw_words(drawing: Drawing, drawn: PairMap, top: float) -> None:
+def _draw_words(drawing: draw.Drawing, drawn: PairMap, top: float) -> None:
     """Write each pair: bold where it is significant, with an arrow to the better system, a dash without figures."""
     texts: dict[tuple[int, bool], list[tuple[float, float, str]]] = {}
     arrows = []
@@ -371,67 +345,67 @@ def _draw_words(drawing: Drawing, drawn: PairMap, top: float) -> None:
         middle = x + (drawn.wide - 1) / 2
         hatched = cell.significant and cell.winner == "column"
         first, second = _cell_words(drawn.table, cell)
-        texts.setdefault((BOLD if cell.significant else NORMAL, hatched), []).append((middle, y + 17, first))
-        texts.setdefault((NORMAL, hatched), []).append((middle, y + 32, second))
+        texts.setdefault((draw.BOLD if cell.significant else draw.NORMAL, hatched), []).append((middle, y + 17, first))
+        texts.setdefault((draw.NORMAL, hatched), []).append((middle, y + 32, second))
         if cell.winner == "row":
-            arrows.append(f"M{number(x + 8)} {number(y + 9)}v8l-5 -4z")
+            arrows.append(f"M{draw.number(x + 8)} {draw.number(y + 9)}v8l-5 -4z")
         elif cell.winner == "column":
-            arrows.append(f"M{number(x + 3)} {number(y + 15)}h8l-4 -6z")
+            arrows.append(f"M{draw.number(x + 3)} {draw.number(y + 15)}h8l-4 -6z")
     missing = [drawn.corner(at, top) for at in combinations(range(len(drawn.table.systems)), 2) if at not in cells]
     if missing:
-        placed = [(x + (drawn.wide - 1) / 2, y + 24, MISSING) for x, y in missing]
-        drawing.texts(placed, class_="soft", font_size=_CELL_SIZE, text_anchor=MIDDLE, fill=SOFT)
+        placed = [(x + (drawn.wide - 1) / 2, y + 24, draw.MISSING) for x, y in missing]
+        drawing.texts(placed, class_="soft", font_size=_CELL_SIZE, text_anchor=draw.MIDDLE, fill=draw.SOFT)
     if arrows:
-        drawing.path("".join(arrows), class_="off", fill=SOFT)
+        drawing.path("".join(arrows), class_="off", fill=draw.SOFT)
     for (weight, hatched), placed in sorted(texts.items()):
         drawing.texts(
-            placed, class_="lab rel" if hatched else "lab", font_size=_CELL_SIZE, text_anchor=MIDDLE,
-            font_weight="600" if weight == BOLD else None, stroke=PAPER if hatched else None,
+            placed, class_="lab rel" if hatched else "lab", font_size=_CELL_SIZE, text_anchor=draw.MIDDLE,
+            font_weight="600" if weight == draw.BOLD else None, stroke=draw.PAPER if hatched else None,
             stroke_width=3 if hatched else None, paint_order="stroke" if hatched else None,
         )  # fmt: skip
 
 
-def _draw_dots(drawing: Drawing, drawn: PairMap, top: float) -> None:
+def _draw_dots(drawing: draw.Drawing, drawn: PairMap, top: float) -> None:
     """Mark the significant pairs of a map that is too fine for figures."""
     places = [drawn.corner(at, top) for at, cell in sorted(drawn.table.cells.items()) if cell.significant]
     _dots(drawing, [(x + (drawn.wide - 1) / 2, y + (drawn.high - 1) / 2) for x, y in places])
 
 
-def _dots(drawing: Drawing, places: Iterable[tuple[float, float]]) -> None:
-    d = "".join(f"M{number(x)} {number(y)}h0" for x, y in places)
+def _dots(drawing: draw.Drawing, places: Iterable[tuple[float, float]]) -> None:
+    d = "".join(f"M{draw.number(x)} {draw.number(y)}h0" for x, y in places)
     if d:
-        drawing.path(d, class_="sig", stroke=INK, stroke_width=4, stroke_linecap="round")
+        drawing.path(d, class_="sig", stroke=draw.INK, stroke_width=4, stroke_linecap="round")
 
 
-def _draw_names(drawing: Drawing, drawn: PairMap, top: float) -> None:
+def _draw_names(drawing: draw.Drawing, drawn: PairMap, top: float) -> None:
     """Write each system on the diagonal: left of its row's cells and below its column's."""
     for row, (lines, size) in enumerate(_system_labels(drawn.table, worded=drawn.worded)):
         right = drawn.left + row * drawn.wide - _BESIDE
         y = top + row * drawn.high + (16 if drawn.worded else drawn.high - 3)
         for index, words in enumerate(lines):
-            look = Look(size=size - index, anchor=END, tone=SOFT if index else INK)
-            put(drawing, right, y + 15 * index, words, look, right - MARGIN)
+            look = draw.Look(size=size - index, anchor=draw.END, tone=draw.SOFT if index else draw.INK)
+            draw.put(drawing, right, y + 15 * index, words, look, right - draw.MARGIN)
 
 
-def _draw_clusters(drawing: Drawing, drawn: PairMap, top: float) -> None:
+def _draw_clusters(drawing: draw.Drawing, drawn: PairMap, top: float) -> None:
     """Draw lines between clusters: no pair left of and below them is of two clusters."""
     for row in range(1, len(drawn.table.systems)):
         if drawn.table.boundary_above(row):
             x, y = drawn.left + (row - 1) * drawn.wide - 0.5, top + row * drawn.high - 0.5
-            line = f"M{number(drawn.right)} {number(y)}H{number(x)}V{number(top)}"
-            drawing.path(line, class_="ci", stroke=INK, stroke_width=1.5)
+            line = f"M{draw.number(drawn.right)} {draw.number(y)}H{draw.number(x)}V{draw.number(top)}"
+            drawing.path(line, class_="ci", stroke=draw.INK, stroke_width=1.5)
 
 
-def _draw_legend(drawing: Drawing, table: CrossTable, top: float, room: float) -> float:
+def _draw_legend(drawing: draw.Drawing, table: CrossTable, top: float, room: float) -> float:
     """Draw what shades and marks mean, in as many lines as it takes, and return where they end."""
-    x, y = float(MARGIN), top
+    x, y = float(draw.MARGIN), top
     for kind, words in _pair_map_legend(table):
-        needed = SLACK * width(words, SMALL) + (_SWATCH + 6 if kind else 0)
-        if x > MARGIN and x + needed * SLACK > room:
-            x, y = float(MARGIN), y + 20
+        needed = draw.SLACK * draw.width(words, draw.SMALL) + (_SWATCH + 6 if kind else 0)
+        if x > draw.MARGIN and x + needed * draw.SLACK > room:
+            x, y = float(draw.MARGIN), y + 20
         if kind:
             _swatch(drawing, kind, x, y - 10)
-        put(drawing, x + (_SWATCH + 6 if kind else 0), y, words, Look(tone=SOFT))
+        draw.put(drawing, x + (_SWATCH + 6 if kind else 0), y, words, draw.Look(tone=draw.SOFT))
         x += needed + _ITEM_GAP
     return y + 4
 
@@ -440,7 +414,7 @@ def _pair_map_legend(table: CrossTable) -> Iterator[tuple[str, str]]:
     cells = table.cells.values()
     worded = len(table.systems) <= MOST_WORDED
     if any(cell.p is not None for cell in cells):
-        for step, most in enumerate(P_STEPS):
+        for step, most in enumerate(draw.P_STEPS):
             yield f"d{step}", f"p up to {f'{most:.4f}'.rstrip('0').removeprefix('0')}"
         yield "none", "above"
         alpha = f"significant at {table.document['alpha']:g}"
@@ -451,11 +425,11 @@ def _pair_map_legend(table: CrossTable) -> Iterator[tuple[str, str]]:
         yield "", "Arrow to the left: the row’s system is better; up: the column’s."  # noqa: RUF001 - as above
 
 
-def _swatch(drawing: Drawing, kind: str, x: float, y: float) -> None:
-    if kind in SHADES:
-        drawing.cells([(x, y)], _SWATCH, 12, class_=kind, fill=SHADES[kind])
+def _swatch(drawing: draw.Drawing, kind: str, x: float, y: float) -> None:
+    if kind in draw.SHADES:
+        drawing.cells([(x, y)], _SWATCH, 12, class_=kind, fill=draw.SHADES[kind])
         return
-    drawing.cells([(x + 0.5, y + 0.5)], _SWATCH - 1, 11, class_="grid", fill="none", stroke=LINE_COLOUR)
+    drawing.cells([(x + 0.5, y + 0.5)], _SWATCH - 1, 11, class_="grid", fill="none", stroke=draw.LINE_COLOUR)
     if kind == "hatch":
         drawing.cells([(x, y)], _SWATCH, 12, fill=drawing.hatch())
     elif kind == "dot":

@@ -3,10 +3,9 @@
 from treescore.significance.compare import compare
 from treescore.significance.families import PartialConjunction, partial_conjunction
 from treescore.significance.question import Candidate, PooledParts
-from treescore.significance.settings import PARAMS, Settings, parse_settings
+from treescore.significance.settings import Settings, parse_settings
 
 __all__ = [
-    "PARAMS",
     "Candidate",
     "PartialConjunction",
     "PooledParts",

@@ -13,18 +13,18 @@ from itertools import combinations
 import numpy as np
 
 from treescore.core.arrays import BoolArray, FloatArray, IntArray
+from treescore.core.comparing import AUTO, CORRECTIONS, FEWEST_PARTS
 from treescore.core.params import Json
 from treescore.core.scores import Score
 from treescore.significance import assembly, law, other_tests, runs
 from treescore.significance.assembly import Answers
-from treescore.significance.bootstrap import bootstrap_intervals
 from treescore.significance.contributions import Contributions
 from treescore.significance.families import adjusted, divisors
-from treescore.significance.intervals import system_intervals
+from treescore.significance.intervals import bootstrap_intervals, system_intervals
 from treescore.significance.law import Asked, Interval, Test, asked_by
 from treescore.significance.notes import notes
 from treescore.significance.question import Candidate, PooledParts, Question, Terms, require_tokens
-from treescore.significance.settings import AUTO, CORRECTIONS, FEWEST_PARTS, ROUNDING, Settings
+from treescore.significance.settings import ROUNDING, Settings
 from treescore.significance.units import Sample, by_part, chosen_units, pooled
 
 PART_TESTS = 4_000

@@ -15,8 +15,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from treescore.core import special
-from treescore.core.arrays import BoolArray, FloatArray
+from treescore.core.arrays import BoolArray, FloatArray, special
 from treescore.core.params import Json
 from treescore.significance.settings import SMALLEST
 

@@ -24,8 +24,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from treescore.core import special
-from treescore.core.arrays import FloatArray
+from treescore.core.arrays import FloatArray, special
 from treescore.core.scores import Score
 from treescore.significance import signs
 from treescore.significance.contributions import Block, Contributions

@@ -22,8 +22,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from treescore.core import special
-from treescore.core.arrays import BoolArray, Counts
+from treescore.core.arrays import BoolArray, Counts, special
 from treescore.core.params import Json
 from treescore.core.registry import TokenBits
 from treescore.core.scores import Score, ratio_score

@@ -7,12 +7,13 @@ from dataclasses import dataclass
 from typing import NamedTuple
 
 from treescore.core.arrays import Counts, FloatArray, IntArray
+from treescore.core.comparing import BOOTSTRAPPED
 from treescore.core.params import Json
 from treescore.core.registry import TokenBits
 from treescore.core.scores import Score
 from treescore.core.version import __version__
 from treescore.errors import InputError, Problem
-from treescore.significance.settings import BOOTSTRAPPED, Settings
+from treescore.significance.settings import Settings
 from treescore.significance.units import Sample, Units, by_part, missing_parts, sample_of
 
 

@@ -21,8 +21,7 @@ from collections.abc import Callable
 
 import numpy as np
 
-from treescore.core import special
-from treescore.core.arrays import BoolArray, FloatArray, IntArray
+from treescore.core.arrays import BoolArray, FloatArray, IntArray, special
 from treescore.significance.settings import LN2, ROUNDING, SLACK, TOLERANCE
 
 ONCE = np.ones((1, 1))

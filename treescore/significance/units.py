@@ -16,10 +16,11 @@ from typing import NamedTuple
 import numpy as np
 
 from treescore.core.arrays import BoolArray, Counts, FloatArray, IntArray
+from treescore.core.comparing import AUTO, FEWEST_PARTS
 from treescore.core.scores import Ratio, Score
 from treescore.core.wording import counted
 from treescore.errors import InputError, Problem
-from treescore.significance.settings import AUTO, FEWEST_PARTS, Settings
+from treescore.significance.settings import Settings
 
 _MOST_RUNS_SCALE = 10_000
 """Largest common multiple of numbers of runs at which counts stay whole: sums up to 9e11 then stay below 2^53."""

@@ -15,14 +15,15 @@ import orjson
 from sqlalchemy import Connection
 from sqlalchemy.exc import IntegrityError
 
-from service import requests
 from service.caller import Caller, new_id, principal_of
 from service.context import Context
+from service.contract.benchmarks import AnalyticsQuery, BenchmarkChanges, BenchmarkRequest, BenchmarksQuery, PartGold
 from service.errors import Conflict, NotFound, PreconditionFailed, PreconditionRequired, invalid, refuse, unprocessable
 from service.policy import gate
 from service.policy.figures import shown_share
 from service.policy.gate import Level
 from service.queue import LIVE
+from service.requests import MAX_PARTS, MISSING, PRIVATE, Request
 from service.store import artifacts, benchmarks, revisions, runs, score_records, submissions, texts, tokens
 from service.store.benchmarks import Benchmark
 from service.store.revisions import Part, Revision
@@ -45,7 +46,7 @@ REVISION_KIND = "revision"
 
 
 def create_benchmark(
-    context: Context, caller: Caller, request: requests.BenchmarkRequest, idempotency_key: IdempotencyKey | None = None
+    context: Context, caller: Caller, request: BenchmarkRequest, idempotency_key: IdempotencyKey | None = None
 ) -> tuple[str, bool]:
     """Store a benchmark with its first revision, whose gold a worker checks. Return its id, and whether it is new.
 
@@ -60,14 +61,14 @@ def create_benchmark(
         raise unprocessable(error) from error
     settings = complete_settings(request, scoring, request.parts)
     problems = ProblemList()
-    if not 1 <= len(request.parts) <= requests.MAX_PARTS:
-        detail = f"A benchmark has 1 to {requests.MAX_PARTS} parts; the request has {len(request.parts)}."
+    if not 1 <= len(request.parts) <= MAX_PARTS:
+        detail = f"A benchmark has 1 to {MAX_PARTS} parts; the request has {len(request.parts)}."
         problems.add(Problem(code="no-parts", pointer="/parts", detail=detail))
     named = parts_texts(problems, request.parts, scoring, context.config.max_run_bytes)
     refuse(problems)
     now = context.now()
     slug = request.id
-    series = None if request.series is requests.MISSING else request.series
+    series = None if request.series is MISSING else request.series
     revision_id = new_id("rev", now)
     benchmark = Benchmark(slug, request.title, series, settings, None, now, now, 1, 1, None, None)
     if benchmark.after_closing is not None:
@@ -113,7 +114,7 @@ def wait_for_benchmark(context: Context, caller: Caller, slug: str, seconds: flo
     return wait_for(context, newest[0].id, lambda: view_benchmark(context, caller, slug), seconds, etag)
 
 
-def list_benchmarks(context: Context, caller: Caller, query: requests.BenchmarksQuery) -> Page:
+def list_benchmarks(context: Context, caller: Caller, query: BenchmarksQuery) -> Page:
     """List the benchmarks that the caller may know of, or those of a series, by id."""
     known: list[Benchmark] = []
     after, more = query.cursor, True
@@ -127,7 +128,7 @@ def list_benchmarks(context: Context, caller: Caller, query: requests.Benchmarks
 
 
 def patch_benchmark(
-    context: Context, caller: Caller, slug: str, changes: requests.BenchmarkChanges, if_match: str | None
+    context: Context, caller: Caller, slug: str, changes: BenchmarkChanges, if_match: str | None
 ) -> View:
     """Change what cannot change a score, if the benchmark is still as the caller saw it.
 
@@ -140,7 +141,7 @@ def patch_benchmark(
     """
     caller.require("organise")
     now = context.now()
-    splits = isinstance(changes.leaderboard, requests.Request) and "split" in changes.leaderboard.given()
+    splits = isinstance(changes.leaderboard, Request) and "split" in changes.leaderboard.given()
     with context.store.write() as db:
         # no submission comes between the check that there is none and the split
         benchmark = benchmark_of(db, slug, lock=True, exclusive=splits)
@@ -150,8 +151,8 @@ def patch_benchmark(
             raise PreconditionFailed(f"The benchmark {slug!r} has changed. Get it again, then repeat the request.")
         changed = replace(
             benchmark,
-            title=benchmark.title if changes.title is requests.MISSING else changes.title,
-            series=benchmark.series if changes.series is requests.MISSING else changes.series,
+            title=benchmark.title if changes.title is MISSING else changes.title,
+            series=benchmark.series if changes.series is MISSING else changes.series,
             settings=_new_settings(db, benchmark, changes),
             updated_at=now,
         )
@@ -173,7 +174,7 @@ def patch_benchmark(
     return view
 
 
-def _new_settings(db: Connection, benchmark: Benchmark, changes: requests.BenchmarkChanges) -> dict[str, Json]:
+def _new_settings(db: Connection, benchmark: Benchmark, changes: BenchmarkChanges) -> dict[str, Json]:
     shown = shown_revision(db, benchmark)
     names = [part.name for part in revisions.parts_of(db, shown.id)]
     return complete_settings(changes, shown.scoring, names, benchmark.settings)
@@ -192,7 +193,7 @@ def _check_split_change(db: Connection, before: Benchmark, changed: Benchmark, n
             raise invalid("split-begun", "/leaderboard/split", detail)
         make_key(db)
         refuse(unsplittable(revisions.parts_of(db, shown_revision(db, before).id), changed))
-    elif shown_share(before, now) == requests.PRIVATE and changed.closes_at != before.closes_at:
+    elif shown_share(before, now) == PRIVATE and changed.closes_at != before.closes_at:
         detail = (
             f"The benchmark closed at {before.settings['closes_at']}, and its private share is shown since: what is "
             "submitted afterwards could be fitted to it. Create a new benchmark."
@@ -280,7 +281,7 @@ def _input_names(revision: Revision) -> list[str]:
 
 
 def parts_texts(
-    problems: ProblemList, parts: Mapping[str, requests.PartGold], scoring: Mapping[str, Json], memory: int
+    problems: ProblemList, parts: Mapping[str, PartGold], scoring: Mapping[str, Json], memory: int
 ) -> dict[str, bytes]:
     """Return gold texts and their items under the names by which they are kept.
 
@@ -353,7 +354,7 @@ def _benchmark_taken(slug: str) -> Conflict:
 _STATES = {SUCCEEDED: "scored", FAILED: "failed", CANCELLED: "cancelled", QUEUED: "queued", RUNNING: "running"}
 
 
-def analytics_of(context: Context, caller: Caller, slug: str, query: requests.AnalyticsQuery) -> View:
+def analytics_of(context: Context, caller: Caller, slug: str, query: AnalyticsQuery) -> View:
     """Return what has happened on a benchmark in the last days.
 
     Raises:

@@ -12,12 +12,14 @@ from sqlalchemy import Connection
 
 from service.caller import Caller, new_id, principal_of
 from service.context import Context
+from service.contract.benchmarks import PartGold, RevisionRequest
+from service.contract.common import PageQuery
 from service.errors import SOON, Conflict, NotFound, invalid, refuse, unprocessable
 from service.policy import figures, gate
 from service.policy.figures import shares_of, shown_share
 from service.policy.gate import Level
 from service.queue import BULK, LIVE
-from service.requests import MAX_PARTS, PageQuery, PartGold, RevisionRequest
+from service.requests import MAX_PARTS
 from service.store import revisions, runs, texts
 from service.store.benchmarks import Benchmark
 from service.store.revisions import Digests, Revision

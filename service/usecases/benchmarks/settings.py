@@ -11,10 +11,11 @@ from datetime import UTC, datetime
 
 from sqlalchemy import Connection
 
+from service.contract.benchmarks import BenchmarkChanges
 from service.errors import error_document, invalid, refuse
 from service.policy import figures
 from service.policy.figures import shares_of
-from service.requests import MACRO, MAX_ABOUT, MISSING, POOLED, BenchmarkChanges, Request
+from service.requests import MACRO, MAX_ABOUT, MISSING, POOLED, Request
 from service.store import revisions
 from service.store.benchmarks import Benchmark
 from service.store.revisions import Revision

@@ -16,8 +16,9 @@ from sqlalchemy import Connection
 
 from service.caller import Caller, new_id, new_invite, new_token, token_hash
 from service.context import Context
+from service.contract.common import PageQuery
+from service.contract.teams import InviteRequest, JoinRequest, TeamRequest, TeamsRequest
 from service.errors import LONGEST_SHOWN, Conflict, Forbidden, Gone, NotFound, invalid, refuse
-from service.requests import InviteRequest, JoinRequest, PageQuery, TeamRequest, TeamsRequest
 from service.store import benchmarks, runs, submissions, tokens
 from service.store.benchmarks import Benchmark, Invite, Team
 from service.store.tokens import Token

@@ -20,9 +20,10 @@ import numpy as np
 import orjson
 from sqlalchemy import Connection
 
+from service.contract.leaderboards import RowRuns
+from service.contract.submissions import Links
 from service.errors import NotFound, unprocessable
 from service.policy.figures import rank_value
-from service.render.documents import RunsDocument
 from service.requests import MACRO, POOLED, PRIVATE, PUBLIC
 from service.store import boards, revisions
 from service.store.benchmarks import Benchmark
@@ -61,6 +62,11 @@ class BoardRow:
     p_next: float | None = None
     detectable: Json = None
     tested: bool = False
+
+
+def links_document(links: Mapping[str, str]) -> Links:
+    """Return where a submission links to."""
+    return Links(paper=links.get("paper"), code=links.get("code"), model=links.get("model"))
 
 
 class Named(TypedDict):
@@ -310,9 +316,9 @@ def system_details(entry: BoardEntry, details: Mapping[str, RowDetails]) -> RowD
     return replace(own, scores=means, interval=None)
 
 
-def runs_document(entry: BoardEntry) -> RunsDocument | None:
+def runs_document(entry: BoardEntry) -> RowRuns | None:
     """Return how many training runs a row has, and their spread; None for a single one."""
-    return RunsDocument(count=len(entry.runs), sd=entry.spread) if entry.runs else None
+    return RowRuns(count=len(entry.runs), sd=entry.spread) if entry.runs else None
 
 
 def _mean(values: Sequence[float | None]) -> float | None:

@@ -20,11 +20,12 @@ import numpy as np
 from sqlalchemy import Connection
 
 from service.context import Context
+from service.contract.common import Interval
+from service.contract.leaderboards import BoardSignificance
 from service.policy import gate
 from service.policy.documents import ROUNDED
 from service.policy.figures import Release
 from service.policy.gate import Level
-from service.render.documents import IntervalDocument, SignificanceDocument
 from service.requests import POOLED, PRIVATE
 from service.store import artifacts, benchmarks, boards, comparisons, runs, score_records, texts
 from service.store.benchmarks import Benchmark
@@ -383,10 +384,10 @@ class Finding:
         intervals: submission -> interval of its score over the units of the tests; None where it has none.
     """
 
-    document: SignificanceDocument
+    document: BoardSignificance
     rows: Sequence[BoardRow]
     untested: dict[str, str] = field(default_factory=dict)
-    intervals: Mapping[str, IntervalDocument | None] = field(default_factory=dict)
+    intervals: Mapping[str, Interval | None] = field(default_factory=dict)
 
 
 def significance_of(
@@ -431,24 +432,24 @@ def _counts_shown(benchmark: Benchmark, board: Board, level: Level) -> bool:
     return counts_shown(benchmark, board.revision, level) and (board.share is None or level is Level.GOLD)
 
 
-def _untested_document(name: str | None, selection: str | None, reason: str) -> SignificanceDocument:
-    return SignificanceDocument(
+def _untested_document(name: str | None, selection: str | None, reason: str) -> BoardSignificance:
+    return BoardSignificance(
         pending=False, test=None, alternative=None, unit=None, unit_count=None, notes=[], correction=None, alpha=None,
         pairs=None, first_rows=TESTED, comparison=name, selection=selection, reason=reason,
     )  # fmt: skip
 
 
-def _tested_document(name: str, selection: str) -> SignificanceDocument:
+def _tested_document(name: str, selection: str) -> BoardSignificance:
     """Return how every board is tested; its law, units and pairs are not known yet."""
     how = BOARD_SETTINGS
-    return SignificanceDocument(
+    return BoardSignificance(
         pending=True, test=None, alternative=how.alternative, unit=None, unit_count=None, notes=[],
         correction=how.correction, alpha=how.alpha, pairs=None, first_rows=TESTED, comparison=name,
         selection=selection, reason=None,
     )  # fmt: skip
 
 
-def _answered_document(name: str, selection: str, comparison: Mapping[str, Json]) -> SignificanceDocument:
+def _answered_document(name: str, selection: str, comparison: Mapping[str, Json]) -> BoardSignificance:
     """Return how a board was tested; one of fewer than two tested rows has no test and no units."""
     document = _tested_document(name, selection)
     document["pending"] = False
@@ -458,10 +459,10 @@ def _answered_document(name: str, selection: str, comparison: Mapping[str, Json]
     return document
 
 
-def _intervals(comparison: Mapping[str, Json]) -> dict[str, IntervalDocument | None]:
+def _intervals(comparison: Mapping[str, Json]) -> dict[str, Interval | None]:
     """Return the intervals of the rows that were compared; a single row was not."""
     known = {system["name"]: system["ci"] for system in comparison["systems"] if "ci" in system}
-    return {name: ci and IntervalDocument(low=ci["low"], high=ci["high"]) for name, ci in known.items()}
+    return {name: ci and Interval(low=ci["low"], high=ci["high"]) for name, ci in known.items()}
 
 
 def _comparison(db: Connection, board: Board, name: str, ids: Sequence[str]) -> Mapping[str, Json] | None:

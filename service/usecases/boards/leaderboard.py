@@ -15,24 +15,28 @@ from sqlalchemy import Connection
 
 from service.caller import Caller
 from service.context import Context
+from service.contract.common import Interval
+from service.contract.leaderboards import (
+    SHEET_FORMATS,
+    Leaderboard,
+    LeaderboardQuery,
+    LeaderboardRow,
+    Matrix,
+    MatrixPart,
+    MatrixQuery,
+    MatrixRow,
+    ScoresQuery,
+    Sheet,
+)
 from service.policy import gate
 from service.policy.figures import Release, chosen_share, require_own_pick
 from service.policy.gate import Level
-from service.render import SHEET_FORMATS, render_leaderboard, render_matrix
-from service.render.documents import (
-    BoardDocument,
-    IntervalDocument,
-    MatrixDocument,
-    MatrixPartDocument,
-    MatrixRowDocument,
-    RowDocument,
-)
-from service.requests import MACRO, POOLED, PRIVATE, LeaderboardQuery, MatrixQuery, ScoresQuery
+from service.render import render_leaderboard, render_matrix
+from service.requests import MACRO, POOLED, PRIVATE
 from service.store import benchmarks, boards
 from service.store.benchmarks import Benchmark
 from service.store.boards import RowDetails
 from service.store.score_records import finite
-from service.store.submissions import links_document
 from service.usecases.access import benchmark_of, item_number
 from service.usecases.boards import viewing
 from service.usecases.boards.board import (
@@ -41,6 +45,7 @@ from service.usecases.boards.board import (
     Board,
     BoardRow,
     board_of,
+    links_document,
     named,
     rows_of,
     runs_document,
@@ -65,7 +70,7 @@ def leaderboard(context: Context, caller: Caller, slug: str, query: LeaderboardQ
 
 def board_document(
     db: Connection, benchmark: Benchmark, board: Board, viewer: viewing.Viewer, start: int
-) -> BoardDocument:
+) -> Leaderboard:
     """Return the whole answer, with rows after the first `start`.
 
     Raises:
@@ -73,8 +78,22 @@ def board_document(
     """
     release, rows = _shown(db, benchmark, board, viewer)
     finding = significance_of(db, benchmark, board, rows, release)
+    shown = replace(finding, rows=finding.rows[start : start + MOST_ROWS])
+    return Leaderboard(
+        **_sheet(benchmark, board, viewer, release, rows, start),
+        parts=board.chosen_names,
+        significance=finding.document,
+        scores=[address for address in board.scoring.addresses if address in release.listed],
+        rows=_board_rows(db, board, shown, viewer, release),
+    )
+
+
+def _sheet(
+    benchmark: Benchmark, board: Board, viewer: viewing.Viewer, release: Release, rows: Sequence[BoardRow], start: int
+) -> Sheet:
+    """Return what the documents of a leaderboard and of a matrix have in common."""
     stop = start + MOST_ROWS
-    return BoardDocument(
+    return Sheet(
         benchmark=benchmark.id,
         title=benchmark.title,
         revision=board.revision.number,
@@ -83,7 +102,6 @@ def board_document(
         higher_is_better=board.scored_by[1].higher_is_better,
         one_sided=board.scored_by[1].one_sided,
         part=board.part,
-        parts=board.chosen_names,
         pick=board.pick,
         split=board.share,
         feedback=release.level.name.lower(),
@@ -91,11 +109,8 @@ def board_document(
         anonymous=not viewer.named,
         frozen=viewer.until is not None,
         as_of=_as_of(viewer, rows),
-        significance=finding.document,
-        scores=[address for address in board.scoring.addresses if address in release.listed],
         total_rows=len(rows),
         next=str(stop) if stop < len(rows) else None,
-        rows=_board_rows(db, board, replace(finding, rows=finding.rows[start:stop]), viewer, release),
     )
 
 
@@ -118,7 +133,7 @@ def _as_of(viewer: viewing.Viewer, rows: Sequence[BoardRow]) -> str | None:
 
 def _board_rows(
     db: Connection, board: Board, finding: Finding, viewer: viewing.Viewer, release: Release
-) -> list[RowDocument]:
+) -> list[LeaderboardRow]:
     ids = [each for row in finding.rows for each in {row.entry.id, *row.entry.runs}]
     details = viewing.row_details(db, board, ids)
     missing = viewing.missing_parts_of(db, board, (row.entry for row in finding.rows))
@@ -137,7 +152,7 @@ def _board_rows(
         document["covered"] = None if covered is None else str(covered)
         lacks = viewing.missing_of_row(parts, row.entry, missing)
         document["missing_parts"], document["scored_parts"] = lacks["missing_parts"], lacks["scored_parts"]
-        documents.append(cast("RowDocument", gate.row_view(release, document)))
+        documents.append(cast("LeaderboardRow", gate.row_view(release, document)))
     return documents
 
 
@@ -155,9 +170,11 @@ def _charged(db: Connection, board: Board, finding: Finding, release: Release) -
     }
 
 
-def _row(board: Board, row: BoardRow, details: RowDetails, names: Mapping[str, str], finding: Finding) -> RowDocument:
+def _row(
+    board: Board, row: BoardRow, details: RowDetails, names: Mapping[str, str], finding: Finding
+) -> LeaderboardRow:
     entry = row.entry
-    return RowDocument(
+    return LeaderboardRow(
         rank=row.rank,
         rank_interval=row.rank_interval,
         cluster=row.cluster,
@@ -181,10 +198,10 @@ def _row(board: Board, row: BoardRow, details: RowDetails, names: Mapping[str, s
     )
 
 
-def _interval(details: RowDetails) -> IntervalDocument | None:
+def _interval(details: RowDetails) -> Interval | None:
     if details.interval is None:
         return None
-    return IntervalDocument(low=details.interval.low, high=details.interval.high)
+    return Interval(low=details.interval.low, high=details.interval.high)
 
 
 BOARD_SHEET = viewing.Sheet("leaderboard", SHEET_FORMATS, board_document, render_leaderboard)
@@ -195,53 +212,32 @@ def matrix(context: Context, caller: Caller, slug: str, query: MatrixQuery) -> V
     return viewing.sheet_view(context, caller, slug, MATRIX_SHEET, query)
 
 
-def matrix_document(
-    db: Connection, benchmark: Benchmark, board: Board, viewer: viewing.Viewer, start: int
-) -> MatrixDocument:
+def matrix_document(db: Connection, benchmark: Benchmark, board: Board, viewer: viewing.Viewer, start: int) -> Matrix:
     """Return the whole answer, with rows after the first `start`.
 
     Raises:
         Forbidden: the viewer's level does not show the score, the part or the revision.
     """
     release, rows = _shown(db, benchmark, board, viewer)
-    stop = start + MOST_ROWS
-    return MatrixDocument(
-        benchmark=benchmark.id,
-        title=benchmark.title,
-        revision=board.revision.number,
-        active=board.active,
-        score=board.score,
-        higher_is_better=board.scored_by[1].higher_is_better,
-        one_sided=board.scored_by[1].one_sided,
-        part=board.part,
-        pick=board.pick,
-        split=board.share,
-        feedback=release.level.name.lower(),
-        rounding=viewer.step,
-        anonymous=not viewer.named,
-        frozen=viewer.until is not None,
-        as_of=_as_of(viewer, rows),
+    return Matrix(
+        **_sheet(benchmark, board, viewer, release, rows, start),
         parts=_matrix_parts(benchmark, board, viewer.level),
         hidden=[name for name in board.chosen_names if name in release.hidden],
-        total_rows=len(rows),
-        next=str(stop) if stop < len(rows) else None,
-        rows=_matrix_rows(db, board, viewer, release, rows[start:stop]),
+        rows=_matrix_rows(db, board, viewer, release, rows[start : start + MOST_ROWS]),
     )
 
 
-def _matrix_parts(benchmark: Benchmark, board: Board, level: Level) -> list[MatrixPartDocument]:
+def _matrix_parts(benchmark: Benchmark, board: Board, level: Level) -> list[MatrixPart]:
     counts = counts_shown(benchmark, board.revision, level)
     return [
-        MatrixPartDocument(
-            name=part.name, sentences=part.sentences if counts else None, words=part.words if counts else None
-        )
+        MatrixPart(name=part.name, sentences=part.sentences if counts else None, words=part.words if counts else None)
         for part in board.chosen_parts
     ]
 
 
 def _matrix_rows(
     db: Connection, board: Board, viewer: viewing.Viewer, release: Release, rows: Sequence[BoardRow]
-) -> list[MatrixRowDocument]:
+) -> list[MatrixRow]:
     ids = [each for row in rows for each in {row.entry.id, *row.entry.runs}]
     details = viewing.row_details(db, board, ids)
     missing = viewing.missing_parts_of(db, board, (row.entry for row in rows))
@@ -253,7 +249,7 @@ def _matrix_rows(
     for row in rows:
         entry = row.entry
         shown = system_details(entry, details)
-        document = MatrixRowDocument(
+        document = MatrixRow(
             rank=row.rank,
             role=entry.role,
             **named(entry, names, shown.name),
@@ -262,7 +258,7 @@ def _matrix_rows(
             values=_means([values[run] for run in entry.runs or (entry.id,) if run in values], len(parts)),
             **viewing.missing_of_row(parts, entry, missing),
         )
-        documents.append(cast("MatrixRowDocument", gate.matrix_row_view(release, document, parts)))
+        documents.append(cast("MatrixRow", gate.matrix_row_view(release, document, parts)))
     return documents
 
 

@@ -19,10 +19,11 @@ from sqlalchemy import Connection
 
 from service.caller import Caller
 from service.context import Context, LruCache
+from service.contract.leaderboards import BoardQuery
 from service.policy import figures, gate
 from service.policy.figures import Release, chosen_share, not_shown, release_of, require_own_pick, shown_share, step_of
 from service.policy.gate import Level
-from service.requests import MACRO, PRIVATE, BoardQuery
+from service.requests import MACRO, PRIVATE
 from service.store import benchmarks, boards, revisions
 from service.store.benchmarks import Benchmark
 from service.store.boards import RowDetails

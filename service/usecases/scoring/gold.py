@@ -29,7 +29,7 @@ from sqlalchemy import Connection
 import treescore
 from service.config import Config
 from service.context import Context
-from service.requests import Text as Given
+from service.contract.common import Text as Given
 from service.store import database, gold_files, revisions, texts
 from service.store.revisions import Part, Revision
 from treescore.core import arrays, registry, structure, trees, version

@@ -40,6 +40,7 @@ from service.usecases.scoring.gold import OUTPUTS, digest_of_part, evaluation_ag
 from service.usecases.scoring.results import ArtifactKey, coverage_of, pack_outcome
 from service.usecases.scoring.shares import blocks_of_part, share_rows, split_of, stored_documents
 from treescore.core.arrays import Counts, FloatArray, IntArray
+from treescore.core.comparing import AUTO
 from treescore.core.params import Json
 from treescore.core.registry import OK, Outcome, Text
 from treescore.core.scores import count_values, nested_values, score_values
@@ -47,7 +48,6 @@ from treescore.errors import Problem, ScoringError
 from treescore.evaluation import blind, evaluate, spec
 from treescore.evaluation.document import outcome_document, signature_document
 from treescore.evaluation.parts import PartScores, part_scores
-from treescore.significance.settings import AUTO
 
 
 @dataclass(frozen=True, slots=True)

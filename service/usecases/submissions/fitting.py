@@ -20,10 +20,11 @@ from sqlalchemy import Connection
 
 from service.caller import Caller
 from service.context import Context
+from service.contract.common import PageQuery
 from service.policy import gate
 from service.policy.figures import release_of, step_of
 from service.policy.gate import Level
-from service.requests import MACRO, POOLED, PageQuery
+from service.requests import MACRO, POOLED
 from service.store import benchmarks, comparisons, revisions, score_records, submissions
 from service.store.benchmarks import Benchmark
 from service.store.revisions import Part, Revision

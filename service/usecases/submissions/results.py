@@ -10,13 +10,14 @@ from sqlalchemy import Connection
 
 from service.caller import Caller
 from service.context import Context
+from service.contract.common import TreeChoice
+from service.contract.submissions import SubmissionItemsQuery, SubmissionSlicesQuery, SubmissionTreesQuery
 from service.errors import SOON, Conflict, Gone, NotFound
 from service.policy import documents as policy_documents
 from service.policy import gate
 from service.policy.documents import by_output_sentences as items_by_output
 from service.policy.figures import Release, not_shown, shown_share
 from service.policy.gate import Level, require
-from service.requests import SubmissionItemsQuery, SubmissionSlicesQuery, SubmissionTreesQuery, TreeChoice
 from service.store import revisions, score_records
 from service.store.revisions import Part, Revision
 from service.store.runs import FAILED, SUCCEEDED, UNFINISHED

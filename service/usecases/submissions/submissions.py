@@ -13,11 +13,12 @@ from sqlalchemy.exc import IntegrityError
 
 from service.caller import Caller, new_id
 from service.context import Context
+from service.contract.submissions import SubmissionChanges, SubmissionRequest, SubmissionsQuery
 from service.errors import LONGEST_SHOWN, SOON, Conflict, Forbidden, Gone, NotFound, invalid, refuse
 from service.policy import gate
 from service.policy.gate import Level
 from service.queue import LIVE
-from service.requests import MISSING, SubmissionChanges, SubmissionRequest, SubmissionsQuery
+from service.requests import MISSING
 from service.store import benchmarks, boards, comparisons, revisions, runs, submissions, texts
 from service.store.benchmarks import Benchmark
 from service.store.revisions import Revision

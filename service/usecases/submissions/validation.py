@@ -12,10 +12,10 @@ from sqlalchemy.exc import IntegrityError
 
 from service.caller import Caller, new_id
 from service.context import Context
+from service.contract.submissions import SubmissionRequest
 from service.errors import SOON, Conflict, TooManyRequests
 from service.policy import documents, gate
 from service.queue import LIVE
-from service.requests import SubmissionRequest
 from service.store import benchmarks, jobs, revisions, runs, submissions, texts
 from service.store.benchmarks import Benchmark
 from service.store.score_records import FAILED

@@ -23,8 +23,9 @@ from service.requests import PUBLIC
 from service.store import benchmarks, boards, comparisons, revisions, runs, score_records, submissions, tokens
 from service.store.benchmarks import Benchmark
 from service.store.runs import Run
-from service.store.submissions import ANNOTATION, Submission, links_document
+from service.store.submissions import ANNOTATION, Submission
 from service.usecases.access import benchmark_of, team_of
+from service.usecases.boards.board import links_document
 from service.usecases.boards.viewing import release_of_revision, revision_shown
 from service.usecases.runs import View, json_view, moment
 

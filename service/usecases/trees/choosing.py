@@ -14,8 +14,8 @@ from itertools import pairwise
 import numpy as np
 import orjson
 
+from service.contract.common import TreeChoice
 from service.errors import NotFound, Unprocessable
-from service.requests import TreeChoice
 from service.usecases.access import item_number
 from service.usecases.runs import Page
 from service.usecases.trees.documents import Document, Outline, OutputTrees

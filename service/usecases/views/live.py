@@ -13,8 +13,8 @@ from functools import cached_property
 import numpy as np
 
 from service.context import Context
+from service.contract.jobs import JobRequest
 from service.errors import Gone, NotFound
-from service.requests import JobRequest
 from service.store import artifacts, jobs, revisions, texts
 from service.store.packing import unpack_array
 from service.usecases.scoring import gold

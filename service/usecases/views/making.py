@@ -8,8 +8,8 @@ from dataclasses import asdict
 from typing import Any
 
 from service.context import Context
+from service.contract.common import TreeChoice
 from service.errors import NotFound
-from service.requests import TreeChoice
 from service.usecases.scoring.gold import KeptGold
 from service.usecases.trees.choosing import TREES_NOT_KEPT, Asked, differing, listed, tree_page, window
 from service.usecases.trees.documents import Document, Outline, OutputTrees

@@ -12,7 +12,7 @@ from typing import Any
 
 from service.caller import Caller
 from service.context import Context
-from service.requests import TreeChoice
+from service.contract.common import TreeChoice
 from service.usecases.trees.choosing import Asked, Listed, Window
 from service.usecases.trees.documents import Document, Outline
 from service.usecases.views.asking import Question, ask

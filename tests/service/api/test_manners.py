@@ -164,6 +164,12 @@ def test_a_token_is_shown_once_and_ends_at_once(stage: Stage) -> None:
     assert stage.client(text).get("/v1/jobs").status_code == 401
 
 
+def test_who_asks_is_checked_before_what_is_asked(stage: Stage) -> None:
+    for token, status in {"no-such-token": 401, stage.token("read"): 403, stage.token("organise"): 400}.items():
+        assert stage.client(token).get("/v1/tokens?colour=red").status_code == status
+        assert stage.client(token).post("/v1/tokens?colour=red", data="{").status_code == status
+
+
 @pytest.mark.parametrize(
     "moment", ["2020-01-01T00:00:00Z", "0178-07-27T00:32:17Z", "9999-12-31T23:59:59-12:00", "2030-01-01", "x", 7]
 )

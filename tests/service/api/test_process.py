@@ -17,7 +17,7 @@ def test_an_api_process_draws_nothing_and_does_no_work(tmp_path: Path) -> None:
     done = subprocess.run([sys.executable, "-c", PROGRAM], env=environment, capture_output=True, text=True, check=True)
     modules = set(done.stdout.split())
     assert "service.api.status" in modules
-    assert not {name for name in modules if name.startswith("service.contract")}
+    assert not {name for name in modules if name.startswith("service.openapi")}
     loaded = {name.partition(".")[0] for name in modules}
     assert {"flask", "service", "treescore"} <= loaded
     assert not loaded & {"workers", "alembic", "apispec", "pytest"}

@@ -12,8 +12,8 @@ import orjson
 import pytest
 
 from service.pages import answers
+from service.pages.answers import table_bytes
 from service.pages.figures import ScoreFigures, ScoreNames
-from service.pages.tables import table_bytes
 from service.pages.visitors import SESSION_COOKIE
 from service.store import comparisons
 from service.usecases.runs import View

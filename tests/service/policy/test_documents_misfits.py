@@ -5,8 +5,7 @@ from __future__ import annotations
 import orjson
 import pytest
 
-from service.requests import SubmissionItemsQuery
-from service.schemas.submissions import SubmissionRequest
+from service.contract.submissions import SubmissionItemsQuery, SubmissionRequest
 from service.usecases.jobs import view_job
 from service.usecases.submissions.results import submission_items
 from service.usecases.submissions.submissions import rate_limits

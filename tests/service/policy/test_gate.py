@@ -5,11 +5,12 @@ from __future__ import annotations
 import orjson
 import pytest
 
+from service.contract.leaderboards import LeaderboardQuery
+from service.contract.submissions import SubmissionChanges, SubmissionsQuery
 from service.errors import Conflict, Forbidden, failure_record
 from service.policy import documents as items
 from service.policy import gate
 from service.policy.gate import Level
-from service.requests import LeaderboardQuery, SubmissionChanges, SubmissionsQuery
 from service.usecases.benchmarks.benchmarks import view_benchmark
 from service.usecases.boards.leaderboard import leaderboard
 from service.usecases.status import metrics_text

@@ -9,7 +9,8 @@ from typing import Any
 import orjson
 import pytest
 
-from service.render import SHEET_FORMATS, render_leaderboard
+from service.contract.leaderboards import SHEET_FORMATS
+from service.render import render_leaderboard
 
 HOSTILE = '=1+1 & 100% of $x_1$ {a} <b> "c" \\d | e\t~^#\nnext'
 

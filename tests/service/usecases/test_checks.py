@@ -7,7 +7,8 @@ from dataclasses import replace
 import pytest
 from sqlalchemy import text
 
-from service.schemas.submissions import JobRequest, SubmissionRequest
+from service.contract.jobs import JobRequest
+from service.contract.submissions import SubmissionRequest
 from service.store.packing import pack, pack_array, unpack_array
 from service.usecases.checks import Level, check, shown_config
 from service.usecases.jobs import delete_job, submit_job

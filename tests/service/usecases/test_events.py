@@ -9,8 +9,10 @@ import pytest
 
 import service
 from service.caller import Caller
+from service.contract.events import EventsQuery
+from service.contract.tokens import TokenRequest
 from service.errors import Forbidden, NotFound
-from service.requests import EVENT_KINDS, EventsQuery, TokenRequest
+from service.requests import EVENT_KINDS
 from service.usecases.benchmarks import teams
 from service.usecases.events import list_events, record_event
 from service.usecases.submissions import submissions

@@ -16,10 +16,12 @@ import orjson
 import pytest
 
 from service import outbound
+from service.contract.common import PageQuery
+from service.contract.events import EventsQuery, WebhookRequest
+from service.contract.tokens import TokenRequest
 from service.errors import Conflict, NotFound, Unprocessable
 from service.monitoring import DELIVERIES
 from service.outbound import BadAddress, NoAnswer, check_url, post, public
-from service.requests import EventsQuery, PageQuery, TokenRequest, WebhookRequest
 from service.store import events as store
 from service.usecases import events
 from service.usecases.access import authenticate

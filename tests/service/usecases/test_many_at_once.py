@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from concurrent.futures import ThreadPoolExecutor
 
+from service.contract.benchmarks import BenchmarkChanges, RevisionRequest
+from service.contract.submissions import SubmissionChanges
+from service.contract.teams import TeamRequest
 from service.errors import Conflict, Gone, NotFound
-from service.requests import SubmissionChanges, TeamRequest
-from service.schemas.benchmarks import BenchmarkChanges, RevisionRequest
 from service.store import boards, runs
 from service.usecases.benchmarks.benchmarks import patch_benchmark
 from service.usecases.benchmarks.revisions import create_revision

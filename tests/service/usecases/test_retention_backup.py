@@ -15,8 +15,8 @@ from sqlalchemy import text
 from service.caller import Caller, token_hash
 from service.config import Config, load_config
 from service.context import Context
-from service.requests import LeaderboardQuery
-from service.schemas.submissions import JobRequest
+from service.contract.jobs import JobRequest
+from service.contract.leaderboards import LeaderboardQuery
 from service.store import archive, runs, tokens
 from service.store.archive import ArchiveError, migrate
 from service.store.tokens import Token

@@ -9,8 +9,9 @@ from pathlib import Path
 import pytest
 from sqlalchemy import text
 
+from service.contract.jobs import JobRequest
+from service.contract.submissions import SubmissionRequest
 from service.errors import Gone, NotFound
-from service.schemas.submissions import JobRequest, SubmissionRequest
 from service.store import comparisons, jobs, runs, score_records, submissions
 from service.store.database import Store
 from service.usecases.checks import Level, check

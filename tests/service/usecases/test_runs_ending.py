@@ -9,8 +9,8 @@ from types import SimpleNamespace
 import pytest
 from sqlalchemy import func, select
 
+from service.contract.submissions import SubmissionRequest
 from service.queue import BULK, LIVE, Queue
-from service.schemas.submissions import SubmissionRequest
 from service.store import revisions, runs, tables, texts
 from service.store.database import Store
 from service.usecases.benchmarks import work as revision_work

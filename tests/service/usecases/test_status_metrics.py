@@ -12,8 +12,8 @@ from flask.testing import FlaskClient
 
 from service.app import create_app
 from service.context import Context
+from service.contract.tokens import TokenRequest
 from service.queue import BULK, LIVE, Queue
-from service.requests import TokenRequest
 from service.store import runs
 from service.usecases.status import private_metrics_text
 from service.usecases.tokens import create_token

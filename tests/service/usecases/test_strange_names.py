@@ -6,10 +6,10 @@ from functools import partial
 
 import pytest
 
+from service.contract.benchmarks import BenchmarkRequest
+from service.contract.submissions import SubmissionRequest
+from service.contract.submissions import SubmissionRequest as SubmissionSchema
 from service.errors import BadRequest, NotFound, Unprocessable
-from service.requests import SubmissionRequest
-from service.schemas.benchmarks import BenchmarkRequest
-from service.schemas.submissions import SubmissionRequest as SubmissionSchema
 from service.usecases.benchmarks.benchmarks import create_benchmark, part_input, view_benchmark
 from service.usecases.benchmarks.revisions import view_revision
 from service.usecases.benchmarks.teams import rotate_token

@@ -18,8 +18,6 @@ from click.testing import CliRunner
 
 from treescore.cli import exits
 from treescore.cli.main import COMMANDS, KNOW, RUN, SCORE, SEND, main
-from treescore.cli.options import SETTINGS
-from treescore.significance.settings import PARAMS
 
 ROOT = Path(__file__).parents[3]
 OWN = [name for name, entry in COMMANDS.items() if entry.module]
@@ -76,19 +74,6 @@ def test_the_examples_of_a_help_are_commands(name: str, monkeypatch: pytest.Monk
 @pytest.mark.parametrize("status", sorted(exits.MEANINGS))
 def test_every_status_has_a_meaning_that_some_help_can_say(status: int) -> None:
     assert f"{status}  " in exits.epilog(**{f"status_{status}": exits.MEANINGS[status]})
-
-
-def test_settings_that_have_options_take_the_values_that_the_library_takes() -> None:
-    for name, setting in SETTINGS.items():
-        if isinstance(setting.type, click.Choice):
-            assert set(setting.type.choices) <= set(PARAMS[name].schema["enum"]), name
-            left_out = set(PARAMS[name].schema["enum"]) - set(setting.type.choices)
-            assert left_out <= {"part"}, name  # only benchmarks have parts
-        elif isinstance(setting.type, click.FloatRange):
-            assert (setting.type.min, setting.type.max) == tuple(PARAMS[name].schema[k] for k in ("minimum", "maximum"))
-        said = re.search(r"; (\S+) unless given", setting.help)
-        if said:
-            assert said.group(1) == str(PARAMS[name].default), name
 
 
 @pytest.mark.parametrize(

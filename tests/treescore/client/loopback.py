@@ -9,6 +9,7 @@ from threading import Event, Thread
 
 from treescore import AsyncClient
 from treescore.client import Backoff
+from treescore.client.session import BlockingSession
 
 FAST = Backoff(tries=4, first=0.001, most=0.002, jitter=lambda: 0.0)
 CLOSE, RESET = object(), object()
@@ -23,6 +24,17 @@ def awaited(url, call, **options):
             return await call(client)
 
     return asyncio.run(run())
+
+
+def noted_pauses(monkeypatch):
+    """The pauses that a client that blocks makes from now on, which take no time."""
+    pauses = []
+
+    async def pause(_, seconds):
+        pauses.append(seconds)
+
+    monkeypatch.setattr(BlockingSession, "pause", pause)
+    return pauses
 
 
 def head(status=200, body=b"", **headers):

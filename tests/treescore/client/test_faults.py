@@ -13,11 +13,11 @@ from email.utils import format_datetime
 import pytest
 
 from tests.fixtures.service_process import free_port
-from tests.treescore.client.loopback import CLOSE, FAST, RESET, awaited, head, held_server, raw_server
+from tests.treescore.client.loopback import CLOSE, FAST, RESET, awaited, head, held_server, noted_pauses, raw_server
 from tests.treescore.stand_in import stand_in
 from treescore import Client, RequestError, UnavailableError
 from treescore.client import Backoff, answers
-from treescore.client.session import Call, Session
+from treescore.client.session import BlockingSession, Call
 
 JOB = b'{"id": "job_1", "state": "queued"}'
 DONE = b'{"id": "job_1", "state": "succeeded"}'
@@ -256,8 +256,7 @@ def test_a_busy_service_is_asked_again_when_it_says(as_date, monkeypatch):
     now = datetime(2026, 1, 1, tzinfo=UTC)
     asked = format_datetime(now + timedelta(seconds=7), usegmt=True) if as_date else "7"
     busy = head(429, b"{}", Retry_After=asked, Date=format_datetime(now, usegmt=True), Connection="close")
-    pauses = []
-    monkeypatch.setattr("treescore.client.session.BlockingDriver.pause", lambda _, seconds: pauses.append(seconds))
+    pauses = noted_pauses(monkeypatch)
     called(lambda client: client.job("job_1").get(), [busy], [head(200, DONE)])
     assert pauses == [7.0]
 
@@ -373,8 +372,7 @@ def test_work_is_named_where_the_service_fails_while_it_is_waited_for():
 
 @pytest.mark.parametrize("more", [{}, {"Retry_After": "0"}])
 def test_a_service_that_lets_nobody_wait_is_polled_with_pauses(more, monkeypatch):
-    pauses = []
-    monkeypatch.setattr("treescore.client.session.BlockingDriver.pause", lambda _, seconds: pauses.append(seconds))
+    pauses = noted_pauses(monkeypatch)
     queued = head(200, JOB, Connection="close", **more)
     called(lambda client: client.job("job_1").wait(), [queued], [queued], [head(200, DONE)])
     assert pauses == [0.001, 0.002]
@@ -427,13 +425,13 @@ def test_a_cancelled_call_closes_its_connection_and_leaves_no_file(tmp_path):
 
     async def cancelled(client):
         arrived = asyncio.Event()
-        client._driver.http.event_hooks = {"response": [lambda _: _set(arrived)]}
+        client._session.http.event_hooks = {"response": [lambda _: _set(arrived)]}
         task = asyncio.create_task(client.benchmark("x").rendered_board("csv", to=tmp_path / "board.csv"))
         await arrived.wait()
         task.cancel()
         with pytest.raises(asyncio.CancelledError):
             await task
-        return client._driver.http._transport._pool.connections
+        return client._session.http._transport._pool.connections
 
     async def _set(arrived):
         arrived.set()
@@ -461,7 +459,7 @@ def test_an_interrupted_upload_closes_its_connection_and_is_not_sent_again(tmp_p
 
 def test_threads_share_a_client(monkeypatch):
     monkeypatch.setattr("treescore.client.session.KNOWN_MOST", 2)
-    kept = Session("http://x", "", None, 9.0, "test", FAST)
+    kept = BlockingSession("http://x", "", None, 9.0, "test", FAST)
     answer = answers.Answer(200, {"ETag": '"1"'}, b"{}", "http://x")
 
     def keep(number):

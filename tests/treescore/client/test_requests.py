@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
+import ssl
+
 import pytest
 
 from tests.fixtures.service_process import free_port
-from tests.treescore.client.loopback import FAST
+from tests.treescore.client.loopback import FAST, noted_pauses
 from tests.treescore.stand_in import stand_in
 from treescore import Client, ClientError, RefusedError, RequestError, UnavailableError
 from treescore.client import Progress
-from treescore.client.session import BlockingDriver
 
 JOB = ("GET", "/v1/jobs/job_1")
 POST = ("POST", "/v1/jobs")
@@ -71,8 +72,7 @@ def test_an_answer_that_is_no_success_is_an_error_of_its_kind(status, kind):
 def test_a_wait_that_is_not_granted_becomes_a_poll(monkeypatch):
     running = (200, {"Retry-After": "5"}, {"state": "running"})
     granted = (200, {"Retry-After": "5", "Preference-Applied": "wait=30"}, {"state": "running"})
-    pauses = []
-    monkeypatch.setattr(BlockingDriver, "pause", lambda _, seconds: pauses.append(seconds))
+    pauses = noted_pauses(monkeypatch)
     asked({JOB: [granted, running, (200, {}, {"state": "succeeded"})]}, lambda client: client.wait(JOB[1]))
     assert pauses == [5.0]
 
@@ -143,3 +143,17 @@ def test_waiting_polls_with_the_validator_until_the_end():
 def test_waiting_ends_with_the_time_of_the_client():
     with pytest.raises(UnavailableError, match="job_1 was not finished within"):
         asked({JOB: [(200, {}, {"state": "running"})]}, lambda client: client.wait(JOB[1]), seconds=0.2)
+
+
+def test_certificates_are_loaded_where_one_is_looked_at(monkeypatch):
+    loaded = []
+
+    def load(**given):
+        loaded.append(given)
+        return ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
+
+    monkeypatch.setattr(ssl, "create_default_context", load)
+    Client("http://127.0.0.1:9").close()
+    assert loaded == []
+    Client("https://127.0.0.1:9").close()
+    assert len(loaded) == 1

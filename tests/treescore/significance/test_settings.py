@@ -7,8 +7,9 @@ from typing import Any
 import numpy as np
 import pytest
 
+from treescore.core.comparing import PARAMS
 from treescore.errors import InputError
-from treescore.significance import PARAMS, Settings, parse_settings
+from treescore.significance import Settings, parse_settings
 from treescore.significance.ranking import greedy, rank_ranges, ranks_of, separable
 
 

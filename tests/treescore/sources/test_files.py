@@ -19,9 +19,9 @@ import pytest
 from treescore import InputError, score
 from treescore.cli.files import ended
 from treescore.errors import FilePath, TreescoreWarning
-from treescore.sources import StandardInput, format_of, read_source, texts
 from treescore.sources import files as files_module
-from treescore.sources.texts import format_choice
+from treescore.sources import texts
+from treescore.sources.texts import StandardInput, format_choice, format_of, read_source
 
 FIRST = "1\tGo\t_\tX\t_\t_\t0\troot\t_\t_\n2\thome\t_\tX\t_\t_\t1\tadvmod\t_\t_\n"
 PACKED = gzip.compress(FIRST.encode(), mtime=0)  # without a time, so that every process collects the same tests

@@ -7,8 +7,7 @@ from pathlib import Path
 import pytest
 
 from treescore import InputError, score
-from treescore.sources import format_of, read_source
-from treescore.sources.texts import format_choice
+from treescore.sources.texts import format_choice, format_of, read_source
 
 pytestmark = pytest.mark.libraries
 

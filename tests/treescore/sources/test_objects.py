@@ -11,8 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from treescore import InputError, score
-from treescore.sources import format_of, named_outputs, read_source
-from treescore.sources.texts import format_choice
+from treescore.sources.texts import format_choice, format_of, named_outputs, read_source
 
 SENTENCE = "1\tGo\t_\tX\t_\t_\t0\troot\t_\t_\n2\thome\t_\tX\t_\t_\t1\tadvmod\t_\tSpaceAfter=No\n\n"
 

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from treescore.sources import named_outputs, names_of_paths
+from treescore.sources.texts import named_outputs, names_of_paths
 
 
 @pytest.mark.parametrize(

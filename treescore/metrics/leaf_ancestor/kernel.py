@@ -12,8 +12,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from treescore.core import special
-from treescore.core.arrays import BoolArray, FloatArray, IntArray, offsets_of, owners_of, sums_by
+from treescore.core.arrays import BoolArray, FloatArray, IntArray, offsets_of, owners_of, special, sums_by
 from treescore.core.columns import Joined, Lists, Strings, ranges_of
 from treescore.core.discontinuity import extents_of
 from treescore.core.jit import NO_BOUND, attempts, compiled, weighing

@@ -20,7 +20,7 @@ from treescore.core.trees import NO_TAG, ConstituentTreebank, DependencyTreebank
 from treescore.core.word_check import WordCheck, check_words, forms_of
 from treescore.errors import InputError, LimitError, Problem
 from treescore.metrics.leaf_ancestor import kernel
-from treescore.metrics.shared.discodop import Deletions, without_words
+from treescore.metrics.shared.discodop import Deletions
 from treescore.metrics.shared.examples import DEPENDENCIES, GAP_TREES, TREES
 from treescore.metrics.shared.roots import category_of, root_warnings
 from treescore.metrics.shared.words import first_unreadable
@@ -262,9 +262,7 @@ class LeafAncestor(registry.Metric):
             )
         if not isinstance(gold, DiscontinuousTreebank) or not isinstance(system, DiscontinuousTreebank):
             return gold, system
-        kept = self._deletions.kept_words(gold)
-        others = self._deletions.kept_of_system(gold, system, kept, usable)
-        return without_words(gold, kept), without_words(system, others)
+        return self._deletions.applied(gold, system, usable)
 
     def _chains(self, treebank: Treebank) -> kernel.Chains:
         boundaries = bool(self.values["boundaries"])

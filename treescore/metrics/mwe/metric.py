@@ -21,7 +21,7 @@ from treescore.formats.cupt import check_header
 from treescore.metrics.mwe import groups, kernel
 from treescore.metrics.shared.examples import EXPRESSIONS
 from treescore.metrics.shared.tables import AGREES, members
-from treescore.metrics.shared.words import check_same_words, complete, no_parse
+from treescore.metrics.shared.words import check_same_words, complete, no_parses
 
 Counts = Mapping[str, int]
 
@@ -209,10 +209,7 @@ class Mwe(registry.Metric):
         def slices() -> dict[str, columns.Documents]:
             return groups.slices_of(*sides, self._training, _TABLE)
 
-        problems = {
-            sentence: no_parse(system, sentence, "none of gold's expressions is found")
-            for sentence in np.flatnonzero(absent).tolist()
-        }
+        problems = no_parses(system, absent, "none of gold's expressions is found")
         return registry.Outcome(
             rows=rows,
             status=np.where(absent, registry.ERROR, registry.OK).astype(np.uint8),

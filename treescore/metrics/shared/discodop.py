@@ -74,6 +74,13 @@ class Deletions:
         left[left] = kept[fine[owners_of(gold.word_offsets)]]
         return np.asarray(left, np.bool_)
 
+    def applied(
+        self, gold: DiscontinuousTreebank, system: DiscontinuousTreebank, fine: BoolArray
+    ) -> tuple[DiscontinuousTreebank, DiscontinuousTreebank]:
+        """Return both sides without the words that are deleted; of the output only sentences that are `fine`, (n,)."""
+        kept = self.kept_words(gold)
+        return without_words(gold, kept), without_words(system, self.kept_of_system(gold, system, kept, fine))
+
 
 def without_words(tree: DiscontinuousTreebank, kept: BoolArray) -> DiscontinuousTreebank:
     """Return trees with some of their words, bool (w,); nodes that lose all of theirs stay."""

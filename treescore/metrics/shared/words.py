@@ -122,15 +122,17 @@ def complete(gold: DependencyTreebank, system: DependencyTreebank) -> tuple[Depe
     return replace(system, word_offsets=offsets, **columns), absent, present
 
 
-def no_parse(system: DependencyTreebank, sentence: int, cost: str) -> Problem:
-    """Describe a sentence that the system leaves empty, and what this costs; or why it could not be read."""
-    if sentence in system.sentences.unreadable:
-        return system.sentences.unreadable[sentence]
-    sent_ids = system.sentences.sent_ids
-    detail = f"Sentence {sentence + 1} of the output is empty: {cost}."
-    return Problem(
-        "sentence-without-parse", detail, sentence=sentence + 1, sent_id=sent_ids[sentence] if len(sent_ids) else None
-    )
+def no_parses(system: DependencyTreebank, absent: BoolArray, cost: str) -> dict[int, Problem]:
+    """Describe each sentence that the system leaves empty, and what this costs; or why it could not be read."""
+    unreadable, sent_ids = system.sentences.unreadable, system.sentences.sent_ids
+    return {
+        sentence: unreadable.get(sentence)
+        or Problem(
+            "sentence-without-parse", f"Sentence {sentence + 1} of the output is empty: {cost}.",
+            sentence=sentence + 1, sent_id=sent_ids[sentence] if len(sent_ids) else None,
+        )
+        for sentence in np.flatnonzero(absent).tolist()
+    }  # fmt: skip
 
 
 def punctuation_of(treebank: DependencyTreebank) -> BoolArray:

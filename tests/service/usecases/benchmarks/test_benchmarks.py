@@ -9,6 +9,7 @@ import orjson
 import pytest
 from sqlalchemy import select
 
+from service.contract.benchmarks import BenchmarkChanges, BenchmarkRequest, BenchmarksQuery
 from service.errors import (
     Conflict,
     Forbidden,
@@ -19,8 +20,6 @@ from service.errors import (
     Unauthorized,
     Unprocessable,
 )
-from service.requests import BenchmarksQuery
-from service.schemas.benchmarks import BenchmarkChanges, BenchmarkRequest
 from service.store import artifacts, revisions, tables, texts
 from service.usecases.access import IdempotencyKey
 from service.usecases.benchmarks import benchmarks

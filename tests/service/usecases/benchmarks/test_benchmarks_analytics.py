@@ -9,9 +9,9 @@ from typing import Any
 import orjson
 import pytest
 
+from service.contract.benchmarks import AnalyticsQuery
+from service.contract.submissions import SubmissionRequest
 from service.errors import Forbidden, NotFound
-from service.requests import AnalyticsQuery
-from service.schemas.submissions import SubmissionRequest
 from service.store import submissions
 from service.usecases.benchmarks.benchmarks import analytics_of
 from service.usecases.submissions.submissions import cancel_submission, delete_submission, retry_submission

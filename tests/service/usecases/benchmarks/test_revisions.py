@@ -11,10 +11,10 @@ from sqlalchemy import func, select
 
 from service.caller import Caller
 from service.context import Context
+from service.contract.benchmarks import RevisionRequest
+from service.contract.common import PageQuery
 from service.errors import Conflict, Forbidden, NotFound, Unprocessable
 from service.queue import BULK
-from service.requests import PageQuery
-from service.schemas.benchmarks import RevisionRequest
 from service.store import boards, runs, submissions, texts
 from service.store import revisions as stored
 from service.store.submissions import BoardEntry

@@ -8,8 +8,8 @@ import orjson
 import pytest
 
 from service.caller import Caller
+from service.contract.benchmarks import RevisionRequest
 from service.errors import NotFound
-from service.schemas.benchmarks import RevisionRequest
 from service.usecases.benchmarks.revisions import create_revision, difference
 from tests.fixtures.contexts import ORGANISER
 from tests.fixtures.requests import loaded

@@ -5,10 +5,12 @@ from __future__ import annotations
 import orjson
 import pytest
 
+from service.contract.common import PageQuery
+from service.contract.events import EventsQuery
+from service.contract.teams import TeamRequest, TeamsRequest
 from service.errors import Conflict, Forbidden, Gone, NotFound, Unauthorized, Unprocessable
-from service.requests import EventsQuery, PageQuery, TeamRequest, TeamsRequest
-from service.schemas.teams import tokens_csv
 from service.store import score_records, texts
+from service.team_table import tokens_csv
 from service.usecases.access import authenticate
 from service.usecases.benchmarks.teams import create_team, create_teams, erase_team, list_teams, rotate_token
 from service.usecases.events import list_events

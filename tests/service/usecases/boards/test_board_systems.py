@@ -9,9 +9,9 @@ from typing import Any
 import pytest
 
 from service.caller import Caller
+from service.contract.submissions import SubmissionsQuery
 from service.errors import Unprocessable
 from service.policy.figures import rounded_score
-from service.requests import SubmissionsQuery
 from service.store.boards import SystemMember
 from service.store.submissions import SYSTEM, BoardEntry
 from service.usecases.boards.board import systems_together

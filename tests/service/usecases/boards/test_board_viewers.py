@@ -9,9 +9,9 @@ from itertools import count
 import pytest
 
 from service.caller import Caller
+from service.contract.leaderboards import MatrixQuery
 from service.errors import NotFound
 from service.policy.figures import rounded_score
-from service.requests import MatrixQuery
 from service.usecases.benchmarks.teams import erase_team
 from service.usecases.boards.leaderboard import matrix
 from service.usecases.runs import View

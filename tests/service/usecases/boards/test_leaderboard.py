@@ -10,11 +10,10 @@ from datetime import timedelta
 import pytest
 
 from service.context import Context
+from service.contract.leaderboards import LeaderboardQuery
 from service.errors import NotFound, Unprocessable
 from service.policy.figures import rounded_p, rounded_score
 from service.queue import BULK
-from service.requests import LeaderboardQuery
-from service.schemas import queries
 from service.store import benchmarks, boards, runs
 from service.usecases.boards.board import board_of, question_of
 from service.usecases.boards.leaderboard import leaderboard
@@ -185,7 +184,7 @@ def test_by_any_score_and_tested_on_request(two_teams):
 def test_unknown_scores_picks_revisions_and_forms_are_refused(board):
     for wrong in ({"pick": "worst"}, {"revision": "0"}, {"format": "xls"}):
         with pytest.raises(Unprocessable):
-            loaded(queries.LeaderboardQuery, wrong)
+            loaded(LeaderboardQuery, wrong)
     with pytest.raises(Unprocessable):
         board.leaderboard(score="attachment.f1")
     for number in (2, 2**31 - 1):

@@ -11,10 +11,9 @@ import orjson
 import pytest
 
 from service.caller import Caller
+from service.contract.leaderboards import SHEET_FORMATS, MatrixQuery, ScoresQuery
 from service.errors import Forbidden, NotFound, Unprocessable
 from service.policy.figures import rounded_score
-from service.render import SHEET_FORMATS
-from service.requests import MatrixQuery, ScoresQuery
 from service.usecases.boards.leaderboard import list_scores, matrix
 from tests.fixtures.contexts import ORGANISER
 from tests.fixtures.tasks import ANYONE, LONG, SECOND_PART, SLUG, Task, column, once, spoilt

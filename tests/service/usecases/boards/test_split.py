@@ -13,10 +13,12 @@ import orjson
 import pytest
 from sqlalchemy import update
 
+from service.contract.common import PageQuery
+from service.contract.comparisons import ComparisonRequest, DifferingQuery
+from service.contract.leaderboards import LeaderboardQuery
 from service.errors import Forbidden, NotFound, Unprocessable
 from service.policy.figures import rounded_score
-from service.requests import PRIVATE, PUBLIC, DifferingQuery, LeaderboardQuery, PageQuery
-from service.schemas.submissions import ComparisonRequest
+from service.requests import PRIVATE, PUBLIC
 from service.store import benchmarks, boards, revisions, score_records
 from service.store.tables import scores
 from service.usecases.benchmarks.revisions import view_revision

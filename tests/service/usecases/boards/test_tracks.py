@@ -6,9 +6,9 @@ from functools import partial
 
 import pytest
 
+from service.contract.leaderboards import MatrixQuery
 from service.errors import Forbidden, NotFound, Unprocessable
 from service.policy import figures
-from service.requests import MatrixQuery
 from service.store import boards
 from service.usecases.boards.leaderboard import matrix
 from tests.fixtures.contexts import ORGANISER

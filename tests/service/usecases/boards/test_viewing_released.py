@@ -11,9 +11,10 @@ import pytest
 from sqlalchemy import select, update
 
 from service.context import Context
+from service.contract.common import PageQuery
+from service.contract.leaderboards import SHEET_FORMATS
+from service.contract.submissions import SubmissionItemsQuery, SubmissionSlicesQuery
 from service.errors import Forbidden, Unprocessable
-from service.render import SHEET_FORMATS
-from service.requests import PageQuery, SubmissionItemsQuery, SubmissionSlicesQuery
 from service.store import artifacts
 from service.store import submissions as stored
 from service.store.score_records import numbers

@@ -8,11 +8,12 @@ import orjson
 import pytest
 
 from service.caller import Caller
+from service.contract.common import PageQuery
+from service.contract.comparisons import ComparisonRequest, DifferingQuery
+from service.contract.submissions import SubmissionItemsQuery, SubmissionSlicesQuery
 from service.errors import Conflict, Forbidden, Gone, NotFound, TooManyRequests, Unauthorized, Unprocessable
 from service.policy.figures import rounded_p
 from service.queue import BULK, LIVE
-from service.requests import DifferingQuery, PageQuery, SubmissionItemsQuery, SubmissionSlicesQuery
-from service.schemas.submissions import ComparisonRequest
 from service.store import runs
 from service.usecases.comparison_views import list_comparisons, view_comparison, wait_for_comparison
 from service.usecases.comparisons import ask, comparison_items

@@ -8,11 +8,12 @@ import pytest
 from marshmallow import ValidationError
 
 from service.caller import Caller
+from service.contract.benchmarks import BenchmarkChanges
+from service.contract.derive import schema_of
 from service.errors import Forbidden
 from service.policy import gate
 from service.policy.figures import rounded_p
 from service.policy.gate import Level
-from service.schemas.benchmarks import BenchmarkChanges
 from service.usecases.comparison_views import view_comparison
 from tests.fixtures.contexts import ORGANISER
 from tests.fixtures.tasks import LONG, Task, once, spoilt
@@ -40,7 +41,7 @@ def asked(task: Task, caller: Caller, **question: Any) -> dict[str, Any]:
 @pytest.mark.parametrize("margin", [0, -0.1, True, "0.1", 1e9, 10**400])
 def test_a_margin_is_a_number_above_0(margin: object) -> None:
     with pytest.raises(ValidationError) as refused:
-        BenchmarkChanges().load({"leaderboard": {"margin": margin}})
+        schema_of(BenchmarkChanges).load({"leaderboard": {"margin": margin}})
     assert "above 0" in str(refused.value.messages)
 
 

@@ -8,8 +8,8 @@ import orjson
 import pytest
 
 from service.caller import Caller
+from service.contract.comparisons import SeriesQuery
 from service.errors import NotFound, Unprocessable
-from service.requests import SeriesQuery
 from service.usecases import comparisons
 from service.usecases.benchmarks.teams import erase_team
 from service.usecases.comparisons import compare_in_series

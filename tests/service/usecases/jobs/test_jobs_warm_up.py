@@ -7,7 +7,7 @@ from dataclasses import replace
 from sqlalchemy import func, inspect, select
 
 from service import logs
-from service.schemas.submissions import JobRequest
+from service.contract.jobs import JobRequest
 from service.store import tables
 from service.store.database import Store
 from service.usecases.jobs import prepare_statements, submit_job, view_job

@@ -7,8 +7,8 @@ from concurrent.futures import ThreadPoolExecutor
 import pytest
 
 from service.caller import ADMIN, Caller
+from service.contract.jobs import JobRequest
 from service.errors import TooManyRequests
-from service.schemas.submissions import JobRequest
 from service.store import runs
 from service.usecases.access import IdempotencyKey
 from service.usecases.jobs import cancel_job, submit_job

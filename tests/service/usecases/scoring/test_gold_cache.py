@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from service.context import Context
-from service.schemas.submissions import JobRequest
+from service.contract.jobs import JobRequest
 from service.store import benchmarks, revisions, submissions, texts
 from service.store.archive import migrate
 from service.store.database import Store

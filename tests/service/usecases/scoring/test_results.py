@@ -7,9 +7,9 @@ from dataclasses import replace
 import orjson
 import pytest
 
+from service.contract.jobs import ItemsQuery, JobRequest
+from service.contract.submissions import SubmissionItemsQuery, SubmissionSlicesQuery, SubmissionTreesQuery
 from service.errors import Gone
-from service.requests import ItemsQuery, SubmissionItemsQuery, SubmissionSlicesQuery, SubmissionTreesQuery
-from service.schemas.submissions import JobRequest
 from service.store import artifacts, score_records, submissions
 from service.store.packing import pack_array, unpack_array
 from service.usecases.jobs import job_items, submit_job

@@ -10,8 +10,8 @@ from typing import Any
 
 import pytest
 
+from service.contract.submissions import SubmissionItemsQuery
 from service.policy.figures import rounded_score
-from service.requests import SubmissionItemsQuery
 from service.store import artifacts, score_records
 from service.store.database import Store
 from service.usecases.boards import compare

@@ -6,9 +6,9 @@ import math
 
 import pytest
 
+from service.contract.common import PageQuery
+from service.contract.submissions import SubmissionRequest
 from service.errors import Forbidden
-from service.requests import PageQuery
-from service.schemas.submissions import SubmissionRequest
 from service.usecases.scoring.annotation import annotation_digest
 from service.usecases.submissions.fitting import report
 from service.usecases.submissions.submissions import delete_submission

@@ -6,10 +6,11 @@ from itertools import pairwise
 
 import pytest
 
+from service.contract.benchmarks import RevisionRequest
+from service.contract.common import PageQuery
+from service.contract.comparisons import ComparisonRequest
+from service.contract.submissions import SubmissionsQuery
 from service.errors import Conflict, Forbidden, NotFound, Unprocessable
-from service.requests import PageQuery, SubmissionsQuery
-from service.schemas.benchmarks import RevisionRequest
-from service.schemas.submissions import ComparisonRequest
 from service.store import benchmarks, revisions, score_records, submissions
 from service.usecases.benchmarks.benchmarks import delete_benchmark
 from service.usecases.benchmarks.revisions import create_revision

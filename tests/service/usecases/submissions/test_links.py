@@ -5,8 +5,8 @@ from __future__ import annotations
 import orjson
 import pytest
 
+from service.contract.submissions import SubmissionChanges
 from service.errors import Unprocessable
-from service.schemas.submissions import SubmissionChanges
 from service.usecases.benchmarks.teams import erase_team
 from service.usecases.submissions.submissions import delete_submission, patch_submission
 from tests.fixtures.contexts import ORGANISER

@@ -7,10 +7,11 @@ import orjson
 import pytest
 
 from service.caller import Caller
+from service.contract.benchmarks import BenchmarkRequest
+from service.contract.jobs import JobRequest
+from service.contract.submissions import SubmissionRequest, SubmissionsQuery
 from service.errors import Conflict, Forbidden, Gone, NotFound, Unprocessable
-from service.requests import POOLED, SubmissionsQuery
-from service.schemas.benchmarks import BenchmarkRequest
-from service.schemas.submissions import JobRequest, SubmissionRequest
+from service.requests import POOLED
 from service.store import score_records
 from service.store.score_records import Figures, Layout
 from service.usecases.access import IdempotencyKey

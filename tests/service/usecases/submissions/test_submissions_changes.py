@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import pytest
 
+from service.contract.events import WebhookRequest
+from service.contract.submissions import SubmissionChanges, SubmissionsQuery
 from service.errors import Conflict, Gone, NotFound, TooManyRequests
-from service.requests import SubmissionChanges, SubmissionsQuery, WebhookRequest
 from service.store import runs, score_records, texts
 from service.usecases.events import create_webhook
 from service.usecases.submissions.submissions import (

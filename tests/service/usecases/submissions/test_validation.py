@@ -5,9 +5,8 @@ from __future__ import annotations
 import orjson
 import pytest
 
+from service.contract.submissions import SubmissionRequest, SubmissionsQuery
 from service.errors import TooManyRequests, Unprocessable
-from service.requests import SubmissionsQuery
-from service.schemas.submissions import SubmissionRequest
 from service.store import runs, texts
 from service.usecases.access import IdempotencyKey
 from service.usecases.jobs import cancel_job, delete_job, view_job

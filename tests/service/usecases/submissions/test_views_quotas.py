@@ -10,8 +10,8 @@ from typing import Any
 import pytest
 
 from service.caller import Caller
+from service.contract.submissions import SubmissionRequest
 from service.errors import Conflict, TooManyRequests
-from service.schemas.submissions import SubmissionRequest
 from service.store import runs
 from service.usecases.access import IdempotencyKey
 from service.usecases.submissions import views

@@ -10,9 +10,9 @@ import pytest
 from sqlalchemy import func, select
 
 from service.context import Context
+from service.contract.benchmarks import RevisionRequest
+from service.contract.jobs import JobRequest
 from service.queue import LIVE, Queue
-from service.schemas.benchmarks import RevisionRequest
-from service.schemas.submissions import JobRequest
 from service.store import revisions, runs, score_records, tables
 from service.store.runs import Piece
 from service.store.score_records import ScoreRecord

@@ -11,9 +11,8 @@ import pytest
 
 from service.config import load_config
 from service.context import Context
+from service.contract.jobs import JobRequest, JobTreesQuery
 from service.errors import NotFound, Unprocessable
-from service.requests import JobTreesQuery
-from service.schemas.submissions import JobRequest
 from service.usecases.jobs import job_trees, submit_job
 from service.usecases.trees import choosing
 from tests.fixtures.contexts import ORGANISER, opened, work_of

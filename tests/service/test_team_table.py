@@ -9,9 +9,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from service.contract.teams import TeamRequest
 from service.errors import Unprocessable
-from service.requests import TeamRequest
-from service.schemas.teams import load_teams
+from service.team_table import load_teams
 from treescore.core.wording import is_name
 
 CAP = 20

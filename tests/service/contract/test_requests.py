@@ -9,13 +9,18 @@ import click
 import orjson
 import pytest
 
-from service import requests
 from service.api import bodies
+from service.contract.benchmarks import BenchmarkChanges, BenchmarkRequest, BenchmarksQuery, Quota, RevisionRequest
+from service.contract.common import MetricEntry, PageQuery, TransformEntry
+from service.contract.comparisons import ComparisonRequest
+from service.contract.derive import schema_of
+from service.contract.events import WebhookRequest
+from service.contract.fields import Strict, load
+from service.contract.jobs import Items, JobRequest, PartItems
+from service.contract.submissions import SubmissionChanges, SubmissionRequest, SubmissionsQuery
+from service.contract.teams import TeamRequest
 from service.errors import Unprocessable
-from service.requests import MAX_NOTES, MISSING, JobRequest
-from service.schemas import benchmarks, queries, submissions, teams
-from service.schemas import submissions as schemas
-from service.schemas.base import Strict, load
+from service.requests import MAX_NOTES, MISSING, Query
 from tests.fixtures.requests import DEPENDENCIES, loaded
 from tests.fixtures.tasks import BENCHMARK
 from treescore import score, shapes
@@ -56,33 +61,33 @@ def faults(schema: type[Strict], document: object) -> set[tuple[str, str]]:
     ],
 )
 def test_a_wrong_benchmark(changes, code, pointer):
-    assert faults(benchmarks.BenchmarkRequest, {**BENCHMARK, **changes}) == {(code, pointer)}
+    assert faults(BenchmarkRequest, {**BENCHMARK, **changes}) == {(code, pointer)}
 
 
 @pytest.mark.parametrize("member", ["metrics", "format", "parts", "main_score", "id", "transforms"])
 def test_what_would_change_a_score_is_no_change_of_a_benchmark(member):
-    assert faults(benchmarks.BenchmarkChanges, {member: "x"}) == {("not-changeable", f"/{member}")}
+    assert faults(BenchmarkChanges, {member: "x"}) == {("not-changeable", f"/{member}")}
 
 
 @pytest.mark.parametrize(
     ("schema", "document", "fault"),
     [
-        (benchmarks.RevisionRequest, {"reason": "\x00"}, ("bad-value", "/reason")),
-        (teams.TeamRequest, {**TEAM, "id": "a/b"}, ("bad-id", "/id")),
-        (teams.TeamRequest, {**TEAM, "name": "a\x00b"}, ("bad-name", "/name")),
-        (submissions.SubmissionRequest, {**OUTPUTS, "notes": "a\x1bb"}, ("bad-value", "/notes")),
-        (submissions.SubmissionRequest, {**OUTPUTS, "notes": "a" * (MAX_NOTES + 1)}, ("bad-value", "/notes")),
-        (submissions.SubmissionRequest, {**OUTPUTS, "team": "\ud800"}, ("bad-id", "/team")),
-        (submissions.SubmissionChanges, {"outputs": {}}, ("not-changeable", "/outputs")),
-        (submissions.ComparisonRequest, {"submissions": "all"}, ("wrong-type", "/submissions")),
-        (submissions.ComparisonRequest, {"submissions": [1, 2]}, ("wrong-type", "/submissions")),
-        (submissions.ComparisonRequest, {**QUESTION, "sumbissions": []}, ("unknown-field", "/sumbissions")),
-        (teams.WebhookRequest, {**HOOK, "kinds": ["team.erased", "submission.done"]}, ("bad-value", "/kinds/1")),
-        (queries.BenchmarksQuery, {"series": "\u202e"}, ("bad-id", "/series")),
-        (queries.SubmissionsQuery, {"team": "a\x00b"}, ("bad-id", "/team")),
-        (queries.PageQuery, {"cursor": "\x00"}, ("bad-value", "/cursor")),
-        (queries.PageQuery, {"cursor": "x\n"}, ("bad-value", "/cursor")),
-        (queries.NoQuery, {"x": "1"}, ("unknown-field", "/x")),
+        (RevisionRequest, {"reason": "\x00"}, ("bad-value", "/reason")),
+        (TeamRequest, {**TEAM, "id": "a/b"}, ("bad-id", "/id")),
+        (TeamRequest, {**TEAM, "name": "a\x00b"}, ("bad-name", "/name")),
+        (SubmissionRequest, {**OUTPUTS, "notes": "a\x1bb"}, ("bad-value", "/notes")),
+        (SubmissionRequest, {**OUTPUTS, "notes": "a" * (MAX_NOTES + 1)}, ("bad-value", "/notes")),
+        (SubmissionRequest, {**OUTPUTS, "team": "\ud800"}, ("bad-id", "/team")),
+        (SubmissionChanges, {"outputs": {}}, ("not-changeable", "/outputs")),
+        (ComparisonRequest, {"submissions": "all"}, ("wrong-type", "/submissions")),
+        (ComparisonRequest, {"submissions": [1, 2]}, ("wrong-type", "/submissions")),
+        (ComparisonRequest, {**QUESTION, "sumbissions": []}, ("unknown-field", "/sumbissions")),
+        (WebhookRequest, {**HOOK, "kinds": ["team.erased", "submission.done"]}, ("bad-value", "/kinds/1")),
+        (BenchmarksQuery, {"series": "\u202e"}, ("bad-id", "/series")),
+        (SubmissionsQuery, {"team": "a\x00b"}, ("bad-id", "/team")),
+        (PageQuery, {"cursor": "\x00"}, ("bad-value", "/cursor")),
+        (PageQuery, {"cursor": "x\n"}, ("bad-value", "/cursor")),
+        (Query, {"x": "1"}, ("unknown-field", "/x")),
     ],
 )  # fmt: skip
 def test_a_wrong_request(schema, document, fault):
@@ -91,27 +96,27 @@ def test_a_wrong_request(schema, document, fault):
 
 def test_notes_have_lines_and_tabs():
     notes = "first\r\n\tsecond é"
-    assert loaded(submissions.SubmissionChanges, {"notes": notes}).notes == notes
+    assert loaded(SubmissionChanges, {"notes": notes}).notes == notes
 
 
 def test_null_is_another_change_than_nothing():
-    changes = loaded(benchmarks.BenchmarkChanges, {"series": None, "quota": {"scored_total": None}, "rounding": 0.5})
-    assert changes.given() == {"series": None, "quota": requests.QuotaChanges(scored_total=None), "rounding": 0.5}
+    changes = loaded(BenchmarkChanges, {"series": None, "quota": {"scored_total": None}, "rounding": 0.5})
+    assert changes.given() == {"series": None, "quota": Quota(scored_total=None), "rounding": 0.5}
     assert (changes.title, changes.quota.scored_per_day) == (MISSING, MISSING)
 
 
 def test_times_keep_their_offset():
-    changes = loaded(benchmarks.BenchmarkChanges, {"closes_at": "2027-11-01T23:59:59-12:00"})
+    changes = loaded(BenchmarkChanges, {"closes_at": "2027-11-01T23:59:59-12:00"})
     assert changes.closes_at == datetime(2027, 11, 2, 11, 59, 59, tzinfo=UTC)
 
 
 def test_a_question_has_its_settings_in_one_member():
-    question = loaded(submissions.ComparisonRequest, {**TWO, "seed": 3, "score": None, "revision": 1})
-    assert question == requests.ComparisonRequest(submissions=TWO["submissions"], revision=1, settings={"seed": 3})
+    question = loaded(ComparisonRequest, {**TWO, "seed": 3, "score": None, "revision": 1})
+    assert question == ComparisonRequest(submissions=TWO["submissions"], revision=1, settings={"seed": 3})
 
 
 def test_a_job_is_kept_as_it_was_sent_but_for_its_texts():
-    job = loaded(submissions.JobRequest, {**DEPENDENCIES, "significance": False})
+    job = loaded(JobRequest, {**DEPENDENCIES, "significance": False})
     assert job.without_texts() == {
         "format": "conllu",
         "metrics": ["attachment"],
@@ -122,14 +127,14 @@ def test_a_job_is_kept_as_it_was_sent_but_for_its_texts():
 
 def test_the_options_of_a_format_keep_their_order():
     chosen = {f"option-{number}": number for number in range(12)} | {"name": "conllu", "last": None}
-    asked = loaded(submissions.JobRequest, {**DEPENDENCIES, "format": chosen})
+    asked = loaded(JobRequest, {**DEPENDENCIES, "format": chosen})
     assert isinstance(asked.format, dict)
     assert list(asked.format) == list(chosen)
 
 
 def test_systems_of_one_name_are_refused_even_beside_faulty_ones():
     systems = [*DEPENDENCIES["systems"], {"name": "right"}, {"name": "wrong", "output": "x"}]
-    assert faults(submissions.JobRequest, {**DEPENDENCIES, "systems": systems}) == {
+    assert faults(JobRequest, {**DEPENDENCIES, "systems": systems}) == {
         ("missing-field", "/systems/2/output"),
         ("duplicate-system-name", "/systems/2/name"),
         ("duplicate-system-name", "/systems/3/name"),
@@ -142,7 +147,7 @@ class _Post:
 
 def test_a_member_at_its_default_makes_no_other_request():
     def digest(**more: object) -> str:
-        return bodies.digest(_Post(), loaded(submissions.JobRequest, {**DEPENDENCIES, **more}))
+        return bodies.digest(_Post(), loaded(JobRequest, {**DEPENDENCIES, **more}))
 
     assert digest(significance=True) == digest()
     assert digest(significance=False) != digest()
@@ -163,7 +168,7 @@ FULL = {
 
 def test_a_stored_job_request_is_read_back_without_its_texts():
     for document in (SMALL, FULL, {**SMALL, "significance": False}):
-        request = load(schemas.JobRequest(), document, 20)
+        request = load(schema_of(JobRequest), document, 20)
         stored = orjson.loads(orjson.dumps(request.without_texts()))
         again = JobRequest.stored(stored)
         assert again.without_texts() == stored
@@ -175,16 +180,16 @@ def test_a_stored_job_request_is_read_back_without_its_texts():
 @pytest.mark.parametrize(
     ("schema", "members"),
     [
-        (schemas.MetricEntry, shapes.METRIC),
-        (schemas.TransformEntry, shapes.TRANSFORM),
-        (schemas.Items, shapes.ITEMS),
-        (benchmarks.PartItems, set(shapes.ITEMS) - {"seconds"}),
+        (MetricEntry, shapes.METRIC),
+        (TransformEntry, shapes.TRANSFORM),
+        (Items, shapes.ITEMS),
+        (PartItems, set(shapes.ITEMS) - {"seconds"}),
         (None, {field.name for field in fields(ItemInfo)} - {"system"}),
     ],
 )
 def test_the_service_takes_the_members_that_the_library_takes(schema, members):
     """The last row is what metrics may ask for."""
-    assert set(schema().fields if schema else shapes.ITEMS) == set(members)
+    assert set(schema_of(schema).fields if schema else shapes.ITEMS) == set(members)
 
 
 def test_what_says_what_items_may_be_names_each_member():
@@ -213,7 +218,7 @@ def test_items_are_taken_and_refused_alike_by_the_library_and_the_service(items,
     except InputError as error:
         found[0] = {problem.pointer for problem in error.problems}
     try:
-        loaded(submissions.JobRequest, {**DEPENDENCIES, "items": items})
+        loaded(JobRequest, {**DEPENDENCIES, "items": items})
     except Unprocessable as error:
         found[1] = {problem.pointer for problem in error.problems}
     assert found == [wrong, wrong]

@@ -1,4 +1,4 @@
-"""Strict schemas and the fields of requests, with messages that say what to write instead.
+"""Strict schemas and the fields of requests and answers, with messages that say what to write instead.
 
 Each message is a Fault: the text has its problem code with it, and becomes a problem with that code and a JSON pointer.
 Plain fields are checked by marshmallow; others check one JSON value and state its JSON Schema, among them lists
@@ -9,12 +9,14 @@ anything.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from datetime import datetime
+from functools import partial
 from itertools import islice
 from typing import Any, ClassVar, Generic, Self, TypedDict, TypeVar, Unpack
 
-from marshmallow import RAISE, Schema, ValidationError, fields, post_load, validate
+from marshmallow import INCLUDE, RAISE, Schema, ValidationError, fields, post_load, validate
 
 from service.errors import LONGEST_SHOWN, Unprocessable, problems_counted
 from service.requests import MAX_ABOUT, MAX_ADDRESS, MAX_NOTES
@@ -67,17 +69,19 @@ def wrong_type(expected: str) -> ValidationError:
 
 
 Loaded = TypeVar("Loaded")
-"""What a schema loads: a request of service.requests, or a dictionary of JSON that the library checks."""
+"""What a schema loads: a request, or a dictionary of JSON that the library checks."""
 
 
 class Strict(Schema, Generic[Loaded]):
     """A schema that refuses unknown fields and names the known ones.
 
     Attributes:
+        kind: the type that it is derived from.
         into: the class of what it loads.
     """
 
-    into: type[Loaded]
+    kind: ClassVar[type]
+    into: ClassVar[type[Any]]
 
     class Meta:
         """Unknown fields are errors: a misspelt option must not be a silent default."""
@@ -98,7 +102,40 @@ class Strict(Schema, Generic[Loaded]):
     @post_load
     def build(self, members: dict[str, object], **_options: object) -> Loaded:
         """Make the request of its checked members."""
-        return self.into(**members)
+        made: Loaded = self.into(**members)
+        return made
+
+
+class Open(Strict[Loaded]):
+    """A schema that takes unknown members too."""
+
+    class Meta:
+        """They are beside the known ones."""
+
+        unknown = INCLUDE
+
+    @post_load(pass_original=True)
+    def build(self, members: dict[str, object], original: dict[str, object], **_options: object) -> Loaded:
+        """Keep the order of the request: marshmallow takes unknown members in an order that varies by process."""
+        made: Loaded = self.into({name: members[name] for name in original})
+        return made
+
+
+class Changes(Strict[Loaded]):
+    """A schema of changes, which says of other members how they are changed.
+
+    Attributes:
+        of: what is changed.
+        further: how to change the rest.
+    """
+
+    of: ClassVar[str] = ""
+    further: ClassVar[str] = ""
+
+    def __init__(self, **options: Any) -> None:
+        super().__init__(**options)
+        detail = f"PATCH changes only {', '.join(self.members())}{self.of}.{self.further}"
+        self.error_messages["unknown"] = Fault("not-changeable", detail, self.members())
 
 
 def load(schema: Strict[Loaded], value: object, cap: int) -> Loaded:
@@ -156,6 +193,16 @@ class String(fields.String):
     )
 
 
+def check_year(moment: datetime) -> None:
+    """Refuse a time so near the ends of the calendar that an offset from UTC could leave it.
+
+    Raises:
+        ValidationError: the year is outside 1970 to 8999.
+    """
+    if not 1970 <= moment.year < 9000:
+        raise ValidationError([Fault("bad-moment", "This must be a time in the years 1970 to 8999.")])
+
+
 class Moment(fields.AwareDateTime):
     """A time with its zone, in ISO 8601."""
 
@@ -165,7 +212,7 @@ class Moment(fields.AwareDateTime):
     )
 
     def __init__(self, **options: Any) -> None:
-        super().__init__(format="iso", **options)
+        super().__init__(format="iso", validate=check_year, **options)
 
 
 class Nested(fields.Nested):
@@ -210,16 +257,11 @@ class OneOf(validate.OneOf):
         raise ValidationError([Fault("bad-value", detail, self.choices, shown)])
 
 
-def choice(choices: Sequence[str], **options: Any) -> String:
-    """Return the field of one of some names."""
-    return String(validate=OneOf(choices), **options)
-
-
-def whole_number(least: int, most: int, **options: Any) -> fields.Integer:
-    """Return the field of a whole number in a query string."""
+def whole(least: int, most: int) -> Callable[..., fields.Integer]:
+    """Return what makes the field of a whole number in a query string."""
     fault = Fault("bad-value", f"This must be a whole number from {least} to {most}.")
     shown = messages(invalid=fault, too_large=fault)
-    return fields.Integer(validate=validate.Range(least, most, error=fault), error_messages=shown, **options)
+    return partial(fields.Integer, validate=validate.Range(least, most, error=fault), error_messages=shown)
 
 
 def length(least: int | None, most: int | None, what: str) -> validate.Length:
@@ -279,16 +321,6 @@ def component(name: str) -> dict[str, object]:
     return {"$ref": f"#/components/schemas/{name}"}
 
 
-def field_schema(field: Checked) -> dict[str, object]:
-    """Return the JSON Schema of a field, with null where the field takes it."""
-    schema = field.json_schema()
-    if not field.allow_none:
-        return schema
-    if "type" in schema:
-        return {**schema, "type": [schema["type"], "null"]}
-    return {"oneOf": [schema, {"type": "null"}]}
-
-
 class Name(Checked):
     """A name that people read: no control characters, not empty, of bounded length."""
 
@@ -336,7 +368,7 @@ class Flag(Checked):
 class Whole(Checked):
     """A whole number within bounds."""
 
-    def __init__(self, least: int, most: int, code: str = "bad-value", **options: Unpack[FieldOptions]) -> None:
+    def __init__(self, least: int, most: int, code: str, **options: Unpack[FieldOptions]) -> None:
         super().__init__(**options)
         self.least, self.most, self.code = least, most, code
 
@@ -352,6 +384,11 @@ class Whole(Checked):
     def json_schema(self) -> dict[str, object]:
         """Return the JSON Schema of what `check` accepts."""
         return {"type": "integer", "minimum": self.least, "maximum": self.most}
+
+
+def bounded(least: int, most: int, code: str = "bad-value") -> Callable[..., Whole]:
+    """Return what makes the field of a whole number in a body."""
+    return partial(Whole, least, most, code)
 
 
 class Step(Checked):
@@ -394,7 +431,9 @@ class Fraction(Checked):
 class Mapped(Checked):
     """An object of values of one field, by name; the use-case checks the names."""
 
-    def __init__(self, inner: Checked, **options: Unpack[FieldOptions]) -> None:
+    shape: ClassVar[Shape] = {"type": "object"}
+
+    def __init__(self, inner: fields.Field[Any], **options: Unpack[FieldOptions]) -> None:
         super().__init__(**options)
         self.inner = inner
 
@@ -413,29 +452,22 @@ class Mapped(Checked):
             raise ValidationError(faults)
         return loaded
 
-    def json_schema(self) -> dict[str, object]:
-        """Return the JSON Schema of what `check` accepts."""
-        return {"type": "object", "additionalProperties": field_schema(self.inner)}
 
+class Either(Checked):
+    """A value that one of several fields takes."""
 
-def check_year(moment: datetime) -> None:
-    """Refuse a time so near the ends of the calendar that an offset from UTC could leave it.
+    shape: ClassVar[Shape] = {}
 
-    Raises:
-        ValidationError: the year is outside 1970 to 8999.
-    """
-    if not 1970 <= moment.year < 9000:
-        raise ValidationError([Fault("bad-moment", "This must be a time in the years 1970 to 8999.")])
+    def __init__(self, kinds: Sequence[fields.Field[Any]], **options: Unpack[FieldOptions]) -> None:
+        super().__init__(**options)
+        self.kinds = kinds
 
-
-class Texts(Strict[dict[str, str]]):
-    """The texts of a parallel treebank."""
-
-    into = dict[str, str]
-
-    source = String(required=True)
-    target = String(required=True)
-    alignment = String(required=True)
+    def check(self, value: object) -> object:
+        """What the first of them takes."""
+        for kind in self.kinds:
+            with suppress(ValidationError):
+                return kind.deserialize(value)
+        raise wrong_type("one of several")
 
 
 class Text(Checked):
@@ -443,7 +475,9 @@ class Text(Checked):
 
     shape: ClassVar[Shape] = {"oneOf": [{"type": "string"}, component("Texts")]}
 
-    texts = Texts()
+    def __init__(self, texts: Schema, **options: Unpack[FieldOptions]) -> None:
+        super().__init__(**options)
+        self.texts = texts
 
     def check(self, value: object) -> object:
         """One text or several."""
@@ -454,7 +488,7 @@ class Text(Checked):
         return self.texts.load(value)
 
 
-class Named(Checked):
+class NameOr(Checked):
     """A component: its name, or an object with the name and options."""
 
     def __init__(self, schema: Schema, **options: Unpack[FieldOptions]) -> None:
@@ -471,7 +505,7 @@ class Named(Checked):
 
     def json_schema(self) -> dict[str, object]:
         """Return the JSON Schema of what `check` accepts."""
-        return {"oneOf": [Name().json_schema(), component(type(self.schema).__name__)]}
+        return {"oneOf": [component("Name"), component(type(self.schema).__name__)]}
 
 
 class Parameters(Checked):
@@ -531,17 +565,13 @@ class Columns(Checked):
 
     def json_schema(self) -> dict[str, object]:
         """Return the JSON Schema of what `check` accepts."""
-        return {
-            "type": "object",
-            "propertyNames": Name().json_schema(),
-            "additionalProperties": self.column.json_schema(),
-        }
+        return {"type": "object", "propertyNames": component("Name"), "additionalProperties": self.column.json_schema()}
 
 
-def item_columns() -> dict[str, Checked]:
-    """Return the fields of the members of `items`."""
-    columns = {name: Column(entries) for name, entries in ITEMS.items()}
-    return {name: Columns(column) if name in BY_NAME else column for name, column in columns.items()}
+def item_column(name: str) -> Callable[..., Checked]:
+    """Return what makes the field of a member of `items`."""
+    column = partial(Column, ITEMS[name])
+    return (lambda **options: Columns(column(), **options)) if name in BY_NAME else column
 
 
 _LINES = re.compile(r"[\t\r\n]")

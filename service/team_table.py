@@ -1,4 +1,4 @@
-"""Load requests for teams, tokens and webhooks; tables of teams, read and handed out.
+"""Read tables of teams, and hand them out.
 
 A table of teams is CSV (RFC 4180) in UTF-8 with a header, as spreadsheets save it. New teams are handed out with
 their tokens as CSV.
@@ -13,56 +13,14 @@ from typing import NamedTuple
 
 from marshmallow import ValidationError
 
-from service import requests
+from service.contract.derive import schema_of
+from service.contract.fields import Fault
+from service.contract.teams import TeamRequest, TeamsRequest
 from service.errors import LONGEST_SHOWN, unprocessable
-from service.requests import EVENT_KINDS, MAX_TEAMS, SCOPES
-from service.requests import TeamRequest as Team
-from service.requests import TeamsRequest as Teams
-from service.schemas import base
+from service.requests import MAX_TEAMS
 from treescore.core.text import encoding_problem, packed_as
 from treescore.errors import Problem, ProblemList
 from treescore.render.table import separated
-
-MAX_SECRET = 200
-
-
-class TeamRequest(base.Strict[requests.TeamRequest]):
-    """A new team."""
-
-    into = requests.TeamRequest
-
-    id = base.Slug(required=True)
-    name = base.Name(required=True)
-    contact = base.Name(allow_none=True)
-
-
-class TeamsRequest(base.Strict[requests.TeamsRequest]):
-    """Several new teams."""
-
-    into = requests.TeamsRequest
-
-    teams = base.Listed(base.Nested(TeamRequest), required=True, validate=base.length(1, MAX_TEAMS, "teams"))
-
-
-class InviteRequest(base.Strict[requests.InviteRequest]):
-    """A new invite."""
-
-    into = requests.InviteRequest
-
-    expires_at = base.Moment(required=True, validate=base.check_year)
-    teams_at_most = base.Whole(1, MAX_TEAMS, required=True)
-
-
-class JoinRequest(base.Strict[requests.JoinRequest]):
-    """A team that its own members make."""
-
-    into = requests.JoinRequest
-
-    invite = base.String(required=True, validate=base.length(1, MAX_SECRET, "characters"))
-    id = base.Slug(required=True)
-    name = base.Name(required=True)
-    contact = base.Name(required=True)
-
 
 COLUMNS = ("id", "name", "contact")
 REQUIRED = ("id", "name")
@@ -76,7 +34,7 @@ class Row(NamedTuple):
     fields: Sequence[str]
 
 
-def load_teams(body: bytes, cap: int) -> Teams:
+def load_teams(body: bytes, cap: int) -> TeamsRequest:
     """Return the teams of a table. Columns may stand in any order, and `contact` may be missing.
 
     Args:
@@ -99,7 +57,7 @@ def load_teams(body: bytes, cap: int) -> Teams:
     if problems.total:
         raise unprocessable(problems)
     column = header.index("id") + 1
-    return Teams(teams=teams, places=[(row.line, column) for row in rows[1:]])
+    return TeamsRequest(teams=teams, places=[(row.line, column) for row in rows[1:]])
 
 
 def _team_rows(table: bytes, problems: ProblemList) -> list[Row]:
@@ -141,7 +99,7 @@ def _header(row: Row, problems: ProblemList) -> list[str]:
     return names
 
 
-def _team(row: Row, header: Sequence[str], problems: ProblemList) -> Team | None:
+def _team(row: Row, header: Sequence[str], problems: ProblemList) -> TeamRequest | None:
     if len(row.fields) != len(header):
         detail = f"The row has {len(row.fields)} fields, the header {len(header)}. Put a name with commas in quotes."
         column = min(len(row.fields), len(header)) + 1
@@ -149,38 +107,15 @@ def _team(row: Row, header: Sequence[str], problems: ProblemList) -> Team | None
         return None
     given: Mapping[str, str | None] = dict(zip(header, row.fields, strict=True))
     try:
-        team: Team = TeamRequest().load({**given, "contact": given.get("contact") or None})
+        team: TeamRequest = schema_of(TeamRequest).load({**given, "contact": given.get("contact") or None})
     except ValidationError as error:
         for name, faults in error.messages_dict.items():
             for fault in faults:
-                code = fault.code if isinstance(fault, base.Fault) else "bad-value"
+                code = fault.code if isinstance(fault, Fault) else "bad-value"
                 detail = f"{name}: {fault}"
                 problems.add(Problem(code=code, line=row.line, column=header.index(name) + 1, detail=detail))
         return None
     return team
-
-
-class TokenRequest(base.Strict[requests.TokenRequest]):
-    """A new token."""
-
-    into = requests.TokenRequest
-
-    scopes = base.Listed(base.choice(SCOPES), required=True, validate=base.length(1, len(SCOPES), "scopes"))
-    expires_at = base.Moment(allow_none=True, validate=base.check_year)
-    name = base.Name(allow_none=True)
-
-
-MAX_URL = 1000
-
-
-class WebhookRequest(base.Strict[requests.WebhookRequest]):
-    """Where events are sent."""
-
-    into = requests.WebhookRequest
-
-    url = base.String(required=True, validate=base.length(1, MAX_URL, "characters"))
-    kinds = base.Listed(base.choice(EVENT_KINDS), validate=base.length(None, len(EVENT_KINDS), "kinds of events"))
-    benchmark = base.Slug(allow_none=True)
 
 
 TOKEN_COLUMNS = ("id", "name", "contact", "token")

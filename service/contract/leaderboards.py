@@ -1,0 +1,323 @@
+"""Boards: the leaderboard, its scores by part as a matrix, and all scores as lines."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Annotated, NotRequired, TypeAlias
+
+from typing_extensions import TypedDict
+
+from service.contract.common import (
+    Chance,
+    Cursor,
+    Feedback,
+    Interval,
+    ItemForm,
+    Moment,
+    Number,
+    Ordinal,
+    Pick,
+    Role,
+    Share,
+)
+from service.contract.comparisons import Detectable, Selection
+from service.contract.derive import Named, Next, Says, inline
+from service.contract.fields import OneOf
+from service.contract.submissions import Links
+from service.requests import Query
+from treescore.render.table import CSV, LATEX, MARKDOWN, TSV
+
+SHEET_FORMATS: Mapping[str, str] = {
+    "json": "application/json",
+    CSV: "text/csv; charset=utf-8",
+    TSV: "text/tab-separated-values; charset=utf-8",
+    MARKDOWN: "text/markdown; charset=utf-8",
+    LATEX: "application/x-latex; charset=utf-8",
+    "svg": "image/svg+xml",
+}
+"""Format name of a leaderboard or a matrix -> media type."""
+SheetForm: TypeAlias = Annotated[str, OneOf(tuple(SHEET_FORMATS))]
+
+
+@dataclass(frozen=True, kw_only=True)
+class BoardQuery(Query):
+    """Which board, and in which format.
+
+    Attributes:
+        score: Address of the score that ranks, such as `ud.las_f1`; the default is the main score.
+        pick: Which submissions of a team are on the leaderboard. The setting of the benchmark; organisers may give
+            another.
+        revision: Number of a revision; the default is the active one.
+        part: Name of a part or a track, `pooled` or `macro`.
+        split: The share of a split test set; the default is `public` before the benchmark closes, and `private`
+            afterwards. Only organisers get the private share before.
+        cursor: The `next` value of the previous page. Opaque.
+        format: Media type of the answer; the default follows `Accept`. `latex` uses booktabs, `svg` shades the
+            cells.
+    """
+
+    score: str | None = None
+    pick: Pick | None = None
+    revision: Number | None = None
+    part: str | None = None
+    split: Share | None = None
+    cursor: Cursor | None = None
+    format: str | None = None
+
+
+@dataclass(frozen=True, kw_only=True)
+class LeaderboardQuery(BoardQuery):
+    """Which leaderboard, and in which format.
+
+    Attributes:
+        cursor: The `next` value of the previous page. Opaque.
+        format: Media type of the answer; the default follows `Accept`. `latex` uses booktabs, `svg` draws the table
+            with dots and intervals.
+    """
+
+    format: SheetForm | None = None
+
+
+@dataclass(frozen=True, kw_only=True)
+class MatrixQuery(BoardQuery):
+    """The scores of which board by part, and in which format.
+
+    Attributes:
+        cursor: The `next` value of the previous page. Opaque.
+        format: Media type of the answer; the default follows `Accept`. `latex` uses booktabs, `svg` shades the
+            cells.
+    """
+
+    format: SheetForm | None = None
+
+
+@dataclass(frozen=True, kw_only=True)
+class ScoresQuery(BoardQuery):
+    """All scores of which board, and in which format.
+
+    Attributes:
+        cursor: The `next` value of the previous page. Opaque.
+        format: Media type of the answer; the default follows `Accept`.
+    """
+
+    format: ItemForm | None = None
+
+
+MissingParts: TypeAlias = Annotated[
+    Sequence[str],
+    Named(
+        "MissingParts",
+        "The parts, of those that the score is about, in which nothing was scored; of training runs what any of them "
+        "lacks. Parts whose figures are hidden are left out. Null for rows without scores.",
+    ),
+]
+
+
+ScoredParts: TypeAlias = Annotated[
+    int,
+    Says(minimum=0),
+    Named(
+        "ScoredParts",
+        "How many of the parts that the score is about have a scored output; null for rows without scores.",
+    ),
+]
+
+
+@inline
+class RowRuns(TypedDict):
+    """Training runs of the system, whose mean the scores are; `submission` is the first of them on the leaderboard.
+
+    Null for a single run, and below the feedback level `scores`.
+
+    Attributes:
+        sd: Standard deviation of the runs' scores.
+    """
+
+    count: Annotated[int, Says(minimum=2)]
+    sd: float | None
+
+
+class LeaderboardRow(TypedDict):
+    """A row of a leaderboard.
+
+    Attributes:
+        rank: Ties share a rank; null for baselines and rows without a score.
+        rank_interval: Among all rows with a rank; the intervals hold together at 95 %. Null for rows that were not
+            tested.
+        links: Null where the name is not shown.
+        scores: The listed scores by address, such as `ud.las_f1`.
+        covered: Sentences with a scored output, of all in the part or the parts, such as `59/60`; null below the
+            feedback level `rounded`.
+        ci95: Over the units of the tests, as in the comparison.
+        detectable: To the next row with a rank; null where either was not tested.
+        considered: How many submissions the team has had scored, from which the row is picked: withdrawn and
+            deleted ones count. 1 for baselines; null below the feedback level `scores`.
+        tested: Null below the feedback level `scores`.
+        reason: Why the row is not tested.
+    """
+
+    rank: int | None
+    rank_interval: Annotated[Sequence[int], Says(minItems=2, maxItems=2)] | None
+    cluster: int | None
+    role: Role
+    team: str | None
+    team_name: str | None
+    submission: str
+    name: str | None
+    links: Links | None
+    created_at: Moment
+    score: float | None
+    scores: Mapping[str, float | None]
+    covered: str | None
+    missing_parts: MissingParts | None
+    scored_parts: ScoredParts | None
+    ci95: Interval | None
+    p_next: Chance | None
+    detectable: Detectable | None
+    considered: Ordinal | None
+    runs: RowRuns | None
+    tested: bool | None
+    reason: NotRequired[str | None]
+
+
+@inline
+class BoardSignificance(TypedDict):
+    """How the differences between rows were tested, or why they were not.
+
+    Attributes:
+        pending: Whether a worker still computes the tests.
+        test: `permutation`, `t` or `mixed`; null where nothing is tested yet.
+        unit: What counts as one: `block` (a document) where gold marks documents, else `sentence`. Null where
+            nothing is tested yet.
+        unit_count: How many units there are; null where that would show how a secret text is divided.
+        notes: What the claims are about, in plain sentences; none where nothing is tested.
+        pairs: Number of tested pairs.
+        first_rows: Only so many rows from the top are tested.
+        comparison: Id of the stored comparison.
+        selection: Null where the feedback level shows no significance.
+        reason: Why the tests are missing.
+    """
+
+    pending: bool
+    test: str | None
+    alternative: NotRequired[str | None]
+    unit: str | None
+    unit_count: int | None
+    notes: Sequence[str]
+    correction: str | None
+    alpha: float | None
+    pairs: NotRequired[int | None]
+    first_rows: NotRequired[int]
+    comparison: str | None
+    selection: Selection | None
+    reason: str | None
+
+
+@inline
+class Sheet(TypedDict):
+    """What a leaderboard and a matrix have in common.
+
+    Attributes:
+        one_sided: Whether an output without an analysis wins the score that ranks.
+        split: The share that the figures are about; null where the test set is not split.
+        total_rows: Number of rows on all pages.
+    """
+
+    benchmark: str
+    title: str
+    revision: int
+    active: bool
+    score: str
+    higher_is_better: bool
+    one_sided: bool
+    part: str | None
+    pick: Pick
+    split: Share | None
+    feedback: Feedback
+    rounding: float | None
+    anonymous: bool
+    frozen: bool
+    as_of: Moment | None
+    total_rows: int
+    next: Next | None
+
+
+class Leaderboard(Sheet):
+    """The rows of a board, and which of their differences are significant.
+
+    Attributes:
+        part: A part, a track, `macro` or `pooled`; null where there is one part.
+        parts: The parts that the score is about.
+        scores: Addresses of the scores in the rows.
+    """
+
+    parts: Sequence[str]
+    significance: BoardSignificance
+    scores: Sequence[str]
+    rows: Sequence[LeaderboardRow]
+
+
+class MatrixRow(TypedDict):
+    """A row of a matrix.
+
+    Attributes:
+        rank: Ties share a rank; null for baselines and rows without a score.
+        values: The score in each of `parts`, in their order.
+    """
+
+    rank: int | None
+    role: Role
+    team: str | None
+    team_name: str | None
+    submission: str
+    name: str | None
+    score: float | None
+    values: Sequence[float | None]
+    missing_parts: MissingParts | None
+    scored_parts: ScoredParts | None
+
+
+@inline
+class MatrixPart(TypedDict):
+    """A column.
+
+    Attributes:
+        sentences: Null where that would show how a secret text is divided.
+    """
+
+    name: str
+    sentences: int | None
+    words: int | None
+
+
+class Matrix(Sheet):
+    """The score that ranks, of every row in every part.
+
+    Attributes:
+        score: Address of the score that ranks, which all figures are.
+        part: By which the rows are ranked: a part, a track, `macro` or `pooled`.
+        hidden: Parts whose figures the feedback level does not show, because they have few sentences or others
+            could be computed from them.
+    """
+
+    parts: Sequence[MatrixPart]
+    hidden: Sequence[str]
+    rows: Sequence[MatrixRow]
+
+
+class ScoreLine(TypedDict):
+    """One score of one row in one part.
+
+    Attributes:
+        part: A part, a track, `macro` or `pooled`.
+        score: Its address, such as `ud.las_f1`.
+        value: Null where undefined or missing.
+    """
+
+    submission: str
+    team: str | None
+    team_name: str | None
+    part: str
+    score: str
+    value: float | None

@@ -1,0 +1,391 @@
+"""Submissions: outputs of teams, and what the feedback level shows of their results."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Annotated, Any, ClassVar, NotRequired, TypeAlias
+
+from typing_extensions import TypedDict
+
+from service.contract import fields
+from service.contract.common import (
+    Choosing,
+    Counts,
+    Day,
+    Failure,
+    Intervals,
+    ItemForm,
+    Moment,
+    Name,
+    Natural,
+    Number,
+    PageQuery,
+    Progress,
+    Reasons,
+    Role,
+    Scores,
+    SentenceCounts,
+    Share,
+    Slug,
+    State,
+    Text,
+    Warning,
+)
+from service.contract.derive import OVERLAPPING, Named, Null, Says, checked_by, inline
+from service.contract.fields import Changes, Checked, OneOf, Shape
+from service.contract.jobs import Job, Signature, Slice
+from service.requests import MISSING, Missing, Query, Request
+
+
+class Switch(Checked):
+    """A boolean of a query string."""
+
+    shape: ClassVar[Shape] = {"type": "string", "enum": ["true", "false"], "default": "false"}
+
+    def check(self, value: object) -> object:
+        """One of the two words."""
+        return OneOf(("true", "false"))(value) == "true"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SubmissionLinks(Request):
+    """Where the system is described, or can be got: https addresses, in ASCII.
+
+    The board shows them where it shows the name of the submission. Null for nowhere.
+
+    Attributes:
+        paper: The paper.
+        code: The program.
+        model: The trained model.
+    """
+
+    paper: Annotated[str, fields.Address] | Missing | None = MISSING
+    code: Annotated[str, fields.Address] | Missing | None = MISSING
+    model: Annotated[str, fields.Address] | Missing | None = MISSING
+
+    def over(self, before: Mapping[str, str]) -> dict[str, str]:
+        """Return the links that are given, over those from before."""
+        merged = {**before, **self.given()}
+        return {name: address for name, address in merged.items() if address is not None}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SubmissionRequest(Request):
+    """Outputs for a benchmark.
+
+    Attributes:
+        name: Shown on boards; the default says when it was sent.
+        run_of: Name of a submission of the same team of whose system this is another training run. Boards show a
+            system as one row, with the mean of its runs. It cannot be changed later.
+        team: The team, if an organiser submits for it.
+        outputs: Outputs by part; at least one.
+    """
+
+    name: Name | Null = None
+    notes: Annotated[str, fields.Notes] | Null = None
+    links: SubmissionLinks | Null = None
+    run_of: Name | Null = None
+    team: Slug | Null = None
+    role: Role | None = None
+    outputs: Mapping[str, Text]
+
+
+class SubmissionChecks(Changes[Any]):
+    """Outputs and scores never change."""
+
+    of = " of a submission"
+
+
+@checked_by(SubmissionChecks)
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SubmissionChanges(Request):
+    """The members of a submission that its team may change.
+
+    Attributes:
+        links: They are merged; null removes one of them, or all.
+        chosen: Whether it is on a leaderboard of chosen submissions.
+        withdrawn: Whether it is removed from the leaderboard.
+    """
+
+    name: Name | Missing = MISSING
+    notes: Annotated[str, fields.Notes] | Missing | None = MISSING
+    links: SubmissionLinks | Missing | None = MISSING
+    chosen: bool | Missing = MISSING
+    withdrawn: bool | Missing = MISSING
+
+
+@dataclass(frozen=True, kw_only=True)
+class SubmissionsQuery(PageQuery):
+    """Which submissions.
+
+    Attributes:
+        team: Only submissions of this team (organisers).
+        state: Only submissions in this state, if you may see it.
+    """
+
+    team: Slug | None = None
+    state: State | None = None
+
+
+@dataclass(frozen=True)
+class SubmitQuery(Query):
+    """Whether outputs are only validated.
+
+    Attributes:
+        validate_only: Whether only to check that the outputs can be scored.
+    """
+
+    validate_only: Annotated[bool, Switch] = False
+
+
+@dataclass(frozen=True, kw_only=True)
+class OutputQuery(Query):
+    """Which part's output.
+
+    Attributes:
+        part: Name of a part; optional if the benchmark has one part.
+    """
+
+    part: str | None = None
+
+
+@dataclass(frozen=True, kw_only=True)
+class SubmissionItemsQuery(PageQuery, Choosing):
+    """Which items of a submission, and in which format.
+
+    Attributes:
+        part: Name of a part; optional if the benchmark has one part.
+        metric: Key of a metric of the benchmark; the default is the metric that ranks.
+        format: Media type of the answer; the default follows `Accept`.
+    """
+
+    part: str | None = None
+    metric: str | None = None
+    format: ItemForm | None = None
+
+
+@dataclass(frozen=True, kw_only=True)
+class SubmissionTreesQuery(PageQuery, Choosing):
+    """Which trees of a submission.
+
+    Attributes:
+        part: Name of a part; optional if the benchmark has one part.
+        item: Number of one sentence, from 1; the other parameters then choose nothing.
+    """
+
+    part: str | None = None
+    item: Number | None = None
+
+
+@dataclass(frozen=True, kw_only=True)
+class SubmissionSlicesQuery(Query):
+    """Which slices of a submission.
+
+    Attributes:
+        part: Name of a part; optional if the benchmark has one part.
+        metric: Key of a metric of the benchmark; the default is the metric that ranks.
+        by: Name of a grouping. Write `#` as `%23`.
+    """
+
+    part: str | None = None
+    metric: str | None = None
+    by: str | None = None
+
+
+SubmissionState: TypeAlias = Annotated[
+    str,
+    OneOf(("queued", "running", "succeeded", "failed", "cancelled", "received")),
+    Named("SubmissionState", "`received` replaces the other states if the benchmark does not show them."),
+]
+
+
+class Links(TypedDict):
+    """Where the system is described, or can be got; null for nowhere."""
+
+    paper: str | None
+    code: str | None
+    model: str | None
+
+
+class SubmissionSummary(TypedDict):
+    """A submission without its results.
+
+    Attributes:
+        run_of: Name of the submission of which it is another training run (its id if that was deleted); null for
+            the first.
+    """
+
+    id: str
+    benchmark: str
+    team: str | None
+    name: str
+    run_of: str | None
+    notes: str | None
+    links: Links
+    role: Role
+    state: SubmissionState
+    attempt: int
+    created_at: Moment
+    started_at: Moment | None
+    finished_at: Moment | None
+    chosen: bool
+    withdrawn_at: Moment | None
+    output_deleted_at: Moment | None
+
+
+class QuotaUse(TypedDict):
+    """What is used of a limit.
+
+    Attributes:
+        limit: Null means no limit.
+    """
+
+    limit: int | None
+    used: int
+    left: int | None
+
+
+class PartResult(TypedDict):
+    """Results of a part.
+
+    Attributes:
+        extra: More tables of the metric, if you may read gold; the pages in `docs/metrics/` describe them.
+    """
+
+    scores: Scores
+    undefined: NotRequired[Reasons]
+    counts: NotRequired[Counts]
+    sentences: NotRequired[SentenceCounts]
+    extra: NotRequired[Mapping[str, object]]
+
+
+@inline
+class QueuePlace(TypedDict):
+    """Position in the queue; null unless the submission waits.
+
+    Teams, tokens and addresses take turns, so work of others that comes later may still go before yours.
+    """
+
+    ahead: Natural
+    eta_seconds: Annotated[float, Says(minimum=0)]
+
+
+@inline
+class QuotaState(TypedDict):
+    """Quota of the team, including this submission; null for submissions without a team."""
+
+    scored_per_day: QuotaUse
+    scored_total: QuotaUse
+    attempts_per_day: QuotaUse
+    comparisons_per_day: QuotaUse
+    utc_day: Day
+    refilled_at: Moment
+
+
+@inline
+class SubmittedOutput(TypedDict):
+    """The output of a part.
+
+    Attributes:
+        sentences: Present, as `words`, once a worker has read the output.
+    """
+
+    digest: str
+    bytes: int
+    sentences: NotRequired[int]
+    words: NotRequired[int]
+
+
+@inline
+class MainScore(TypedDict):
+    """The score that ranks."""
+
+    score: str
+    value: float | None
+
+
+@inline
+class SubmissionMetric(TypedDict):
+    """Results under one metric.
+
+    Attributes:
+        parts: Results of each part; null if it was not scored, or has too few sentences to be shown.
+    """
+
+    scores: Scores
+    undefined: NotRequired[Reasons]
+    counts: NotRequired[Counts]
+    sentences: NotRequired[SentenceCounts]
+    ci95: NotRequired[Intervals]
+    macro: Scores
+    macro_ci95: NotRequired[Intervals]
+    parts: Mapping[str, PartResult | None]
+    signature: NotRequired[Signature]
+
+
+@inline
+class PartState(TypedDict):
+    """The state of a part."""
+
+    state: str
+    failure: Failure | None
+
+
+@inline
+class SubmissionScores(TypedDict):
+    """Scores that the feedback level shows.
+
+    Attributes:
+        covered: Sentences with a scored output under every metric, of all in gold, such as `59/60`.
+        split: The share of a split test set that the scores are about; null where it is not split.
+        metrics: Results by key of the metric. `scores` are pooled over the parts; `macro` is the mean of the parts.
+        parts: State of each part, and why a part was not scored.
+    """
+
+    revision: int
+    covered: str
+    split: Share | None
+    main: MainScore
+    metrics: Mapping[str, SubmissionMetric]
+    parts: Mapping[str, PartState]
+
+
+class Submission(SubmissionSummary):
+    """A submission with what its feedback level shows.
+
+    Attributes:
+        outputs: Submitted outputs by part.
+        released: Whether the benchmark's ladder released the scores. false: they do not beat the shown best of the
+            team, and `scores` is null. null: the benchmark has no ladder, or there are no scores.
+        failures: Failures of all attempts.
+    """
+
+    progress: Progress | None
+    queue: QueuePlace | None
+    quota: QuotaState | None
+    outputs: Mapping[str, SubmittedOutput]
+    scores: SubmissionScores | None
+    released: bool | None
+    warnings: Sequence[Warning]
+    failure: Failure | None
+    failures: Sequence[Failure]
+
+
+SubmissionOrJob: TypeAlias = Annotated[Submission | Job, OVERLAPPING, Named("SubmissionOrJob")]
+
+
+class SubmissionSlices(TypedDict):
+    """The slices of a submission, or the names of the groupings.
+
+    Attributes:
+        groupings: Names of the groupings, if the query has no `by`.
+    """
+
+    submission: str
+    revision: int
+    part: str
+    metric: str
+    groupings: NotRequired[Sequence[str]]
+    by: NotRequired[str]
+    slices: NotRequired[Sequence[Slice]]

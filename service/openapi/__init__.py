@@ -1,0 +1,1 @@
+"""Build openapi.yaml from the types of service.contract and the records of the routes."""

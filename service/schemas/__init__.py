@@ -1,1 +1,0 @@
-"""Load requests with marshmallow, at the edge only."""
