@@ -87,8 +87,8 @@ class Queue:
 
     def __init__(self, url: str, job_timeout: int = 900, meters: Meters | None = None) -> None:
         self.meters = Meters() if meters is None else meters
-        # each connection would look its version up in the metadata of packages, for 5 ms of every forked process
-        self._open = partial(redis.Redis.from_url, url, socket_connect_timeout=2, driver_info=redis.DriverInfo())
+        # each forked process connects: no trips to say which client this is, or to ask for another protocol
+        self._open = partial(redis.Redis.from_url, url, socket_connect_timeout=2, driver_info=None, protocol=2)
         # no retries: a repeated EXEC would queue twice
         self.redis = self._open(socket_timeout=5, retry=Retry(NoBackoff(), 0))
         _count_trips(self.redis.connection_pool, self.meters)

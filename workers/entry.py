@@ -87,7 +87,7 @@ def begin_next() -> None:
         queue_again(context, claimed.id)
         raise
     with suppress(*REDIS_ERRORS, OperationalError):
-        if not context.queue.lengths()[queue]:
+        if not context.queue.rq_queue(queue).count:
             left = peek(context, queue, anonymous)
             context.queue.put_all([left] if left else [], queue)
 

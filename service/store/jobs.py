@@ -53,20 +53,26 @@ class Answer(NamedTuple):
     key_hash: str | None
 
 
+_ADD = insert(jobs)
+_IS_JOB = jobs.c.id == bindparam("job_id")
+_GET = select(jobs).where(_IS_JOB)
+_ANSWER = select(jobs.c.owner, jobs.c.state, jobs.c.document, jobs.c.etag, jobs.c.deleted_at, jobs.c.key_hash).where(
+    _IS_JOB
+)
+_SAVE_ANSWER = update(jobs).where(_IS_JOB)
+# built once: building them takes longer than running them
+
+
 def add(db: Connection, job_id: str, owner: str, request: Mapping[str, object], *, key_hash: str | None = None) -> None:
     """Store a job. Its run and texts are stored in the same transaction."""
-    db.execute(insert(jobs).values(id=job_id, owner=owner, request=json_text(dict(request)), key_hash=key_hash))
+    row = {"id": job_id, "owner": owner, "request": json_text(dict(request)), "key_hash": key_hash}
+    db.execute(_ADD, row)
 
 
 def get(db: Connection, job_id: str) -> Job | None:
     """Return one job, or None."""
-    row = db.execute(select(jobs).where(jobs.c.id == job_id)).one_or_none()
+    row = db.execute(_GET, {"job_id": job_id}).one_or_none()
     return None if row is None else record_of(Job, row, request=orjson.loads(row.request))
-
-
-_ANSWER = select(jobs.c.owner, jobs.c.state, jobs.c.document, jobs.c.etag, jobs.c.deleted_at, jobs.c.key_hash).where(
-    jobs.c.id == bindparam("job_id")
-)
 
 
 def answer(store: Store, job_id: str) -> Answer | None:
@@ -82,7 +88,7 @@ def save_answer(db: Connection, job_id: str, state: str, document: bytes, etag: 
     """Store the final answer, packed where that is worth it. Only the call that finished the run may do so."""
     if len(document) >= PACKED_FROM:
         document = pack(document)
-    db.execute(update(jobs).where(jobs.c.id == job_id).values(state=state, document=document, etag=etag))
+    db.execute(_SAVE_ANSWER, {"job_id": job_id, "state": state, "document": document, "etag": etag})
 
 
 def of_owner(db: Connection, owner: str | None, before: str | None, limit: int, state: str | None) -> Sequence[Run]:

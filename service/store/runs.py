@@ -320,7 +320,15 @@ _BEGIN_NEXT = (
     .values(_BEGIN)
     .returning(*runs.c)
 )
-# built once: building it takes longer than running it
+_ADD = insert(runs)
+_QUEUED_OF = select(func.count()).where(runs.c.principal == bindparam("of_principal"), runs.c.state == QUEUED)
+_FINISH = (
+    update(runs)
+    .where(runs.c.id == bindparam("run_id"), runs.c.state.in_(UNFINISHED))
+    .values(progress=None)
+    .returning(runs.c.kind)
+)
+# built once: building them takes longer than running them
 
 
 @dataclass(frozen=True, slots=True)
@@ -375,21 +383,19 @@ def add(
 ) -> None:
     """Store a queued run of a principal, in the principal's next turn. `not_before` holds it until then."""
     precedence = int(kind in AD_HOC)
-    db.execute(
-        insert(runs).values(
-            id=run_id,
-            kind=kind,
-            queue=queue,
-            state=QUEUED,
-            attempts=0,
-            created_at=now,
-            principal=principal,
-            precedence=precedence,
-            turn=next_turn(db, queue, precedence, principal),
-            not_before=not_before,
-            **note_stored(run_id)._asdict(),
-        )
-    )
+    row = {
+        "id": run_id,
+        "kind": kind,
+        "queue": queue,
+        "state": QUEUED,
+        "attempts": 0,
+        "created_at": now,
+        "principal": principal,
+        "precedence": precedence,
+        "turn": next_turn(db, queue, precedence, principal),
+        "not_before": not_before,
+    }
+    db.execute(_ADD, row | note_stored(run_id)._asdict())
 
 
 def get(db: Connection, run_id: str, *, lock: bool = False) -> Run | None:
@@ -458,7 +464,7 @@ def release(db: Connection, run_id: str) -> bool:
 def queued_of(db: Connection, principal: str) -> int:
     """Count the queued runs of a principal. Others that store runs of it wait until this transaction ends."""
     lock(db, f"principal {principal}")
-    return int(db.scalar(select(func.count()).where(runs.c.principal == principal, runs.c.state == QUEUED)) or 0)
+    return int(db.scalar(_QUEUED_OF, {"of_principal": principal}) or 0)
 
 
 def note_progress(db: Connection, run_id: str, done: int, total: int, step: str) -> bool:
@@ -482,12 +488,7 @@ def requeue(db: Connection, run: Run) -> None:
 
 def finish(db: Connection, run_id: str, state: str, now: datetime) -> bool:
     """Set a final state and delete the pieces. Return whether this call did: only the first one does."""
-    kind = db.scalar(
-        update(runs)
-        .where(runs.c.id == run_id, runs.c.state.in_(UNFINISHED))
-        .values(state=state, finished_at=now, progress=None)
-        .returning(runs.c.kind)
-    )
+    kind = db.scalar(_FINISH, {"run_id": run_id, "state": state, "finished_at": now})
     if kind in DIVIDED:
         drop_pieces(db, run_id)
     return kind is not None

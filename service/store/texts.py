@@ -8,7 +8,7 @@ from __future__ import annotations
 import secrets as random
 from collections.abc import Iterable, Mapping
 
-from sqlalchemy import Connection, delete, insert, literal, or_, select
+from sqlalchemy import Connection, bindparam, delete, insert, literal, or_, select
 from sqlalchemy.dialects import postgresql, sqlite
 from sqlalchemy.sql.dml import Insert
 from sqlalchemy.sql.schema import Table
@@ -21,6 +21,15 @@ Texts = Mapping[str, tuple[str, bytes]]
 """Texts of an owner: name -> (digest, body)."""
 PackedTexts = Mapping[str, tuple[str, int, bytes]]
 """Texts ready to be stored: name -> (digest, size, zstd)."""
+
+_STORED = select(texts.c.digest).where(texts.c.digest.in_(bindparam("digests", expanding=True)))
+_OWN = insert(owned_texts)
+_TEXTS = (
+    select(owned_texts.c.name, texts.c.digest, texts.c.body)
+    .join(texts)
+    .where(owned_texts.c.owner == bindparam("of_owner"))
+)
+# built once: building them takes longer than running them
 
 
 def pack_texts(named: Mapping[str, bytes]) -> PackedTexts:
@@ -37,7 +46,7 @@ def put(db: Connection, owner: str, bodies: Mapping[str, bytes]) -> None:
 def put_packed(db: Connection, owner: str, packed: PackedTexts) -> None:
     """Store packed texts under an owner."""
     bodies = {digest: (size, body) for digest, size, body in packed.values()}
-    stored = set(db.scalars(select(texts.c.digest).where(texts.c.digest.in_(bodies))))
+    stored = set(db.scalars(_STORED, {"digests": list(bodies)}))
     new_rows = [
         {"digest": digest, "size": size, "body": body}
         for digest, (size, body) in bodies.items()
@@ -47,15 +56,13 @@ def put_packed(db: Connection, owner: str, packed: PackedTexts) -> None:
         db.execute(insert_or_ignore(db, texts), new_rows)
     owned_rows = [{"owner": owner, "name": name, "digest": digest} for name, (digest, _, _) in packed.items()]
     if owned_rows:
-        db.execute(insert(owned_texts), owned_rows)
+        db.execute(_OWN, owned_rows)
 
 
 def read_texts(db: Connection, owner: str, names: Iterable[str] | None = None) -> Texts:
     """Return an owner's texts."""
-    query = select(owned_texts.c.name, texts.c.digest, texts.c.body).join(texts).where(owned_texts.c.owner == owner)
-    if names is not None:
-        query = query.where(owned_texts.c.name.in_(list(names)))
-    return {row.name: (row.digest, unpack(row.body)) for row in db.execute(query)}
+    query = _TEXTS if names is None else _TEXTS.where(owned_texts.c.name.in_(list(names)))
+    return {row.name: (row.digest, unpack(row.body)) for row in db.execute(query, {"of_owner": owner})}
 
 
 def share(db: Connection, owner: str, other: str, names: Iterable[str]) -> None:

@@ -49,7 +49,7 @@ def labels_in(query: str) -> set[str]:
 
 @pytest.fixture(scope="module")
 def scored(served: ServiceProcess) -> tuple[str, str]:
-    """A submission of a request with a name of its own, on a board that is compared; and its board."""
+    """A submission of a request with a name of its own, looked at and on a board that is compared; and its board."""
     with served.client() as organiser:
         benchmark = make(organiser, f"watched-{os.getpid()}")
         headers = {**join(organiser, benchmark, "lyon"), **WAIT, "Request-Id": "watched-request"}
@@ -59,6 +59,8 @@ def scored(served: ServiceProcess) -> tuple[str, str]:
         other = {"outputs": {"en": GOLD_CONLLU}, "team": "oslo"}
         assert organiser.post(f"{benchmark}/submissions", json=other, headers=WAIT).status_code == 201
         settled_board(organiser, benchmark)
+        items = {"part": "en", "metric": "attachment"}
+        assert organiser.get(f"/v1/submissions/{made.json()['id']}/items", params=items).status_code == 200
         assert organiser.get("/v1/no-such-page").status_code == 404
     return made.json()["id"], benchmark
 
@@ -137,9 +139,9 @@ def test_every_query_names_what_the_service_has(served: ServiceProcess, scored: 
             if not line.startswith("#"):
                 name, _, labels = line.rpartition(" ")[0].partition("{")
                 found.setdefault(name, set()).update(re.findall(r'(\w+)="', labels))
-        return found if {"4xx"} <= set(re.findall(r'status="(\w+)"', text)) and "board" in text else None
+        return found if {"4xx", "made"} <= set(re.findall(r'stat(?:us|e)="(\w+)"', text)) and "board" in text else None
 
-    known = until(scraped, "the metrics count a refusal and a board")
+    known = until(scraped, "the metrics count a refusal, a view and a board")
     asked = queries()
     for query in asked:
         names = set(re.findall(r"\btreescore_\w+", query))
