@@ -93,17 +93,21 @@ class Contributions:
         # undefined ones as the worst value; of one part the score itself
         self._by_part_values = self.values[:, None] if sample.parts is None else sample.part_values()
         self._absent = self._absent_parts()
+        self._last: tuple[Sequence[tuple[int, int]], Block] | None = None
         self.z = np.zeros((sample.systems, sample.units))
         for system in range(sample.systems):
             own = [(top[[system]], bottom[[system]]) for top, bottom in sample.ratios]
             self.z[system] = self._derived(own, [(tops[[system]], bottoms[[system]]) for tops, bottoms in self._sums])
 
     def blocks(self, pairs: Sequence[tuple[int, int]]) -> Iterator[tuple[range, Block]]:
-        """Yield the units of the pairs, a bounded number of pairs at a time, with their positions."""
+        """Yield the units of the pairs, a bounded number of pairs at a time, with their positions; keep the last."""
         at_once = max(1, BLOCK_NUMBERS // max(1, self.sample.units))
         for start in range(0, len(pairs), at_once):
             chosen = range(start, min(start + at_once, len(pairs)))
-            yield chosen, self.block([pairs[index] for index in chosen])
+            asked = pairs[start : chosen.stop]
+            if self._last is None or self._last[0] != asked:
+                self._last = asked, self.block(asked)
+            yield chosen, self._last[1]
 
     def block(self, pairs: Sequence[tuple[int, int]]) -> Block:
         """Return the units of the pairs, all at once."""
