@@ -93,6 +93,7 @@ class Contributions:
         # undefined ones as the worst value; of one part the score itself
         self._by_part_values = self.values[:, None] if sample.parts is None else sample.part_values()
         self._absent = self._absent_parts()
+        self._last: tuple[list[tuple[int, int]], Block] | None = None
         self.z = np.zeros((sample.systems, sample.units))
         for system in range(sample.systems):
             own = [(top[[system]], bottom[[system]]) for top, bottom in sample.ratios]
@@ -106,7 +107,12 @@ class Contributions:
             yield chosen, self.block([pairs[index] for index in chosen])
 
     def block(self, pairs: Sequence[tuple[int, int]]) -> Block:
-        """Return the units of the pairs, all at once."""
+        """Return the units of the pairs, all at once. The last ones are kept: tests and intervals ask for the same."""
+        if self._last is None or self._last[0] != pairs:
+            self._last = list(pairs), self._block(pairs)
+        return self._last[1]
+
+    def _block(self, pairs: Sequence[tuple[int, int]]) -> Block:
         first, second = np.array(pairs, np.int64).reshape(-1, 2).T
         changes, both = [], []
         differ, equal = np.zeros((2, len(first), self.sample.units), np.bool_)
