@@ -29,7 +29,7 @@ from service.store import views
 from service.store.artifacts import pack_json
 from service.store.database import DiskState, disk_of, require_current_schema
 from service.store.views import Waiting
-from service.usecases.views.asking import VIEWS, Question, error_record
+from service.usecases.views.asking import ENDED, VIEWS, Question, error_record
 from service.usecases.views.making import Maker
 from service.waiting import Patience, beat, wait_for_store
 from treescore.core.registry import load_all
@@ -136,7 +136,7 @@ class Views:
     def _save(self, asked: Waiting, state: str, body: bytes) -> bool:
         with self._context.store.write(durable=False) as db:
             stored = views.answer(db, asked.key, state, body, self._context.now())
-        self._context.queue.wake(asked.key)
+        self._context.queue.wake(ENDED)
         self._room -= len(body)
         if self._room < 0:
             self._make_room()

@@ -17,7 +17,6 @@ from service.context import Context, Waits, waits_of
 from service.errors import ServiceError, Unavailable
 from service.store import views
 from service.store.artifacts import unpack_json
-from service.store.database import Store
 from service.usecases.runs import View, wait_for
 from treescore.core.params import Json
 from treescore.core.version import __version__
@@ -25,6 +24,8 @@ from treescore.errors import Problem
 
 VIEWS = "views"
 """The name by which the process that makes views is woken."""
+ENDED = "views/ended"
+"""The name by which all are woken who wait for a view, when one has ended: it may be theirs, or have made room."""
 MOST_EACH, MOST = 2, 50
 """Views that one principal, and all, may have asked for that are not made yet."""
 USE_NOTED = timedelta(hours=1)
@@ -92,32 +93,46 @@ def _stands(kept: views.Kept, now: datetime) -> bool:
 
 def _asked_for(context: Context, caller: Caller, question: Question) -> views.Kept | None:
     """Ask for a view, and wait until it is made, refused or has failed, or time is over."""
-    key, store = question.key, context.store
     owner, *others = question.owners
-    view = views.Waiting(key, owner, others[0] if others else None, caller.principal, question.text)
-    with store.write(durable=False) as db:
-        if not views.ask(db, view, context.now(), most_each=MOST_EACH, most=MOST):
-            raise Unavailable("Too much is asked of outputs at once. Ask again.")
-    context.queue.wake(VIEWS)
-    kept, waits = views.kept(store, key), _waits(context.config)
-    if kept is None or kept.state != views.ASKED or not waits.take(caller.principal):
-        return kept
-    try:
-        wait_for(context, key, lambda: _state(store, key), context.config.max_view_seconds, None)
-    finally:
-        waits.give(caller.principal)
-    return views.kept(store, key)
+    asking = _Asking(
+        context, views.Waiting(question.key, owner, others[0] if others else None, caller.principal, question.text)
+    )
+    waits = _waits(context.config)
+    if not asking.look().final and waits.take(caller.principal):
+        try:
+            wait_for(context, ENDED, asking.look, context.config.max_view_seconds, None)
+        finally:
+            waits.give(caller.principal)
+    if not asking.accepted:
+        raise Unavailable("Too much is asked of outputs at once. Ask again.")
+    return asking.kept
+
+
+@dataclass(slots=True)
+class _Asking:
+    """A view that is asked for as soon as few others of the principal, and of all, are unfinished."""
+
+    context: Context
+    view: views.Waiting
+    accepted: bool = False
+    kept: views.Kept | None = None
+
+    def look(self) -> View:
+        """Ask where there is room now; return a view that is final if what was asked for has ended."""
+        store = self.context.store
+        if not self.accepted:
+            with store.write(durable=False) as db:
+                self.accepted = views.ask(db, self.view, self.context.now(), most_each=MOST_EACH, most=MOST)
+            if self.accepted:
+                self.context.queue.wake(VIEWS)
+        self.kept = views.kept(store, self.view.key) if self.accepted else None
+        waiting = not self.accepted or (self.kept is not None and self.kept.state == views.ASKED)
+        return View(b"", "", final=not waiting)
 
 
 @lru_cache(maxsize=1)
 def _waits(config: Config) -> Waits:
     return waits_of(config)
-
-
-def _state(store: Store, key: str) -> View:
-    kept = views.kept(store, key)
-    state = "" if kept is None else kept.state
-    return View(b"", state, final=state != views.ASKED)
 
 
 def error_record(error: ServiceError) -> dict[str, object]:

@@ -122,17 +122,29 @@ def test_who_asks_waits_no_longer_than_the_limit_and_asks_again_without_another_
     assert stored(nobody) == 1
 
 
-def test_who_waits_hears_of_the_answer(context, maker, monkeypatch):
+@pytest.fixture
+def patient(context, maker, monkeypatch):
+    """A context whose views are made one by one, whenever who asks waits; who is not woken waits for long."""
     makes, waits = context.queue.views.make_next, Listener.wait
 
     def wait(listener, seconds):
-        makes()  # once who asks hears
+        makes()
         return waits(listener, seconds)
 
     monkeypatch.setattr(context.queue.views, "make_next", lambda: False)
     monkeypatch.setattr(Listener, "wait", wait)
     monkeypatch.setattr("service.usecases.runs.LOOK_AGAIN", 600)
-    assert ask(with_config(context, max_view_seconds=600, max_wait_seconds=600), SCORER, question())["times"] == 1
+    return with_config(context, max_view_seconds=600, max_wait_seconds=600)
+
+
+def test_who_waits_hears_of_the_answer(patient):
+    assert ask(patient, SCORER, question())["times"] == 1
+
+
+def test_who_has_asked_for_much_waits_for_room(patient):
+    for number in range(2):
+        refused(with_config(patient, max_view_seconds=0), SCORER, question(number))
+    assert ask(patient, SCORER, question(2))["times"] == 3
 
 
 def test_no_more_threads_wait_than_may(context, maker, monkeypatch):
