@@ -66,7 +66,7 @@ class Question:
 
 
 def ask(context: Context, caller: Caller, question: Question) -> Any:
-    """Return the document that answers a question. It holds what any caller may see: the gate comes after it.
+    """Return the document that answers a question. It holds gold: the gate comes after it.
 
     Raises:
         ServiceError: what makes it has refused it, with this error; or every attempt at it failed.
