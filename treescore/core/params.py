@@ -26,8 +26,8 @@ Choice = str | Mapping[str, Json]
 
 
 SHARED_MODULES: Mapping[str, str] = {
-    "conll08": "conll09",
-    **dict.fromkeys(("naacl", "pharaoh", "talp"), "alignments"),
+    **dict.fromkeys(("conll08", "conll09"), "conllx"),
+    **dict.fromkeys(("giza-a3", "naacl", "pharaoh", "talp"), "alignments"),
     **dict.fromkeys(("delete-labels", "rename-labels", "strip-functions"), "labels"),
     **dict.fromkeys(("drop-empty", "drop-punctuation", "drop-traces"), "words"),
     "collapse-unary": "flatten",

@@ -17,8 +17,7 @@ from treescore.core.text import BOM, Limits, checked_bytes, place, refuse_packed
 from treescore.core.trees import NO_TAG, ConstituentTreebank, Sentences, Vocabulary
 from treescore.errors import InputError, LimitError, Problem, first_of
 from treescore.formats.shared import bracket_reader
-from treescore.formats.shared.interning import strings_of
-from treescore.formats.shared.lines import short
+from treescore.formats.shared.lines import short, strings_of
 from treescore.formats.shared.tree_signs import bracket_signs
 
 # EVALB, a C program, reads a word with a NUL in it up to the NUL.

@@ -16,10 +16,18 @@ from treescore.core.text import Limits
 from treescore.core.trees import DependencyTreebank, Vocabulary
 from treescore.core.wording import counted
 from treescore.errors import Problem
-from treescore.formats.shared.findings import Findings, Role, check_layout
+from treescore.formats.shared.findings import (
+    SENTENCE,
+    UNREADABLE,
+    Findings,
+    Role,
+    RowFormat,
+    Rows,
+    check_layout,
+    lines_of,
+)
 from treescore.formats.shared.lines import COLUMNS, Fields, Outline, columns_of, is_blank, outline_of, passes, short
 from treescore.formats.shared.rows import BAD, EMPTY, RANGE, WORD, Ids, conllu_signs, write_rows
-from treescore.formats.shared.tolerance import SENTENCE, UNREADABLE, RowFormat, Rows, lines_of
 
 ID, FORM, LEMMA, UPOS, XPOS, FEATS, HEAD, DEPREL, DEPS, MISC = range(COLUMNS)
 

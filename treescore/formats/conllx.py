@@ -1,9 +1,12 @@
-"""CoNLL-X and CoNLL-07: ten columns a token, no multiword tokens, no empty nodes."""
+"""CoNLL-X and CoNLL-07: ten columns a token, no multiword tokens, no empty nodes.
+
+CoNLL-2009 and CoNLL-2008 have many columns a word and one for each predicate; their dependencies are read as CoNLL-X.
+"""
 
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from typing import ClassVar
 
@@ -12,14 +15,13 @@ import numpy as np
 from treescore.core.params import Param
 from treescore.core.registry import Format, Text, register
 from treescore.core.structure import heads_of, plain_number
-from treescore.core.text import Limits
+from treescore.core.text import LIKELY, Head, Limits, Signs, found_in_lines, share_of_lines
 from treescore.core.trees import ODD_HEAD, DependencyTreebank, Vocabulary
 from treescore.core.wording import counted
-from treescore.errors import Problem, ProblemList
-from treescore.formats.shared.findings import Findings
+from treescore.errors import Problem, ProblemList, ScoringError
+from treescore.formats.shared.findings import OF_BYTES, SENTENCE, UNREADABLE, Findings, Lines, RowFormat, Rows, lines_of
 from treescore.formats.shared.lines import COLUMNS, Fields, Outline, columns_of, outline_of, short
 from treescore.formats.shared.rows import conllx_signs, write_rows
-from treescore.formats.shared.tolerance import SENTENCE, UNREADABLE, Lines, RowFormat, Rows, lines_of
 
 ID, FORM, LEMMA, CPOSTAG, POSTAG, FEATS, HEAD, DEPREL, PHEAD, PDEPREL = range(COLUMNS)
 
@@ -199,3 +201,174 @@ def _conllx_treebank(rows: Rows[None], vocabulary: Vocabulary, cap: int) -> Depe
         deps=fields[PHEAD],
         misc=fields[PDEPREL],
     )
+
+
+_BLANKS = " \t\v\f"
+_LEAST_SHARE = 0.8
+"""Share of lines that must have the form: the others may be damaged."""
+
+
+class WideColumns(ConllX):
+    """A format of one line a word, whose columns are those of CoNLL-X in other places, with others between and behind.
+
+    Attributes:
+        columns: names of the columns that each line has.
+        places: the column, from 0, of each of CoNLL-X's ten; None where the format has none.
+    """
+
+    columns: ClassVar[tuple[str, ...]]
+    places: ClassVar[tuple[int | None, ...]]
+
+    @classmethod
+    def signs(cls, head: Head) -> Signs | None:
+        """See Format."""
+        heads, relations = (
+            [place for place, name in enumerate(cls.columns) if name.endswith(end)] for end in ("HEAD", "DEPREL")
+        )
+        at, least = cls.columns.index("HEAD"), len(cls.columns)
+        rows = [
+            row for row in head.rows
+            if len(row) >= least and row[0].isdigit() and row[at] != "_"
+            and all(_is_head(row[place]) for place in heads) and not any(row[place].isdigit() for place in relations)
+        ]  # fmt: skip
+        if share_of_lines(len(rows), len(head.rows)) < _LEAST_SHARE:
+            return None
+        what = f"A number, {least - 1} or more further columns, a number in column {at + 1} (HEAD)"
+        if len(heads) > 1:
+            what += f" and a number or _ in column {heads[1] + 1} ({cls.columns[heads[1]]})"
+        else:
+            what += f" and none in column {relations[0] + 1} ({cls.columns[relations[0]]})"
+        return Signs(LIKELY, [found_in_lines(len(rows), len(head.rows), what)])
+
+    def read(self, text: Text, vocabulary: Vocabulary, limits: Limits) -> DependencyTreebank:
+        """Read the treebank. Raises InputError and LimitError as promised by `Format`; places are the text's own."""
+        assert isinstance(text, bytes)  # noqa: S101 - a format of one text
+        lines = lines_of(text, lenient=self._lenient)
+        faults = self._found(limits)
+        narrow = self._narrowed(lines.text.decode().split("\n"), faults)
+        if not self._lenient:
+            faults.raise_if_any()
+        known = Lines(narrow.encode(), [*lines.faults, *faults.problems])
+        try:
+            treebank = self._read(known, vocabulary, limits)
+        except ScoringError as error:
+            raise type(error)([self._placed(problem) for problem in error.problems], error.total) from error
+        warnings = [self._placed(problem) for problem in treebank.sentences.warnings]
+        return replace(treebank, sentences=replace(treebank.sentences, warnings=warnings))
+
+    def write(self, treebank: DependencyTreebank) -> str:
+        """Write the words of `treebank`; columns that CoNLL-X has not are blank."""
+        lines = []
+        for line in super().write(treebank).splitlines():
+            fields = line.split("\t")
+            wide = ["_"] * len(self.columns)
+            for place, field in zip(self.places, fields, strict=False):
+                if place is not None:
+                    wide[place] = field
+            lines.append("\t".join(wide) if line else "")
+        return "".join(f"{line}\n" for line in lines)
+
+    def _narrowed(self, lines: Sequence[str], problems: ProblemList) -> str:
+        """Return the lines with the ten columns of CoNLL-X.
+
+        Args:
+            lines: of the text.
+            problems: lines are added that have too few columns, or of which one that is read is empty.
+        """
+        least = len(self.columns)
+        made = []
+        sentence, inside = 0, False
+        for number, line in enumerate(lines, 1):
+            stripped = line.strip(_BLANKS)
+            if not stripped or (stripped.startswith("#") and not inside):
+                inside = False
+                made.append(stripped)
+                continue
+            sentence, inside = sentence + (not inside), True
+            fields = [field.strip(" ") for field in line.split("\t")] if "\t" in line else line.split()
+            empty = [place for place in self.places if place is not None and place < len(fields) and not fields[place]]
+            if stripped.startswith("#"):
+                problems.add(comment_inside(number, sentence))
+            elif len(fields) < least:
+                problems.add(self._short(number, sentence, len(fields)))
+            elif empty:
+                problems.add(self._empty(number, sentence, empty[0]))
+            else:
+                made.append("\t".join("_" if place is None else fields[place] for place in self.places))
+                continue
+            made.append("\t".join(["0"] * len(self.places)))  # the sentence is left out
+        return "\n".join(made)
+
+    def _short(self, line: int, sentence: int, fields: int) -> Problem:
+        detail = (
+            f"The line has {counted(fields, 'column')}; the format {self.name} has {len(self.columns)} or more: "
+            f"{' '.join(self.columns)}. Write _ where one has no value."
+        )
+        return Problem("conllx-column-count", detail, line=line, sentence=sentence)
+
+    def _empty(self, line: int, sentence: int, place: int) -> Problem:
+        detail = f"Column {place + 1} ({self.columns[place]}) is blank. Write _ where it has no value."
+        return Problem("conllx-empty-field", detail, line=line, column=place + 1, sentence=sentence)
+
+    def _placed(self, problem: Problem) -> Problem:
+        """Return a problem of a field with its column in the text; of bytes the column is a character."""
+        of_field = problem.column is not None and problem.code not in OF_BYTES
+        place = self.places[(problem.column or 0) - 1] if of_field else None
+        return problem if place is None else replace(problem, column=place + 1)
+
+
+@register
+class Conll09(WideColumns):
+    """The format of the CoNLL-2009 shared task (Hajič et al. 2009), of which the dependencies are read.
+
+    As in eval09.pl, HEAD and DEPREL are compared, not PHEAD and PDEPREL: an output has its parse there. POS and PPOS
+    are kept as `upos` and `xpos`. Predicates and their arguments are left out. Otherwise as `conllx`.
+    """
+
+    name: ClassVar[str] = "conll09"
+    doc: ClassVar[str] = (
+        "CoNLL-2009, dependencies: ID FORM LEMMA PLEMMA POS PPOS FEAT PFEAT HEAD PHEAD DEPREL PDEPREL FILLPRED PRED "
+        "[APRED ...]."
+    )
+    source: ClassVar[str] = "Hajič et al. 2009, https://aclanthology.org/W09-1201"
+    suffixes: ClassVar[tuple[str, ...]] = (".conll09",)
+    columns = tuple(
+        "ID FORM LEMMA PLEMMA POS PPOS FEAT PFEAT HEAD PHEAD DEPREL PDEPREL FILLPRED PRED".split()  # noqa: SIM905 - as in the task's description
+    )
+    places = (0, 1, 2, 4, 5, 6, 8, 10, 9, 11)
+    example = (
+        "1\tLe\tle\tle\tD\tD\tnum=s\tnum=s\t2\t2\tdet\tdet\t_\t_\t_\n"
+        "2\tcafé\tcafé\tcafé\tN\tN\t_\t_\t3\t3\tsuj\tobj\t_\t_\tA1\n"
+        "3\tferme\tfermer\tfermer\tV\tV\t_\t_\t0\t0\troot\troot\tY\tfermer.01\t_\n\n"
+        "1\tIci\tici\tici\tADV\tADV\t_\t_\t0\t0\troot\troot\t_\t_\n\n"
+    ).encode()
+
+
+def _is_head(field: str) -> bool:
+    return field == "_" or field.strip("-").isdigit()
+
+
+@register
+class Conll08(WideColumns):
+    """The format of the CoNLL-2008 shared task (Surdeanu et al. 2008), of which the dependencies are read.
+
+    As in eval08.pl, a word is its SPLIT_FORM. GPOS and PPOSS are kept as `upos` and `xpos`. Predicates and their
+    arguments are left out. Otherwise as `conllx`.
+    """
+
+    name: ClassVar[str] = "conll08"
+    doc: ClassVar[str] = (
+        "CoNLL-2008, dependencies: ID FORM LEMMA GPOS PPOS SPLIT_FORM SPLIT_LEMMA PPOSS HEAD DEPREL PRED [ARG ...]."
+    )
+    source: ClassVar[str] = "Surdeanu et al. 2008, https://aclanthology.org/W08-2121"
+    suffixes: ClassVar[tuple[str, ...]] = (".conll08",)
+    columns = tuple(
+        "ID FORM LEMMA GPOS PPOS SPLIT_FORM SPLIT_LEMMA PPOSS HEAD DEPREL PRED".split()  # noqa: SIM905 - as in the task's description
+    )
+    places = (0, 5, 6, 3, 7, None, 8, 9, None, None)
+    example = (
+        "1\tThe\tthe\tDT\tDT\tThe\tthe\tDT\t2\tNMOD\t_\t_\n"
+        "2\tcafé-bar\tcafé-bar\tNN\tNN\tcafé\tcafé\tNN\t3\tSBJ\t_\tA1\n"
+        "3\tcloses\tclose\tVBZ\tVBZ\tcloses\tclose\tVBZ\t0\tROOT\tclose.01\t_\n\n"
+        "1\tHere\there\tRB\tRB\tHere\there\tRB\t0\tROOT\t_\n\n"
+    ).encode()

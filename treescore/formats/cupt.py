@@ -20,10 +20,9 @@ from treescore.core.text import Head, Limits, Signs
 from treescore.core.trees import NO_CATEGORY, DependencyTreebank, ExpressionTreebank, Vocabulary
 from treescore.errors import InputError, LimitError, Problem
 from treescore.formats.conllu import ids_of, treebank_of
-from treescore.formats.shared.findings import Findings, check_layout
+from treescore.formats.shared.findings import SENTENCE, UNREADABLE, Findings, RowFormat, check_layout, lines_of
 from treescore.formats.shared.lines import COLUMNS, Fields, Outline, numbered_fields, outline_of, short
 from treescore.formats.shared.rows import EMPTY, RANGE, WORD, Ids, cupt_signs, write_rows
-from treescore.formats.shared.tolerance import SENTENCE, UNREADABLE, RowFormat, lines_of
 
 NAME = "PARSEME:MWE"
 COLUMN = COLUMNS + 1

@@ -13,8 +13,8 @@ from treescore.core import arrays, registry, trees, wording
 from treescore.core.params import Json, Param
 from treescore.core.text import BOM, Limits, checked_bytes
 from treescore.errors import InputError, Problem, placed
+from treescore.formats.shared.findings import SENTENCE
 from treescore.formats.shared.links import Links, alignments_of, lines_of_names, sorted_links
-from treescore.formats.shared.tolerance import SENTENCE
 
 FIELDS = ("source", "target", "alignment")
 

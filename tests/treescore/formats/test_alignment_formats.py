@@ -17,7 +17,7 @@ from treescore.core.text import Limits
 from treescore.core.trees import Alignments, Vocabulary
 from treescore.errors import InputError, LimitError, Problem
 from treescore.evaluation.spec import suggestions
-from treescore.formats import giza_a3
+from treescore.formats import alignments
 from treescore.formats.shared import links as shared
 
 LIMITS = Limits()
@@ -184,7 +184,7 @@ def test_a_byte_of_links_takes_less_than_ten_bytes_of_memory(
     name: str, pair: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(shared, "PIECE", 1 << 9)
-    monkeypatch.setattr(giza_a3, "_AT_ONCE", 4)
+    monkeypatch.setattr(alignments, "_AT_ONCE", 4)
     text = "".join(pair.replace("@", str(number)) for number in range(60)).encode()
     tracemalloc.start()
     read(name, text)
