@@ -128,7 +128,8 @@ class Naacl(Format):
         pieces = super().joinable({pointer: text or b"\n" for pointer, text in texts.items()})
         holder: dict[str, str] = {}
         for pointer, piece in zip(texts, pieces, strict=True):
-            for name in {_normalised(line.split(maxsplit=1)[0]) for line in piece.splitlines() if line.strip()}:
+            names = [_normalised(line.split(maxsplit=1)[0]) for line in piece.splitlines() if line.strip()]
+            for name in dict.fromkeys(names):
                 if holder.setdefault(name, pointer) != pointer:
                     detail = f"Sentence {name!r} is in {holder[name]!r} too. Number sentences on from file to file."
                     raise InputError(Problem("files-differ", detail, pointer=pointer))

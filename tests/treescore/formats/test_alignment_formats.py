@@ -232,3 +232,10 @@ def test_any_text_is_read_or_refused(name: str, text: str) -> None:
     with contextlib.suppress(InputError):
         treebank = read(name, text)
         assert len(treebank.source) == treebank.offsets[-1]
+
+
+def test_of_several_names_that_two_files_share_the_first_in_the_text_is_reported():
+    text = "".join(f"{name} 1 1\n" for name in ("ten", "nine", "eight", "7", "6", "5", "4", "3", "2", "1")).encode()
+    with pytest.raises(InputError) as caught:
+        make_format("naacl", {}).joinable({"/a": text, "/b": text})
+    assert caught.value.problems[0].detail.startswith("Sentence 'ten' is in '/a' too.")
