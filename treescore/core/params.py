@@ -28,9 +28,9 @@ Choice = str | Mapping[str, Json]
 SHARED_MODULES: Mapping[str, str] = {
     **dict.fromkeys(("conll08", "conll09"), "conllx"),
     **dict.fromkeys(("giza-a3", "naacl", "pharaoh", "talp"), "alignments"),
-    **dict.fromkeys(("delete-labels", "rename-labels", "strip-functions"), "labels"),
-    **dict.fromkeys(("drop-empty", "drop-punctuation", "drop-traces"), "words"),
-    "collapse-unary": "flatten",
+    **dict.fromkeys(("delete-labels", "rename-labels", "strip-functions"), "edits"),
+    **dict.fromkeys(("drop-empty", "drop-punctuation", "drop-traces"), "edits"),
+    **dict.fromkeys(("black", "collapse-unary"), "flatten"),
 }
 """Format or transform -> the module that it shares with others. Without an entry the module has its name."""
 

@@ -13,12 +13,24 @@ from treescore.core.arrays import IntArray
 from treescore.core.columns import trees_of
 from treescore.core.params import Param
 from treescore.core.registry import Format, Text, register
-from treescore.core.text import BOM, Limits, checked_bytes, place, refuse_packed
+from treescore.core.text import (
+    BOM,
+    LIKELY,
+    POSSIBLE,
+    Head,
+    Limits,
+    Scored,
+    Signs,
+    checked_bytes,
+    found_in_lines,
+    place,
+    refuse_packed,
+    share_of_lines,
+)
 from treescore.core.trees import NO_TAG, ConstituentTreebank, Sentences, Vocabulary
 from treescore.errors import InputError, LimitError, Problem, first_of
 from treescore.formats.shared import bracket_reader
 from treescore.formats.shared.lines import short, strings_of
-from treescore.formats.shared.tree_signs import bracket_signs
 
 # EVALB, a C program, reads a word with a NUL in it up to the NUL.
 _BARE_CR = re.compile(rb"\r(?!\n)")
@@ -64,7 +76,33 @@ class Bracketed(Format):
         ),
     }
 
-    signs = staticmethod(bracket_signs)
+    @classmethod
+    def signs(cls, head: Head) -> Signs | None:
+        """Return the signs of trees in round or square brackets."""
+        opening = head.first[:1]
+        if opening not in _PAIRS:
+            return None
+        closing = _PAIRS[opening]
+        text = "\n".join(head.lines)
+        opened, closed = text.count(opening), text.count(closing)
+        if share_of_lines(min(opened, closed), max(opened, closed)) < _LEAST and head.whole:
+            return None
+        outside, deepest = _outside_and_deepest(text, opening, closing)
+        if share_of_lines(outside, len(head.filled)) > 1 - _LEAST or has_numbered_leaves(head):
+            return None
+        balanced = sum(line.count(opening) == line.count(closing) for line in head.filled)
+        why = [f"The text begins with {opening!r}; brackets are opened and closed."]
+        spread = bracket_reader.layout_of(text.encode()) == bracket_reader.FREE
+        why.append(
+            "Trees are spread over lines." if spread else found_in_lines(balanced, len(head.filled), "A balanced tree")
+        )
+        if deepest < _LEAST_DEPTH:
+            return Signs(POSSIBLE / 2, [*why, "But no bracket stands inside another."])
+        if opening == "[":
+            why.append("Square brackets: words have no tags.")
+            return Signs(LIKELY, why, metrics=_SQUARE)
+        words = _PRETERMINAL.findall(text)
+        return Signs(LIKELY, why, metrics=list(_metrics({tag for tag, _ in words}, text)))
 
     def read(self, text: Text, vocabulary: Vocabulary, limits: Limits) -> ConstituentTreebank:
         """Read the treebank.
@@ -241,3 +279,59 @@ def tree_lines(treebank: ConstituentTreebank, *, square: bool) -> list[str]:
     """
     texts: list[str] = trees_of(treebank, 0, len(treebank), square=square).documents(0, len(treebank))
     return texts
+
+
+_LEAST = 0.9
+_LEAF = re.compile(r"[( ]([0-9]+)=[^\s()]+")
+
+
+def has_numbered_leaves(head: Head) -> bool:
+    """Tell whether nearly every line is a tree with leaves as 0=word."""
+    return share_of_lines(numbered_leaves(head), len(head.filled)) >= _LEAST
+
+
+def numbered_leaves(head: Head) -> int:
+    """Count the lines that are trees with leaves as 0=word."""
+    return sum(line.startswith("(") and bool(_LEAF.search(line)) for line in head.filled)
+
+
+_LEAST_DEPTH = 2
+_PAIRS = {"(": ")", "[": "]"}
+_PRETERMINAL = re.compile(r"\(([^\s()]+) ([^\s()]+)\)")
+_EMPTY = "-NONE-"
+_SQUARE = (
+    Scored("leaf_ancestor", "Sampson's notation: the leaf-ancestor metric was published on it."),
+    Scored({"name": "parseval", "params": {"preset": "plain"}}, "Every bracket counts."),
+)
+
+
+def _outside_and_deepest(text: str, opening: str, closing: str) -> tuple[int, int]:
+    """Count the pieces of text outside brackets, and the brackets that are open where most are."""
+    depth = outside = deepest = 0
+    for piece in re.split(rf"([{re.escape(opening + closing)}])", text):
+        if piece == opening:
+            depth += 1
+            deepest = max(deepest, depth)
+        elif piece == closing:
+            depth = max(depth - 1, 0)
+        elif not depth and piece.strip():
+            outside += 1
+    return outside, deepest
+
+
+def _metrics(tags: set[str], text: str) -> Iterator[Scored]:
+    if any("##" in tag for tag in tags):
+        yield Scored(
+            {"name": "parseval", "params": {"preset": "spmrl", "unparsed": "miss"}},
+            "Labels carry features between ##, as those of the SPMRL shared tasks, whose scorer cuts them.",
+        )
+    else:
+        reason = "Penn-style trees: EVALB with COLLINS.prm is what parsers are compared by."
+        if _EMPTY in tags:
+            reason += f" It deletes the empty elements ({_EMPTY}) that are there."
+        yield Scored("parseval", reason)
+    yield Scored("leaf_ancestor", "Where a tree is wrong, word by word; it does not punish one wrong bracket twice.")
+    if not text.isascii():
+        return
+    dependencies = {"name": "attachment", "transforms": ["heads"]}
+    yield Scored(dependencies, "Dependencies made by English head rules, if trees are English.")

@@ -2,17 +2,20 @@
 
 from __future__ import annotations
 
+import itertools
 import re
-from collections.abc import Callable, Mapping
+from collections import Counter
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any, ClassVar, Protocol
 
 import numpy as np
 
-from treescore.core.arrays import IntArray, offsets_of, sums_by
+from treescore.core.arrays import BoolArray, Int32Array, IntArray, offsets_of, sums_by
 from treescore.core.params import Param
 from treescore.core.registry import Format, Text, register
-from treescore.core.structure import heads_of, plain_number
-from treescore.core.text import Limits
+from treescore.core.structure import head_string, heads_of, plain_number
+from treescore.core.text import CERTAIN, LIKELY, POSSIBLE, Head, Limits, Scored, Signs, found_in_lines, share_of_lines
 from treescore.core.trees import DependencyTreebank, Vocabulary
 from treescore.core.wording import counted
 from treescore.errors import Problem
@@ -27,7 +30,6 @@ from treescore.formats.shared.findings import (
     lines_of,
 )
 from treescore.formats.shared.lines import COLUMNS, Fields, Outline, columns_of, is_blank, outline_of, passes, short
-from treescore.formats.shared.rows import BAD, EMPTY, RANGE, WORD, Ids, conllu_signs, write_rows
 
 ID, FORM, LEMMA, UPOS, XPOS, FEATS, HEAD, DEPREL, DEPS, MISC = range(COLUMNS)
 
@@ -67,7 +69,25 @@ class ConllU(Format):
         "1\tIci\tici\tADV\tA\t_\t0\troot\t_\t_\n\n"
     ).encode()
 
-    signs = staticmethod(conllu_signs)
+    @classmethod
+    def signs(cls, head: Head) -> Signs | None:
+        """Return the signs of CoNLL-U: ten columns, IDs, universal tags, its comments."""
+        rows = [row for row in head.rows if len(row) == COLUMNS and ID_FORM.fullmatch(row[0])]
+        if share_of_lines(len(rows), len(head.rows)) < LEAST:
+            return None
+        why = [found_in_lines(len(rows), len(head.rows), "A number and nine more columns")]
+        names = sorted({match[1] for line in head.comments if (match := COMMENT.match(line))})
+        if names:
+            why.append(f"Comments of CoNLL-U: {', '.join(f'# {name}' for name in names)}.")
+        special = sum(not row[0].isdigit() for row in rows)
+        if special:
+            why.append(f"Multiword tokens or empty nodes: {next(row[0] for row in rows if not row[0].isdigit())}.")
+        tags = {row[3] for row in rows if row[0].isdigit()}
+        universal = tags <= UNIVERSAL and tags != {"_"}
+        if universal:
+            why.append("The fourth column holds universal tags only.")
+        strength = CERTAIN if names or special else LIKELY if universal else POSSIBLE
+        return Signs(strength, why, metrics=list(_dependency_metrics(head, rows)))
 
     def read(self, text: Text, vocabulary: Vocabulary, limits: Limits) -> DependencyTreebank:
         """Read the treebank. Raises InputError and LimitError as promised by `Format`."""
@@ -356,3 +376,156 @@ def treebank_of(rows: Rows[Any], ids: Ids, fields: Columns, vocabulary: Vocabula
         empty_sentences=outline.sentences[empty],
         sentences=rows.sentences(cap),
     )
+
+
+WORD, RANGE, EMPTY, BAD = range(4)
+"""Kinds of rows."""
+
+
+@dataclass(frozen=True, slots=True)
+class Ids:
+    """The ID column of r rows: kind, one or two numbers (at most nine digits), words before it in its sentence."""
+
+    kinds: Int32Array
+    first: Int32Array
+    second: Int32Array
+    before: IntArray
+    inside: BoolArray
+    word_offsets: IntArray
+
+
+def write_rows(treebank: DependencyTreebank, *, words_only: bool = False) -> str:
+    """Write a treebank, a blank line after each sentence.
+
+    Args:
+        treebank: to write.
+        words_only: no comments, multiword tokens and empty nodes (CoNLL-X has none of them).
+    """
+    strings = treebank.vocabulary.strings
+    columns = [
+        [strings[number] for number in column.tolist()]
+        for column in (
+            treebank.forms,
+            treebank.lemmas,
+            treebank.upos,
+            treebank.xpos,
+            treebank.feats,
+            treebank.deprels,
+            treebank.deps,
+            treebank.misc,
+        )
+    ]
+    heads = [head_string(head, treebank.vocabulary) for head in treebank.heads.tolist()]
+    extra = {} if words_only else _extra_lines(treebank)
+    comments = [""] * len(treebank) if words_only else _comments(treebank)
+    parts: list[str] = []
+    bounds = treebank.word_offsets.tolist()
+    for sentence, (start, end) in enumerate(itertools.pairwise(bounds)):
+        parts.append(comments[sentence])
+        for word in range(start, end):
+            parts += extra.get((sentence, word), ())
+            form, lemma, upos, xpos, feats, deprel, deps, misc = (column[word] for column in columns)
+            row = (str(word - start + 1), form, lemma, upos, xpos, feats, heads[word], deprel, deps, misc)
+            parts.append("\t".join(row) + "\n")
+        parts += extra.get((sentence, end), ())
+        parts.append("\n")
+    return "".join(parts)
+
+
+def _extra_lines(treebank: DependencyTreebank) -> dict[tuple[int, int], list[str]]:
+    """Map (sentence, word or end) to the lines before it: empty nodes, then multiword tokens."""
+    strings = treebank.vocabulary.strings
+    lines: dict[tuple[int, int], list[str]] = {}
+    empties = zip(
+        treebank.empty_sentences.tolist(),
+        treebank.empty_after.tolist(),
+        treebank.empty_ids.tolist(),
+        treebank.empty_deps.tolist(),
+        strict=True,
+    )
+    for sentence, after, number, deps in empties:
+        line = "\t".join((strings[number], *"_______", strings[deps], "_")) + "\n"
+        lines.setdefault((sentence, after), []).append(line)
+    bounds = treebank.word_offsets
+    owners = bounds.searchsorted(treebank.mwt_starts, "right") - 1
+    tokens = zip(
+        owners.tolist(),
+        treebank.mwt_starts.tolist(),
+        treebank.mwt_ends.tolist(),
+        treebank.mwt_forms.tolist(),
+        treebank.mwt_misc.tolist(),
+        strict=True,
+    )
+    for sentence, start, end, form, misc in tokens:
+        first = int(bounds[sentence])
+        line = "\t".join((f"{start - first + 1}-{end - first}", strings[form], *"_______", strings[misc])) + "\n"
+        lines.setdefault((sentence, start), []).append(line)
+    return lines
+
+
+def _comments(treebank: DependencyTreebank) -> list[str]:
+    sentences = treebank.sentences
+    comments = [""] * len(treebank)
+    for key, values in sentences.attributes.items():
+        before: str | None = None
+        for index, value in enumerate(values):
+            if value is not None and not (key == "newdoc" and value == before):
+                comments[index] += f"# {'newdoc id' if key == 'newdoc' else key} = {value}\n"
+            before = value
+    for index, sent_id in enumerate(sentences.sent_ids):
+        if sent_id is not None:
+            comments[index] += f"# sent_id = {sent_id}\n"
+    return comments
+
+
+COLUMNS = 10
+LEAST = 0.8
+"""Share of lines that must have the form: the others may be damaged."""
+UNIVERSAL = frozenset(
+    "ADJ ADP ADV AUX CCONJ DET INTJ NOUN NUM PART PRON PROPN PUNCT SCONJ SYM VERB X _".split()  # noqa: SIM905 - a list in a line
+)
+NUMBER = re.compile(r"[0-9]+")
+COMMENT = re.compile(r"# ?(sent_id|text|newdoc|newpar|global\.columns)\b")
+ID_FORM = re.compile(r"[0-9]+([-.][0-9]+)?")
+_DEPS = re.compile(r"[0-9]+(\.[0-9]+)?:\S+")
+
+
+def _dependency_metrics(head: Head, rows: Sequence[Sequence[str]]) -> Iterator[Scored]:
+    """Yield the metrics that trees in CoNLL-U can be scored with."""
+    words = [row for row in rows if row[0].isdigit()]
+    heads = Counter(row[6] for row in words)
+    if heads["_"] == len(words):
+        yield Scored(
+            {"name": "ud", "params": {"missing_heads": "wrong"}},
+            "No word has a HEAD: only segmentation, tags, features and lemmas can be right.",
+        )
+        return
+    ud: dict[str, str] = {}
+    reasons = []
+    if heads["_"]:
+        ud["missing_heads"] = "wrong"
+        reasons.append("words without HEAD count as wrong")
+    if _several_roots(head):
+        ud["roots"] = "any"
+        reasons.append("sentences have several roots")
+    why = "If parsers split raw text into words themselves: the scores of the CoNLL 2018 shared task"
+    yield Scored(
+        {"name": "ud", "params": ud} if ud else "ud", f"{why}; {', '.join(reasons)}." if reasons else f"{why}."
+    )
+    yield Scored("attachment", "If parsers are given gold's words: LAS and UAS, as in CoNLL-X.")
+    enhanced = sum(any(map(_DEPS.fullmatch, row[8].split("|"))) for row in rows)
+    if enhanced:
+        yield Scored("enhanced", found_in_lines(enhanced, len(rows), "Enhanced dependencies in DEPS"))
+
+
+def _several_roots(head: Head) -> bool:
+    """Tell whether some sentence has two words with HEAD 0."""
+    roots = 0
+    for line in head.lines:
+        if not line.strip():
+            roots = 0
+        fields = line.split("\t")
+        roots += len(fields) == COLUMNS and fields[0].isdigit() and fields[6] == "0"
+        if roots > 1:
+            return True
+    return False

@@ -15,13 +15,13 @@ import numpy as np
 from treescore.core.params import Param
 from treescore.core.registry import Format, Text, register
 from treescore.core.structure import heads_of, plain_number
-from treescore.core.text import LIKELY, Head, Limits, Signs, found_in_lines, share_of_lines
+from treescore.core.text import LIKELY, POSSIBLE, Head, Limits, Signs, found_in_lines, share_of_lines
 from treescore.core.trees import ODD_HEAD, DependencyTreebank, Vocabulary
 from treescore.core.wording import counted
 from treescore.errors import Problem, ProblemList, ScoringError
+from treescore.formats.conllu import COMMENT, LEAST, NUMBER, UNIVERSAL, write_rows
 from treescore.formats.shared.findings import OF_BYTES, SENTENCE, UNREADABLE, Findings, Lines, RowFormat, Rows, lines_of
 from treescore.formats.shared.lines import COLUMNS, Fields, Outline, columns_of, outline_of, short
-from treescore.formats.shared.rows import conllx_signs, write_rows
 
 ID, FORM, LEMMA, CPOSTAG, POSTAG, FEATS, HEAD, DEPREL, PHEAD, PDEPREL = range(COLUMNS)
 
@@ -59,7 +59,23 @@ class ConllX(Format):
         "1\tIci\tici\tADV\tADV\t_\t0\troot\t_\t_\n\n"
     ).encode()
 
-    signs = staticmethod(conllx_signs)
+    @classmethod
+    def signs(cls, head: Head) -> Signs | None:
+        """Return the signs of CoNLL-X: eight to ten columns, a number first and in HEAD, no comments."""
+        rows = [
+            row for row in head.rows
+            if COLUMNS - 2 <= len(row) <= COLUMNS and row[0].isdigit() and NUMBER.fullmatch(row[6].strip())
+        ]  # fmt: skip
+        if share_of_lines(len(rows), len(head.rows)) < LEAST:
+            return None
+        what = f"A number, {COLUMNS - 3} or more further columns, a number as HEAD"
+        why = [found_in_lines(len(rows), len(head.rows), what)]
+        foreign = any(COMMENT.match(line) for line in head.comments)
+        tags = {row[3] for row in rows}
+        if tags <= UNIVERSAL or foreign:
+            return Signs(POSSIBLE / 2 if foreign else POSSIBLE, why)
+        why.append("No comments, and tags that are not the universal ones.")
+        return Signs(LIKELY, why)
 
     def read(self, text: Text, vocabulary: Vocabulary, limits: Limits) -> DependencyTreebank:
         """Read the treebank. Raises InputError and LimitError as promised by `Format`."""

@@ -16,13 +16,15 @@ from treescore.core.arrays import BoolArray, IntArray, offsets_of, owners_of
 from treescore.core.columns import ranges_of
 from treescore.core.params import Param
 from treescore.core.registry import Format, Text, register
-from treescore.core.text import Head, Limits, Signs
+from treescore.core.text import CERTAIN, POSSIBLE, Head, Limits, Signs, found_in_lines, share_of_lines
 from treescore.core.trees import NO_CATEGORY, DependencyTreebank, ExpressionTreebank, Vocabulary
 from treescore.errors import InputError, LimitError, Problem
-from treescore.formats.conllu import ids_of, treebank_of
+from treescore.formats.conllu import EMPTY, ID_FORM, LEAST, RANGE, WORD, Ids, ids_of, treebank_of, write_rows
 from treescore.formats.shared.findings import SENTENCE, UNREADABLE, Findings, RowFormat, check_layout, lines_of
 from treescore.formats.shared.lines import COLUMNS, Fields, Outline, numbered_fields, outline_of, short
-from treescore.formats.shared.rows import EMPTY, RANGE, WORD, Ids, cupt_signs, write_rows
+
+_COLUMN_NAMES = re.compile(r"#\s*global\.columns\s*=")
+_CODES = re.compile(r"[*_]|[0-9]+(:[^\s;]+)?(;[0-9]+(:[^\s;]+)?)*")
 
 NAME = "PARSEME:MWE"
 COLUMN = COLUMNS + 1
@@ -298,8 +300,21 @@ class Cupt(Format):
 
     @classmethod
     def signs(cls, head: Head) -> Signs | None:
-        """See Format."""
-        return cupt_signs(head, NAME)
+        """Return the signs of CoNLL-U with a column of codes: a first line that names this column, else codes."""
+        names = head.first.partition("=")[2].split() if _COLUMN_NAMES.match(head.first) else []
+        rows = [row for row in head.rows if len(row) == (len(names) or COLUMNS + 1) and ID_FORM.fullmatch(row[0])]
+        if share_of_lines(len(rows), len(head.rows)) < LEAST or (names and NAME not in names):
+            return None
+        place = names.index(NAME) if names else COLUMNS
+        why = []
+        if names:
+            why.append(f"The first line names the column {NAME}.")
+        elif not all(_CODES.fullmatch(row[place]) for row in rows):
+            return None
+        why.append(
+            found_in_lines(len(rows), len(head.rows), f"A number and {(len(names) or COLUMNS + 1) - 1} more columns")
+        )
+        return Signs(CERTAIN if names else POSSIBLE, why)
 
     def read(self, text: Text, vocabulary: Vocabulary, limits: Limits) -> ExpressionTreebank:
         """Read the treebank. Raises InputError and LimitError as promised by `Format`."""

@@ -17,12 +17,12 @@ from treescore.core.arrays import BoolArray, Int32Array, IntArray
 from treescore.core.discontinuity import ROOT, divided
 from treescore.core.registry import Text, register
 from treescore.core.structure import NONE
-from treescore.core.text import Limits
+from treescore.core.text import CERTAIN, Head, Limits, Signs, found_in_lines
 from treescore.core.trees import NO_TAG, DiscontinuousTreebank, Vocabulary
 from treescore.errors import LimitError, Problem
+from treescore.formats.bracketed import has_numbered_leaves, numbered_leaves
 from treescore.formats.shared import gap_trees
 from treescore.formats.shared.lines import short, unix_lines
-from treescore.formats.shared.tree_signs import discbracket_signs
 
 (READABLE, UNCLOSED, UNOPENED, OUTSIDE, BAD_LEAF, EMPTY_NODE, REPEATED_INDEX, INDEX_GAP) = range(8)
 """Faults of a line."""
@@ -223,7 +223,14 @@ class DiscBracket(gap_trees.GapFormat):
         "(ROOT (NP ($[ 0=#LRB#) 1=Nein ($[ 2=#RRB#)))\n"
     ).encode()
 
-    signs = staticmethod(discbracket_signs)
+    @classmethod
+    def signs(cls, head: Head) -> Signs | None:
+        """Return the signs of brackets whose leaves are numbered words."""
+        if not has_numbered_leaves(head):
+            return None
+        found = numbered_leaves(head)
+        return Signs(CERTAIN, [found_in_lines(found, len(head.filled), "A tree whose leaves are numbered, as 0=word")],
+                     metrics=gap_trees.METRICS)  # fmt: skip
 
     def read(self, text: Text, vocabulary: Vocabulary, limits: Limits) -> DiscontinuousTreebank:
         """Read the treebank.

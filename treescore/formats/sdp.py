@@ -15,13 +15,13 @@ import numpy as np
 
 from treescore.core.arrays import BoolArray, Bytes, IntArray, offsets_of, sums_by
 from treescore.core.registry import Format, Text, register
-from treescore.core.text import Limits
+from treescore.core.text import CERTAIN, LIKELY, Head, Limits, Signs, found_in_lines, share_of_lines
 from treescore.core.trees import SemanticTreebank, Sentences, Vocabulary
 from treescore.core.wording import counted
 from treescore.errors import InputError, LimitError, Problem
+from treescore.formats.conllu import LEAST
 from treescore.formats.shared.findings import Findings, only_blanks
 from treescore.formats.shared.lines import Fields, Outline, numbered_fields, outline_of, short, unix_lines
-from treescore.formats.shared.rows import sdp_signs
 
 VERSIONS = {"2014": 6, "2015": 7}
 """Columns before the arguments: 2015 has the frame as its seventh."""
@@ -312,7 +312,19 @@ class Sdp(Format):
         "1\tIci\tici\tADV\t-\t-\t_\n\n"
     ).encode()
 
-    signs = staticmethod(sdp_signs)
+    @classmethod
+    def signs(cls, head: Head) -> Signs | None:
+        """Return the signs of semantic dependencies: the line `#SDP 2015`, else a number, + or - in two columns."""
+        rows = [
+            row for row in head.rows
+            if len(row) >= FIRST and row[0].isdigit() and {row[4], row[5]} <= _FLAGS.keys()
+        ]  # fmt: skip
+        if share_of_lines(len(rows), len(head.rows)) < LEAST:
+            return None
+        why = [found_in_lines(len(rows), len(head.rows), "A number, and + or - in columns 5 and 6 (top, pred)")]
+        if (header := HEADER.fullmatch(head.first)) and header[1] in VERSIONS:
+            return Signs(CERTAIN, [f"The first line is {head.first}.", *why])
+        return Signs(LIKELY, why)
 
     def read(self, text: Text, vocabulary: Vocabulary, limits: Limits) -> SemanticTreebank:
         """Read the treebank. Raises InputError and LimitError as promised by `Format`."""

@@ -16,12 +16,11 @@ import numpy as np
 from treescore.core.arrays import IntArray, offsets_of
 from treescore.core.registry import Text, register
 from treescore.core.structure import NONE
-from treescore.core.text import Limits, checked_bytes
+from treescore.core.text import CERTAIN, LIKELY, Head, Limits, Signs, checked_bytes
 from treescore.core.trees import DiscontinuousTreebank, Vocabulary
 from treescore.errors import InputError, Problem
 from treescore.formats.shared import gap_trees
 from treescore.formats.shared.lines import short
-from treescore.formats.shared.tree_signs import tigerxml_signs
 
 VROOT = "VROOT"
 """What the root of a tree is called."""
@@ -384,7 +383,15 @@ class TigerXml(gap_trees.GapFormat):
         '<t id="s2_1" word="Ja" pos="ITJ"/>\n</terminals>\n<nonterminals/>\n</graph>\n</s>\n</body>\n</corpus>\n'
     ).encode()
 
-    signs = staticmethod(tigerxml_signs)
+    @classmethod
+    def signs(cls, head: Head) -> Signs | None:
+        """Return the signs of TigerXML."""
+        text = "\n".join(head.filled)
+        elements = [name for name in ("<corpus", "<s ", "<graph", "<terminals", "<nt ") if name in text]
+        if not text.startswith("<") or "<corpus" not in elements:
+            return None
+        why = [f"The elements {', '.join(name.strip('< ') for name in elements)} occur."]
+        return Signs(CERTAIN if len(elements) > 2 else LIKELY, why, metrics=gap_trees.METRICS)
 
     def read(self, text: Text, vocabulary: Vocabulary, limits: Limits) -> DiscontinuousTreebank:
         """Read the treebank.

@@ -18,7 +18,7 @@ from treescore.core.discontinuity import Links, arranged, divided
 from treescore.core.params import Json, Param
 from treescore.core.registry import Format
 from treescore.core.structure import NONE
-from treescore.core.text import Limits
+from treescore.core.text import Limits, Scored
 from treescore.core.trees import NO_TAG, DiscontinuousTreebank, Sentences, Vocabulary
 from treescore.errors import InputError, LimitError, Problem, first_of
 
@@ -31,6 +31,14 @@ UNREADABLE = Param(
     "What fails if a sentence cannot be read: the whole job, with the place, or the sentence (status error).",
 )
 """The option of formats that can go on after a sentence that cannot be read."""
+
+METRICS = (
+    Scored(
+        {"name": "parseval", "params": {"preset": "discodop"}},
+        "Constituents may have gaps; brackets are compared by their words.",
+    ),
+)
+"""With which trees are scored whose constituents may have gaps."""
 
 
 class GapFormat(Format):
