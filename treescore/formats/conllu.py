@@ -5,7 +5,7 @@ from __future__ import annotations
 import itertools
 import re
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, ClassVar, Protocol
 
@@ -152,11 +152,11 @@ def ids_of(
     ids = _parsed_ids(outline, fields[ID], vocabulary, findings)
     _check_ranges(outline, ids, findings)
     _check_words(outline, ids, findings)
-    _check_forms(outline, ids, fields[FORM], vocabulary, findings, warnings)
-    _check_heads(outline, ids, fields[HEAD], vocabulary, wrong_heads)
+    _check_forms(ids, fields[FORM], vocabulary, findings, warnings)
+    _check_heads(ids, fields[HEAD], vocabulary, wrong_heads)
     if not heads_outside:
         _check_bounds(outline, ids, fields[HEAD], vocabulary, wrong_heads)
-    _check_empty_nodes(outline, ids, warnings)
+    _check_empty_nodes(ids, warnings)
     warnings.add(
         outline.spare,
         lambda line: Problem("conllu-spare-blank-line", "A blank line ends no sentence and is ignored.", line=line),
@@ -182,18 +182,12 @@ def _parsed_ids(outline: Outline, numbers: IntArray, vocabulary: Vocabulary, fin
     inside[inside] = (outline.sentences[range_rows] == outline.sentences[inside]) & (
         before[inside] < second[range_rows]
     )
-    bad = np.flatnonzero(kinds == BAD)
-    findings.add(
-        bad,
-        lambda row: outline.problem(
-            row,
-            ID + 1,
-            "conllu-bad-id",
-            f"The ID is {short(vocabulary.strings[numbers[row]])!r}. Write a number (3), a range of a multiword token "
-            "(3-4) or an empty node's number (3.1).",
-        ),
-        Role.CAUSE,
-    )
+
+    def bad(row: int) -> str:
+        found = f"The ID is {short(vocabulary.strings[numbers[row]])!r}"
+        return f"{found}. Write a number (3), a range of a multiword token (3-4) or an empty node's number (3.1)."
+
+    findings.report(np.flatnonzero(kinds == BAD), ID + 1, "conllu-bad-id", bad, Role.CAUSE)
     return Ids(kinds, first, second, before, inside, word_offsets)
 
 
@@ -213,26 +207,16 @@ def _parsed_id(string: str) -> tuple[int, int, int]:
 def _check_words(outline: Outline, ids: Ids, findings: Findings) -> None:
     words = np.flatnonzero(ids.kinds == WORD)
     wrong = words[ids.first[words] != ids.before[words] + 1]
+
+    def out_of_order(row: int) -> str:
+        found = f"The ID is {ids.first[row]}, expected {ids.before[row] + 1}"
+        return f"{found}. Number the words of a sentence 1, 2, 3, ... without gap or repetition."
+
     # A missing line shifts all IDs after it.
-    findings.add(
-        wrong,
-        lambda row: outline.problem(
-            row,
-            ID + 1,
-            "conllu-wrong-id",
-            f"The ID is {ids.first[row]}, expected {ids.before[row] + 1}. Number the words of a sentence 1, 2, 3, "
-            "... without gap or repetition.",
-        ),
-        Role.CAUSE,
-    )
+    findings.report(wrong, ID + 1, "conllu-wrong-id", out_of_order, Role.CAUSE)
     empty = np.flatnonzero((np.diff(ids.word_offsets) == 0) & (np.diff(outline.row_offsets) > 0))
-    findings.add(
-        outline.row_offsets[empty],
-        lambda row: outline.problem(
-            row, ID + 1, "conllu-no-words", "The sentence has no word with a number of its own. Add its words."
-        ),
-        Role.FOLLOWS,
-    )
+    detail = "The sentence has no word with a number of its own. Add its words."
+    findings.report(outline.row_offsets[empty], ID + 1, "conllu-no-words", detail, Role.FOLLOWS)
 
 
 def _check_ranges(outline: Outline, ids: Ids, findings: Findings) -> None:
@@ -244,63 +228,41 @@ def _check_ranges(outline: Outline, ids: Ids, findings: Findings) -> None:
     overlap = np.zeros(len(rows), bool)
     overlap[1:] = (outline.sentences[rows[1:]] == outline.sentences[rows[:-1]]) & (start[1:] <= end[:-1])
     cut = ~backwards & ~misplaced & (end > lengths)
-    messages = (
-        (backwards, "ends before it begins. Write the smaller number first."),
-        (
-            misplaced | (overlap & ~backwards),
-            "must stand directly before its first word. Move it; multiword tokens must not overlap.",
-        ),
-        (cut, "reaches beyond the sentence's last word. Correct the range."),
-    )
-    for wrong, what in messages:
-        findings.add(rows[wrong], _bad_range(outline, ids, what), Role.ALONE if wrong is backwards else Role.FOLLOWS)
+
+    def report(wrong: BoolArray, what: str, role: Role = Role.FOLLOWS) -> None:
+        def detail(row: int) -> str:
+            return f"The multiword token {ids.first[row]}-{ids.second[row]} {what}"
+
+        findings.report(rows[wrong], ID + 1, "conllu-bad-range", detail, role)
+
+    report(backwards, "ends before it begins. Write the smaller number first.", Role.ALONE)
+    move = "must stand directly before its first word. Move it; multiword tokens must not overlap."
+    report(misplaced | (overlap & ~backwards), move)
+    report(cut, "reaches beyond the sentence's last word. Correct the range.")
 
 
-def _bad_range(outline: Outline, ids: Ids, what: str) -> Callable[[int], Problem]:
-    def problem(row: int) -> Problem:
-        token = f"The multiword token {ids.first[row]}-{ids.second[row]}"
-        return outline.problem(row, ID + 1, "conllu-bad-range", f"{token} {what}")
-
-    return problem
-
-
-def _check_forms(
-    outline: Outline, ids: Ids, forms: IntArray, vocabulary: Vocabulary, findings: Findings, warnings: Findings
-) -> None:
+def _check_forms(ids: Ids, forms: IntArray, vocabulary: Vocabulary, findings: Findings, warnings: Findings) -> None:
     empty = passes(forms, vocabulary, is_blank) & (ids.kinds != EMPTY)
     inner = empty & ids.inside & (ids.kinds == WORD)
-    findings.add(
-        np.flatnonzero(empty & ~inner),
-        lambda row: outline.problem(
-            row,
-            FORM + 1,
-            "conllu-empty-form",
-            "FORM holds only spaces. Write the word, or leave such tokens out (spaCy's, of the tag SPACE)."
-            if vocabulary.strings[forms[row]]
-            else "FORM is empty. Write the word, or _ where there is none.",
-        ),
-    )
-    warnings.add(
-        np.flatnonzero(inner),
-        lambda row: outline.problem(
-            row, FORM + 1, "conllu-empty-form", "FORM of a word in a multiword token is blank. It aligns with no word."
-        ),
-    )
+
+    def detail(row: int) -> str:
+        if vocabulary.strings[forms[row]]:
+            return "FORM holds only spaces. Write the word, or leave such tokens out (spaCy's, of the tag SPACE)."
+        return "FORM is empty. Write the word, or _ where there is none."
+
+    findings.report(np.flatnonzero(empty & ~inner), FORM + 1, "conllu-empty-form", detail)
+    blank = "FORM of a word in a multiword token is blank. It aligns with no word."
+    warnings.report(np.flatnonzero(inner), FORM + 1, "conllu-empty-form", blank)
 
 
-def _check_heads(outline: Outline, ids: Ids, strings: IntArray, vocabulary: Vocabulary, findings: Findings) -> None:
+def _check_heads(ids: Ids, strings: IntArray, vocabulary: Vocabulary, findings: Findings) -> None:
     bad = passes(strings, vocabulary, lambda head: head != "_" and plain_number(head) is None)
-    findings.add(
-        np.flatnonzero(bad & (ids.kinds == WORD)),
-        lambda row: outline.problem(
-            row,
-            HEAD + 1,
-            "conllu-bad-head",
-            f"HEAD is {short(vocabulary.strings[strings[row]])!r}. Use 0 for the root, a word's number in digits 0-9, "
-            "or _ where there is none.",
-        ),
-        Role.HEAD,
-    )
+
+    def detail(row: int) -> str:
+        found = f"HEAD is {short(vocabulary.strings[strings[row]])!r}"
+        return f"{found}. Use 0 for the root, a word's number in digits 0-9, or _ where there is none."
+
+    findings.report(np.flatnonzero(bad & (ids.kinds == WORD)), HEAD + 1, "conllu-bad-head", detail, Role.HEAD)
 
 
 def _check_bounds(outline: Outline, ids: Ids, strings: IntArray, vocabulary: Vocabulary, findings: Findings) -> None:
@@ -310,31 +272,22 @@ def _check_bounds(outline: Outline, ids: Ids, strings: IntArray, vocabulary: Voc
     values = vocabulary.table(strings[words], lambda head: plain_number(head) or 0)[strings[words]]
     outside = values > length_of[outline.sentences[words]]
 
-    def out_of_range(row: int) -> Problem:
+    def detail(row: int) -> str:
         length = int(length_of[outline.sentences[row]])
         head = short(vocabulary.strings[strings[row]], 20)
-        return outline.problem(
-            row,
-            HEAD + 1,
-            "conllu-head-out-of-range",
-            f"HEAD is {head}, but the sentence has {counted(length, 'word')}. Use 0 for the root or 1-{length}.",
-        )
+        return f"HEAD is {head}, but the sentence has {counted(length, 'word')}. Use 0 for the root or 1-{length}."
 
-    findings.add(words[outside], out_of_range, Role.FOLLOWS | Role.HEAD)
+    findings.report(words[outside], HEAD + 1, "conllu-head-out-of-range", detail, Role.FOLLOWS | Role.HEAD)
 
 
-def _check_empty_nodes(outline: Outline, ids: Ids, warnings: Findings) -> None:
+def _check_empty_nodes(ids: Ids, warnings: Findings) -> None:
     rows = np.flatnonzero(ids.kinds == EMPTY)
-    warnings.add(
-        rows[ids.first[rows] != ids.before[rows]],
-        lambda row: outline.problem(
-            row,
-            ID + 1,
-            "conllu-empty-node-misplaced",
-            f"The empty node {ids.first[row]}.{ids.second[row]} stands after word {ids.before[row]}. "
-            "Scores of the basic tree do not change.",
-        ),
-    )
+
+    def detail(row: int) -> str:
+        node = f"The empty node {ids.first[row]}.{ids.second[row]} stands after word {ids.before[row]}"
+        return f"{node}. Scores of the basic tree do not change."
+
+    warnings.report(rows[ids.first[rows] != ids.before[rows]], ID + 1, "conllu-empty-node-misplaced", detail)
 
 
 def treebank_of(rows: Rows[Any], ids: Ids, fields: Columns, vocabulary: Vocabulary, cap: int) -> DependencyTreebank:

@@ -6,7 +6,7 @@ CoNLL-2009 and CoNLL-2008 have many columns a word and one for each predicate; t
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import ClassVar
 
@@ -103,7 +103,7 @@ class ConllX(Format):
             outline = outline_of(_regular(lines.text, faults), limits)
             if not self._lenient:
                 faults.raise_if_any()
-        reader = RowFormat(lambda rows: columns_of(rows, vocabulary), lambda rows: Findings(), _check_conllx_fields)  # noqa: ARG005 - each line has ten fields
+        reader = RowFormat(lambda rows: columns_of(rows, vocabulary), Findings, _check_conllx_fields)
         known = [*lines.faults, *faults.problems]
         rows = reader.read(outline, limits.max_problems, lenient=self._lenient, faults=known, fields=fields)
         return _conllx_treebank(rows, vocabulary, limits.max_problems)
@@ -152,19 +152,11 @@ def _too_few(line: int, sentence: int, fields: int) -> Problem:
     return Problem("conllx-column-count", detail, line=line, sentence=sentence)
 
 
-def _empty_field(outline: Outline, column: int) -> Callable[[int], Problem]:
-    def problem(row: int) -> Problem:
-        return outline.problem(
-            row, column + 1, "conllx-empty-field", f"Column {column + 1} is blank. Write _ where it has no value."
-        )
-
-    return problem
-
-
 def _check_conllx_fields(outline: Outline, fields: Fields, findings: Findings, warnings: Findings) -> None:
     """Add the empty fields, and warn of comments."""
     for column in range(DEPREL + 1):
-        findings.add(np.flatnonzero(fields[column] == 0), _empty_field(outline, column))
+        detail = f"Column {column + 1} is blank. Write _ where it has no value."
+        findings.report(np.flatnonzero(fields[column] == 0), column + 1, "conllx-empty-field", detail)
     warnings.add(outline.comments[:1], lambda line: _comments(line, len(outline.comments)))
 
 
@@ -181,25 +173,18 @@ def _conllx_treebank(rows: Rows[None], vocabulary: Vocabulary, cap: int) -> Depe
     positions = np.arange(len(outline.lines)) - outline.row_offsets[outline.sentences] + 1
     ids, written_heads = fields[ID], fields[HEAD]
     numbers = vocabulary.table(ids, lambda string: plain_number(string) or 0)[ids]
-    warnings.add(
-        np.flatnonzero(numbers != positions),
-        lambda row: outline.problem(
-            row,
-            ID + 1,
-            "conllx-id-not-position",
-            f"The ID is {short(strings[ids[row]])!r}, expected {positions[row]}. The line is scored as word "
-            f"{positions[row]}, as eval07.pl does. If the file has multiword tokens, its format is conllu.",
-        ),
-    )
-    warnings.add(
-        np.flatnonzero(heads <= ODD_HEAD),
-        lambda row: outline.problem(
-            row,
-            HEAD + 1,
-            "conllx-odd-head",
-            f"HEAD is {short(strings[written_heads[row]])!r}, which is not a plain number. It is compared as written.",
-        ),
-    )
+
+    def other_id(row: int) -> str:
+        found = f"The ID is {short(strings[ids[row]])!r}, expected {positions[row]}. The line is scored as word"
+        return f"{found} {positions[row]}, as eval07.pl does. If the file has multiword tokens, its format is conllu."
+
+    def odd_head(row: int) -> str:
+        return (
+            f"HEAD is {short(strings[written_heads[row]])!r}, which is not a plain number. It is compared as written."
+        )
+
+    warnings.report(np.flatnonzero(numbers != positions), ID + 1, "conllx-id-not-position", other_id)
+    warnings.report(np.flatnonzero(heads <= ODD_HEAD), HEAD + 1, "conllx-odd-head", odd_head)
     return replace(
         DependencyTreebank.of_columns(
             vocabulary,

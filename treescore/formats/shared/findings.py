@@ -60,17 +60,44 @@ class Findings:
     """Problems of one text by row; a Problem is made only for those that are shown.
 
     Attributes:
-        sentences: sentence of each row, from 0, int64 (r,); may be left out where all rows stand alone.
+        outline: of the rows.
         parts: what was found.
     """
 
-    sentences: IntArray = field(default_factory=lambda: np.zeros(0, np.int64))
+    outline: Outline
     parts: list[Finding] = field(default_factory=list)
 
     def add(self, rows: IntArray, make: Callable[[int], Problem], role: Role = Role.ALONE) -> None:
         """Record that each row of `rows` has the problem that `make(row)` describes."""
         if len(rows):
             self.parts.append(Finding(rows, make, role))
+
+    def report(
+        self,
+        rows: IntArray,
+        column: int | None,
+        code: str,
+        detail: str | Callable[[int], str],
+        role: Role = Role.ALONE,
+        *,
+        at: IntArray | None = None,
+    ) -> None:
+        """Record that each row has a problem of this code.
+
+        Args:
+            rows: what `detail` is given.
+            column: the field, from 1.
+            code: of the problem.
+            detail: what the problem says, or a function that returns it.
+            role: as Role says.
+            at: the row at which each thing stands that `detail` is given, where it is given no rows.
+        """
+
+        def make(row: int) -> Problem:
+            words = detail if isinstance(detail, str) else detail(row)
+            return self.outline.problem(row if at is None else int(at[row]), column, code, words)
+
+        self.add(rows, make, role)
 
     @property
     def beyond_heads(self) -> bool:
@@ -98,7 +125,7 @@ class Findings:
         numbers = np.repeat(np.arange(len(sizes)), sizes)
         rows = np.concatenate([part.rows for part in causes.parts])
         heads = np.array([bool(part.role & Role.HEAD) for part in causes.parts])[numbers]
-        sentences = self.sentences[rows]
+        sentences = self.outline.sentences[rows]
         order = np.lexsort((numbers, rows, heads, sentences))
         found, first = np.unique(sentences[order], return_index=True)
         chosen = order[first]
@@ -117,9 +144,9 @@ class Findings:
         if not causes:
             return _Causes(self.parts, none, none)
         rows = np.sort(np.concatenate(causes))
-        sentences, first = np.unique(self.sentences[rows], return_index=True)
+        sentences, first = np.unique(self.outline.sentences[rows], return_index=True)
         rows = rows[first]
-        owners = np.concatenate([self.sentences[part.rows] for part in chained])
+        owners = np.concatenate([self.outline.sentences[part.rows] for part in chained])
         places = np.minimum(np.searchsorted(sentences, owners), len(sentences) - 1)
         sizes = np.bincount(places[sentences[places] == owners], minlength=len(sentences))
         parts = []
@@ -127,7 +154,7 @@ class Findings:
             if part.role & Role.CAUSE:
                 kept = np.isin(part.rows, rows)
             elif part.role & Role.FOLLOWS:
-                kept = ~np.isin(self.sentences[part.rows], sentences)
+                kept = ~np.isin(self.outline.sentences[part.rows], sentences)
             else:
                 kept = np.ones(len(part.rows), np.bool_)
             if kept.any():
@@ -162,15 +189,14 @@ _LONGEST_LINE = 10_000
 
 def check_layout(outline: Outline, columns: int, code: str, wanted: str) -> Findings:
     """Return the lines that have not so many columns as they must, or only blanks, and comments inside sentences."""
-    findings = Findings(outline.sentences)
+    findings = Findings(outline)
     found = fields_per_line(outline)
 
-    def problem(row: int) -> Problem:
+    def detail(row: int) -> str:
         what = f"The line has {counted(int(found[row]), 'tab-separated column')}, {wanted}. "
-        detail = what * (int(found[row]) != columns) + _other_columns(outline, row, columns)
-        return outline.problem(row, None, code, detail)
+        return what * (int(found[row]) != columns) + _other_columns(outline, row, columns)
 
-    findings.add(np.flatnonzero((found != columns) | outline.hollow), problem)
+    findings.report(np.flatnonzero((found != columns) | outline.hollow), None, code, detail)
     _check_comments(outline, findings)
     return findings
 
@@ -373,7 +399,7 @@ class RowFormat(Generic[_T]):
             outline, _ = without_sentences(outline, lost.tolist())
             fields = self.fields_of(outline)
         assert fields is not None  # noqa: S101 - the lines of other lengths are gone
-        findings, warnings = Findings(outline.sentences), Findings(outline.sentences)
+        findings, warnings = Findings(outline), Findings(outline)
         checked = self.check(outline, fields, findings, warnings)
         if findings.parts:
             if not lenient:
@@ -382,8 +408,8 @@ class RowFormat(Generic[_T]):
             unreadable |= found
             if len(lost):
                 outline, kept = without_sentences(outline, lost.tolist())
-                fields, warnings = fields.of_lines(kept), Findings(outline.sentences)
-                checked = self.check(outline, fields, Findings(outline.sentences), warnings)
+                fields, warnings = fields.of_lines(kept), Findings(outline)
+                checked = self.check(outline, fields, Findings(outline), warnings)
         return Rows(outline, fields, checked, warnings, lenient, unreadable, comments)
 
 
