@@ -65,6 +65,14 @@ MOST_ENTRIES = 100_000
 STRINGS: Mapping[str, Json] = {"type": "array", "items": {"type": "string"}}
 
 
+UNREADABLE = Param(
+    {"enum": ["job", "sentence"]},
+    "job",
+    "What fails if a sentence cannot be read: the whole job, with the place, or the sentence (status error).",
+)
+"""The option of formats that can go on after a sentence that cannot be read."""
+
+
 def schema_of(params: Mapping[str, Param]) -> dict[str, Json]:
     """Return the JSON Schema of an object with these parameters, with defaults and descriptions."""
     return {

@@ -11,7 +11,7 @@ import numpy as np
 
 from treescore.core.arrays import IntArray
 from treescore.core.columns import trees_of
-from treescore.core.params import Param
+from treescore.core.params import UNREADABLE, Param
 from treescore.core.registry import Format, Text, register
 from treescore.core.text import (
     BOM,
@@ -69,11 +69,7 @@ class Bracketed(Format):
             "of it, and the deeper lines after it are a group; free where some group of several lines is balanced and "
             "its first line is not, or where the whole text is balanced and its first line is not; else lines.",
         ),
-        "unreadable": Param(
-            {"enum": ["job", "sentence"]},
-            "job",
-            "What fails if a sentence cannot be read: the whole job, with the place, or the sentence (status error).",
-        ),
+        "unreadable": UNREADABLE,
     }
 
     @classmethod
@@ -112,7 +108,7 @@ class Bracketed(Format):
             LimitError: `too-deep`, `too-many-words`, `too-many-sentences`.
         """
         assert isinstance(text, bytes)  # noqa: S101 - a format of one text is given one
-        lenient = self.values["unreadable"] == "sentence"
+        lenient = self.lenient
         refuse_packed(text)
         if lenient and b"\0" in text:
             text = _C_STRING_TAIL.sub(b"", text)

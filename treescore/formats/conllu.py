@@ -12,23 +12,13 @@ from typing import Any, ClassVar, Protocol
 import numpy as np
 
 from treescore.core.arrays import BoolArray, Int32Array, IntArray, offsets_of, sums_by
-from treescore.core.params import Param
-from treescore.core.registry import Format, Text, register
+from treescore.core.registry import Text, register
 from treescore.core.structure import head_string, heads_of, plain_number
 from treescore.core.text import CERTAIN, LIKELY, POSSIBLE, Head, Limits, Scored, Signs, found_in_lines, share_of_lines
-from treescore.core.trees import DependencyTreebank, Vocabulary
+from treescore.core.trees import WORD_COLUMNS, DependencyTreebank, Vocabulary
 from treescore.core.wording import counted
 from treescore.errors import Problem
-from treescore.formats.shared.findings import (
-    SENTENCE,
-    UNREADABLE,
-    Findings,
-    Role,
-    RowFormat,
-    Rows,
-    check_layout,
-    lines_of,
-)
+from treescore.formats.shared.findings import Findings, Role, RowFormat, Rows, RowsFormat, check_layout, lines_of
 from treescore.formats.shared.lines import COLUMNS, Fields, Outline, columns_of, is_blank, outline_of, passes, short
 
 ID, FORM, LEMMA, UPOS, XPOS, FEATS, HEAD, DEPREL, DEPS, MISC = range(COLUMNS)
@@ -39,7 +29,7 @@ _EMPTY_ID = re.compile(r"([0-9]{1,9})\.([0-9]{1,9})")
 
 
 @register
-class ConllU(Format):
+class ConllU(RowsFormat):
     """The format of Universal Dependencies.
 
     Read leniently where nothing can be misunderstood: a byte order mark, CR LF or CR line ends, a missing last
@@ -53,10 +43,7 @@ class ConllU(Format):
     source: ClassVar[str] = "https://universaldependencies.org/format.html"
     yields: ClassVar[type[DependencyTreebank]] = DependencyTreebank
     suffixes = (".conllu",)
-    blank_line_between = True
     usual_metric = "ud"
-    memory = 40
-    params: ClassVar[Mapping[str, Param]] = {"unreadable": UNREADABLE}
     example = (
         "# newdoc id = d1\n"
         "# sent_id = s1\n"
@@ -92,7 +79,6 @@ class ConllU(Format):
     def read(self, text: Text, vocabulary: Vocabulary, limits: Limits) -> DependencyTreebank:
         """Read the treebank. Raises InputError and LimitError as promised by `Format`."""
         assert isinstance(text, bytes)  # noqa: S101 - a format of one text
-        lenient = self.values["unreadable"] == SENTENCE
 
         def check(outline: Outline, fields: Fields, findings: Findings, warnings: Findings) -> Ids:
             return ids_of(outline, fields, vocabulary, findings, warnings, heads_outside=self.keeps_heads_outside)
@@ -101,8 +87,8 @@ class ConllU(Format):
             return check_layout(outline, COLUMNS, "conllu-column-count", f"not {COLUMNS}")
 
         reader = RowFormat(lambda outline: columns_of(outline, vocabulary), layout, check)
-        lines, cap = lines_of(text, lenient=lenient), limits.max_problems
-        rows = reader.read(outline_of(lines.text, limits), cap, lenient=lenient, faults=lines.faults)
+        lines, cap = lines_of(text, lenient=self.lenient), limits.max_problems
+        rows = reader.read(outline_of(lines.text, limits), cap, lenient=self.lenient, faults=lines.faults)
         return treebank_of(rows, rows.checked, rows.fields, vocabulary, cap)
 
     def joinable(self, texts: Mapping[str, bytes]) -> list[bytes]:
@@ -305,17 +291,10 @@ def treebank_of(rows: Rows[Any], ids: Ids, fields: Columns, vocabulary: Vocabula
     ranges = np.flatnonzero(ids.kinds == RANGE)
     empty = np.flatnonzero(ids.kinds == EMPTY)
     first_word = ids.word_offsets[outline.sentences]
+    columns = {name: fields[column][words] for column, name in enumerate(WORD_COLUMNS, FORM)}
+    columns["heads"] = heads_of(columns["heads"], vocabulary)
     return DependencyTreebank(
         vocabulary=vocabulary,
-        forms=fields[FORM][words],
-        lemmas=fields[LEMMA][words],
-        upos=fields[UPOS][words],
-        xpos=fields[XPOS][words],
-        feats=fields[FEATS][words],
-        heads=heads_of(fields[HEAD][words], vocabulary),
-        deprels=fields[DEPREL][words],
-        deps=fields[DEPS][words],
-        misc=fields[MISC][words],
         word_offsets=ids.word_offsets,
         lines=outline.lines[words],
         mwt_starts=first_word[ranges] + ids.first[ranges] - 1,
@@ -328,6 +307,7 @@ def treebank_of(rows: Rows[Any], ids: Ids, fields: Columns, vocabulary: Vocabula
         empty_lines=outline.lines[empty],
         empty_sentences=outline.sentences[empty],
         sentences=rows.sentences(cap),
+        **columns,
     )
 
 
@@ -355,20 +335,13 @@ def write_rows(treebank: DependencyTreebank, *, words_only: bool = False) -> str
         words_only: no comments, multiword tokens and empty nodes (CoNLL-X has none of them).
     """
     strings = treebank.vocabulary.strings
-    columns = [
-        [strings[number] for number in column.tolist()]
-        for column in (
-            treebank.forms,
-            treebank.lemmas,
-            treebank.upos,
-            treebank.xpos,
-            treebank.feats,
-            treebank.deprels,
-            treebank.deps,
-            treebank.misc,
-        )
-    ]
-    heads = [head_string(head, treebank.vocabulary) for head in treebank.heads.tolist()]
+    columns = {
+        name: [strings[number] for number in getattr(treebank, name).tolist()]
+        for name in WORD_COLUMNS
+        if name != "heads"
+    }
+    columns["heads"] = [head_string(head, treebank.vocabulary) for head in treebank.heads.tolist()]
+    rows = zip(*(columns[name] for name in WORD_COLUMNS), strict=True)
     extra = {} if words_only else _extra_lines(treebank)
     comments = [""] * len(treebank) if words_only else _comments(treebank)
     parts: list[str] = []
@@ -377,9 +350,7 @@ def write_rows(treebank: DependencyTreebank, *, words_only: bool = False) -> str
         parts.append(comments[sentence])
         for word in range(start, end):
             parts += extra.get((sentence, word), ())
-            form, lemma, upos, xpos, feats, deprel, deps, misc = (column[word] for column in columns)
-            row = (str(word - start + 1), form, lemma, upos, xpos, feats, heads[word], deprel, deps, misc)
-            parts.append("\t".join(row) + "\n")
+            parts.append("\t".join((str(word - start + 1), *next(rows))) + "\n")
         parts += extra.get((sentence, end), ())
         parts.append("\n")
     return "".join(parts)
@@ -389,27 +360,14 @@ def _extra_lines(treebank: DependencyTreebank) -> dict[tuple[int, int], list[str
     """Map (sentence, word or end) to the lines before it: empty nodes, then multiword tokens."""
     strings = treebank.vocabulary.strings
     lines: dict[tuple[int, int], list[str]] = {}
-    empties = zip(
-        treebank.empty_sentences.tolist(),
-        treebank.empty_after.tolist(),
-        treebank.empty_ids.tolist(),
-        treebank.empty_deps.tolist(),
-        strict=True,
-    )
-    for sentence, after, number, deps in empties:
+    empties = treebank.empty_sentences, treebank.empty_after, treebank.empty_ids, treebank.empty_deps
+    for sentence, after, number, deps in zip(*(column.tolist() for column in empties), strict=True):
         line = "\t".join((strings[number], *"_______", strings[deps], "_")) + "\n"
         lines.setdefault((sentence, after), []).append(line)
     bounds = treebank.word_offsets
     owners = bounds.searchsorted(treebank.mwt_starts, "right") - 1
-    tokens = zip(
-        owners.tolist(),
-        treebank.mwt_starts.tolist(),
-        treebank.mwt_ends.tolist(),
-        treebank.mwt_forms.tolist(),
-        treebank.mwt_misc.tolist(),
-        strict=True,
-    )
-    for sentence, start, end, form, misc in tokens:
+    tokens = owners, treebank.mwt_starts, treebank.mwt_ends, treebank.mwt_forms, treebank.mwt_misc
+    for sentence, start, end, form, misc in zip(*(column.tolist() for column in tokens), strict=True):
         first = int(bounds[sentence])
         line = "\t".join((f"{start - first + 1}-{end - first}", strings[form], *"_______", strings[misc])) + "\n"
         lines.setdefault((sentence, start), []).append(line)

@@ -6,21 +6,20 @@ CoNLL-2009 and CoNLL-2008 have many columns a word and one for each predicate; t
 from __future__ import annotations
 
 import sys
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 from typing import ClassVar
 
 import numpy as np
 
-from treescore.core.params import Param
-from treescore.core.registry import Format, Text, register
+from treescore.core.registry import Text, register
 from treescore.core.structure import heads_of, plain_number
 from treescore.core.text import LIKELY, POSSIBLE, Head, Limits, Signs, found_in_lines, share_of_lines
-from treescore.core.trees import ODD_HEAD, DependencyTreebank, Vocabulary
+from treescore.core.trees import ODD_HEAD, WORD_COLUMNS, DependencyTreebank, Vocabulary
 from treescore.core.wording import counted
 from treescore.errors import Problem, ProblemList, ScoringError
 from treescore.formats.conllu import COMMENT, LEAST, NUMBER, UNIVERSAL, write_rows
-from treescore.formats.shared.findings import OF_BYTES, SENTENCE, UNREADABLE, Findings, Lines, RowFormat, Rows, lines_of
+from treescore.formats.shared.findings import OF_BYTES, Findings, Lines, RowFormat, Rows, RowsFormat, lines_of
 from treescore.formats.shared.lines import COLUMNS, Fields, Outline, columns_of, outline_of, short
 
 ID, FORM, LEMMA, CPOSTAG, POSTAG, FEATS, HEAD, DEPREL, PHEAD, PDEPREL = range(COLUMNS)
@@ -33,7 +32,7 @@ _EMPTY_FIELDS = ("_",) * COLUMNS
 
 
 @register
-class ConllX(Format):
+class ConllX(RowsFormat):
     """The format of the CoNLL-X and CoNLL-07 shared tasks (Buchholz & Marsi 2006).
 
     CPOSTAG, POSTAG, PHEAD and PDEPREL are kept in the columns `upos`, `xpos`, `deps` and `misc`. As eval07.pl reads
@@ -48,10 +47,7 @@ class ConllX(Format):
     source: ClassVar[str] = "Buchholz & Marsi 2006, https://aclanthology.org/W06-2920"
     yields: ClassVar[type[DependencyTreebank]] = DependencyTreebank
     suffixes: ClassVar[tuple[str, ...]] = (".conllx", ".conll")
-    blank_line_between = True
     usual_metric = "attachment"
-    memory = 40
-    params: ClassVar[Mapping[str, Param]] = {"unreadable": UNREADABLE}
     example = (
         "1\tLe\tle\tD\tDET\tnum=s\t2\tdet\t_\t_\n"
         "2\tcafé\tcafé\tN\tNC\t_\t3\tsuj\t3\tsuj\n"
@@ -80,16 +76,12 @@ class ConllX(Format):
     def read(self, text: Text, vocabulary: Vocabulary, limits: Limits) -> DependencyTreebank:
         """Read the treebank. Raises InputError and LimitError as promised by `Format`."""
         assert isinstance(text, bytes)  # noqa: S101 - a format of one text
-        lines = lines_of(text, lenient=self._lenient)
+        lines = lines_of(text, lenient=self.lenient)
         return self._read(lines, vocabulary, limits)
-
-    @property
-    def _lenient(self) -> bool:
-        return bool(self.values["unreadable"] == SENTENCE)
 
     def _found(self, limits: Limits) -> ProblemList:
         """Return a list for problems of lines: of each of them where it costs its sentence."""
-        return ProblemList(sys.maxsize, apart=True) if self._lenient else ProblemList(limits.max_problems)
+        return ProblemList(sys.maxsize, apart=True) if self.lenient else ProblemList(limits.max_problems)
 
     def _read(self, lines: Lines, vocabulary: Vocabulary, limits: Limits) -> DependencyTreebank:
         """Read lines, some of which may have faults. Raises InputError and LimitError."""
@@ -101,11 +93,11 @@ class ConllX(Format):
         faults = self._found(limits)
         if fields is None:
             outline = outline_of(_regular(lines.text, faults), limits)
-            if not self._lenient:
+            if not self.lenient:
                 faults.raise_if_any()
         reader = RowFormat(lambda rows: columns_of(rows, vocabulary), Findings, _check_conllx_fields)
         known = [*lines.faults, *faults.problems]
-        rows = reader.read(outline, limits.max_problems, lenient=self._lenient, faults=known, fields=fields)
+        rows = reader.read(outline, limits.max_problems, lenient=self.lenient, faults=known, fields=fields)
         return _conllx_treebank(rows, vocabulary, limits.max_problems)
 
     def write(self, treebank: DependencyTreebank) -> str:
@@ -185,22 +177,10 @@ def _conllx_treebank(rows: Rows[None], vocabulary: Vocabulary, cap: int) -> Depe
 
     warnings.report(np.flatnonzero(numbers != positions), ID + 1, "conllx-id-not-position", other_id)
     warnings.report(np.flatnonzero(heads <= ODD_HEAD), HEAD + 1, "conllx-odd-head", odd_head)
-    return replace(
-        DependencyTreebank.of_columns(
-            vocabulary,
-            outline.row_offsets,
-            forms=fields[FORM],
-            lemmas=fields[LEMMA],
-            upos=fields[CPOSTAG],
-            xpos=fields[POSTAG],
-            heads=heads,
-            deprels=fields[DEPREL],
-            lines=outline.lines,
-            sentences=rows.sentences(cap),
-        ),
-        feats=fields[FEATS],
-        deps=fields[PHEAD],
-        misc=fields[PDEPREL],
+    columns = {name: fields[column] for column, name in enumerate(WORD_COLUMNS, FORM)}
+    columns["heads"] = heads
+    return DependencyTreebank.of_columns(
+        vocabulary, outline.row_offsets, lines=outline.lines, sentences=rows.sentences(cap), **columns
     )
 
 
@@ -244,10 +224,10 @@ class WideColumns(ConllX):
     def read(self, text: Text, vocabulary: Vocabulary, limits: Limits) -> DependencyTreebank:
         """Read the treebank. Raises InputError and LimitError as promised by `Format`; places are the text's own."""
         assert isinstance(text, bytes)  # noqa: S101 - a format of one text
-        lines = lines_of(text, lenient=self._lenient)
+        lines = lines_of(text, lenient=self.lenient)
         faults = self._found(limits)
         narrow = self._narrowed(lines.text.decode().split("\n"), faults)
-        if not self._lenient:
+        if not self.lenient:
             faults.raise_if_any()
         known = Lines(narrow.encode(), [*lines.faults, *faults.problems])
         try:

@@ -14,13 +14,12 @@ import numpy as np
 
 from treescore.core.arrays import BoolArray, IntArray, offsets_of, owners_of
 from treescore.core.columns import ranges_of
-from treescore.core.params import Param
-from treescore.core.registry import Format, Text, register
+from treescore.core.registry import Text, register
 from treescore.core.text import CERTAIN, POSSIBLE, Head, Limits, Signs, found_in_lines, share_of_lines
 from treescore.core.trees import NO_CATEGORY, DependencyTreebank, ExpressionTreebank, Vocabulary
 from treescore.errors import InputError, LimitError, Problem
 from treescore.formats.conllu import EMPTY, ID_FORM, LEAST, RANGE, WORD, Ids, ids_of, treebank_of, write_rows
-from treescore.formats.shared.findings import SENTENCE, UNREADABLE, Findings, RowFormat, check_layout, lines_of
+from treescore.formats.shared.findings import Findings, RowFormat, RowsFormat, check_layout, lines_of
 from treescore.formats.shared.lines import COLUMNS, Fields, Outline, numbered_fields, outline_of, short
 
 _COLUMN_NAMES = re.compile(r"#\s*global\.columns\s*=")
@@ -253,7 +252,7 @@ _HEADER = re.compile(rf"#\s*{re.escape(KEY)}\s*=(.*)")
 
 
 @register
-class Cupt(Format):
+class Cupt(RowsFormat):
     """The format of the PARSEME corpora and shared tasks (Ramisch et al. 2018).
 
     The first line names the columns; those of CoNLL-U may be missing but for ID and FORM, and stand in any order.
@@ -270,10 +269,7 @@ class Cupt(Format):
     )
     yields: ClassVar[type[ExpressionTreebank]] = ExpressionTreebank
     suffixes = (".cupt",)
-    blank_line_between = True
     usual_metric = "mwe"
-    memory = 40
-    params: ClassVar[Mapping[str, Param]] = {"unreadable": UNREADABLE}
     example = (
         f"{HEADER}\n"
         "# sent_id = s1\n"
@@ -308,8 +304,7 @@ class Cupt(Format):
     def read(self, text: Text, vocabulary: Vocabulary, limits: Limits) -> ExpressionTreebank:
         """Read the treebank. Raises InputError and LimitError as promised by `Format`."""
         assert isinstance(text, bytes)  # noqa: S101 - a format of one text
-        lenient = self.values["unreadable"] == SENTENCE
-        return read_cupt(text, vocabulary, limits, lenient=lenient, any_heads=self.keeps_heads_outside)
+        return read_cupt(text, vocabulary, limits, lenient=self.lenient, any_heads=self.keeps_heads_outside)
 
     def write(self, treebank: ExpressionTreebank) -> str:
         """Write the text that reads back as `treebank`; codes stand at words only."""

@@ -247,12 +247,7 @@ class DiscBracket(gap_trees.GapFormat):
         scanned = scan(lines, limits.max_depth)
         faults = _faults_of(lines, scanned, limits)
         reading = gap_trees.Reading(
-            vocabulary,
-            limits,
-            self.values["unreadable"] == "sentence",
-            vocabulary.number(ROOT),
-            _no_problem,
-            np.zeros(0, np.int64),
+            vocabulary, limits, self.lenient, vocabulary.number(ROOT), _no_problem, np.zeros(0, np.int64)
         )
         return gap_trees.treebank_of(_raw(scanned, vocabulary), reading, (), faults)
 

@@ -403,7 +403,7 @@ class TigerXml(gap_trees.GapFormat):
         """
         assert isinstance(text, bytes)  # noqa: S101 - a format of one text
         checked_bytes(text)
-        return read_tiger(text, vocabulary, limits, lenient=self.values["unreadable"] == "sentence")
+        return read_tiger(text, vocabulary, limits, lenient=self.lenient)
 
     def joinable(self, texts: Mapping[str, bytes]) -> list[bytes]:
         """Return the one text.

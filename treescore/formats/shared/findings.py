@@ -9,12 +9,13 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from enum import IntFlag
-from typing import Generic, NamedTuple, TypeVar
+from typing import ClassVar, Generic, NamedTuple, TypeVar
 
 import numpy as np
 
 from treescore.core.arrays import BoolArray, IntArray, offsets_of
-from treescore.core.params import Param
+from treescore.core.params import UNREADABLE, Param
+from treescore.core.registry import Format
 from treescore.core.text import BOM, first_bad_byte, place
 from treescore.core.trees import Sentences
 from treescore.core.wording import counted
@@ -261,14 +262,19 @@ def _check_comments(outline: Outline, findings: Findings) -> None:
     findings.add(rows, problem)
 
 
-SENTENCE = "sentence"
-UNREADABLE = Param(
-    {"enum": ["job", SENTENCE]},
-    "job",
+_WHAT = (
     "What fails if a sentence of the output cannot be read: the whole job, with the place, or the sentence (status "
-    "error). What cannot be read of gold is always an error.",
+    "error). What cannot be read of gold is always an error."
 )
-"""The option of formats of lines that can go on after a sentence that cannot be read."""
+
+
+class RowsFormat(Format):
+    """A format of a word a line and a blank line after each sentence, which can go on after one that cannot be read."""
+
+    blank_line_between = True
+    memory = 40
+    params: ClassVar[Mapping[str, Param]] = {"unreadable": replace(UNREADABLE, doc=_WHAT)}
+
 
 OF_BYTES = ("invalid-utf8", "nul-character")
 """Problems of bytes that may be the fault of single lines."""

@@ -15,7 +15,7 @@ import numpy as np
 
 from treescore.core.arrays import BoolArray, Int32Array, IntArray, offsets_of, owners_of, sums_by
 from treescore.core.discontinuity import Links, arranged, divided
-from treescore.core.params import Json, Param
+from treescore.core.params import UNREADABLE, Json, Param
 from treescore.core.registry import Format
 from treescore.core.structure import NONE
 from treescore.core.text import Limits, Scored
@@ -24,13 +24,6 @@ from treescore.errors import InputError, LimitError, Problem, first_of
 
 NOTHING = "--"
 """What stands for no lemma, no morphology and no function."""
-
-UNREADABLE = Param(
-    {"enum": ["job", "sentence"]},
-    "job",
-    "What fails if a sentence cannot be read: the whole job, with the place, or the sentence (status error).",
-)
-"""The option of formats that can go on after a sentence that cannot be read."""
 
 METRICS = (
     Scored(
