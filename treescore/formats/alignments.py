@@ -19,7 +19,7 @@ import numpy as np
 from treescore.core.arrays import BoolArray, Int32Array, IntArray
 from treescore.core.params import Param
 from treescore.core.registry import Format, Text, register
-from treescore.core.text import Limits
+from treescore.core.text import CERTAIN, LIKELY, Head, Limits, Signs, found_in_lines, share_of_lines
 from treescore.core.trees import Alignments, LinkForm, Sentences, Vocabulary
 from treescore.core.wording import counted
 from treescore.errors import InputError, LimitError, Problem, ProblemList
@@ -33,6 +33,7 @@ _SENTENCES = Param(
 FEW_PAIRS, TIMES_LINES = 100_000, 10
 """Sentence pairs that may be stated for any text, and for each line of one."""
 SURE, POSSIBLE, NUMBER, OTHER = range(4)
+_NUMBER = re.compile(r"[0-9]+")
 _LINK_FORM = "A line is: sentence, source word, target word, then optionally S or P and a confidence."
 
 
@@ -61,7 +62,21 @@ class Naacl(Format):
         "sentences": _SENTENCES,
     }
 
-    signs = staticmethod(shared.naacl_signs)
+    @classmethod
+    def signs(cls, head: Head) -> Signs | None:
+        """Return the signs of a format with a link a line, which begins with the number of its sentence."""
+        rows = [
+            row for row in head.rows
+            if 3 <= len(row) <= 5 and all(map(_NUMBER.fullmatch, row[:3]))
+            and row[3:4] in ([], ["S"], ["P"], ["s"], ["p"])
+        ]  # fmt: skip
+        if share_of_lines(len(rows), len(head.rows)) < shared.LEAST_SHARE:
+            return None
+        why = [found_in_lines(len(rows), len(head.rows), "Three numbers: sentence, source word, target word")]
+        marked = sum(len(row) > 3 for row in rows)
+        if marked:
+            why.append(found_in_lines(marked, len(rows), "S or P"))
+        return Signs(CERTAIN if marked else LIKELY, why)
 
     @property
     def form(self) -> LinkForm:
@@ -275,7 +290,14 @@ class GizaA3(Format):
     ).encode()
     params: ClassVar[Mapping[str, Param]] = {"reversed": shared.REVERSED}
 
-    signs = staticmethod(shared.giza_signs)
+    @classmethod
+    def signs(cls, head: Head) -> Signs | None:
+        """Return the signs of a format with three lines a pair, of which the first says so."""
+        headings = [line for line in head.lines[::3] if line]
+        found = sum(line.startswith("# Sentence pair (") for line in headings)
+        if share_of_lines(found, len(headings)) < shared.LEAST_SHARE:
+            return None
+        return Signs(CERTAIN, [found_in_lines(found, len(headings), "# Sentence pair (1) at the head of three lines")])
 
     def read(self, text: Text, vocabulary: Vocabulary, limits: Limits) -> Alignments:  # noqa: ARG002 - no words here
         """Read the pairs in order of their numbers.

@@ -372,31 +372,14 @@ def read_cupt(
     trees = treebank_of(rows, ids, named, vocabulary, limits.max_problems)
     attributes = {name: values for name, values in trees.sentences.attributes.items() if name != KEY}
     trees = replace(trees, sentences=replace(trees.sentences, attributes=attributes))
-    return with_expressions(trees, **expressions._asdict())
+    columns = {each.name: getattr(trees, each.name) for each in fields(DependencyTreebank) if each.init}
+    return ExpressionTreebank(**columns, **expressions._asdict())
 
 
 def check_header(text: str) -> None:
     """Check the first line of a text. Raises InputError."""
     lines = text[:_LONGEST_HEADER].removeprefix("\N{ZERO WIDTH NO-BREAK SPACE}").splitlines()
     _columns_of(lines[0] if lines else "")
-
-
-def with_expressions(
-    trees: DependencyTreebank,
-    *,
-    expression_words: IntArray,
-    expression_offsets: IntArray,
-    expression_ids: IntArray,
-    categories: IntArray,
-) -> ExpressionTreebank:
-    """Return the trees with expressions, as the attributes of an `ExpressionTreebank`."""
-    return ExpressionTreebank(
-        **{each.name: getattr(trees, each.name) for each in fields(DependencyTreebank) if each.init},
-        expression_words=expression_words,
-        expression_offsets=expression_offsets,
-        expression_ids=expression_ids,
-        categories=categories,
-    )
 
 
 @dataclass(frozen=True, slots=True)
