@@ -17,7 +17,7 @@ from treescore.core.text import DEFAULT_LIMITS
 from treescore.core.trees import ConstituentTreebank, Vocabulary
 from treescore.evaluation.spec import parse_format
 from treescore.formats.bracketed import Bracketed
-from treescore.transforms.labels import base_label
+from treescore.transforms.edits import base_label
 
 
 def main() -> None:

@@ -1,6 +1,7 @@
 """Array types, the array operations that metrics share, numbers for equal values, and special functions.
 
-Equal values are numbered alike without sorting them: in order of appearance, or of value.
+Equal values are numbered alike without sorting them: in order of appearance, or of value. Two compiled functions keep
+a heap of whole numbers in an array.
 """
 
 from __future__ import annotations
@@ -10,6 +11,8 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+
+from treescore.core.jit import compiled
 
 IntArray = NDArray[np.int64]
 FloatArray = NDArray[np.float64]
@@ -234,3 +237,33 @@ def joint_keys(gold: Sequence[IntArray], system: Sequence[IntArray]) -> tuple[In
             keys, bound = np.unique(keys, return_inverse=True)[1], len(keys)
         keys, bound = keys * size + values, bound * size
     return keys[:golds], keys[golds:]
+
+
+@compiled
+def heap_push(heap: IntArray, size: int, key: int) -> int:
+    """Put a key on the heap (lowest first); return the new size."""
+    slot = size
+    while slot > 0 and heap[(slot - 1) // 2] > key:
+        heap[slot] = heap[(slot - 1) // 2]
+        slot = (slot - 1) // 2
+    heap[slot] = key
+    return size + 1
+
+
+@compiled
+def heap_pop(heap: IntArray, size: int) -> int:
+    """Move the lowest key of the heap to `heap[size - 1]`; return the new size."""
+    lowest, last = heap[0], heap[size - 1]
+    size -= 1
+    slot = 0
+    while 2 * slot + 1 < size:
+        child = 2 * slot + 1
+        if child + 1 < size and heap[child + 1] < heap[child]:
+            child += 1
+        if heap[child] >= last:
+            break
+        heap[slot] = heap[child]
+        slot = child
+    heap[slot] = last
+    heap[size] = lowest
+    return size

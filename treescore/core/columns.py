@@ -355,23 +355,10 @@ def trees_of(treebank: ConstituentTreebank, start: int, stop: int, *, square: bo
     strings = treebank.vocabulary
     tags = treebank.tags[words]
     known = tags != NO_TAG
-    return Trees(
-        Lists(
-            node_offsets - nodes.start,
-            Rows(
-                [
-                    strings_of(treebank.labels[nodes], strings),
-                    Numbers(treebank.starts[nodes]),
-                    Numbers(treebank.ends[nodes]),
-                ]
-            ),
-        ),
-        Lists(
-            word_offsets - words.start,
-            Rows([strings_of(treebank.words[words], strings), nullable(known, strings_of(tags[known], strings))]),
-        ),
-        square,
-    )
+    spans = Numbers(treebank.starts[nodes]), Numbers(treebank.ends[nodes])
+    of_nodes = Rows([strings_of(treebank.labels[nodes], strings), *spans])
+    of_words = Rows([strings_of(treebank.words[words], strings), nullable(known, strings_of(tags[known], strings))])
+    return Trees(Lists(node_offsets - nodes.start, of_nodes), Lists(word_offsets - words.start, of_words), square)
 
 
 def ranges_of(firsts: IntArray, lengths: IntArray) -> tuple[IntArray, IntArray]:

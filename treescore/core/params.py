@@ -26,11 +26,11 @@ Choice = str | Mapping[str, Json]
 
 
 SHARED_MODULES: Mapping[str, str] = {
-    "conll08": "conll09",
-    **dict.fromkeys(("naacl", "pharaoh", "talp"), "alignments"),
-    **dict.fromkeys(("delete-labels", "rename-labels", "strip-functions"), "labels"),
-    **dict.fromkeys(("drop-empty", "drop-punctuation", "drop-traces"), "words"),
-    "collapse-unary": "flatten",
+    **dict.fromkeys(("conll08", "conll09"), "conllx"),
+    **dict.fromkeys(("giza-a3", "naacl", "pharaoh", "talp"), "alignments"),
+    **dict.fromkeys(("delete-labels", "rename-labels", "strip-functions"), "edits"),
+    **dict.fromkeys(("drop-empty", "drop-punctuation", "drop-traces"), "edits"),
+    **dict.fromkeys(("black", "collapse-unary"), "flatten"),
 }
 """Format or transform -> the module that it shares with others. Without an entry the module has its name."""
 
@@ -63,6 +63,14 @@ BOOLEAN: Mapping[str, Json] = {"type": "boolean"}
 MOST_ENTRIES = 100_000
 """Values in the lists and objects of one parameter: the validator takes microseconds for each."""
 STRINGS: Mapping[str, Json] = {"type": "array", "items": {"type": "string"}}
+
+
+UNREADABLE = Param(
+    {"enum": ["job", "sentence"]},
+    "job",
+    "What fails if a sentence cannot be read: the whole job, with the place, or the sentence (status error).",
+)
+"""The option of formats that can go on after a sentence that cannot be read."""
 
 
 def schema_of(params: Mapping[str, Param]) -> dict[str, Json]:

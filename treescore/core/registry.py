@@ -283,6 +283,11 @@ class Format(Component):
     keeps_heads_outside: bool = False
     """Whether heads outside their sentences are read as they stand where the format would refuse them."""
 
+    @property
+    def lenient(self) -> bool:
+        """Whether a sentence that cannot be read costs itself alone, not the text."""
+        return bool(self.values.get("unreadable") == "sentence")
+
     @classmethod
     def usual_entry(cls) -> Json:
         """Return the usual metric as a request names it; the empty string where there is none."""

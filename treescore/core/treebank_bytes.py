@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import fields, is_dataclass
-from typing import Any
+from typing import Any, get_args
 
 import numpy as np
 import orjson
@@ -16,18 +16,7 @@ import orjson
 from treescore.core import trees
 from treescore.errors import Problem
 
-_KINDS = (
-    trees.Alignments,
-    trees.ConstituentTreebank,
-    trees.DependencyTreebank,
-    trees.DiscontinuousTreebank,
-    trees.ExpressionTreebank,
-    trees.LinkForm,
-    trees.ParallelTreebank,
-    Problem,
-    trees.SemanticTreebank,
-    trees.Sentences,
-)
+_KINDS = (*get_args(trees.Treebank), trees.ExpressionTreebank, trees.LinkForm, trees.Sentences, Problem)
 _SIZES = (np.int64, np.int32, np.int16, np.int8)
 """Types in which numbers are kept, in the order of their blocks: each array goes into the smallest that holds it."""
 

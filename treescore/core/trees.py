@@ -268,6 +268,15 @@ ODD_HEAD = -2
 `ODD_HEAD - number of the string`, so that equal heads are equal as written, as eval07.pl compares them."""
 
 
+WORD_COLUMNS = ("forms", "lemmas", "upos", "xpos", "feats", "heads", "deprels", "deps", "misc")
+"""The columns of words of a `DependencyTreebank`, in the order of CoNLL-U."""
+_OF_TOKENS = (
+    *("mwt_starts", "mwt_ends", "mwt_forms", "mwt_misc"),
+    *("empty_after", "empty_ids", "empty_deps", "empty_lines", "empty_sentences"),
+)
+"""Those of multiword tokens and empty nodes."""
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class DependencyTreebank:
     """Sentences with dependencies, n sentences, w syntactic words.
@@ -326,11 +335,9 @@ class DependencyTreebank:
         forms: IntArray,
         heads: IntArray,
         deprels: IntArray,
-        lemmas: IntArray | None = None,
-        upos: IntArray | None = None,
-        xpos: IntArray | None = None,
         lines: IntArray | None = None,
         sentences: Sentences | None = None,
+        **columns: IntArray,
     ) -> DependencyTreebank:
         """Make a treebank without multiword tokens and empty nodes; missing columns hold `_`.
 
@@ -340,37 +347,18 @@ class DependencyTreebank:
             forms: int64 (w,), as are all columns.
             heads: as the attribute.
             deprels: relations.
-            lemmas: lemmas.
-            upos: coarse parts of speech.
-            xpos: fine parts of speech.
             lines: line of each word; 0 where unknown.
             sentences: names and attributes.
+            columns: further ones by name (`lemmas`, `upos`, ...).
         """
         blank = np.full(len(forms), vocabulary.number("_"), np.int64)
-        none = np.zeros(0, np.int64)
         return cls(
             vocabulary=vocabulary,
-            forms=forms,
-            lemmas=blank if lemmas is None else lemmas,
-            upos=blank if upos is None else upos,
-            xpos=blank if xpos is None else xpos,
-            feats=blank,
-            heads=heads,
-            deprels=deprels,
-            deps=blank,
-            misc=blank,
             word_offsets=word_offsets,
             lines=np.zeros(len(forms), np.int64) if lines is None else lines,
-            mwt_starts=none,
-            mwt_ends=none,
-            mwt_forms=none,
-            mwt_misc=none,
-            empty_after=none,
-            empty_ids=none,
-            empty_deps=none,
-            empty_lines=none,
-            empty_sentences=none,
-            sentences=sentences if sentences is not None else Sentences(),
+            sentences=sentences or Sentences(),
+            **{**dict.fromkeys(WORD_COLUMNS, blank), **columns, "forms": forms, "heads": heads, "deprels": deprels},
+            **dict.fromkeys(_OF_TOKENS, np.zeros(0, np.int64)),
         )
 
 

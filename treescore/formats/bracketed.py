@@ -9,17 +9,15 @@ from typing import ClassVar
 
 import numpy as np
 
+from treescore.core import text as texts
 from treescore.core.arrays import IntArray
 from treescore.core.columns import trees_of
-from treescore.core.params import Param
+from treescore.core.params import UNREADABLE, Param
 from treescore.core.registry import Format, Text, register
-from treescore.core.text import BOM, Limits, checked_bytes, place, refuse_packed
 from treescore.core.trees import NO_TAG, ConstituentTreebank, Sentences, Vocabulary
 from treescore.errors import InputError, LimitError, Problem, first_of
 from treescore.formats.shared import bracket_reader
-from treescore.formats.shared.interning import strings_of
-from treescore.formats.shared.lines import short
-from treescore.formats.shared.tree_signs import bracket_signs
+from treescore.formats.shared.lines import short, strings_of
 
 # EVALB, a C program, reads a word with a NUL in it up to the NUL.
 _BARE_CR = re.compile(rb"\r(?!\n)")
@@ -58,16 +56,40 @@ class Bracketed(Format):
             "of it, and the deeper lines after it are a group; free where some group of several lines is balanced and "
             "its first line is not, or where the whole text is balanced and its first line is not; else lines.",
         ),
-        "unreadable": Param(
-            {"enum": ["job", "sentence"]},
-            "job",
-            "What fails if a sentence cannot be read: the whole job, with the place, or the sentence (status error).",
-        ),
+        "unreadable": UNREADABLE,
     }
 
-    signs = staticmethod(bracket_signs)
+    @classmethod
+    def signs(cls, head: texts.Head) -> texts.Signs | None:
+        """Return the signs of trees in round or square brackets."""
+        opening = head.first[:1]
+        if opening not in _PAIRS:
+            return None
+        closing = _PAIRS[opening]
+        text = "\n".join(head.lines)
+        opened, closed = text.count(opening), text.count(closing)
+        if texts.share_of_lines(min(opened, closed), max(opened, closed)) < _LEAST and head.whole:
+            return None
+        outside, deepest = _outside_and_deepest(text, opening, closing)
+        if texts.share_of_lines(outside, len(head.filled)) > 1 - _LEAST or has_numbered_leaves(head):
+            return None
+        balanced = sum(line.count(opening) == line.count(closing) for line in head.filled)
+        why = [f"The text begins with {opening!r}; brackets are opened and closed."]
+        spread = bracket_reader.layout_of(text.encode()) == bracket_reader.FREE
+        why.append(
+            "Trees are spread over lines."
+            if spread
+            else texts.found_in_lines(balanced, len(head.filled), "A balanced tree")
+        )
+        if deepest < _LEAST_DEPTH:
+            return texts.Signs(texts.POSSIBLE / 2, [*why, "But no bracket stands inside another."])
+        if opening == "[":
+            why.append("Square brackets: words have no tags.")
+            return texts.Signs(texts.LIKELY, why, metrics=_SQUARE)
+        words = _PRETERMINAL.findall(text)
+        return texts.Signs(texts.LIKELY, why, metrics=list(_metrics({tag for tag, _ in words}, text)))
 
-    def read(self, text: Text, vocabulary: Vocabulary, limits: Limits) -> ConstituentTreebank:
+    def read(self, text: Text, vocabulary: Vocabulary, limits: texts.Limits) -> ConstituentTreebank:
         """Read the treebank.
 
         Raises:
@@ -75,13 +97,13 @@ class Bracketed(Format):
             LimitError: `too-deep`, `too-many-words`, `too-many-sentences`.
         """
         assert isinstance(text, bytes)  # noqa: S101 - a format of one text is given one
-        lenient = self.values["unreadable"] == "sentence"
-        refuse_packed(text)
+        lenient = self.lenient
+        texts.refuse_packed(text)
         if lenient and b"\0" in text:
             text = _C_STRING_TAIL.sub(b"", text)
         if not text or b"\0" in text:
-            checked_bytes(text)
-        text = text.removeprefix(BOM)
+            texts.checked_bytes(text)
+        text = text.removeprefix(texts.BOM)
         layout = self.values["layout"] or bracket_reader.layout_of(text)
         by_line = layout == bracket_reader.LINES
         advice = "" if self.values["layout"] else bracket_reader.layout_advice(layout)
@@ -137,7 +159,7 @@ class Bracketed(Format):
         return "".join(line + "\n" for line in tree_lines(treebank, square=square))
 
 
-def _scan_text(text: bytes, limits: Limits, advice: str, *, by_line: bool) -> bracket_reader.Scan:
+def _scan_text(text: bytes, limits: texts.Limits, advice: str, *, by_line: bool) -> bracket_reader.Scan:
     brackets = bracket_reader.brackets_of(text)
     bounds = bracket_reader.Bounds(limits.max_depth, limits.max_words, limits.max_sentences)
     scanned = bracket_reader.scan(text, brackets, bounds, by_line=by_line, resync=False)
@@ -155,7 +177,7 @@ def _bare_carriage_return(text: bytes) -> list[Problem]:
     bare = _BARE_CR.search(text) if b"\r" in text else None
     if bare is None:
         return []
-    line, column = place(text, bare.start())
+    line, column = texts.place(text, bare.start())
     detail = (
         "The line holds a carriage return (CR) that is not part of a CR LF. It does not end the line, as in EVALB, "
         "so the trees before and after it are one sentence. End lines with LF."
@@ -196,10 +218,10 @@ def _strings(text: bytes, scanned: bracket_reader.Scan) -> list[str]:
     try:
         strings = strings_of(text, scanned.strings)
     except UnicodeDecodeError:
-        checked_bytes(text)
+        texts.checked_bytes(text)
         raise
     if (scanned.sentences.fault == bracket_reader.OUTSIDE).any():
-        checked_bytes(text)
+        texts.checked_bytes(text)
     return strings
 
 
@@ -242,3 +264,61 @@ def tree_lines(treebank: ConstituentTreebank, *, square: bool) -> list[str]:
     """
     texts: list[str] = trees_of(treebank, 0, len(treebank), square=square).documents(0, len(treebank))
     return texts
+
+
+_LEAST = 0.9
+_LEAF = re.compile(r"[( ]([0-9]+)=[^\s()]+")
+
+
+def has_numbered_leaves(head: texts.Head) -> bool:
+    """Tell whether nearly every line is a tree with leaves as 0=word."""
+    return texts.share_of_lines(numbered_leaves(head), len(head.filled)) >= _LEAST
+
+
+def numbered_leaves(head: texts.Head) -> int:
+    """Count the lines that are trees with leaves as 0=word."""
+    return sum(line.startswith("(") and bool(_LEAF.search(line)) for line in head.filled)
+
+
+_LEAST_DEPTH = 2
+_PAIRS = {"(": ")", "[": "]"}
+_PRETERMINAL = re.compile(r"\(([^\s()]+) ([^\s()]+)\)")
+_EMPTY = "-NONE-"
+_SQUARE = (
+    texts.Scored("leaf_ancestor", "Sampson's notation: the leaf-ancestor metric was published on it."),
+    texts.Scored({"name": "parseval", "params": {"preset": "plain"}}, "Every bracket counts."),
+)
+
+
+def _outside_and_deepest(text: str, opening: str, closing: str) -> tuple[int, int]:
+    """Count the pieces of text outside brackets, and the brackets that are open where most are."""
+    depth = outside = deepest = 0
+    for piece in re.split(rf"([{re.escape(opening + closing)}])", text):
+        if piece == opening:
+            depth += 1
+            deepest = max(deepest, depth)
+        elif piece == closing:
+            depth = max(depth - 1, 0)
+        elif not depth and piece.strip():
+            outside += 1
+    return outside, deepest
+
+
+def _metrics(tags: set[str], text: str) -> Iterator[texts.Scored]:
+    if any("##" in tag for tag in tags):
+        yield texts.Scored(
+            {"name": "parseval", "params": {"preset": "spmrl", "unparsed": "miss"}},
+            "Labels carry features between ##, as those of the SPMRL shared tasks, whose scorer cuts them.",
+        )
+    else:
+        reason = "Penn-style trees: EVALB with COLLINS.prm is what parsers are compared by."
+        if _EMPTY in tags:
+            reason += f" It deletes the empty elements ({_EMPTY}) that are there."
+        yield texts.Scored("parseval", reason)
+    yield texts.Scored(
+        "leaf_ancestor", "Where a tree is wrong, word by word; it does not punish one wrong bracket twice."
+    )
+    if not text.isascii():
+        return
+    dependencies = {"name": "attachment", "transforms": ["heads"]}
+    yield texts.Scored(dependencies, "Dependencies made by English head rules, if trees are English.")

@@ -2,24 +2,24 @@
 
 from __future__ import annotations
 
+import itertools
 import re
-from collections.abc import Callable, Mapping
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any, ClassVar, Protocol
 
 import numpy as np
 
-from treescore.core.arrays import IntArray, offsets_of, sums_by
-from treescore.core.params import Param
-from treescore.core.registry import Format, Text, register
-from treescore.core.structure import heads_of, plain_number
-from treescore.core.text import Limits
-from treescore.core.trees import DependencyTreebank, Vocabulary
+from treescore.core.arrays import BoolArray, Int32Array, IntArray, offsets_of, sums_by
+from treescore.core.registry import Text, register
+from treescore.core.structure import head_string, heads_of, plain_number
+from treescore.core.text import CERTAIN, LIKELY, POSSIBLE, Head, Limits, Scored, Signs, found_in_lines, share_of_lines
+from treescore.core.trees import WORD_COLUMNS, DependencyTreebank, Vocabulary
 from treescore.core.wording import counted
 from treescore.errors import Problem
-from treescore.formats.shared.findings import Findings, Role, check_layout
+from treescore.formats.shared.findings import Findings, Role, RowFormat, Rows, RowsFormat, check_layout, lines_of
 from treescore.formats.shared.lines import COLUMNS, Fields, Outline, columns_of, is_blank, outline_of, passes, short
-from treescore.formats.shared.rows import BAD, EMPTY, RANGE, WORD, Ids, conllu_signs, write_rows
-from treescore.formats.shared.tolerance import SENTENCE, UNREADABLE, RowFormat, Rows, lines_of
 
 ID, FORM, LEMMA, UPOS, XPOS, FEATS, HEAD, DEPREL, DEPS, MISC = range(COLUMNS)
 
@@ -29,7 +29,7 @@ _EMPTY_ID = re.compile(r"([0-9]{1,9})\.([0-9]{1,9})")
 
 
 @register
-class ConllU(Format):
+class ConllU(RowsFormat):
     """The format of Universal Dependencies.
 
     Read leniently where nothing can be misunderstood: a byte order mark, CR LF or CR line ends, a missing last
@@ -43,10 +43,7 @@ class ConllU(Format):
     source: ClassVar[str] = "https://universaldependencies.org/format.html"
     yields: ClassVar[type[DependencyTreebank]] = DependencyTreebank
     suffixes = (".conllu",)
-    blank_line_between = True
     usual_metric = "ud"
-    memory = 40
-    params: ClassVar[Mapping[str, Param]] = {"unreadable": UNREADABLE}
     example = (
         "# newdoc id = d1\n"
         "# sent_id = s1\n"
@@ -59,12 +56,29 @@ class ConllU(Format):
         "1\tIci\tici\tADV\tA\t_\t0\troot\t_\t_\n\n"
     ).encode()
 
-    signs = staticmethod(conllu_signs)
+    @classmethod
+    def signs(cls, head: Head) -> Signs | None:
+        """Return the signs of CoNLL-U: ten columns, IDs, universal tags, its comments."""
+        rows = [row for row in head.rows if len(row) == COLUMNS and ID_FORM.fullmatch(row[0])]
+        if share_of_lines(len(rows), len(head.rows)) < LEAST:
+            return None
+        why = [found_in_lines(len(rows), len(head.rows), "A number and nine more columns")]
+        names = sorted({match[1] for line in head.comments if (match := COMMENT.match(line))})
+        if names:
+            why.append(f"Comments of CoNLL-U: {', '.join(f'# {name}' for name in names)}.")
+        special = sum(not row[0].isdigit() for row in rows)
+        if special:
+            why.append(f"Multiword tokens or empty nodes: {next(row[0] for row in rows if not row[0].isdigit())}.")
+        tags = {row[3] for row in rows if row[0].isdigit()}
+        universal = tags <= UNIVERSAL and tags != {"_"}
+        if universal:
+            why.append("The fourth column holds universal tags only.")
+        strength = CERTAIN if names or special else LIKELY if universal else POSSIBLE
+        return Signs(strength, why, metrics=list(_dependency_metrics(head, rows)))
 
     def read(self, text: Text, vocabulary: Vocabulary, limits: Limits) -> DependencyTreebank:
         """Read the treebank. Raises InputError and LimitError as promised by `Format`."""
         assert isinstance(text, bytes)  # noqa: S101 - a format of one text
-        lenient = self.values["unreadable"] == SENTENCE
 
         def check(outline: Outline, fields: Fields, findings: Findings, warnings: Findings) -> Ids:
             return ids_of(outline, fields, vocabulary, findings, warnings, heads_outside=self.keeps_heads_outside)
@@ -73,8 +87,8 @@ class ConllU(Format):
             return check_layout(outline, COLUMNS, "conllu-column-count", f"not {COLUMNS}")
 
         reader = RowFormat(lambda outline: columns_of(outline, vocabulary), layout, check)
-        lines, cap = lines_of(text, lenient=lenient), limits.max_problems
-        rows = reader.read(outline_of(lines.text, limits), cap, lenient=lenient, faults=lines.faults)
+        lines, cap = lines_of(text, lenient=self.lenient), limits.max_problems
+        rows = reader.read(outline_of(lines.text, limits), cap, lenient=self.lenient, faults=lines.faults)
         return treebank_of(rows, rows.checked, rows.fields, vocabulary, cap)
 
     def joinable(self, texts: Mapping[str, bytes]) -> list[bytes]:
@@ -124,11 +138,11 @@ def ids_of(
     ids = _parsed_ids(outline, fields[ID], vocabulary, findings)
     _check_ranges(outline, ids, findings)
     _check_words(outline, ids, findings)
-    _check_forms(outline, ids, fields[FORM], vocabulary, findings, warnings)
-    _check_heads(outline, ids, fields[HEAD], vocabulary, wrong_heads)
+    _check_forms(ids, fields[FORM], vocabulary, findings, warnings)
+    _check_heads(ids, fields[HEAD], vocabulary, wrong_heads)
     if not heads_outside:
         _check_bounds(outline, ids, fields[HEAD], vocabulary, wrong_heads)
-    _check_empty_nodes(outline, ids, warnings)
+    _check_empty_nodes(ids, warnings)
     warnings.add(
         outline.spare,
         lambda line: Problem("conllu-spare-blank-line", "A blank line ends no sentence and is ignored.", line=line),
@@ -154,18 +168,12 @@ def _parsed_ids(outline: Outline, numbers: IntArray, vocabulary: Vocabulary, fin
     inside[inside] = (outline.sentences[range_rows] == outline.sentences[inside]) & (
         before[inside] < second[range_rows]
     )
-    bad = np.flatnonzero(kinds == BAD)
-    findings.add(
-        bad,
-        lambda row: outline.problem(
-            row,
-            ID + 1,
-            "conllu-bad-id",
-            f"The ID is {short(vocabulary.strings[numbers[row]])!r}. Write a number (3), a range of a multiword token "
-            "(3-4) or an empty node's number (3.1).",
-        ),
-        Role.CAUSE,
-    )
+
+    def bad(row: int) -> str:
+        found = f"The ID is {short(vocabulary.strings[numbers[row]])!r}"
+        return f"{found}. Write a number (3), a range of a multiword token (3-4) or an empty node's number (3.1)."
+
+    findings.report(np.flatnonzero(kinds == BAD), ID + 1, "conllu-bad-id", bad, Role.CAUSE)
     return Ids(kinds, first, second, before, inside, word_offsets)
 
 
@@ -185,26 +193,16 @@ def _parsed_id(string: str) -> tuple[int, int, int]:
 def _check_words(outline: Outline, ids: Ids, findings: Findings) -> None:
     words = np.flatnonzero(ids.kinds == WORD)
     wrong = words[ids.first[words] != ids.before[words] + 1]
+
+    def out_of_order(row: int) -> str:
+        found = f"The ID is {ids.first[row]}, expected {ids.before[row] + 1}"
+        return f"{found}. Number the words of a sentence 1, 2, 3, ... without gap or repetition."
+
     # A missing line shifts all IDs after it.
-    findings.add(
-        wrong,
-        lambda row: outline.problem(
-            row,
-            ID + 1,
-            "conllu-wrong-id",
-            f"The ID is {ids.first[row]}, expected {ids.before[row] + 1}. Number the words of a sentence 1, 2, 3, "
-            "... without gap or repetition.",
-        ),
-        Role.CAUSE,
-    )
+    findings.report(wrong, ID + 1, "conllu-wrong-id", out_of_order, Role.CAUSE)
     empty = np.flatnonzero((np.diff(ids.word_offsets) == 0) & (np.diff(outline.row_offsets) > 0))
-    findings.add(
-        outline.row_offsets[empty],
-        lambda row: outline.problem(
-            row, ID + 1, "conllu-no-words", "The sentence has no word with a number of its own. Add its words."
-        ),
-        Role.FOLLOWS,
-    )
+    detail = "The sentence has no word with a number of its own. Add its words."
+    findings.report(outline.row_offsets[empty], ID + 1, "conllu-no-words", detail, Role.FOLLOWS)
 
 
 def _check_ranges(outline: Outline, ids: Ids, findings: Findings) -> None:
@@ -216,63 +214,41 @@ def _check_ranges(outline: Outline, ids: Ids, findings: Findings) -> None:
     overlap = np.zeros(len(rows), bool)
     overlap[1:] = (outline.sentences[rows[1:]] == outline.sentences[rows[:-1]]) & (start[1:] <= end[:-1])
     cut = ~backwards & ~misplaced & (end > lengths)
-    messages = (
-        (backwards, "ends before it begins. Write the smaller number first."),
-        (
-            misplaced | (overlap & ~backwards),
-            "must stand directly before its first word. Move it; multiword tokens must not overlap.",
-        ),
-        (cut, "reaches beyond the sentence's last word. Correct the range."),
-    )
-    for wrong, what in messages:
-        findings.add(rows[wrong], _bad_range(outline, ids, what), Role.ALONE if wrong is backwards else Role.FOLLOWS)
+
+    def report(wrong: BoolArray, what: str, role: Role = Role.FOLLOWS) -> None:
+        def detail(row: int) -> str:
+            return f"The multiword token {ids.first[row]}-{ids.second[row]} {what}"
+
+        findings.report(rows[wrong], ID + 1, "conllu-bad-range", detail, role)
+
+    report(backwards, "ends before it begins. Write the smaller number first.", Role.ALONE)
+    move = "must stand directly before its first word. Move it; multiword tokens must not overlap."
+    report(misplaced | (overlap & ~backwards), move)
+    report(cut, "reaches beyond the sentence's last word. Correct the range.")
 
 
-def _bad_range(outline: Outline, ids: Ids, what: str) -> Callable[[int], Problem]:
-    def problem(row: int) -> Problem:
-        token = f"The multiword token {ids.first[row]}-{ids.second[row]}"
-        return outline.problem(row, ID + 1, "conllu-bad-range", f"{token} {what}")
-
-    return problem
-
-
-def _check_forms(
-    outline: Outline, ids: Ids, forms: IntArray, vocabulary: Vocabulary, findings: Findings, warnings: Findings
-) -> None:
+def _check_forms(ids: Ids, forms: IntArray, vocabulary: Vocabulary, findings: Findings, warnings: Findings) -> None:
     empty = passes(forms, vocabulary, is_blank) & (ids.kinds != EMPTY)
     inner = empty & ids.inside & (ids.kinds == WORD)
-    findings.add(
-        np.flatnonzero(empty & ~inner),
-        lambda row: outline.problem(
-            row,
-            FORM + 1,
-            "conllu-empty-form",
-            "FORM holds only spaces. Write the word, or leave such tokens out (spaCy's, of the tag SPACE)."
-            if vocabulary.strings[forms[row]]
-            else "FORM is empty. Write the word, or _ where there is none.",
-        ),
-    )
-    warnings.add(
-        np.flatnonzero(inner),
-        lambda row: outline.problem(
-            row, FORM + 1, "conllu-empty-form", "FORM of a word in a multiword token is blank. It aligns with no word."
-        ),
-    )
+
+    def detail(row: int) -> str:
+        if vocabulary.strings[forms[row]]:
+            return "FORM holds only spaces. Write the word, or leave such tokens out (spaCy's, of the tag SPACE)."
+        return "FORM is empty. Write the word, or _ where there is none."
+
+    findings.report(np.flatnonzero(empty & ~inner), FORM + 1, "conllu-empty-form", detail)
+    blank = "FORM of a word in a multiword token is blank. It aligns with no word."
+    warnings.report(np.flatnonzero(inner), FORM + 1, "conllu-empty-form", blank)
 
 
-def _check_heads(outline: Outline, ids: Ids, strings: IntArray, vocabulary: Vocabulary, findings: Findings) -> None:
+def _check_heads(ids: Ids, strings: IntArray, vocabulary: Vocabulary, findings: Findings) -> None:
     bad = passes(strings, vocabulary, lambda head: head != "_" and plain_number(head) is None)
-    findings.add(
-        np.flatnonzero(bad & (ids.kinds == WORD)),
-        lambda row: outline.problem(
-            row,
-            HEAD + 1,
-            "conllu-bad-head",
-            f"HEAD is {short(vocabulary.strings[strings[row]])!r}. Use 0 for the root, a word's number in digits 0-9, "
-            "or _ where there is none.",
-        ),
-        Role.HEAD,
-    )
+
+    def detail(row: int) -> str:
+        found = f"HEAD is {short(vocabulary.strings[strings[row]])!r}"
+        return f"{found}. Use 0 for the root, a word's number in digits 0-9, or _ where there is none."
+
+    findings.report(np.flatnonzero(bad & (ids.kinds == WORD)), HEAD + 1, "conllu-bad-head", detail, Role.HEAD)
 
 
 def _check_bounds(outline: Outline, ids: Ids, strings: IntArray, vocabulary: Vocabulary, findings: Findings) -> None:
@@ -282,31 +258,22 @@ def _check_bounds(outline: Outline, ids: Ids, strings: IntArray, vocabulary: Voc
     values = vocabulary.table(strings[words], lambda head: plain_number(head) or 0)[strings[words]]
     outside = values > length_of[outline.sentences[words]]
 
-    def out_of_range(row: int) -> Problem:
+    def detail(row: int) -> str:
         length = int(length_of[outline.sentences[row]])
         head = short(vocabulary.strings[strings[row]], 20)
-        return outline.problem(
-            row,
-            HEAD + 1,
-            "conllu-head-out-of-range",
-            f"HEAD is {head}, but the sentence has {counted(length, 'word')}. Use 0 for the root or 1-{length}.",
-        )
+        return f"HEAD is {head}, but the sentence has {counted(length, 'word')}. Use 0 for the root or 1-{length}."
 
-    findings.add(words[outside], out_of_range, Role.FOLLOWS | Role.HEAD)
+    findings.report(words[outside], HEAD + 1, "conllu-head-out-of-range", detail, Role.FOLLOWS | Role.HEAD)
 
 
-def _check_empty_nodes(outline: Outline, ids: Ids, warnings: Findings) -> None:
+def _check_empty_nodes(ids: Ids, warnings: Findings) -> None:
     rows = np.flatnonzero(ids.kinds == EMPTY)
-    warnings.add(
-        rows[ids.first[rows] != ids.before[rows]],
-        lambda row: outline.problem(
-            row,
-            ID + 1,
-            "conllu-empty-node-misplaced",
-            f"The empty node {ids.first[row]}.{ids.second[row]} stands after word {ids.before[row]}. "
-            "Scores of the basic tree do not change.",
-        ),
-    )
+
+    def detail(row: int) -> str:
+        node = f"The empty node {ids.first[row]}.{ids.second[row]} stands after word {ids.before[row]}"
+        return f"{node}. Scores of the basic tree do not change."
+
+    warnings.report(rows[ids.first[rows] != ids.before[rows]], ID + 1, "conllu-empty-node-misplaced", detail)
 
 
 def treebank_of(rows: Rows[Any], ids: Ids, fields: Columns, vocabulary: Vocabulary, cap: int) -> DependencyTreebank:
@@ -324,17 +291,10 @@ def treebank_of(rows: Rows[Any], ids: Ids, fields: Columns, vocabulary: Vocabula
     ranges = np.flatnonzero(ids.kinds == RANGE)
     empty = np.flatnonzero(ids.kinds == EMPTY)
     first_word = ids.word_offsets[outline.sentences]
+    columns = {name: fields[column][words] for column, name in enumerate(WORD_COLUMNS, FORM)}
+    columns["heads"] = heads_of(columns["heads"], vocabulary)
     return DependencyTreebank(
         vocabulary=vocabulary,
-        forms=fields[FORM][words],
-        lemmas=fields[LEMMA][words],
-        upos=fields[UPOS][words],
-        xpos=fields[XPOS][words],
-        feats=fields[FEATS][words],
-        heads=heads_of(fields[HEAD][words], vocabulary),
-        deprels=fields[DEPREL][words],
-        deps=fields[DEPS][words],
-        misc=fields[MISC][words],
         word_offsets=ids.word_offsets,
         lines=outline.lines[words],
         mwt_starts=first_word[ranges] + ids.first[ranges] - 1,
@@ -347,4 +307,136 @@ def treebank_of(rows: Rows[Any], ids: Ids, fields: Columns, vocabulary: Vocabula
         empty_lines=outline.lines[empty],
         empty_sentences=outline.sentences[empty],
         sentences=rows.sentences(cap),
+        **columns,
     )
+
+
+WORD, RANGE, EMPTY, BAD = range(4)
+"""Kinds of rows."""
+
+
+@dataclass(frozen=True, slots=True)
+class Ids:
+    """The ID column of r rows: kind, one or two numbers (at most nine digits), words before it in its sentence."""
+
+    kinds: Int32Array
+    first: Int32Array
+    second: Int32Array
+    before: IntArray
+    inside: BoolArray
+    word_offsets: IntArray
+
+
+def write_rows(treebank: DependencyTreebank, *, words_only: bool = False) -> str:
+    """Write a treebank, a blank line after each sentence.
+
+    Args:
+        treebank: to write.
+        words_only: no comments, multiword tokens and empty nodes (CoNLL-X has none of them).
+    """
+    strings = treebank.vocabulary.strings
+    columns = {
+        name: [strings[number] for number in getattr(treebank, name).tolist()]
+        for name in WORD_COLUMNS
+        if name != "heads"
+    }
+    columns["heads"] = [head_string(head, treebank.vocabulary) for head in treebank.heads.tolist()]
+    rows = zip(*(columns[name] for name in WORD_COLUMNS), strict=True)
+    extra = {} if words_only else _extra_lines(treebank)
+    comments = [""] * len(treebank) if words_only else _comments(treebank)
+    parts: list[str] = []
+    bounds = treebank.word_offsets.tolist()
+    for sentence, (start, end) in enumerate(itertools.pairwise(bounds)):
+        parts.append(comments[sentence])
+        for word in range(start, end):
+            parts += extra.get((sentence, word), ())
+            parts.append("\t".join((str(word - start + 1), *next(rows))) + "\n")
+        parts += extra.get((sentence, end), ())
+        parts.append("\n")
+    return "".join(parts)
+
+
+def _extra_lines(treebank: DependencyTreebank) -> dict[tuple[int, int], list[str]]:
+    """Map (sentence, word or end) to the lines before it: empty nodes, then multiword tokens."""
+    strings = treebank.vocabulary.strings
+    lines: dict[tuple[int, int], list[str]] = {}
+    empties = treebank.empty_sentences, treebank.empty_after, treebank.empty_ids, treebank.empty_deps
+    for sentence, after, number, deps in zip(*(column.tolist() for column in empties), strict=True):
+        line = "\t".join((strings[number], *"_______", strings[deps], "_")) + "\n"
+        lines.setdefault((sentence, after), []).append(line)
+    bounds = treebank.word_offsets
+    owners = bounds.searchsorted(treebank.mwt_starts, "right") - 1
+    tokens = owners, treebank.mwt_starts, treebank.mwt_ends, treebank.mwt_forms, treebank.mwt_misc
+    for sentence, start, end, form, misc in zip(*(column.tolist() for column in tokens), strict=True):
+        first = int(bounds[sentence])
+        line = "\t".join((f"{start - first + 1}-{end - first}", strings[form], *"_______", strings[misc])) + "\n"
+        lines.setdefault((sentence, start), []).append(line)
+    return lines
+
+
+def _comments(treebank: DependencyTreebank) -> list[str]:
+    sentences = treebank.sentences
+    comments = [""] * len(treebank)
+    for key, values in sentences.attributes.items():
+        before: str | None = None
+        for index, value in enumerate(values):
+            if value is not None and not (key == "newdoc" and value == before):
+                comments[index] += f"# {'newdoc id' if key == 'newdoc' else key} = {value}\n"
+            before = value
+    for index, sent_id in enumerate(sentences.sent_ids):
+        if sent_id is not None:
+            comments[index] += f"# sent_id = {sent_id}\n"
+    return comments
+
+
+COLUMNS = 10
+LEAST = 0.8
+"""Share of lines that must have the form: the others may be damaged."""
+UNIVERSAL = frozenset(
+    "ADJ ADP ADV AUX CCONJ DET INTJ NOUN NUM PART PRON PROPN PUNCT SCONJ SYM VERB X _".split()  # noqa: SIM905 - a list in a line
+)
+NUMBER = re.compile(r"[0-9]+")
+COMMENT = re.compile(r"# ?(sent_id|text|newdoc|newpar|global\.columns)\b")
+ID_FORM = re.compile(r"[0-9]+([-.][0-9]+)?")
+_DEPS = re.compile(r"[0-9]+(\.[0-9]+)?:\S+")
+
+
+def _dependency_metrics(head: Head, rows: Sequence[Sequence[str]]) -> Iterator[Scored]:
+    """Yield the metrics that trees in CoNLL-U can be scored with."""
+    words = [row for row in rows if row[0].isdigit()]
+    heads = Counter(row[6] for row in words)
+    if heads["_"] == len(words):
+        yield Scored(
+            {"name": "ud", "params": {"missing_heads": "wrong"}},
+            "No word has a HEAD: only segmentation, tags, features and lemmas can be right.",
+        )
+        return
+    ud: dict[str, str] = {}
+    reasons = []
+    if heads["_"]:
+        ud["missing_heads"] = "wrong"
+        reasons.append("words without HEAD count as wrong")
+    if _several_roots(head):
+        ud["roots"] = "any"
+        reasons.append("sentences have several roots")
+    why = "If parsers split raw text into words themselves: the scores of the CoNLL 2018 shared task"
+    yield Scored(
+        {"name": "ud", "params": ud} if ud else "ud", f"{why}; {', '.join(reasons)}." if reasons else f"{why}."
+    )
+    yield Scored("attachment", "If parsers are given gold's words: LAS and UAS, as in CoNLL-X.")
+    enhanced = sum(any(map(_DEPS.fullmatch, row[8].split("|"))) for row in rows)
+    if enhanced:
+        yield Scored("enhanced", found_in_lines(enhanced, len(rows), "Enhanced dependencies in DEPS"))
+
+
+def _several_roots(head: Head) -> bool:
+    """Tell whether some sentence has two words with HEAD 0."""
+    roots = 0
+    for line in head.lines:
+        if not line.strip():
+            roots = 0
+        fields = line.split("\t")
+        roots += len(fields) == COLUMNS and fields[0].isdigit() and fields[6] == "0"
+        if roots > 1:
+            return True
+    return False

@@ -14,16 +14,16 @@ import numpy as np
 
 from treescore.core.arrays import BoolArray, IntArray, offsets_of, owners_of
 from treescore.core.columns import ranges_of
-from treescore.core.params import Param
-from treescore.core.registry import Format, Text, register
-from treescore.core.text import Head, Limits, Signs
+from treescore.core.registry import Text, register
+from treescore.core.text import CERTAIN, POSSIBLE, Head, Limits, Signs, found_in_lines, share_of_lines
 from treescore.core.trees import NO_CATEGORY, DependencyTreebank, ExpressionTreebank, Vocabulary
 from treescore.errors import InputError, LimitError, Problem
-from treescore.formats.conllu import ids_of, treebank_of
-from treescore.formats.shared.findings import Findings, check_layout
+from treescore.formats.conllu import EMPTY, ID_FORM, LEAST, RANGE, WORD, Ids, ids_of, treebank_of, write_rows
+from treescore.formats.shared.findings import Findings, RowFormat, RowsFormat, check_layout, lines_of
 from treescore.formats.shared.lines import COLUMNS, Fields, Outline, numbered_fields, outline_of, short
-from treescore.formats.shared.rows import EMPTY, RANGE, WORD, Ids, cupt_signs, write_rows
-from treescore.formats.shared.tolerance import SENTENCE, UNREADABLE, RowFormat, lines_of
+
+_COLUMN_NAMES = re.compile(r"#\s*global\.columns\s*=")
+_CODES = re.compile(r"[*_]|[0-9]+(:[^\s;]+)?(;[0-9]+(:[^\s;]+)?)*")
 
 NAME = "PARSEME:MWE"
 COLUMN = COLUMNS + 1
@@ -95,9 +95,9 @@ def expressions_of(
     Raises:
         LimitError: the codes at ranges stand for too many at words.
     """
-    parsed = _parsed(outline, ids, fields, vocabulary, findings)
+    parsed = _parsed(ids, fields, vocabulary, findings)
     filled = np.asarray(parsed.sizes[fields] > 0, np.bool_)
-    _check_places(outline, ids, filled, fields, vocabulary, warnings)
+    _check_places(ids, filled, fields, vocabulary, warnings)
     at_words = np.flatnonzero(filled & (ids.kinds == WORD))
     at_ranges = np.flatnonzero(filled & (ids.kinds == RANGE))
     if findings.beyond_heads or not ranges:
@@ -117,14 +117,16 @@ def expressions_of(
     return _joined(codes, outline, vocabulary, warnings)
 
 
-def _parsed(outline: Outline, ids: Ids, fields: IntArray, vocabulary: Vocabulary, findings: Findings) -> _Parsed:
+def _parsed(ids: Ids, fields: IntArray, vocabulary: Vocabulary, findings: Findings) -> _Parsed:
     """Read each distinct string once; `_` stands for no code at ranges and empty nodes alone."""
     distinct = vocabulary.distinct(fields).tolist()
     read = {number: _codes_in(vocabulary.strings[number]) for number in distinct}
     wrong, sizes, starts = (np.zeros(len(vocabulary), np.int64) for _ in range(3))
     wrong[[number for number, codes in read.items() if codes is None]] = 1
     bad = (wrong[fields] > 0) & ((fields != vocabulary.number(UNKNOWN)) | (ids.kinds == WORD))
-    findings.add(np.flatnonzero(bad), lambda row: _bad_code(outline, row, vocabulary.strings[fields[row]]))
+    findings.report(
+        np.flatnonzero(bad), COLUMN, "cupt-bad-code", lambda row: _bad_code(vocabulary.strings[fields[row]])
+    )
     flat = [code for codes in read.values() for code in codes or ()]
     sizes[distinct] = [len(codes or ()) for codes in read.values()]
     starts[distinct] = offsets_of(sizes[distinct])[:-1]
@@ -141,34 +143,28 @@ def _codes_in(string: str) -> list[tuple[int, str]] | None:
     return codes if len(codes) == len(found) else None
 
 
-def _bad_code(outline: Outline, row: int, string: str) -> Problem:
+def _bad_code(string: str) -> str:
     if string == UNKNOWN:
-        detail = f"{NAME} is _, so the word is not annotated. Write * for a word that is in no expression."
-    else:
-        detail = (
-            f"{NAME} is {short(string)!r}. Write * for a word that is in no expression, or codes joined by ;: the "
-            "number of an expression in its sentence, at its first word with a category, as 1:VID;2."
-        )
-    return outline.problem(row, COLUMN, "cupt-bad-code", detail)
+        return f"{NAME} is _, so the word is not annotated. Write * for a word that is in no expression."
+    return (
+        f"{NAME} is {short(string)!r}. Write * for a word that is in no expression, or codes joined by ;: the "
+        "number of an expression in its sentence, at its first word with a category, as 1:VID;2."
+    )
 
 
-def _check_places(
-    outline: Outline, ids: Ids, filled: BoolArray, fields: IntArray, vocabulary: Vocabulary, warnings: Findings
-) -> None:
+def _check_places(ids: Ids, filled: BoolArray, fields: IntArray, vocabulary: Vocabulary, warnings: Findings) -> None:
     """Add the codes that stand at no word."""
 
-    def at_range(row: int) -> Problem:
+    def at_range(row: int) -> str:
         token = f"The multiword token {ids.first[row]}-{ids.second[row]} has the code"
         codes = short(vocabulary.strings[fields[row]])
-        detail = f"{token} {codes}, which is taken for one of each of its words. Move it to the words."
-        return outline.problem(row, COLUMN, "cupt-code-at-range", detail)
+        return f"{token} {codes}, which is taken for one of each of its words. Move it to the words."
 
-    def at_empty(row: int) -> Problem:
-        detail = f"The empty node {ids.first[row]}.{ids.second[row]} has a code, which is ignored. Move it to a word."
-        return outline.problem(row, COLUMN, "cupt-code-at-empty-node", detail)
+    def at_empty(row: int) -> str:
+        return f"The empty node {ids.first[row]}.{ids.second[row]} has a code, which is ignored. Move it to a word."
 
-    warnings.add(np.flatnonzero(filled & (ids.kinds == RANGE)), at_range)
-    warnings.add(np.flatnonzero(filled & (ids.kinds == EMPTY)), at_empty)
+    warnings.report(np.flatnonzero(filled & (ids.kinds == RANGE)), COLUMN, "cupt-code-at-range", at_range)
+    warnings.report(np.flatnonzero(filled & (ids.kinds == EMPTY)), COLUMN, "cupt-code-at-empty-node", at_empty)
 
 
 def _check_size(outline: Outline, rows: IntArray, members: IntArray) -> None:
@@ -193,7 +189,7 @@ def _joined(codes: _Codes, outline: Outline, vocabulary: Vocabulary, warnings: F
     expressions = np.cumsum(begins) - 1
     sizes = np.bincount(expressions[~repeated]).astype(np.int64)
     found = Expressions(codes.words[~repeated], offsets_of(sizes), codes.numbers[begins], codes.categories[begins])
-    _check_categories(outline, codes, expressions, found.categories, repeated, vocabulary, warnings)
+    _check_categories(codes, expressions, found.categories, repeated, vocabulary, warnings)
     return found
 
 
@@ -206,7 +202,6 @@ def _ranks(categories: IntArray, vocabulary: Vocabulary) -> IntArray:
 
 
 def _check_categories(
-    outline: Outline,
     codes: _Codes,
     expressions: IntArray,
     categories: IntArray,
@@ -217,7 +212,6 @@ def _check_categories(
     """Add the numbers that a word has twice, expressions without a category, and categories that do not count.
 
     Args:
-        outline: of the text.
         codes: in the order of their expressions, (c,).
         expressions: the expression of each, (c,).
         categories: of the expressions, (k,).
@@ -229,28 +223,23 @@ def _check_categories(
     stated = codes.categories != NO_CATEGORY
     late = np.bincount(expressions[stated], minlength=len(categories)) > 0
 
-    def twice(code: int) -> Problem:
-        detail = f"The word has two codes of expression {codes.numbers[code]}. Keep one."
-        return outline.problem(int(codes.rows[code]), COLUMN, "cupt-repeated-code", detail)
+    def twice(code: int) -> str:
+        return f"The word has two codes of expression {codes.numbers[code]}. Keep one."
 
-    def without(expression: int) -> Problem:
-        code = int(np.searchsorted(expressions, expression))
+    def without(expression: int) -> str:
         where = "at its first word, where it counts" if late[expression] else "at any word"
-        detail = f"Expression {codes.numbers[code]} has no category {where}. Write it there, as 1:VID."
-        return outline.problem(int(codes.rows[code]), COLUMN, "cupt-no-category", detail)
+        return f"Expression {codes.numbers[firsts[expression]]} has no category {where}. Write it there, as 1:VID."
 
-    def other(code: int) -> Problem:
+    def other(code: int) -> str:
         own, first = (short(vocabulary.strings[column[code]]) for column in (codes.categories, kept))
-        detail = (
-            f"Expression {codes.numbers[code]} has the category {own} here and {first} at its first word, which "
-            "counts. Write it at the first word alone."
-        )
-        return outline.problem(int(codes.rows[code]), COLUMN, "cupt-two-categories", detail)
+        found = f"Expression {codes.numbers[code]} has the category {own} here and {first} at its first word, which"
+        return f"{found} counts. Write it at the first word alone."
 
-    warnings.add(np.flatnonzero(repeated & ~codes.absorbed), twice)
-    warnings.add(np.flatnonzero(categories == NO_CATEGORY), without)
+    rows, firsts = codes.rows, np.searchsorted(expressions, np.arange(len(categories)))
+    warnings.report(np.flatnonzero(repeated & ~codes.absorbed), COLUMN, "cupt-repeated-code", twice, at=rows)
+    warnings.report(np.flatnonzero(categories == NO_CATEGORY), COLUMN, "cupt-no-category", without, at=rows[firsts])
     differs = stated & (kept != NO_CATEGORY) & (codes.categories != kept) & ~repeated
-    warnings.add(np.flatnonzero(differs), other)
+    warnings.report(np.flatnonzero(differs), COLUMN, "cupt-two-categories", other, at=rows)
 
 
 NAMES = "ID FORM LEMMA UPOS XPOS FEATS HEAD DEPREL DEPS MISC".split()  # noqa: SIM905 - as the header has them
@@ -263,7 +252,7 @@ _HEADER = re.compile(rf"#\s*{re.escape(KEY)}\s*=(.*)")
 
 
 @register
-class Cupt(Format):
+class Cupt(RowsFormat):
     """The format of the PARSEME corpora and shared tasks (Ramisch et al. 2018).
 
     The first line names the columns; those of CoNLL-U may be missing but for ID and FORM, and stand in any order.
@@ -280,10 +269,7 @@ class Cupt(Format):
     )
     yields: ClassVar[type[ExpressionTreebank]] = ExpressionTreebank
     suffixes = (".cupt",)
-    blank_line_between = True
     usual_metric = "mwe"
-    memory = 40
-    params: ClassVar[Mapping[str, Param]] = {"unreadable": UNREADABLE}
     example = (
         f"{HEADER}\n"
         "# sent_id = s1\n"
@@ -299,14 +285,26 @@ class Cupt(Format):
 
     @classmethod
     def signs(cls, head: Head) -> Signs | None:
-        """See Format."""
-        return cupt_signs(head, NAME)
+        """Return the signs of CoNLL-U with a column of codes: a first line that names this column, else codes."""
+        names = head.first.partition("=")[2].split() if _COLUMN_NAMES.match(head.first) else []
+        rows = [row for row in head.rows if len(row) == (len(names) or COLUMNS + 1) and ID_FORM.fullmatch(row[0])]
+        if share_of_lines(len(rows), len(head.rows)) < LEAST or (names and NAME not in names):
+            return None
+        place = names.index(NAME) if names else COLUMNS
+        why = []
+        if names:
+            why.append(f"The first line names the column {NAME}.")
+        elif not all(_CODES.fullmatch(row[place]) for row in rows):
+            return None
+        why.append(
+            found_in_lines(len(rows), len(head.rows), f"A number and {(len(names) or COLUMNS + 1) - 1} more columns")
+        )
+        return Signs(CERTAIN if names else POSSIBLE, why)
 
     def read(self, text: Text, vocabulary: Vocabulary, limits: Limits) -> ExpressionTreebank:
         """Read the treebank. Raises InputError and LimitError as promised by `Format`."""
         assert isinstance(text, bytes)  # noqa: S101 - a format of one text
-        lenient = self.values["unreadable"] == SENTENCE
-        return read_cupt(text, vocabulary, limits, lenient=lenient, any_heads=self.keeps_heads_outside)
+        return read_cupt(text, vocabulary, limits, lenient=self.lenient, any_heads=self.keeps_heads_outside)
 
     def write(self, treebank: ExpressionTreebank) -> str:
         """Write the text that reads back as `treebank`; codes stand at words only."""
@@ -374,31 +372,14 @@ def read_cupt(
     trees = treebank_of(rows, ids, named, vocabulary, limits.max_problems)
     attributes = {name: values for name, values in trees.sentences.attributes.items() if name != KEY}
     trees = replace(trees, sentences=replace(trees.sentences, attributes=attributes))
-    return with_expressions(trees, **expressions._asdict())
+    columns = {each.name: getattr(trees, each.name) for each in fields(DependencyTreebank) if each.init}
+    return ExpressionTreebank(**columns, **expressions._asdict())
 
 
 def check_header(text: str) -> None:
     """Check the first line of a text. Raises InputError."""
     lines = text[:_LONGEST_HEADER].removeprefix("\N{ZERO WIDTH NO-BREAK SPACE}").splitlines()
     _columns_of(lines[0] if lines else "")
-
-
-def with_expressions(
-    trees: DependencyTreebank,
-    *,
-    expression_words: IntArray,
-    expression_offsets: IntArray,
-    expression_ids: IntArray,
-    categories: IntArray,
-) -> ExpressionTreebank:
-    """Return the trees with expressions, as the attributes of an `ExpressionTreebank`."""
-    return ExpressionTreebank(
-        **{each.name: getattr(trees, each.name) for each in fields(DependencyTreebank) if each.init},
-        expression_words=expression_words,
-        expression_offsets=expression_offsets,
-        expression_ids=expression_ids,
-        categories=categories,
-    )
 
 
 @dataclass(frozen=True, slots=True)
@@ -464,17 +445,12 @@ def _check_headers(outline: Outline, columns: list[str], findings: Findings, war
     other = np.array([value is not None and _last_names(value) != columns for value in stated], np.bool_)
     firsts = outline.row_offsets[:-1][other & (np.diff(outline.row_offsets) > 0)] if len(other) else other.nonzero()[0]
 
-    def problem(row: int) -> Problem:
-        detail = (
-            f"The comment # {KEY} names other columns than the first line. Give all texts that are joined the same."
-        )
-        return outline.problem(row, None, "cupt-no-columns", detail)
-
     def twice(line: int) -> Problem:
         detail = "The line names the columns twice; the last names count, as for parseme_evaluate.py. Write them once."
         return Problem("cupt-header-twice", detail, line=line)
 
-    findings.add(firsts, problem)
+    detail = f"The comment # {KEY} names other columns than the first line. Give all texts that are joined the same."
+    findings.report(firsts, None, "cupt-no-columns", detail)
     first = outline.text[: outline.text.index(b"\n")]
     warnings.add(np.ones(int(first.count(KEY.encode()) > 1), np.int64), twice)
 

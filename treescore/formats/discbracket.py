@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import replace
 from itertools import chain, count, islice
 from typing import NamedTuple
 
@@ -17,17 +16,14 @@ from treescore.core.arrays import BoolArray, Int32Array, IntArray
 from treescore.core.discontinuity import ROOT, divided
 from treescore.core.registry import Text, register
 from treescore.core.structure import NONE
-from treescore.core.text import Limits
+from treescore.core.text import CERTAIN, Head, Limits, Signs, found_in_lines
 from treescore.core.trees import NO_TAG, DiscontinuousTreebank, Vocabulary
 from treescore.errors import LimitError, Problem
+from treescore.formats.bracketed import has_numbered_leaves, numbered_leaves
 from treescore.formats.shared import gap_trees
 from treescore.formats.shared.lines import short, unix_lines
-from treescore.formats.shared.tree_signs import discbracket_signs
 
-(READABLE, UNCLOSED, UNOPENED, OUTSIDE, BAD_LEAF, EMPTY_NODE, REPEATED_INDEX, INDEX_GAP) = range(8)
-"""Faults of a line."""
-
-DEEP = 8
+DEEP = "too-deep"
 """A line with more open brackets than allowed."""
 
 UNNAMED = -1
@@ -42,14 +38,14 @@ _BARE_LEAF = re.compile(_LEAF)
 class _FaultError(Exception):
     """A line has a fault, at one of its tokens."""
 
-    def __init__(self, fault: int, token: int) -> None:
-        super().__init__(fault, token)
-        self.fault, self.token = fault, token
+    def __init__(self, code: str, token: int) -> None:
+        super().__init__(code, token)
+        self.code, self.token = code, token
 
     def place(self, line: str) -> int:
         """Return its character in the line, from 0."""
         found = next(islice(_TOKEN.finditer(line), self.token, None))
-        return found.start(2) if self.fault in (REPEATED_INDEX, INDEX_GAP) and found[2] else found.start()
+        return found.start(2) if "index" in self.code and found[2] else found.start()
 
 
 _Word = tuple[str, str | None, int]
@@ -72,7 +68,7 @@ class Scanned(NamedTuple):
         parents: the node above each node, counted over the file, NONE of roots, int64 (m,).
         anchors: the node above each word, int64 (w,).
         first_nodes, first_words: int64 (n + 1,).
-        faults: line -> its fault and the character, from 0; such a line has no nodes and no words.
+        faults: line -> the code of its problem and the character, from 0; such a line has no nodes and no words.
         strings: the distinct ones.
     """
 
@@ -83,7 +79,7 @@ class Scanned(NamedTuple):
     anchors: IntArray
     first_nodes: IntArray
     first_words: IntArray
-    faults: Mapping[int, tuple[int, int]]
+    faults: Mapping[int, tuple[str, int]]
     strings: list[str]
 
 
@@ -99,7 +95,7 @@ def scan(lines: Sequence[str], max_depth: int) -> Scanned:
         try:
             tree = _read_tree(_TOKEN.findall(without_comment), max_depth)
         except _FaultError as error:
-            faults[number] = error.fault, error.place(without_comment)
+            faults[number] = error.code, error.place(without_comment)
         else:
             labels += tree.labels
             parents += tree.parents
@@ -135,14 +131,14 @@ def _read_tree(tokens: Sequence[tuple[str, str, str, str]], max_depth: int) -> _
     for number, (tag, index, form, other) in enumerate(tokens):
         if other == ")":
             if not stack:
-                raise _FaultError(UNOPENED, number)
+                raise _FaultError("bracket-unopened", number)
             if tokens[number - 1][3][:1] == "(":
-                raise _FaultError(EMPTY_NODE, number - 1)
+                raise _FaultError("node-without-words", number - 1)
             stack.pop()
             continue
         opens = not other or other[0] == "("
         if not stack and (tree.labels or not opens):
-            raise _FaultError(OUTSIDE, number)
+            raise _FaultError("text-outside-brackets", number)
         if opens and len(stack) == max_depth:
             raise _FaultError(DEEP, number)
         node = stack[-1][0] if stack else NONE
@@ -158,11 +154,11 @@ def _read_tree(tokens: Sequence[tuple[str, str, str, str]], max_depth: int) -> _
         else:
             leaf = _BARE_LEAF.fullmatch(other)
             if leaf is None:
-                raise _FaultError(BAD_LEAF, number)
+                raise _FaultError("discbracket-leaf", number)
             indices.append((int(leaf[1]), number))
             tree.words.append((leaf[2], None, node))
     if stack:
-        raise _FaultError(UNCLOSED, stack[-1][1])
+        raise _FaultError("bracket-unclosed", stack[-1][1])
     return tree._replace(words=_placed(tree.words, indices))
 
 
@@ -171,9 +167,9 @@ def _placed(words: Sequence[_Word], indices: Sequence[tuple[int, int]]) -> list[
     placed: dict[int, _Word] = {}
     for (index, token), word in zip(indices, words, strict=True):
         if index >= len(words):
-            raise _FaultError(INDEX_GAP, token)
+            raise _FaultError("discbracket-index-gap", token)
         if index in placed:
-            raise _FaultError(REPEATED_INDEX, token)
+            raise _FaultError("discbracket-repeated-index", token)
         placed[index] = word
     return [placed[index] for index in range(len(words))]
 
@@ -181,22 +177,16 @@ def _placed(words: Sequence[_Word], indices: Sequence[tuple[int, int]]) -> list[
 _ESCAPED_BRACKETS = {"(": "#LRB#", ")": "#RRB#"}
 _LEAF_FORM = "Each leaf is index=word, as in (NN 0=dogs); brackets in words are #LRB# and #RRB#."
 _FAULTS = {
-    UNCLOSED: Problem("bracket-unclosed", "The line ends while brackets are open, the last {}. Close what is open."),
-    UNOPENED: Problem("bracket-unopened", "A bracket is closed that was never opened. Remove it, or open one before."),
-    OUTSIDE: Problem(
-        "text-outside-brackets",
-        "{} stands outside the brackets of the line's tree. Write one tree a line, and comments after a tab.",
+    "bracket-unclosed": "The line ends while brackets are open, the last {}. Close what is open.",
+    "bracket-unopened": "A bracket is closed that was never opened. Remove it, or open one before.",
+    "text-outside-brackets": (
+        "{} stands outside the brackets of the line's tree. Write one tree a line, and comments after a tab."
     ),
-    BAD_LEAF: Problem("discbracket-leaf", "{} is not a leaf."),
-    EMPTY_NODE: Problem(
-        "node-without-words", "The constituent {} has no words below it. Remove it, or put some into it."
-    ),
-    REPEATED_INDEX: Problem(
-        "discbracket-repeated-index", "The index of {} stands twice in the line. Give each word an index of its own."
-    ),
-    INDEX_GAP: Problem(
-        "discbracket-index-gap",
-        "The index of {} is not below the number of words in the line. Count the words from 0 without gaps.",
+    "discbracket-leaf": "{} is not a leaf.",
+    "node-without-words": "The constituent {} has no words below it. Remove it, or put some into it.",
+    "discbracket-repeated-index": ("The index of {} stands twice in the line. Give each word an index of its own."),
+    "discbracket-index-gap": (
+        "The index of {} is not below the number of words in the line. Count the words from 0 without gaps."
     ),
 }
 
@@ -223,7 +213,14 @@ class DiscBracket(gap_trees.GapFormat):
         "(ROOT (NP ($[ 0=#LRB#) 1=Nein ($[ 2=#RRB#)))\n"
     ).encode()
 
-    signs = staticmethod(discbracket_signs)
+    @classmethod
+    def signs(cls, head: Head) -> Signs | None:
+        """Return the signs of brackets whose leaves are numbered words."""
+        if not has_numbered_leaves(head):
+            return None
+        found = numbered_leaves(head)
+        return Signs(CERTAIN, [found_in_lines(found, len(head.filled), "A tree whose leaves are numbered, as 0=word")],
+                     metrics=gap_trees.METRICS)  # fmt: skip
 
     def read(self, text: Text, vocabulary: Vocabulary, limits: Limits) -> DiscontinuousTreebank:
         """Read the treebank.
@@ -240,12 +237,7 @@ class DiscBracket(gap_trees.GapFormat):
         scanned = scan(lines, limits.max_depth)
         faults = _faults_of(lines, scanned, limits)
         reading = gap_trees.Reading(
-            vocabulary,
-            limits,
-            self.values["unreadable"] == "sentence",
-            vocabulary.number(ROOT),
-            _no_problem,
-            np.zeros(0, np.int64),
+            vocabulary, limits, self.lenient, vocabulary.number(ROOT), _no_problem, np.zeros(0, np.int64)
         )
         return gap_trees.treebank_of(_raw(scanned, vocabulary), reading, (), faults)
 
@@ -263,15 +255,15 @@ def _faults_of(lines: Sequence[str], scanned: Scanned, limits: Limits) -> gap_tr
     """Return the faults of lines. Raises LimitError."""
 
     def problem(line: int) -> Problem:
-        fault, place = scanned.faults[line]
-        if fault == DEEP:
+        code, place = scanned.faults[line]
+        if code == DEEP:
             detail = f"The line exceeds {limits.max_depth:,} nested brackets. Ask the operator for a higher limit."
-            return Problem("too-deep", detail, line=line + 1, column=place + 1, sentence=line + 1)
-        detail = f"{_FAULTS[fault].detail.format(_quoted(lines[line][place:]))} {_LEAF_FORM}"
-        return replace(_FAULTS[fault], detail=detail, line=line + 1, column=place + 1, sentence=line + 1)
+        else:
+            detail = f"{_FAULTS[code].format(_quoted(lines[line][place:]))} {_LEAF_FORM}"
+        return Problem(code, detail, line=line + 1, column=place + 1, sentence=line + 1)
 
-    for line, (fault, _) in scanned.faults.items():
-        if fault == DEEP:
+    for line, (code, _) in scanned.faults.items():
+        if code == DEEP:
             raise LimitError(problem(line))
     faults = gap_trees.Faults()
     bad = np.array([*scanned.faults], np.int64)

@@ -12,13 +12,12 @@ from treescore.core.arrays import BoolArray, Int32Array, IntArray
 from treescore.core.discontinuity import ROOT
 from treescore.core.registry import Text, register
 from treescore.core.structure import NONE
-from treescore.core.text import Limits
+from treescore.core.text import CERTAIN, Head, Limits, Signs
 from treescore.core.trees import DiscontinuousTreebank, Vocabulary
 from treescore.core.wording import counted
 from treescore.errors import Problem
 from treescore.formats.shared import gap_trees
 from treescore.formats.shared.lines import SpacedFields, short, spaced_fields, unix_lines
-from treescore.formats.shared.tree_signs import export_signs
 
 FIRST_NODE = 500
 COLUMNS = 6
@@ -83,7 +82,13 @@ class Export(gap_trees.GapFormat):
         "#BOS 2 0 0 0\nNein\t--\tITJ\t--\t--\t0\tSB\t500\n#EOS 2\n"
     ).encode()
 
-    signs = staticmethod(export_signs)
+    @classmethod
+    def signs(cls, head: Head) -> Signs | None:
+        """Return the signs of the export format of NeGra and TIGER."""
+        begins = [line for line in head.filled if line.startswith("#BOS ")]
+        if not begins:
+            return None
+        return Signs(CERTAIN, ["#BOS begins a sentence."], metrics=gap_trees.METRICS)
 
     def read(self, text: Text, vocabulary: Vocabulary, limits: Limits) -> DiscontinuousTreebank:
         """Read the treebank.
@@ -97,9 +102,7 @@ class Export(gap_trees.GapFormat):
         faults = gap_trees.Faults()
         lines = _lines_of(spaced_fields(unix_lines(text), COLUMNS), limits, faults)
         sent_ids = _sent_ids(lines, faults)
-        return _export_treebank(
-            lines, vocabulary, limits, sent_ids, faults, lenient=self.values["unreadable"] == "sentence"
-        )
+        return _export_treebank(lines, vocabulary, limits, sent_ids, faults, lenient=self.lenient)
 
     def write(self, treebank: DiscontinuousTreebank) -> str:
         """Write version 4. Raises InputError for what the format cannot hold."""

@@ -18,6 +18,7 @@ from treescore.core.text import CERTAIN, Head, Limits, Signs, decoded, found_in_
 from treescore.core.trees import NO_HEAD, ODD_HEAD, DependencyTreebank, Vocabulary
 from treescore.core.wording import counted
 from treescore.errors import InputError, LimitError, Problem, ProblemList
+from treescore.formats.shared.lines import short
 
 ROOT = 0
 SPACES = " \t\v\f"
@@ -138,20 +139,16 @@ def _parsed(line: str) -> _Tuple | _Fault:
     if len(fields) == 2:
         return _Tuple(fields[0], fields[1], "", "", BLANK)
     if len(fields) == 3:
-        detail = f"The tuple has a third field, {_short(fields[2])}, but no indicator and head. {_TUPLE_FORM}"
+        detail = f"The tuple has a third field, {short(fields[2], 40)!r}, but no indicator and head. {_TUPLE_FORM}"
         return _Fault("minipar-three-fields", detail, column)
     if len(fields) not in (4, 5):
         found = f"The tuple has {counted(len(fields), 'field')}"
         detail = f"{found}; 2, 4 or 5 are allowed, and no word may hold a space. {_TUPLE_FORM}"
         return _Fault("minipar-field-count", detail, column)
     if set(fields[2]) not in ({"<"}, {">"}):
-        detail = f"The third field is {_short(fields[2])}, not < or > repeated, with a space behind. {_TUPLE_FORM}"
+        detail = f"The third field is {short(fields[2], 40)!r}, not < or > repeated, with a space behind. {_TUPLE_FORM}"
         return _Fault("minipar-bad-indicator", detail, column)
     return _Tuple(fields[0], fields[1], fields[2], fields[3], fields[4] if len(fields) == 5 else BLANK)
-
-
-def _short(field: str) -> str:
-    return repr(field if len(field) <= 40 else field[:37] + "...")
 
 
 @dataclass(slots=True)

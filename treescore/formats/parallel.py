@@ -14,7 +14,6 @@ from treescore.core.params import Json, Param
 from treescore.core.text import BOM, Limits, checked_bytes
 from treescore.errors import InputError, Problem, placed
 from treescore.formats.shared.links import Links, alignments_of, lines_of_names, sorted_links
-from treescore.formats.shared.tolerance import SENTENCE
 
 FIELDS = ("source", "target", "alignment")
 
@@ -103,7 +102,7 @@ def _nested(option: str, value: Json, kind: type[Any]) -> registry.Format:
         expected = "dependency trees" if kind is trees.DependencyTreebank else "word alignments"
         detail = f"The format {name!r} does not hold {expected}. Name one that does."
         raise InputError(Problem("bad-parameter", detail, pointer=f"/{option}"))
-    if format_.values.get("unreadable") == SENTENCE:
+    if format_.lenient:
         detail = "A sentence pair cannot be scored without one of its sentences. Leave out the option unreadable."
         raise InputError(Problem("bad-parameter", detail, pointer=f"/{option}/unreadable"))
     return format_

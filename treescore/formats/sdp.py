@@ -6,7 +6,7 @@ Comments name graphs and columns.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from itertools import pairwise
 from typing import ClassVar, NamedTuple
@@ -15,13 +15,13 @@ import numpy as np
 
 from treescore.core.arrays import BoolArray, Bytes, IntArray, offsets_of, sums_by
 from treescore.core.registry import Format, Text, register
-from treescore.core.text import Limits
+from treescore.core.text import CERTAIN, LIKELY, Head, Limits, Signs, found_in_lines, share_of_lines
 from treescore.core.trees import SemanticTreebank, Sentences, Vocabulary
 from treescore.core.wording import counted
 from treescore.errors import InputError, LimitError, Problem
+from treescore.formats.conllu import LEAST
 from treescore.formats.shared.findings import Findings, only_blanks
 from treescore.formats.shared.lines import Fields, Outline, numbered_fields, outline_of, short, unix_lines
-from treescore.formats.shared.rows import sdp_signs
 
 VERSIONS = {"2014": 6, "2015": 7}
 """Columns before the arguments: 2015 has the frame as its seventh."""
@@ -42,10 +42,12 @@ class Headings:
     Attributes:
         ids: of each graph, None where it has none.
         version: the year that is stated; None where none is.
+        problems: of comments that cannot be read, by their lines from 0.
     """
 
     ids: list[str | None]
     version: str | None
+    problems: dict[int, Problem]
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,24 +83,25 @@ class Places:
     cells: Cells
 
 
-def outlined(text: bytes, limits: Limits, findings: Findings) -> tuple[Outline, str | None]:
+def outlined(text: bytes, limits: Limits) -> tuple[Findings, str | None]:
     """Find lines, graphs and their ids.
 
     Args:
         text: as `unix_lines` makes it.
         limits: on it.
-        findings: to which comments are added that cannot be read.
 
     Returns:
-        The outline; the version that a comment states, None where none does.
+        The outline, with comments that cannot be read; the version that a comment states, None where none does.
 
     Raises:
         InputError, LimitError: as `outline_of`.
     """
     outline = outline_of(text, limits)
-    headings = _headings(outline, findings)
+    headings = _headings(outline)
     outline = replace(outline, sent_ids=headings.ids, attributes={})
-    _check_ids(outline, findings)
+    findings = Findings(outline)
+    findings.add(np.array(list(headings.problems), np.int64), headings.problems.__getitem__)
+    _check_ids(findings)
 
     def inside(number: int) -> Problem:
         detail = (
@@ -109,10 +112,10 @@ def outlined(text: bytes, limits: Limits, findings: Findings) -> tuple[Outline, 
 
     before = np.searchsorted(outline.lines, outline.misplaced) - 1
     findings.add(outline.misplaced[~outline.hollow[before]], inside)
-    return outline, headings.version
+    return findings, headings.version
 
 
-def _headings(outline: Outline, findings: Findings) -> Headings:
+def _headings(outline: Outline) -> Headings:
     """Read the comments before graphs."""
     characters = np.frombuffer(outline.text, np.uint8)
     ends = np.flatnonzero(characters == _LINE_FEED)
@@ -142,32 +145,27 @@ def _headings(outline: Outline, findings: Findings) -> Headings:
             problems[number] = _bad_id(number + 1, graph + 1, name)
         else:
             ids[graph] = name
-    findings.add(np.array(list(problems), np.int64), problems.__getitem__)
-    return Headings(ids, version if version in VERSIONS else None)
+    return Headings(ids, version if version in VERSIONS else None, problems)
 
 
-def _check_ids(outline: Outline, findings: Findings) -> None:
+def _check_ids(findings: Findings) -> None:
     """Add graphs without an id where others have one, and ids that stand twice."""
-    ids = outline.sent_ids
+    ids, firsts = findings.outline.sent_ids, findings.outline.row_offsets
     without = [graph for graph, name in enumerate(ids) if name is None]
     if without and len(without) < len(ids):
 
-        def unnamed(graph: int) -> Problem:
-            detail = f"Graph {graph + 1} has no id, but others have. Write a line with # and its id before its words."
-            return outline.problem(int(outline.row_offsets[graph]), None, "sdp-no-id", detail)
+        def unnamed(graph: int) -> str:
+            return f"Graph {graph + 1} has no id, but others have. Write a line with # and its id before its words."
 
-        findings.add(np.array(without, np.int64), unnamed)
+        findings.report(np.array(without, np.int64), None, "sdp-no-id", unnamed, at=firsts)
     first: dict[str | None, int] = {}
     twice = [graph for graph, name in enumerate(ids) if first.setdefault(name, graph) != graph and name is not None]
 
-    def repeated(graph: int) -> Problem:
+    def repeated(graph: int) -> str:
         name = ids[graph]
-        detail = (
-            f"Graphs {first[name] + 1} and {graph + 1} have the id {short(str(name), 40)}. Give each graph its own."
-        )
-        return outline.problem(int(outline.row_offsets[graph]), None, "repeated-sentence-id", detail)
+        return f"Graphs {first[name] + 1} and {graph + 1} have the id {short(str(name), 40)}. Give each graph its own."
 
-    findings.add(np.array(twice, np.int64), repeated)
+    findings.report(np.array(twice, np.int64), None, "repeated-sentence-id", repeated, at=firsts)
 
 
 def _bad_header(line: int, found: str, before: str | None) -> Problem:
@@ -312,21 +310,33 @@ class Sdp(Format):
         "1\tIci\tici\tADV\t-\t-\t_\n\n"
     ).encode()
 
-    signs = staticmethod(sdp_signs)
+    @classmethod
+    def signs(cls, head: Head) -> Signs | None:
+        """Return the signs of semantic dependencies: the line `#SDP 2015`, else a number, + or - in two columns."""
+        rows = [
+            row for row in head.rows
+            if len(row) >= FIRST and row[0].isdigit() and {row[4], row[5]} <= _FLAGS.keys()
+        ]  # fmt: skip
+        if share_of_lines(len(rows), len(head.rows)) < LEAST:
+            return None
+        why = [found_in_lines(len(rows), len(head.rows), "A number, and + or - in columns 5 and 6 (top, pred)")]
+        if (header := HEADER.fullmatch(head.first)) and header[1] in VERSIONS:
+            return Signs(CERTAIN, [f"The first line is {head.first}.", *why])
+        return Signs(LIKELY, why)
 
     def read(self, text: Text, vocabulary: Vocabulary, limits: Limits) -> SemanticTreebank:
         """Read the treebank. Raises InputError and LimitError as promised by `Format`."""
         assert isinstance(text, bytes)  # noqa: S101 - a format of one text
-        findings = Findings()
-        outline, stated = outlined(unix_lines(text), limits, findings)
+        findings, stated = outlined(unix_lines(text), limits)
+        outline = findings.outline
         places = places_of(outline)
-        _check_first_columns(outline, places, findings)
+        _check_first_columns(places, findings)
         findings.raise_if_any(limits.max_problems)
         cut = cut_at(outline.text, places.ends[PRED], places.ends[FRAME], places.cells.ends)
         words = _words(outline, places, cut, vocabulary, findings)
         findings.raise_if_any(limits.max_problems)  # how many columns there should be follows from them
         version = stated or _version_of(outline, places.counts, words.per_graph)
-        _check_counts(outline, places.counts, words, version, findings)
+        _check_counts(places.counts, words, version, findings)
         findings.raise_if_any(limits.max_problems)
         assert version is not None  # noqa: S101 - else no line has the right number of columns
         return _graph_treebank(outline, places, cut, words, version, vocabulary)
@@ -359,8 +369,9 @@ def without_graph(treebank: SemanticTreebank) -> SemanticTreebank:
     )  # fmt: skip
 
 
-def _check_first_columns(outline: Outline, places: Places, findings: Findings) -> None:
+def _check_first_columns(places: Places, findings: Findings) -> None:
     """Add lines with fewer columns than every word has, and fields without a character."""
+    outline = findings.outline
 
     def too_few(row: int) -> Problem:
         if outline.hollow[row]:
@@ -394,17 +405,17 @@ def _words(outline: Outline, places: Places, cut: bytes, vocabulary: Vocabulary,
     positions = np.arange(len(outline.starts)) - outline.row_offsets[:-1][outline.sentences] + 1
     ids = columns[ID]
 
-    def wrong_id(row: int) -> Problem:
-        found = short(vocabulary.strings[ids[row]], 20)
-        detail = f"The id is {found!r}, expected {int(positions[row])}. Number the words of each graph 1, 2, 3."
-        return outline.problem(row, ID + 1, "sdp-wrong-id", f"{detail} Put a blank line between graphs.")
+    def wrong_id(row: int) -> str:
+        found = f"The id is {short(vocabulary.strings[ids[row]], 20)!r}, expected {int(positions[row])}"
+        return f"{found}. Number the words of each graph 1, 2, 3. Put a blank line between graphs."
 
-    findings.add(np.flatnonzero(vocabulary.table(ids, _position_of)[ids] != positions), wrong_id)
+    wrong = vocabulary.table(ids, _position_of)[ids] != positions
+    findings.report(np.flatnonzero(wrong), ID + 1, "sdp-wrong-id", wrong_id)
     flags = []
     for column in (TOP, PRED):
         values = columns[column]
         known = vocabulary.table(values, lambda value: _FLAGS.get(value, 0))[values]
-        findings.add(np.flatnonzero(known < 1), _bad_flag(outline, column, values, vocabulary))
+        _report_flags(np.flatnonzero(known < 1), column, values, vocabulary, findings)
         flags.append(np.asarray(known == _FLAGS[YES], np.bool_))
     per_graph = sums_by(outline.sentences, len(outline.row_offsets) - 1, flags[1])
     return _Words(columns, flags[0], flags[1], per_graph)
@@ -416,14 +427,14 @@ def _position_of(string: str) -> int:
     return int(string) if plain else 0
 
 
-def _bad_flag(outline: Outline, column: int, values: IntArray, vocabulary: Vocabulary) -> Callable[[int], Problem]:
-    def problem(row: int) -> Problem:
-        found = short(vocabulary.strings[values[row]], 20)
-        what = "a top of the graph" if column == TOP else "a predicate, which has an ARG column"
-        detail = f"{NAMES[column]} is {found!r}. Write {YES} where the word is {what}, else {NO}."
-        return outline.problem(row, column + 1, "sdp-bad-flag", detail)
+def _report_flags(rows: IntArray, column: int, values: IntArray, vocabulary: Vocabulary, findings: Findings) -> None:
+    what = "a top of the graph" if column == TOP else "a predicate, which has an ARG column"
 
-    return problem
+    def detail(row: int) -> str:
+        found = short(vocabulary.strings[values[row]], 20)
+        return f"{NAMES[column]} is {found!r}. Write {YES} where the word is {what}, else {NO}."
+
+    findings.report(rows, column + 1, "sdp-bad-flag", detail)
 
 
 def _version_of(outline: Outline, counts: IntArray, per_graph: IntArray) -> str | None:
@@ -437,22 +448,19 @@ def _version_of(outline: Outline, counts: IntArray, per_graph: IntArray) -> str 
     return most if whole[most] else None
 
 
-def _check_counts(outline: Outline, counts: IntArray, words: _Words, version: str | None, findings: Findings) -> None:
+def _check_counts(counts: IntArray, words: _Words, version: str | None, findings: Findings) -> None:
     """Add lines that have not one ARG column for each predicate of the graph."""
+    outline = findings.outline
     wanted = words.per_graph[outline.sentences]
     if version is None:
-
-        def unknown(row: int) -> Problem:
-            arguments = int(wanted[row])
-            years = ", ".join(f"{fixed + arguments} by SDP {year}" for year, fixed in VERSIONS.items())
-            found = f"The line has {counted(int(counts[row]), 'column')}. Its graph has {counted(arguments, 'word')}"
-            detail = (
-                f"{found} with pred {YES}, so that it needs {years}; no graph of the text has the columns of one year. "
-                "Begin the text with #SDP 2015 or #SDP 2014, and write one ARG column for each word with pred +."
-            )
-            return outline.problem(row, None, "sdp-unknown-columns", detail)
-
-        findings.add(np.zeros(1, np.int64), unknown)
+        arguments = int(wanted[0])
+        years = ", ".join(f"{fixed + arguments} by SDP {year}" for year, fixed in VERSIONS.items())
+        detail = (
+            f"The line has {counted(int(counts[0]), 'column')}. Its graph has {counted(arguments, 'word')} with pred "
+            f"{YES}, so that it needs {years}; no graph of the text has the columns of one year. Begin the text with "
+            "#SDP 2015 or #SDP 2014, and write one ARG column for each word with pred +."
+        )
+        findings.report(np.zeros(1, np.int64), None, "sdp-unknown-columns", detail)
         return
     fixed = VERSIONS[version]
     other = next(year for year in VERSIONS if year != version)

@@ -16,12 +16,11 @@ import numpy as np
 from treescore.core.arrays import IntArray, offsets_of
 from treescore.core.registry import Text, register
 from treescore.core.structure import NONE
-from treescore.core.text import Limits, checked_bytes
+from treescore.core.text import CERTAIN, LIKELY, Head, Limits, Signs, checked_bytes
 from treescore.core.trees import DiscontinuousTreebank, Vocabulary
 from treescore.errors import InputError, Problem
 from treescore.formats.shared import gap_trees
 from treescore.formats.shared.lines import short
-from treescore.formats.shared.tree_signs import tigerxml_signs
 
 VROOT = "VROOT"
 """What the root of a tree is called."""
@@ -84,13 +83,8 @@ def read_tiger(text: bytes, vocabulary: Vocabulary, limits: Limits, *, lenient: 
         InputError: as `TigerXml.read` says.
         LimitError: likewise.
     """
-    reader = _Reader(limits)
     parser = expat.ParserCreate("UTF-8")
-    parser.StartElementHandler = reader.start
-    parser.EndElementHandler = reader.end
-    parser.StartDoctypeDeclHandler = reader.refuse_doctype
-    reader.line_of = lambda: parser.CurrentLineNumber
-    reader.column_of = lambda: parser.CurrentColumnNumber + 1
+    reader = _Reader(limits, parser)
     try:
         parser.Parse(text, True)
     except expat.ExpatError as error:
@@ -102,37 +96,38 @@ def read_tiger(text: bytes, vocabulary: Vocabulary, limits: Limits, *, lenient: 
     return reader.treebank(vocabulary, lenient=lenient)
 
 
-def _none() -> int:
-    return 0
-
-
 class _Reader:
     """Collects sentences."""
 
-    def __init__(self, limits: Limits) -> None:
-        self.line_of: Callable[[], int] = _none
-        self.column_of: Callable[[], int] = _none
+    def __init__(self, limits: Limits, parser: expat.XMLParserType) -> None:
+        parser.StartElementHandler = self.start
+        parser.EndElementHandler = self.end
+        parser.StartDoctypeDeclHandler = self.refuse_doctype
+        self._parser = parser
         self._limits = limits
         self._sentence: _Sentence | None = None
         self._node = NONE
         self._names: list[str | None] = []
         self._known: set[str] = set()
         self._faults: dict[int, Problem] = {}
-        self._labels: list[str] = []
-        self._functions: list[str] = []
-        self._parents: list[int] = []
-        self._node_lines: list[int] = []
-        self._node_names: list[str] = []
+        self._nodes: list[tuple[str, str, int, str, int]] = []  # label, function, parent, id and line of each
         self._words: list[tuple[str, str, str, str]] = []
-        self._word_functions: list[str] = []
-        self._anchors: list[int] = []
+        self._above: list[tuple[str, int]] = []  # function of each word, and the node above it
         self._lengths: list[tuple[int, int]] = []
         self._lines: list[int] = []
+
+    @property
+    def _line(self) -> int:
+        return self._parser.CurrentLineNumber
+
+    @property
+    def _column(self) -> int:
+        return self._parser.CurrentColumnNumber + 1
 
     def refuse_doctype(self, *_: object) -> None:
         """Refuse a document type, before anything in it is declared. Raises InputError."""
         detail = "The document has a document type (<!DOCTYPE ...>), which is not read. Remove it."
-        raise InputError(Problem("xml-doctype", detail, line=self.line_of(), column=self.column_of()))
+        raise InputError(Problem("xml-doctype", detail, line=self._line, column=self._column))
 
     def start(self, name: str, attributes: Mapping[str, str]) -> None:
         """Take the beginning of an element."""
@@ -157,7 +152,7 @@ class _Reader:
             self._edge(sentence, attributes)
         elif name == "nt":
             self._node = len(sentence.nodes)
-            self._unit(sentence, attributes["id"], _Place(word=False, number=self._node, line=self.line_of()))
+            self._unit(sentence, attributes["id"], _Place(word=False, number=self._node, line=self._line))
             sentence.nodes.append(attributes["cat"])
             sentence.node_ids.append(attributes["id"])
         elif name == "graph":
@@ -174,10 +169,10 @@ class _Reader:
             self._sentence = None
 
     def _begin(self, attributes: Mapping[str, str]) -> None:
-        line = self.line_of()
+        line = self._line
         if self._sentence is not None:
             detail = "A sentence (s) stands within another. End the one before."
-            raise InputError(Problem("tigerxml-structure", detail, line=line, column=self.column_of()))
+            raise InputError(Problem("tigerxml-structure", detail, line=line, column=self._column))
         gap_trees.check_sentences(len(self._names) + 1, self._limits)
         name = attributes.get("id")
         self._sentence = _Sentence(line, name)
@@ -189,7 +184,7 @@ class _Reader:
             self._known.add(name)
 
     def _word(self, sentence: _Sentence, attributes: Mapping[str, str]) -> None:
-        self._unit(sentence, attributes["id"], _Place(word=True, number=len(sentence.words), line=self.line_of()))
+        self._unit(sentence, attributes["id"], _Place(word=True, number=len(sentence.words), line=self._line))
         if not attributes["word"]:
             self._fail("tigerxml-empty-word", "The word is empty. Write it, or leave its element out.")
         lemma, morph = attributes.get("lemma", ""), attributes.get("morph", "")
@@ -212,15 +207,9 @@ class _Reader:
         sentence = self._sentence
         if sentence is None or sentence.fault is not None:
             return
-        column = self.column_of() if line is None else None
-        sentence.fault = Problem(
-            code,
-            detail,
-            line=self.line_of() if line is None else line,
-            column=column,
-            sentence=len(self._names) + 1,
-            sent_id=sentence.name,
-        )
+        place = (self._line, self._column) if line is None else (line, None)
+        number, name = len(self._names) + 1, sentence.name
+        sentence.fault = Problem(code, detail, line=place[0], column=place[1], sentence=number, sent_id=name)
 
     def _finish(self, sentence: _Sentence) -> None:
         """Add a sentence to the columns; one with a problem without its words."""
@@ -280,24 +269,23 @@ class _Reader:
     def _add(
         self, sentence: _Sentence, node_parents: list[_Edge | None], word_parents: list[_Edge | None], root: int
     ) -> None:
-        first = len(self._labels)
+        first = len(self._nodes)
         # Nodes are numbered without the root.
         numbers = [first + number - (0 <= root < number) for number in range(len(sentence.nodes))]
         if root != NONE:
             numbers[root] = NONE
+
+        def above(edge: _Edge | None) -> tuple[str, int]:
+            return ("", NONE) if edge is None else (edge.label, numbers[edge.parent])
+
         for number, label in enumerate(sentence.nodes):
             if number == root:
                 continue
-            edge = node_parents[number]
-            self._labels.append(label)
-            self._functions.append("" if edge is None else edge.label)
-            self._parents.append(NONE if edge is None else numbers[edge.parent])
-            self._node_names.append(sentence.node_ids[number])
-            self._node_lines.append(sentence.units[sentence.node_ids[number]].line)
+            name = sentence.node_ids[number]
+            self._nodes.append((label, *above(node_parents[number]), name, sentence.units[name].line))
         self._words += sentence.words
-        self._word_functions += ["" if edge is None else edge.label for edge in word_parents]
-        self._anchors += [NONE if edge is None else numbers[edge.parent] for edge in word_parents]
-        self._lengths.append((len(self._labels) - first, len(sentence.words)))
+        self._above += map(above, word_parents)
+        self._lengths.append((len(self._nodes) - first, len(sentence.words)))
 
     def treebank(self, vocabulary: Vocabulary, *, lenient: bool) -> DiscontinuousTreebank:
         """Return what was read. Raises InputError and LimitError."""
@@ -309,46 +297,44 @@ class _Reader:
         bad = np.array(list(self._faults), np.int64)
         fault_lines = np.array([problem.line for problem in self._faults.values()], np.int64)
         faults.add(bad, bad, fault_lines, self._faults.__getitem__)
-        forms, tags, lemmas, morphs = zip(*self._words, strict=True) if self._words else ((), (), (), ())
+        forms, tags, lemmas, morphs = zip(*self._words, strict=True) if self._words else ((),) * 4
+        word_functions, anchors = zip(*self._above, strict=True) if self._above else ((),) * 2
+        labels, functions, parents, names, node_lines = zip(*self._nodes, strict=True) if self._nodes else ((),) * 5
         root = vocabulary.number(VROOT)
         raw = gap_trees.RawTrees(
-            labels=_numbers(self._labels, gap_trees.category, vocabulary),
-            functions=_numbers(self._functions, gap_trees.without_nothing, vocabulary),
-            parents=np.array(self._parents, np.int64),
+            labels=_numbers(labels, gap_trees.category, vocabulary),
+            functions=_numbers(functions, gap_trees.without_nothing, vocabulary),
+            parents=np.array(parents, np.int64),
             node_offsets=offsets_of(lengths[:, 0]),
             words=vocabulary.numbers(forms),
             tags=_numbers(tags, gap_trees.category, vocabulary),
-            word_functions=_numbers(self._word_functions, gap_trees.without_nothing, vocabulary),
+            word_functions=_numbers(word_functions, gap_trees.without_nothing, vocabulary),
             lemmas=_numbers(lemmas, gap_trees.without_nothing, vocabulary),
             morphs=_numbers(morphs, gap_trees.without_nothing, vocabulary),
-            anchors=np.array(self._anchors, np.int64),
+            anchors=np.array(anchors, np.int64),
             word_offsets=offsets_of(lengths[:, 1]),
             roots=np.full(size, root),
             root_functions=np.zeros(size, np.int64),
             lines=lines,
         )
-        node_lines = np.array(self._node_lines, np.int64)
 
         def node_problem(node: int, /, *, cycle: bool) -> Problem:
             sentence = int(np.searchsorted(raw.node_offsets, node, "right"))
-            name = short(self._node_names[node], 30)
-            code, detail = (
-                ("node-in-cycle", f"The constituent {name!r} is below itself. Correct the edges.")
-                if cycle
-                else (
-                    "node-without-words",
-                    f"The constituent {name!r} has no words below it. Remove it, or give it edges.",
-                )
-            )
-            return Problem(
-                code, detail, line=int(node_lines[node]), sentence=sentence, sent_id=self._names[sentence - 1]
-            )
+            name = short(names[node], 30)
+            code, detail = "node-in-cycle", f"The constituent {name!r} is below itself. Correct the edges."
+            if not cycle:
+                code = "node-without-words"
+                detail = f"The constituent {name!r} has no words below it. Remove it, or give it edges."
+            sent_id = self._names[sentence - 1]
+            return Problem(code, detail, line=node_lines[node], sentence=sentence, sent_id=sent_id)
 
-        reading = gap_trees.Reading(vocabulary, self._limits, lenient, root, node_problem, node_lines)
+        reading = gap_trees.Reading(
+            vocabulary, self._limits, lenient, root, node_problem, np.array(node_lines, np.int64)
+        )
         return gap_trees.treebank_of(raw, reading, self._names, faults)
 
 
-def _numbers(strings: list[str] | tuple[str, ...], change: Callable[[str], str], vocabulary: Vocabulary) -> IntArray:
+def _numbers(strings: tuple[str, ...], change: Callable[[str], str], vocabulary: Vocabulary) -> IntArray:
     """Return the numbers of strings, each distinct one changed once."""
     changed = {string: vocabulary.number(change(string)) for string in dict.fromkeys(strings)}
     return np.fromiter(map(changed.__getitem__, strings), np.int64, len(strings))
@@ -384,7 +370,15 @@ class TigerXml(gap_trees.GapFormat):
         '<t id="s2_1" word="Ja" pos="ITJ"/>\n</terminals>\n<nonterminals/>\n</graph>\n</s>\n</body>\n</corpus>\n'
     ).encode()
 
-    signs = staticmethod(tigerxml_signs)
+    @classmethod
+    def signs(cls, head: Head) -> Signs | None:
+        """Return the signs of TigerXML."""
+        text = "\n".join(head.filled)
+        elements = [name for name in ("<corpus", "<s ", "<graph", "<terminals", "<nt ") if name in text]
+        if not text.startswith("<") or "<corpus" not in elements:
+            return None
+        why = [f"The elements {', '.join(name.strip('< ') for name in elements)} occur."]
+        return Signs(CERTAIN if len(elements) > 2 else LIKELY, why, metrics=gap_trees.METRICS)
 
     def read(self, text: Text, vocabulary: Vocabulary, limits: Limits) -> DiscontinuousTreebank:
         """Read the treebank.
@@ -396,7 +390,7 @@ class TigerXml(gap_trees.GapFormat):
         """
         assert isinstance(text, bytes)  # noqa: S101 - a format of one text
         checked_bytes(text)
-        return read_tiger(text, vocabulary, limits, lenient=self.values["unreadable"] == "sentence")
+        return read_tiger(text, vocabulary, limits, lenient=self.lenient)
 
     def joinable(self, texts: Mapping[str, bytes]) -> list[bytes]:
         """Return the one text.

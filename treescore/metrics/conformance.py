@@ -35,8 +35,7 @@ from treescore.errors import InputError, Problem
 from treescore.metrics.shared.examples import TREES
 from treescore.metrics.shared.roots import root_warnings
 from treescore.metrics.shared.tables import members
-from treescore.transforms.labels import base_label
-from treescore.transforms.shared.tree_edit import numbered, rewritten
+from treescore.transforms.edits import base_label, numbered, rewritten
 
 
 class Constituents(NamedTuple):

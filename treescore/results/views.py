@@ -328,7 +328,7 @@ def _is_relation(value: str, asked: str) -> bool:
 
 
 def _is_label(value: str, asked: str) -> bool:
-    from treescore.transforms.labels import base_label  # noqa: PLC0415 - for labels alone
+    from treescore.transforms.edits import base_label  # noqa: PLC0415 - for labels alone
 
     return asked in (value, base_label(value))
 

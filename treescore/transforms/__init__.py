@@ -1,4 +1,4 @@
-"""Transforms, one file each, loaded when they are named."""
+"""Transforms, loaded when they are named."""
 
 from treescore.core.registry import TRANSFORMS
 

@@ -14,11 +14,12 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from treescore.core.arrays import IntArray, offsets_of, owners_of
+from treescore.core.arrays import IntArray, owners_of
 from treescore.core.params import STRINGS, Json, Param
 from treescore.core.registry import Transform, register
 from treescore.core.structure import NONE, structure_of
 from treescore.core.trees import NO_TAG, ConstituentTreebank, DependencyTreebank, Vocabulary
+from treescore.transforms.edits import without_nodes, without_words
 
 SEARCHES = ("left", "right", "left-any", "right-any", "last")
 
@@ -298,18 +299,8 @@ def _readable(treebank: ConstituentTreebank) -> ConstituentTreebank:
     """Empty the sentences that could not be read: what was read of them is not a parse."""
     unreadable = np.zeros(len(treebank), np.bool_)
     unreadable[list(treebank.sentences.unreadable)] = True
-    nodes = ~unreadable[owners_of(treebank.node_offsets)]
-    words = ~unreadable[owners_of(treebank.word_offsets)]
-    return replace(
-        treebank,
-        labels=treebank.labels[nodes],
-        starts=treebank.starts[nodes],
-        ends=treebank.ends[nodes],
-        node_offsets=offsets_of(np.where(unreadable, 0, np.diff(treebank.node_offsets))),
-        words=treebank.words[words],
-        tags=treebank.tags[words],
-        word_offsets=offsets_of(np.where(unreadable, 0, np.diff(treebank.word_offsets))),
-    )
+    kept = without_nodes(treebank, unreadable[owners_of(treebank.node_offsets)])
+    return without_words(replace(kept, sentences=treebank.sentences), unreadable[owners_of(treebank.word_offsets)])
 
 
 class _Children:

@@ -17,7 +17,7 @@ from treescore.core.text import Limits
 from treescore.core.trees import Alignments, Vocabulary
 from treescore.errors import InputError, LimitError, Problem
 from treescore.evaluation.spec import suggestions
-from treescore.formats import giza_a3
+from treescore.formats import alignments
 from treescore.formats.shared import links as shared
 
 LIMITS = Limits()
@@ -184,7 +184,7 @@ def test_a_byte_of_links_takes_less_than_ten_bytes_of_memory(
     name: str, pair: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(shared, "PIECE", 1 << 9)
-    monkeypatch.setattr(giza_a3, "_AT_ONCE", 4)
+    monkeypatch.setattr(alignments, "_AT_ONCE", 4)
     text = "".join(pair.replace("@", str(number)) for number in range(60)).encode()
     tracemalloc.start()
     read(name, text)
@@ -232,3 +232,10 @@ def test_any_text_is_read_or_refused(name: str, text: str) -> None:
     with contextlib.suppress(InputError):
         treebank = read(name, text)
         assert len(treebank.source) == treebank.offsets[-1]
+
+
+def test_of_several_names_that_two_files_share_the_first_in_the_text_is_reported():
+    text = "".join(f"{name} 1 1\n" for name in ("ten", "nine", "eight", "7", "6", "5", "4", "3", "2", "1")).encode()
+    with pytest.raises(InputError) as caught:
+        make_format("naacl", {}).joinable({"/a": text, "/b": text})
+    assert caught.value.problems[0].detail.startswith("Sentence 'ten' is in '/a' too.")

@@ -18,8 +18,8 @@ from treescore.core.registry import make_format, make_transform
 from treescore.core.text import DEFAULT_LIMITS
 from treescore.core.trees import ConstituentTreebank, Vocabulary
 from treescore.errors import InputError, LimitError
-from treescore.transforms.shared.rules import RULE_SETS, Rule, dropped_by, parse_rules
-from treescore.transforms.shared.tree_edit import without_nodes
+from treescore.transforms.edits import without_nodes
+from treescore.transforms.rules import RULE_SETS, Rule, dropped_by, parse_rules
 
 
 def flat(*trees: str, **params: Any) -> list[str]:

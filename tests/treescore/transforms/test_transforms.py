@@ -14,9 +14,8 @@ from treescore.core.registry import make_transform
 from treescore.errors import InputError
 from treescore.evaluation.evaluate import Evaluation
 from treescore.evaluation.spec import parse_spec
-from treescore.transforms.black import STEPS as STEPS_OF_BLACK
-from treescore.transforms.labels import base_label
-from treescore.transforms.shared.tree_edit import without_nodes, without_words
+from treescore.transforms.edits import base_label, without_nodes, without_words
+from treescore.transforms.flatten import STEPS as STEPS_OF_BLACK
 
 STEPS = ("strip-functions", "drop-traces", "drop-empty", "black", "drop-punctuation", "collapse-unary", "flatten")
 

@@ -21,7 +21,7 @@ from treescore.core.arrays import Bits, Bytes, Int32Array, IntArray
 from treescore.core.jit import compiled
 from treescore.core.text import Limits
 from treescore.errors import Problem
-from treescore.formats.shared.interning import new_table, number_all, padded, with_room
+from treescore.formats.shared.lines import new_table, number_all, padded, with_room
 
 LETTER, SPACE, OPENING, CLOSING, END = 0, 1, 2, 3, 4
 """Classes of bytes. END is the NUL after the text, and the line feed where a sentence is a line."""

@@ -15,22 +15,23 @@ import numpy as np
 
 from treescore.core.arrays import BoolArray, Int32Array, IntArray, offsets_of, owners_of, sums_by
 from treescore.core.discontinuity import Links, arranged, divided
-from treescore.core.params import Json, Param
+from treescore.core.params import UNREADABLE, Json, Param
 from treescore.core.registry import Format
 from treescore.core.structure import NONE
-from treescore.core.text import Limits
+from treescore.core.text import Limits, Scored
 from treescore.core.trees import NO_TAG, DiscontinuousTreebank, Sentences, Vocabulary
 from treescore.errors import InputError, LimitError, Problem, first_of
 
 NOTHING = "--"
 """What stands for no lemma, no morphology and no function."""
 
-UNREADABLE = Param(
-    {"enum": ["job", "sentence"]},
-    "job",
-    "What fails if a sentence cannot be read: the whole job, with the place, or the sentence (status error).",
+METRICS = (
+    Scored(
+        {"name": "parseval", "params": {"preset": "discodop"}},
+        "Constituents may have gaps; brackets are compared by their words.",
+    ),
 )
-"""The option of formats that can go on after a sentence that cannot be read."""
+"""With which trees are scored whose constituents may have gaps."""
 
 
 class GapFormat(Format):
@@ -77,19 +78,12 @@ class Faults:
 
     def by_sentence(self) -> dict[int, Problem]:
         """Return the first problem of each sentence that has one."""
-        if not self.parts:
-            return {}
-        sentences = np.concatenate([part[1] for part in self.parts])[self._order()]
-        _, firsts = np.unique(sentences, return_index=True)
-        ordered = self._ordered()
-        return {int(sentences[first]): ordered[first][1](ordered[first][0]) for first in firsts.tolist()}
-
-    def _order(self) -> IntArray:
-        return np.argsort(np.concatenate([part[2] for part in self.parts]), kind="stable")
-
-    def _ordered(self) -> list[tuple[int, Callable[[int], Problem]]]:
-        every = [(row, make) for rows, _, _, make in self.parts for row in rows.tolist()]
-        return [every[place] for place in self._order().tolist()]
+        first: dict[int, tuple[int, int, Callable[[int], Problem]]] = {}
+        for rows, sentences, lines, make in self.parts:
+            for row, sentence, line in zip(rows.tolist(), sentences.tolist(), lines.tolist(), strict=True):
+                if sentence not in first or line < first[sentence][0]:
+                    first[sentence] = line, row, make
+        return {sentence: make(row) for sentence, (_, row, make) in sorted(first.items())}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -219,11 +213,7 @@ def treebank_of(
         functions=functions,
         parents=found.parents,
         node_offsets=found.node_offsets,
-        words=raw.words,
-        tags=raw.tags,
-        word_functions=raw.word_functions,
-        lemmas=raw.lemmas,
-        morphs=raw.morphs,
+        **{name: getattr(raw, name) for name in ("words", "tags", "word_functions", "lemmas", "morphs")},
         anchors=found.anchors,
         word_offsets=raw.word_offsets,
         lines=raw.lines,

@@ -8,31 +8,21 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from io import BytesIO
 from itertools import islice, pairwise, starmap
 from typing import ClassVar, NamedTuple
 
 import numpy as np
 
+from treescore.core import text as texts
 from treescore.core.arrays import BoolArray, Int32Array, IntArray, owners_of
 from treescore.core.params import BOOLEAN, Json, Param
 from treescore.core.registry import Format, Text
-from treescore.core.text import (
-    BOM,
-    CERTAIN,
-    LIKELY,
-    POSSIBLE,
-    Head,
-    Limits,
-    Signs,
-    checked_bytes,
-    found_in_lines,
-    share_of_lines,
-)
 from treescore.core.trees import IN_A_BENCHMARK, Alignments, LinkForm, Sentences, Vocabulary
 from treescore.core.wording import counted
 from treescore.errors import InputError, LimitError, Problem, ProblemList
+from treescore.formats.shared.lines import short
 
 FEWEST_PAIRS = 20
 """Sentence pairs with links from which on a text is judged."""
@@ -116,58 +106,10 @@ def _expected(offsets: IntArray, side: Int32Array) -> float:
     return float(len(last) * linked.sum() / lengths.sum())
 
 
-_LEAST = 0.8
+LEAST_SHARE = 0.8
 _LINK = re.compile(rb"([0-9]+)[-pP?]([0-9]+)")
 _CONFIDENCE = re.compile(rb"([0-9]+[-pP?][0-9]+)(?::|-(?![0-9]{2,}$|[2-9]$))(.+)")
 """A link and what may be its confidence; behind `-` a whole number above 1 is none."""
-_NUMBER = re.compile(r"[0-9]+")
-
-
-def line_signs(head: Head, base: int) -> Signs | None:
-    """Return the signs of a format with links like `0-0` on a line, for words counted from `base`: 0 or 1."""
-    lines = [line.encode()[slice(*_place_of_links(line.encode()))].split() for line in head.filled]
-    links = [[match for token in tokens if (match := _LINK.fullmatch(_plain_link(token)))] for tokens in lines]
-    found = sum(len(made) == len(tokens) for made, tokens in zip(links, lines, strict=True))
-    if share_of_lines(found, len(lines)) < _LEAST:
-        return None
-    why = [found_in_lines(found, len(lines), "Only links of two word numbers")]
-    numbers = {int(number) for made in links for match in made for number in match.groups()}
-    if not numbers:
-        return Signs(POSSIBLE, why)
-    if any(match[1] == match[2] == b"0" for made in links for match in made):
-        # Counted from 1, it would link NULL with NULL.
-        return Signs(LIKELY, [*why, "0-0 occurs: words are counted from 0."]) if base == 0 else None
-    if 0 in numbers:
-        return Signs(POSSIBLE, [*why, "0 occurs: it is the first word (pharaoh), or NULL (talp)."])
-    why.append("0 does not occur: words are probably counted from 1.")
-    if base == 1:
-        return Signs(LIKELY, why)
-    # Of many lines the reader, too, says so, and asks for the base.
-    return Signs(POSSIBLE, why, options={"base": 1} if len(lines) >= FEWEST_PAIRS else {})
-
-
-def giza_signs(head: Head) -> Signs | None:
-    """Return the signs of a format with three lines a pair, of which the first says so."""
-    headings = [line for line in head.lines[::3] if line]
-    found = sum(line.startswith("# Sentence pair (") for line in headings)
-    if share_of_lines(found, len(headings)) < _LEAST:
-        return None
-    return Signs(CERTAIN, [found_in_lines(found, len(headings), "# Sentence pair (1) at the head of three lines")])
-
-
-def naacl_signs(head: Head) -> Signs | None:
-    """Return the signs of a format with a link a line, which begins with the number of its sentence."""
-    rows = [
-        row for row in head.rows
-        if 3 <= len(row) <= 5 and all(map(_NUMBER.fullmatch, row[:3])) and row[3:4] in ([], ["S"], ["P"], ["s"], ["p"])
-    ]  # fmt: skip
-    if share_of_lines(len(rows), len(head.rows)) < _LEAST:
-        return None
-    why = [found_in_lines(len(rows), len(head.rows), "Three numbers: sentence, source word, target word")]
-    marked = sum(len(row) > 3 for row in rows)
-    if marked:
-        why.append(found_in_lines(marked, len(rows), "S or P"))
-    return Signs(CERTAIN if marked else LIKELY, why)
 
 
 REVERSED = Param(BOOLEAN, default=False, doc="The text writes the target word first.")
@@ -207,18 +149,11 @@ class Tokens:
         """Make a problem at a token. Sentences are lines, or named by the first token of their lines."""
         line = int(self.lines[token])
         name = self.strings[int(np.searchsorted(self.lines, line))].decode("utf-8") if named else None
-        return Problem(
-            code,
-            detail,
-            line=line + 1,
-            column=int(self.columns[token]),
-            sentence=None if named else line + 1,
-            sent_id=name,
-        )
+        column, sentence = int(self.columns[token]), None if named else line + 1
+        return Problem(code, detail, line=line + 1, column=column, sentence=sentence, sent_id=name)
 
 
-@dataclass(frozen=True, slots=True)
-class Links:
+class Links(NamedTuple):
     """Links of a text, l of them; `pairs` is the sentence pair of each, from 0: bool and int32 (l,)."""
 
     pairs: Int32Array
@@ -230,19 +165,16 @@ class Links:
 
     def at(self, chosen: IntArray | BoolArray) -> Links:
         """Return the chosen links."""
-        return Links(*(column[chosen] for column in self._columns()))  # type: ignore[arg-type]
+        return Links(*(column[chosen] for column in self))
 
     @classmethod
     def joined(cls, pieces: list[Links]) -> Links:
         """Return the links of all pieces, taken out of their list: no more than one column stands twice."""
         kinds = (np.int32, np.int32, np.int32, np.bool_, np.int32, np.int32)
-        columns = [list(column) for column in zip(*(piece._columns() for piece in pieces), strict=True)]  # noqa: SLF001
+        columns = [list(column) for column in zip(*pieces, strict=True)]
         pieces.clear()
         found = [np.concatenate(columns.pop()) if columns else np.zeros(0, kind) for kind in reversed(kinds)]
         return cls(*reversed(found))
-
-    def _columns(self) -> tuple[Int32Array | BoolArray, ...]:
-        return (self.pairs, self.source, self.target, self.sure, self.lines, self.columns)
 
 
 def unified(text: Text) -> bytes:
@@ -253,8 +185,8 @@ def unified(text: Text) -> bytes:
     """
     if not isinstance(text, bytes):
         raise InputError(Problem("bad-text", "This format takes one text, not several. Send a string."))
-    text = text.removeprefix(BOM)
-    checked_bytes(text)
+    text = text.removeprefix(texts.BOM)
+    texts.checked_bytes(text)
     return text.replace(b"\r\n", b"\n").replace(b"\r", b"\n")
 
 
@@ -304,11 +236,10 @@ def _end_of_piece(text: bytes, start: int) -> int:
 
 def quoted(token: bytes) -> str:
     """Quote a token of the text for a message."""
-    text = token.decode("utf-8")
-    return repr(text if len(text) <= 40 else text[:37] + "...")
+    return repr(short(token.decode("utf-8"), 40))
 
 
-def checked_sentences(count: int, limits: Limits) -> None:
+def checked_sentences(count: int, limits: texts.Limits) -> None:
     """Raise LimitError for more sentence pairs than are allowed."""
     if count > limits.max_sentences:
         detail = f"The text has {count} sentence pairs; the limit is {limits.max_sentences}. Split it."
@@ -322,7 +253,7 @@ class Fault(NamedTuple):
     what: str
 
 
-def number_of(digits: bytes, limits: Limits) -> int | Fault:
+def number_of(digits: bytes, limits: texts.Limits) -> int | Fault:
     """Return a word's number as written, or what is wrong with it."""
     if not digits.isdigit():
         if digits[:1] in (b"-", b"+") and digits[1:].isdigit():
@@ -363,7 +294,7 @@ def _sorted(links: Links) -> Links:
     if first.all():
         return links
     sure = np.logical_or.reduceat(links.sure, np.flatnonzero(first))
-    return replace(links.at(first), sure=sure)
+    return links.at(first)._replace(sure=sure)
 
 
 def _changes(values: IntArray | Int32Array) -> BoolArray:
@@ -434,16 +365,38 @@ class LineFormat(Format):
     usual_base: ClassVar[int]
 
     @classmethod
-    def signs(cls, head: Head) -> Signs | None:
-        """See Format."""
-        return line_signs(head, cls.usual_base)
+    def signs(cls, head: texts.Head) -> texts.Signs | None:
+        """Return the signs of links like `0-0` on a line, for words counted from 0 or from 1."""
+        lines = [line.encode()[slice(*_place_of_links(line.encode()))].split() for line in head.filled]
+        links = [[match for token in tokens if (match := _LINK.fullmatch(_plain_link(token)))] for tokens in lines]
+        found = sum(len(made) == len(tokens) for made, tokens in zip(links, lines, strict=True))
+        if texts.share_of_lines(found, len(lines)) < LEAST_SHARE:
+            return None
+        why = [texts.found_in_lines(found, len(lines), "Only links of two word numbers")]
+        numbers = {int(number) for made in links for match in made for number in match.groups()}
+        if not numbers:
+            return texts.Signs(texts.POSSIBLE, why)
+        if any(match[1] == match[2] == b"0" for made in links for match in made):
+            # Counted from 1, it would link NULL with NULL.
+            return (
+                texts.Signs(texts.LIKELY, [*why, "0-0 occurs: words are counted from 0."])
+                if cls.usual_base == 0
+                else None
+            )
+        if 0 in numbers:
+            return texts.Signs(texts.POSSIBLE, [*why, "0 occurs: it is the first word (pharaoh), or NULL (talp)."])
+        why.append("0 does not occur: words are probably counted from 1.")
+        if cls.usual_base == 1:
+            return texts.Signs(texts.LIKELY, why)
+        # Of many lines the reader, too, says so, and asks for the base.
+        return texts.Signs(texts.POSSIBLE, why, options={"base": 1} if len(lines) >= FEWEST_PAIRS else {})
 
     @property
     def form(self) -> LinkForm:
         """How the numbers of a text are read."""
         return form_of(self.name, self.values, self.usual_base)
 
-    def read(self, text: Text, vocabulary: Vocabulary, limits: Limits) -> Alignments:  # noqa: ARG002 - no words here
+    def read(self, text: Text, vocabulary: Vocabulary, limits: texts.Limits) -> Alignments:  # noqa: ARG002 - no words here
         """Read the links; a blank line is a pair without links."""
         text = _without_prefixes(unified(text))
         count = lines_in(text)
@@ -453,7 +406,7 @@ class LineFormat(Format):
         check_base(found)
         return found
 
-    def _pieces(self, text: bytes, limits: Limits) -> Iterator[Links]:
+    def _pieces(self, text: bytes, limits: texts.Limits) -> Iterator[Links]:
         problems = ProblemList(limits.max_problems)
         for tokens in pieces_of(text):
             parsed = _parsed(tokens, limits, problems)
@@ -490,7 +443,7 @@ def numbers_of_links(form: LinkForm, treebank: Alignments) -> tuple[list[int], l
     return (ends[0] - shift).tolist(), (ends[1] - shift).tolist()
 
 
-def _parsed(tokens: Tokens, limits: Limits, problems: ProblemList) -> Int32Array | None:
+def _parsed(tokens: Tokens, limits: texts.Limits, problems: ProblemList) -> Int32Array | None:
     """Return first and second number of each link, and 1 where it is sure, int32 (t, 3); None once there are problems.
 
     Only the problems that are shown are made.
@@ -524,7 +477,7 @@ def _plain_link(token: bytes) -> bytes:
     return match[1] if match and is_number(match[2]) else token
 
 
-def _link(token: bytes, limits: Limits) -> tuple[int, int, bool] | Fault:
+def _link(token: bytes, limits: texts.Limits) -> tuple[int, int, bool] | Fault:
     token = _plain_link(token)
     for separator, sure in ((b"-", True), (b"p", False), (b"P", False), (b"?", False)):
         position = token.find(separator, 1)

@@ -16,9 +16,8 @@ from typing import NamedTuple
 
 import numpy as np
 
-from treescore.core.arrays import BoolArray, IntArray, offsets_of, owners_of, sums_by
+from treescore.core.arrays import BoolArray, IntArray, heap_pop, heap_push, offsets_of, owners_of, sums_by
 from treescore.core.columns import ranges_of
-from treescore.core.heaps import pop, push
 from treescore.core.jit import compiled
 from treescore.core.trees import ExpressionTreebank
 from treescore.errors import LimitError, Problem
@@ -208,7 +207,7 @@ def _search(starts: IntArray, columns: IntArray, weights: IntArray, search: _Sea
         low, current, column = 0, row, ALONE
         alone, least = row, _FAR
         rows_seen, columns_seen = 0, 0
-        waiting = int(np.int64(0))  # for a literal, `push` and `pop` would be compiled once more
+        waiting = int(np.int64(0))  # for a literal, `heap_push` and `heap_pop` would be compiled once more
         while True:
             visited[rows_seen] = current
             rows_seen += 1
@@ -225,11 +224,11 @@ def _search(starts: IntArray, columns: IntArray, weights: IntArray, search: _Sea
                 distances[end] = distance
                 paths[end] = current
                 taken = row_of[end] != ALONE  # of the nearest columns a free one ends the search
-                waiting = push(heap, waiting, ((distance + _FAR) * 2 + taken) * size + end)
+                waiting = heap_push(heap, waiting, ((distance + _FAR) * 2 + taken) * size + end)
             steps -= starts[current + 1] - starts[current] + 1
             nearest = ALONE
             while waiting > 0 and nearest == ALONE:
-                waiting = pop(heap, waiting)
+                waiting = heap_pop(heap, waiting)
                 if not done[heap[waiting] % size]:
                     nearest = heap[waiting] % size
             if nearest == ALONE or least <= distances[nearest]:

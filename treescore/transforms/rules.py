@@ -18,8 +18,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from treescore.core.arrays import BoolArray, IntArray, offsets_of
-from treescore.core.heaps import pop, push
+from treescore.core.arrays import BoolArray, IntArray, heap_pop, heap_push, offsets_of
 from treescore.core.jit import attempts, compiled
 from treescore.core.params import Json
 from treescore.core.structure import NONE, Structure, gather, ordered_children, structure_of
@@ -522,7 +521,7 @@ def apply_rules(
             heap[node] = node
         heap_size = nodes
         while heap_size > 0:
-            heap_size = pop(heap, heap_size)
+            heap_size = heap_pop(heap, heap_size)
             pass_number = heap[heap_size] // nodes
             node = first + node_at[heap[heap_size] % nodes]
             if items.dropped[node] or due_pass[node - first] != pass_number:
@@ -543,7 +542,7 @@ def apply_rules(
                 pass_number += child >= 0
                 if due_pass[changed - first] < pass_number:
                     due_pass[changed - first] = pass_number
-                    heap_size = push(heap, heap_size, pass_number * nodes + order[changed] - first)
+                    heap_size = heap_push(heap, heap_size, pass_number * nodes + order[changed] - first)
             if budget < 0:
                 return sentence
     return -1

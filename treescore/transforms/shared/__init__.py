@@ -1,1 +1,0 @@
-"""Parts that several transforms share; a module here is not a transform."""
