@@ -32,9 +32,9 @@ from treescore.core.text import Limits
 from treescore.core.trees import NO_TAG, ConstituentTreebank
 from treescore.core.word_check import WordCheck, check_words
 from treescore.errors import InputError, Problem
+from treescore.metrics.shared.constituents import root_warnings
 from treescore.metrics.shared.examples import TREES
-from treescore.metrics.shared.roots import root_warnings
-from treescore.metrics.shared.tables import members
+from treescore.metrics.shared.words import members
 from treescore.transforms.labels import base_label
 from treescore.transforms.shared.tree_edit import numbered, rewritten
 

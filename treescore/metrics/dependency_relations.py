@@ -19,11 +19,10 @@ from treescore.core.structure import resolved_heads
 from treescore.core.text import Limits
 from treescore.core.trees import NO_HEAD, DependencyTreebank, Vocabulary
 from treescore.errors import InputError, Problem, ProblemList
-from treescore.metrics.shared import tables
+from treescore.metrics.shared import words as shown
 from treescore.metrics.shared.examples import RESEGMENTED
 from treescore.metrics.shared.heads import lengths_to_offsets, shape_of
 from treescore.metrics.shared.segmentation import UNALIGNED, alignment_of
-from treescore.metrics.shared.words import no_parses
 
 COUNT_NAMES = ("answer", "key", "answer_correct", "key_found")
 _NO_ANSWER = "the answer has no selected dependency"
@@ -116,7 +115,7 @@ def tables_of(pair: Matches, items: registry.ItemInfo) -> Mapping[str, columns.D
     key, answer = pair.key, pair.answer
     relations = _by_string(pair, key.labels, answer.labels)
     gold = key.treebank
-    attributes = tables.attributes_of(gold.sentences.attributes, items)
+    attributes = shown.attributes_of(gold.sentences.attributes, items)
     lengths = np.diff(gold.word_offsets)
     rows = pair.rows()
     return {
@@ -149,10 +148,10 @@ def _by_string(pair: Matches, key_values: IntArray, answer_values: IntArray) -> 
 
 
 def _by_sentence(
-    pair: Matches, rows: IntArray, items: registry.ItemInfo, values: tables.SentenceValues
+    pair: Matches, rows: IntArray, items: registry.ItemInfo, values: shown.SentenceValues
 ) -> columns.Documents:
     """Make one row per value of a sentence attribute, in order of the values."""
-    used, groups = tables.numbered_values(values, pair.sentences)
+    used, groups = shown.numbered_values(values, pair.sentences)
     size = len(used) + 1
     words = sums_by(groups, size, np.diff(pair.key.treebank.word_offsets))[:-1]
     sentences = sums_by(groups, size)[:-1]
@@ -169,7 +168,7 @@ def _by_sentence(
             "seconds_per_sentence": columns.Quotients([total], [sentences]),
             "words_per_second": columns.nullable(timed, columns.Numbers(words[timed] / total[timed])),
         }
-    return tables.grouped_sentences(TABLE, rows, used, groups, more)
+    return shown.grouped_sentences(TABLE, rows, used, groups, more)
 
 
 NO_WORD = -1
@@ -212,7 +211,7 @@ class DependencyRelations(registry.Metric):
     examples: ClassVar[tuple[registry.Example, ...]] = (registry.Example("conllu", RESEGMENTED, {"labelled": True}),)
     own_segmentation: ClassVar[bool] = True
     headline: ClassVar[Mapping[str, str]] = {"precision": "P", "recall": "R", "f1": "F1"}
-    error_filters: ClassVar[Mapping[str, registry.ErrorValues]] = {"deprel": tables.DEPRELS}
+    error_filters: ClassVar[Mapping[str, registry.ErrorValues]] = {"deprel": shown.DEPRELS}
     disclosure: ClassVar[registry.Disclosure] = registry.Disclosure(
         fields={"words": registry.fields("sentence", "word", "form", "system_head", "system_deprel")},
         slices=dict.fromkeys(
@@ -256,7 +255,7 @@ class DependencyRelations(registry.Metric):
             yield from super().beside_gold(item, gold)
             return
         errors = list(self.errors_of(item, gold))
-        yield from tables.words_beside(
+        yield from shown.words_beside(
             gold, item["item"], {row["word"]: row for row in errors if row["kind"] == "missed"}
         )
         for row in errors:
@@ -330,7 +329,7 @@ class DependencyRelations(registry.Metric):
         if self.values["errors"] == ZERO:
             status[unanswered & (status == registry.OK)] = registry.SKIP
             rows[unanswered, COUNT_NAMES.index("answer")] = rows[unanswered, COUNT_NAMES.index("key")]
-        problems = no_parses(system, absent, "none of its dependencies is found")
+        problems = shown.no_parses(system, absent, "none of its dependencies is found")
         return registry.Outcome(
             rows=rows,
             status=status,

@@ -16,8 +16,17 @@ from treescore.errors import InputError, Problem, placed
 from treescore.metrics.alignment import comparison, link_sets, metric
 from treescore.metrics.shared.examples import DEPENDENCIES
 from treescore.metrics.shared.heads import lengths_to_offsets, shape_of, shape_problems
-from treescore.metrics.shared.tables import DEPRELS, UPOS, attachment_rows, attributes_of, sentence_tables, words_beside
-from treescore.metrics.shared.words import check_same_words, punctuation_of, wrong_words
+from treescore.metrics.shared.words import (
+    DEPRELS,
+    UPOS,
+    attachment_rows,
+    attributes_of,
+    check_same_words,
+    punctuation_of,
+    sentence_tables,
+    words_beside,
+    wrong_words,
+)
 
 SIDES = ("source", "target")
 _SIDE_COUNTS = ("tokens", "correct_head", "correct_both")

@@ -34,8 +34,7 @@ from treescore.core.structure import ROOT, TOP, Edges, edges_of, places_in_sente
 from treescore.core.text import Limits
 from treescore.core.trees import SemanticTreebank
 from treescore.metrics.shared.examples import GRAPHS
-from treescore.metrics.shared.tables import AGREES, members
-from treescore.metrics.shared.words import check_same_words
+from treescore.metrics.shared.words import AGREES, check_same_words, members
 
 ALONE = -1
 """Partner of an edge whose words the other side does not join."""

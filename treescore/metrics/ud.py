@@ -41,8 +41,16 @@ from treescore.metrics.shared.examples import RESEGMENTED
 from treescore.metrics.shared.groupings import GROUPINGS, OWN_GROUPINGS, WordAttributes
 from treescore.metrics.shared.heads import Allowed, Shape, shape_of, shape_problems
 from treescore.metrics.shared.segmentation import UNALIGNED, Alignment, aligned_fields, alignment_of
-from treescore.metrics.shared.tables import DEPRELS, UPOS, conll18_row, conll18_table, upos_of, words_beside
-from treescore.metrics.shared.words import universal_relation, universal_relations
+from treescore.metrics.shared.words import (
+    DEPRELS,
+    UPOS,
+    conll18_row,
+    conll18_table,
+    universal_relation,
+    universal_relations,
+    upos_of,
+    words_beside,
+)
 
 SPANS = ("tokens", "sentences", "words")
 ALIGNED = ("upos", "xpos", "ufeats", "alltags", "lemmas", "uas", "las", "clas", "mlas", "blex")

@@ -34,7 +34,7 @@ from treescore.metrics.alignment.comparison import (
     table_of,
     unanswered,
 )
-from treescore.metrics.shared.tables import attributes_of, sentence_tables
+from treescore.metrics.shared.words import attributes_of, sentence_tables
 
 
 def wa_eval(counts: Mapping[str, int]) -> str:

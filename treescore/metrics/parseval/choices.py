@@ -9,7 +9,7 @@ from dataclasses import dataclass, field, replace
 from treescore.core.params import BOOLEAN, STRINGS, Json, Param
 from treescore.core.scores import ZERO, errors_param
 from treescore.errors import InputError, Problem
-from treescore.metrics.shared.discodop import DELETED_FORMS, DELETED_LABELS, EQUAL_LABELS, EQUAL_WORDS, Deletions
+from treescore.metrics.shared.constituents import DELETED_FORMS, DELETED_LABELS, EQUAL_LABELS, EQUAL_WORDS, Deletions
 
 _SPACE = " \t\n\v\f\r"
 _NUMBER = re.compile(r"[+-]?[0-9]{1,9}")

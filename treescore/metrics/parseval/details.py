@@ -33,8 +33,7 @@ from treescore.core.registry import Marks, MarkState
 from treescore.core.scores import ScoreTable, harmonic
 from treescore.core.trees import NO_TAG, ConstituentTreebank, Vocabulary
 from treescore.metrics.parseval.choices import Choices
-from treescore.metrics.parseval.comparison import collect
-from treescore.metrics.parseval.inputs import Collected, Inputs, Tables, inputs_of
+from treescore.metrics.parseval.comparison import Collected, Inputs, Tables, collect, inputs_of
 from treescore.metrics.parseval.scores import counts_of, score_table
 
 LENGTH_BIN = 10
@@ -45,7 +44,7 @@ MOST_SHOWN = 100
 
 
 class BracketColumns(NamedTuple):
-    """Brackets of the sentences that count; `matched` as in `treescore.metrics.parseval.inputs.Collected`.
+    """Brackets of the sentences that count; `matched` as in `treescore.metrics.parseval.comparison.Collected`.
 
     `starts` and `ends` say where brackets have the same words; with gaps they are no places in a sentence.
     """

@@ -21,7 +21,7 @@ from treescore.core.trees import NO_TAG, DiscontinuousTreebank, Vocabulary
 from treescore.metrics.parseval.choices import Choices
 from treescore.metrics.parseval.details import BracketColumns, BracketTables
 from treescore.metrics.parseval.scores import GAP_COUNTS, GAP_STATES, gap_score_table
-from treescore.metrics.shared.discodop import listed, representatives, without_words
+from treescore.metrics.shared.constituents import listed, representatives, without_words
 
 UNMATCHED = -1
 

@@ -22,13 +22,13 @@ from treescore.core.wording import counted, told_apart
 from treescore.errors import InputError, Problem
 from treescore.metrics.parseval import comparison, details
 from treescore.metrics.parseval.choices import AS_SPMRL, DISCODOP, MISSED, PARAMS, SKIPPED, Choices, choices_of
+from treescore.metrics.parseval.comparison import Inputs, Tables, cut_label, deleted_labels, inputs_of
 from treescore.metrics.parseval.discontinuous import Comparison, absent_rows, gap_brackets_beside, gap_errors
-from treescore.metrics.parseval.inputs import Inputs, Tables, cut_label, deleted_labels, inputs_of
 from treescore.metrics.parseval.report import discodop_report, error_report, evalb_report, spmrl_report
 from treescore.metrics.parseval.scores import gap_score_table, score_table
-from treescore.metrics.shared import discodop, roots
+from treescore.metrics.shared import constituents
 from treescore.metrics.shared.examples import GAP_TREES, TREES
-from treescore.metrics.shared.tables import members
+from treescore.metrics.shared.words import members
 
 
 def count_unparsed(
@@ -116,7 +116,7 @@ def gap_problems(
     gold: DiscontinuousTreebank, system: DiscontinuousTreebank, status: registry.StatusArray, choices: Choices
 ) -> dict[int, Problem]:
     """Return why sentences of trees that may have gaps could not be compared; their words are compared undeleted."""
-    same = discodop.representatives(gold.vocabulary, choices.equal_words)
+    same = constituents.representatives(gold.vocabulary, choices.equal_words)
     problems: dict[int, Problem] = {}
     for index in np.flatnonzero(status == registry.ERROR).tolist():
         problem = _unreadable(gold, system, index)
@@ -362,7 +362,7 @@ def _root_warnings(choices: Choices, gold: Trees, system: Trees) -> list[Problem
     left_out = [*deleted_labels(choices), *(label for pair in choices.equal_labels for label in pair)]
     if not (choices.outer_bracket or choices.gaps):
         left_out.append("")
-    found = roots.root_warnings(
+    found = constituents.root_warnings(
         gold, system, left_out,
         str if choices.gaps else partial(cut_label, at=choices.cut_labels_at),
         lambda label: f"add {label!r} to `delete_labels`" if label or choices.gaps else "set `outer_bracket` to false",
