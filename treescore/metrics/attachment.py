@@ -204,7 +204,7 @@ class Attachment(registry.Metric):
 
     def beside_gold(self, item: Mapping[str, Json], gold: DependencyTreebank) -> Iterator[dict[str, Json]]:
         """Return the words of the sentence, with gold's relations as they are compared."""
-        for row in words.words_beside(gold, item["item"], {row["word"]: row for row in self.errors_of(item, gold)}):
+        for row in words.words_beside(gold, item["item"], self.errors_of(item, gold)):
             relation = row["gold_deprel"]
             yield {**row, "gold_deprel": relation if self.values["subtypes"] else words.universal_relation(relation)}
 

@@ -255,9 +255,7 @@ class DependencyRelations(registry.Metric):
             yield from super().beside_gold(item, gold)
             return
         errors = list(self.errors_of(item, gold))
-        yield from shown.words_beside(
-            gold, item["item"], {row["word"]: row for row in errors if row["kind"] == "missed"}
-        )
+        yield from shown.words_beside(gold, item["item"], (row for row in errors if row["kind"] == "missed"))
         for row in errors:
             if row["kind"] == "wrong":
                 arcs = {name: row[name] for name in _ARCS}
@@ -282,10 +280,12 @@ class DependencyRelations(registry.Metric):
             what = (
                 "is on a cycle" if cyclic >= 0 else "is not connected to the root: a head is not a word of the sentence"
             )
-            problems.add(_not_a_tree(gold, sentence, at, f"Word {position} {what}. The key must be a tree."))
+            detail = f"Word {position} {what}. The key must be a tree."
+            problems.add(shown.problem_at(gold, "key-not-a-tree", detail, sentence, at))
         for sentence in np.flatnonzero(shape.roots > 1).tolist():
             detail = f"{int(shape.roots[sentence])} words have no head. The key must be one connected tree."
-            problems.add(_not_a_tree(gold, sentence, None, detail))
+            first = int(gold.word_offsets[sentence])
+            problems.add(shown.problem_at(gold, "key-not-a-tree", detail, sentence, first))
         problems.raise_if_any()
 
     def evaluate(
@@ -311,9 +311,8 @@ class DependencyRelations(registry.Metric):
         words = alignment_of(answered_gold, system)
         partners = np.where(words.gold_of >= 0, present_words[np.maximum(words.gold_of, 0)], UNALIGNED)
         labels = _label_map(self.values["equivalent_labels"], gold.vocabulary)
-        starts = words.system.token_starts[words.system.token_of_word]
         key = _side(gold, labels, owners_of(gold.word_offsets))
-        answer = _side(system, labels, present[words.sentences_of(starts)])
+        answer = _side(system, labels, present[words.owners])
         right = _right(key, answer, partners, labelled=bool(self.values["labelled"]))
         key_right = np.zeros(len(gold.forms), np.bool_)
         key_right[partners[right]] = True
@@ -348,9 +347,7 @@ class DependencyRelations(registry.Metric):
 
 def _without_answer(gold: DependencyTreebank, system: DependencyTreebank) -> BoolArray:
     """Find the sentences of gold that are empty in a system with as many sentences: bool (n,)."""
-    if len(gold) != len(system):
-        return np.zeros(len(gold), np.bool_)
-    return np.asarray((np.diff(system.word_offsets) == 0) & (np.diff(gold.word_offsets) > 0), np.bool_)
+    return shown.left_empty(gold, system) if len(gold) == len(system) else np.zeros(len(gold), np.bool_)
 
 
 def _unanswered(key: Side, answer: Side, sentences: int) -> BoolArray:
@@ -455,17 +452,6 @@ def _sentences(select: Json, gold: DependencyTreebank, items: registry.ItemInfo)
         allowed = {values} if isinstance(values, str) else set(values)
         mask &= np.array([value in allowed for value in attributes[name]], np.bool_)
     return mask
-
-
-def _not_a_tree(gold: DependencyTreebank, sentence: int, word: int | None, detail: str) -> Problem:
-    sent_ids = gold.sentences.sent_ids
-    return Problem(
-        "key-not-a-tree",
-        detail,
-        sentence=sentence + 1,
-        sent_id=sent_ids[sentence] if len(sent_ids) else None,
-        line=int(gold.lines[gold.word_offsets[sentence] if word is None else word]) or None,
-    )
 
 
 class _Details:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Collection, Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cache
 from itertools import repeat
 from typing import Any, ClassVar, NamedTuple
@@ -26,18 +26,9 @@ from treescore.core.trees import DependencyTreebank
 from treescore.core.wording import counted
 from treescore.errors import LimitError, Problem, ProblemList
 from treescore.formats.shared.lines import short
+from treescore.metrics.shared import words
 from treescore.metrics.shared.examples import conllu
 from treescore.metrics.shared.segmentation import UNALIGNED, Alignment, aligned_fields, alignment_of
-from treescore.metrics.shared.words import (
-    AGREES,
-    UPOS,
-    conll18_row,
-    conll18_table,
-    unreadable_of,
-    upos_of,
-    with_words_of_gold,
-    without_subtypes,
-)
 
 _NO_HEAD = -(1 << 62)
 """Stands for the HEAD of the root and of NOWHERE."""
@@ -121,7 +112,7 @@ def _basic(treebank: DependencyTreebank) -> Arcs:
     owners = owners_of(offsets)
     inside = (heads > 0) & (heads <= np.diff(offsets)[owners])
     above = np.where(inside, offsets[owners] + heads - 1, NOWHERE)
-    return Arcs(np.arange(len(heads), dtype=np.int64), above, without_subtypes(treebank).deprels)
+    return Arcs(np.arange(len(heads), dtype=np.int64), above, words.without_subtypes(treebank).deprels)
 
 
 def _positions(treebank: DependencyTreebank) -> IntArray:
@@ -454,15 +445,7 @@ class _Reader:
         return self._offsets[sentence] + number - 1 if number else ROOT
 
     def _add(self, line: int, sentence: int, code: str, detail: str, column: int = 9) -> None:
-        sent_ids = self._treebank.sentences.sent_ids
-        problem = Problem(
-            code,
-            detail,
-            line=line or None,
-            column=column,
-            sentence=sentence + 1,
-            sent_id=sent_ids[sentence] if len(sent_ids) else None,
-        )
+        problem = replace(words.problem_at(self._treebank, code, detail, sentence, None, column), line=line or None)
         if self._lenient:
             self.unreadable.setdefault(sentence, problem)
         else:
@@ -566,7 +549,7 @@ class Enhanced(registry.Metric):
         ),
     )
     headline: ClassVar[Mapping[str, str]] = {"elas_f1": "ELAS", "eulas_f1": "EULAS"}
-    error_filters: ClassVar[Mapping[str, registry.ErrorValues]] = {"deprel": _relations, "upos": UPOS}
+    error_filters: ClassVar[Mapping[str, registry.ErrorValues]] = {"deprel": _relations, "upos": words.UPOS}
     styles: ClassVar[tuple[str, ...]] = ("iwpt20",)
     disclosure: ClassVar[registry.Disclosure] = registry.Disclosure(
         fields={"words": aligned_fields("deps")}, output_sentences=True
@@ -593,8 +576,8 @@ class Enhanced(registry.Metric):
             LimitError: too many paths through empty nodes.
         """
         del items
-        unreadable = unreadable_of(system)
-        system = with_words_of_gold(gold, system)
+        unreadable = words.unreadable_of(system)
+        system = words.with_words_of_gold(gold, system)
         lenient = system.sentences.lenient and len(gold) == len(system)
         edges = self._edges(gold, limits), self._edges(system, limits, lenient=lenient)
         if unreadable.any():
@@ -602,9 +585,8 @@ class Enhanced(registry.Metric):
         alignment = alignment_of(gold, system)
         product = self.values["counting"] == "cross-product"
         gold_owners = owners_of(gold.word_offsets)
-        system_owners = alignment.sentences_of(alignment.system.token_starts)[alignment.system.token_of_word]
         golds = sums_by(gold_owners[edges[0].words], len(gold))
-        systems = sums_by(system_owners[edges[1].words], len(gold))
+        systems = sums_by(alignment.owners[edges[1].words], len(gold))
         unanswered = np.asarray((systems == 0) & (golds > 0), np.bool_)
         status = registry.all_ok(len(gold))
         problems: dict[int, Problem] = {}
@@ -637,23 +619,17 @@ class Enhanced(registry.Metric):
 
     def errors_of(self, item: Mapping[str, Json], gold: DependencyTreebank) -> Iterator[dict[str, Json]]:
         """Return gold's words that are not aligned, or have an edge that the other side lacks."""
+        named = [row for _, row in words.named_words(gold, item["item"])]
         for row in item["words"]:
-            word = row["word"]
             kind = "not aligned" if row["system_word"] is None else "edges"
-            at = gold.word_offsets[item["item"] - 1] + word - 1
-            form = gold.vocabulary.strings[gold.forms[at]]
-            yield {"kind": kind, "word": word, "form": form, "upos": upos_of(gold, item["item"], word), **row}
+            yield {"kind": kind, **named[row["word"] - 1], **row}
 
     def beside_gold(self, item: Mapping[str, Json], gold: DependencyTreebank) -> Iterator[dict[str, Json]]:
         """Return gold's words of the sentence with the edges of both sides."""
         wrong = {row["word"]: row for row in self.errors_of(item, gold)}
-        start, stop = gold.word_offsets[item["item"] - 1 : item["item"] + 1].tolist()
-        strings = gold.vocabulary.strings
-        for word in range(1, stop - start + 1):
-            at = start + word - 1
-            error = wrong.get(word, {"system_deps": AGREES, "kind": ""})
-            named = {"word": word, "form": strings[gold.forms[at]], "upos": strings[gold.upos[at]]}
-            edges = {"gold_deps": strings[gold.deps[at]], "system_deps": error["system_deps"]}
+        for at, named in words.named_words(gold, item["item"]):
+            error = wrong.get(named["word"], {"system_deps": words.AGREES, "kind": ""})
+            edges = {"gold_deps": gold.vocabulary.strings[gold.deps[at]], "system_deps": error["system_deps"]}
             yield {**named, **edges, "error": error["kind"]}
 
     def report(self, style: str, outcome: registry.Outcome) -> str:
@@ -664,8 +640,7 @@ class Enhanced(registry.Metric):
         if style != "iwpt20":
             return super().report(style, outcome)
         counts = dict(zip(self.table.count_names, outcome.totals.tolist(), strict=True))
-        titles = {row: row.upper() for row, _ in _ROWS}
-        return conll18_table([conll18_row(title, row, counts) for row, title in titles.items()])
+        return words.conll18_table({row: row.upper() for row, _ in _ROWS}, counts)
 
     def _edges(self, treebank: DependencyTreebank, limits: Limits, *, lenient: bool = False) -> Edges:
         collapse = self.values["empty_nodes"] == "collapse"

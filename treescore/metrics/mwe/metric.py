@@ -7,30 +7,15 @@ that are not the same on both sides, slices their subsets; the report is that of
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import cache, cached_property
 from itertools import pairwise
 from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 
-from treescore.core import registry, text
+from treescore.core import columns, registry, text
 from treescore.core.arrays import BoolArray, IntArray, offsets_of, owners_of, sums_by
-from treescore.core.columns import (
-    Column,
-    Documents,
-    Joined,
-    Lists,
-    Numbers,
-    Records,
-    Strings,
-    column_of,
-    counts_and_scores,
-    listed,
-    nullable,
-    stacked_rows,
-    strings_of,
-)
 from treescore.core.params import BOOLEAN, Json, Param
 from treescore.core.scores import Score, ScoreTable, matched_scores
 from treescore.core.text import Limits
@@ -247,15 +232,15 @@ def seen_counts(gold: Side, system: Side, training: Training, sentences: int) ->
     return np.ascontiguousarray(counts).reshape(sentences, -1)
 
 
-def slices_of(gold: Side, system: Side, training: Training | None, table: ScoreTable) -> dict[str, Documents]:
+def slices_of(gold: Side, system: Side, training: Training | None, table: ScoreTable) -> dict[str, columns.Documents]:
     """Return the rows of all groupings."""
     groupings = groupings_of(gold, system, training)
     totals = []
     for grouping in groupings.values():
         pairs = pairs_of(gold, system, grouping.groups, grouping.chosen)
         totals.append(counts_by_group(pairs, (pairs.golds.groups, pairs.systems.groups), len(grouping.values)))
-    values = {name: column_of(grouping.values) for name, grouping in groupings.items()}
-    return stacked_rows(values, *counts_and_scores(table, np.concatenate(totals)))
+    values = {name: columns.column_of(grouping.values) for name, grouping in groupings.items()}
+    return columns.stacked_rows(values, *columns.counts_and_scores(table, np.concatenate(totals)))
 
 
 def _categories(gold: Side, system: Side) -> Grouping:
@@ -274,54 +259,40 @@ def _halves(values: list[str], gold: BoolArray, system: BoolArray) -> Grouping:
     return Grouping(values, ((~gold).astype(np.int64), (~system).astype(np.int64)))
 
 
-class _Rows(NamedTuple):
-    """What differs, in the order of the text: gold's set or ALONE, the output's or ALONE, words in common."""
-
-    sentences: IntArray
-    golds: IntArray
-    systems: IntArray
-    common: IntArray
-
-
 class ItemRows:
     """Makes the member `expressions` of the items of a range of sentences."""
 
-    def __init__(self, pairs: Pairs, sentences: int) -> None:
+    def __init__(self, pairs: Pairs) -> None:
         self._pairs = pairs
-        self._size = sentences
 
     @cached_property
-    def _found(self) -> tuple[_Rows, IntArray]:
-        """What differs, and where that of each sentence begins."""
-        rows = _pair_rows(self._pairs)
-        return rows, np.searchsorted(rows.sentences, np.arange(self._size + 1))
+    def _found(self) -> tuple[IntArray, IntArray]:
+        """What differs, in the order of the text, and where that of each sentence begins.
 
-    def __call__(self, start: int, stop: int) -> Records:
+        Rows: gold's sets that the output lacks, and ALONE for the output's others; the output's set or ALONE; how many
+        words the two have in common.
+        """
+        pairs = self._pairs
+        golds, alone = np.flatnonzero(~pairs.equal), np.ones(len(pairs.systems.groups), np.bool_)
+        alone[pairs.partners[pairs.partners != ALONE]] = False
+        extra = np.flatnonzero(alone)
+        others = np.stack([np.full(len(extra), ALONE), extra, np.zeros(len(extra), np.int64)])
+        rows = np.concatenate([np.stack([golds, pairs.partners[golds], pairs.common[golds]]), others], axis=1)
+        firsts = np.where(rows[1] != ALONE, _firsts(pairs.systems)[rows[1]], _firsts(pairs.golds)[rows[0]])
+        order = np.lexsort((rows[0], rows[1], firsts))
+        return rows[:, order], np.searchsorted(firsts[order], pairs.golds.side.treebank.word_offsets)
+
+    def __call__(self, start: int, stop: int) -> columns.Records:
         """Return the member of the items of sentences `start` to `stop`."""
         rows, offsets = self._found
-        first, last = int(offsets[start]), int(offsets[stop])
-        golds, systems, common = (column[first:last] for column in (rows.golds, rows.systems, rows.common))
+        bounds = offsets[start : stop + 1]
+        golds, systems, common = rows[:, bounds[0] : bounds[-1]]
         members = {
             **_members("gold", self._pairs.golds, golds),
             **_members("system", self._pairs.systems, systems),
-            "common": Numbers(common),
+            "common": columns.Numbers(common),
         }
-        return Records({"expressions": listed(np.arange(first, last), offsets[start : stop + 1], Records(members))})
-
-
-def _pair_rows(pairs: Pairs) -> _Rows:
-    """Return gold's sets that the output lacks, with their partners, and the output's that have none."""
-    golds = np.flatnonzero(~pairs.equal)
-    alone = np.ones(len(pairs.systems.groups), np.bool_)
-    alone[pairs.partners[pairs.partners != ALONE]] = False
-    extra = np.flatnonzero(alone)
-    systems = np.concatenate([pairs.partners[golds], extra])
-    golds = np.concatenate([golds, np.full(len(extra), ALONE)])
-    common = np.concatenate([pairs.common[golds[: len(golds) - len(extra)]], np.zeros(len(extra), np.int64)])
-    first_words = np.where(systems != ALONE, _firsts(pairs.systems)[systems], _firsts(pairs.golds)[golds])
-    sentences = np.where(systems != ALONE, _sentences(pairs.systems)[systems], _sentences(pairs.golds)[golds])
-    order = np.lexsort((golds, systems, first_words, sentences))
-    return _Rows(*(column[order] for column in (sentences, golds, systems, common)))
+        return columns.Records({"expressions": columns.Lists(bounds - bounds[0], columns.Records(members))})
 
 
 def _firsts(sets: Distinct) -> IntArray:
@@ -330,11 +301,7 @@ def _firsts(sets: Distinct) -> IntArray:
     return np.append(treebank.expression_words[treebank.expression_offsets[sets.expressions]], 0)
 
 
-def _sentences(sets: Distinct) -> IntArray:
-    return np.append(sets.sentences, 0)
-
-
-def _members(side: str, sets: Distinct, chosen: IntArray) -> dict[str, Column]:
+def _members(side: str, sets: Distinct, chosen: IntArray) -> dict[str, columns.Column]:
     """Return the columns of one side, null where it has nothing."""
     known = np.asarray(chosen != ALONE, np.bool_)
     own = chosen[known]
@@ -343,15 +310,14 @@ def _members(side: str, sets: Distinct, chosen: IntArray) -> dict[str, Column]:
     sizes = sets.sizes[own]
     offsets = offsets_of(sizes)
     begins = np.repeat(treebank.word_offsets[sets.sentences[own]], sizes)
-    categories = treebank.categories[sets.expressions[own]]
-    names = [UNLABELED, *(vocabulary.strings[number] for number in np.unique(categories).tolist())]
-    numbers = np.where(categories == NO_CATEGORY, 0, np.searchsorted(np.unique(categories), categories) + 1)
-    columns: dict[str, Column] = {
-        "words": Lists(offsets, Numbers(words - begins + 1)),
-        "form": Joined(Lists(offsets, strings_of(treebank.forms[words], vocabulary))),
-        "category": Strings(numbers, names),
+    categories, numbers = np.unique(treebank.categories[sets.expressions[own]], return_inverse=True)
+    names = [UNLABELED if each == NO_CATEGORY else vocabulary.strings[each] for each in categories.tolist()]
+    found: dict[str, columns.Column] = {
+        "words": columns.Lists(offsets, columns.Numbers(words - begins + 1)),
+        "form": columns.Joined(columns.Lists(offsets, columns.strings_of(treebank.forms[words], vocabulary))),
+        "category": columns.Strings(numbers, names),
     }
-    return {f"{side}_{name}": nullable(known, column) for name, column in columns.items()}
+    return {f"{side}_{name}": columns.nullable(known, column) for name, column in found.items()}
 
 
 Counts = Mapping[str, int]
@@ -525,7 +491,7 @@ class Mwe(registry.Metric):
         del items
         self.check_params(limits)
         self._check_size(system)
-        system, absent = _completed(gold, system)
+        system, absent, _ = complete(gold, system)
         check_same_words(gold, system, limits.max_problems)
         sides = kernel.sides_of(gold, system)
         pairs = kernel.pairs_of(*sides, (np.zeros_like(sides[0].sets), np.zeros_like(sides[1].sets)))
@@ -535,7 +501,7 @@ class Mwe(registry.Metric):
             rows = np.concatenate([rows, seen_counts(*sides, self._training, len(gold))], axis=1)
 
         @cache
-        def slices() -> dict[str, Documents]:
+        def slices() -> dict[str, columns.Documents]:
             return slices_of(*sides, self._training, _TABLE)
 
         problems = no_parses(system, absent, "none of gold's expressions is found")
@@ -546,7 +512,7 @@ class Mwe(registry.Metric):
             problems=problems,
             warnings=list(problems.values())[: limits.max_problems],
             tokens={"recall": registry.TokenBits(pairs.equal, offsets_of(sums_by(owners[0], len(gold))))},
-            details=ItemRows(pairs, len(gold)),
+            details=ItemRows(pairs),
             slices=slices,
         )
 
@@ -591,15 +557,6 @@ class Mwe(registry.Metric):
         slices = outcome.slices()
         names = _GROUPINGS if self.values["train"] is not None else _GROUPINGS[:-2]
         return parseme_report(totals, {name: list(slices[name]) for name in names})
-
-
-def _completed(gold: ExpressionTreebank, system: ExpressionTreebank) -> tuple[ExpressionTreebank, BoolArray]:
-    """Give sentences of an output that could not be read gold's words; return them too, bool (n,)."""
-    filled, absent, present = complete(gold, system)
-    if not absent.any():
-        return system, absent
-    assert isinstance(filled, ExpressionTreebank)  # noqa: S101 - as the output
-    return replace(filled, expression_words=np.flatnonzero(present)[system.expression_words]), absent
 
 
 def _listed(words: list[int] | None) -> str | None:

@@ -7,7 +7,7 @@ square of a sentence.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from typing import NamedTuple
 
@@ -21,6 +21,7 @@ from treescore.core.structure import NONE, gather, structure_of
 from treescore.core.trees import ConstituentTreebank, Vocabulary
 from treescore.formats.shared.bracket_reader import UnbalancedLine
 from treescore.metrics.parseval.choices import Choices
+from treescore.metrics.shared.constituents import listed
 
 
 class Equal(NamedTuple):
@@ -57,15 +58,9 @@ class Side(NamedTuple):
         """Return the sentences from `start` to `stop`."""
         nodes, words = self.node_offsets[start : stop + 1], self.word_offsets[start : stop + 1]
         of_nodes, of_words = slice(nodes[0], nodes[-1]), slice(words[0], words[-1])
-        return Side(
-            self.labels[of_nodes],
-            self.starts[of_nodes],
-            self.ends[of_nodes],
-            nodes - nodes[0],
-            self.words[of_words],
-            self.tags[of_words],
-            words - words[0],
-        )
+        columns = [column[of_nodes] for column in self[:3]]
+        columns += [nodes - nodes[0], self.words[of_words], self.tags[of_words], words - words[0]]
+        return Side(*columns)
 
 
 class Tables(NamedTuple):
@@ -92,23 +87,13 @@ class Tables(NamedTuple):
     equal_words: Equal
 
 
-class Options(NamedTuple):
-    """Choices that are on or off; `quotes`: whether deleted quotes are repaired."""
-
-    outer_bracket: bool
-    preterminals: bool
-    check_words: bool
-    labelled: bool
-    quotes: bool
-
-
 class Inputs(NamedTuple):
     """Two treebanks of n sentences and how to compare them; `faults` is uint8 (n,)."""
 
     gold: Side
     system: Side
     tables: Tables
-    options: Options
+    choices: Choices
     faults: NDArray[np.uint8]
 
     def part(self, start: int, stop: int) -> Inputs:
@@ -143,37 +128,15 @@ def inputs_of(choices: Choices, gold: ConstituentTreebank, system: ConstituentTr
             faults[sentence] = max(faults[sentence], fault)
     if choices.empty_constituents == "word":
         gold, system = fill_empty(gold), fill_empty(system)
-    options = Options(
-        outer_bracket=choices.outer_bracket,
-        preterminals=choices.preterminals,
-        check_words=choices.check_words,
-        labelled=choices.labelled,
-        quotes=bool(choices.quote_labels),
-    )
-    tables = _tables(choices, gold, system)
-    return Inputs(_side(gold), _side(system), tables, options, faults)
+    return Inputs(_side(gold), _side(system), _tables(choices, gold, system), choices, faults)
 
 
-def _side(treebank: ConstituentTreebank) -> Side:
-    ends = treebank.ends
-    unbalanced = [
-        (int(treebank.node_offsets[sentence]), problem.unclosed)
-        for sentence, problem in treebank.sentences.unreadable.items()
-        if isinstance(problem, UnbalancedLine) and problem.unclosed
-    ]
-    if unbalanced:
-        ends = ends.copy()
-        for first, unclosed in unbalanced:
-            ends[np.array(unclosed) + first] = -1
-    return Side(
-        treebank.labels,
-        treebank.starts,
-        ends,
-        treebank.node_offsets,
-        treebank.words,
-        treebank.tags,
-        treebank.word_offsets,
-    )
+def _side(trees: ConstituentTreebank) -> Side:
+    ends = trees.ends.copy()
+    for sentence, problem in trees.sentences.unreadable.items():
+        if isinstance(problem, UnbalancedLine):
+            ends[np.array(problem.unclosed, np.int64) + int(trees.node_offsets[sentence])] = -1
+    return Side(trees.labels, trees.starts, ends, trees.node_offsets, trees.words, trees.tags, trees.word_offsets)
 
 
 def _tables(choices: Choices, gold: ConstituentTreebank, system: ConstituentTreebank) -> Tables:
@@ -192,22 +155,21 @@ def _tables(choices: Choices, gold: ConstituentTreebank, system: ConstituentTree
     cut = np.arange(size, dtype=np.int64)
     cut[list(shortened)] = list(shortened.values())
     # Labels are compared with the list as they are compared with each other: pairs count as equal.
-    listed = set(deleted_labels(choices))
-    equal = {b if a in listed else a for a, b in choices.equal_labels if a in listed or b in listed}
+    deleted = set(deleted_labels(choices))
+    equal = {b if a in deleted else a for a, b in choices.equal_labels if a in deleted or b in deleted}
+    alike = (
+        Equal(listed(vocabulary, [name for pair in pairs for name in pair]), numbers)
+        for pairs, numbers in ((choices.equal_labels, label_pairs), (choices.equal_words, word_pairs))
+    )
     return Tables(
-        deleted=_flags(vocabulary, size, choices.delete_labels if choices.delete_words else ()),
-        uncounted=_flags(vocabulary, size, choices.delete_labels_for_length),
-        cut=cut,
-        tags=cut if choices.cut_tags else np.arange(size, dtype=np.int64),
-        dropped=_flags(vocabulary, size, listed | equal),
-        quote_tags=_flags(vocabulary, size, choices.quote_labels),
-        quote_words=_flags(vocabulary, size, _QUOTES),
-        equal_labels=Equal(
-            _flags(vocabulary, size, [name for pair in choices.equal_labels for name in pair]), label_pairs
-        ),
-        equal_words=Equal(
-            _flags(vocabulary, size, [name for pair in choices.equal_words for name in pair]), word_pairs
-        ),
+        listed(vocabulary, choices.delete_labels if choices.delete_words else ()),
+        listed(vocabulary, choices.delete_labels_for_length),
+        cut,
+        cut if choices.cut_tags else np.arange(size, dtype=np.int64),
+        listed(vocabulary, deleted | equal),
+        listed(vocabulary, choices.quote_labels),
+        listed(vocabulary, _QUOTES),
+        *alike,
     )
 
 
@@ -225,12 +187,6 @@ def cut_label(label: str, at: str) -> str:
 def _pairs(vocabulary: Vocabulary, pairs: Sequence[Sequence[str]]) -> IntArray:
     numbers = [[vocabulary.number(name) for name in pair] for pair in pairs]
     return np.array(numbers, np.int64).reshape(len(numbers), 2)
-
-
-def _flags(vocabulary: Vocabulary, size: int, names: Iterable[str]) -> BoolArray:
-    flags = np.zeros(size, np.bool_)
-    flags[[number for number in map(vocabulary.get, names) if number is not None]] = True
-    return flags
 
 
 def fill_empty(treebank: ConstituentTreebank) -> ConstituentTreebank:
@@ -413,16 +369,16 @@ def _with_quotes(inputs: Inputs, gold: _Kept, system: _Kept, chosen: IntArray) -
 
 def _judge(inputs: Inputs) -> _Judged:
     """Tell which sentences can be compared."""
-    tables, options, faults = inputs.tables, inputs.options, inputs.faults
+    tables, choices, faults = inputs.tables, inputs.choices, inputs.faults
     gold, system = (_kept(side, tables, np.zeros(len(side.words), np.int64)) for side in (inputs.gold, inputs.system))
     status = np.full(len(faults), OK, np.uint8)
     status[faults != 0] = ERROR
     reasons, differing = np.full(len(faults), FINE, np.int64), np.full(len(faults), -1, np.int64)
-    if options.check_words:
+    if choices.check_words:
         readable = faults != UNREADABLE
         status[readable & (system.counts == 0)] = SKIP
         chosen = readable & (status != SKIP)
-        if options.quotes:
+        if choices.quote_labels:
             unequal = np.flatnonzero(chosen & (gold.counts != system.counts))
             if len(unequal):
                 gold, system = _with_quotes(inputs, gold, system, unequal)
@@ -446,7 +402,7 @@ def _brackets(side: Side, kept: _Kept, inserted: IntArray, inputs: Inputs) -> _B
 
     A node left open (end below 0) ends where EVALB's memory puts it: at -1, moved by the `inserted` quotes.
     """
-    tables, options = inputs.tables, inputs.options
+    tables = inputs.tables
     owners = owners_of(side.node_offsets)
     begins, first_kept = side.word_offsets[owners], kept.offsets[owners]
     left_open = side.ends < 0
@@ -456,12 +412,12 @@ def _brackets(side: Side, kept: _Kept, inserted: IntArray, inputs: Inputs) -> _B
     from_kept = kept.before[starts] - first_kept
     to_kept = np.where(left_open, inserted[owners] - 1, kept.before[ends] - first_kept)
     chosen = (from_kept != to_kept) & ~tables.dropped[labels]
-    if not options.outer_bracket:  # one without a label that is inside none with a label
+    if not inputs.choices.outer_bracket:  # one without a label that is inside none with a label
         named = side.labels != 0
         reached = np.maximum.accumulate(np.where(named, ends, 0))
         chosen &= named | (starts < reached)
     nodes = _Brackets(owners, from_kept, to_kept, labels)
-    if not options.preterminals:
+    if not inputs.choices.preterminals:
         return nodes.where(chosen)
     word_owners = owners_of(side.word_offsets)
     tagged = side.tags >= 0
@@ -481,7 +437,7 @@ def _brackets(side: Side, kept: _Kept, inserted: IntArray, inputs: Inputs) -> _B
 def _paired(gold: _Brackets, system: _Brackets, inputs: Inputs) -> tuple[IntArray, IntArray]:
     """Pair gold's brackets with the system's: each takes the first one left with its label, in pre-order (as EVALB)."""
     equal = inputs.tables.equal_labels
-    if not inputs.options.labelled:
+    if not inputs.choices.labelled:
         return _pairs_of_spans(gold, system)
     sides = []
     for side in (gold, system):
@@ -609,7 +565,7 @@ def _fill_figures(figures: IntArray, judged: _Judged, gold: _Brackets, system: _
     compared, size = judged.compared, len(figures)
     gold, system = (side.where(compared[side.sentences]) for side in (gold, system))
     spans, _ = _pairs_of_spans(gold, system)
-    matched = _paired(gold, system, inputs)[0] if inputs.options.labelled else spans
+    matched = _paired(gold, system, inputs)[0] if inputs.choices.labelled else spans
     crossing = _crossing(gold, system, np.maximum(judged.gold.counts, judged.system.counts))
     words, right = _right_tags(judged, inputs.tables.equal_labels)
     for column, counts in (

@@ -5,7 +5,7 @@ disco-dop's parameter file proper.prm says what is deleted and what counts as eq
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Callable, Collection, Iterable, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -102,7 +102,7 @@ def without_words(tree: DiscontinuousTreebank, kept: BoolArray) -> Discontinuous
     )
 
 
-def listed(vocabulary: Vocabulary, names: Sequence[str]) -> BoolArray:
+def listed(vocabulary: Vocabulary, names: Iterable[str]) -> BoolArray:
     """Tell of each of v strings whether it is one of these: bool (v,)."""
     flags = np.zeros(len(vocabulary), np.bool_)
     flags[[number for number in map(vocabulary.get, names) if number is not None]] = True
