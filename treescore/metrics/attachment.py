@@ -16,7 +16,7 @@ from treescore.core.params import BOOLEAN, STRINGS, Json, Param
 from treescore.core.scores import ScoreTable, ratio_score
 from treescore.core.trees import DependencyTreebank
 from treescore.errors import Problem
-from treescore.metrics.shared import attachment_slices, groupings, tables, words
+from treescore.metrics.shared import attachment_slices, groupings, words
 from treescore.metrics.shared.examples import DEPENDENCIES
 from treescore.metrics.shared.heads import lengths_to_offsets, shape_of, shape_problems
 
@@ -99,7 +99,7 @@ class Attachment(registry.Metric):
     headline: ClassVar[Mapping[str, str]] = {
         "las": "LAS", "uas": "UAS", "label_accuracy": "LA", "exact_match": "EM",
     }  # fmt: skip
-    error_filters: ClassVar[Mapping[str, registry.ErrorValues]] = {"deprel": tables.DEPRELS, "upos": tables.UPOS}
+    error_filters: ClassVar[Mapping[str, registry.ErrorValues]] = {"deprel": words.DEPRELS, "upos": words.UPOS}
     styles: ClassVar[tuple[str, ...]] = ("eval07", "confusion")
     disclosure: ClassVar[registry.Disclosure] = registry.Disclosure(
         fields={"words": registry.fields("word", "form", "system_head", "system_deprel")},
@@ -200,11 +200,11 @@ class Attachment(registry.Metric):
 
     def errors_of(self, item: Mapping[str, Json], gold: DependencyTreebank) -> Iterator[dict[str, Json]]:
         """Return the scoring words without the right head and relation."""
-        return tables.attachment_rows(item["words"], gold, item["item"])
+        return words.attachment_rows(item["words"], gold, item["item"])
 
     def beside_gold(self, item: Mapping[str, Json], gold: DependencyTreebank) -> Iterator[dict[str, Json]]:
         """Return the words of the sentence, with gold's relations as they are compared."""
-        for row in tables.words_beside(gold, item["item"], {row["word"]: row for row in self.errors_of(item, gold)}):
+        for row in words.words_beside(gold, item["item"], self.errors_of(item, gold)):
             relation = row["gold_deprel"]
             yield {**row, "gold_deprel": relation if self.values["subtypes"] else words.universal_relation(relation)}
 

@@ -12,18 +12,7 @@ from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 
-from treescore.core import columns
-from treescore.core.arrays import (
-    BoolArray,
-    IntArray,
-    grouped,
-    grouped_lists,
-    joint_keys,
-    offsets_of,
-    owners_of,
-    paired_rows,
-    sums_by,
-)
+from treescore.core import arrays, columns
 from treescore.core.params import BOOLEAN, STRINGS, Json, Param, escape
 from treescore.core.registry import ERROR, OK, SKIP, ErrorValues, Example, ItemInfo, Metric, Outcome, register
 from treescore.core.scores import ZERO, Score, ScoreTable, errors_param, ratio_score
@@ -32,9 +21,9 @@ from treescore.core.text import Limits
 from treescore.core.trees import NO_TAG, ConstituentTreebank
 from treescore.core.word_check import WordCheck, check_words
 from treescore.errors import InputError, Problem
+from treescore.metrics.shared.constituents import root_warnings
 from treescore.metrics.shared.examples import TREES
-from treescore.metrics.shared.roots import root_warnings
-from treescore.metrics.shared.tables import members
+from treescore.metrics.shared.words import members
 from treescore.transforms.edits import base_label, numbered, rewritten
 
 
@@ -49,25 +38,25 @@ class Constituents(NamedTuple):
         offsets: int64 (n + 1,).
     """
 
-    items: IntArray
-    labels: IntArray
-    starts: IntArray
-    ends: IntArray
-    depths: IntArray
-    offsets: IntArray
+    items: arrays.IntArray
+    labels: arrays.IntArray
+    starts: arrays.IntArray
+    ends: arrays.IntArray
+    depths: arrays.IntArray
+    offsets: arrays.IntArray
 
-    def where(self, mask: BoolArray) -> Constituents:
+    def where(self, mask: arrays.BoolArray) -> Constituents:
         """Return the constituents where `mask`, bool (k,), is true."""
-        owners = owners_of(self.offsets)[mask]
-        offsets = offsets_of(sums_by(owners, len(self.offsets) - 1))
+        owners = arrays.owners_of(self.offsets)[mask]
+        offsets = arrays.offsets_of(arrays.sums_by(owners, len(self.offsets) - 1))
         return Constituents._make([*(column[mask] for column in self[:5]), offsets])
 
 
 class KeyMatches(NamedTuple):
     """Whether each of the k constituents of a key is matched, and whether it is crossed, bool (k,)."""
 
-    matched: BoolArray
-    crossed: BoolArray
+    matched: arrays.BoolArray
+    crossed: arrays.BoolArray
 
 
 def constituents_of(
@@ -84,7 +73,7 @@ def constituents_of(
     if not preterminals:
         return everything.where(mask)
     tagged = np.flatnonzero(treebank.tags >= 0)
-    owners = owners_of(treebank.word_offsets)[tagged]
+    owners = arrays.owners_of(treebank.word_offsets)[tagged]
     positions = tagged - treebank.word_offsets[owners]
     upper = everything.where(mask)
     joined = Constituents(
@@ -95,14 +84,16 @@ def constituents_of(
         depths=np.concatenate([upper.depths, np.append(depths, 0)[links.anchors[tagged]] + 1]),
         offsets=upper.offsets,
     )
-    sentences = np.concatenate([owners_of(upper.offsets), owners])
+    sentences = np.concatenate([arrays.owners_of(upper.offsets), owners])
     # A tag is below every bracket over its word: the last key sorts nodes before words.
     order = np.lexsort((joined.items, -joined.ends, joined.starts, sentences))
-    offsets = offsets_of(sums_by(sentences, len(treebank)))
+    offsets = arrays.offsets_of(arrays.sums_by(sentences, len(treebank)))
     return Constituents._make([*(column[order] for column in joined[:5]), offsets])
 
 
-def match_constituents(key: Constituents, response: Constituents, words: IntArray, usable: BoolArray) -> KeyMatches:
+def match_constituents(
+    key: Constituents, response: Constituents, words: arrays.IntArray, usable: arrays.BoolArray
+) -> KeyMatches:
     """Find the key constituents that a response has too and those that one crosses.
 
     Constituents are multisets: of several over the same words as many are matched as the response has.
@@ -113,25 +104,25 @@ def match_constituents(key: Constituents, response: Constituents, words: IntArra
         words: words of each sentence, int64 (n,).
         usable: sentences that are compared, bool (n,).
     """
-    begins = offsets_of(words + 1)[:-1]  # of the gaps between words, and before and behind them
+    begins = arrays.offsets_of(words + 1)[:-1]  # of the gaps between words, and before and behind them
     sides = []
     for side in (key, response):
-        owners = owners_of(side.offsets)
+        owners = arrays.owners_of(side.offsets)
         chosen = np.flatnonzero(usable[owners])
         shifts = begins[owners[chosen]]
         sides.append((chosen, side.starts[chosen] + shifts, side.ends[chosen] + shifts))
     (compared, *spans), (_, *others) = sides
     matches = KeyMatches(np.zeros(len(key.starts), np.bool_), np.zeros(len(key.starts), np.bool_))
-    matches.matched[compared[paired_rows(spans, others)[0]]] = True
+    matches.matched[compared[arrays.paired_rows(spans, others)[0]]] = True
     matches.crossed[compared] = crossing_spans(spans[0], spans[1], np.stack(others, axis=1))
     return matches
 
 
-def labelled_matches(key: Constituents, response: Constituents, usable: BoolArray) -> IntArray:
+def labelled_matches(key: Constituents, response: Constituents, usable: arrays.BoolArray) -> arrays.IntArray:
     """Count the constituents of each sentence that agree in span and label, as multisets: int64 (n,)."""
-    sides = [(owners_of(side.offsets), side.starts, side.ends, side.labels) for side in (key, response)]
-    matched, _ = paired_rows(*sides)
-    return sums_by(sides[0][0][matched], len(usable)) * usable
+    sides = [(arrays.owners_of(side.offsets), side.starts, side.ends, side.labels) for side in (key, response)]
+    matched, _ = arrays.paired_rows(*sides)
+    return arrays.sums_by(sides[0][0][matched], len(usable)) * usable
 
 
 COUNT_NAMES = (
@@ -311,15 +302,17 @@ class Conformance(Metric):
         labels = rewritten(gold.vocabulary, side.labels, lambda label: self._category.get(label, label))
         return side._replace(labels=labels)
 
-    def _rows(self, key: Constituents, response: Constituents, matches: KeyMatches, check: WordCheck) -> IntArray:
+    def _rows(
+        self, key: Constituents, response: Constituents, matches: KeyMatches, check: WordCheck
+    ) -> arrays.IntArray:
         usable = np.asarray(check.status == OK)
-        owners = owners_of(key.offsets)
+        owners = arrays.owners_of(key.offsets)
         counts = np.diff(key.offsets)
         columns: list[Any] = [
             np.where(usable, counts, 0),
             np.where(usable, np.diff(response.offsets), 0),
-            sums_by(owners, len(usable), matches.matched),
-            sums_by(owners, len(usable), matches.crossed),
+            arrays.sums_by(owners, len(usable), matches.matched),
+            arrays.sums_by(owners, len(usable), matches.crossed),
             np.zeros(len(usable), np.int64),
             check.status == ERROR,
             check.status == SKIP,
@@ -362,7 +355,7 @@ class KeyReport:
     gold: ConstituentTreebank
     links: Structure
     key: Constituents
-    usable: BoolArray
+    usable: arrays.BoolArray
     matches: KeyMatches
     limit: int
 
@@ -373,22 +366,24 @@ class KeyReport:
         chosen = {"missed": indices[~self.matches.matched[indices]], "violated": indices[self.matches.crossed[indices]]}
         return columns.Records({name: self._listed(which, offsets, usable) for name, which in chosen.items()})
 
-    def _listed(self, indices: IntArray, offsets: IntArray, usable: BoolArray) -> columns.Some:
+    def _listed(self, indices: arrays.IntArray, offsets: arrays.IntArray, usable: arrays.BoolArray) -> columns.Some:
         """List constituents, int64 (k,), by sentences with these bounds, (n + 1,); in usable sentences only, (n,)."""
         kept = indices[usable[np.searchsorted(offsets, indices, "right") - 1]]
         lengths = np.diff(np.searchsorted(kept, offsets))[usable]
-        return columns.Some(usable, columns.Lists(offsets_of(lengths), self._constituents(kept)), left_out=True)
+        return columns.Some(usable, columns.Lists(arrays.offsets_of(lengths), self._constituents(kept)), left_out=True)
 
     def slices(self) -> dict[str, columns.Documents]:
         """Return rows of key constituents by label and by depth."""
         strings = self.gold.vocabulary.strings
-        compared = self.usable[owners_of(self.key.offsets)]
+        compared = self.usable[arrays.owners_of(self.key.offsets)]
         return {
             "label": self._slice(self.key.labels, compared, strings),
             "depth": self._slice(self.key.depths, compared, None),
         }
 
-    def _slice(self, groups: IntArray, compared: BoolArray, names: Sequence[str] | None) -> columns.Documents:
+    def _slice(
+        self, groups: arrays.IntArray, compared: arrays.BoolArray, names: Sequence[str] | None
+    ) -> columns.Documents:
         values, inverse = np.unique(groups[compared], return_inverse=True)
         total, matched, violated = (
             np.bincount(inverse, weights=weights, minlength=len(values)).astype(np.int64)
@@ -406,15 +401,15 @@ class KeyReport:
 
     def tables(self) -> dict[str, Json]:
         """Return the kinds of missed and of violated key constituents, most frequent first, with examples."""
-        compared = self.usable[owners_of(self.key.offsets)]
-        kinds, firsts = grouped(self._contexts())
+        compared = self.usable[arrays.owners_of(self.key.offsets)]
+        kinds, firsts = arrays.grouped(self._contexts())
         totals = np.bincount(kinds[compared], minlength=len(firsts))
         return {
             "missed": self._table(kinds, totals, compared & ~self.matches.matched),
             "violated": self._table(kinds, totals, self.matches.crossed),
         }
 
-    def _table(self, kinds: IntArray, totals: IntArray, mask: BoolArray) -> list[dict[str, Json]]:
+    def _table(self, kinds: arrays.IntArray, totals: arrays.IntArray, mask: arrays.BoolArray) -> list[dict[str, Json]]:
         counts = np.bincount(kinds[mask], minlength=len(totals))
         leading = np.argsort(-counts, kind="stable")[: self.limit]
         rows = []
@@ -430,24 +425,24 @@ class KeyReport:
             )
         return rows
 
-    def _contexts(self) -> IntArray:
+    def _contexts(self) -> arrays.IntArray:
         """Number label, parent's label and children of each key constituent, equal ones alike: int64 (k,)."""
         gold, items = self.gold, self.key.items
         above = np.append(gold.labels, NONE)[self._parents()]
         sides = self.key.labels, self._child_lists()[items], above - NONE
-        return joint_keys(sides, [side[:0] for side in sides])[0]
+        return arrays.joint_keys(sides, [side[:0] for side in sides])[0]
 
-    def _child_lists(self) -> IntArray:
+    def _child_lists(self) -> arrays.IntArray:
         """Number the labels and tags of the children of each node and word, equal ones alike; 0 is none: int64."""
         gold = self.gold
         children, above = ordered_children(gold, self.links)
         values = np.concatenate([gold.labels, len(gold.vocabulary) + 1 + gold.tags])[children]
         begins = np.flatnonzero(np.diff(above, prepend=NONE))
         numbers = np.zeros(len(gold.labels) + len(gold.words), np.int64)
-        numbers[above[begins]] = 1 + grouped_lists(values, np.append(begins, len(above)))[0]
+        numbers[above[begins]] = 1 + arrays.grouped_lists(values, np.append(begins, len(above)))[0]
         return numbers
 
-    def _parents(self) -> IntArray:
+    def _parents(self) -> arrays.IntArray:
         """Return the node above each key constituent, NONE at the top: int64 (k,)."""
         return np.concatenate([self.links.parents, self.links.anchors])[self.key.items]
 
@@ -484,7 +479,7 @@ class KeyReport:
         [constituent] = self._constituents(np.array([index])).documents(0, 1)
         return {"item": self._sentence(index) + 1, **constituent}
 
-    def _constituents(self, indices: IntArray) -> columns.Records:
+    def _constituents(self, indices: arrays.IntArray) -> columns.Records:
         """Describe constituents, int64 (k,): label, span and words, of many words the first ones and an ellipsis."""
         gold, strings = self.gold, self.gold.vocabulary.strings
         starts, ends = self.key.starts[indices], self.key.ends[indices]

@@ -19,11 +19,10 @@ from treescore.core.structure import resolved_heads
 from treescore.core.text import Limits
 from treescore.core.trees import NO_HEAD, DependencyTreebank, Vocabulary
 from treescore.errors import InputError, Problem, ProblemList
-from treescore.metrics.shared import tables
+from treescore.metrics.shared import words as shown
 from treescore.metrics.shared.examples import RESEGMENTED
 from treescore.metrics.shared.heads import lengths_to_offsets, shape_of
 from treescore.metrics.shared.segmentation import UNALIGNED, alignment_of
-from treescore.metrics.shared.words import no_parses
 
 COUNT_NAMES = ("answer", "key", "answer_correct", "key_found")
 _NO_ANSWER = "the answer has no selected dependency"
@@ -116,7 +115,7 @@ def tables_of(pair: Matches, items: registry.ItemInfo) -> Mapping[str, columns.D
     key, answer = pair.key, pair.answer
     relations = _by_string(pair, key.labels, answer.labels)
     gold = key.treebank
-    attributes = tables.attributes_of(gold.sentences.attributes, items)
+    attributes = shown.attributes_of(gold.sentences.attributes, items)
     lengths = np.diff(gold.word_offsets)
     rows = pair.rows()
     return {
@@ -149,10 +148,10 @@ def _by_string(pair: Matches, key_values: IntArray, answer_values: IntArray) -> 
 
 
 def _by_sentence(
-    pair: Matches, rows: IntArray, items: registry.ItemInfo, values: tables.SentenceValues
+    pair: Matches, rows: IntArray, items: registry.ItemInfo, values: shown.SentenceValues
 ) -> columns.Documents:
     """Make one row per value of a sentence attribute, in order of the values."""
-    used, groups = tables.numbered_values(values, pair.sentences)
+    used, groups = shown.numbered_values(values, pair.sentences)
     size = len(used) + 1
     words = sums_by(groups, size, np.diff(pair.key.treebank.word_offsets))[:-1]
     sentences = sums_by(groups, size)[:-1]
@@ -169,7 +168,7 @@ def _by_sentence(
             "seconds_per_sentence": columns.Quotients([total], [sentences]),
             "words_per_second": columns.nullable(timed, columns.Numbers(words[timed] / total[timed])),
         }
-    return tables.grouped_sentences(TABLE, rows, used, groups, more)
+    return shown.grouped_sentences(TABLE, rows, used, groups, more)
 
 
 NO_WORD = -1
@@ -212,7 +211,7 @@ class DependencyRelations(registry.Metric):
     examples: ClassVar[tuple[registry.Example, ...]] = (registry.Example("conllu", RESEGMENTED, {"labelled": True}),)
     own_segmentation: ClassVar[bool] = True
     headline: ClassVar[Mapping[str, str]] = {"precision": "P", "recall": "R", "f1": "F1"}
-    error_filters: ClassVar[Mapping[str, registry.ErrorValues]] = {"deprel": tables.DEPRELS}
+    error_filters: ClassVar[Mapping[str, registry.ErrorValues]] = {"deprel": shown.DEPRELS}
     disclosure: ClassVar[registry.Disclosure] = registry.Disclosure(
         fields={"words": registry.fields("sentence", "word", "form", "system_head", "system_deprel")},
         slices=dict.fromkeys(
@@ -256,9 +255,7 @@ class DependencyRelations(registry.Metric):
             yield from super().beside_gold(item, gold)
             return
         errors = list(self.errors_of(item, gold))
-        yield from tables.words_beside(
-            gold, item["item"], {row["word"]: row for row in errors if row["kind"] == "missed"}
-        )
+        yield from shown.words_beside(gold, item["item"], (row for row in errors if row["kind"] == "missed"))
         for row in errors:
             if row["kind"] == "wrong":
                 arcs = {name: row[name] for name in _ARCS}
@@ -283,10 +280,12 @@ class DependencyRelations(registry.Metric):
             what = (
                 "is on a cycle" if cyclic >= 0 else "is not connected to the root: a head is not a word of the sentence"
             )
-            problems.add(_not_a_tree(gold, sentence, at, f"Word {position} {what}. The key must be a tree."))
+            detail = f"Word {position} {what}. The key must be a tree."
+            problems.add(shown.problem_at(gold, "key-not-a-tree", detail, sentence, at))
         for sentence in np.flatnonzero(shape.roots > 1).tolist():
             detail = f"{int(shape.roots[sentence])} words have no head. The key must be one connected tree."
-            problems.add(_not_a_tree(gold, sentence, None, detail))
+            first = int(gold.word_offsets[sentence])
+            problems.add(shown.problem_at(gold, "key-not-a-tree", detail, sentence, first))
         problems.raise_if_any()
 
     def evaluate(
@@ -312,9 +311,8 @@ class DependencyRelations(registry.Metric):
         words = alignment_of(answered_gold, system)
         partners = np.where(words.gold_of >= 0, present_words[np.maximum(words.gold_of, 0)], UNALIGNED)
         labels = _label_map(self.values["equivalent_labels"], gold.vocabulary)
-        starts = words.system.token_starts[words.system.token_of_word]
         key = _side(gold, labels, owners_of(gold.word_offsets))
-        answer = _side(system, labels, present[words.sentences_of(starts)])
+        answer = _side(system, labels, present[words.owners])
         right = _right(key, answer, partners, labelled=bool(self.values["labelled"]))
         key_right = np.zeros(len(gold.forms), np.bool_)
         key_right[partners[right]] = True
@@ -330,7 +328,7 @@ class DependencyRelations(registry.Metric):
         if self.values["errors"] == ZERO:
             status[unanswered & (status == registry.OK)] = registry.SKIP
             rows[unanswered, COUNT_NAMES.index("answer")] = rows[unanswered, COUNT_NAMES.index("key")]
-        problems = no_parses(system, absent, "none of its dependencies is found")
+        problems = shown.no_parses(system, absent, "none of its dependencies is found")
         return registry.Outcome(
             rows=rows,
             status=status,
@@ -349,9 +347,7 @@ class DependencyRelations(registry.Metric):
 
 def _without_answer(gold: DependencyTreebank, system: DependencyTreebank) -> BoolArray:
     """Find the sentences of gold that are empty in a system with as many sentences: bool (n,)."""
-    if len(gold) != len(system):
-        return np.zeros(len(gold), np.bool_)
-    return np.asarray((np.diff(system.word_offsets) == 0) & (np.diff(gold.word_offsets) > 0), np.bool_)
+    return shown.left_empty(gold, system) if len(gold) == len(system) else np.zeros(len(gold), np.bool_)
 
 
 def _unanswered(key: Side, answer: Side, sentences: int) -> BoolArray:
@@ -456,17 +452,6 @@ def _sentences(select: Json, gold: DependencyTreebank, items: registry.ItemInfo)
         allowed = {values} if isinstance(values, str) else set(values)
         mask &= np.array([value in allowed for value in attributes[name]], np.bool_)
     return mask
-
-
-def _not_a_tree(gold: DependencyTreebank, sentence: int, word: int | None, detail: str) -> Problem:
-    sent_ids = gold.sentences.sent_ids
-    return Problem(
-        "key-not-a-tree",
-        detail,
-        sentence=sentence + 1,
-        sent_id=sent_ids[sentence] if len(sent_ids) else None,
-        line=int(gold.lines[gold.word_offsets[sentence] if word is None else word]) or None,
-    )
 
 
 class _Details:

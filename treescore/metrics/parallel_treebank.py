@@ -14,10 +14,9 @@ from treescore.core.scores import ZERO, Ratio, Score, ScoreTable, ratio_score, w
 from treescore.core.trees import DependencyTreebank, ParallelTreebank
 from treescore.errors import InputError, Problem, placed
 from treescore.metrics.alignment import comparison, link_sets, metric
+from treescore.metrics.shared import words
 from treescore.metrics.shared.examples import DEPENDENCIES
 from treescore.metrics.shared.heads import lengths_to_offsets, shape_of, shape_problems
-from treescore.metrics.shared.tables import DEPRELS, UPOS, attachment_rows, attributes_of, sentence_tables, words_beside
-from treescore.metrics.shared.words import check_same_words, punctuation_of, wrong_words
 
 SIDES = ("source", "target")
 _SIDE_COUNTS = ("tokens", "correct_head", "correct_both")
@@ -51,7 +50,7 @@ class ParallelTreebankScore(registry.Metric):
         **{f"{side}_{name}": f"{name.upper()} {side}" for name in ("uas", "las") for side in SIDES},
         "aer": "AER",
     }
-    error_filters: ClassVar[Mapping[str, registry.ErrorValues]] = {"deprel": DEPRELS, "upos": UPOS}
+    error_filters: ClassVar[Mapping[str, registry.ErrorValues]] = {"deprel": words.DEPRELS, "upos": words.UPOS}
     disclosure: ClassVar[registry.Disclosure] = registry.Disclosure(
         fields={
             **dict.fromkeys(SIDES, registry.fields("word", "form", "system_head", "system_deprel")),
@@ -111,7 +110,7 @@ class ParallelTreebankScore(registry.Metric):
         """Return the wrong words of source and target, then the errors of the links, under the member `side`."""
         blank = dict.fromkeys(("source", "target", "link"))
         for side, treebank in zip(SIDES, (gold.source, gold.target), strict=True):
-            for row in attachment_rows(item[side], treebank, item["item"]):
+            for row in words.attachment_rows(item[side], treebank, item["item"]):
                 yield {"side": side, **row, **blank}
         unnamed = dict.fromkeys(("word", "form", "upos", "gold_head", "system_head", "gold_deprel", "system_deprel"))
         for row in comparison.link_errors(item["alignment"]):
@@ -120,8 +119,8 @@ class ParallelTreebankScore(registry.Metric):
     def beside_gold(self, item: Mapping[str, Json], gold: ParallelTreebank) -> Iterator[dict[str, Json]]:
         """Return the words of source and target, then the links, under the member `side`."""
         for side, treebank in zip(SIDES, (gold.source, gold.target), strict=True):
-            wrong = {row["word"]: row for row in attachment_rows(item[side], treebank, item["item"])}
-            for row in words_beside(treebank, item["item"], wrong):
+            errors = words.attachment_rows(item[side], treebank, item["item"])
+            for row in words.words_beside(treebank, item["item"], errors):
                 yield {"side": side, **row}
         for row in comparison.links_beside(item["alignment"], gold.alignment, item["item"]):
             yield {"side": "alignment", **row}
@@ -150,7 +149,7 @@ class ParallelTreebankScore(registry.Metric):
         aligned = comparison.outcome_of(compared, [], empty, zero=self.values["errors"] == ZERO)
         source, target = sides
         rows = np.concatenate([source.rows(pairs), target.rows(pairs), np.asarray(aligned.rows, np.int64)], axis=1)
-        groupings = attributes_of(gold.sentences.attributes, items)
+        groupings = words.attributes_of(gold.sentences.attributes, items)
         groupings |= {"source_length": lengths[:, 0].tolist(), "target_length": lengths[:, 1].tolist()}
         return registry.Outcome(
             rows=rows,
@@ -165,16 +164,16 @@ class ParallelTreebankScore(registry.Metric):
                     "alignment": aligned.details(start, stop),
                 }
             ),
-            slices=lambda: sentence_tables(self.table, rows, groupings),
+            slices=lambda: words.sentence_tables(self.table, rows, groupings),
         )
 
     def _side(self, gold: ParallelTreebank, system: ParallelTreebank, name: str, limits: text.Limits) -> _Side:
         trees: DependencyTreebank = getattr(gold, name)
         output: DependencyTreebank = getattr(system, name)
         with placed(f"/{name}"):
-            check_same_words(trees, output, limits.max_problems)
+            words.check_same_words(trees, output, limits.max_problems)
         all_words = np.ones(len(trees.forms), np.bool_)
-        scoring = all_words if self.values["punctuation"] else ~punctuation_of(trees)
+        scoring = all_words if self.values["punctuation"] else ~words.punctuation_of(trees)
         shape = shape_of(output.heads, output.word_offsets)
         tree_problems = shape_problems(output, shape, limits.max_problems, "The output is scored as it is.")[0]
         warnings = [warning.at(f"/{name}") for warning in tree_problems]
@@ -211,7 +210,7 @@ class _Side:
 
     def wrong_words(self, start: int, stop: int) -> columns.Lists:
         """List the scoring words of the pairs from `start` to `stop` with a wrong head or relation."""
-        return wrong_words(self.gold, self.system, self.scoring & ~self.both, start, stop)
+        return words.wrong_words(self.gold, self.system, self.scoring & ~self.both, start, stop)
 
 
 def _table(weights: list[float], correct: str) -> ScoreTable:

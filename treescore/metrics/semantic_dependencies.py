@@ -9,33 +9,19 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import Any, ClassVar, NamedTuple
+from typing import Any, ClassVar
 
 import numpy as np
 
-from treescore.core import registry
+from treescore.core import columns, registry
 from treescore.core.arrays import BoolArray, IntArray, largest_first, offsets_of, owners_of, sums_by
-from treescore.core.columns import (
-    Column,
-    Documents,
-    Numbers,
-    Records,
-    column_of,
-    counts_and_scores,
-    listed,
-    nullable,
-    places_of,
-    stacked_rows,
-    strings_of,
-)
 from treescore.core.params import Json, Param
 from treescore.core.scores import ZERO, Score, ScoreTable, errors_param, matched_scores, ratio_score
 from treescore.core.structure import ROOT, TOP, Edges, edges_of, places_in_sentences
 from treescore.core.text import Limits
 from treescore.core.trees import SemanticTreebank
+from treescore.metrics.shared import words
 from treescore.metrics.shared.examples import GRAPHS
-from treescore.metrics.shared.tables import AGREES, members
-from treescore.metrics.shared.words import check_same_words
 
 ALONE = -1
 """Partner of an edge whose words the other side does not join."""
@@ -81,15 +67,6 @@ def pairs_of(gold: SemanticTreebank, system: SemanticTreebank) -> Pairs:
     return Pairs(*sides, partners, extra)
 
 
-class _Rows(NamedTuple):
-    """What differs, in the order of the text: the words that are joined, gold's edge and the output's, or ALONE."""
-
-    arguments: IntArray
-    predicates: IntArray
-    golds: IntArray
-    systems: IntArray
-
-
 class ItemRows:
     """Makes the member `edges` of the items of a range of sentences.
 
@@ -102,76 +79,52 @@ class ItemRows:
         self._pairs = pairs
 
     @cached_property
-    def _rows(self) -> _Rows:
-        gold, system, partners, extra = self._pairs.gold, self._pairs.system, self._pairs.partners, self._pairs.extra
-        wrong, others = np.flatnonzero(~self._pairs.right), np.flatnonzero(extra)
-        rows = _Rows(
-            np.concatenate([gold.arguments[wrong], system.arguments[others]]),
-            np.concatenate([gold.predicates[wrong], system.predicates[others]]),
-            np.concatenate([wrong, np.full(len(others), ALONE)]),
-            np.concatenate([partners[wrong], others]),
-        )
-        order = np.lexsort((rows.predicates, rows.arguments))
-        return _Rows(*(column[order] for column in rows))
+    def _rows(self) -> IntArray:
+        """What differs, in the order of the text: argument, predicate, gold's edge and the output's, or ALONE."""
+        gold, system, partners = self._pairs.gold, self._pairs.system, self._pairs.partners
+        wrong, others = np.flatnonzero(~self._pairs.right), np.flatnonzero(self._pairs.extra)
+        golds = gold.arguments[wrong], gold.predicates[wrong], wrong, partners[wrong]
+        systems = system.arguments[others], system.predicates[others], np.full(len(others), ALONE), others
+        rows = np.concatenate([np.stack(golds), np.stack(systems)], axis=1)
+        return rows[:, np.lexsort((rows[1], rows[0]))]
 
-    def __call__(self, start: int, stop: int) -> Records:
+    def __call__(self, start: int, stop: int) -> columns.Records:
         """Return the member of the items of sentences `start` to `stop`."""
         bounds = self._gold.word_offsets[start : stop + 1]
-        first, last = np.searchsorted(self._rows.arguments, bounds[[0, -1]]).tolist()
-        rows = _Rows(*(column[first:last] for column in self._rows))
+        first, last = np.searchsorted(self._rows[0], bounds[[0, -1]]).tolist()
+        arguments, predicates, golds, systems = self._rows[:, first:last]
         strings = self._gold.vocabulary
-        known = rows.predicates != ROOT
-        heads = rows.predicates[known]
-        positions = np.zeros(len(rows.predicates), np.int64)
-        positions[known] = places_of(heads, self._gold)[1].values
-        members: dict[str, Column] = {
-            "argument": places_of(rows.arguments, self._gold)[1],
-            "argument_form": strings_of(self._gold.forms[rows.arguments], strings),
-            "predicate": Numbers(positions),
-            "predicate_form": nullable(known, strings_of(self._gold.forms[heads], strings)),
-            "gold_label": self._labels(self._pairs.gold, rows.golds),
-            "system_label": self._labels(self._pairs.system, rows.systems),
+        known = predicates != ROOT
+        heads = predicates[known]
+        positions = np.zeros(len(predicates), np.int64)
+        positions[known] = columns.places_of(heads, self._gold)[1].values
+        members: dict[str, columns.Column] = {
+            "argument": columns.places_of(arguments, self._gold)[1],
+            "argument_form": columns.strings_of(self._gold.forms[arguments], strings),
+            "predicate": columns.Numbers(positions),
+            "predicate_form": columns.nullable(known, columns.strings_of(self._gold.forms[heads], strings)),
+            "gold_label": self._labels(self._pairs.gold, golds),
+            "system_label": self._labels(self._pairs.system, systems),
         }
-        return Records({"edges": listed(rows.arguments, bounds, Records(members))})
+        return columns.Records({"edges": columns.listed(arguments, bounds, columns.Records(members))})
 
-    def _labels(self, side: Edges, chosen: IntArray) -> Column:
+    def _labels(self, side: Edges, chosen: IntArray) -> columns.Column:
         known = np.asarray(chosen != ALONE, np.bool_)
-        return nullable(known, strings_of(side.labels[chosen[known]], self._gold.vocabulary))
+        return columns.nullable(known, columns.strings_of(side.labels[chosen[known]], self._gold.vocabulary))
 
 
-def lacking_graphs(gold: SemanticTreebank, system: SemanticTreebank) -> BoolArray:
-    """Return the graphs of gold in whose place the output has no words, bool (n,)."""
-    return np.asarray((np.diff(system.word_offsets) == 0) & (np.diff(gold.word_offsets) > 0), np.bool_)
-
-
-def with_words_of(gold: SemanticTreebank, system: SemanticTreebank, lacking: BoolArray) -> SemanticTreebank:
-    """Return the output with gold's words, without edges, for the graphs that it lacks, bool (n,)."""
-    if not lacking.any():
+def with_words_of(gold: SemanticTreebank, system: SemanticTreebank) -> SemanticTreebank:
+    """Return the output with gold's words, without edges, for the graphs in whose place it has no words."""
+    filled, absent, present = words.complete(gold, system)
+    if not absent.any():
         return system
-    offsets = offsets_of(np.where(lacking, np.diff(gold.word_offsets), np.diff(system.word_offsets)))
-    own = ~lacking[owners_of(offsets)]
-    places = np.flatnonzero(own)
-    blank = system.vocabulary.number("_")
-
-    def column(values: IntArray, other: int) -> IntArray:
-        filled = np.full(len(own), other, values.dtype)
-        filled[own] = values
-        return filled
-
-    forms = column(system.forms, blank)
-    forms[~own] = gold.forms[lacking[owners_of(gold.word_offsets)]]
+    places = np.flatnonzero(present)
     return replace(
-        system,
-        forms=forms,
-        lemmas=column(system.lemmas, blank),
-        tags=column(system.tags, blank),
-        frames=column(system.frames, blank),
-        tops=np.isin(np.arange(len(own)), places[system.tops]),
-        predicates=np.isin(np.arange(len(own)), places[system.predicates]),
-        lines=column(system.lines, 0),
+        filled,
+        tops=np.isin(np.arange(len(present)), places[system.tops]),
+        predicates=np.isin(np.arange(len(present)), places[system.predicates]),
         edge_predicates=places[system.edge_predicates],
         edge_arguments=places[system.edge_arguments],
-        word_offsets=offsets,
     )
 
 
@@ -180,7 +133,7 @@ def graph_marks(gold: SemanticTreebank, system: SemanticTreebank) -> registry.Ma
     names = [list(each.sentences.sent_ids) for each in (gold, system)]
     if len(gold) != len(system) or (all(names) and names[0] != names[1]):
         return None
-    filled = with_words_of(gold, system, lacking_graphs(gold, system))
+    filled = with_words_of(gold, system)
     same = np.array_equal(gold.word_offsets, filled.word_offsets) and np.array_equal(gold.forms, filled.forms)
     return marks_of_pairs(pairs_of(gold, filled)) if same else None
 
@@ -188,11 +141,8 @@ def graph_marks(gold: SemanticTreebank, system: SemanticTreebank) -> registry.Ma
 def marks_of_pairs(pairs: Pairs) -> registry.Marks:
     """Return the marks of edges and tops; one that the other side has with another role is wrong by its label only."""
     found, right = pairs.found, pairs.right
-    golds = np.where(
-        right,
-        int(registry.MarkState.RIGHT),
-        np.where(found, int(registry.MarkState.LABEL), int(registry.MarkState.LINK)),
-    )
+    golds = np.where(found, int(registry.MarkState.LABEL), int(registry.MarkState.LINK))
+    golds[right] = registry.MarkState.RIGHT
     systems = np.where(pairs.extra, int(registry.MarkState.LINK), int(registry.MarkState.RIGHT))
     systems[pairs.partners[found]] = golds[found]
     return registry.Marks(system=systems, gold=golds)
@@ -219,7 +169,7 @@ _SLICES_TABLE = ScoreTable(
 )
 
 
-def slices_of(gold: SemanticTreebank, pairs: Pairs) -> dict[str, Documents]:
+def slices_of(gold: SemanticTreebank, pairs: Pairs) -> dict[str, columns.Documents]:
     """Return the rows by label, direction and distance of the argument from its predicate, and its part of speech.
 
     The part of speech is gold's. Tops are a value of their own, but in `argument_pos`.
@@ -235,9 +185,9 @@ def slices_of(gold: SemanticTreebank, pairs: Pairs) -> dict[str, Documents]:
         if len(rest):
             found.append(None)
             rows = np.concatenate([rows, counts[rest].sum(axis=0, keepdims=True)])
-        values[name] = column_of(found)
+        values[name] = columns.column_of(found)
         tables.append(rows)
-    return stacked_rows(values, *counts_and_scores(_SLICES_TABLE, np.concatenate(tables)))
+    return columns.stacked_rows(values, *columns.counts_and_scores(_SLICES_TABLE, np.concatenate(tables)))
 
 
 def _groupings(
@@ -260,8 +210,7 @@ def _direction(edges: Edges) -> IntArray:
 
 def _distance(edges: Edges) -> IntArray:
     """Return how many words lie between each argument and its predicate, and 1 more, by its place in _DISTANCES."""
-    words = np.abs(edges.arguments - edges.predicates)
-    places = np.searchsorted([1, 2, 3, 7], words, "right")
+    places = np.searchsorted([1, 2, 3, 7], np.abs(edges.arguments - edges.predicates), "right")
     return np.where(edges.predicates == ROOT, 5, places)
 
 
@@ -306,7 +255,7 @@ class SemanticDependencies(registry.Metric):
         "labelled_f1": "LF", "labelled_precision": "LP", "labelled_recall": "LR", "labelled_exact_match": "LM",
         "unlabelled_f1": "UF",
     }  # fmt: skip
-    error_filters: ClassVar[Mapping[str, registry.ErrorValues]] = {"label": members("gold_label", "system_label")}
+    error_filters: ClassVar[Mapping[str, registry.ErrorValues]] = {"label": words.members("gold_label", "system_label")}
     disclosure: ClassVar[registry.Disclosure] = registry.Disclosure(
         fields={
             "edges": registry.Fields(
@@ -332,14 +281,13 @@ class SemanticDependencies(registry.Metric):
             InputError: `word-count-mismatch` or `word-mismatch`.
         """
         del items
-        lacking = lacking_graphs(gold, system)
-        system = with_words_of(gold, system, lacking)
-        check_same_words(gold, system, limits.max_problems)
+        lacking = words.left_empty(gold, system)
+        system = with_words_of(gold, system)
+        words.check_same_words(gold, system, limits.max_problems)
         pairs = pairs_of(gold, system)
-        owners = owners_of(gold.word_offsets)
-        of_gold, of_system = owners[pairs.gold.arguments], owners[pairs.system.arguments]
-        size = len(gold)
-        golds, systems = sums_by(of_gold, size), sums_by(of_system, size)
+        owners, size = owners_of(gold.word_offsets), len(gold)
+        of_gold = owners[pairs.gold.arguments]
+        golds, systems = sums_by(of_gold, size), sums_by(owners[pairs.system.arguments], size)
         unanswered = np.asarray((systems == 0) & (golds > 0), np.bool_)
         status = registry.all_ok(size)
         status[lacking] = registry.ERROR
@@ -347,16 +295,12 @@ class SemanticDependencies(registry.Metric):
         if charged:
             status[unanswered & (status == registry.OK)] = registry.SKIP
         counted = np.where(unanswered, golds, systems) if charged else systems
-        columns: list[IntArray] = []
-        exact: list[IntArray] = []
-        for right in (pairs.right, pairs.found):
-            correct = sums_by(of_gold[right], size)
-            same = (correct == golds) & (golds == systems) & ~(lacking & charged)
-            columns += [correct, golds, counted]
-            exact.append(same.astype(np.int64))
+        correct = [sums_by(of_gold[right], size) for right in (pairs.right, pairs.found)]
+        exact = [(each == golds) & (golds == systems) & ~(lacking & charged) for each in correct]
+        counts = [column for each in correct for column in (each, golds, counted)]
         problems = {index: system.sentences.unreadable[index] for index in np.flatnonzero(lacking).tolist()}
         return registry.Outcome(
-            rows=np.stack([*columns, *exact, np.ones(size, np.int64)], axis=1),
+            rows=np.stack([*counts, *exact, np.ones(size, np.int64)], axis=1),
             status=status,
             unanswered=unanswered,
             problems=problems,
@@ -381,15 +325,12 @@ class SemanticDependencies(registry.Metric):
         strings, forms = gold.vocabulary.strings, gold.forms[first:last].tolist()
         edges = edges_of(gold, (first, last))
         places = (column.tolist() for column in places_in_sentences(edges, gold.word_offsets))
-        rows = []
         for predicate, argument, label in zip(*places, edges.labels.tolist(), strict=True):
-            if (argument, predicate) in wrong:
-                continue
-            above = strings[forms[predicate - 1]] if predicate else None
-            words = {"argument": argument, "argument_form": strings[forms[argument - 1]]}
-            words |= {"predicate": predicate, "predicate_form": above}
-            rows.append({**words, "gold_label": strings[label], "system_label": AGREES, "error": ""})
-        for row in wrong.values():
-            kind = row.pop("kind")
-            rows.append({**row, "error": kind})
+            row = {"argument": argument, "argument_form": strings[forms[argument - 1]], "predicate": predicate}
+            row |= {"predicate_form": strings[forms[predicate - 1]] if predicate else None}
+            row |= {"gold_label": strings[label], "system_label": words.AGREES, "kind": ""}
+            wrong.setdefault((argument, predicate), row)
+        rows = [{**row, "error": row["kind"]} for row in wrong.values()]
+        for row in rows:
+            del row["kind"]
         return iter(sorted(rows, key=lambda row: (row["argument"], row["predicate"])))

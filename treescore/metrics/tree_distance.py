@@ -22,9 +22,8 @@ from treescore.core.text import Limits
 from treescore.core.trees import NO_TAG, ConstituentTreebank, DiscontinuousTreebank
 from treescore.core.word_check import check_words
 from treescore.errors import LimitError, Problem
-from treescore.metrics.shared.discodop import Deletions, listed, representatives
+from treescore.metrics.shared.constituents import Deletions, category_of, listed, representatives, root_warnings
 from treescore.metrics.shared.examples import GAP_TREES, TREES
-from treescore.metrics.shared.roots import category_of, root_warnings
 
 
 class Units(NamedTuple):

@@ -14,35 +14,20 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from treescore.core import registry
+from treescore.core import columns, registry
 from treescore.core.arrays import BoolArray, IntArray, largest_first, offsets_of, owners_of, placed, sums_by, tallied
-from treescore.core.columns import (
-    Column,
-    Documents,
-    Lists,
-    Numbers,
-    Quotients,
-    Records,
-    heads_as_written,
-    listed,
-    nullable,
-    places_of,
-    stacked_rows,
-    strings_of,
-)
 from treescore.core.params import Json, Param
 from treescore.core.scores import Score, ScoreTable, matched_scores, ratio_score
 from treescore.core.structure import resolved_heads
 from treescore.core.text import Limits
 from treescore.core.trees import NO_HEAD, DependencyTreebank
 from treescore.errors import InputError, Problem
+from treescore.metrics.shared import words
 from treescore.metrics.shared.attachment_slices import MAX_ROWS
 from treescore.metrics.shared.examples import RESEGMENTED
 from treescore.metrics.shared.groupings import GROUPINGS, OWN_GROUPINGS, WordAttributes
 from treescore.metrics.shared.heads import Allowed, Shape, shape_of, shape_problems
-from treescore.metrics.shared.segmentation import UNALIGNED, Alignment, aligned_fields, alignment_of
-from treescore.metrics.shared.tables import DEPRELS, UPOS, conll18_row, conll18_table, upos_of, words_beside
-from treescore.metrics.shared.words import universal_relation, universal_relations
+from treescore.metrics.shared.segmentation import UNALIGNED, Alignment, aligned_fields, alignment_of, spans_in
 
 SPANS = ("tokens", "sentences", "words")
 ALIGNED = ("upos", "xpos", "ufeats", "alltags", "lemmas", "uas", "las", "clas", "mlas", "blex")
@@ -163,7 +148,7 @@ SLICE_NAMES = ("upos", "xpos", "deprel", "udeprel", "direction", "distance", "se
 
 def ud_slices(
     gold: WordAttributes, system: WordAttributes, gold_right: BoolArray, system_right: BoolArray
-) -> dict[str, Documents]:
+) -> dict[str, columns.Documents]:
     """Return the rows of each grouping.
 
     Gold's words are grouped by gold's keys (`gold`, and of them `gold_correct`, right under LAS), the system's by its
@@ -181,26 +166,31 @@ def ud_slices(
         [rows for _, rows in tables.values()], axis=1
     )
     of_gold, of_system = gold_wrong + gold_correct, system_wrong + system_correct
-    return stacked_rows(
+    return columns.stacked_rows(
         {name: values for name, (values, _) in tables.items()},
         {
-            "gold": Numbers(of_gold),
-            "system": Numbers(of_system),
-            "gold_correct": Numbers(gold_correct),
-            "system_correct": Numbers(system_correct),
+            "gold": columns.Numbers(of_gold),
+            "system": columns.Numbers(of_system),
+            "gold_correct": columns.Numbers(gold_correct),
+            "system_correct": columns.Numbers(system_correct),
         },
-        {"las_recall": Quotients([gold_correct], [of_gold]), "las_precision": Quotients([system_correct], [of_system])},
+        {
+            "las_recall": columns.Quotients([gold_correct], [of_gold]),
+            "las_precision": columns.Quotients([system_correct], [of_system]),
+        },
     )
 
 
-def _grouping_rows(name: str, gold: WordAttributes, system: WordAttributes, kinds: IntArray) -> tuple[Column, IntArray]:
+def _grouping_rows(
+    name: str, gold: WordAttributes, system: WordAttributes, kinds: IntArray
+) -> tuple[columns.Column, IntArray]:
     """Return the values of the rows of a grouping, and their words by kind: int64 (4, rows)."""
     keys, groups = placed(np.concatenate([gold.keys(name), system.keys(name)]))
     counts = tallied(groups, len(keys), kinds, 4)
-    listed = largest_first(counts.sum(axis=0))[:MAX_ROWS]
+    shown = largest_first(counts.sum(axis=0))[:MAX_ROWS]
     grouping = GROUPINGS[name]
-    listed = np.sort(listed) if grouping.ordered else listed
-    return grouping.values(keys[listed], gold.treebank), counts[:, listed]
+    shown = np.sort(shown) if grouping.ordered else shown
+    return grouping.values(keys[shown], gold.treebank), counts[:, shown]
 
 
 ANY, WRONG, SENTENCE = "any", "wrong", "sentence"
@@ -271,7 +261,7 @@ class Ud(registry.Metric):
     headline_below_best: ClassVar[Mapping[str, str]] = {
         f"{row}_f1": row.capitalize() for row in ("tokens", "words", "sentences")
     }
-    error_filters: ClassVar[Mapping[str, registry.ErrorValues]] = {"deprel": DEPRELS, "upos": UPOS}
+    error_filters: ClassVar[Mapping[str, registry.ErrorValues]] = {"deprel": words.DEPRELS, "upos": words.UPOS}
     styles: ClassVar[tuple[str, ...]] = ("conll18",)
     disclosure: ClassVar[registry.Disclosure] = registry.Disclosure(
         fields={"words": aligned_fields("form", "head", "deprel")},
@@ -327,32 +317,28 @@ class Ud(registry.Metric):
         del items
         _check_readable(system, limits.max_problems)
         shape = shape_of(resolved_heads(system), system.word_offsets)
-        broken = None
+        broken = Broken(system, shape.owners, np.zeros(len(shape.owners), np.bool_), [])
         if self.scores_wrong_heads:
             broken = broken_trees_of(system, shape, limits.max_problems)
-        self._check_trees(system if broken is None else broken.with_trees(), limits)
+        self._check_trees(broken.with_trees(), limits)
         alignment = alignment_of(gold, system)
-        sides = _sides(gold, system if broken is None else broken.without_heads())
+        sides = _side(gold), _side(broken.without_heads())
         right = _right(alignment, *sides)
-        rows = _count_rows(alignment, sides, right)
-        bits = {}
-        for row in ("las", "uas"):
-            bits[f"{row}_f1"] = np.zeros(len(gold.forms), bool)
-            bits[f"{row}_f1"][alignment.gold_words] = right[row]
+        bits = {row: np.zeros(len(gold.forms), bool) for row in ("las", "uas")}
+        for row, flags in bits.items():
+            flags[alignment.gold_words] = right[row]
         system_right = np.zeros(len(system.forms), bool)
         system_right[alignment.system_words] = right["las"]
-        status, problems = registry.all_ok(len(gold)), dict[int, Problem]()
-        if broken is not None:
-            status, problems = broken.states(_owners_in_gold(alignment), len(gold))
+        status, problems = broken.states(alignment.owners, len(gold))
         return registry.Outcome(
-            rows=rows,
+            rows=_count_rows(alignment, sides, right),
             status=status,
             unanswered=np.zeros(len(gold), np.bool_),
             problems=problems,
-            warnings=[] if broken is None else broken.problems,
-            tokens={name: registry.TokenBits(values, gold.word_offsets) for name, values in bits.items()},
-            details=lambda start, stop: Records({"words": _wrong_words(alignment, bits["las_f1"], start, stop)}),
-            slices=lambda: ud_slices(WordAttributes(gold), WordAttributes(system, shape), bits["las_f1"], system_right),
+            warnings=broken.problems,
+            tokens={f"{row}_f1": registry.TokenBits(flags, gold.word_offsets) for row, flags in bits.items()},
+            details=lambda start, stop: columns.Records({"words": _wrong_words(alignment, bits["las"], start, stop)}),
+            slices=lambda: ud_slices(WordAttributes(gold), WordAttributes(system, shape), bits["las"], system_right),
             extra=lambda: _subtypes((gold, system), sides),
             marks=lambda: _marks(alignment, *sides, right["uas"]),
         )
@@ -382,18 +368,18 @@ class Ud(registry.Metric):
         for row in item["words"]:
             shown = {name: row[name] for name in _SHOWN}
             first = {"kind": _kind(row), "word": row["word"], "form": row["gold_form"]}
-            yield {**first, "upos": upos_of(gold, item["item"], row["word"]), **shown}
+            yield {**first, "upos": words.upos_of(gold, item["item"], row["word"]), **shown}
 
     def beside_gold(self, item: Mapping[str, Json], gold: DependencyTreebank) -> Iterator[dict[str, Json]]:
         """Return gold's words of the sentence."""
-        return words_beside(gold, item["item"], {row["word"]: row for row in self.errors_of(item, gold)})
+        return words.words_beside(gold, item["item"], self.errors_of(item, gold))
 
     def report(self, style: str, outcome: registry.Outcome) -> str:
         """Print the verbose table of conll18_ud_eval.py."""
         if style != "conll18":
             return super().report(style, outcome)
         counts = dict(zip(TABLE.count_names, outcome.totals.tolist(), strict=True))
-        return conll18_table([conll18_row(title, row, counts) for row, title in zip(ROWS, TITLES, strict=True)])
+        return words.conll18_table(dict(zip(ROWS, TITLES, strict=True)), counts)
 
 
 _SHOWN = ("gold_head", "gold_deprel", "system_sentence", "system_word", "system_form", "system_head", "system_deprel")
@@ -402,7 +388,7 @@ _SHOWN = ("gold_head", "gold_deprel", "system_sentence", "system_word", "system_
 def _kind(row: Mapping[str, Json]) -> str:
     if row["system_word"] is None:
         return "not aligned"
-    gold, system = (universal_relation(row[f"{side}_deprel"]) for side in ("gold", "system"))
+    gold, system = (words.universal_relation(row[f"{side}_deprel"]) for side in ("gold", "system"))
     return "head" if gold == system else "relation"
 
 
@@ -421,43 +407,33 @@ def universal_features(feats: str) -> str:
     return "|".join(sorted(universal))
 
 
-def _sides(gold: DependencyTreebank, system: DependencyTreebank) -> tuple[_Side, _Side]:
-    vocabulary = gold.vocabulary
-    columns = []
-    for side in (gold, system):
-        feats = vocabulary.table(side.feats, lambda feats: vocabulary.number(universal_features(feats)))[side.feats]
-        deprels = universal_relations(side)
-        classes = vocabulary.table(
-            deprels, lambda deprel: _CONTENT * (deprel in CONTENT) + _FUNCTIONAL * (deprel in FUNCTIONAL)
-        ).astype(np.int8)[deprels]
-        heads = resolved_heads(side)
-        parents = np.where(heads == 0, ROOT, side.word_offsets[owners_of(side.word_offsets)] + heads - 1)
-        parents[side.heads == NO_HEAD] = NO_PARENT
-        columns.append(_Side(side.upos, side.xpos, feats, side.lemmas, deprels, parents, classes))
-    return columns[0], columns[1]
+def _side(side: DependencyTreebank) -> _Side:
+    vocabulary = side.vocabulary
+    feats = vocabulary.table(side.feats, lambda feats: vocabulary.number(universal_features(feats)))[side.feats]
+    deprels = words.universal_relations(side)
+    classes = vocabulary.table(
+        deprels, lambda deprel: _CONTENT * (deprel in CONTENT) + _FUNCTIONAL * (deprel in FUNCTIONAL)
+    ).astype(np.int8)[deprels]
+    heads = resolved_heads(side)
+    parents = np.where(heads == 0, ROOT, side.word_offsets[owners_of(side.word_offsets)] + heads - 1)
+    parents[side.heads == NO_HEAD] = NO_PARENT
+    return _Side(side.upos, side.xpos, feats, side.lemmas, deprels, parents, classes)
 
 
 def _right(alignment: Alignment, gold: _Side, system: _Side) -> dict[str, BoolArray]:
     """Return the aligned pairs that are right under each row: bool (a,)."""
     golds, systems = alignment.gold_words, alignment.system_words
-    same = {name: getattr(gold, name)[golds] == getattr(system, name)[systems] for name in ("upos", "xpos", "feats")}
+    upos, xpos, feats = (
+        getattr(gold, name)[golds] == getattr(system, name)[systems] for name in ("upos", "xpos", "feats")
+    )
     blank = alignment.gold.treebank.vocabulary.number("_")
     lemmas = (gold.lemmas[golds] == system.lemmas[systems]) | (gold.lemmas[golds] == blank)
     heads = gold.parents[golds] == _images(alignment, system.parents)[systems]
     las = heads & (gold.deprels[golds] == system.deprels[systems])
-    tagged = same["upos"] & same["feats"]
-    return {
-        "upos": same["upos"],
-        "xpos": same["xpos"],
-        "ufeats": same["feats"],
-        "alltags": tagged & same["xpos"],
-        "lemmas": lemmas,
-        "uas": heads,
-        "las": las,
-        "clas": las,
-        "mlas": las & tagged & _same_function_words(alignment, gold, system, las & tagged),
-        "blex": las & lemmas,
-    }
+    tagged = upos & feats
+    mlas = las & tagged & _same_function_words(alignment, gold, system, las & tagged)
+    found = upos, xpos, feats, tagged & xpos, lemmas, heads, las, las, mlas, las & lemmas
+    return dict(zip(ALIGNED, found, strict=True))
 
 
 def _subtypes(treebanks: tuple[DependencyTreebank, DependencyTreebank], sides: tuple[_Side, _Side]) -> dict[str, Json]:
@@ -470,22 +446,14 @@ def _marks(alignment: Alignment, gold: _Side, system: _Side, heads: BoolArray) -
     """Return the marks of aligned words; others stand alone. A word belongs to the sentence of its first character."""
     golds, systems = alignment.gold_words, alignment.system_words
     states = registry.word_states(heads, gold.deprels[golds] == system.deprels[systems])
-    of_gold, of_system = (
-        np.full(len(side.deprels), int(registry.MarkState.ALONE), np.int64) for side in (gold, system)
-    )
+    of_gold, of_system = (np.full(len(side.deprels), int(registry.MarkState.ALONE)) for side in (gold, system))
     of_gold[golds], of_system[systems] = states, states
-    owners = _owners_in_gold(alignment)
     return registry.Marks(
         system=of_system,
         gold=of_gold,
         partners=np.maximum(alignment.gold_of, registry.NO_PARTNER),
-        firsts=offsets_of(sums_by(owners, len(alignment.gold.treebank))),
+        firsts=offsets_of(sums_by(alignment.owners, len(alignment.gold.treebank))),
     )
-
-
-def _owners_in_gold(alignment: Alignment) -> IntArray:
-    """Return gold's sentence of each word of the output: that of the first character of its token, int64 (w,)."""
-    return alignment.sentences_of(alignment.system.token_starts)[alignment.system.token_of_word]
 
 
 def _images(alignment: Alignment, words: IntArray) -> IntArray:
@@ -518,58 +486,33 @@ def _children(mask: BoolArray, parents: IntArray) -> IntArray:
 
 def _count_rows(alignment: Alignment, sides: tuple[_Side, _Side], right: dict[str, BoolArray]) -> IntArray:
     """Return the counts of each gold sentence, in the order of the score table."""
-    gold, system = sides
-    sentences = len(alignment.gold.treebank)
-    gold_owners = owners_of(alignment.gold.treebank.word_offsets)
-    system_owners = _owners_in_gold(alignment)
-    columns = _span_columns(alignment, gold_owners, system_owners)
-    pair_owners = gold_owners[alignment.gold_words]
-    all_gold, all_system, all_aligned = (
-        sums_by(owners, sentences) for owners in (gold_owners, system_owners, pair_owners)
-    )
-    content = (gold.classes & _CONTENT > 0, system.classes & _CONTENT > 0)
-    pair_content = content[0][alignment.gold_words]
-    content_totals = [
-        sums_by(gold_owners[content[0]], sentences),
-        sums_by(system_owners[content[1]], sentences),
-        sums_by(pair_owners[pair_content], sentences),
-    ]
-    for row in ALIGNED:
-        if row in _OF_CONTENT:
-            columns += [sums_by(pair_owners[right[row] & pair_content], sentences), *content_totals]
-        else:
-            columns += [sums_by(pair_owners[right[row]], sentences), all_gold, all_system, all_aligned]
-    return np.stack(columns, axis=1)
-
-
-def _span_columns(alignment: Alignment, gold_owners: IntArray, system_owners: IntArray) -> list[IntArray]:
-    """Return correct, gold and system counts of tokens, sentences and words by gold sentence."""
     gold, system = alignment.gold, alignment.system
-    sentences = len(gold.treebank)
-    token_owners = gold_owners[gold.token_words]
-    tokens = token_owners[_same_spans(gold.token_starts, gold.token_ends, system.token_starts, system.token_ends)]
-    whole = _same_spans(gold.sentence_starts, gold.sentence_ends, system.sentence_starts, system.sentence_ends)
-    return [
-        sums_by(tokens, sentences),
-        sums_by(token_owners, sentences),
-        sums_by(alignment.sentences_of(system.token_starts), sentences),
-        whole.astype(np.int64),
-        np.ones(sentences, np.int64),
-        sums_by(alignment.sentences_of(system.sentence_starts), sentences),
-        sums_by(gold_owners[alignment.gold_words], sentences),
-        sums_by(gold_owners, sentences),
-        sums_by(system_owners, sentences),
+    golds, systems, sentences = owners_of(gold.treebank.word_offsets), alignment.owners, np.arange(len(gold.treebank))
+    pairs, tokens = golds[alignment.gold_words], golds[gold.token_words]
+    same_tokens, _ = spans_in(gold.token_starts, gold.token_ends, system.token_starts, system.token_ends)
+    whole, _ = spans_in(gold.sentence_starts, gold.sentence_ends, system.sentence_starts, system.sentence_ends)
+    content, system_content = (side.classes & _CONTENT > 0 for side in sides)
+    of_pairs = content[alignment.gold_words]
+
+    def sums(*owners: IntArray) -> list[IntArray]:
+        return [sums_by(each, len(sentences)) for each in owners]
+
+    found = [
+        *sums(tokens[same_tokens], tokens, alignment.sentences_of(system.token_starts)),
+        *sums(sentences[whole], sentences, alignment.sentences_of(system.sentence_starts)),
+        *sums(pairs, golds, systems),
     ]
+    whole_words, content_words = (
+        sums(golds, systems, pairs),
+        sums(golds[content], systems[system_content], pairs[of_pairs]),
+    )
+    for row in ALIGNED:
+        chosen, totals = (right[row] & of_pairs, content_words) if row in _OF_CONTENT else (right[row], whole_words)
+        found += [*sums(pairs[chosen]), *totals]
+    return np.stack(found, axis=1)
 
 
-def _same_spans(starts: IntArray, ends: IntArray, other_starts: IntArray, other_ends: IntArray) -> BoolArray:
-    """Return which spans the other list has too, bool; both lists are sorted, and no span is empty."""
-    indices = np.minimum(np.searchsorted(other_starts, starts), len(other_starts) - 1)
-    same: BoolArray = (other_starts[indices] == starts) & (other_ends[indices] == ends)
-    return same
-
-
-def _wrong_words(alignment: Alignment, right: BoolArray, start: int, stop: int) -> Lists:
+def _wrong_words(alignment: Alignment, right: BoolArray, start: int, stop: int) -> columns.Lists:
     """Return the wrong words of each of gold's sentences from `start` to `stop`, with their partners."""
     offsets = alignment.gold.treebank.word_offsets[start : stop + 1]
     words = np.flatnonzero(~right[offsets[0] : offsets[-1]]) + offsets[0]
@@ -580,17 +523,17 @@ def _wrong_words(alignment: Alignment, right: BoolArray, start: int, stop: int) 
     members = {
         "word": gold["word"],
         **{f"gold_{name}": column for name, column in gold.items()},
-        **{f"system_{name}": nullable(known, column) for name, column in system.items()},
+        **{f"system_{name}": columns.nullable(known, column) for name, column in system.items()},
     }
-    return listed(words, offsets, Records(members))
+    return columns.listed(words, offsets, columns.Records(members))
 
 
-def _word_members(treebank: DependencyTreebank, words: IntArray) -> dict[str, Column]:
-    sentence, word = places_of(words, treebank)
+def _word_members(treebank: DependencyTreebank, words: IntArray) -> dict[str, columns.Column]:
+    sentence, word = columns.places_of(words, treebank)
     return {
         "sentence": sentence,
         "word": word,
-        "form": strings_of(treebank.forms[words], treebank.vocabulary),
-        "head": heads_as_written(treebank.heads[words], treebank.vocabulary),
-        "deprel": strings_of(treebank.deprels[words], treebank.vocabulary),
+        "form": columns.strings_of(treebank.forms[words], treebank.vocabulary),
+        "head": columns.heads_as_written(treebank.heads[words], treebank.vocabulary),
+        "deprel": columns.strings_of(treebank.deprels[words], treebank.vocabulary),
     }

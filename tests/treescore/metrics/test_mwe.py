@@ -18,7 +18,7 @@ from treescore.evaluation.document import item_details, signature_document
 from treescore.evaluation.evaluate import Evaluation
 from treescore.evaluation.spec import Entry, parse_spec
 from treescore.formats.cupt import HEADER
-from treescore.metrics.mwe import groups, kernel
+from treescore.metrics.mwe import kernel, metric
 
 GOLDEN = json.loads((ROOT / "tests" / "golden" / "field_mwe.json").read_bytes())["cases"]
 COUNTS = ("correct", "gold", "system", "token_correct", "token_gold", "token_system")
@@ -287,9 +287,9 @@ def test_a_search_that_takes_too_long_leaves_the_rest_alone(monkeypatch):
 
 def test_expressions_that_stretch_over_too_many_words_are_refused(monkeypatch):
     long, short = spaced("a/1:X b/1", "a/1:X b c d/1;2:Y e/2"), spaced("a/1:X b/1", "a b c d e")
-    monkeypatch.setattr(groups, "MAX_COVERED", 8)
+    monkeypatch.setattr(metric, "MAX_COVERED", 8)
     scored(long, short, train=long)
-    monkeypatch.setattr(groups, "MAX_COVERED", 7)
+    monkeypatch.setattr(metric, "MAX_COVERED", 7)
     scored(short, short, train=short)
     for gold, system, train in ((long, short, short), (short, long, short), (short, short, long)):
         with pytest.raises(LimitError) as caught:

@@ -8,9 +8,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
 from treescore.core.arrays import BoolArray, Int32Array, IntArray, offsets_of, owners_of, sums_by
 from treescore.core.params import Json
@@ -58,16 +59,12 @@ class Links:
 
     def at(self, chosen: BoolArray | IntArray | slice) -> Links:
         """Return the chosen links."""
-        has_places = bool(len(self.lines))
-        return Links(
-            self.rows[chosen],
-            self.source[chosen],
-            self.target[chosen],
-            self.sure[chosen],
-            self.in_gold[chosen],
-            self.lines[chosen] if has_places else self.lines,
-            self.columns[chosen] if has_places else self.columns,
-        )
+        return Links(*(part[chosen] if len(part) else part for part in self.parts))
+
+    @property
+    def parts(self) -> Sequence[NDArray[Any]]:
+        """The columns in their order; places where they are unknown are empty."""
+        return self.rows, self.source, self.target, self.sure, self.in_gold, self.lines, self.columns
 
     def blocks(self) -> Iterator[Links]:
         """Yield the links in the order of their pairs, some whole pairs at a time: counting takes memory for each."""
@@ -87,9 +84,7 @@ def links_of(alignments: Alignments, rows: IntArray | None = None) -> Links:
     """
     counts = np.diff(alignments.offsets)
     gold_rows = np.arange(len(alignments), dtype=np.int64) if rows is None else rows
-    nearest_rows = (
-        np.maximum.accumulate(np.where(gold_rows >= 0, np.arange(len(gold_rows)), 0)) if len(gold_rows) else gold_rows
-    )
+    nearest_rows = np.maximum.accumulate(np.where(gold_rows >= 0, np.arange(len(gold_rows)), 0))
     counted_at = np.maximum(gold_rows[nearest_rows], 0)
     return Links(
         np.repeat(counted_at.astype(np.int32), counts),
@@ -105,16 +100,11 @@ def links_of(alignments: Alignments, rows: IntArray | None = None) -> Links:
 def only_sure(alignments: Alignments) -> Alignments:
     """Return the alignment without its possible links."""
     sure = alignments.sure
-    lines, columns = ((part[sure] if len(part) else part) for part in (alignments.lines, alignments.columns))
-    return replace(
-        alignments,
-        source=alignments.source[sure],
-        target=alignments.target[sure],
-        sure=sure[sure],
-        offsets=offsets_of(sums_by(owners_of(alignments.offsets)[sure], len(alignments))),
-        lines=lines,
-        columns=columns,
-    )
+    names = ("source", "target", "sure", "lines", "columns")
+    columns: dict[str, Any] = {name: getattr(alignments, name) for name in names}
+    columns = {name: column[sure] if len(column) else column for name, column in columns.items()}
+    offsets = offsets_of(sums_by(owners_of(alignments.offsets)[sure], len(alignments)))
+    return replace(alignments, offsets=offsets, **columns)
 
 
 def matched_pairs(gold: Alignments, system: Alignments) -> tuple[IntArray, list[Problem]]:
@@ -246,29 +236,18 @@ def without_null(links: Links) -> Links:
 
 def completed(links: Links, lengths: IntArray) -> Links:
     """Add a possible link to NULL for every word of either side that has no link: lengths int64 (n, 2)."""
-    added = [links]
-    for side in (0, 1):
-        offsets = np.zeros(len(lengths) + 1, np.int64)
-        np.cumsum(lengths[:, side], out=offsets[1:])
-        ends = (links.source, links.target)[side]
-        words = links.in_gold & (ends > 0) & (ends <= lengths[links.rows, side])
+    added = [replace(links, lines=links.lines[:0], columns=links.columns[:0])]
+    for side, own in enumerate((links.source, links.target)):
+        offsets = offsets_of(lengths[:, side])
+        words = links.in_gold & (own > 0) & (own <= lengths[links.rows, side])
         unlinked = np.ones(int(offsets[-1]), np.bool_)
-        unlinked[offsets[links.rows[words]] + ends[words] - 1] = False
+        unlinked[offsets[links.rows[words]] + own[words] - 1] = False
         rows = np.repeat(np.arange(len(lengths), dtype=np.int32), lengths[:, side])[unlinked]
-        positions = (np.flatnonzero(unlinked) - offsets[rows] + 1).astype(np.int32)
-        null = np.zeros(len(rows), np.int32)
+        ends = [np.zeros(len(rows), np.int32), np.zeros(len(rows), np.int32)]
+        ends[side] = (np.flatnonzero(unlinked) - offsets[rows] + 1).astype(np.int32)
         possible = np.zeros(len(rows), np.bool_)
-        source, target = (positions, null) if side == 0 else (null, positions)
-        added.append(Links(rows, source, target, possible, ~possible, links.lines[:0], links.columns[:0]))
-    return Links(
-        np.concatenate([part.rows for part in added]),
-        np.concatenate([part.source for part in added]),
-        np.concatenate([part.target for part in added]),
-        np.concatenate([part.sure for part in added]),
-        np.concatenate([part.in_gold for part in added]),
-        links.lines[:0],
-        links.columns[:0],
-    )
+        added.append(Links(rows, ends[0], ends[1], possible, ~possible, links.lines[:0], links.columns[:0]))
+    return Links(*map(np.concatenate, zip(*(each.parts for each in added), strict=True)))
 
 
 class GoldIndex:
@@ -341,21 +320,18 @@ class Reading:
     @property
     def fault(self) -> str:
         """What the output does wrong if this reading is right."""
-        base = {
-            -1: ["counts words from 1 where 0 was expected"],
-            0: [],
-            1: ["counts words from 0 where 1 was expected"],
-        }
-        return " and ".join([*base[self.shift], *(["writes the other side's word first"] if self.reversed else [])])
+        faults = []
+        if self.shift:
+            faults.append(f"counts words from {int(self.shift < 0)} where {int(self.shift > 0)} was expected")
+        if self.reversed:
+            faults.append("writes the other side's word first")
+        return " and ".join(faults)
 
     def apply(self, links: Links) -> Links:
         """Return the links under this reading."""
-        source, target = links.source + self.shift, links.target + self.shift
-        return (
-            replace(links, source=target, target=source)
-            if self.reversed
-            else replace(links, source=source, target=target)
-        )
+        ends = links.source + self.shift, links.target + self.shift
+        source, target = reversed(ends) if self.reversed else ends
+        return replace(links, source=source, target=target)
 
 
 READINGS = tuple(Reading(shift, turned) for turned in (False, True) for shift in (0, -1, 1))[1:]

@@ -18,23 +18,8 @@ from treescore.core.scores import ZERO, ScoreTable
 from treescore.core.text import Limits
 from treescore.core.trees import Alignments
 from treescore.errors import InputError, Problem
-from treescore.metrics.alignment import link_sets
-from treescore.metrics.alignment.comparison import (
-    COUNT_NAMES,
-    LINK_ERRORS,
-    OF_LINKS,
-    WORD_COUNTS,
-    charge_links,
-    compare_links,
-    link_errors,
-    link_marks,
-    links_beside,
-    outcome_of,
-    readings_checked,
-    table_of,
-    unanswered,
-)
-from treescore.metrics.shared.tables import attributes_of, sentence_tables
+from treescore.metrics.alignment import comparison, link_sets
+from treescore.metrics.shared.words import attributes_of, sentence_tables
 
 
 def wa_eval(counts: Mapping[str, int]) -> str:
@@ -116,7 +101,7 @@ class Alignment(Metric):
     disclosure: ClassVar[Disclosure] = Disclosure(
         members=("wrong",),
         scores=("possible_precision", "och_ney_precision", "source_coverage", "target_coverage"),
-        counts=("links", "links_in_possible", "sure_links", *WORD_COUNTS),
+        counts=("links", "links_in_possible", "sure_links", *comparison.WORD_COUNTS),
     )
     own_segmentation = True
     params: ClassVar[Mapping[str, Param]] = {
@@ -124,12 +109,12 @@ class Alignment(Metric):
         "gold_links": _GOLD_LINKS,
         "alpha": _ALPHA,
         "drop_punctuation": _DROP_PUNCTUATION,
-        "errors": LINK_ERRORS,
+        "errors": comparison.LINK_ERRORS,
     }
 
     def __init__(self, **values: Json) -> None:
         super().__init__(**values)
-        self._table = table_of(float(values["alpha"]))
+        self._table = comparison.table_of(float(values["alpha"]))
 
     @property
     def table(self) -> ScoreTable:
@@ -175,17 +160,19 @@ class Alignment(Metric):
         rows, warnings = link_sets.matched_pairs(gold, system)
         gold_links, system_links = link_sets.links_of(gold), link_sets.links_of(system, rows)
         lengths = link_sets.checked_lengths(items.lengths, limits) if items.lengths is not None else None
-        warnings += readings_checked(gold_links, system_links, pairs, lengths, limits, (gold.form, system.form))
+        warnings += comparison.readings_checked(
+            gold_links, system_links, pairs, lengths, limits, (gold.form, system.form)
+        )
         if self.values["drop_punctuation"] and items.words is not None:
             system_links = system_links.only(~link_sets.punctuated(system_links, items.words))
         null = self.values["null_links"]
         index = link_sets.GoldIndex(with_null(link_sets.links_of(self._taken(gold)), null, lengths))
-        comparison = compare_links(index, with_null(system_links, null, lengths), pairs)
+        compared = comparison.compare_links(index, with_null(system_links, null, lengths), pairs)
         groupings = attributes_of({}, items)
         if lengths is not None:
             groupings |= {"source_length": lengths[:, 0].tolist(), "target_length": lengths[:, 1].tolist()}
-        empty = unanswered(index.links, system_links, pairs)
-        outcome = outcome_of(comparison, warnings, empty, zero=self.values["errors"] == ZERO)
+        empty = comparison.unanswered(index.links, system_links, pairs)
+        outcome = comparison.outcome_of(compared, warnings, empty, zero=self.values["errors"] == ZERO)
         counts = np.concatenate([outcome.rows, link_sets.word_counts(system_links, pairs, lengths)], axis=1)
         return replace(
             outcome,
@@ -198,24 +185,24 @@ class Alignment(Metric):
     def errors_of(self, item: Mapping[str, Json], gold: Alignments) -> Iterator[dict[str, Json]]:
         """Return links that gold lacks, and sure links of gold that the output lacks; others do not raise AER."""
         del gold
-        return link_errors(item)
+        return comparison.link_errors(item)
 
     def beside_gold(self, item: Mapping[str, Json], gold: Alignments) -> Iterator[dict[str, Json]]:
         """Return the links of both sides."""
-        return links_beside(item, self._taken(gold), item["item"])
+        return comparison.links_beside(item, self._taken(gold), item["item"])
 
     def absent(self, gold: Alignments, items: ItemInfo, limits: Limits) -> Counts:
         """Count every pair as one for which the output has no link."""
         rows = np.asarray(self.evaluate(gold, gold, items, limits).rows, np.int64)
-        charge_links(rows, COUNT_NAMES, np.ones(len(gold), np.bool_))
-        rows[:, [COUNT_NAMES.index(name) for name in OF_LINKS]] = 0
+        comparison.charge_links(rows, comparison.COUNT_NAMES, np.ones(len(gold), np.bool_))
+        rows[:, [comparison.COUNT_NAMES.index(name) for name in comparison.OF_LINKS]] = 0
         return rows
 
     def report(self, style: str, outcome: Outcome) -> str:
         """Print the summary of wa_eval_align.pl, with its 0 where a denominator is 0."""
         if style != "wa_eval":
             return super().report(style, outcome)
-        return wa_eval(dict(zip(COUNT_NAMES, outcome.totals.tolist(), strict=True)))
+        return wa_eval(dict(zip(comparison.COUNT_NAMES, outcome.totals.tolist(), strict=True)))
 
     def _marks(self, gold: Alignments, system: Alignments, rows: IntArray, items: ItemInfo) -> Marks:
         """Mark all links as they were read; those that the parameters leave out are right."""
@@ -225,8 +212,8 @@ class Alignment(Metric):
         if self.values["drop_punctuation"] and items.words is not None:
             systems &= ~link_sets.punctuated(link_sets.links_of(system, rows), items.words)
         if self.values["gold_links"] == "sure-only":
-            return link_marks(gold, system, golds=golds & gold.sure, systems=systems)
-        return link_marks(self._taken(gold), system, golds=golds, systems=systems)
+            return comparison.link_marks(gold, system, golds=golds & gold.sure, systems=systems)
+        return comparison.link_marks(self._taken(gold), system, golds=golds, systems=systems)
 
     def _taken(self, gold: Alignments) -> Alignments:
         """Apply the parameter `gold_links`."""

@@ -18,7 +18,7 @@ from treescore.core.discontinuity import extents_of
 from treescore.core.jit import NO_BOUND, attempts, compiled, weighing
 from treescore.core.structure import NONE, chain_lengths, head_links, nearest_kept, structure_of, sums_above
 from treescore.core.trees import ConstituentTreebank, DependencyTreebank, DiscontinuousTreebank, Vocabulary
-from treescore.metrics.shared.discodop import Deletions, listed, representatives
+from treescore.metrics.shared.constituents import Deletions, listed, representatives
 
 BEGIN, END, GAP_BEGIN, GAP_END = MARKS = ("[", "]", "<", ">")
 """Boundary markers as they are printed; the last two where a constituent continues behind a gap and breaks off."""

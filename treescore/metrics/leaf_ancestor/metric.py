@@ -20,9 +20,8 @@ from treescore.core.trees import NO_TAG, ConstituentTreebank, DependencyTreebank
 from treescore.core.word_check import WordCheck, check_words, forms_of
 from treescore.errors import InputError, LimitError, Problem
 from treescore.metrics.leaf_ancestor import kernel
-from treescore.metrics.shared.discodop import Deletions
+from treescore.metrics.shared.constituents import Deletions, category_of, root_warnings
 from treescore.metrics.shared.examples import DEPENDENCIES, GAP_TREES, TREES
-from treescore.metrics.shared.roots import category_of, root_warnings
 from treescore.metrics.shared.words import first_unreadable
 
 EXACT, FIRST_CHARACTER = "exact", "first-character"

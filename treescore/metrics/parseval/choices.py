@@ -9,7 +9,7 @@ from dataclasses import dataclass, field, replace
 from treescore.core.params import BOOLEAN, STRINGS, Json, Param
 from treescore.core.scores import ZERO, errors_param
 from treescore.errors import InputError, Problem
-from treescore.metrics.shared.discodop import DELETED_FORMS, DELETED_LABELS, EQUAL_LABELS, EQUAL_WORDS, Deletions
+from treescore.metrics.shared.constituents import DELETED_FORMS, DELETED_LABELS, EQUAL_LABELS, EQUAL_WORDS, Deletions
 
 _SPACE = " \t\n\v\f\r"
 _NUMBER = re.compile(r"[+-]?[0-9]{1,9}")
@@ -255,58 +255,36 @@ def _or_null(schema: Mapping[str, Json]) -> Mapping[str, Json]:
     return {"anyOf": [schema, {"type": "null"}]}
 
 
-_CHOICES: Mapping[str, Param] = {
-    "delete_labels": Param(
-        _or_null(STRINGS),
-        None,
+_DECLARED: Mapping[str, tuple[Mapping[str, Json], str]] = {
+    "delete_labels": (
+        STRINGS,
         "Labels whose brackets are not compared; unless delete_words is false, words with these tags are deleted.",
     ),
-    "delete_forms": Param(
-        _or_null(STRINGS), None, "Forms of words that are deleted, by gold's form (preset discodop only)."
-    ),
-    "delete_root_words": Param(
-        _or_null(BOOLEAN),
-        None,
+    "delete_forms": (STRINGS, "Forms of words that are deleted, by gold's form (preset discodop only)."),
+    "delete_root_words": (
+        BOOLEAN,
         "Whether words right below the root of gold's tree are deleted (preset discodop only; DELETE_ROOT_PRETERMS).",
     ),
-    "only_gaps": Param(
-        _or_null(BOOLEAN), None, "Whether only brackets with a gap are compared (preset discodop only; DISC_ONLY)."
-    ),
-    "delete_labels_for_length": Param(_or_null(STRINGS), None, "Tags whose words do not count in a sentence's length."),
-    "equal_labels": Param(_or_null(_PAIRS), None, "Pairs of labels or tags that count as equal; not transitive."),
-    "equal_words": Param(_or_null(_PAIRS), None, "Pairs of words that count as equal; not transitive."),
-    "quote_labels": Param(
-        _or_null(STRINGS), None, "Tags of ', \" and / whose deletion on one side only is repaired, as in EVALB."
-    ),
-    "cut_labels_at": Param(
-        _or_null({"type": "string"}), None, 'A label ends before the first of these characters; "-=" for EVALB.'
-    ),
-    "cut_tags": Param(
-        _or_null(BOOLEAN),
-        None,
-        "Whether tags, and delete_labels, end there too before they are compared; EVALB: false.",
-    ),
-    "delete_words": Param(
-        _or_null(BOOLEAN), None, "Whether delete_labels deletes words as well as brackets; EVALB: true."
-    ),
-    "cutoff": Param(
-        _or_null({"type": "integer"}), None, "Length up to which sentences are scored a second time (cutoff.)."
-    ),
-    "labelled": Param(
-        _or_null(BOOLEAN), None, "Whether labels matter; false: the labelled scores ignore labels (LABELED 0)."
-    ),
-    "preterminals": Param(_or_null(BOOLEAN), None, "Whether tags are brackets over one word."),
-    "outer_bracket": Param(_or_null(BOOLEAN), None, "Whether an outermost bracket without a label is compared."),
-    "check_words": Param(
-        _or_null(BOOLEAN), None, "Whether a sentence whose words differ from gold's has status error."
-    ),
-    "empty_constituents": Param(
-        _or_null({"enum": ["drop", "word"]}),
-        None,
+    "only_gaps": (BOOLEAN, "Whether only brackets with a gap are compared (preset discodop only; DISC_ONLY)."),
+    "delete_labels_for_length": (STRINGS, "Tags whose words do not count in a sentence's length."),
+    "equal_labels": (_PAIRS, "Pairs of labels or tags that count as equal; not transitive."),
+    "equal_words": (_PAIRS, "Pairs of words that count as equal; not transitive."),
+    "quote_labels": (STRINGS, "Tags of ', \" and / whose deletion on one side only is repaired, as in EVALB."),
+    "cut_labels_at": ({"type": "string"}, 'A label ends before the first of these characters; "-=" for EVALB.'),
+    "cut_tags": (BOOLEAN, "Whether tags, and delete_labels, end there too before they are compared; EVALB: false."),
+    "delete_words": (BOOLEAN, "Whether delete_labels deletes words as well as brackets; EVALB: true."),
+    "cutoff": ({"type": "integer"}, "Length up to which sentences are scored a second time (cutoff.)."),
+    "labelled": (BOOLEAN, "Whether labels matter; false: the labelled scores ignore labels (LABELED 0)."),
+    "preterminals": (BOOLEAN, "Whether tags are brackets over one word."),
+    "outer_bracket": (BOOLEAN, "Whether an outermost bracket without a label is compared."),
+    "check_words": (BOOLEAN, "Whether a sentence whose words differ from gold's has status error."),
+    "empty_constituents": (
+        {"enum": ["drop", "word"]},
         "Constituents without words: not compared, or each counted as a word, as Kikas & Treumuth's program did.",
     ),
-    "first_word": Param(_or_null({"enum": [0, 1]}), None, "Number of the first word in the spans that items show."),
+    "first_word": ({"enum": [0, 1]}, "Number of the first word in the spans that items show."),
 }
+_CHOICES = {name: Param(_or_null(schema), None, doc) for name, (schema, doc) in _DECLARED.items()}
 
 ONLY_WITH_GAPS = ("delete_forms", "delete_root_words", "only_gaps")
 """The choices that have no effect elsewhere."""

@@ -1,20 +1,222 @@
 """Comparison of sentences, step by step as EVALB does it; each step with whole arrays, over all sentences of a part.
 
-Brackets that match are found by sorting, crossing ones by maxima over ranges of words whose widths are powers of 2. The
-time grows with the text, not with the square of a sentence.
+It is given options, tables over the vocabulary, and treebanks as arrays. Brackets that match are found by sorting,
+crossing ones by maxima over ranges of words whose widths are powers of 2. The time grows with the text, not with the
+square of a sentence.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from typing import NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
 from treescore.core.arrays import BoolArray, IntArray, offsets_of, owners_of, paired_rows, sums_by
 from treescore.core.columns import ranges_of
 from treescore.core.registry import ERROR, OK, SKIP, StatusArray
-from treescore.metrics.parseval.inputs import FILLER, SHOWN, UNREADABLE, Collected, Equal, Inputs, Side, Tables
+from treescore.core.structure import NONE, gather, structure_of
+from treescore.core.trees import ConstituentTreebank, Vocabulary
+from treescore.formats.shared.bracket_reader import UnbalancedLine
+from treescore.metrics.parseval.choices import Choices
+from treescore.metrics.shared.constituents import listed
+
+
+class Equal(NamedTuple):
+    """Strings that count as equal.
+
+    Attributes:
+        paired: whether a string stands in a pair, bool (vocabulary,).
+        pairs: strings taken as equal in both directions, not transitively, int64 (p, 2).
+    """
+
+    paired: BoolArray
+    pairs: IntArray
+
+
+READABLE, SHOWN, UNREADABLE = 0, 1, 2
+"""Faults of a sentence: none; brackets that do not balance; a sentence that could not be read at all."""
+
+FILLER = -2
+"""Tag of the word that stands for an emptied constituent."""
+
+
+class Side(NamedTuple):
+    """The columns of a `ConstituentTreebank`, all int64; the end of a node left open is -1."""
+
+    labels: IntArray
+    starts: IntArray
+    ends: IntArray
+    node_offsets: IntArray
+    words: IntArray
+    tags: IntArray
+    word_offsets: IntArray
+
+    def part(self, start: int, stop: int) -> Side:
+        """Return the sentences from `start` to `stop`."""
+        nodes, words = self.node_offsets[start : stop + 1], self.word_offsets[start : stop + 1]
+        of_nodes, of_words = slice(nodes[0], nodes[-1]), slice(words[0], words[-1])
+        columns = [column[of_nodes] for column in self[:3]]
+        columns += [nodes - nodes[0], self.words[of_words], self.tags[of_words], words - words[0]]
+        return Side(*columns)
+
+
+class Tables(NamedTuple):
+    """Choices as tables over the vocabulary of v strings.
+
+    Attributes:
+        deleted: tags whose words are deleted, bool (v,).
+        uncounted: tags whose words do not count in the length, bool (v,).
+        cut: the label that is compared for each label, int64 (v,).
+        tags: the tag that is compared for each tag, int64 (v,).
+        dropped: labels (after the cut) whose brackets are deleted, bool (v,).
+        quote_tags, quote_words: what EVALB's repair of quotes looks at, bool (v,).
+        equal_labels, equal_words: strings that count as equal.
+    """
+
+    deleted: BoolArray
+    uncounted: BoolArray
+    cut: IntArray
+    tags: IntArray
+    dropped: BoolArray
+    quote_tags: BoolArray
+    quote_words: BoolArray
+    equal_labels: Equal
+    equal_words: Equal
+
+
+class Inputs(NamedTuple):
+    """Two treebanks of n sentences and how to compare them; `faults` is uint8 (n,)."""
+
+    gold: Side
+    system: Side
+    tables: Tables
+    choices: Choices
+    faults: NDArray[np.uint8]
+
+    def part(self, start: int, stop: int) -> Inputs:
+        """Return the sentences from `start` to `stop`."""
+        gold, system = (side.part(start, stop) for side in (self.gold, self.system))
+        return self._replace(gold=gold, system=system, faults=self.faults[start:stop])
+
+
+class Collected(NamedTuple):
+    """Every bracket of both sides.
+
+    Attributes:
+        gold: columns start, end, label, label of the system's bracket that matched or -1, int64 (4, g).
+        system: columns start, end, label, 1 where it matched, int64 (4, s).
+        offsets: where the brackets of each sentence begin, int64 (2, n + 1).
+    """
+
+    gold: IntArray
+    system: IntArray
+    offsets: IntArray
+
+
+_QUOTES = ("'", '"', "/")
+
+
+def inputs_of(choices: Choices, gold: ConstituentTreebank, system: ConstituentTreebank) -> Inputs:
+    """Prepare the comparison of two treebanks of one vocabulary."""
+    faults = np.full(len(gold), READABLE, np.uint8)
+    for treebank in (gold, system):
+        for sentence, problem in treebank.sentences.unreadable.items():
+            fault = SHOWN if isinstance(problem, UnbalancedLine) else UNREADABLE
+            faults[sentence] = max(faults[sentence], fault)
+    if choices.empty_constituents == "word":
+        gold, system = fill_empty(gold), fill_empty(system)
+    return Inputs(_side(gold), _side(system), _tables(choices, gold, system), choices, faults)
+
+
+def _side(trees: ConstituentTreebank) -> Side:
+    ends = trees.ends.copy()
+    for sentence, problem in trees.sentences.unreadable.items():
+        if isinstance(problem, UnbalancedLine):
+            ends[np.array(problem.unclosed, np.int64) + int(trees.node_offsets[sentence])] = -1
+    return Side(trees.labels, trees.starts, ends, trees.node_offsets, trees.words, trees.tags, trees.word_offsets)
+
+
+def _tables(choices: Choices, gold: ConstituentTreebank, system: ConstituentTreebank) -> Tables:
+    vocabulary = gold.vocabulary
+    label_pairs, word_pairs = _pairs(vocabulary, choices.equal_labels), _pairs(vocabulary, choices.equal_words)
+    used = np.zeros(len(vocabulary), np.bool_)
+    for treebank in (gold, system):
+        used[treebank.labels] = True
+        if choices.preterminals or choices.cut_tags:
+            used[treebank.tags[treebank.tags >= 0]] = True
+    shortened = {
+        number: vocabulary.number(cut_label(vocabulary.strings[number], choices.cut_labels_at))
+        for number in np.flatnonzero(used).tolist()
+    }
+    size = len(vocabulary)
+    cut = np.arange(size, dtype=np.int64)
+    cut[list(shortened)] = list(shortened.values())
+    # Labels are compared with the list as they are compared with each other: pairs count as equal.
+    deleted = set(deleted_labels(choices))
+    equal = {b if a in deleted else a for a, b in choices.equal_labels if a in deleted or b in deleted}
+    alike = (
+        Equal(listed(vocabulary, [name for pair in pairs for name in pair]), numbers)
+        for pairs, numbers in ((choices.equal_labels, label_pairs), (choices.equal_words, word_pairs))
+    )
+    return Tables(
+        listed(vocabulary, choices.delete_labels if choices.delete_words else ()),
+        listed(vocabulary, choices.delete_labels_for_length),
+        cut,
+        cut if choices.cut_tags else np.arange(size, dtype=np.int64),
+        listed(vocabulary, deleted | equal),
+        listed(vocabulary, choices.quote_labels),
+        listed(vocabulary, _QUOTES),
+        *alike,
+    )
+
+
+def deleted_labels(choices: Choices) -> list[str]:
+    """Return the labels whose brackets are deleted, as they are compared with labels that are cut."""
+    at = choices.cut_labels_at if choices.cut_tags else ""
+    return [cut_label(label, at) for label in choices.delete_labels]
+
+
+def cut_label(label: str, at: str) -> str:
+    """Return a label up to the first of some characters."""
+    return label[: min((position for position in map(label.find, at) if position >= 0), default=len(label))]
+
+
+def _pairs(vocabulary: Vocabulary, pairs: Sequence[Sequence[str]]) -> IntArray:
+    numbers = [[vocabulary.number(name) for name in pair] for pair in pairs]
+    return np.array(numbers, np.int64).reshape(len(numbers), 2)
+
+
+def fill_empty(treebank: ConstituentTreebank) -> ConstituentTreebank:
+    """Put a word of tag FILLER into every constituent that has neither words nor constituents.
+
+    An empty constituent is below the lowest one that touches its position.
+    """
+    empty = treebank.starts == treebank.ends
+    if not empty.any():
+        return treebank
+    parents, depths, _ = structure_of(treebank)
+    leaves = empty.copy()
+    inside = np.flatnonzero(empty & (parents != NONE))
+    leaves[parents[inside]] = False
+    positions = treebank.word_offsets[:-1].repeat(np.diff(treebank.node_offsets)) + treebank.starts
+    below = leaves.astype(np.int64)
+    gather(np.add, parents, depths, below)
+    fillers_before = offsets_of(leaves)
+    lengths = np.diff(treebank.node_offsets)
+    before = fillers_before[:-1] - np.repeat(fillers_before[treebank.node_offsets[:-1]], lengths)
+    insert_at = positions[leaves]
+    return replace(
+        treebank,
+        starts=treebank.starts + before,
+        ends=treebank.ends + before + below,
+        words=np.insert(treebank.words, insert_at, 0),
+        tags=np.insert(treebank.tags, insert_at, FILLER),
+        word_offsets=treebank.word_offsets + fillers_before[treebank.node_offsets],
+    )
+
 
 FINE, LENGTHS_DIFFER, WORDS_DIFFER = 0, 1, 2
 """Why a sentence could not be compared."""
@@ -167,16 +369,16 @@ def _with_quotes(inputs: Inputs, gold: _Kept, system: _Kept, chosen: IntArray) -
 
 def _judge(inputs: Inputs) -> _Judged:
     """Tell which sentences can be compared."""
-    tables, options, faults = inputs.tables, inputs.options, inputs.faults
+    tables, choices, faults = inputs.tables, inputs.choices, inputs.faults
     gold, system = (_kept(side, tables, np.zeros(len(side.words), np.int64)) for side in (inputs.gold, inputs.system))
     status = np.full(len(faults), OK, np.uint8)
     status[faults != 0] = ERROR
     reasons, differing = np.full(len(faults), FINE, np.int64), np.full(len(faults), -1, np.int64)
-    if options.check_words:
+    if choices.check_words:
         readable = faults != UNREADABLE
         status[readable & (system.counts == 0)] = SKIP
         chosen = readable & (status != SKIP)
-        if options.quotes:
+        if choices.quote_labels:
             unequal = np.flatnonzero(chosen & (gold.counts != system.counts))
             if len(unequal):
                 gold, system = _with_quotes(inputs, gold, system, unequal)
@@ -200,7 +402,7 @@ def _brackets(side: Side, kept: _Kept, inserted: IntArray, inputs: Inputs) -> _B
 
     A node left open (end below 0) ends where EVALB's memory puts it: at -1, moved by the `inserted` quotes.
     """
-    tables, options = inputs.tables, inputs.options
+    tables = inputs.tables
     owners = owners_of(side.node_offsets)
     begins, first_kept = side.word_offsets[owners], kept.offsets[owners]
     left_open = side.ends < 0
@@ -210,12 +412,12 @@ def _brackets(side: Side, kept: _Kept, inserted: IntArray, inputs: Inputs) -> _B
     from_kept = kept.before[starts] - first_kept
     to_kept = np.where(left_open, inserted[owners] - 1, kept.before[ends] - first_kept)
     chosen = (from_kept != to_kept) & ~tables.dropped[labels]
-    if not options.outer_bracket:  # one without a label that is inside none with a label
+    if not inputs.choices.outer_bracket:  # one without a label that is inside none with a label
         named = side.labels != 0
         reached = np.maximum.accumulate(np.where(named, ends, 0))
         chosen &= named | (starts < reached)
     nodes = _Brackets(owners, from_kept, to_kept, labels)
-    if not options.preterminals:
+    if not inputs.choices.preterminals:
         return nodes.where(chosen)
     word_owners = owners_of(side.word_offsets)
     tagged = side.tags >= 0
@@ -235,7 +437,7 @@ def _brackets(side: Side, kept: _Kept, inserted: IntArray, inputs: Inputs) -> _B
 def _paired(gold: _Brackets, system: _Brackets, inputs: Inputs) -> tuple[IntArray, IntArray]:
     """Pair gold's brackets with the system's: each takes the first one left with its label, in pre-order (as EVALB)."""
     equal = inputs.tables.equal_labels
-    if not inputs.options.labelled:
+    if not inputs.choices.labelled:
         return _pairs_of_spans(gold, system)
     sides = []
     for side in (gold, system):
@@ -363,7 +565,7 @@ def _fill_figures(figures: IntArray, judged: _Judged, gold: _Brackets, system: _
     compared, size = judged.compared, len(figures)
     gold, system = (side.where(compared[side.sentences]) for side in (gold, system))
     spans, _ = _pairs_of_spans(gold, system)
-    matched = _paired(gold, system, inputs)[0] if inputs.options.labelled else spans
+    matched = _paired(gold, system, inputs)[0] if inputs.choices.labelled else spans
     crossing = _crossing(gold, system, np.maximum(judged.gold.counts, judged.system.counts))
     words, right = _right_tags(judged, inputs.tables.equal_labels)
     for column, counts in (

@@ -9,32 +9,20 @@ from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from itertools import compress, repeat
+from operator import not_
 from typing import NamedTuple
 
 import numpy as np
 
+from treescore.core import columns
 from treescore.core.arrays import BoolArray, IntArray, grouped, owners_of, paired_rows, ranked, sums_of_rows
-from treescore.core.columns import (
-    Documents,
-    Lists,
-    Numbers,
-    Quotients,
-    Records,
-    Rows,
-    column_of,
-    counts_and_scores,
-    real_numbers,
-    rows_of,
-    strings_of,
-    trees_of,
-)
 from treescore.core.params import Json
 from treescore.core.registry import Marks, MarkState
 from treescore.core.scores import ScoreTable, harmonic
 from treescore.core.trees import NO_TAG, ConstituentTreebank, Vocabulary
 from treescore.metrics.parseval.choices import Choices
-from treescore.metrics.parseval.comparison import collect
-from treescore.metrics.parseval.inputs import Collected, Inputs, Tables, inputs_of
+from treescore.metrics.parseval.comparison import Collected, Inputs, Tables, collect, inputs_of
 from treescore.metrics.parseval.scores import counts_of, score_table
 
 LENGTH_BIN = 10
@@ -45,7 +33,7 @@ MOST_SHOWN = 100
 
 
 class BracketColumns(NamedTuple):
-    """Brackets of the sentences that count; `matched` as in `treescore.metrics.parseval.inputs.Collected`.
+    """Brackets of the sentences that count; `matched` as in `treescore.metrics.parseval.comparison.Collected`.
 
     `starts` and `ends` say where brackets have the same words; with gaps they are no places in a sentence.
     """
@@ -87,17 +75,17 @@ class BracketTables:
     gold: BracketColumns
     system: BracketColumns
 
-    def slices(self) -> dict[str, Documents]:
+    def slices(self) -> dict[str, columns.Documents]:
         """Return scores by sentence length and by label."""
         return {"length": self._by_length(), "label": self._by_label()}
 
-    def _by_length(self) -> Documents:
+    def _by_length(self) -> columns.Documents:
         table = self.table
         lengths = self.rows[:, table.count_names.index("length")]
         numbers, groups = np.unique(np.maximum(lengths - 1, 0) // LENGTH_BIN, return_inverse=True)
-        counts, scores = counts_and_scores(table, sums_of_rows(groups, len(numbers), self.rows))
-        return rows_of(
-            column_of(
+        counts, scores = columns.counts_and_scores(table, sums_of_rows(groups, len(numbers), self.rows))
+        return columns.rows_of(
+            columns.column_of(
                 [
                     f"{number * LENGTH_BIN + 1 if number else 0}-{number * LENGTH_BIN + LENGTH_BIN}"
                     for number in numbers.tolist()
@@ -107,7 +95,7 @@ class BracketTables:
             {name: column for name, column in scores.items() if not name.startswith("cutoff.")},
         )
 
-    def _by_label(self) -> Documents:
+    def _by_label(self) -> columns.Documents:
         """Return precision, recall and F1 of each label, most gold brackets first."""
         gold, system = self.gold, self.system
         size = len(self.vocabulary)
@@ -121,16 +109,20 @@ class BracketTables:
             of_labels[order] for of_labels in (golds, systems, matched_gold, matched_system)
         )
         # with equal labels `matched`, gold's, differs from the system's
-        recall, precision = Quotients([matched_gold], [golds]), Quotients([matched_system], [systems])
+        recall, precision = columns.Quotients([matched_gold], [golds]), columns.Quotients([matched_system], [systems])
         with np.errstate(invalid="ignore"):
             f1 = harmonic([matched_system / systems, matched_gold / golds])
-        return rows_of(
-            strings_of(order, self.vocabulary),
-            {"gold": Numbers(golds), "system": Numbers(systems), "matched": Numbers(matched_gold)},
-            {"f1": real_numbers(f1), "precision": precision, "recall": recall},
+        return columns.rows_of(
+            columns.strings_of(order, self.vocabulary),
+            {
+                "gold": columns.Numbers(golds),
+                "system": columns.Numbers(systems),
+                "matched": columns.Numbers(matched_gold),
+            },
+            {"f1": columns.real_numbers(f1), "precision": precision, "recall": recall},
         )
 
-    def tables(self) -> dict[str, Json]:
+    def errors(self) -> dict[str, Json]:
         """Return confusions of labels over equal spans, and the kinds of errors, most frequent first."""
         gold, system = self.gold, self.system
         unmatched_gold, unmatched_system = gold.rows(gold.matched < 0), system.rows(system.matched == 0)
@@ -190,17 +182,17 @@ class ComparedTreebanks:
     rows: IntArray
     valid: BoolArray
 
-    def items(self, start: int, stop: int) -> Records:
+    def items(self, start: int, stop: int) -> columns.Records:
         """Return spans and trees of the sentences from `start` to `stop`."""
         gold_spans, _ = self._spans(0, start, stop)
         system_spans, right = self._spans(1, start, stop)
-        return Records(
+        return columns.Records(
             {
                 "gold_spans": gold_spans,
                 "system_spans": system_spans,
-                "system_spans_right": Lists(system_spans.offsets, Numbers(right)),
-                "gold_tree": trees_of(self.gold, start, stop, square=self._square),
-                "system_tree": trees_of(self.system, start, stop, square=self._square),
+                "system_spans_right": columns.Lists(system_spans.offsets, columns.Numbers(right)),
+                "gold_tree": columns.trees_of(self.gold, start, stop, square=self._square),
+                "system_tree": columns.trees_of(self.system, start, stop, square=self._square),
             }
         )
 
@@ -209,13 +201,19 @@ class ComparedTreebanks:
         """Whether no word has a tag."""
         return bool((self.gold.tags == NO_TAG).all()) and bool((self.system.tags == NO_TAG).all())
 
-    def _spans(self, side: int, start: int, stop: int) -> tuple[Lists, BoolArray]:
+    def _spans(self, side: int, start: int, stop: int) -> tuple[columns.Lists, BoolArray]:
         """Return the spans of one side as lists of label, start and end, and whether each is matched, bool (k,)."""
         offsets = self._collected.offsets[side, start : stop + 1]
         starts, ends, labels, matched = self._brackets[side][:, offsets[0] : offsets[-1]]
         begin = self.choices.first_word
-        rows = Rows([strings_of(labels, self.gold.vocabulary), Numbers(starts + begin), Numbers(ends + begin)])
-        return Lists(offsets - offsets[0], rows), np.asarray(matched > 0, np.bool_)
+        rows = columns.Rows(
+            [
+                columns.strings_of(labels, self.gold.vocabulary),
+                columns.Numbers(starts + begin),
+                columns.Numbers(ends + begin),
+            ]
+        )
+        return columns.Lists(offsets - offsets[0], rows), np.asarray(matched > 0, np.bool_)
 
     @cached_property
     def _collected(self) -> Collected:
@@ -225,16 +223,8 @@ class ComparedTreebanks:
     def _brackets(self) -> tuple[IntArray, IntArray]:
         return self._collected.gold, self._collected.system
 
-    def slices(self) -> dict[str, Documents]:
-        """Return scores by sentence length and by label."""
-        return self._tables.slices()
-
-    def tables(self) -> dict[str, Json]:
-        """Return confusions of labels over equal spans, and the kinds of errors."""
-        return self._tables.tables()
-
-    @property
-    def _tables(self) -> BracketTables:
+    def tables(self) -> BracketTables:
+        """Slices, and tables of errors, over the brackets of the sentences that are `valid`."""
         unparsed = self.choices.tells_unparsed
         table = score_table(zero=self.choices.zero, unparsed=unparsed)
         return BracketTables(
@@ -246,42 +236,41 @@ class ComparedTreebanks:
         offsets = self._collected.offsets[side]
         used = np.repeat(self.valid, np.diff(offsets))
         owners = owners_of(offsets)
-        columns = BracketColumns(owners, *self._brackets[side][:, : len(owners)])
-        return columns if used.all() else columns.rows(used)
+        brackets = BracketColumns(owners, *self._brackets[side][:, : len(owners)])
+        return brackets if used.all() else brackets.rows(used)
 
 
 Span = tuple[int, int]
 Bracket = tuple[str, int, int]
+_PLACE = ("label", "start", "end", "words")
+"""Members of a row that say which bracket it is; the last where brackets may have gaps."""
 
 
 def bracket_errors(item: Mapping[str, Json], choices: Choices) -> Iterator[dict[str, Json]]:
     """Return gold's brackets that the output lacks (`missed`), then the output's that gold lacks (`wrong`)."""
-    spans: list[Bracket] = list(map(tuple, item["system_spans"]))
-    right = [span for span, matched in zip(spans, item["system_spans_right"], strict=True) if matched]
-    wrong = [span for span, matched in zip(spans, item["system_spans_right"], strict=True) if not matched]
-    missed = _without([tuple(span) for span in item["gold_spans"]], right, choices)
-    for kind, found in (("missed", missed), ("wrong", wrong)):
-        for label, start, end in found:
-            yield {"kind": kind, "label": label, "start": start, "end": end}
+    golds, systems = ([tuple(span) for span in item[name]] for name in ("gold_spans", "system_spans"))
+    right: list[Bracket] = list(compress(systems, item["system_spans_right"]))
+    wrong = compress(systems, map(not_, item["system_spans_right"]))
+    found = item.get("gold_spans_found")
+    missed = _without(golds, right, choices) if found is None else compress(golds, map(not_, found))
+    for kind, spans in (("missed", missed), ("wrong", wrong)):
+        for span in spans:
+            yield {"kind": kind, **dict(zip(_PLACE, span, strict=False))}
 
 
 def brackets_beside(item: Mapping[str, Json], errors: list[dict[str, Json]]) -> Iterator[dict[str, Json]]:
     """Return the brackets of a sentence, outer ones first, with a mark under the sides that have them."""
-    left = Counter((row["label"], row["start"], row["end"]) for row in errors if row["kind"] == "missed")
+    places = [(row["kind"], {name: row[name] for name in _PLACE if name in row}) for row in errors]
+    left = Counter(tuple(place.values()) for kind, place in places if kind == "missed")
+    found = item.get("gold_spans_found", repeat(None))
     rows = []
-    for label, start, end in item["gold_spans"]:
-        missed = left[label, start, end] > 0
-        left[label, start, end] -= missed
-        rows.append(_beside((label, start, end), "missed" if missed else ""))
-    rows += [_beside((row["label"], row["start"], row["end"]), "wrong") for row in errors if row["kind"] == "wrong"]
-    rows.sort(key=lambda row: (row["start"], -row["end"]))
-    return iter(rows)
-
-
-def _beside(bracket: Bracket, error: str) -> dict[str, Json]:
-    label, start, end = bracket
-    sides = {"gold": "" if error == "wrong" else "x", "system": "" if error == "missed" else "x"}
-    return {"label": label, "start": start, "end": end, **sides, "error": error}
+    for span, is_found in zip(map(tuple, item["gold_spans"]), found, strict=False):
+        missed = left[span] > 0 if is_found is None else not is_found
+        left[span] -= missed
+        marks = {"gold": "x", "system": "" if missed else "x", "error": "missed" if missed else ""}
+        rows.append({**dict(zip(_PLACE, span, strict=False)), **marks})
+    rows += [{**place, "gold": "", "system": "x", "error": kind} for kind, place in places if kind == "wrong"]
+    return iter(sorted(rows, key=lambda row: (row["start"], -row["end"])))
 
 
 def _without(brackets: list[Bracket], matched: list[Bracket], choices: Choices) -> list[Bracket]:
@@ -312,15 +301,9 @@ def _without(brackets: list[Bracket], matched: list[Bracket], choices: Choices) 
     return rest[::-1]
 
 
-class _Nodes(NamedTuple):
-    """The m nodes of one side over the words that are compared, and how many of these each sentence has."""
-
-    sentences: IntArray
-    starts: IntArray
-    ends: IntArray
-    labels: IntArray
-    counted: BoolArray
-    words: IntArray
+_Nodes = tuple[Sequence[IntArray], BoolArray, IntArray]
+"""The nodes of one side over the words that are compared: sentences, starts, ends and labels; whether each counts; and
+how many of these words each sentence has."""
 
 
 def span_marks(choices: Choices, gold: ConstituentTreebank, system: ConstituentTreebank, compared: BoolArray) -> Marks:
@@ -337,26 +320,20 @@ def span_marks(choices: Choices, gold: ConstituentTreebank, system: ConstituentT
     """
     tables = inputs_of(choices, gold, system).tables
     sides = [_marked_nodes(each, tables, labelled=choices.labelled) for each in (gold, system)]
-    comparable = compared & (sides[0].words == sides[1].words)
+    comparable = compared & (sides[0][2] == sides[1][2])
     comparable[[*gold.sentences.unreadable, *system.sentences.unreadable]] = False
-    states = [np.zeros(len(side.labels), np.int64) for side in sides]
-    left = [np.flatnonzero(side.counted & comparable[side.sentences]) for side in sides]
-    for columns, state in ((4, MarkState.RIGHT), (3, MarkState.LABEL)):
+    states = [np.zeros(len(counted), np.int64) for _, counted, _ in sides]
+    left = [np.flatnonzero(counted & comparable[nodes[0]]) for nodes, counted, _ in sides]
+    for size, state in ((4, MarkState.RIGHT), (3, MarkState.LABEL)):
         golds, systems = (
-            [column[rows] for column in _bracket_columns(side)[:columns]]
-            for side, rows in zip(sides, left, strict=True)
+            [column[rows] for column in nodes[:size]] for (nodes, _, _), rows in zip(sides, left, strict=True)
         )
-        pairs = paired_rows(golds, systems)
-        for number, paired in enumerate(pairs):
+        for number, paired in enumerate(paired_rows(golds, systems)):
             states[number][left[number][paired]] = state
             left[number] = np.delete(left[number], paired)
     for number, rows in enumerate(left):
         states[number][rows] = MarkState.SPAN
     return Marks(system=states[1], gold=states[0])
-
-
-def _bracket_columns(nodes: _Nodes) -> list[IntArray]:
-    return [nodes.sentences, nodes.starts, nodes.ends, nodes.labels]
 
 
 def _marked_nodes(treebank: ConstituentTreebank, tables: Tables, *, labelled: bool) -> _Nodes:
@@ -369,5 +346,5 @@ def _marked_nodes(treebank: ConstituentTreebank, tables: Tables, *, labelled: bo
     counted = ~tables.dropped[labels] & (ends > starts)
     for first, second in tables.equal_labels.pairs.tolist():
         labels = np.where(labels == second, first, labels)
-    bounds = before[treebank.word_offsets]
-    return _Nodes(owners, starts, ends, labels if labelled else np.zeros_like(labels), counted, np.diff(bounds))
+    compared = labels if labelled else np.zeros_like(labels)
+    return [owners, starts, ends, compared], counted, np.diff(before[treebank.word_offsets])

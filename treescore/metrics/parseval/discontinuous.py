@@ -5,7 +5,7 @@ Which brackets are compared and which match, function tags of brackets and words
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import NamedTuple
@@ -13,15 +13,14 @@ from typing import NamedTuple
 import numpy as np
 
 from treescore.core.arrays import BoolArray, IntArray, joint_keys, offsets_of, owners_of, paired_rows, sums_by
-from treescore.core.columns import Column, Documents, Lists, Numbers, Records, Rows, ranges_of, strings_of
+from treescore.core.columns import Column, Lists, Numbers, Records, Rows, ranges_of, strings_of
 from treescore.core.discontinuity import Spans, extents_of, same_yields
-from treescore.core.params import Json
 from treescore.core.registry import ERROR, OK, SKIP, StatusArray
 from treescore.core.trees import NO_TAG, DiscontinuousTreebank, Vocabulary
 from treescore.metrics.parseval.choices import Choices
 from treescore.metrics.parseval.details import BracketColumns, BracketTables
-from treescore.metrics.parseval.scores import GAP_COUNTS, GAP_STATES, gap_score_table
-from treescore.metrics.shared.discodop import listed, representatives, without_words
+from treescore.metrics.parseval.scores import GAP_COUNTS, gap_score_table
+from treescore.metrics.shared.constituents import listed, representatives, without_words
 
 UNMATCHED = -1
 
@@ -61,19 +60,31 @@ class Brackets(NamedTuple):
 
 
 @dataclass(frozen=True)
-class Compared:
+class Comparison:
     """Two treebanks of n sentences that are compared.
 
     Attributes:
         gold, system: the treebanks.
         choices: of the metric.
-        fine: the sentences that can be compared, bool (n,); the others have no bracket of the output.
     """
 
     gold: DiscontinuousTreebank
     system: DiscontinuousTreebank
     choices: Choices
-    fine: BoolArray
+
+    @cached_property
+    def status(self) -> StatusArray:
+        """ERROR where words differ or a side cannot be read, SKIP where the output has no words, uint8 (n,)."""
+        gold, system = self.gold, self.system
+        status = np.where(self.choices.deletions.words_agree(gold, system), OK, ERROR).astype(np.uint8)
+        status[(np.diff(system.word_offsets) == 0) & (np.diff(gold.word_offsets) > 0)] = SKIP
+        status[[*gold.sentences.unreadable, *system.sentences.unreadable]] = ERROR
+        return status
+
+    @cached_property
+    def fine(self) -> BoolArray:
+        """The sentences that can be compared, bool (n,); the others have no bracket of the output."""
+        return np.asarray(self.status == OK, np.bool_)
 
     @cached_property
     def kept(self) -> tuple[BoolArray, BoolArray]:
@@ -139,6 +150,73 @@ class Compared:
             np.full(len(nodes), UNMATCHED, np.int64),
         )
 
+    @cached_property
+    def rows(self) -> IntArray:
+        """Counts, columns as `gap_score_table` has them, int64 (n, k)."""
+        counts = self._counts()
+        if self.choices.zero and not self.fine.all():
+            counts[~self.fine] = absent_rows(self.gold, self.choices)[~self.fine, : len(GAP_COUNTS)]
+        _charge(counts, self.status, zero=self.choices.zero)
+        tags = self.gold.tags
+        uncounted = listed(self.gold.vocabulary, self.choices.delete_labels_for_length)[tags] & (tags >= 0)
+        length = sums_by(owners_of(self.gold.word_offsets)[~uncounted], len(self.gold))
+        short = counts * (length <= self.choices.cutoff)[:, None]
+        return np.concatenate([counts, short, length[:, None]], axis=1)
+
+    def _counts(self) -> IntArray:
+        """Count brackets, words and tags of each sentence, columns as GAP_COUNTS; states are 0 yet. int64 (n, k)."""
+        gold, system = self.sides
+        matched = gold.partners != UNMATCHED
+        spans = paired_rows([gold.sentences, *gold.yields], [system.sentences, *system.yields])[0]
+        left, other = self.kept
+        owners = owners_of(self.gold.word_offsets)
+        both = left & self.fine[owners]
+        right = self.gold.tags[both] == self.system.tags[other]
+        counted = (
+            *(gold.sentences[matched], gold.sentences, system.sentences, gold.sentences[spans]),
+            *(gold.sentences[matched & gold.gaps], gold.sentences[gold.gaps], system.sentences[system.gaps]),
+            *(gold.sentences[gold.distinct], system.sentences[system.distinct]),
+            *(owners[left], owners[both][right], *function_tags(self)),
+        )
+        counts = np.zeros((len(self.gold), len(GAP_COUNTS)), np.int64)
+        counts[:, : len(counted)] = np.stack([sums_by(column, len(counts)) for column in counted], axis=1)
+        return counts
+
+    def tables(self) -> BracketTables:
+        """Slices, and tables of errors."""
+        gold, system = self.sides
+        matched_labels = np.append(system.labels, UNMATCHED)[gold.partners]  # UNMATCHED, the last, stays UNMATCHED
+        golds = BracketColumns(gold.sentences, *gold.yields, gold.labels, matched_labels)
+        taken = (system.partners != UNMATCHED).astype(np.int64)
+        systems = BracketColumns(system.sentences, *system.yields, system.labels, taken)
+        table = gap_score_table(zero=self.choices.zero, only_gaps=self.choices.only_gaps)
+        golds = golds.rows(self.fine[gold.sentences])
+        return BracketTables(self.gold.vocabulary, table, GAP_COUNTS, self.rows, golds, systems)
+
+    def items(self, start: int, stop: int) -> Records:
+        """Return the brackets of the sentences from `start` to `stop`, and which the other side has."""
+        gold, system = self.sides
+        members = {}
+        for name, right, side in (
+            ("gold_spans", "gold_spans_found", gold),
+            ("system_spans", "system_spans_right", system),
+        ):
+            members[name], flags = self._spans(side, start, stop)
+            members[right] = Lists(members[name].offsets, Numbers(flags))
+        return Records(members)
+
+    def _spans(self, side: Brackets, start: int, stop: int) -> tuple[Lists, BoolArray]:
+        """Return brackets as lists of label, first word, the word after the last one, and number of words."""
+        rows = slice(*np.searchsorted(side.sentences, [start, stop]).tolist())
+        offsets = offsets_of(sums_by(side.sentences[rows] - start, stop - start))
+        columns: list[Column] = [
+            strings_of(side.labels[rows], self.gold.vocabulary),
+            Numbers(side.firsts[rows]),
+            Numbers(side.lasts[rows] + 1),
+            Numbers(side.sizes[rows]),
+        ]
+        return Lists(offsets, Rows(columns)), side.partners[rows] != UNMATCHED
+
 
 def _first_of_each(columns: Sequence[IntArray]) -> BoolArray:
     """Tell of each row whether it is the first with its values, which are 0 or more: bool (b,)."""
@@ -166,15 +244,7 @@ class _Units(NamedTuple):
     functions: IntArray
 
 
-class _Tags(NamedTuple):
-    """Function tags: the sentence of each, the number of its unit's key, and the tag; int64 (t,) each."""
-
-    sentences: IntArray
-    keys: IntArray
-    tags: IntArray
-
-
-def function_tags(compared: Compared) -> tuple[IntArray, IntArray, IntArray]:
+def function_tags(compared: Comparison) -> tuple[IntArray, IntArray, IntArray]:
     """Return the sentences of function tags that match, of gold's and of the output's.
 
     A function has the tags between its hyphens. Those of brackets count that the other side has too, under the same
@@ -193,10 +263,10 @@ def function_tags(compared: Compared) -> tuple[IntArray, IntArray, IntArray]:
         for number in range(2)
     )
     matched = paired_rows(gold[1:], system[1:])[0]
-    return gold.sentences[matched], gold.sentences, system.sentences
+    return gold[0][matched], gold[0], system[0]
 
 
-def _counted(compared: Compared, side: int, own: IntArray, others: IntArray, agree: BoolArray) -> BoolArray:
+def _counted(compared: Comparison, side: int, own: IntArray, others: IntArray, agree: BoolArray) -> BoolArray:
     """Tell of each unit of one side whether its function tags count.
 
     Args:
@@ -220,7 +290,7 @@ def _counted(compared: Compared, side: int, own: IntArray, others: IntArray, agr
     return np.asarray(counted, np.bool_)
 
 
-def _units(compared: Compared, tree: DiscontinuousTreebank, side: int) -> _Units:
+def _units(compared: Comparison, tree: DiscontinuousTreebank, side: int) -> _Units:
     """Return the brackets of one side that are compared, and its words in sentences that can be compared."""
     brackets: Brackets = compared.sides[side]
     one_word = brackets.sizes == 1
@@ -240,7 +310,7 @@ def _units(compared: Compared, tree: DiscontinuousTreebank, side: int) -> _Units
     return _Units(sentences, key, functions)
 
 
-def _agreeing(compared: Compared) -> BoolArray:
+def _agreeing(compared: Comparison) -> BoolArray:
     """Tell of each word that both sides have whether its tags are equal, or taken as equal."""
     same = np.append(compared.same, NO_TAG)
     tags = []
@@ -249,8 +319,11 @@ def _agreeing(compared: Compared) -> BoolArray:
     return np.asarray(tags[0] == tags[1], np.bool_)
 
 
-def _divided(side: _Units, keys: IntArray, chosen: IntArray, vocabulary: Vocabulary) -> _Tags:
-    """Return the function tags of some units; `keys` are the numbers of all units' keys."""
+def _divided(side: _Units, keys: IntArray, chosen: IntArray, vocabulary: Vocabulary) -> Sequence[IntArray]:
+    """Return the function tags of some units: the sentence of each, the number of its unit's key, and the tag.
+
+    `keys` are the numbers of all units' keys.
+    """
     functions = side.functions[chosen]
     distinct = vocabulary.distinct(functions)
     parts = [string.split("-") if string else [] for string in map(vocabulary.strings.__getitem__, distinct.tolist())]
@@ -259,133 +332,7 @@ def _divided(side: _Units, keys: IntArray, chosen: IntArray, vocabulary: Vocabul
     rows = np.repeat(chosen, sizes[places])
     found, _ = ranges_of(offsets_of(sizes)[places], sizes[places])
     tags = vocabulary.numbers([name for names in parts for name in names])
-    return _Tags(side.sentences[rows], keys[rows], tags[found])
-
-
-_PLACE = ("label", "start", "end", "words")
-
-
-class Comparison:
-    """Two treebanks of n sentences that were compared.
-
-    Attributes:
-        status: ERROR where words differ or a side cannot be read, SKIP where the output has no words, uint8 (n,).
-        rows: counts, columns as `score_table` has them, int64 (n, k).
-    """
-
-    def __init__(self, gold: DiscontinuousTreebank, system: DiscontinuousTreebank, choices: Choices) -> None:
-        self._gold = gold
-        self._choices = choices
-        self.status = _status(gold, system, choices)
-        self._compared = Compared(gold, system, choices, np.asarray(self.status == OK, np.bool_))
-        counts = np.concatenate(
-            [self._brackets(), self._words(system), np.zeros((len(gold), len(GAP_STATES)), np.int64)], 1
-        )
-        if choices.zero and not self._compared.fine.all():
-            counts[~self._compared.fine] = absent_rows(gold, choices)[~self._compared.fine, : len(GAP_COUNTS)]
-        _charge(counts, self.status, zero=choices.zero)
-        uncounted = _listed_words(gold, choices)
-        length = sums_by(owners_of(gold.word_offsets)[~uncounted], len(gold))
-        short = counts * (length <= choices.cutoff)[:, None]
-        self.rows = np.concatenate([counts, short, length[:, None]], axis=1)
-
-    def _brackets(self) -> IntArray:
-        """Count brackets of each sentence, int64 (n, 9), columns as BRACKETS; gold's of all sentences."""
-        gold, system = self._compared.sides
-        size = len(self._gold)
-        matched = gold.partners != UNMATCHED
-        spans = paired_rows([gold.sentences, *gold.yields], [system.sentences, *system.yields])[0]
-        return np.stack(
-            [
-                sums_by(gold.sentences[matched], size),
-                sums_by(gold.sentences, size),
-                sums_by(system.sentences, size),
-                sums_by(gold.sentences[spans], size),
-                sums_by(gold.sentences[matched & gold.gaps], size),
-                sums_by(gold.sentences[gold.gaps], size),
-                sums_by(system.sentences[system.gaps], size),
-                sums_by(gold.sentences[gold.distinct], size),
-                sums_by(system.sentences[system.distinct], size),
-            ],
-            axis=1,
-        )
-
-    def _words(self, system: DiscontinuousTreebank) -> IntArray:
-        """Count words, right tags and function tags of each sentence, int64 (n, 5), columns as WORDS."""
-        gold, size = self._gold, len(self._gold)
-        left, other = self._compared.kept
-        owners = owners_of(gold.word_offsets)
-        both = left & self._compared.fine[owners]
-        right = gold.tags[both] == system.tags[other]
-        columns = (owners[left], owners[both][right], *function_tags(self._compared))
-        return np.stack([sums_by(column, size) for column in columns], axis=1)
-
-    def slices(self) -> dict[str, Documents]:
-        """Return scores by sentence length and by label."""
-        return self._tables.slices()
-
-    def extra(self) -> dict[str, Json]:
-        """Return confusions of labels over equal words, and the kinds of errors."""
-        return self._tables.tables()
-
-    @cached_property
-    def _tables(self) -> BracketTables:
-        gold, system = self._compared.sides
-        fine = self._compared.fine[gold.sentences]
-        matched_labels = np.append(system.labels, UNMATCHED)[gold.partners]  # UNMATCHED, the last, stays UNMATCHED
-        golds = BracketColumns(gold.sentences, *gold.yields, gold.labels, matched_labels).rows(fine)
-        systems = BracketColumns(
-            system.sentences, *system.yields, system.labels, (system.partners != UNMATCHED).astype(np.int64)
-        )
-        table = gap_score_table(zero=self._choices.zero, only_gaps=self._choices.only_gaps)
-        return BracketTables(self._gold.vocabulary, table, GAP_COUNTS, self.rows, golds, systems)
-
-    def items(self, start: int, stop: int) -> Records:
-        """Return the brackets of the sentences from `start` to `stop`, and which the other side has."""
-        gold, system = self._compared.sides
-        members = {}
-        for name, right, side in (
-            ("gold_spans", "gold_spans_found", gold),
-            ("system_spans", "system_spans_right", system),
-        ):
-            members[name], flags = self._spans(side, start, stop)
-            members[right] = Lists(members[name].offsets, Numbers(flags))
-        return Records(members)
-
-    def _spans(self, side: Brackets, start: int, stop: int) -> tuple[Lists, BoolArray]:
-        """Return brackets as lists of label, first word, the word after the last one, and number of words."""
-        rows = slice(*np.searchsorted(side.sentences, [start, stop]).tolist())
-        offsets = offsets_of(sums_by(side.sentences[rows] - start, stop - start))
-        columns: list[Column] = [
-            strings_of(side.labels[rows], self._gold.vocabulary),
-            Numbers(side.firsts[rows]),
-            Numbers(side.lasts[rows] + 1),
-            Numbers(side.sizes[rows]),
-        ]
-        return Lists(offsets, Rows(columns)), side.partners[rows] != UNMATCHED
-
-
-def gap_errors(item: Mapping[str, Json]) -> Iterator[dict[str, Json]]:
-    """Return gold's brackets that the output lacks (`missed`), then the output's that gold lacks (`wrong`)."""
-    for kind, spans, flags in (
-        ("missed", "gold_spans", "gold_spans_found"),
-        ("wrong", "system_spans", "system_spans_right"),
-    ):
-        for (label, start, end, words), right in zip(item[spans], item[flags], strict=True):
-            if not right:
-                yield {"kind": kind, "label": label, "start": start, "end": end, "words": words}
-
-
-def gap_brackets_beside(item: Mapping[str, Json]) -> Iterator[dict[str, Json]]:
-    """Return the brackets of a sentence, outer ones first, with a mark under the sides that have them."""
-    rows = []
-    for (label, start, end, words), found in zip(item["gold_spans"], item["gold_spans_found"], strict=True):
-        row = {"label": label, "start": start, "end": end, "words": words}
-        rows.append({**row, "gold": "x", "system": "x" if found else "", "error": "" if found else "missed"})
-    errors = list(gap_errors(item))
-    beside = {"gold": "", "system": "x", "error": "wrong"}
-    rows += [{name: row[name] for name in _PLACE} | beside for row in errors if row["kind"] == "wrong"]
-    return iter(sorted(rows, key=lambda row: (row["start"], -row["end"])))
+    return side.sentences[rows], keys[rows], tags[found]
 
 
 def absent_rows(gold: DiscontinuousTreebank, choices: Choices) -> IntArray:
@@ -395,14 +342,6 @@ def absent_rows(gold: DiscontinuousTreebank, choices: Choices) -> IntArray:
     _charge(counts, np.full(len(gold), SKIP, np.uint8), zero=True)
     length = compared.rows[:, -1:]
     return np.concatenate([counts, counts * (length <= choices.cutoff), length], axis=1)
-
-
-def _status(gold: DiscontinuousTreebank, system: DiscontinuousTreebank, choices: Choices) -> StatusArray:
-    """Return the status of each sentence, uint8 (n,)."""
-    status = np.where(choices.deletions.words_agree(gold, system), OK, ERROR).astype(np.uint8)
-    status[(np.diff(system.word_offsets) == 0) & (np.diff(gold.word_offsets) > 0)] = SKIP
-    status[[*gold.sentences.unreadable, *system.sentences.unreadable]] = ERROR
-    return status
 
 
 def _charge(counts: IntArray, status: StatusArray, *, zero: bool) -> None:
@@ -429,8 +368,3 @@ def _charge(counts: IntArray, status: StatusArray, *, zero: bool) -> None:
         ("disc_complete", valid & (gaps[1] + gaps[2] > 0) & (gaps[0] == gaps[1]) & (gaps[1] == gaps[2])),
     ):
         counts[:, column[name]] = flags
-
-
-def _listed_words(gold: DiscontinuousTreebank, choices: Choices) -> BoolArray:
-    """Find the words that do not count in the length, bool (w,)."""
-    return listed(gold.vocabulary, choices.delete_labels_for_length)[gold.tags] & (gold.tags >= 0)

@@ -6,7 +6,7 @@ Say why sentences could not be compared, and what a sentence counts whose output
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import cache, partial
 from typing import Any, ClassVar, cast
@@ -17,18 +17,18 @@ from treescore.core import discontinuity, registry, text
 from treescore.core.arrays import BoolArray, Counts, IntArray, owners_of, sums_by
 from treescore.core.params import Json, Param
 from treescore.core.scores import ScoreTable
-from treescore.core.trees import ConstituentTreebank, DiscontinuousTreebank, Vocabulary
+from treescore.core.trees import ConstituentTreebank, DiscontinuousTreebank
 from treescore.core.wording import counted, told_apart
 from treescore.errors import InputError, Problem
 from treescore.metrics.parseval import comparison, details
 from treescore.metrics.parseval.choices import AS_SPMRL, DISCODOP, MISSED, PARAMS, SKIPPED, Choices, choices_of
-from treescore.metrics.parseval.discontinuous import Comparison, absent_rows, gap_brackets_beside, gap_errors
-from treescore.metrics.parseval.inputs import Inputs, Tables, cut_label, deleted_labels, inputs_of
+from treescore.metrics.parseval.comparison import Inputs, Tables, cut_label, deleted_labels, inputs_of
+from treescore.metrics.parseval.discontinuous import Comparison, absent_rows
 from treescore.metrics.parseval.report import discodop_report, error_report, evalb_report, spmrl_report
 from treescore.metrics.parseval.scores import gap_score_table, score_table
-from treescore.metrics.shared import discodop, roots
+from treescore.metrics.shared import constituents
 from treescore.metrics.shared.examples import GAP_TREES, TREES
-from treescore.metrics.shared.tables import members
+from treescore.metrics.shared.words import members
 
 
 def count_unparsed(
@@ -112,34 +112,12 @@ def check_gaps(choices: Choices, treebank: Trees) -> None:
         raise InputError(Problem("parseval-needs-discodop", detail))
 
 
-def gap_problems(
-    gold: DiscontinuousTreebank, system: DiscontinuousTreebank, status: registry.StatusArray, choices: Choices
+def problems_of(
+    gold: Trees, system: Trees, status: registry.StatusArray, differing: Callable[[int], Problem]
 ) -> dict[int, Problem]:
-    """Return why sentences of trees that may have gaps could not be compared; their words are compared undeleted."""
-    same = discodop.representatives(gold.vocabulary, choices.equal_words)
-    problems: dict[int, Problem] = {}
-    for index in np.flatnonzero(status == registry.ERROR).tolist():
-        problem = _unreadable(gold, system, index)
-        if problem is None:
-            golds, systems = (
-                each.words[each.word_offsets[index] : each.word_offsets[index + 1]] for each in (gold, system)
-            )
-            problem = _differing(gold.vocabulary, index, int(system.lines[index]), golds, systems, same)
-        problems[index] = problem
-    return problems
-
-
-def span_problems(
-    gold: ConstituentTreebank, system: ConstituentTreebank, status: registry.StatusArray, facts: IntArray
-) -> dict[int, Problem]:
-    """Return why sentences could not be compared; `facts` as `comparison.compare` returns them."""
-    problems: dict[int, Problem] = {}
-    errors = np.flatnonzero(status == registry.ERROR)
-    for index, facts_of_sentence in zip(errors.tolist(), facts[errors].tolist(), strict=True):
-        line = int(system.lines[index])
-        unreadable = _unreadable(gold, system, index)
-        problems[index] = unreadable or _mismatch(gold.vocabulary, index, line, facts_of_sentence)
-    return problems
+    """Return why sentences could not be compared; `differing` describes how the words of one differ."""
+    errors = np.flatnonzero(status == registry.ERROR).tolist()
+    return {index: _unreadable(gold, system, index) or differing(index) for index in errors}
 
 
 def _unreadable(gold: Trees, system: Trees, index: int) -> Problem | None:
@@ -155,44 +133,51 @@ def _unreadable(gold: Trees, system: Trees, index: int) -> Problem | None:
     )
 
 
-_ADVICE = "Parse gold's words, and use gold's tags for deleted words (punctuation, traces)."
+_Difference = tuple[int, int, int] | None
+"""The first word that differs, from 0, and the strings of the output's word and of gold's; None: lengths do."""
 
 
-def _mismatch(vocabulary: Vocabulary, index: int, line: int, facts: Sequence[int]) -> Problem:
-    """Describe how the words of sentence `index` differ from gold's; EVALB compares them after its deletions."""
-    if facts[comparison.REASON] == comparison.LENGTHS_DIFFER:
-        code, statement = (
-            "word-count-mismatch",
-            f"The sentence has {counted(facts[comparison.SYSTEM_WORDS], 'word')} after deletions",
-        )
-        gold = f"{facts[comparison.GOLD_WORDS]}."
-    else:
-        word = vocabulary.strings[facts[comparison.SYSTEM_WORD]]
-        code, statement = "word-mismatch", f"Word {facts[comparison.WORD] + 1} after deletions is {word!r}"
-        right = vocabulary.strings[facts[comparison.GOLD_WORD]]
-        gold = f"{right!r}.{told_apart(word, right)}"
-    detail = f"{statement}; gold differs. {_ADVICE}"
-    return Problem(code, detail, sentence=index + 1, line=line, gold_detail=f"{statement}; gold has {gold} {_ADVICE}")
-
-
-def _differing(
-    vocabulary: Vocabulary, index: int, line: int, golds: IntArray, systems: IntArray, same: IntArray
+def _other_words(
+    system: Trees, index: int, lengths: tuple[int, int], first: _Difference, after: str, advice: str
 ) -> Problem:
-    """Describe how the words of sentence `index` differ from gold's; `same` tells which string stands for each."""
-    if len(golds) != len(systems):
-        code, statement = "word-count-mismatch", f"The sentence has {counted(len(systems), 'word')}"
-        expected = f"{len(golds)}."
+    """Describe how the words of sentence `index` differ from gold's, `after` what both sides leave out.
+
+    Args:
+        system: the output.
+        index: number of the sentence, from 0.
+        lengths: words of the output's sentence and of gold's.
+        first: the difference.
+        after: stands behind the words.
+        advice: the last sentence.
+    """
+    if first is None:
+        code, statement = "word-count-mismatch", f"The sentence has {counted(lengths[0], 'word')}{after}"
+        expected = f"{lengths[1]}."
     else:
-        place = int(np.flatnonzero(same[golds] != same[systems])[0])
-        code = "word-mismatch"
-        word, right = (vocabulary.strings[side[place]] for side in (systems, golds))
-        statement = f"Word {place + 1} is {word!r}"
+        word, right = (system.vocabulary.strings[number] for number in first[1:])
+        code, statement = "word-mismatch", f"Word {first[0] + 1}{after} is {word!r}"
         expected = f"{right!r}.{told_apart(word, right)}"
-    advice = "Parse gold's words."
-    detail = f"{statement}; gold differs. {advice}"
-    return Problem(
-        code, detail, sentence=index + 1, line=line, gold_detail=f"{statement}; gold has {expected} {advice}"
-    )
+    line, gold_detail = int(system.lines[index]), f"{statement}; gold has {expected} {advice}"
+    return Problem(code, f"{statement}; gold differs. {advice}", sentence=index + 1, line=line, gold_detail=gold_detail)
+
+
+def _after_deletions(system: ConstituentTreebank, index: int, facts: Sequence[int]) -> Problem:
+    """Describe how words differ that EVALB compares after its deletions; `facts` as `comparison.compare` has them."""
+    lengths = facts[comparison.SYSTEM_WORDS], facts[comparison.GOLD_WORDS]
+    first = facts[comparison.WORD], facts[comparison.SYSTEM_WORD], facts[comparison.GOLD_WORD]
+    advice = "Parse gold's words, and use gold's tags for deleted words (punctuation, traces)."
+    differ = None if facts[comparison.REASON] == comparison.LENGTHS_DIFFER else first
+    return _other_words(system, index, lengths, differ, " after deletions", advice)
+
+
+def _undeleted(gold: DiscontinuousTreebank, system: DiscontinuousTreebank, index: int, same: IntArray) -> Problem:
+    """Describe how words differ that are compared undeleted; `same` tells which string stands for each."""
+    golds, systems = (each.words[slice(*each.word_offsets[index : index + 2].tolist())] for each in (gold, system))
+    first = None
+    if len(golds) == len(systems):
+        place = int(np.flatnonzero(same[golds] != same[systems])[0])
+        first = place, int(systems[place]), int(golds[place])
+    return _other_words(system, index, (len(systems), len(golds)), first, "", "Parse gold's words.")
 
 
 @registry.register
@@ -298,24 +283,27 @@ class Parseval(registry.Metric):
             rows=rows,
             status=status,
             unanswered=unanswered,
-            problems=span_problems(gold, system, status, facts),
+            problems=problems_of(
+                gold, system, status, lambda index: _after_deletions(system, index, facts[index].tolist())
+            ),
             warnings=_root_warnings(self.choices, gold, system),
             details=lambda start, stop: compared().items(start, stop),
-            slices=lambda: compared().slices(),
-            extra=lambda: compared().tables(),
+            slices=lambda: compared().tables().slices(),
+            extra=lambda: compared().tables().errors(),
             marks=lambda: details.span_marks(self.choices, gold, system, np.asarray(status == registry.OK, np.bool_)),
         )
 
     def _evaluate_gaps(self, gold: DiscontinuousTreebank, system: DiscontinuousTreebank) -> registry.Outcome:
         compared = Comparison(gold, system, self.choices)
+        same = constituents.representatives(gold.vocabulary, self.choices.equal_words)
         return registry.Outcome(
             rows=compared.rows,
             status=compared.status,
-            problems=gap_problems(gold, system, compared.status, self.choices),
+            problems=problems_of(gold, system, compared.status, lambda index: _undeleted(gold, system, index, same)),
             warnings=_root_warnings(self.choices, gold, system),
             details=compared.items,
-            slices=compared.slices,
-            extra=compared.extra,
+            slices=lambda: compared.tables().slices(),
+            extra=lambda: compared.tables().errors(),
         )
 
     def absent(self, gold: Trees, items: registry.ItemInfo, limits: text.Limits) -> Counts:
@@ -332,15 +320,11 @@ class Parseval(registry.Metric):
         """Return missed brackets of gold and wrong ones of the output; none of a sentence that is not compared."""
         del gold
         if item["status"] == registry.STATUS_NAMES[registry.OK]:
-            yield from gap_errors(item) if self.choices.gaps else details.bracket_errors(item, self.choices)
+            yield from details.bracket_errors(item, self.choices)
 
     def beside_gold(self, item: Mapping[str, Json], gold: Any) -> Iterator[dict[str, Json]]:
         """Return the brackets of both sides, outer ones first; none of a sentence that is not compared."""
-        if item["status"] != registry.STATUS_NAMES[registry.OK]:
-            return
-        if self.choices.gaps:
-            yield from gap_brackets_beside(item)
-        else:
+        if item["status"] == registry.STATUS_NAMES[registry.OK]:
             yield from details.brackets_beside(item, list(self.errors_of(item, gold)))
 
     def report(self, style: str, outcome: registry.Outcome) -> str:
@@ -362,7 +346,7 @@ def _root_warnings(choices: Choices, gold: Trees, system: Trees) -> list[Problem
     left_out = [*deleted_labels(choices), *(label for pair in choices.equal_labels for label in pair)]
     if not (choices.outer_bracket or choices.gaps):
         left_out.append("")
-    found = roots.root_warnings(
+    found = constituents.root_warnings(
         gold, system, left_out,
         str if choices.gaps else partial(cut_label, at=choices.cut_labels_at),
         lambda label: f"add {label!r} to `delete_labels`" if label or choices.gaps else "set `outer_bracket` to false",

@@ -15,6 +15,7 @@ from treescore.core.params import Json
 from treescore.core.registry import OK, Outcome
 from treescore.metrics.parseval.choices import Choices
 from treescore.metrics.parseval.scores import SHOWN
+from treescore.metrics.shared.words import aligned_text
 
 _REPORT_HEAD = (
     "  Sent.                        Matched  Bracket   Cross        Correct Tag\n"
@@ -48,20 +49,9 @@ class _Figures(NamedTuple):
     def chosen(self, mask: BoolArray) -> _Sums:
         """Add up some of the sentences."""
         valid = mask & self.valid
-        matched, gold, system, crossing, words, tags = self.counted[valid].sum(axis=0).tolist()
-        return _Sums(
-            matched,
-            gold,
-            system,
-            crossing,
-            words,
-            tags,
-            crossings=self.counted[valid, SHOWN.index("crossing")],
-            sentences=int(mask.sum()),
-            skipped=int((mask & self.skipped).sum()),
-            valid=int(valid.sum()),
-            complete=int((valid & self.complete).sum()),
-        )
+        crossings = self.counted[valid, SHOWN.index("crossing")]
+        numbers = [int(each.sum()) for each in (mask, mask & self.skipped, valid, valid & self.complete)]
+        return _Sums._make([*self.counted[valid].sum(axis=0).tolist(), crossings, *numbers])
 
 
 class _Sums(NamedTuple):
@@ -105,16 +95,8 @@ def evalb_report(outcome: Outcome, names: Sequence[str], cutoff: int) -> str:
     """Print what EVALB writes to its standard output; `names` are the columns of `outcome.rows`."""
     figures = _figures(outcome, names)
     sums = figures.chosen(np.ones(len(figures.lengths), np.bool_))
-    return "".join(
-        [
-            figures.table,
-            _LINE,
-            _totals(sums),
-            "=== Summary ===\n",
-            _block("-- All --", sums),
-            _block(f"-- len<={cutoff} --", figures.chosen(figures.lengths <= cutoff)),
-        ]
-    )
+    short = _block(f"-- len<={cutoff} --", figures.chosen(figures.lengths <= cutoff))
+    return f"{figures.table}{_LINE}{_totals(sums)}=== Summary ===\n{_block('-- All --', sums)}{short}"
 
 
 def spmrl_report(outcome: Outcome, names: Sequence[str]) -> str:
@@ -301,8 +283,5 @@ def error_report(errors: Mapping[str, Json]) -> str:
         errors: the member `errors` of the tables of a result.
     """
     kinds = ", ".join(f"{kind} {count}" for kind, count in errors["kinds"].items())
-    rows = [_ERRORS_HEAD]
-    rows += [(str(error["count"]), error["kind"], error["label"] or _NO_LABEL) for error in errors["frequent"]]
-    wide, wider = (max(len(row[column]) for row in rows) for column in (0, 1))
-    table = "".join(f"{count:>{wide}}  {kind:<{wider}}  {label}\n" for count, kind, label in rows)
-    return f"{table}\nOf each kind: {kinds}.\n"
+    rows = [(str(error["count"]), error["kind"], error["label"] or _NO_LABEL) for error in errors["frequent"]]
+    return f"{aligned_text([_ERRORS_HEAD, *rows], right=1)}\nOf each kind: {kinds}.\n"

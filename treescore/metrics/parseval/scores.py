@@ -101,17 +101,14 @@ def _scores(prefix: str, suffix: str, columns: Mapping[str, str]) -> list[Score]
         )
         for name, doc, numerator, denominator, undefined in _RATIOS
     ]
-    gold, system = f"{prefix}gold", f"{prefix}system"
-    labelled = f1_score(
-        f"{prefix}labelled_f1", f"F1 of labelled brackets.{suffix}", f"{prefix}matched", gold, system, _NEITHER
-    )
-    unlabelled = f1_score(
-        f"{prefix}unlabelled_f1",
-        f"F1 of spans, labels ignored.{suffix}",
-        f"{prefix}unlabelled_matched",
-        gold,
-        system,
-        _NEITHER,
+    labelled, unlabelled = (
+        f1_score(
+            f"{prefix}{name}", f"F1 of {what}.{suffix}", prefix + matched, prefix + "gold", prefix + "system", _NEITHER
+        )
+        for name, what, matched in (
+            ("labelled_f1", "labelled brackets", "matched"),
+            ("unlabelled_f1", "spans, labels ignored", "unlabelled_matched"),
+        )
     )
     return [labelled, *ratios[:2], unlabelled, *ratios[2:]]
 

@@ -25,7 +25,7 @@ from treescore.core.trees import DependencyTreebank
 from treescore.errors import InputError, Problem, ProblemList
 from treescore.formats.shared.lines import short
 from treescore.metrics.shared.groupings import GROUPINGS, Grouping, Groups, WordAttributes, groups_by
-from treescore.metrics.shared.words import has_subtypes
+from treescore.metrics.shared.words import aligned_text, has_subtypes
 
 ERROR_GROUPINGS = ("PreAndPost", "Clustering", "Clustering2")
 SPAN = 10
@@ -599,15 +599,7 @@ def confusion_report(rows: Sequence[Mapping[str, Json]]) -> str:
         places = " ".join(f"{place['item']}:{place['word']}" for place in row["examples"][:_PRINTED])
         relations = (short(row[side]) if row[side] is not None else _OTHERS for side in ("gold", "system"))
         table.append((str(row["count"]), str(row["with_head"]), *relations, places))
-    widths = [max(len(row[column]) for row in table) for column in range(len(_HEAD))]
-    return "".join(
-        "  ".join(
-            cell.rjust(width) if column < 2 else cell.ljust(width)
-            for column, (cell, width) in enumerate(zip(row, widths, strict=True))
-        ).rstrip()
-        + "\n"
-        for row in table
-    )
+    return aligned_text(table, right=2)
 
 
 def _places(gold: DependencyTreebank, words: IntArray) -> list[dict[str, int]]:

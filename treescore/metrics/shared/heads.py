@@ -12,6 +12,7 @@ from treescore.core.trees import NO_HEAD, DependencyTreebank
 from treescore.core.wording import counted
 from treescore.errors import Problem
 from treescore.formats.shared.lines import short
+from treescore.metrics.shared.words import problem_at
 
 MOST_NAMED = 5
 """Roots of a sentence, or words of a cycle, that a message names."""
@@ -167,16 +168,7 @@ def _roots(treebank: DependencyTreebank, sentence: int, advice: str) -> Problem:
 
 
 def _at(treebank: DependencyTreebank, sentence: int, word: int, code: str, detail: str) -> Problem:
-    sent_ids = treebank.sentences.sent_ids
-    detail = f"Sentence {sentence + 1}: {detail}"
-    return Problem(
-        code,
-        detail,
-        sentence=sentence + 1,
-        sent_id=sent_ids[sentence] if len(sent_ids) else None,
-        line=int(treebank.lines[word]) or None,
-        column=7,
-    )
+    return problem_at(treebank, code, f"Sentence {sentence + 1}: {detail}", sentence, word, 7)
 
 
 def positions_of(word_offsets: IntArray) -> IntArray:

@@ -232,6 +232,11 @@ class Alignment:
     gold_of: IntArray
     system_of: IntArray
 
+    @property
+    def owners(self) -> IntArray:
+        """Gold's sentence of each word of the system: that of the first character of its token, int64."""
+        return self.sentences_of(self.system.token_starts)[self.system.token_of_word]
+
     def sentences_of(self, starts: IntArray) -> IntArray:
         """Return the gold sentence that contains each character of `starts`: int64, the same shape."""
         return np.searchsorted(self.gold.sentence_starts, starts, "right").astype(np.int64) - 1
@@ -304,12 +309,16 @@ def alignment_of(gold: DependencyTreebank, system: DependencyTreebank) -> Alignm
     return Alignment(sides[0], sides[1], gold_words, system_words, gold_of, system_of)
 
 
+def spans_in(starts: IntArray, ends: IntArray, others: IntArray, other_ends: IntArray) -> tuple[BoolArray, IntArray]:
+    """Return which spans another list has too, bool, and at which place; both are sorted, and no span is empty."""
+    places = np.minimum(np.searchsorted(others, starts), len(others) - 1)
+    return np.asarray((others[places] == starts) & (other_ends[places] == ends), np.bool_), places
+
+
 def _same_spans(gold: Segmentation, system: Segmentation) -> tuple[IntArray, IntArray]:
-    """Pair the words with the same characters, where every word is a token."""
-    indices = np.searchsorted(system.token_starts, gold.token_starts)
-    indices = np.minimum(indices, len(system.token_starts) - 1)
-    same = (system.token_starts[indices] == gold.token_starts) & (system.token_ends[indices] == gold.token_ends)
-    return np.flatnonzero(same), indices[same]
+    """Pair the tokens with the same characters."""
+    same, places = spans_in(gold.token_starts, gold.token_ends, system.token_starts, system.token_ends)
+    return np.flatnonzero(same), places[same]
 
 
 class _Side:

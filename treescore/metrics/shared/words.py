@@ -1,19 +1,23 @@
-"""Compare gold and output word by word, and describe where they differ.
+"""Compare gold and output word by word, and show where they differ: errors of words, groups of sentences.
 
 Relations are compared with or without their subtypes (`nsubj` of `nsubj:pass`). Sentences of an output that could not
-be read have gold's words, where the format was asked to go on without them.
+be read have gold's words, where the format was asked to go on without them. Errors of words are rows for people, made
+from the items that a metric shows of sentences; also here is the layout of conll18_ud_eval.py.
 """
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 
-from treescore.core.arrays import BoolArray, IntArray, offsets_of, owners_of
-from treescore.core.columns import Column, Lists, Records, heads_as_written, listed, places_of, strings_of
-from treescore.core.registry import NO_PARTNER, Marks, MarkState
+from treescore.core import columns
+from treescore.core.arrays import BoolArray, IntArray, offsets_of, owners_of, sums_by, sums_of_rows
+from treescore.core.params import Json
+from treescore.core.registry import NO_PARTNER, ItemInfo, Marks, MarkState
+from treescore.core.scores import ScoreTable
 from treescore.core.text import is_punctuation
 from treescore.core.trees import NO_HEAD, DependencyTreebank, ExpressionTreebank, SemanticTreebank
 from treescore.core.wording import counted, told_apart
@@ -41,6 +45,9 @@ def universal_relations(treebank: DependencyTreebank) -> IntArray:
 
 Words = DependencyTreebank | SemanticTreebank
 """Treebanks with a line and a form for each word."""
+_Words = TypeVar("_Words", bound=Words)
+_COLUMNS = ("forms", "lemmas", "upos", "xpos", "feats", "heads", "deprels", "deps", "misc", "lines")
+_GRAPH_COLUMNS = ("forms", "lemmas", "tags", "frames", "lines")
 _ADVICE = "Let the parser parse gold's tokens; or, for outputs with their own tokenization, use the metric ud."
 _GRAPH_ADVICE = "Let the parser parse gold's tokens: edges are compared by the positions of words."
 
@@ -75,64 +82,79 @@ def other_words(gold: DependencyTreebank, system: DependencyTreebank, present: B
         system: an output with as many words in each sentence.
         present: the words to compare, bool (w,).
     """
-    columns = ((2, gold.forms != system.forms), (4, gold.upos != system.upos))
-    differing = np.flatnonzero((columns[0][1] | columns[1][1]) & present)
+    faults = ((2, gold.forms != system.forms), (4, gold.upos != system.upos))
+    differing = np.flatnonzero((faults[0][1] | faults[1][1]) & present)
     if not len(differing):
         return []
     word = int(differing[0])
     sentence = int(np.searchsorted(gold.word_offsets, word, "right")) - 1
-    sent_ids = system.sentences.sent_ids
     scored = "All words are scored by position, as in eval07.pl. Check that the output is of the same text."
     place = f"word {word - int(gold.word_offsets[sentence]) + 1} of sentence {sentence + 1}"
     forms = (system.vocabulary.strings[side.forms[word]] for side in (system, gold))
     found = f"Gold has another form or part of speech at {counted(len(differing), 'word')}, first at {place}."
-    return [
-        Problem(
-            "other-words",
-            f"Words differ from gold in form or part of speech. {scored}",
-            sentence=sentence + 1,
-            sent_id=sent_ids[sentence] if len(sent_ids) else None,
-            line=int(system.lines[word]) or None,
-            column=next(column for column, differs in columns if differs[word]),
-            gold_detail=f"{found}{told_apart(*forms)} {scored}",
-        )
-    ]
+    detail = f"Words differ from gold in form or part of speech. {scored}"
+    column = next(column for column, differs in faults if differs[word])
+    return [problem_at(system, "other-words", detail, sentence, word, column, f"{found}{told_apart(*forms)} {scored}")]
 
 
-def complete(gold: DependencyTreebank, system: DependencyTreebank) -> tuple[DependencyTreebank, BoolArray, BoolArray]:
-    """Fill the sentences that a system leaves empty, as a bracket parser may, with gold's words without heads.
+def problem_at(
+    treebank: Words,
+    code: str,
+    detail: str,
+    sentence: int,
+    word: int | None = None,
+    column: int | None = None,
+    gold_detail: str | None = None,
+) -> Problem:
+    """Make a problem of a sentence, and of the line of a word of the text where there is one: both from 0."""
+    sent_ids = treebank.sentences.sent_ids
+    return Problem(
+        code,
+        detail,
+        sentence=sentence + 1,
+        sent_id=sent_ids[sentence] if len(sent_ids) else None,
+        line=None if word is None else int(treebank.lines[word]) or None,
+        column=column,
+        gold_detail=gold_detail,
+    )
+
+
+def left_empty(gold: Words, system: Words) -> BoolArray:
+    """Find the sentences with words in gold that an output leaves empty, as a bracket parser may: bool (n,)."""
+    return np.asarray((np.diff(system.word_offsets) == 0) & (np.diff(gold.word_offsets) > 0), np.bool_)
+
+
+def complete(gold: _Words, system: _Words) -> tuple[_Words, BoolArray, BoolArray]:
+    """Fill the sentences that a system leaves empty with gold's words, without heads; edges of graphs stay as they are.
 
     Returns:
         The system; which sentences it left empty, bool (n,); which words it has itself, bool (w,).
     """
-    lengths = np.diff(system.word_offsets)
-    absent = np.asarray((lengths == 0) & (np.diff(gold.word_offsets) > 0), np.bool_)
+    absent = left_empty(gold, system)
     if not absent.any():
         return system, absent, np.ones(len(system.forms), np.bool_)
-    offsets = offsets_of(np.where(absent, np.diff(gold.word_offsets), lengths))
+    offsets = offsets_of(np.where(absent, np.diff(gold.word_offsets), np.diff(system.word_offsets)))
     present = ~absent[owners_of(offsets)]
-    missing = absent[owners_of(gold.word_offsets)]
-    blank = system.vocabulary.number("_")
-    columns: dict[str, Any] = {}
-    for name in ("forms", "lemmas", "upos", "xpos", "feats", "heads", "deprels", "deps", "misc", "lines"):
-        column = np.full(len(present), {"heads": NO_HEAD, "lines": 0}.get(name, blank), np.int64)
-        column[present] = getattr(system, name)
-        columns[name] = column
-    columns["forms"][~present] = gold.forms[missing]
-    return replace(system, word_offsets=offsets, **columns), absent, present
+    filled: dict[str, Any] = {}
+    for name in _GRAPH_COLUMNS if isinstance(system, SemanticTreebank) else _COLUMNS:
+        blank = {"heads": NO_HEAD, "lines": 0}.get(name, system.vocabulary.number("_"))
+        filled[name] = np.full(len(present), blank, np.int64)
+        filled[name][present] = getattr(system, name)
+    if isinstance(system, ExpressionTreebank):
+        filled["expression_words"] = np.flatnonzero(present)[system.expression_words]
+    filled["forms"][~present] = gold.forms[absent[owners_of(gold.word_offsets)]]
+    return replace(system, word_offsets=offsets, **filled), absent, present
 
 
 def no_parses(system: DependencyTreebank, absent: BoolArray, cost: str) -> dict[int, Problem]:
     """Describe each sentence that the system leaves empty, and what this costs; or why it could not be read."""
-    unreadable, sent_ids = system.sentences.unreadable, system.sentences.sent_ids
     return {
-        sentence: unreadable.get(sentence)
-        or Problem(
-            "sentence-without-parse", f"Sentence {sentence + 1} of the output is empty: {cost}.",
-            sentence=sentence + 1, sent_id=sent_ids[sentence] if len(sent_ids) else None,
+        sentence: system.sentences.unreadable.get(sentence)
+        or problem_at(
+            system, "sentence-without-parse", f"Sentence {sentence + 1} of the output is empty: {cost}.", sentence
         )
         for sentence in np.flatnonzero(absent).tolist()
-    }  # fmt: skip
+    }
 
 
 def punctuation_of(treebank: DependencyTreebank) -> BoolArray:
@@ -149,18 +171,11 @@ def _other_length(gold: Words, system: Words, sentence: int) -> Problem:
     gold_length, length = (
         int(side.word_offsets[sentence + 1] - side.word_offsets[sentence]) for side in (gold, system)
     )
-    start = int(system.word_offsets[sentence])
-    sent_ids = system.sentences.sent_ids
     statement, advice = f"Sentence {sentence + 1} has {counted(length, 'word')}", _advice(gold)
     detail = f"{statement}, which differs from gold. {advice}"
-    return Problem(
-        "word-count-mismatch",
-        detail,
-        sentence=sentence + 1,
-        sent_id=sent_ids[sentence] if len(sent_ids) else None,
-        line=int(system.lines[start]) or None if length else None,
-        gold_detail=f"{statement}, gold has {gold_length}. {advice}",
-    )
+    first = int(system.word_offsets[sentence]) if length else None
+    gold_detail = f"{statement}, gold has {gold_length}. {advice}"
+    return problem_at(system, "word-count-mismatch", detail, sentence, first, None, gold_detail)
 
 
 def _other_word(gold: Words, system: Words, word: int) -> Problem:
@@ -168,25 +183,19 @@ def _other_word(gold: Words, system: Words, word: int) -> Problem:
     position = word - int(gold.word_offsets[sentence]) + 1
     strings = gold.vocabulary.strings
     form, right = strings[system.forms[word]], strings[gold.forms[word]]
-    sent_ids = system.sentences.sent_ids
     statement, advice = f"Word {position} of sentence {sentence + 1} is {form!r}", _advice(gold)
     detail = f"{statement}; gold has another word there. {advice}"
-    return Problem(
-        "word-mismatch",
-        detail,
-        sentence=sentence + 1,
-        sent_id=sent_ids[sentence] if len(sent_ids) else None,
-        line=int(system.lines[word]) or None,
-        column=2,
-        gold_detail=f"{statement}; gold has {right!r}.{told_apart(form, right)} {advice}",
-    )
+    gold_detail = f"{statement}; gold has {right!r}.{told_apart(form, right)} {advice}"
+    return problem_at(system, "word-mismatch", detail, sentence, word, 2, gold_detail)
 
 
 def _advice(gold: Words) -> str:
     return _GRAPH_ADVICE if isinstance(gold, SemanticTreebank) else _ADVICE
 
 
-def wrong_words(gold: DependencyTreebank, system: DependencyTreebank, wrong: BoolArray, start: int, stop: int) -> Lists:
+def wrong_words(
+    gold: DependencyTreebank, system: DependencyTreebank, wrong: BoolArray, start: int, stop: int
+) -> columns.Lists:
     """Return the wrong words of each sentence from `start` to `stop`, with heads and relations of both sides.
 
     Args:
@@ -199,18 +208,15 @@ def wrong_words(gold: DependencyTreebank, system: DependencyTreebank, wrong: Boo
     offsets = gold.word_offsets[start : stop + 1]
     words = np.flatnonzero(wrong[offsets[0] : offsets[-1]]) + offsets[0]
     vocabulary = gold.vocabulary
-    members: dict[str, Column] = {
-        "word": places_of(words, gold)[1],
-        "form": strings_of(system.forms[words], vocabulary),
-        "gold_head": heads_as_written(gold.heads[words], vocabulary),
-        "system_head": heads_as_written(system.heads[words], vocabulary),
-        "gold_deprel": strings_of(gold.deprels[words], vocabulary),
-        "system_deprel": strings_of(system.deprels[words], vocabulary),
+    members: dict[str, columns.Column] = {
+        "word": columns.places_of(words, gold)[1],
+        "form": columns.strings_of(system.forms[words], vocabulary),
+        "gold_head": columns.heads_as_written(gold.heads[words], vocabulary),
+        "system_head": columns.heads_as_written(system.heads[words], vocabulary),
+        "gold_deprel": columns.strings_of(gold.deprels[words], vocabulary),
+        "system_deprel": columns.strings_of(system.deprels[words], vocabulary),
     }
-    return listed(words, offsets, Records(members))
-
-
-_COLUMNS = ("forms", "lemmas", "upos", "xpos", "feats", "heads", "deprels", "deps", "misc", "lines")
+    return columns.listed(words, offsets, columns.Records(members))
 
 
 def unreadable_of(treebank: DependencyTreebank) -> BoolArray:
@@ -237,20 +243,18 @@ def without_unreadable(treebank: DependencyTreebank) -> DependencyTreebank:
     if kept.all():
         return treebank
     shift = offsets_of(kept.astype(np.int64))
-    tokens = kept[treebank.mwt_starts]
-    nodes = ~unreadable_of(treebank)[treebank.empty_sentences]
-    columns: dict[str, Any] = {name: getattr(treebank, name)[kept] for name in _COLUMNS}
-    columns["word_offsets"] = shift[treebank.word_offsets]
-    for name in ("mwt_starts", "mwt_ends", "mwt_forms", "mwt_misc"):
-        columns[name] = getattr(treebank, name)[tokens]
-    for name in ("mwt_starts", "mwt_ends"):
-        columns[name] = shift[columns[name]]
-    for name in ("empty_after", "empty_ids", "empty_deps", "empty_lines", "empty_sentences"):
-        columns[name] = getattr(treebank, name)[nodes]
-    columns["empty_after"] = shift[columns["empty_after"]]
+    masks = {
+        _COLUMNS: kept,
+        ("mwt_starts", "mwt_ends", "mwt_forms", "mwt_misc"): kept[treebank.mwt_starts],
+        ("empty_after", "empty_ids", "empty_deps", "empty_lines", "empty_sentences"): (
+            ~unreadable_of(treebank)[treebank.empty_sentences]
+        ),
+    }
+    left: dict[str, Any] = {name: getattr(treebank, name)[mask] for names, mask in masks.items() for name in names}
+    left |= {name: shift[left[name]] for name in ("mwt_starts", "mwt_ends", "empty_after")}
     if isinstance(treebank, ExpressionTreebank):
-        columns |= _expressions_of(treebank, kept, shift)
-    return replace(treebank, **columns)
+        left |= _expressions_of(treebank, kept, shift)
+    return replace(treebank, word_offsets=shift[treebank.word_offsets], **left)
 
 
 def _expressions_of(treebank: ExpressionTreebank, kept: BoolArray, shift: IntArray) -> dict[str, IntArray]:
@@ -310,3 +314,137 @@ def _tokens(side: DependencyTreebank, filled: DependencyTreebank, chosen: BoolAr
     kept = chosen[owners]
     owners = owners[kept]
     return kept, side.mwt_starts[kept] - side.word_offsets[owners] + filled.word_offsets[owners]
+
+
+Row = dict[str, Json]
+AGREES = "="
+"""Stands in a column of the output where it agrees with gold."""
+
+
+def members(*names: str) -> Callable[[Mapping[str, Json]], Iterator[str]]:
+    """Return a function that gives those of these members of a row that it has."""
+
+    def values(row: Mapping[str, Json]) -> Iterator[str]:
+        return (str(row[name]) for name in names if row.get(name) is not None)
+
+    return values
+
+
+DEPRELS = members("gold_deprel", "system_deprel")
+UPOS = members("upos")
+
+
+def upos_of(gold: DependencyTreebank, item: int, word: int) -> str:
+    """Return the part of speech of a word of gold: sentence and word from 1."""
+    return str(gold.vocabulary.strings[gold.upos[gold.word_offsets[item - 1] + word - 1]])
+
+
+def kind_of(row: Mapping[str, Json]) -> str:
+    """Return what is wrong of a word whose heads are numbered alike on both sides."""
+    head, relation = (row[f"gold_{name}"] != row[f"system_{name}"] for name in ("head", "deprel"))
+    return "head and relation" if head and relation else "head" if head else "relation"
+
+
+def attachment_rows(words: list[Row], gold: DependencyTreebank, item: int) -> Iterator[Row]:
+    """Return the wrong words of a sentence whose words are gold's, with kind and part of speech."""
+    for row in words:
+        first = {"kind": kind_of(row), "word": row["word"], "form": row["form"]}
+        yield {**first, "upos": upos_of(gold, item, row["word"]), **row}
+
+
+def named_words(gold: DependencyTreebank, item: int) -> Iterator[tuple[int, Row]]:
+    """Return each word of a sentence of gold, from 1: its number in the text, from 0, and the row that names it."""
+    start, stop = gold.word_offsets[item - 1 : item + 1].tolist()
+    strings = gold.vocabulary.strings
+    for at in range(start, stop):
+        yield at, {"word": at - start + 1, "form": strings[gold.forms[at]], "upos": strings[gold.upos[at]]}
+
+
+def words_beside(gold: DependencyTreebank, item: int, errors: Iterable[Row]) -> Iterator[Row]:
+    """Return every word of a sentence of gold, from 1, with what the output has where there is an error of it."""
+    wrong = {row["word"]: row for row in errors}
+    right = {"system_head": AGREES, "system_deprel": AGREES, "kind": ""}
+    for at, named in named_words(gold, item):
+        [head] = columns.heads_as_written(gold.heads[at : at + 1], gold.vocabulary).documents(0, 1)
+        error = wrong.get(named["word"], right)
+        system = {name: error.get(name) for name in ("system_head", "system_deprel")}
+        arc = {"gold_head": str(head), "gold_deprel": gold.vocabulary.strings[gold.deprels[at]]}
+        yield {**named, **arc, **system, "error": error["kind"]}
+
+
+SentenceValues = Sequence[str | int | None]
+
+
+def sentence_tables(
+    table: ScoreTable, rows: IntArray, groupings: Mapping[str, SentenceValues]
+) -> dict[str, columns.Documents]:
+    """Return a table for each grouping (name -> value of each sentence) of the rows (n, k)."""
+    groups = {name: numbered_values(values) for name, values in groupings.items()}
+    return {name: grouped_sentences(table, rows, *numbered, {}) for name, numbered in groups.items()}
+
+
+def numbered_values(values: SentenceValues, mask: BoolArray | None = None) -> tuple[list[str | int], IntArray]:
+    """Group sentences that share a value, and are in `mask`, bool (n,).
+
+    Returns:
+        The values in order; and the group of each sentence, int64 (n,). That of sentences without a value, or not in
+        `mask`, is the number of values.
+    """
+    if mask is not None:
+        values = [value if keep else None for value, keep in zip(values, mask.tolist(), strict=True)]
+    used = sorted((value for value in set(values) if value is not None), key=lambda each: (isinstance(each, str), each))
+    group_of = {value: number for number, value in enumerate(used)}
+    return used, np.array([len(used) if value is None else group_of[value] for value in values], np.int64)
+
+
+def grouped_sentences(
+    table: ScoreTable, rows: IntArray, used: Sequence[str | int], groups: IntArray, more: Mapping[str, columns.Column]
+) -> columns.Documents:
+    """Sum the rows of each group of `numbered`: a row per value, with the number of `sentences` and further members."""
+    size = len(used) + 1
+    counts, scores = columns.counts_and_scores(table, sums_of_rows(groups, size, rows)[:-1])
+    return columns.rows_of(
+        columns.column_of(used), counts, scores, sentences=columns.Numbers(sums_by(groups, size)[:-1]), **more
+    )
+
+
+def attributes_of(
+    treebank_attributes: Mapping[str, Sequence[str | None]], items: ItemInfo
+) -> dict[str, SentenceValues]:
+    """Join the sentence attributes of a text and of the request; the request overrides the text."""
+    return {**treebank_attributes, **items.attributes}
+
+
+_CONLL18_HEAD = (
+    "Metric     | Precision |    Recall |  F1 Score | AligndAcc",
+    "-----------+-----------+-----------+-----------+-----------",
+)
+
+
+def conll18_table(titles: Mapping[str, str], counts: Mapping[str, int]) -> str:
+    """Return the table of the rows of these titles, byte for byte.
+
+    Each row has the counts `ROW.correct`, `ROW.gold`, `ROW.system` and, where there are, `ROW.aligned`.
+    """
+    lines = [*_CONLL18_HEAD]
+    for row, title in titles.items():
+        correct, gold, system = (counts[f"{row}.{name}"] for name in ("correct", "gold", "system"))
+        cells = [_percent(correct, system), _percent(correct, gold), _percent(2 * correct, gold + system)]
+        aligned = counts.get(f"{row}.aligned")
+        accuracy = "" if aligned is None else _percent(correct, aligned)
+        lines.append(f"{title:11}|" + "|".join(f"{cell} " for cell in cells) + f"|{accuracy}")
+    return "\n".join(lines) + "\n"
+
+
+def _percent(numerator: int, denominator: int) -> str:
+    return f"{100 * (numerator / denominator if denominator else 0.0):10.2f}"
+
+
+def aligned_text(rows: Sequence[Sequence[str]], *, right: int) -> str:
+    """Print a table whose columns are two spaces apart, the first ones aligned at their right ends."""
+    widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
+    lines = (
+        [cell.rjust(width) if place < right else cell.ljust(width) for place, (cell, width) in enumerate(cells)]
+        for cells in (zip(row, widths, strict=True) for row in rows)
+    )
+    return "".join("  ".join(line).rstrip(" ") + "\n" for line in lines)

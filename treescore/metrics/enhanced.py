@@ -1,26 +1,34 @@
-"""Read the DEPS column as edges, with paths through empty nodes collapsed.
+"""Score enhanced dependencies edge by edge: ELAS and EULAS (Bouma et al. 2020).
 
-Kinds of enhancement that are not scored are left out as the switches of the IWPT 2020 script leave them out.
+The column DEPS is read as edges, with paths through empty nodes collapsed. Kinds of enhancement that are not scored are
+left out as the switches of the IWPT 2020 script leave them out.
 """
 
 from __future__ import annotations
 
 import re
 from collections.abc import Callable, Collection, Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
+from functools import cache
 from itertools import repeat
-from typing import NamedTuple
+from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 
-from treescore.core.arrays import BoolArray, IntArray, offsets_of, owners_of
-from treescore.core.columns import ranges_of
+from treescore.core import registry
+from treescore.core.arrays import BoolArray, IntArray, offsets_of, owners_of, sums_by
+from treescore.core.columns import Column, Lists, Records, listed, nullable, places_of, ranges_of, strings_of
+from treescore.core.params import Json, Param
+from treescore.core.scores import ZERO, Score, ScoreTable, errors_param, matched_scores
 from treescore.core.structure import plain_number
+from treescore.core.text import Limits
 from treescore.core.trees import DependencyTreebank
 from treescore.core.wording import counted
 from treescore.errors import LimitError, Problem, ProblemList
 from treescore.formats.shared.lines import short
-from treescore.metrics.shared.words import without_subtypes
+from treescore.metrics.shared import words
+from treescore.metrics.shared.examples import conllu
+from treescore.metrics.shared.segmentation import UNALIGNED, Alignment, aligned_fields, alignment_of
 
 _NO_HEAD = -(1 << 62)
 """Stands for the HEAD of the root and of NOWHERE."""
@@ -104,7 +112,7 @@ def _basic(treebank: DependencyTreebank) -> Arcs:
     owners = owners_of(offsets)
     inside = (heads > 0) & (heads <= np.diff(offsets)[owners])
     above = np.where(inside, offsets[owners] + heads - 1, NOWHERE)
-    return Arcs(np.arange(len(heads), dtype=np.int64), above, without_subtypes(treebank).deprels)
+    return Arcs(np.arange(len(heads), dtype=np.int64), above, words.without_subtypes(treebank).deprels)
 
 
 def _positions(treebank: DependencyTreebank) -> IntArray:
@@ -236,7 +244,7 @@ def edges_of(
         collapse: whether edges from empty nodes are followed up to words, with relations joined by `>`, as the
             treebank tools collapse them: equal paths become one edge. Otherwise such edges are left out, as the
             evaluation of these tools does with uncollapsed files.
-        leave_out: kinds of enhancement (`treescore.metrics.enhanced.edges`).
+        leave_out: kinds of enhancement in KINDS.
         lenient: whether DEPS that cannot be read cost the edges of their sentence alone.
 
     Raises:
@@ -437,15 +445,7 @@ class _Reader:
         return self._offsets[sentence] + number - 1 if number else ROOT
 
     def _add(self, line: int, sentence: int, code: str, detail: str, column: int = 9) -> None:
-        sent_ids = self._treebank.sentences.sent_ids
-        problem = Problem(
-            code,
-            detail,
-            line=line or None,
-            column=column,
-            sentence=sentence + 1,
-            sent_id=sent_ids[sentence] if len(sent_ids) else None,
-        )
+        problem = replace(words.problem_at(self._treebank, code, detail, sentence, None, column), line=line or None)
         if self._lenient:
             self.unreadable.setdefault(sentence, problem)
         else:
@@ -467,3 +467,233 @@ def _parse(deps: str) -> list[_Edge] | None:
             return None
         edges.append((head, label))
     return edges
+
+
+_COUNTS = ("correct", "gold", "system")
+_UNDEFINED = ("no side has enhanced edges", "the output has none", "gold has none")
+_ROWS = (
+    ("elas", "Enhanced edges with the right head and relation"),
+    ("eulas", "The same without subtypes of relations"),
+)
+
+
+def _table(high: float | None) -> ScoreTable:
+    counts = _COUNTS if high is not None else (*_COUNTS, "aligned")
+    names = tuple(f"{row}.{count}" for row, _ in _ROWS for count in counts)
+    scores: list[Score] = []
+    for row, doc in _ROWS:
+        docs = (f"{doc}: F1.", f"{doc}: precision.", f"{doc}: recall.")
+        parts = [f"{row}.{count}" for count in _COUNTS]
+        scores += matched_scores(f"{row}_", docs, parts, _UNDEFINED, high=high, one_sided=(True, True))
+    return ScoreTable(names, tuple(scores))
+
+
+_TABLE, _UNBOUNDED_TABLE = _table(1.0), _table(None)
+
+
+def _relations(row: Mapping[str, Json]) -> Iterator[str]:
+    """Return the relations of the edges of both sides."""
+    for side in ("gold_deps", "system_deps"):
+        for edge in (row.get(side) or "").split("|"):
+            _, _, relation = edge.partition(":")
+            if relation:
+                yield relation
+
+
+@registry.register
+class Enhanced(registry.Metric):
+    """Enhanced edges of aligned words, as the IWPT 2020 shared task compares them.
+
+    An edge is right where gold has the same relation (a path of relations where empty nodes are collapsed) from the
+    aligned head. An edge that a word has twice is one, as after the treebank tools' collapsing. Edges that are equal
+    only without their subtypes are matched one to one; the original program counts every pair of them
+    (`cross-product`), so that EULAS can exceed 1. Words are
+    aligned and counts assigned to gold's sentences as in `ud`; basic heads are ignored. After Bouma et al. 2020.
+    """
+
+    name: ClassVar[str] = "enhanced"
+    doc: ClassVar[str] = "ELAS and EULAS: precision, recall and F1 of enhanced dependencies (DEPS)."
+    source: ClassVar[str] = "Bouma, Seddah & Zeman 2020, https://aclanthology.org/2020.iwpt-1.16"
+    params: ClassVar[dict[str, Param]] = {
+        "counting": Param(
+            {"enum": ["multiset", "cross-product"]},
+            "multiset",
+            "multiset: a gold edge matches one edge of the output. cross-product: as in the original program, every "
+            "pair of edges that are equal without their subtypes counts, and scores may exceed 1.",
+        ),
+        "empty_nodes": Param(
+            {"enum": ["collapse", "skip"]},
+            "collapse",
+            "collapse: edges from empty nodes become paths from words, relations joined by >. skip: they are left out.",
+        ),
+        "leave_out": Param(
+            {"type": "array", "items": {"enum": list(KINDS)}, "uniqueItems": True},
+            [],
+            "Kinds of enhancement that are not scored, on both sides, after collapsing, in the order and with the "
+            "peculiarities of the IWPT 2020 script: the edges of gapping become basic edges, and so on.",
+        ),
+        "errors": errors_param("Sentences of gold in which the output has no edge", "without effect on precision"),
+    }
+    reads: ClassVar[tuple[type[Any], ...]] = (DependencyTreebank,)
+    examples: ClassVar[tuple[registry.Example, ...]] = (
+        registry.Example(
+            "conllu",
+            (
+                (conllu("1 a X 0 root 0:root", "2 b X 1 obj 1:obj|1:conj:et"),) * 2,
+                (conllu("1 a X 0 root 0:root"),) * 2,
+                (
+                    conllu("1 a X 0 root 0:root", "1.1 _ _ _ _ 1:conj", "2 b X 1 obj 1.1:obj"),
+                    conllu("1 a X 0 root 0:root", "2 b X 1 obj 1:obj"),
+                ),
+            ),
+        ),
+    )
+    headline: ClassVar[Mapping[str, str]] = {"elas_f1": "ELAS", "eulas_f1": "EULAS"}
+    error_filters: ClassVar[Mapping[str, registry.ErrorValues]] = {"deprel": _relations, "upos": words.UPOS}
+    styles: ClassVar[tuple[str, ...]] = ("iwpt20",)
+    disclosure: ClassVar[registry.Disclosure] = registry.Disclosure(
+        fields={"words": aligned_fields("deps")}, output_sentences=True
+    )
+    own_segmentation: ClassVar[bool] = True
+
+    @property
+    def table(self) -> ScoreTable:
+        """Return F1, precision and recall of both rows."""
+        return _TABLE if self.values["counting"] == "multiset" else _UNBOUNDED_TABLE
+
+    def check_gold(self, gold: DependencyTreebank, items: registry.ItemInfo, limits: Limits) -> None:
+        """Check that the DEPS of gold can be read. Raises InputError."""
+        del items
+        self._edges(gold, limits)
+
+    def evaluate(
+        self, gold: DependencyTreebank, system: DependencyTreebank, items: registry.ItemInfo, limits: Limits
+    ) -> registry.Outcome:
+        """Align the words and compare their edges.
+
+        Raises:
+            InputError: the texts differ, or DEPS cannot be read and the format was not asked to go on.
+            LimitError: too many paths through empty nodes.
+        """
+        del items
+        unreadable = words.unreadable_of(system)
+        system = words.with_words_of_gold(gold, system)
+        lenient = system.sentences.lenient and len(gold) == len(system)
+        edges = self._edges(gold, limits), self._edges(system, limits, lenient=lenient)
+        if unreadable.any():
+            edges = edges[0], edges[1].kept(~unreadable[owners_of(system.word_offsets)[edges[1].words]])
+        alignment = alignment_of(gold, system)
+        product = self.values["counting"] == "cross-product"
+        gold_owners = owners_of(gold.word_offsets)
+        golds = sums_by(gold_owners[edges[0].words], len(gold))
+        systems = sums_by(alignment.owners[edges[1].words], len(gold))
+        unanswered = np.asarray((systems == 0) & (golds > 0), np.bool_)
+        status = registry.all_ok(len(gold))
+        problems: dict[int, Problem] = {}
+        if len(gold) == len(system):
+            problems = dict(sorted({**edges[1].unreadable, **system.sentences.unreadable}.items()))
+        status[list(problems)] = registry.ERROR
+        if self.values["errors"] == ZERO:
+            status[unanswered & (status == registry.OK)] = registry.SKIP
+            systems = np.where(unanswered, golds, systems)
+        columns: list[IntArray] = []
+        right = {}
+        for name, labels in (("elas", "labels"), ("eulas", "plain_labels")):
+            right[name] = _right_edges(alignment, edges, labels, product=product)
+            columns += [np.bincount(gold_owners, right[name], len(gold)).astype(np.int64), golds, systems]
+            if product:
+                columns.append(sums_by(gold_owners[alignment.gold_words], len(gold)))
+
+        @cache
+        def wrong() -> BoolArray:
+            return _wrong(alignment, edges, right["elas"])
+
+        return registry.Outcome(
+            rows=np.stack(columns, axis=1),
+            status=status,
+            unanswered=unanswered,
+            problems=problems,
+            warnings=list(problems.values())[: limits.max_problems],
+            details=lambda start, stop: Records({"words": _wrong_words(alignment, wrong(), start, stop)}),
+        )
+
+    def errors_of(self, item: Mapping[str, Json], gold: DependencyTreebank) -> Iterator[dict[str, Json]]:
+        """Return gold's words that are not aligned, or have an edge that the other side lacks."""
+        named = [row for _, row in words.named_words(gold, item["item"])]
+        for row in item["words"]:
+            kind = "not aligned" if row["system_word"] is None else "edges"
+            yield {"kind": kind, **named[row["word"] - 1], **row}
+
+    def beside_gold(self, item: Mapping[str, Json], gold: DependencyTreebank) -> Iterator[dict[str, Json]]:
+        """Return gold's words of the sentence with the edges of both sides."""
+        wrong = {row["word"]: row for row in self.errors_of(item, gold)}
+        for at, named in words.named_words(gold, item["item"]):
+            error = wrong.get(named["word"], {"system_deps": words.AGREES, "kind": ""})
+            edges = {"gold_deps": gold.vocabulary.strings[gold.deps[at]], "system_deps": error["system_deps"]}
+            yield {**named, **edges, "error": error["kind"]}
+
+    def report(self, style: str, outcome: registry.Outcome) -> str:
+        """Print the rows ELAS and EULAS of the IWPT 2020 script's table.
+
+        Their last column, right edges for each aligned word, is there where repeated edges count as in the script.
+        """
+        if style != "iwpt20":
+            return super().report(style, outcome)
+        counts = dict(zip(self.table.count_names, outcome.totals.tolist(), strict=True))
+        return words.conll18_table({row: row.upper() for row, _ in _ROWS}, counts)
+
+    def _edges(self, treebank: DependencyTreebank, limits: Limits, *, lenient: bool = False) -> Edges:
+        collapse = self.values["empty_nodes"] == "collapse"
+        leave_out = self.values["leave_out"]
+        return edges_of(treebank, limits.max_problems, collapse=collapse, leave_out=leave_out, lenient=lenient)
+
+
+def _right_edges(alignment: Alignment, edges: tuple[Edges, Edges], labels: str, *, product: bool) -> IntArray:
+    """Count the right edges of each gold word: int64 (gold words,)."""
+    gold, system = edges
+    words = len(alignment.system_of)
+    dependents_in_gold = alignment.gold_of[system.words]
+    heads = np.where(system.heads == ROOT, ROOT, alignment.gold_of[np.maximum(system.heads, 0)])
+    aligned = (dependents_in_gold != UNALIGNED) & (heads != UNALIGNED) & (system.heads != NOWHERE)
+    somewhere = gold.heads != NOWHERE
+    distinct, label_index = np.unique(
+        np.concatenate([getattr(gold, labels)[somewhere], getattr(system, labels)[aligned]]), return_inverse=True
+    )
+    golds = gold.words[somewhere]
+    dependents = np.concatenate([golds, dependents_in_gold[aligned]])
+    arcs = dependents * (words + 1) + np.concatenate([gold.heads[somewhere], heads[aligned]]) + 1
+    _, arcs = np.unique(arcs, return_inverse=True)
+    _, first, same = np.unique(arcs * len(distinct) + label_index, return_index=True, return_inverse=True)
+    in_gold = np.bincount(same[: len(golds)], minlength=len(first))
+    in_system = np.bincount(same[len(golds) :], minlength=len(first))
+    matched = in_gold * in_system if product else np.minimum(in_gold, in_system)
+    return np.bincount(dependents[first], matched, words).astype(np.int64)
+
+
+def _wrong_words(alignment: Alignment, wrong: BoolArray, start: int, stop: int) -> Lists:
+    """Return the words with wrong edges of each of gold's sentences from `start` to `stop`."""
+    gold, system = alignment.gold.treebank, alignment.system.treebank
+    offsets = gold.word_offsets[start : stop + 1]
+    words = np.flatnonzero(wrong[offsets[0] : offsets[-1]]) + offsets[0]
+    partners = alignment.system_of[words]
+    known = partners != UNALIGNED
+    sentence, word = places_of(partners[known], system)
+    members: dict[str, Column] = {
+        "word": places_of(words, gold)[1],
+        "system_sentence": nullable(known, sentence),
+        "system_word": nullable(known, word),
+        "gold_deps": strings_of(gold.deps[words], gold.vocabulary),
+        "system_deps": nullable(known, strings_of(system.deps[partners[known]], system.vocabulary)),
+    }
+    return listed(words, offsets, Records(members))
+
+
+def _wrong(alignment: Alignment, edges: tuple[Edges, Edges], right: IntArray) -> BoolArray:
+    """Return gold's words that are not aligned or have an edge that the other side lacks, bool (gold words,)."""
+    golds, systems = (
+        sums_by(side.words, len(treebank.forms))
+        for side, treebank in zip(edges, (alignment.gold.treebank, alignment.system.treebank), strict=True)
+    )
+    aligned = alignment.system_of != UNALIGNED
+    found = np.where(aligned, systems[alignment.system_of], 0)
+    return np.asarray(~aligned | (golds != right) | (right != found), np.bool_)

@@ -1,1 +1,0 @@
-"""Enhanced dependency scores (Bouma et al. 2020)."""
