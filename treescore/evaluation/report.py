@@ -481,7 +481,7 @@ def compared_members(comparisons: Sequence[Mapping[str, Json]]) -> dict[str, Jso
     """Return the comparisons as members of results: of several scores also `across`, all of them as one family."""
     if len(comparisons) < 2:
         return {"comparisons": comparisons}
-    from treescore.evaluation.across import Compared, across  # noqa: PLC0415 - what scores alone can spare
+    from treescore.significance.families import Compared, across  # noqa: PLC0415 - what scores alone can spare
 
     first = comparisons[0]
     compared = [Compared(document) for document in comparisons]

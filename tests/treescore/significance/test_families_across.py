@@ -6,8 +6,7 @@ from itertools import product
 import numpy as np
 import pytest
 
-from treescore.evaluation.across import Compared, across
-from treescore.significance.families import adjusted, partial_conjunction, partial_conjunctions
+from treescore.significance.families import Compared, across, adjusted, partial_conjunction, partial_conjunctions
 
 
 def pair(a="A", b="B", difference=0.1, p=0.02, better="a"):
