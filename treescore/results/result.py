@@ -85,7 +85,7 @@ class SystemScores(Mapping[str, float | None]):
         return sum(len(entry.metric.table.scores) for entry in self.spec.entries)
 
     def __repr__(self) -> str:
-        from treescore.render.tables import headline_scores  # noqa: PLC0415 - scores alone are not drawn
+        from treescore.render.forms import headline_scores  # noqa: PLC0415 - scores alone are not drawn
 
         shown = []
         for entry in self.spec.entries:
@@ -278,9 +278,7 @@ class Result(Mapping[str, SystemScores], views.Renderable):
         Raises:
             InputError: an unknown system, metric or filter, or a filter's value has another form.
         """
-        from treescore.results import inspection  # noqa: PLC0415 - scores alone need none of it
-
-        return inspection.errors(self._scored(system, metric), filters)
+        return self._scored(system, metric).errors(filters)
 
     def sentence(self, system: str, sentence: views.SentenceName, metric: str | None = None) -> views.SentenceView:
         """Return gold and output of one sentence side by side, errors marked, with its scores and a picture.
@@ -295,15 +293,11 @@ class Result(Mapping[str, SystemScores], views.Renderable):
         Raises:
             InputError: one of them is unknown.
         """
-        from treescore.results import inspection  # noqa: PLC0415 - scores alone need none of it
-
-        return inspection.sentence(self._scored(system, metric), sentence)
+        return self._scored(system, metric).sentence(sentence)
 
     def groupings(self, system: str, metric: str | None = None) -> list[str]:
         """Return the names of the groupings of `slices`. Raises InputError as `slices`."""
-        from treescore.results import inspection  # noqa: PLC0415 - scores alone need none of it
-
-        return inspection.groupings(self._scored(system, metric))
+        return self._scored(system, metric).groupings()
 
     def slices(self, system: str, by: str, metric: str | None = None) -> views.View:
         """Return scores by groups of sentences, words or brackets.
@@ -318,9 +312,7 @@ class Result(Mapping[str, SystemScores], views.Renderable):
         Raises:
             InputError: one of them is unknown.
         """
-        from treescore.results import inspection  # noqa: PLC0415 - scores alone need none of it
-
-        return inspection.slices(self._scored(system, metric), by)
+        return self._scored(system, metric).slices(by)
 
     def diff(self, a: str, b: str, metric: str | None = None, **filters: Unpack[views.Filters]) -> views.View:
         """Return the errors of b in the sentences that a has right and b wrong.
@@ -337,13 +329,11 @@ class Result(Mapping[str, SystemScores], views.Renderable):
         Raises:
             InputError: as `errors`.
         """
-        from treescore.results import inspection  # noqa: PLC0415 - scores alone need none of it
-
-        return inspection.diff(self._scored(a, metric), self._scored(b, metric), filters)
+        return self._scored(a, metric).diff(self._scored(b, metric), filters)
 
     def tables(self, unit: Unit = PERCENT) -> Sequence[Table]:
         """Return a table for each metric: the scores that its field reports."""
-        from treescore.render.tables import score_tables  # noqa: PLC0415 - as above
+        from treescore.render.forms import score_tables  # noqa: PLC0415 - as above
 
         return score_tables(self.report.spec, self.document["systems"], self.warnings, unit)
 
@@ -382,7 +372,7 @@ class Result(Mapping[str, SystemScores], views.Renderable):
         if system not in names:
             detail = f"Unknown system {system!r}. Systems: {', '.join(names)}.{did_you_mean(system, names)}"
             raise InputError(Problem("unknown-system", detail, pointer="/system"))
-        from treescore.results.inspection import Scored  # noqa: PLC0415 - as above
+        from treescore.results.inspection import Scored  # noqa: PLC0415 - scores alone need none of it
 
         return Scored(self.report, names.index(system), system, self._entry(metric))
 
@@ -456,7 +446,7 @@ class Comparison(views.Renderable):
 
     def tables(self, unit: Unit = PERCENT) -> Sequence[Table]:
         """Return the tables of ranks and of pairs of each compared score."""
-        from treescore.render.tables import across_table, comparison_tables  # noqa: PLC0415 - as above
+        from treescore.render.forms import across_table, comparison_tables  # noqa: PLC0415 - as above
 
         shares = self._shares if unit == PERCENT else frozenset()
         tables = [table for document in self.comparisons for table in comparison_tables(document, shares)]

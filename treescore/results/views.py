@@ -22,7 +22,7 @@ from treescore.errors import InputError, MissingExtra, Problem, missing_extra
 if TYPE_CHECKING:
     from rich.console import RenderableType
 
-    from treescore.render.sentence_shapes import AlignmentSentence, ConstituentSentence, DependencySentence
+    from treescore.render.sentence_shapes import Drawable
     from treescore.render.table import Table
 
 LIBRARIES = ("pandas", "polars")
@@ -263,7 +263,7 @@ class SentenceView(View):
         name: of the picture, for its ids.
     """
 
-    drawing: DependencySentence | ConstituentSentence | AlignmentSentence | None = None
+    drawing: Drawable | None = None
     name: str = "sentence"
 
     @property
