@@ -157,33 +157,26 @@ def drawn(
         InputError: an unknown kind or system, a kind of picture without a system, or of several comparisons.
     """
     if kind not in PICTURE_KINDS:
-        raise _refused_kind(
-            f"Unknown kind of picture {kind!r}.{did_you_mean(kind, PICTURE_KINDS)}", PICTURE_KINDS, "/kind"
-        )
-    if kind == PAIRS:
-        from treescore.render.forms import render_comparisons  # noqa: PLC0415 - scores alone are not drawn
+        words = f"Unknown kind of picture {kind!r}.{did_you_mean(kind, PICTURE_KINDS)}"
+        raise _refused_kind(words, PICTURE_KINDS, "/kind")
+    from treescore.render import comparison_pictures as pictures  # noqa: PLC0415 - scores alone are not drawn
 
-        return Picture(render_comparisons(documents, "svg", None, shares).content.decode())
+    if kind == PAIRS:
+        return Picture(pictures.picture(documents, shares).decode())
     if len(documents) != 1:
         scores = [str(document["score"]) for document in documents]
-        raise _refused_kind(
-            f"A picture of kind {kind!r} shows one score: compare with `scores` naming one.", scores, "/kind"
-        )
-    names = [system_["name"] for system_ in documents[0]["systems"]]
+        words = f"A picture of kind {kind!r} shows one score: compare with `scores` naming one."
+        raise _refused_kind(words, scores, "/kind")
+    names = [each["name"] for each in documents[0]["systems"]]
     if system not in names and (system is not None or kind == AGAINST):
         given = "Name the system." if system is None else f"Unknown system {system!r}.{did_you_mean(system, names)}"
         raise _refused_kind(given, names, "/system")
-    return Picture(_one_picture(documents[0], kind, shares, system))
-
-
-def _one_picture(document: Mapping[str, Json], kind: str, shares: frozenset[str], system: str | None) -> str:
-    from treescore.render.comparison_pictures import against_svg, intervals_svg, pairs_svg, power_svg  # noqa: PLC0415 - as above
-
-    if system is not None and kind == AGAINST:
-        return against_svg(document, system, shares)
+    if kind == AGAINST and system is not None:
+        return Picture(pictures.against_svg(documents[0], system, shares))
     if kind == DOTS:
-        return pairs_svg(document, system, shares)
-    return (intervals_svg if kind == INTERVALS else power_svg)(document, shares)
+        return Picture(pictures.pairs_svg(documents[0], system, shares))
+    draw = pictures.intervals_svg if kind == INTERVALS else pictures.power_svg
+    return Picture(draw(documents[0], shares))
 
 
 def _refused_kind(words: str, known: Sequence[str], pointer: str) -> InputError:

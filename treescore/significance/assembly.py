@@ -209,7 +209,7 @@ def add_parts(document: dict[str, Json], question: Question, tests: Sequence[Map
     all_pairs = dict(zip(combinations(range(len(question.candidates)), 2), document["pairs"], strict=True))
     for pair, by_side in zip(question.pairs, tests, strict=True):
         all_pairs[pair]["parts"] = {
-            name: {"p": list(by_side[side]), **partial_conjunction(by_side[side], question.settings.alpha).document()}
+            name: {"p": list(by_side[side]), **partial_conjunction(by_side[side], question.settings.alpha)}
             for name, side in (("a_better", "greater"), ("b_better", "less"))
         }
 

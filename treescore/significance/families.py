@@ -80,40 +80,18 @@ def harmonic_number(size: int) -> float:
     return float((1.0 / np.arange(1, size + 1)).sum())
 
 
-@dataclass(frozen=True, slots=True)
-class PartialConjunction:
-    """On how many of k datasets there is a difference.
+def partial_conjunction(p: Sequence[float], alpha: float) -> dict[str, Json]:
+    """Count and identify the datasets with a difference from one p for each, all for the same two systems.
 
-    Attributes:
-        bonferroni: p (k,), monotone; holds under any dependence of the datasets.
-        fisher: p (k,), monotone; needs independent datasets.
-        k_bonferroni, k_fisher: on at least how many datasets there is a difference.
-        holm: indices of the datasets identified with a difference, in order of p.
+    Returns:
+        `bonferroni` and `fisher`: p, monotone, of which Bonferroni's holds under any dependence and Fisher's needs
+        independent datasets; `k_bonferroni` and `k_fisher`: on at least how many datasets there is a difference;
+        `holm`: indices of the datasets identified with a difference, in order of p.
     """
-
-    bonferroni: FloatArray
-    fisher: FloatArray
-    k_bonferroni: int
-    k_fisher: int
-    holm: tuple[int, ...]
-
-    def document(self) -> dict[str, Json]:
-        """Return the members of a comparison document."""
-        return {
-            "bonferroni": self.bonferroni.tolist(),
-            "fisher": self.fisher.tolist(),
-            "k_bonferroni": self.k_bonferroni,
-            "k_fisher": self.k_fisher,
-            "holm": list(self.holm),
-        }
-
-
-def partial_conjunction(p: Sequence[float], alpha: float) -> PartialConjunction:
-    """Count and identify the datasets with a difference from one p for each, all for the same two systems."""
     return partial_conjunctions(np.asarray(p, np.float64)[np.newaxis], alpha)[0]
 
 
-def partial_conjunctions(p: FloatArray, alpha: float) -> list[PartialConjunction]:
+def partial_conjunctions(p: FloatArray, alpha: float) -> list[dict[str, Json]]:
     """Do the same for many pairs of systems at once, p (pairs, k).
 
     Over the ordered p, Bonferroni's steps (k - u + 1) p[u] are those of Holm (1979) too: so Holm identifies the first
@@ -130,13 +108,13 @@ def partial_conjunctions(p: FloatArray, alpha: float) -> list[PartialConjunction
     k_bonferroni = (bonferroni <= alpha).sum(axis=1).tolist()
     k_fisher = (fisher <= alpha).sum(axis=1).tolist()
     return [
-        PartialConjunction(
-            bonferroni=bonferroni[row],
-            fisher=fisher[row],
-            k_bonferroni=k_bonferroni[row],
-            k_fisher=k_fisher[row],
-            holm=tuple(order[row, : k_bonferroni[row]].tolist()),
-        )
+        {
+            "bonferroni": bonferroni[row].tolist(),
+            "fisher": fisher[row].tolist(),
+            "k_bonferroni": k_bonferroni[row],
+            "k_fisher": k_fisher[row],
+            "holm": order[row, : k_bonferroni[row]].tolist(),
+        }
         for row in range(len(p))
     ]
 
@@ -311,7 +289,7 @@ def _sides(
         p = np.array([[test.one_sided(side) for test in tests_of[names]] for names in pairs], np.float64)
         found = partial_conjunctions(p.reshape(len(pairs), size), alpha)
         for names, one_sided, conjunction in zip(pairs, p.tolist(), found, strict=True):
-            documents[names] = {"p": one_sided, **conjunction.document()}
+            documents[names] = {"p": one_sided, **conjunction}
             if not independent:
                 documents[names] |= {"fisher": None, "k_fisher": None}
     return documents
