@@ -42,7 +42,7 @@ from service.store.submissions import Submission
 from service.usecases.scoring.config import ScoringConfig, scoring_config
 from treescore.core.arrays import Counts, FloatArray, IntArray
 from treescore.core.scores import ScoreTable
-from treescore.evaluation.parts import PartScores, macro_mean
+from treescore.evaluation.benchmark import PartScores, macro_mean
 
 SLUG = "large"
 LIVE = "live"

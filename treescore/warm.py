@@ -5,7 +5,7 @@ from __future__ import annotations
 import scipy.fft
 import scipy.special  # noqa: F401
 
-import treescore.evaluation.across  # noqa: F401
+import treescore.significance  # noqa: F401
 from treescore.core.jit import forced, say_compiled, state
 from treescore.core.registry import METRICS, Example, load_all
 from treescore.evaluation.evaluate import Evaluation

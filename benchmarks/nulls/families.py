@@ -87,9 +87,9 @@ def conjunction(better: int) -> Experiment:
         found = partial_conjunction(p, ALPHA)
         return {
             "parts with p at most 0.05": sum(each <= ALPHA for each in p) > better,
-            "`k_bonferroni`": found.k_bonferroni > better,
-            "`k_fisher`": found.k_fisher > better,
-            "`holm` names a wrong part": any(part >= better for part in found.holm),
+            "`k_bonferroni`": found["k_bonferroni"] > better,
+            "`k_fisher`": found["k_fisher"] > better,
+            "`holm` names a wrong part": any(part >= better for part in found["holm"]),
         }
 
     return experiment

@@ -20,9 +20,8 @@ import httpx
 from service.config import load_config
 from treescore.evaluation.report import percent_scores
 from treescore.evaluation.spec import parse_spec
-from treescore.render.forms import render_comparisons
+from treescore.render.forms import render_comparisons, score_tables
 from treescore.render.table import text_table
-from treescore.render.tables import score_tables
 
 DEFINITIONS = "benchmarks.toml"
 WAIT_SECONDS = 60

@@ -21,7 +21,7 @@ from treescore.errors import InputError
 from treescore.evaluation.report import find_score
 from treescore.evaluation.spec import Entry
 from treescore.render.drawing import MISSING, interval_words, signed_words, stepped, value_words
-from treescore.render.tables import extra_notes
+from treescore.render.forms import extra_notes
 
 TOGETHER: Mapping[str, str] = {MACRO: "mean of all parts", POOLED: "all sentences together"}
 """What stands for all parts, and what it is called."""

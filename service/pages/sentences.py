@@ -37,7 +37,7 @@ from treescore.evaluation.spec import Spec
 from treescore.render import constituents_picture
 from treescore.render import sentence_shapes as shapes
 from treescore.render.constituent_layout import Part, part_of_spans
-from treescore.render.sentence_pictures import Drawable, drawn_part, sentence_facts, sentence_svg
+from treescore.render.sentence_pictures import drawn_part, sentence_facts, sentence_svg
 
 Tree = Mapping[str, Any]
 ROOT = "0"
@@ -99,7 +99,7 @@ def missed_of(tree: Tree) -> int | None:
     return sum(mark not in (None, "label", "head", "both") for mark in tree["missed"])
 
 
-def _picture(tree: Tree, sentence: Drawable, name: str, *, both: bool) -> Picture:
+def _picture(tree: Tree, sentence: shapes.Drawable, name: str, *, both: bool) -> Picture:
     marked = tree["wrong"] is not None
     sentence = drawn_part(sentence)
     facts = sentence_facts(sentence, every=not marked)

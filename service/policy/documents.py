@@ -28,8 +28,8 @@ from service.store.benchmarks import Benchmark
 from treescore.core.params import Json
 from treescore.core.registry import METRICS, NOTHING_DISCLOSED, Disclosure, Fields
 from treescore.errors import Problem
+from treescore.significance.assembly import ranks_of
 from treescore.significance.notes import notes
-from treescore.significance.ranking import ranks_of
 
 Document = Mapping[str, object]
 

@@ -37,7 +37,7 @@ from treescore.core.arrays import Counts, FloatArray
 from treescore.core.params import Json
 
 if TYPE_CHECKING:
-    from treescore.evaluation.parts import PartScores
+    from treescore.evaluation.benchmark import PartScores
 
 _FORMAT = np.dtype("<f8")
 

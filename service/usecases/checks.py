@@ -42,7 +42,7 @@ from service.usecases.scoring.shares import share_rows, split_of
 from service.usecases.views.asking import VIEWS
 from treescore.core.arrays import Counts, FloatArray
 from treescore.core.version import __version__
-from treescore.evaluation.parts import macro_mean
+from treescore.evaluation.benchmark import macro_mean
 
 
 class Level(StrEnum):

@@ -50,8 +50,8 @@ from service.usecases.submissions import views
 from service.usecases.views.questions import Output, Views
 from treescore.core import arrays, params
 from treescore.errors import ScoringError
-from treescore.evaluation.across import Compared, across
 from treescore.significance import Settings, units
+from treescore.significance.families import Compared, across
 
 
 def work(context: Context, run: runs.Run, _progress: Progress) -> Ending | None:

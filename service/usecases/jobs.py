@@ -70,7 +70,7 @@ from treescore.evaluation.report import (
 from treescore.evaluation.spec import Entry, parse_format, parse_items, parse_spec
 from treescore.render.forms import render_comparisons
 from treescore.significance import parse_settings, units
-from treescore.significance.runs import FEWEST_FOR_SPREAD, no_runs
+from treescore.significance.question import FEWEST_FOR_SPREAD, no_runs
 
 KIND = "job"
 VALIDATION_KIND = "validation"

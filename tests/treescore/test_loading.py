@@ -31,7 +31,7 @@ AFTER_WARMING = """
 import gc, json, sys
 from treescore.core.jit import _Compiled
 from treescore.core.registry import METRICS, ItemInfo
-from treescore.evaluation.parts import part_scores
+from treescore.evaluation.benchmark import part_scores
 from treescore.evaluation.report import System, evaluate_systems
 from treescore.evaluation.spec import parse_spec
 from treescore.warm import warm

@@ -7,7 +7,7 @@ character moves the cursor, hides or turns others.
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from difflib import SequenceMatcher
 from itertools import product
@@ -18,6 +18,11 @@ from unicodedata import name, normalize
 def counted(number: int, word: str, plural: str = "") -> str:
     """Return a number with its noun: `1 pair`, `2 pairs`; `plural` where it is not the noun with an s."""
     return f"{number} {word if number == 1 else plural or word + 's'}"
+
+
+def listed(words: Sequence[str], most: int, between: str = "; ", more: str = "; and {} more") -> str:
+    """Return the first words of a list, and how many more there are."""
+    return between.join(words[:most]) + (more.format(len(words) - most) if len(words) > most else "")
 
 
 def unit_word(unit: str) -> str:

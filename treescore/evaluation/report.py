@@ -22,15 +22,7 @@ from treescore.core.trees import Treebank
 from treescore.core.wording import DIFFERENT_SENTENCES, did_you_mean, p_words
 from treescore.errors import FilePath, InputError, Problem, placed
 from treescore.evaluation import correlations
-from treescore.evaluation.document import (
-    asked_document,
-    comparison_command,
-    outcome_document,
-    sentences_document,
-    signature_document,
-    warning_lines,
-    warnings_of_metric,
-)
+from treescore.evaluation import document as docs
 from treescore.evaluation.evaluate import Evaluation
 from treescore.evaluation.spec import Entry, FormatChoice, Spec
 
@@ -358,8 +350,11 @@ def compare_outcomes(
         scored = [outcome[entry.key] for outcome in outcomes]
         compared = compared_by(address, entry, score, scored)
         for system in compared["systems"]:
-            system["sentences"] = sentences_document([scored[run] for run in members[system["name"]]])
-        compared["warnings"] = [*warning_lines(warnings_of_metric(warnings, entry.key)), *compared["warnings"]]
+            system["sentences"] = docs.sentences_document([scored[run] for run in members[system["name"]]])
+        compared["warnings"] = [
+            *docs.warning_lines(docs.warnings_of_metric(warnings, entry.key)),
+            *compared["warnings"],
+        ]
         compared["warnings"] += margin_warnings(address, score, settings.margin)
         answered = {name: [scored[run].answered for run in runs] for name, runs in members.items()}
         left = left_out(answered) if entry.leaves_out else {}
@@ -371,8 +366,8 @@ def compare_outcomes(
             ])  # fmt: skip
             charge_errors(compared, charged, left, percent=score.is_share)
             compared["notes"] = notes(compared)
-        compared["signature"] = {**compared["signature"], **asked_document(entry, evaluation.spec.format, formats)}
-        compared["command"] = comparison_command(
+        compared["signature"] = {**compared["signature"], **docs.asked_document(entry, evaluation.spec.format, formats)}
+        compared["command"] = docs.comparison_command(
             entry,
             evaluation.spec.format,
             formats,
@@ -481,7 +476,7 @@ def compared_members(comparisons: Sequence[Mapping[str, Json]]) -> dict[str, Jso
     """Return the comparisons as members of results: of several scores also `across`, all of them as one family."""
     if len(comparisons) < 2:
         return {"comparisons": comparisons}
-    from treescore.evaluation.across import Compared, across  # noqa: PLC0415 - what scores alone can spare
+    from treescore.significance.families import Compared, across  # noqa: PLC0415 - what scores alone can spare
 
     first = comparisons[0]
     compared = [Compared(document) for document in comparisons]
@@ -559,8 +554,8 @@ def asked_scores(spec: Spec, asked: Json) -> list[str]:
 def _metrics(spec: Spec, system: System, scored: Mapping[str, Outcome], gold_digest: str) -> dict[str, Json]:
     return {
         entry.key: {
-            **outcome_document(entry, scored[entry.key]),
-            "signature": signature_document(entry, spec.format, system.format, gold_digest, system.digest),
+            **docs.outcome_document(entry, scored[entry.key]),
+            "signature": docs.signature_document(entry, spec.format, system.format, gold_digest, system.digest),
         }
         for entry in spec.entries
     }

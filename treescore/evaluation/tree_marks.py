@@ -7,19 +7,11 @@ from typing import NamedTuple
 
 import numpy as np
 
+from treescore.core import trees
 from treescore.core.arrays import owners_of, paired_rows
 from treescore.core.discontinuity import same_yields
 from treescore.core.registry import Marks, MarkState, Outcome, word_states
 from treescore.core.structure import NONE
-from treescore.core.trees import (
-    Alignments,
-    ConstituentTreebank,
-    DependencyTreebank,
-    DiscontinuousTreebank,
-    ParallelTreebank,
-    SemanticTreebank,
-    Treebank,
-)
 from treescore.errors import ScoringError
 from treescore.evaluation.spec import Entry
 from treescore.metrics.alignment.comparison import link_marks
@@ -36,7 +28,7 @@ class MarkedBy(NamedTuple):
 
 
 def marks_of(
-    entries: Sequence[Entry], outcomes: Mapping[str, Outcome], gold: Treebank, system: Treebank
+    entries: Sequence[Entry], outcomes: Mapping[str, Outcome], gold: trees.Treebank, system: trees.Treebank
 ) -> MarkedBy | None:
     """Return the marks of the first entry that makes some of the trees as they were read; else of a plain comparison.
 
@@ -53,60 +45,64 @@ def marks_of(
         marks = None if entry.steps else outcomes[entry.key].marks()
         if marks is not None:
             return MarkedBy(marks, entry.key)
-    if entries and isinstance(gold, DependencyTreebank) and not any(entry.metric.reads_heads for entry in entries):
+    if (
+        entries
+        and isinstance(gold, trees.DependencyTreebank)
+        and not any(entry.metric.reads_heads for entry in entries)
+    ):
         return None  # of other heads, no metric that was asked for says anything
     plain = _plain(gold, system)
     return None if plain is None else MarkedBy(plain, None)
 
 
-def _plain(gold: Treebank, system: Treebank) -> Marks | None:
+def _plain(gold: trees.Treebank, system: trees.Treebank) -> Marks | None:
     match gold, system:
-        case DependencyTreebank(), DependencyTreebank():
+        case trees.DependencyTreebank(), trees.DependencyTreebank():
             return _words(gold, system)
-        case ConstituentTreebank(), ConstituentTreebank():
+        case trees.ConstituentTreebank(), trees.ConstituentTreebank():
             return _spans(gold, system)
-        case DiscontinuousTreebank(), DiscontinuousTreebank():
+        case trees.DiscontinuousTreebank(), trees.DiscontinuousTreebank():
             return _yields(gold, system)
-        case SemanticTreebank(), SemanticTreebank():
+        case trees.SemanticTreebank(), trees.SemanticTreebank():
             return graph_marks(gold, system)
-        case ParallelTreebank(), ParallelTreebank():
+        case trees.ParallelTreebank(), trees.ParallelTreebank():
             return _links(gold.alignment, system.alignment)
-        case Alignments(), Alignments():
+        case trees.Alignments(), trees.Alignments():
             return _links(gold, system)
         case _:
             return None
 
 
-def _words(gold: DependencyTreebank, system: DependencyTreebank) -> Marks | None:
+def _words(gold: trees.DependencyTreebank, system: trees.DependencyTreebank) -> Marks | None:
     if not (np.array_equal(gold.word_offsets, system.word_offsets) and np.array_equal(gold.forms, system.forms)):
         return None
     states = word_states(gold.heads == system.heads, gold.deprels == system.deprels)
     return Marks(system=states, gold=states)
 
 
-def _spans(gold: ConstituentTreebank, system: ConstituentTreebank) -> Marks | None:
+def _spans(gold: trees.ConstituentTreebank, system: trees.ConstituentTreebank) -> Marks | None:
     if len(gold) != len(system):
         return None
     return span_marks(EVALB, gold, system, np.ones(len(gold), np.bool_))
 
 
-def _yields(gold: DiscontinuousTreebank, system: DiscontinuousTreebank) -> Marks | None:
+def _yields(gold: trees.DiscontinuousTreebank, system: trees.DiscontinuousTreebank) -> Marks | None:
     """Compare constituents below the roots by label and set of words; None where the sentences have other names."""
     names = [list(each.sentences.sent_ids) for each in (gold, system)]
     if len(gold) != len(system) or (all(names) and names[0] != names[1]):
         return None
-    trees = gold, system
+    sides = gold, system
     compared = np.diff(gold.word_offsets) == np.diff(system.word_offsets)
     compared[[*gold.sentences.unreadable, *system.sentences.unreadable]] = False
-    owners = [owners_of(each.node_offsets) for each in trees]
-    beyond = max(len(each.labels) for each in trees) + 1  # ends of yields without words are above its negative
+    owners = [owners_of(each.node_offsets) for each in sides]
+    beyond = max(len(each.labels) for each in sides) + 1  # ends of yields without words are above its negative
     rows = [
         (number, spans.starts + 1, spans.ends + beyond, each.labels)
-        for each, number, spans in zip(trees, owners, same_yields(gold, system), strict=True)
+        for each, number, spans in zip(sides, owners, same_yields(gold, system), strict=True)
     ]
-    states = [np.zeros(len(each.labels), np.int64) for each in trees]
+    states = [np.zeros(len(each.labels), np.int64) for each in sides]
     left = [
-        np.flatnonzero((each.parents != NONE) & compared[number]) for each, number in zip(trees, owners, strict=True)
+        np.flatnonzero((each.parents != NONE) & compared[number]) for each, number in zip(sides, owners, strict=True)
     ]
     for columns, state in ((4, MarkState.RIGHT), (3, MarkState.LABEL)):
         chosen = [[column[kept] for column in side[:columns]] for side, kept in zip(rows, left, strict=True)]
@@ -118,7 +114,7 @@ def _yields(gold: DiscontinuousTreebank, system: DiscontinuousTreebank) -> Marks
     return Marks(system=states[1], gold=states[0])
 
 
-def _links(gold: Alignments, system: Alignments) -> Marks | None:
+def _links(gold: trees.Alignments, system: trees.Alignments) -> Marks | None:
     try:
         return link_marks(gold, system)
     except ScoringError:

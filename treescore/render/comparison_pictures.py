@@ -14,11 +14,11 @@ from collections.abc import Container, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from treescore.core.wording import correction_name, one_line, p_words, unit_word
+from treescore.core.wording import correction_name, listed, one_line, p_words, unit_word
 from treescore.render import crosstable
 from treescore.render import drawing as draw
 from treescore.render.dot_table import DotColumn, DotRow, DotTable, Mark, Scale, dot_table, in_units, scale_of
-from treescore.render.heat_maps import PairMap, draw_pair_map, pair_map
+from treescore.render.heat_maps import draw_pair_map, pair_map
 from treescore.render.table import text_warning
 
 _LISTED = 40
@@ -40,19 +40,14 @@ def picture(documents: Sequence[Mapping[str, Any]], shares: Container[str] = ())
     drawing = draw.Drawing("comparison", *comparison_described(tables))
     y: float = draw.MARGIN
     for index, each in enumerate(maps):
-        y = _draw(drawing, each, width - draw.MARGIN, y + (_BETWEEN_TABLES if index else 0))
+        table, room = each.table, width - draw.MARGIN
+        said = [*map(text_warning, table.document["warnings"]), crosstable.headline(table)]
+        y += _BETWEEN_TABLES if index else 0
+        y = draw.heading(drawing, f"Differences in {table.document['score']}", said, room, y)
+        y = draw_pair_map(drawing, each, y + 24, room)
+        for words in crosstable.notes(table.document):
+            y = draw.paragraph(drawing, y + 4, words, room)
     return drawing.svg(width + draw.MARGIN, y + draw.MARGIN).encode()
-
-
-def _draw(drawing: draw.Drawing, drawn: PairMap, room: float, top: float) -> float:
-    """Draw one comparison below `top`, and return where it ends."""
-    table = drawn.table
-    said = [*map(text_warning, table.document["warnings"]), crosstable.headline(table)]
-    y = draw.heading(drawing, f"Differences in {table.document['score']}", said, room, top)
-    y = draw_pair_map(drawing, drawn, y + 24, room)
-    for words in crosstable.notes(table.document):
-        y = draw.paragraph(drawing, y + 4, words, room)
-    return y
 
 
 def comparison_described(tables: Sequence[crosstable.CrossTable]) -> tuple[str, str]:
@@ -76,9 +71,7 @@ def comparison_described(tables: Sequence[crosstable.CrossTable]) -> tuple[str, 
 def decisions(table: crosstable.CrossTable) -> str:
     """Return which differences are significant, the first of many by name."""
     decided = [pair for pair, cell in sorted(table.cells.items()) if cell.significant]
-    more = f"; and {len(decided) - _LISTED} more" if len(decided) > _LISTED else ""
-    listed = "; ".join(_difference(table, pair) for pair in decided[:_LISTED])
-    return f"Significant: {listed or 'none'}{more}."
+    return f"Significant: {listed([_difference(table, pair) for pair in decided], _LISTED) or 'none'}."
 
 
 def _difference(table: crosstable.CrossTable, pair: tuple[int, int]) -> str:
@@ -149,9 +142,8 @@ def _tip(table: crosstable.CrossTable, at: tuple[int, int], cell: crosstable.Cel
 def _pairs_described(table: crosstable.CrossTable) -> str:
     """Return the decisions, and the pairs that do not differ significantly."""
     open_ = [at for at, cell in sorted(table.cells.items()) if not cell.significant]
-    named = "; ".join(" and ".join(one_line(table.names[index]) for index in at) for at in open_[:_OPEN_LISTED])
-    more = f"; and {len(open_) - _OPEN_LISTED} more" if len(open_) > _OPEN_LISTED else ""
-    return decisions(table) + (f" Not significant: {named}{more}." if open_ else "")
+    named = [" and ".join(one_line(table.names[index]) for index in at) for at in open_]
+    return decisions(table) + (f" Not significant: {listed(named, _OPEN_LISTED)}." if open_ else "")
 
 
 _AGAINST_AXIS = 400
@@ -204,23 +196,15 @@ def opponents(table: crosstable.CrossTable, system: str) -> list[Opponent]:
     effects = _units(table.document["pairs"], system)
     found = []
     for row, each in enumerate(table.systems):
-        if row != own:
-            cell = table.cells.get((min(own, row), max(own, row)))
-            name, score = table.names[row], each["score"]
-            units = effects.get(each["name"])
-            found.append(Opponent(name, score) if cell is None else _seen(name, score, cell, units, first=own < row))
+        cell = table.cells.get((min(own, row), max(own, row)))
+        if cell is not None:
+            cell = cell if own < row else crosstable.turned(cell)
+            better = None if cell.winner is None else cell.winner == "row"
+            figures = (cell.difference, cell.low, cell.high, cell.p, cell.significant, better)
+            found.append(Opponent(table.names[row], each["score"], *figures, effects.get(each["name"]), cell.p_parts))
+        elif row != own:
+            found.append(Opponent(table.names[row], each["score"]))
     return found
-
-
-def _seen(
-    name: str, score: float | None, cell: crosstable.Cell, units: tuple[int, int, int] | None, *, first: bool
-) -> Opponent:  # fmt: skip
-    """Return an opponent from the cell of the pair, whose row is the compared system where it is the first."""
-    better = None if cell.winner is None else (cell.winner == "row") == first
-    difference, low, high = cell.difference, cell.low, cell.high
-    if not first:
-        difference, low, high = -difference, *(None if each is None else -each for each in (high, low))
-    return Opponent(name, score, difference, low, high, cell.p, cell.significant, better, units, cell.p_parts)
 
 
 def _units(pairs: Sequence[Mapping[str, Any]], system: str) -> dict[str, tuple[int, int, int]]:
@@ -254,8 +238,7 @@ def verdict(every: Sequence[Opponent]) -> str:
     words = f"Better than {better} of {len(every)} {noun}, worse than {worse}"
     if not open_:
         return f"{words}."
-    more = f" and {len(open_) - _LISTED} more" if len(open_) > _LISTED else ""
-    return f"{words}; no significant difference to {len(open_)}: {', '.join(open_[:_LISTED])}{more}."
+    return f"{words}; no significant difference to {len(open_)}: {listed(open_, _LISTED, ', ', ' and {} more')}."
 
 
 def against_svg(document: Mapping[str, Any], system: str, shares: Container[str] = ()) -> str:
@@ -276,7 +259,10 @@ def against_svg(document: Mapping[str, Any], system: str, shares: Container[str]
     described = " ".join([verdict(every), *_opponent_sentences(every, table), *crosstable.notes(document)])
     drawn = DotTable(
         title=f"{name} against every system", above=[verdict(every), *map(text_warning, document["warnings"])],
-        columns=_against_columns(table), lines=[_opponent_line(each, table) for each in every],
+        columns=_against_columns(table), lines=[
+            DotRow(_opponent_cells(each, table), each.mark(table.figures.factor), bold=each.significant)
+            for each in every
+        ],
         scale=against_scale(every, table.figures.factor), dots_after=2, axis_words=_axis_words(document, name),
         below=[_against_legend(table), crosstable.headline(table), *crosstable.notes(document)],
     )  # fmt: skip
@@ -292,10 +278,6 @@ def _against_columns(table: crosstable.CrossTable) -> Sequence[DotColumn]:
         DotColumn("p (parts)", right=True, soft=True),
         DotColumn("Won", right=True), DotColumn("Tied", right=True), DotColumn("Lost", right=True),
     )  # fmt: skip
-
-
-def _opponent_line(each: Opponent, table: crosstable.CrossTable) -> DotRow:
-    return DotRow(_opponent_cells(each, table), each.mark(table.figures.factor), bold=each.significant)
 
 
 def _opponent_cells(each: Opponent, table: crosstable.CrossTable) -> Sequence[str]:
@@ -383,12 +365,12 @@ def _interval_line(table: crosstable.CrossTable, row: int) -> DotRow:
 
 
 def _intervals_described(table: crosstable.CrossTable) -> str:
-    listed = []
+    lines = []
     for row in range(min(len(table.systems), _LISTED)):
         rank, _, name, score, interval = _interval_line(table, row).cells
-        listed.append(f"{rank}. {name} {score}" + (f" ({interval})" if interval else ""))
+        lines.append(f"{rank}. {name} {score}" + (f" ({interval})" if interval else ""))
     more = f" {len(table.systems)} systems in all." if len(table.systems) > _LISTED else ""
-    return f"{crosstable.headline(table)}. {'; '.join(listed)}.{more}"
+    return f"{crosstable.headline(table)}. {'; '.join(lines)}.{more}"
 
 
 MOST_PAIRS = 60
@@ -422,10 +404,8 @@ def power_svg(document: Mapping[str, Any], shares: Container[str] = ()) -> str:
         lines=[_power_line(table, pair) for pair in pairs], scale=scale_of(shown, _POWER_AXIS, zero=True), dots_after=2,
         below=[_POWER_LEGEND.format(document["alpha"]), crosstable.headline(table), *crosstable.notes(document)],
     )  # fmt: skip
-    listed = "; ".join(_power_sentence(table, pair) for pair in pairs)
-    described = " ".join(
-        [f"{crosstable.headline(table)}.", _explained(pairs), *which, *([f"{listed}."] if listed else [])]
-    )
+    said = "; ".join(_power_sentence(table, pair) for pair in pairs)
+    described = " ".join([f"{crosstable.headline(table)}.", _explained(pairs), *which, *([f"{said}."] if said else [])])
     return dot_table(draw.Drawing("power", f"Detectable differences: {document['score']}", described), drawn)
 
 

@@ -10,7 +10,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
 from itertools import accumulate, pairwise
-from typing import NamedTuple, Protocol
+from typing import ClassVar, NamedTuple, Union
 
 import numpy as np
 
@@ -65,13 +65,13 @@ class Tree:
 
     Attributes:
         nodes: those that are drawn, outer ones before inner ones.
-        height: that of the highest one; it may be above what is drawn.
-        empty: how many have no words and are not drawn.
+        rounds: how often words are moved apart: once suffices where constituents have no gaps.
+        crossing: whether lines of it may cross.
     """
 
     nodes: tuple[Node, ...]
-    height: int
-    empty: int
+    rounds: ClassVar[int] = 1
+    crossing: ClassVar[bool] = False
 
     def part(self, start: int, stop: int) -> tuple[Node, ...]:
         """Return what a line of words shows, lower ones first.
@@ -80,7 +80,7 @@ class Tree:
         are below one that is: a long chain of them would say only that the sentence continues.
         """
         nodes = [
-            _cut_spans(node, start, stop) for node in self.nodes if node.span.start < stop and node.span.end > start
+            _cut_node(node, start, stop) for node in self.nodes if node.span.start < stop and node.span.end > start
         ]
         _nest(nodes)
         first = 0
@@ -88,50 +88,14 @@ class Tree:
             first += 1
         return tuple(sorted(nodes[first:], key=lambda node: (node.height, node.span.start)))
 
-    @property
-    def rounds(self) -> int:
-        """How often words are moved apart: once suffices where constituents have no gaps."""
-        return 1
-
-    @property
-    def crossing(self) -> bool:
-        """Whether lines of it may cross."""
-        return False
-
     def placed(self, nodes: Sequence[Node], xs: Sequence[float]) -> Iterator[tuple[int, float]]:
         """Place constituents, lower ones first; yield words that must move to the right, and by how much."""
         _place_nodes(nodes, xs)
         yield from _too_near(nodes, xs)
 
 
-class AnyTree(Protocol):
-    """The drawn constituents of one side, with gaps or without."""
-
-    @property
-    def nodes(self) -> tuple[Node, ...]:
-        """As `Tree`."""
-
-    @property
-    def height(self) -> int:
-        """As `Tree`."""
-
-    @property
-    def empty(self) -> int:
-        """As `Tree`."""
-
-    @property
-    def rounds(self) -> int:
-        """As `Tree`."""
-
-    @property
-    def crossing(self) -> bool:
-        """As `Tree`."""
-
-    def part(self, start: int, stop: int) -> tuple[Node, ...]:
-        """As `Tree`."""
-
-    def placed(self, nodes: Sequence[Node], xs: Sequence[float]) -> Iterator[tuple[int, float]]:
-        """As `Tree`."""
+AnyTree = Union["Tree", "BranchTree"]
+"""The drawn constituents of one side, without gaps or with."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -167,17 +131,18 @@ class Part(NamedTuple):
 
 def part_of(constituents: Constituents, words: int) -> Part:
     """Find what may be drawn of one side, before anything is made of it: a word may stand in 40,000 brackets."""
-    if constituents and isinstance(constituents[0], Branch):
-        branches = [each for each in constituents if isinstance(each, Branch)]
-        parents = [-1 if each.parent is None else each.parent for each in branches]
+    branches = [each for each in constituents if isinstance(each, Branch)]
+    if branches:
         filled = [any(word < words for word in each.words) for each in branches]
-        some = [bool(each.words) for each in branches]
-        for has in (filled, some):
-            for number in range(len(parents) - 1, 0, -1):
-                if has[number] and parents[number] >= 0:
-                    has[parents[number]] = True
-        heights = _heights(parents, filled)
-        return Part(*_lowest(range(len(branches)), heights, filled), some.count(False))
+        some, heights = [bool(each.words) for each in branches], [1] * len(branches)
+        for number, parent in _upwards(branches):
+            filled[parent] |= filled[number]
+            some[parent] |= some[number]
+            if filled[number]:
+                heights[parent] = max(heights[parent], heights[number] + 1)
+        drawn = [number for number, has in enumerate(filled) if has]
+        kept = [number for number in drawn if heights[number] <= MOST_LEVELS]
+        return Part(kept, max((heights[number] for number in drawn), default=0), some.count(False))
     spans = [each for each in constituents if isinstance(each, Span)]
     return part_of_spans([span.start for span in spans], [span.end for span in spans], words)
 
@@ -192,19 +157,12 @@ def part_of_spans(starts: Sequence[int], ends: Sequence[int], words: int) -> Par
     return Part(kept, int(heights.max(initial=0)), int(np.count_nonzero(begins >= stops)))
 
 
-def _heights(parents: Sequence[int], filled: Sequence[bool]) -> list[int]:
-    heights = [1] * len(parents)
-    for number in range(len(parents) - 1, 0, -1):
-        parent = parents[number]
-        if parent >= 0 and filled[number] and heights[parent] <= heights[number]:
-            heights[parent] = heights[number] + 1
-    return heights
-
-
-def _lowest(order: Sequence[int], heights: Sequence[int], filled: Sequence[bool]) -> tuple[list[int], int]:
-    found = [(number, height) for number, height, has in zip(order, heights, filled, strict=True) if has]
-    kept = [number for number, height in found if height <= MOST_LEVELS]
-    return kept, max((height for _, height in found), default=0)
+def _upwards(branches: Sequence[Branch]) -> Iterator[tuple[int, int]]:
+    """Yield the numbers of each constituent that is below another one and of that one, lower ones first."""
+    for number in reversed(range(len(branches))):
+        parent = branches[number].parent
+        if parent is not None:
+            yield number, parent
 
 
 def chosen(constituents: Constituents, numbers: Sequence[int], words: int) -> Constituents:
@@ -232,13 +190,12 @@ def tree_of(spans: Sequence[Span], words: int) -> Tree:
     """
     kept = [span for span in spans if 0 <= span.start < min(span.end, words)]
     ordered = sorted(kept, key=lambda span: (span.start, -span.end))
-    nodes = [Node(_within(span, 0, words), _span_label(span)) for span in ordered]
+    nodes = [
+        Node(_within(span, 0, words), shown_label(span.label) + (f" {CROSS}" if span.mark == CROSSING else ""))
+        for span in ordered
+    ]
     _nest(nodes)
-    return Tree(
-        tuple(node for node in nodes if node.height <= MOST_LEVELS),
-        max((node.height for node in nodes), default=0),
-        sum(span.start >= span.end for span in spans),
-    )
+    return Tree(tuple(node for node in nodes if node.height <= MOST_LEVELS))
 
 
 def constituent_lines(trees: Sequence[AnyTree], forms: Sequence[str]) -> Iterator[ConstituentLine]:
@@ -253,9 +210,8 @@ def constituent_lines(trees: Sequence[AnyTree], forms: Sequence[str]) -> Iterato
         change[node.span.start + 1] += 1
         change[node.span.end] -= 1
     passing = list(accumulate(change))
-    return wrapped_lines(
-        passing, partial(_last_word, forms), partial(_constituent_line, trees, forms), _constituents_reach
-    )
+    last_word, line = partial(_last_word, forms), partial(_constituent_line, trees, forms)
+    return wrapped_lines(passing, last_word, line, lambda placed, start, stop: placed.xs[stop - start - 1])
 
 
 def _constituent_line(trees: Sequence[AnyTree], forms: Sequence[str], start: int, stop: int) -> ConstituentLine:
@@ -273,10 +229,6 @@ def _last_word(forms: Sequence[str], start: int) -> int:
             break
         stop += 1
     return stop
-
-
-def _constituents_reach(line: ConstituentLine, start: int, stop: int) -> float:
-    return line.xs[stop - start - 1]
 
 
 def _place_constituents(
@@ -319,17 +271,13 @@ def place_of(child: Node | int, xs: Sequence[float]) -> float:
     return child.x if isinstance(child, Node) else xs[child]
 
 
-def _span_label(span: Span) -> str:
-    return shown_label(span.label) + (f" {CROSS}" if span.mark == CROSSING else "")
-
-
 def _within(span: Span, start: int, stop: int) -> Span:
     """Return a constituent as far as it is between two words, counted from the first of them."""
     return Span(span.label, max(span.start, start) - start, min(span.end, stop) - start, span.mark)
 
 
-def _cut_spans(node: Node, start: int, stop: int) -> Node:
-    """Return what a line of words shows of a constituent."""
+def _cut_node(node: Node, start: int, stop: int) -> Node:
+    """Return what a line of words shows of a constituent, still without what is below it."""
     before, after = node.span.start < start, node.span.end > stop
     return Node(_within(node.span, start, stop), (CONTINUED if before else "") + node.label, before, after)
 
@@ -413,27 +361,15 @@ class BranchTree:
 
     Attributes:
         nodes: those that are drawn, each before those below it.
-        height: that of the highest one; it may be above what is drawn.
-        empty: how many have no words and are not drawn.
         parents: of each drawn node, -1 where none is drawn above it.
         anchors: the node above each word, -1 where none is drawn.
     """
 
     nodes: tuple[Node, ...]
-    height: int
-    empty: int
     parents: tuple[int, ...]
     anchors: tuple[int, ...]
-
-    @property
-    def rounds(self) -> int:
-        """How often words are moved apart."""
-        return _ROUNDS
-
-    @property
-    def crossing(self) -> bool:
-        """Whether lines of it may cross."""
-        return True
+    rounds: ClassVar[int] = _ROUNDS
+    crossing: ClassVar[bool] = True
 
     def part(self, start: int, stop: int) -> tuple[Node, ...]:
         """Return what a line of words shows, lower ones first: the constituents that have words in it."""
@@ -444,7 +380,7 @@ class BranchTree:
             while node >= 0:
                 known = node in here
                 if not known:
-                    here[node] = _cut_branches(self.nodes[node], start, stop)
+                    here[node] = _cut_node(self.nodes[node], start, stop)
                 here[node].children.append(child)
                 if known:
                     break
@@ -494,9 +430,8 @@ def branches_of(branches: Sequence[Branch], words: int) -> BranchTree:
             if word < words:
                 anchors[word] = number
                 firsts[number], lasts[number] = min(firsts[number], word), max(lasts[number], word)
-    for number in range(size - 1, -1, -1):
-        parent = branches[number].parent
-        if parent is not None and lasts[number] >= 0:
+    for number, parent in _upwards(branches):
+        if lasts[number] >= 0:
             firsts[parent], lasts[parent] = min(firsts[parent], firsts[number]), max(lasts[parent], lasts[number])
             heights[parent] = max(heights[parent], heights[number] + 1)
     kept = [number for number in range(size) if lasts[number] >= 0 and heights[number] <= MOST_LEVELS]
@@ -512,8 +447,6 @@ def branches_of(branches: Sequence[Branch], words: int) -> BranchTree:
     parents = [branches[number].parent for number in kept]
     return BranchTree(
         tuple(nodes),
-        max((heights[number] for number in range(size) if lasts[number] >= 0), default=0),
-        sum(last < 0 for last in _lasts_of_all(branches)),
         tuple(-1 if parent is None else places.get(parent, -1) for parent in parents),
         tuple(places.get(anchor, -1) for anchor in anchors),
     )
@@ -522,27 +455,9 @@ def branches_of(branches: Sequence[Branch], words: int) -> BranchTree:
 def masks_of(branches: Sequence[Branch], words: int) -> list[int]:
     """Return the words of each constituent as bits of a number, of the first so many words."""
     masks = [sum(1 << word for word in set(branch.words) if word < words) for branch in branches]
-    for number in range(len(branches) - 1, -1, -1):
-        parent = branches[number].parent
-        if parent is not None:
-            masks[parent] |= masks[number]
+    for number, parent in _upwards(branches):
+        masks[parent] |= masks[number]
     return masks
-
-
-def _lasts_of_all(branches: Sequence[Branch]) -> list[int]:
-    lasts = [max(branch.words, default=-1) for branch in branches]
-    for number in range(len(branches) - 1, -1, -1):
-        parent = branches[number].parent
-        if parent is not None:
-            lasts[parent] = max(lasts[parent], lasts[number])
-    return lasts
-
-
-def _cut_branches(node: Node, start: int, stop: int) -> Node:
-    """Return what a line of words shows of a constituent that has words in it, still without what is below it."""
-    before, after = node.span.start < start, node.span.end > stop
-    span = Span(node.span.label, max(node.span.start, start) - start, min(node.span.end, stop) - start, node.span.mark)
-    return Node(span, (CONTINUED if before else "") + node.label, before, after)
 
 
 def _raise(nodes: Sequence[Node]) -> None:

@@ -168,7 +168,7 @@ def cross_table(document: Document, shares: Container[str] = ()) -> CrossTable:
             pair.get("p_parts"),
         )
         if row > column:
-            row, column, cell = column, row, _turned(cell)
+            row, column, cell = column, row, turned(cell)
         cells[row, column] = cell
     figures = wording.figures_of(wording.PERCENT, share=True) if document["score"] in shares else wording.IN_FRACTIONS
     return CrossTable(document, systems, cells, replace(figures, rounded=bool(document.get("rounded"))))
@@ -201,7 +201,8 @@ _SIDE = {"a": "row", "b": "column", None: None}
 _OTHER = {"row": "column", "column": "row", None: None}
 
 
-def _turned(cell: Cell) -> Cell:
+def turned(cell: Cell) -> Cell:
+    """Return a pair as its other system sees it."""
     low, high = (None if value is None else -value for value in (cell.high, cell.low))
     return replace(cell, difference=-cell.difference, low=low, high=high, winner=_OTHER[cell.winner])
 

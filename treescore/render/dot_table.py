@@ -10,31 +10,8 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from itertools import accumulate, groupby
 
-from treescore.render.drawing import (
-    BOLD,
-    CLUSTER,
-    END,
-    INK,
-    LINE_COLOUR,
-    MARGIN,
-    MIDDLE,
-    NORMAL,
-    PAPER,
-    RULE,
-    SMALL,
-    SOFT,
-    START,
-    WRONG_COLOUR,
-    Drawing,
-    Elements,
-    Look,
-    heading,
-    number,
-    paragraph,
-    put,
-    room_of,
-    width,
-)
+from treescore.render import drawing as draw
+from treescore.render.drawing import number
 
 TICK_SIZE = 12
 """Size of the type of an axis."""
@@ -133,7 +110,7 @@ def _mark_label(value: float, decimals: int, *, signed: bool) -> str:
 
 
 def _half(label: str) -> float:
-    return width(label, TICK_SIZE) / 2
+    return draw.width(label, TICK_SIZE) / 2
 
 
 MARK_ROW_HEIGHT = 26
@@ -176,14 +153,14 @@ class Mark:
 
 def axis_svg(scale: Scale) -> str:
     """Return the labels of an axis, for the head of a column."""
-    elements = Elements()
+    elements = draw.Elements()
     draw_axis(elements, scale, 0, 12)
     return elements.beside_words(scale.width, AXIS, "axis")
 
 
 def interval_bar_svg(scale: Scale, mark: Mark) -> str:
     """Return the picture of one row on the axis of its column; a value beyond the axis is an arrow at its end."""
-    elements = Elements()
+    elements = draw.Elements()
     draw_grid(elements, scale, 0, 0, MARK_ROW_HEIGHT)
     draw_mark(elements, scale, mark, 0, MARK_ROW_HEIGHT / 2)
     return elements.beside_words(scale.width, MARK_ROW_HEIGHT, "bar")
@@ -191,26 +168,28 @@ def interval_bar_svg(scale: Scale, mark: Mark) -> str:
 
 def dot_svg(*, filled: bool) -> str:
     """Return a dot of 12 pixels, for a legend within a line of text."""
-    elements = Elements()
+    elements = draw.Elements()
     _dot(elements, 6, 6, Mark(0.0, filled=filled), 4)
     return elements.beside_words(12, 12, "mk")
 
 
-def draw_axis(elements: Elements, scale: Scale, x: float, y: float) -> None:
+def draw_axis(elements: draw.Elements, scale: Scale, x: float, y: float) -> None:
     """Draw labels whose base line is at y, for an axis that begins at x."""
     for value, label in scale.ticks:
-        elements.text(x + scale.at(value), y, label, size=TICK_SIZE, text_anchor=MIDDLE, fill=SOFT, class_="tick")
+        elements.text(
+            x + scale.at(value), y, label, size=TICK_SIZE, text_anchor=draw.MIDDLE, fill=draw.SOFT, class_="tick"
+        )
 
 
-def draw_grid(elements: Elements, scale: Scale, x: float, top: float, bottom: float) -> None:
+def draw_grid(elements: draw.Elements, scale: Scale, x: float, top: float, bottom: float) -> None:
     """Draw a line down from each label; that of 0 is darker where values lie on both sides of it."""
     for value, _ in scale.ticks:
         zero = value == 0 and scale.low < 0
         line = f"M{number(x + scale.at(value))} {number(top)}V{number(bottom)}"
-        elements.path(line, class_="zero" if zero else "grid", stroke=RULE if zero else LINE_COLOUR)
+        elements.path(line, class_="zero" if zero else "grid", stroke=draw.RULE if zero else draw.LINE_COLOUR)
 
 
-def draw_mark(elements: Elements, scale: Scale, mark: Mark, x: float, y: float) -> None:
+def draw_mark(elements: draw.Elements, scale: Scale, mark: Mark, x: float, y: float) -> None:
     """Draw the dot and the whisker of a row whose middle is at y."""
     if mark.value is None:
         return
@@ -219,18 +198,18 @@ def draw_mark(elements: Elements, scale: Scale, mark: Mark, x: float, y: float) 
         return
     if mark.low is not None and mark.high is not None:
         ends = [number(x + scale.at(bound)) for bound in (mark.low, mark.high)]
-        elements.path(f"M{ends[0]} {number(y)}H{ends[1]}", class_="ci", stroke=INK, stroke_width=_WHISKER)
+        elements.path(f"M{ends[0]} {number(y)}H{ends[1]}", class_="ci", stroke=draw.INK, stroke_width=_WHISKER)
     if mark.limit is not None and not scale.side(mark.limit):
         at = number(x + scale.at(mark.limit))
-        elements.path(f"M{at} {number(y - 6)}V{number(y + 6)}", class_="ci", stroke=INK, stroke_width=_WHISKER)
+        elements.path(f"M{at} {number(y - 6)}V{number(y + 6)}", class_="ci", stroke=draw.INK, stroke_width=_WHISKER)
     _dot(elements, x + scale.at(mark.value), y, mark, RADIUS)
 
 
-def _dot(elements: Elements, x: float, y: float, mark: Mark, radius: float) -> None:
+def _dot(elements: draw.Elements, x: float, y: float, mark: Mark, radius: float) -> None:
     look = (
-        {"class_": "pt", "fill": INK}
+        {"class_": "pt", "fill": draw.INK}
         if mark.filled
-        else {"class_": "pt ho", "fill": PAPER, "stroke": INK, "stroke_width": _WHISKER}
+        else {"class_": "pt ho", "fill": draw.PAPER, "stroke": draw.INK, "stroke_width": _WHISKER}
     )
     if mark.diamond:
         r = number(radius * 1.3)
@@ -239,11 +218,13 @@ def _dot(elements: Elements, x: float, y: float, mark: Mark, radius: float) -> N
         elements.add("circle", cx=x, cy=y, r=radius, **look)
 
 
-def _arrow(elements: Elements, x: float, y: float, width: float, side: int) -> None:
+def _arrow(elements: draw.Elements, x: float, y: float, width: float, side: int) -> None:
     """Draw an arrow at the end of the axis beyond which a value lies."""
     tip = x + (5 if side < 0 else width - 5)
     back = number(tip - 6 * side)
-    elements.path(f"M{back} {number(y - 4)}L{number(tip)} {number(y)}L{back} {number(y + 4)}z", class_="off", fill=SOFT)
+    elements.path(
+        f"M{back} {number(y - 4)}L{number(tip)} {number(y)}L{back} {number(y + 4)}z", class_="off", fill=draw.SOFT
+    )
 
 
 DOT_ROW_HEIGHT = 27
@@ -252,7 +233,7 @@ _HEAD = 38
 _HEADING = 40
 """Height of a line of words between rows."""
 _NARROWEST_DOTS = 560
-_HEAD_LOOK = Look(size=12, tone=SOFT)
+_HEAD_LOOK = draw.Look(size=12, tone=draw.SOFT)
 
 
 @dataclass(frozen=True, slots=True)
@@ -330,28 +311,28 @@ class _Placed:
     room: float
 
 
-def dot_table(drawing: Drawing, table: DotTable) -> str:
+def dot_table(drawing: draw.Drawing, table: DotTable) -> str:
     """Draw the table and return the picture."""
     placed, dots, right = _places(table)
-    room = max(right, _NARROWEST_DOTS) - MARGIN
-    y = heading(drawing, table.title, table.above, room) + _HEAD
+    room = max(right, _NARROWEST_DOTS) - draw.MARGIN
+    y = draw.heading(drawing, table.title, table.above, room) + _HEAD
     if table.axis_words:
         y += 16
-        put(drawing, dots, y - 21, table.axis_words, _HEAD_LOOK)
+        draw.put(drawing, dots, y - 21, table.axis_words, _HEAD_LOOK)
     _draw_column_heads(drawing, placed, y)
     draw_axis(drawing, table.scale, dots, y - 7)
     bottom = _draw_lines(drawing, table, (placed, dots, right), y)
-    _rule(drawing, right, y, RULE)
-    _rule(drawing, right, bottom, RULE)
+    _rule(drawing, right, y, draw.RULE)
+    _rule(drawing, right, bottom, draw.RULE)
     end = bottom + 6
     for words in table.below:
-        end = paragraph(drawing, end + 4, words, room)
-    return drawing.svg(max(right, _NARROWEST_DOTS) + MARGIN, end + MARGIN)
+        end = draw.paragraph(drawing, end + 4, words, room)
+    return drawing.svg(max(right, _NARROWEST_DOTS) + draw.MARGIN, end + draw.MARGIN)
 
 
 def _places(table: DotTable) -> tuple[list[_Placed], float, float]:
     """Return the columns, where the dots begin and where the table ends."""
-    x: float = MARGIN
+    x: float = draw.MARGIN
     placed: list[_Placed] = []
     dots = x
     for index, column in enumerate(table.columns):
@@ -360,23 +341,23 @@ def _places(table: DotTable) -> tuple[list[_Placed], float, float]:
         cells = [line.cells[index] for line in table.lines if line.cells]
         if not any(cells):
             continue
-        weight = BOLD if column.bold else NORMAL
-        room = max(room_of(cells, SMALL, weight, most=column.most), room_of([column.head], 12))
+        weight = draw.BOLD if column.bold else draw.NORMAL
+        room = max(draw.room_of(cells, draw.SMALL, weight, most=column.most), draw.room_of([column.head], 12))
         placed.append(_Placed(index, column, x, room))
         x += room + _COLUMN_GAP
     if table.dots_after >= len(table.columns):
         dots, x = x, x + table.scale.width + _COLUMN_GAP
-    words = room_of([table.axis_words], 12, most=10_000)
+    words = draw.room_of([table.axis_words], 12, most=10_000)
     return placed, dots, max(x - _COLUMN_GAP, dots + words)
 
 
-def _draw_column_heads(drawing: Drawing, placed: Iterable[_Placed], y: float) -> None:
+def _draw_column_heads(drawing: draw.Drawing, placed: Iterable[_Placed], y: float) -> None:
     for each in placed:
-        x, anchor = (each.x + each.room, END) if each.column.right else (each.x, START)
-        put(drawing, x, y - 7, each.column.head, replace(_HEAD_LOOK, anchor=anchor))
+        x, anchor = (each.x + each.room, draw.END) if each.column.right else (each.x, draw.START)
+        draw.put(drawing, x, y - 7, each.column.head, replace(_HEAD_LOOK, anchor=anchor))
 
 
-def _draw_lines(drawing: Drawing, table: DotTable, places: tuple[list[_Placed], float, float], y: float) -> float:
+def _draw_lines(drawing: draw.Drawing, table: DotTable, places: tuple[list[_Placed], float, float], y: float) -> float:
     """Draw the grid, then the rows over it, and return where they end."""
     placed, dots, right = places
     tops = list(accumulate(map(_height, table.lines), initial=y))
@@ -386,9 +367,9 @@ def _draw_lines(drawing: Drawing, table: DotTable, places: tuple[list[_Placed], 
             draw_grid(drawing, table.scale, dots, begins[0], begins[-1] + DOT_ROW_HEIGHT)
     for line, top in zip(table.lines, tops, strict=False):
         if line.heading or line.ruled:
-            _rule(drawing, right, top, CLUSTER)
+            _rule(drawing, right, top, draw.CLUSTER)
         if line.heading:
-            put(drawing, MARGIN, top + _HEADING - 10, line.heading, _HEAD_LOOK, right - MARGIN)
+            draw.put(drawing, draw.MARGIN, top + _HEADING - 10, line.heading, _HEAD_LOOK, right - draw.MARGIN)
             continue
         _draw_row_cells(drawing, placed, line, top + DOT_ROW_HEIGHT / 2 + 4.5)
         if line.mark is not None:
@@ -400,18 +381,20 @@ def _height(line: DotRow) -> float:
     return _HEADING if line.heading else DOT_ROW_HEIGHT
 
 
-def _draw_row_cells(drawing: Drawing, placed: Iterable[_Placed], line: DotRow, y: float) -> None:
+def _draw_row_cells(drawing: draw.Drawing, placed: Iterable[_Placed], line: DotRow, y: float) -> None:
     for each in placed:
         words = line.cells[each.index]
         if not words:
             continue
         column = each.column
-        x, anchor = (each.x + each.room, END) if column.right else (each.x, START)
-        weight = BOLD if column.bold and line.bold else NORMAL
-        tone = WRONG_COLOUR if column.warns else SOFT if column.soft else INK
-        look = Look(weight=weight, anchor=anchor, tone=tone, italic=line.italic and not column.right)
-        put(drawing, x, y, words, look, each.room)
+        x, anchor = (each.x + each.room, draw.END) if column.right else (each.x, draw.START)
+        weight = draw.BOLD if column.bold and line.bold else draw.NORMAL
+        tone = draw.WRONG_COLOUR if column.warns else draw.SOFT if column.soft else draw.INK
+        look = draw.Look(weight=weight, anchor=anchor, tone=tone, italic=line.italic and not column.right)
+        draw.put(drawing, x, y, words, look, each.room)
 
 
-def _rule(drawing: Drawing, right: float, y: float, stroke: str) -> None:
-    drawing.path(f"M{MARGIN} {number(y)}H{number(right)}", class_="zero" if stroke == RULE else "cut", stroke=stroke)
+def _rule(drawing: draw.Drawing, right: float, y: float, stroke: str) -> None:
+    drawing.path(
+        f"M{draw.MARGIN} {number(y)}H{number(right)}", class_="zero" if stroke == draw.RULE else "cut", stroke=stroke
+    )

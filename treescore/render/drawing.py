@@ -12,14 +12,13 @@ full as fits, broken where little passes to the next.
 
 from __future__ import annotations
 
-import re
+import html
 import unicodedata
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from decimal import Decimal
-from functools import lru_cache
+from functools import lru_cache, partial
 from typing import Literal, Protocol, TypeVar
-from xml.sax.saxutils import escape, quoteattr
 
 from treescore.core.wording import Figures, ends, one_line
 
@@ -253,8 +252,7 @@ DASH = "5 3.5"
 START, MIDDLE, END = "start", "middle", "end"
 
 Attribute = str | float | int | None
-_PLAIN = re.compile(r"[^&<>\"\n\r\t]*")
-"""Values that stand in an attribute as they are, as nearly all do."""
+escape = partial(html.escape, quote=False)
 
 
 class Elements:
@@ -390,9 +388,8 @@ def _key(name: str) -> str:
 
 
 def _value(value: str | float) -> str:
-    if not isinstance(value, str):
-        return f'"{number(value)}"'
-    return f'"{value}"' if _PLAIN.fullmatch(value) else quoteattr(value)
+    written = escape(value).replace('"', "&quot;") if isinstance(value, str) else number(value)
+    return f'"{written}"'
 
 
 MARGIN = 24

@@ -1,19 +1,206 @@
-"""Render comparisons and items (sentences with what a metric shows of them) in the form that a caller names.
+"""What is shown of scores, comparisons and items (sentences with what a metric shows of them), in the forms of each.
 
+A comparison is two tables: the systems by rank, and the cross-table of their pairs. Comparisons of several scores or
+benchmarks as one family are lines. Scores are a table for each metric: those that the field reports, one row a system.
 Items are for programs: one JSON document a line, or CSV. Comparisons as CSV have one row a pair.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Container, Mapping, Sequence
-from dataclasses import dataclass
-from typing import Any
+from collections.abc import Callable, Container, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any
 
 import orjson
 
-from treescore.render.comparison_pictures import picture
-from treescore.render.table import CSV, HTML, LATEX, MARKDOWN, TABLE_FORMS, TEXT, separated
-from treescore.render.tables import across_table, comparison_tables
+from treescore.core.scores import Score, value_at
+from treescore.core.wording import PERCENT, UNDEFINED, Unit, figures_of, one_line
+from treescore.evaluation.document import warning_lines, warnings_of_metric
+from treescore.render import crosstable
+from treescore.render.table import CSV, HTML, LATEX, MARKDOWN, TABLE_FORMS, TEXT, Column, Marked, Table, separated
+
+if TYPE_CHECKING:
+    from treescore.evaluation.spec import Entry, Spec
+
+Document = Mapping[str, Any]
+LISTED_ACROSS = 50
+"""Lines of pairs that are shown."""
+
+
+def across_lines(document: Document) -> list[str]:
+    """Return what was corrected together, a line for each system that is better than another, and what is assumed."""
+    size, correction = document["family"]["size"], document["correction"]
+    head = f"{size} tests as one family, {correction}, alpha {document['alpha']:g}:"
+    found = [line for pair in document["pairs"] for line in _pair_lines(pair)]
+    more = [f"and {len(found) - LISTED_ACROSS} more; JSON holds all"] if len(found) > LISTED_ACROSS else []
+    lines = [*found[:LISTED_ACROSS], *more] or ["no system is shown to be better than another."]
+    return [head, *lines, document["assumed"]]
+
+
+def _pair_lines(pair: Document) -> Iterator[str]:
+    for side, other in (("a", "b"), ("b", "a")):
+        better = pair[f"{side}_better"]
+        significant = [_name(test) for test in pair["tests"] if test["significant"] and test["better"] == side]
+        if not better["k_bonferroni"] and not better["k_fisher"] and not significant:
+            continue
+        count = f"at least {better['k_bonferroni']} of {len(pair['tests'])}"
+        if better["k_fisher"] is not None:
+            count += f" ({better['k_fisher']} if they are independent)"
+        named = f"; significant: {', '.join(significant)}" if significant else ""
+        yield f"{one_line(pair[side])} is better than {one_line(pair[other])} on {count}{named}"
+
+
+def _name(test: Document) -> str:
+    return str(test.get("benchmark", test["score"]))
+
+
+def comparison_tables(document: Document, shares: Container[str] = (), form: str = HTML) -> list[Table]:
+    """Return the tables of a comparison; warnings stand above the first, what is said below the last.
+
+    Args:
+        document: the comparison.
+        shares: scores whose figures are written in percent.
+        form: one of TABLE_FORMS, in which they are written: in LaTeX marks stand for signs, lines or a column for
+            clusters; plain text and Markdown align nothing to the right.
+    """
+    table = crosstable.cross_table(document, shares)
+    notes, signature = crosstable.notes(document), crosstable.signature_lines(document)
+    said = [*notes, *([""] if notes and signature else []), *signature]
+    systems = _systems_table(table, form)
+    if len(table.systems) <= 2 or not table.cells:
+        return [replace(systems, notes=said)]
+    return [systems, _pairs_table(table, form, said)]
+
+
+def _systems_table(table: crosstable.CrossTable, form: str) -> Table:
+    heads, rows = crosstable.system_table(table)
+    columns = []
+    for head in heads:
+        words = head in ("system", "runs")
+        numeric = form == HTML and not words and not head.endswith(crosstable.INTERVAL)
+        columns.append(Column(head, numeric, "l" if words else "r"))
+    clusters = [system.get("cluster") for system in table.systems]
+    if (form == MARKDOWN and rows) or (form == HTML and any(each is not None for each in clusters)):
+        columns.append(Column("cluster", numeric=form == HTML))
+        rows = [[*row, UNDEFINED if each is None else str(each)] for row, each in zip(rows, clusters, strict=True)]
+    return Table(
+        crosstable.headline(table), columns, rows, table.document["warnings"], rules=_rules(table),
+        claim=[crosstable.dagger_line(table)] if len(table.systems) == 2 else (),
+    )  # fmt: skip
+
+
+def _rules(table: crosstable.CrossTable) -> set[int]:
+    return {row for row in range(len(table.systems)) if table.boundary_above(row)}
+
+
+def _pairs_table(table: crosstable.CrossTable, form: str, said: list[str]) -> Table:
+    names = [f"({at}) {name}" for at, name in enumerate(table.names, 1)] if form == TEXT else table.names
+    columns = [Column(""), *(Column(name, paper="r") for name in names[1:])]
+    rows = [
+        [name, *(_pair_words(table, (row, column), form) for column in range(1, len(names)))]
+        for row, name in enumerate(names[:-1])
+    ]
+    shown = f"{crosstable.difference_words(table.document)} (row - column) and {crosstable.evidence_words(table)}"
+    legend = f"cells: {shown}; {_LATEX_SIGNS}" if form == LATEX else f"Each cell: {shown}; {_SIGNS}"
+    found = {(row, column) for (row, column), cell in table.cells.items() if cell.significant and form == MARKDOWN}
+    if form == HTML:
+        return Table(legend, columns, rows, notes=said)
+    return Table(
+        "", columns, rows, notes=said, rules=_rules(table) if form == LATEX else (), strong=found, legend=legend
+    )
+
+
+_SIGNS = "< the row's system is better, ^ the column's; * significant."
+_LATEX_SIGNS = "$\\leftarrow$ the row's system is better, $\\uparrow$ the column's; bold: significant"
+
+
+def _pair_words(table: crosstable.CrossTable, at: tuple[int, int], form: str) -> str:
+    """Return the cell of a pair on one line."""
+    cell = table.cells.get(at)
+    if cell is None:
+        return ""
+    difference, evidence = table.figures.signed(cell.difference), crosstable.evidence(cell, table.figures)
+    if form == LATEX:
+        side = {"row": r"$\leftarrow$", "column": r"$\uparrow$", None: "$=$"}[cell.winner]
+        words = f"{difference} ({evidence})"
+        return Marked(f"\\textbf{{{words}}} {side}" if cell.significant else f"{words} {side}")
+    side = {"row": "<", "column": "^", None: "="}[cell.winner]
+    return f"{difference} {evidence} {side}{'*' if cell.significant else ''}"
+
+
+def across_table(document: Document, form: str = HTML) -> Table:
+    """Return the comparisons of several scores as one family: lines below a head, no cells."""
+    head, *lines = across_lines(document)
+    return Table(head, [], [], notes=lines) if form == HTML else Table("", [], [], notes=[head, *lines], commented=True)
+
+
+def score_tables(
+    spec: Spec, systems: Sequence[Document], warnings: Sequence[Document] = (), unit: Unit = PERCENT
+) -> list[Table]:
+    """Return a table for each metric.
+
+    Args:
+        spec: the metrics.
+        systems: as `systems` of results.
+        warnings: of the results.
+        unit: in which shares are shown.
+    """
+    return [_scores_table(entry, systems, warnings, unit) for entry in spec.entries]
+
+
+def headline_scores(entry: Entry, systems: Sequence[Document]) -> dict[str, Score]:
+    """Return the scores that a table shows, by the heads of their columns."""
+    metric, known = entry.metric, entry.metric.table.by_name
+    shown = {head: known[name] for name, head in metric.headline.items() if name in known}
+    for name, head in metric.headline_below_best.items():
+        values = [value_at(system["metrics"][entry.key]["scores"], name) for system in systems]
+        if any(value is not None and value != known[name].best for value in values):
+            shown[head] = known[name]
+    return shown or {entry.metric.table.scores[0].name: entry.metric.table.scores[0]}
+
+
+def _scores_table(entry: Entry, systems: Sequence[Document], warnings: Sequence[Document], unit: Unit) -> Table:
+    shown = headline_scores(entry, systems)
+    rows = []
+    for system in systems:
+        scores = system["metrics"][entry.key]["scores"]
+        values = [
+            figures_of(unit, share=score.is_share).value(value_at(scores, score.name)) for score in shown.values()
+        ]
+        rows.append([one_line(system["name"]), *values])
+    named = entry.key if entry.key == entry.name else f"{entry.key} ({entry.name})"
+    signatures = {system["name"]: system["metrics"][entry.key]["signature"] for system in systems}
+    return Table(
+        caption=f"{named}, scores in percent" if unit == PERCENT and any(s.is_share for s in shown.values()) else named,
+        columns=[Column("system"), *(Column(head, numeric=True) for head in shown)],
+        rows=rows,
+        warnings=warning_lines(warnings_of_metric(warnings, entry.key)),
+        notes=[
+            *_undefined(entry, shown, systems),
+            *crosstable.unscored_lines((each["name"], each["metrics"][entry.key]["sentences"]) for each in systems),
+            *extra_notes(entry, [system["metrics"][entry.key] for system in systems]),
+            crosstable.signature_of_scores(entry, signatures) if signatures else "",
+        ],
+    )
+
+
+def _undefined(entry: Entry, shown: Mapping[str, Score], systems: Sequence[Document]) -> Iterator[str]:
+    """Yield why each undefined score has no value, once for all systems."""
+    for head, score in shown.items():
+        names = [
+            one_line(system["name"])
+            for system in systems
+            if value_at(system["metrics"][entry.key]["scores"], score.name) is None
+        ]
+        if names:
+            yield f"{head} of {', '.join(names)} is undefined: {score.undefined}."
+
+
+def extra_notes(entry: Entry, found: Iterable[Document]) -> list[str]:
+    """Return what is said of members of `extra` that documents of the metric have."""
+    members = {member for document in found for member in document.get("extra", ())}
+    return [note for member, note in entry.metric.extra_notes.items() if member in members]
+
 
 PAIR_COLUMNS = (
     *("score", "a", "b", "score_a", "score_b", "difference", "difference_tested"),
@@ -62,7 +249,6 @@ def _flat_pair(document: Mapping[str, Any], pair: Mapping[str, Any]) -> dict[str
     }
 
 
-Document = Mapping[str, Any]
 _Writer = Callable[[Sequence[Document], Document | None, Container[str]], bytes]
 
 
@@ -90,13 +276,19 @@ def _json(documents: Sequence[Document], across: Document | None, _shares: Conta
     return orjson.dumps(whole, option=orjson.OPT_APPEND_NEWLINE)
 
 
+def _picture(documents: Sequence[Document], _across: Document | None, shares: Container[str]) -> bytes:
+    from treescore.render.comparison_pictures import picture  # noqa: PLC0415 - tables alone are not drawn
+
+    return picture(documents, shares)
+
+
 _COMPARISON_WRITERS: Mapping[str, tuple[str, _Writer]] = {
     "json": ("application/json", _json),
     TEXT: ("text/plain; charset=utf-8", _tables(TEXT)),
     MARKDOWN: ("text/markdown; charset=utf-8", _tables(MARKDOWN)),
     LATEX: ("application/x-latex; charset=utf-8", _tables(LATEX)),
     CSV: ("text/csv; charset=utf-8", lambda documents, _across, _shares: csv_rows(documents)),
-    "svg": ("image/svg+xml", lambda documents, _across, shares: picture(documents, shares)),
+    "svg": ("image/svg+xml", _picture),
 }
 
 FORMATS: Mapping[str, str] = {name: media_type for name, (media_type, _) in _COMPARISON_WRITERS.items()}

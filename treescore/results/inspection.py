@@ -9,14 +9,14 @@ from typing import Any
 
 from treescore.core.params import Json
 from treescore.core.registry import ERROR, OK, SKIP, STATUS_NAMES, Metric, Outcome
-from treescore.core.scores import flat_values, with_values
+from treescore.core.scores import flat_values, value_at, with_values
 from treescore.core.wording import PERCENT, counted, did_you_mean, figures_of, one_line
 from treescore.errors import InputError, Problem
 from treescore.evaluation.document import item_details, warning_lines, warnings_of_metric
 from treescore.evaluation.evaluate import sentence_lengths
 from treescore.evaluation.report import Report
 from treescore.evaluation.spec import Entry
-from treescore.render.tables import headline_scores
+from treescore.render.forms import headline_scores
 from treescore.results import views
 
 SCORES = "scores."
@@ -64,109 +64,104 @@ class Scored:
         """Return the items of sentences `start` to `stop`, without scores and counts."""
         return item_details(self.outcome, self.report.gold, start, stop)
 
+    def errors(self, filters: views.Filters) -> views.View:
+        """Return the errors of a system, a row for each. Raises InputError for unknown filters and wrong values."""
+        rows = []
+        chosen = _Choice(self, filters)
+        for number in chosen.sentences:
+            rows += chosen.errors_of(number)
+        title = f"{counted(len(rows), 'error')} of {one_line(self.name)} under {self.entry.key}{chosen.words}"
+        return _errors_view(title, rows, chosen, self.warnings)
 
-def errors(scored: Scored, filters: views.Filters) -> views.View:
-    """Return the errors of a system, a row for each. Raises InputError for unknown filters and wrong values."""
-    rows = []
-    chosen = _Choice(scored, filters)
-    for number in chosen.sentences:
-        rows += chosen.errors_of(number)
-    title = f"{counted(len(rows), 'error')} of {one_line(scored.name)} under {scored.entry.key}{chosen.words}"
-    notes = _own_numbers(rows) if rows else tuple(chosen.why_empty())
-    return views.View(title, _columns(rows), tuple(rows), scored.warnings, notes, shown=_shown(rows))
+    def diff(self, worse: Scored, filters: views.Filters) -> views.View:
+        """Return the errors of one system in the sentences in which another one has none of that kind."""
+        without, chosen = _Choice(self, filters), _Choice(worse, filters)
+        rows: list[dict[str, Json]] = []
+        sentences = 0
+        for number in chosen.sentences:
+            if self.outcome.status[number] != OK:
+                continue
+            found = chosen.errors_of(number)
+            if found and not without.errors_of(number):
+                rows += found
+                sentences += 1
+        title = (
+            f"{counted(sentences, 'sentence')} that {one_line(self.name)} has right and {one_line(worse.name)} "
+            f"wrong under {worse.entry.key}{chosen.words}, with the errors of {one_line(worse.name)}"
+        )
+        return _errors_view(title, rows, chosen, tuple(dict.fromkeys([*self.warnings, *worse.warnings])))
 
+    def sentence(self, name: views.SentenceName) -> views.SentenceView:
+        """Return gold and output of one sentence side by side, its errors marked, its scores below, and a picture.
 
-def diff(better: Scored, worse: Scored, filters: views.Filters) -> views.View:
-    """Return the errors of one system in the sentences in which another one has none of that kind."""
-    without, chosen = _Choice(better, filters), _Choice(worse, filters)
-    rows: list[dict[str, Json]] = []
-    sentences = 0
-    for number in chosen.sentences:
-        if better.outcome.status[number] != OK:
-            continue
-        found = chosen.errors_of(number)
-        if found and not without.errors_of(number):
-            rows += found
-            sentences += 1
-    title = (
-        f"{counted(sentences, 'sentence')} that {one_line(better.name)} has right and "
-        f"{one_line(worse.name)} wrong under {worse.entry.key}{chosen.words}, with the errors of {one_line(worse.name)}"
-    )
-    notes = _own_numbers(rows) if rows else tuple(chosen.why_empty())
-    warnings = tuple(dict.fromkeys([*better.warnings, *worse.warnings]))
-    return views.View(title, _columns(rows), tuple(rows), warnings, notes, shown=_shown(rows))
+        Args:
+            name: number from 1, or the sentence's own name.
 
+        Raises:
+            InputError: `unknown-sentence`.
+        """
+        number = _sentence_number(self, name)
+        [item] = self.items(number, number + 1)
+        entry, outcome = self.entry, self.outcome
+        gold = self.report.evaluation.gold_of(entry)
+        rows = tuple(entry.metric.beside_gold(item, gold))
+        [valued] = with_values(entry.metric.table, outcome.rows[number : number + 1], [item])
+        named = f" ({one_line(item['sent_id'])})" if item.get("sent_id") else ""
+        title = f"Sentence {number + 1}{named}, {one_line(self.name)} beside gold under {entry.key}"
+        notes = [_scores_line(self, valued), *_own_numbers(rows)]
+        if "problem" in item:
+            notes.append(f"{item['status']}: {item['problem']['detail']}")
+        notes += [f"{side}: {item[f'{side}_tree']}" for side in ("gold", "system") if f"{side}_tree" in item]
+        columns = [name for name in _columns(rows) if name != ERROR_MARK]
+        from treescore.render.sentence_shapes import drawing_of  # noqa: PLC0415 - other views are not drawn
 
-def sentence(scored: Scored, name: views.SentenceName) -> views.SentenceView:
-    """Return gold and output of one sentence side by side, its errors marked, its scores below, and a picture.
+        drawing = drawing_of(entry.metric, gold, item, rows, title)
+        return views.SentenceView(
+            title, (*columns, ERROR_MARK), rows, self.warnings, tuple(notes),
+            drawing=drawing, name=f"sentence-{self.system + 1}-{number + 1}",
+        )  # fmt: skip
 
-    Args:
-        scored: the system.
-        name: number from 1, or the sentence's own name.
+    def groupings(self) -> list[str]:
+        """Return the names of the groupings of `slices`."""
+        return sorted(self.outcome.slices())
 
-    Raises:
-        InputError: `unknown-sentence`.
-    """
-    number = _sentence_number(scored, name)
-    [item] = scored.items(number, number + 1)
-    entry, outcome = scored.entry, scored.outcome
-    gold = scored.report.evaluation.gold_of(entry)
-    rows = tuple(entry.metric.beside_gold(item, gold))
-    [valued] = with_values(entry.metric.table, outcome.rows[number : number + 1], [item])
-    named = f" ({one_line(item['sent_id'])})" if item.get("sent_id") else ""
-    title = f"Sentence {number + 1}{named}, {one_line(scored.name)} beside gold under {entry.key}"
-    notes = [_scores_line(scored, valued), *_own_numbers(rows)]
-    if "problem" in item:
-        notes.append(f"{item['status']}: {item['problem']['detail']}")
-    notes += [f"{side}: {item[f'{side}_tree']}" for side in ("gold", "system") if f"{side}_tree" in item]
-    columns = [name for name in _columns(rows) if name != ERROR_MARK]
-    from treescore.results.sentence_drawings import drawing_of  # noqa: PLC0415 - other views are not drawn
+    def slices(self, by: str) -> views.View:
+        """Return scores by groups of sentences, words or brackets.
 
-    drawing = drawing_of(entry.metric, gold, item, rows, title)
-    return views.SentenceView(
-        title, (*columns, ERROR_MARK), rows, scored.warnings, tuple(notes),
-        drawing=drawing, name=f"sentence-{scored.system + 1}-{number + 1}",
-    )  # fmt: skip
-
-
-def groupings(scored: Scored) -> list[str]:
-    """Return the names of the groupings of `slices`."""
-    return sorted(scored.outcome.slices())
-
-
-def slices(scored: Scored, by: str) -> views.View:
-    """Return scores by groups of sentences, words or brackets.
-
-    Raises:
-        InputError: `unknown-grouping`, with the known ones.
-    """
-    found = scored.outcome.slices()
-    if by not in found:
-        known = ", ".join(sorted(found)) or "none"
-        detail = f"Unknown grouping {by!r} of {scored.entry.name}. Choose one of: {known}.{did_you_mean(by, found)}"
-        raise InputError(Problem("unknown-grouping", detail, pointer="/by"))
-    flat = [dict(flat_values(row)) for row in found[by]]
-    columns = _columns(flat)
-    by_name = scored.entry.metric.table.by_name
-    scores = [name for name in columns if name.startswith(SCORES)]
-    shares = frozenset(name for name in scores if _share(by_name, name.removeprefix(SCORES)))
-    headline = [SCORES + name for name in scored.entry.metric.headline if SCORES + name in columns]
-    counts = [name for name in columns if name in ("sentences", "counts.gold", "counts.system", "counts.words")]
-    shown = ("value", *(counts or [name for name in columns if name.startswith("counts.")][:1]))
-    title = f"{one_line(scored.name)} by {by} under {scored.entry.key}"
-    heads = {SCORES + name: head for name, head in scored.entry.metric.headline.items()}
-    return views.View(
-        title, columns, tuple(flat), scored.warnings, (), shares, (*shown, *(headline or scores[:FEW_SCORES])), heads
-    )
+        Raises:
+            InputError: `unknown-grouping`, with the known ones.
+        """
+        found = self.outcome.slices()
+        if by not in found:
+            known = ", ".join(sorted(found)) or "none"
+            detail = f"Unknown grouping {by!r} of {self.entry.name}. Choose one of: {known}.{did_you_mean(by, found)}"
+            raise InputError(Problem("unknown-grouping", detail, pointer="/by"))
+        flat = [dict(flat_values(row)) for row in found[by]]
+        columns = _columns(flat)
+        by_name = self.entry.metric.table.by_name
+        scores = [name for name in columns if name.startswith(SCORES)]
+        shares = frozenset(name for name in scores if _share(by_name, name.removeprefix(SCORES)))
+        headline = [SCORES + name for name in self.entry.metric.headline if SCORES + name in columns]
+        counts = [name for name in columns if name in ("sentences", "counts.gold", "counts.system", "counts.words")]
+        shown = ("value", *(counts or [name for name in columns if name.startswith("counts.")][:1]))
+        title = f"{one_line(self.name)} by {by} under {self.entry.key}"
+        heads = {SCORES + name: head for name, head in self.entry.metric.headline.items()}
+        return views.View(
+            title, columns, tuple(flat), self.warnings, (), shares, (*shown, *(headline or scores[:FEW_SCORES])), heads
+        )
 
 
-def _shown(rows: Sequence[Mapping[str, Json]]) -> tuple[str, ...]:
-    """Return the columns that a table of errors shows: of the output's place and form only what differs from gold's."""
+def _errors_view(
+    title: str, rows: Sequence[Mapping[str, Json]], chosen: _Choice, warnings: tuple[str, ...]
+) -> views.View:
+    """Return errors as a table that shows of the output's place and form only what differs from gold's."""
     columns = _columns(rows)
     hidden = {"system_sentence", "system_word"}
     if all(row.get("system_form") in (None, row.get("form")) for row in rows):
         hidden.add("system_form")
-    return tuple(name for name in columns if name not in hidden)
+    notes = _own_numbers(rows) if rows else tuple(chosen.why_empty())
+    shown = tuple(name for name in columns if name not in hidden)
+    return views.View(title, columns, tuple(rows), warnings, notes, shown=shown)
 
 
 def _own_numbers(rows: Iterable[Mapping[str, Json]]) -> tuple[str, ...]:
@@ -189,9 +184,7 @@ def _scores_line(scored: Scored, item: Mapping[str, Json]) -> str:
     system = {"metrics": {scored.entry.key: item}}
     parts = []
     for head, score in headline_scores(scored.entry, [system]).items():
-        value: Json = item["scores"]
-        for step in score.name.split("."):
-            value = value[step]
+        value = value_at(item["scores"], score.name)
         parts.append(f"{head} {figures_of(PERCENT, share=score.is_share).value(value)}")
     return "Scores of the sentence: " + ", ".join(parts)
 

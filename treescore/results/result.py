@@ -85,7 +85,7 @@ class SystemScores(Mapping[str, float | None]):
         return sum(len(entry.metric.table.scores) for entry in self.spec.entries)
 
     def __repr__(self) -> str:
-        from treescore.render.tables import headline_scores  # noqa: PLC0415 - scores alone are not drawn
+        from treescore.render.forms import headline_scores  # noqa: PLC0415 - scores alone are not drawn
 
         shown = []
         for entry in self.spec.entries:
@@ -157,33 +157,26 @@ def drawn(
         InputError: an unknown kind or system, a kind of picture without a system, or of several comparisons.
     """
     if kind not in PICTURE_KINDS:
-        raise _refused_kind(
-            f"Unknown kind of picture {kind!r}.{did_you_mean(kind, PICTURE_KINDS)}", PICTURE_KINDS, "/kind"
-        )
-    if kind == PAIRS:
-        from treescore.render.forms import render_comparisons  # noqa: PLC0415 - scores alone are not drawn
+        words = f"Unknown kind of picture {kind!r}.{did_you_mean(kind, PICTURE_KINDS)}"
+        raise _refused_kind(words, PICTURE_KINDS, "/kind")
+    from treescore.render import comparison_pictures as pictures  # noqa: PLC0415 - scores alone are not drawn
 
-        return Picture(render_comparisons(documents, "svg", None, shares).content.decode())
+    if kind == PAIRS:
+        return Picture(pictures.picture(documents, shares).decode())
     if len(documents) != 1:
         scores = [str(document["score"]) for document in documents]
-        raise _refused_kind(
-            f"A picture of kind {kind!r} shows one score: compare with `scores` naming one.", scores, "/kind"
-        )
-    names = [system_["name"] for system_ in documents[0]["systems"]]
+        words = f"A picture of kind {kind!r} shows one score: compare with `scores` naming one."
+        raise _refused_kind(words, scores, "/kind")
+    names = [each["name"] for each in documents[0]["systems"]]
     if system not in names and (system is not None or kind == AGAINST):
         given = "Name the system." if system is None else f"Unknown system {system!r}.{did_you_mean(system, names)}"
         raise _refused_kind(given, names, "/system")
-    return Picture(_one_picture(documents[0], kind, shares, system))
-
-
-def _one_picture(document: Mapping[str, Json], kind: str, shares: frozenset[str], system: str | None) -> str:
-    from treescore.render.comparison_pictures import against_svg, intervals_svg, pairs_svg, power_svg  # noqa: PLC0415 - as above
-
-    if system is not None and kind == AGAINST:
-        return against_svg(document, system, shares)
+    if kind == AGAINST and system is not None:
+        return Picture(pictures.against_svg(documents[0], system, shares))
     if kind == DOTS:
-        return pairs_svg(document, system, shares)
-    return (intervals_svg if kind == INTERVALS else power_svg)(document, shares)
+        return Picture(pictures.pairs_svg(documents[0], system, shares))
+    draw = pictures.intervals_svg if kind == INTERVALS else pictures.power_svg
+    return Picture(draw(documents[0], shares))
 
 
 def _refused_kind(words: str, known: Sequence[str], pointer: str) -> InputError:
@@ -278,9 +271,7 @@ class Result(Mapping[str, SystemScores], views.Renderable):
         Raises:
             InputError: an unknown system, metric or filter, or a filter's value has another form.
         """
-        from treescore.results import inspection  # noqa: PLC0415 - scores alone need none of it
-
-        return inspection.errors(self._scored(system, metric), filters)
+        return self._scored(system, metric).errors(filters)
 
     def sentence(self, system: str, sentence: views.SentenceName, metric: str | None = None) -> views.SentenceView:
         """Return gold and output of one sentence side by side, errors marked, with its scores and a picture.
@@ -295,15 +286,11 @@ class Result(Mapping[str, SystemScores], views.Renderable):
         Raises:
             InputError: one of them is unknown.
         """
-        from treescore.results import inspection  # noqa: PLC0415 - scores alone need none of it
-
-        return inspection.sentence(self._scored(system, metric), sentence)
+        return self._scored(system, metric).sentence(sentence)
 
     def groupings(self, system: str, metric: str | None = None) -> list[str]:
         """Return the names of the groupings of `slices`. Raises InputError as `slices`."""
-        from treescore.results import inspection  # noqa: PLC0415 - scores alone need none of it
-
-        return inspection.groupings(self._scored(system, metric))
+        return self._scored(system, metric).groupings()
 
     def slices(self, system: str, by: str, metric: str | None = None) -> views.View:
         """Return scores by groups of sentences, words or brackets.
@@ -318,9 +305,7 @@ class Result(Mapping[str, SystemScores], views.Renderable):
         Raises:
             InputError: one of them is unknown.
         """
-        from treescore.results import inspection  # noqa: PLC0415 - scores alone need none of it
-
-        return inspection.slices(self._scored(system, metric), by)
+        return self._scored(system, metric).slices(by)
 
     def diff(self, a: str, b: str, metric: str | None = None, **filters: Unpack[views.Filters]) -> views.View:
         """Return the errors of b in the sentences that a has right and b wrong.
@@ -337,13 +322,11 @@ class Result(Mapping[str, SystemScores], views.Renderable):
         Raises:
             InputError: as `errors`.
         """
-        from treescore.results import inspection  # noqa: PLC0415 - scores alone need none of it
-
-        return inspection.diff(self._scored(a, metric), self._scored(b, metric), filters)
+        return self._scored(a, metric).diff(self._scored(b, metric), filters)
 
     def tables(self, unit: Unit = PERCENT) -> Sequence[Table]:
         """Return a table for each metric: the scores that its field reports."""
-        from treescore.render.tables import score_tables  # noqa: PLC0415 - as above
+        from treescore.render.forms import score_tables  # noqa: PLC0415 - as above
 
         return score_tables(self.report.spec, self.document["systems"], self.warnings, unit)
 
@@ -382,7 +365,7 @@ class Result(Mapping[str, SystemScores], views.Renderable):
         if system not in names:
             detail = f"Unknown system {system!r}. Systems: {', '.join(names)}.{did_you_mean(system, names)}"
             raise InputError(Problem("unknown-system", detail, pointer="/system"))
-        from treescore.results.inspection import Scored  # noqa: PLC0415 - as above
+        from treescore.results.inspection import Scored  # noqa: PLC0415 - scores alone need none of it
 
         return Scored(self.report, names.index(system), system, self._entry(metric))
 
@@ -456,7 +439,7 @@ class Comparison(views.Renderable):
 
     def tables(self, unit: Unit = PERCENT) -> Sequence[Table]:
         """Return the tables of ranks and of pairs of each compared score."""
-        from treescore.render.tables import across_table, comparison_tables  # noqa: PLC0415 - as above
+        from treescore.render.forms import across_table, comparison_tables  # noqa: PLC0415 - as above
 
         shares = self._shares if unit == PERCENT else frozenset()
         tables = [table for document in self.comparisons for table in comparison_tables(document, shares)]

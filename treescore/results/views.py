@@ -7,6 +7,7 @@ drawn. Filters choose errors: by relation, part of speech, label, length of sent
 from __future__ import annotations
 
 import importlib
+import operator
 import re
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -22,7 +23,7 @@ from treescore.errors import InputError, MissingExtra, Problem, missing_extra
 if TYPE_CHECKING:
     from rich.console import RenderableType
 
-    from treescore.render.sentence_shapes import AlignmentSentence, ConstituentSentence, DependencySentence
+    from treescore.render.sentence_shapes import Drawable
     from treescore.render.table import Table
 
 LIBRARIES = ("pandas", "polars")
@@ -263,7 +264,7 @@ class SentenceView(View):
         name: of the picture, for its ids.
     """
 
-    drawing: DependencySentence | ConstituentSentence | AlignmentSentence | None = None
+    drawing: Drawable | None = None
     name: str = "sentence"
 
     @property
@@ -333,11 +334,7 @@ def _is_label(value: str, asked: str) -> bool:
     return asked in (value, base_label(value))
 
 
-def _is_same(value: str, asked: str) -> bool:
-    return value == asked
-
-
-MATCHES: Mapping[str, Callable[[str, str], bool]] = {"deprel": _is_relation, "label": _is_label, "upos": _is_same}
+MATCHES: Mapping[str, Callable[[str, str], bool]] = {"deprel": _is_relation, "label": _is_label, "upos": operator.eq}
 """Filter of a metric -> whether a value of an error is what was asked."""
 OF_SENTENCES = ("length", "sentence")
 """Filters of every metric."""
@@ -346,14 +343,14 @@ OF_SENTENCES = ("length", "sentence")
 def values_of(name: str, value: Json) -> tuple[str, ...]:
     """Return the values that a filter of a metric asks for. Raises InputError."""
     values = (value,) if isinstance(value, str) else value
-    if not isinstance(values, (list, tuple, set, frozenset)) or not values or not all(map(_is_text, values)):
+    if (
+        not isinstance(values, (list, tuple, set, frozenset))
+        or not values
+        or not all(isinstance(each, str) for each in values)
+    ):
         detail = f"Invalid {name} {value!r}. Give a string, or a list of strings."
         raise InputError(Problem("bad-parameter", detail, pointer=f"/{name}"))
     return tuple(values)
-
-
-def _is_text(value: object) -> bool:
-    return isinstance(value, str)
 
 
 _RANGE = re.compile(r"(\d{0,9})-(\d{0,9})", re.ASCII)

@@ -4,22 +4,20 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
-from itertools import combinations
+from itertools import accumulate, combinations
 from typing import NamedTuple
 
 import numpy as np
 
 from treescore.core.arrays import BoolArray, FloatArray
 from treescore.core.params import Json
+from treescore.core.scores import Score
 from treescore.core.wording import unit_word
-from treescore.significance import ranking
 from treescore.significance.families import adjusted, partial_conjunction
 from treescore.significance.law import FEWEST_FOR_MARGIN, Interval, Test, asked_by
-from treescore.significance.other_tests import DEPENDENT_TOKENS
-from treescore.significance.question import Question, signature, statistic
-from treescore.significance.ranking import effect_document
-from treescore.significance.runs import UNDEFINED, run_scores
-from treescore.significance.settings import LN10, SMALLEST
+from treescore.significance.other_tests import DEPENDENT_TOKENS, right_answers
+from treescore.significance.question import UNDEFINED, Question, run_scores, signature, statistic
+from treescore.significance.settings import LN10, ROUNDING, SMALLEST
 
 _FAMILY = "all unordered pairs of the listed submissions on this metric"
 
@@ -56,7 +54,7 @@ def document(question: Question, answers: Answers, gold_digest: str | None) -> d
     """Make the comparison document without its parts and notes."""
     settings, sample, units = question.settings, question.sample, question.terms.units
     pairs = _pair_documents(question, answers)
-    order = ranking.order_in(question)
+    order = order_in(question)
     result: dict[str, Json] = {
         "score": question.score_name,
         "higher_is_better": sample.score.higher_is_better,
@@ -103,9 +101,9 @@ def _test_used(question: Question, tests: Sequence[Test]) -> str:
 
 def _rank(document: dict[str, Json], better: np.ndarray, kind: str) -> None:
     """Add clusters and rank intervals, from which system is significantly better than which, best first, (N, N)."""
-    clusters = ranking.separable(better) if kind == "separable" else ranking.greedy(better)
-    document["clusters"] = {"definition": ranking.DEFINITIONS[kind], "kind": kind, "cluster": clusters}
-    document["rank_ranges"] = ranking.rank_ranges(better)
+    clusters = separable(better) if kind == "separable" else greedy(better)
+    document["clusters"] = {"definition": DEFINITIONS[kind], "kind": kind, "cluster": clusters}
+    document["rank_ranges"] = rank_ranges(better)
     for system, cluster, interval in zip(document["systems"], clusters, document["rank_ranges"], strict=True):
         system.update(cluster=cluster, rank_interval=interval)
 
@@ -211,7 +209,7 @@ def add_parts(document: dict[str, Json], question: Question, tests: Sequence[Map
     all_pairs = dict(zip(combinations(range(len(question.candidates)), 2), document["pairs"], strict=True))
     for pair, by_side in zip(question.pairs, tests, strict=True):
         all_pairs[pair]["parts"] = {
-            name: {"p": list(by_side[side]), **partial_conjunction(by_side[side], question.settings.alpha).document()}
+            name: {"p": list(by_side[side]), **partial_conjunction(by_side[side], question.settings.alpha)}
             for name, side in (("a_better", "greater"), ("b_better", "less"))
         }
 
@@ -219,7 +217,7 @@ def add_parts(document: dict[str, Json], question: Question, tests: Sequence[Map
 def _system_documents(
     question: Question, order: Sequence[int], intervals: Sequence[Interval | None]
 ) -> list[dict[str, Json]]:
-    ranks = ranking.ranks_of(ranking.ranked_values(question)[0][list(order)])
+    ranks = ranks_of(ranked_values(question)[0][list(order)])
     return [
         {
             "name": question.candidates[index].name,
@@ -265,7 +263,7 @@ def _head(question: Question, pair: tuple[int, int], tested: float | None) -> di
         "score_a": _number(a),
         "score_b": _number(b),
         "difference": _number(a - b),
-        "better": ranking.better_of(question, a - b if tested is None else tested),
+        "better": better_of(question, a - b if tested is None else tested),
     }
 
 
@@ -327,3 +325,107 @@ def _smallest_p(question: Question, test: Test) -> float:
 
 def _number(value: float) -> float | None:
     return float(value) if math.isfinite(value) else None
+
+
+DEFINITIONS = {
+    "separable": "separable: a boundary lies below rank r iff every system above differs from every system below at "
+    "alpha after correction",
+    "greedy": "greedy: a new cluster begins at the first system that differs at alpha after correction from a member "
+    "of the cluster above",
+}
+
+
+def ranked_values(question: Question) -> tuple[FloatArray, bool]:
+    """Return what systems are ranked by, (N,), NaN where the score is undefined, and whether more of it is better.
+
+    It is the score, but under McNemar's test the share of units (tokens) right as a whole, which alone is tested.
+    """
+    if question.settings.test != "mcnemar" or not question.sample.units:
+        return question.values, question.sample.score.higher_is_better
+    bits = [candidate.tokens for candidate in question.candidates] if question.unit == "token" else None
+    shares = right_answers(question.sample, bits).mean(axis=1)
+    return np.where(np.isfinite(question.values), shares, np.nan), True
+
+
+def better_of(question: Question, difference: float) -> str | None:
+    """Tell which of a pair, a or b, is better by the difference that was tested; None where neither is."""
+    if not math.isfinite(difference) or difference == 0:
+        return None
+    more_is_better = question.settings.test == "mcnemar" or question.sample.score.higher_is_better
+    return "a" if (difference > 0) == more_is_better else "b"
+
+
+def order_in(question: Question) -> list[int]:
+    """Return the systems with a score from best to worst, as indices; equal ones in the order given."""
+    values, higher_is_better = ranked_values(question)
+    order = np.argsort(-values if higher_is_better else values, kind="stable")
+    return [int(index) for index in order if math.isfinite(question.values[index])]
+
+
+def ranks_of(ordered: FloatArray) -> list[int]:
+    """Return ranks of values ordered from best to worst: equal values share the best of theirs (1, 2, 2, 4)."""
+    ranks: list[int] = []
+    for index, value in enumerate(ordered):
+        ranks.append(ranks[-1] if index and value == ordered[index - 1] else index + 1)
+    return ranks
+
+
+def rank_ranges(better: BoolArray, ranked: int | None = None) -> list[list[int]]:
+    """Return rank ranges: from 1 + the systems significantly better to R - the systems significantly worse.
+
+    Args:
+        better: (N, N), whether the row's system is significantly better than the column's.
+        ranked: R, all systems with a rank, with those that were not tested; N unless given.
+    """
+    size = len(better)
+    lowest = size if ranked is None else ranked
+    return [[1 + int(better[:, system].sum()), lowest - int(better[system].sum())] for system in range(size)]
+
+
+def separable(better: BoolArray) -> list[int]:
+    """Return cluster numbers of systems ordered from best to worst: a line is drawn where all above beat all below."""
+    size = len(better)
+    lines = [1, *(int(better[:index, index:].all()) for index in range(1, size))]
+    return list(accumulate(lines[:size]))
+
+
+def greedy(better: BoolArray) -> list[int]:
+    """Return cluster numbers as mt-metrics-eval does: a cluster ends where one of its members beats the next."""
+    clusters: list[int] = []
+    for index in range(len(better)):
+        ends = [row for row, cluster in enumerate(clusters) if cluster == clusters[-1] and better[row, index]]
+        clusters.append((clusters[-1] if clusters else 1) + bool(ends))
+    return clusters
+
+
+def effect_document(score: Score, a: tuple[float, FloatArray], b: tuple[float, FloatArray]) -> dict[str, Json]:
+    """Compute relative error reduction, units won, tied and lost, and the standardised mean difference of units.
+
+    Args:
+        score: whose values these are.
+        a: the first system's score, and that of each unit by itself, (n,), NaN where undefined; such units are ties.
+        b: the second's.
+    """
+    (value_a, units_a), (value_b, units_b) = a, b
+    differences = np.nan_to_num(units_a - units_b)
+    better = score.sign * differences
+    # equal unit scores may differ in the last bit where terms are real
+    won = int((better > ROUNDING).sum())
+    lost = int((better < -ROUNDING).sum())
+    spread = float(differences.std(ddof=1)) if len(differences) > 1 else 0.0
+    return {
+        "relative_error_reduction": error_reduction(score, value_a, value_b),
+        "units_won": won,
+        "units_tied": len(differences) - won - lost,
+        "units_lost": lost,
+        "d_z": float(differences.mean()) / spread if spread > 0 else None,
+    }
+
+
+def error_reduction(score: Score, value_a: float, value_b: float) -> float | None:
+    """Return the share of b's error that a avoids; None where the score has no best value or b makes no error."""
+    if score.best is None:
+        return None
+    error_a, error_b = abs(score.best - value_a), abs(score.best - value_b)
+    reduction = (error_b - error_a) / error_b if error_b > 0 else math.nan
+    return reduction if math.isfinite(reduction) else None

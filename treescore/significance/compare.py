@@ -16,7 +16,8 @@ from treescore.core.arrays import BoolArray, FloatArray, IntArray
 from treescore.core.comparing import AUTO, CORRECTIONS, FEWEST_PARTS
 from treescore.core.params import Json
 from treescore.core.scores import Score
-from treescore.significance import assembly, law, other_tests, runs
+from treescore.significance import assembly, law, other_tests
+from treescore.significance import question as questions
 from treescore.significance.assembly import Answers
 from treescore.significance.contributions import Contributions
 from treescore.significance.families import adjusted, divisors
@@ -90,7 +91,7 @@ def _question(
     blocks: Sequence[str | None] | None,
     parts: IntArray | PooledParts | None,
 ) -> Question:
-    runs.require_runs(candidates, settings)
+    questions.require_runs(candidates, settings)
     together = isinstance(parts, PooledParts)
     of_sentence = parts.of_sentence if isinstance(parts, PooledParts) else parts
     strata = None if of_sentence is None else np.asarray(of_sentence, np.int64)
@@ -113,20 +114,20 @@ def _question(
         values=values,
         pairs=list(combinations(defined, 2)),
     )
-    silent = runs.with_undefined_run(question)
-    usable = [pair for pair in question.pairs if not (silent.intersection(pair) and runs.vary(question, *pair))]
+    silent = questions.with_undefined_run(question)
+    usable = [pair for pair in question.pairs if not (silent.intersection(pair) and questions.vary(question, *pair))]
     return replace(question, pairs=usable)
 
 
-OverRuns = dict[tuple[int, int], runs.RunsTest]
+OverRuns = dict[tuple[int, int], law.RunsTest]
 
 
 def _laws(question: Question, units: Contributions, sentences: Sample | None) -> tuple[list[Test], OverRuns]:
     """Test each pair by its law, over training runs where these vary; also where something else is asked."""
     asked = asked_by(question.settings, question.unit)
-    varying = runs.varying(question)
-    scores = {system: runs.run_scores(question, system) for system in {each for pair in varying for each in pair}}
-    over_runs = dict(zip(varying, runs.by_runs(units, varying, scores, asked, sentences), strict=True))
+    varying = questions.varying(question)
+    scores = {system: questions.run_scores(question, system) for system in {each for pair in varying for each in pair}}
+    over_runs = dict(zip(varying, law.by_runs(units, varying, scores, asked, sentences), strict=True))
     rest = [pair for pair in question.pairs if pair not in over_runs]
     by_law = dict(zip(rest, law.by_law(units, rest, asked, sentences), strict=True))
     return [over_runs[pair].test if pair in over_runs else by_law[pair] for pair in question.pairs], over_runs
@@ -246,7 +247,7 @@ def _tests_by_part(question: Question, over_runs: OverRuns) -> list[dict[str, li
     for part in range(question.sample.part_count):
         units = Contributions(question.sample.part(part))
         sentences = None if by_sentence is None else by_sentence.part(part)
-        scores = {system: runs.run_scores(question, system, part) for system in several}
+        scores = {system: questions.run_scores(question, system, part) for system in several}
         silent = {system for system, of_runs in scores.items() if not np.isfinite(of_runs).all()}
         usable = [pair for pair in pairs if np.isfinite(units.values[list(pair)]).all()]
         varying = [pair for pair in usable if pair in over_runs and not silent.intersection(pair)]
@@ -254,7 +255,7 @@ def _tests_by_part(question: Question, over_runs: OverRuns) -> list[dict[str, li
         for alternative in DIRECTIONS:
             asked = Asked(question.settings.test, alternative)
             tests = dict(zip(fixed, law.by_law(units, fixed, asked, sentences), strict=True))
-            over = runs.by_runs(units, varying, scores, asked, sentences)
+            over = law.by_runs(units, varying, scores, asked, sentences)
             tests |= zip(varying, (each.test for each in over), strict=True)
             for of_pair, pair in zip(found, pairs, strict=True):
                 p = tests[pair].p if pair in tests else None

@@ -12,6 +12,11 @@ depend on which other systems are compared. Nothing is drawn, unless shuffles ar
 - An interval at 1 - α/c inverts the same law; |D| ± t se, or all δ that the signs of e_i - δ w_i do not reject.
 - A margin δ in favour of a system: P(Σ s_i (e_i + δ w_i) >= D + δ), or P(t_df >= (D + δ) / se), at least 2^-n (Romano
   1990; Wellek 2010). Failures in fewer than 3 in n units may have been missed.
+- Training runs: the question is the difference of expected scores over further runs and further units. Swapping pooled
+  counts takes the trained models as fixed, and calls up to a third of true nulls significant where models of one
+  method differ from run to run (Bouthillier et al. 2021). Here both sources of variance are added, V = V_units +
+  var(f_A) / r_A + var(f_B) / r_B over the scores f of r runs, with Welch's degrees of freedom (Welch 1947): Student's
+  t at any number of units.
 - Detectable is δ* se, with δ* the noncentrality at which |T'_(df, δ*)| >= t_(df, 1 - α/2c) has the wanted power.
 """
 
@@ -25,10 +30,10 @@ from typing import NamedTuple
 import numpy as np
 
 from treescore.core.arrays import FloatArray, special
+from treescore.core.params import Json
 from treescore.core.scores import Score
 from treescore.significance import signs
 from treescore.significance.contributions import Block, Contributions
-from treescore.significance.exact_sums import MOST_ADDITIONS, differences_of, log_upper_tail
 from treescore.significance.settings import LN2, SMALLEST, Settings
 from treescore.significance.units import Sample
 
@@ -227,10 +232,10 @@ def _exact(
         return None
     tail, how = math.nan, LISTED
     whole = units.whole_differences(*pair) if block.is_sum[row] else None
-    differences = None if whole is None else differences_of(whole)
-    if differences is not None and differences.additions <= MOST_ADDITIONS:
+    differences = None if whole is None else signs.differences_of(whole)
+    if differences is not None and differences.additions <= signs.MOST_ADDITIONS:
         observed = abs(differences.observed) * (1 if favour > 0 else -1)
-        tail, how = log_upper_tail(differences, observed), "exact law of a sum"
+        tail, how = signs.log_exact_tail(differences, observed), "exact law of a sum"
     elif block.is_sum[row] and differing <= signs.LISTED:
         tail = signs.log_listed_tail(block.e[row][differ], favour)
     elif differing <= SWAPPED:
@@ -398,3 +403,61 @@ def margin_by_t(x: float, se: float, df: float) -> float:
     if math.isnan(se):
         return 1.0
     return float(special.stdtr(df, -x / se)) if se > 0 else float(x <= 0)
+
+
+@dataclass(frozen=True, slots=True)
+class RunsTest:
+    """The test of one pair, and the terms of its formula.
+
+    Attributes:
+        test: p, the difference D that is tested, its standard error √V and df.
+        v_units: the variance of D over units.
+        v_runs: its variance over training runs.
+    """
+
+    test: Test
+    v_units: float
+    v_runs: float
+
+    def document(self) -> dict[str, Json]:
+        """Return the member of a pair's document."""
+        known = math.isfinite(self.v_units)  # one unit alone shows no spread
+        v_units = self.v_units if known else None
+        return {"runs_test": {"v_units": v_units, "v_runs": self.v_runs, "df": self.test.df}}
+
+    def margin_p(self, margin: float, better: float) -> tuple[float, float]:
+        """Return for the first and the second system the one-sided p of "not worse by the margin"."""
+        favour = better * (self.test.difference or 0.0)
+        se, df = math.sqrt(self.v_units + self.v_runs), self.test.df or math.nan
+        return margin_by_t(favour + margin, se, df), margin_by_t(margin - favour, se, df)
+
+
+def by_runs(
+    units: Contributions,
+    pairs: Sequence[tuple[int, int]],
+    scores: Mapping[int, FloatArray],
+    asked: Asked,
+    sentences: Sample | None = None,
+) -> list[RunsTest]:
+    """Test pairs over training runs and units; arguments as of `by_law`, and the scores of each run."""
+    found = []
+    for chosen, block in units.blocks(pairs):
+        for row, index in enumerate(chosen):
+            v_units = float(block.spread.se[row]) ** 2
+            terms = [(v_units, float(block.spread.df[row]))]
+            of_runs = [scores[system] for system in pairs[index]]
+            terms += [(_variance(each) / len(each), len(each) - 1.0) for each in of_runs]
+            variance, weighed = sum(v for v, _ in terms), sum(v * v / df for v, df in terms if v)
+            difference = float(of_runs[0].mean() - of_runs[1].mean())
+            se, df = (math.sqrt(variance), variance**2 / weighed) if variance > 0 else (None, None)
+            test = replace(
+                spread_test(block, row, pairs[index], sentences or units.sample), se=se, df=df, difference=difference
+            )
+            test = by_t(test, difference, asked.favour(units.sample.score, difference), asked)
+            found.append(RunsTest(test, v_units, sum(v for v, _ in terms[1:])))
+    return found
+
+
+def _variance(scores: FloatArray) -> float:
+    """Return the variance (ddof 1) of scores (r,); exactly 0 where they are equal."""
+    return float((scores - scores[0]).var(ddof=1))

@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 
 from treescore.core.registry import score_head
-from treescore.core.wording import counted, one_line, p_equals, unit_word
+from treescore.core.wording import counted, listed, one_line, p_equals, unit_word
 from treescore.significance.families import adjusted
 from treescore.significance.law import FEWEST_FOR_MARGIN, FEWEST_FOR_SIGNS
 from treescore.significance.settings import SMALLEST
@@ -240,8 +240,7 @@ def _margin(document: Document) -> str:
             if name in test:
                 words = f"{one_line(name)}{against} ({p_equals(test[name]['p_adjusted'])})"
                 (shown if test[name]["established"] else not_shown).append(words)
-    listed = ", ".join(shown[:LISTED]) + (f" and {len(shown) - LISTED} more" if len(shown) > LISTED else "")
-    found = f"shown for {listed}" if shown else "shown for no system"
+    found = f"shown for {listed(shown, LISTED, ', ', ' and {} more')}" if shown else "shown for no system"
     if len(tests) == 1 and not_shown:
         found = f"{f'{found}, ' if shown else ''}not {'' if shown else 'shown '}for {' or '.join(not_shown)}"
     count = min(pair.get("unit_count") or document.get("unit_count") or math.inf for pair, _ in tests)

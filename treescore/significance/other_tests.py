@@ -17,8 +17,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
-from typing import NamedTuple
+from dataclasses import replace
 
 import numpy as np
 
@@ -37,84 +36,33 @@ MALTEVAL_P05 = 1.96
 MALTEVAL_P01 = 2.58
 
 
-class ChiSquare(NamedTuple):
-    """A chi-square statistic with one degree of freedom, and its p."""
-
-    statistic: float
-    p: float
-
-
-@dataclass(frozen=True, slots=True)
-class McNemar:
-    """All forms of the test on one table.
-
-    Attributes:
-        a_only, b_only: answers right in the one system only.
-        exact: exact binomial p; mid_p: Lancaster's; chi2, chi2_corrected: statistic and p.
-        z: MaltEval's statistic, None where nothing differs (MaltEval prints -Infinity).
-        p05, p01: MaltEval's flags.
-    """
-
-    a_only: int
-    b_only: int
-    exact: float
-    mid_p: float
-    chi2: ChiSquare
-    chi2_corrected: ChiSquare
-    z: float | None
-    p05: bool
-    p01: bool
-
-    def p(self, kind: str) -> float:
-        """Return the p of a kind of PARAMS: exact, mid-p, chi2, chi2-corrected."""
-        kinds = {"exact": self.exact, "mid-p": self.mid_p, "chi2": self.chi2.p}
-        return kinds.get(kind, self.chi2_corrected.p)
-
-    def document(self) -> dict[str, Json]:
-        """Return the members of a comparison document."""
-        return {
-            "a_only": self.a_only,
-            "b_only": self.b_only,
-            "exact": self.exact,
-            "mid_p": self.mid_p,
-            "chi2": self.chi2._asdict(),
-            "chi2_corrected": self.chi2_corrected._asdict(),
-            "malteval": {"z": self.z, "p01": self.p01, "p05": self.p05},
-        }
-
-
-def mcnemar(a_only: int, b_only: int, alternative: str = "two-sided") -> McNemar:
-    """Test b = a_only against c = b_only; where nothing differs every p is 1.
+def mcnemar(a_only: int, b_only: int, alternative: str = "two-sided") -> dict[str, Json]:
+    """Test b = a_only against c = b_only, and return all forms as a document; where nothing differs every p is 1.
 
     Two-sided, with X ~ Binomial(t, 1/2), CDF and pmf of X and m = min(b, c): exact 2 CDF(m), at most 1; mid-p
     2 CDF(m) - pmf(m), and at b = c, where the two tails share their middle, 1 - pmf(b) / 2 (Fagerland, Lydersen &
     Laake 2013). `greater`: the first is right more often: CDF(c), mid-p CDF(c) - pmf(c) / 2; the chi-square forms then
     halve their tail.
     """
-    total = a_only + b_only
-    if not total:
-        return McNemar(0, 0, 1.0, 1.0, ChiSquare(0.0, 1.0), ChiSquare(0.0, 1.0), None, p05=False, p01=False)
-    if alternative == "two-sided":
+    total, difference, exact, mid_p = a_only + b_only, abs(a_only - b_only), 1.0, 1.0
+    if total and alternative == "two-sided":
         exact = min(1.0, 2.0 * binomial_tail(min(a_only, b_only), total))
         middle = _mass(min(a_only, b_only), total)
         mid_p = 1.0 - 0.5 * middle if a_only == b_only else max(SMALLEST, exact - middle)
-    else:
+    elif total:
         fewer = b_only if alternative == "greater" else a_only
         exact = binomial_tail(fewer, total)
         mid_p = max(SMALLEST, exact - 0.5 * _mass(fewer, total))
-    difference = abs(a_only - b_only)
-    z = (difference - 1) / math.sqrt(total)
-    return McNemar(
-        a_only=a_only,
-        b_only=b_only,
-        exact=max(exact, SMALLEST),
-        mid_p=mid_p,
-        chi2=_chi_square(a_only, b_only, difference, alternative),
-        chi2_corrected=_chi_square(a_only, b_only, max(0, difference - 1), alternative),
-        z=z,
-        p05=z >= MALTEVAL_P05,
-        p01=z >= MALTEVAL_P01,
-    )
+    z = (difference - 1) / math.sqrt(total) if total else None  # where nothing differs MaltEval prints -Infinity
+    return {
+        "a_only": a_only,
+        "b_only": b_only,
+        "exact": max(exact, SMALLEST),
+        "mid_p": mid_p,
+        "chi2": _chi_square(a_only, b_only, difference, alternative),
+        "chi2_corrected": _chi_square(a_only, b_only, max(0, difference - 1), alternative),
+        "malteval": {"z": z, "p01": z is not None and z >= MALTEVAL_P01, "p05": z is not None and z >= MALTEVAL_P05},
+    }
 
 
 def binomial_tail(most: int, total: int) -> float:
@@ -134,25 +82,30 @@ def _mass(right: int, total: int) -> float:
     return math.exp(log_ways - total * math.log(2.0))
 
 
-def _chi_square(a_only: int, b_only: int, difference: int, alternative: str) -> ChiSquare:
+def _chi_square(a_only: int, b_only: int, difference: int, alternative: str) -> dict[str, float]:
+    """Return the statistic with one degree of freedom, and its p."""
+    if a_only == b_only == 0:
+        return {"statistic": 0.0, "p": 1.0}
     statistic = difference * difference / (a_only + b_only)
     if alternative == "two-sided":
-        return ChiSquare(statistic, max(SMALLEST, float(special.chdtrc(1, statistic))))
-    ahead = (a_only >= b_only) == (alternative == "greater")
-    root = math.sqrt(statistic) if ahead else -math.sqrt(statistic)
-    return ChiSquare(statistic, max(SMALLEST, math.exp(float(special.log_ndtr(-root)))))
+        p = float(special.chdtrc(1, statistic))
+    else:
+        ahead = (a_only >= b_only) == (alternative == "greater")
+        p = math.exp(float(special.log_ndtr(-math.sqrt(statistic) if ahead else math.sqrt(statistic))))
+    return {"statistic": statistic, "p": max(SMALLEST, p)}
 
 
 DEPENDENT_TOKENS = (
     "Tokens of one sentence are not independent. McNemar's test on tokens calls 13 to 43 % of true nulls significant "
     "at 5 % (measured); it is offered for comparison with MaltEval. Decide by sentences or documents."
 )
-_NAMES = {
-    "exact": "exact binomial",
-    "mid-p": "mid-p",
-    "chi2": "chi-square without correction",
-    "chi2-corrected": "chi-square with continuity correction",
+_KINDS = {
+    "exact": ("exact", "exact binomial"),
+    "mid-p": ("mid_p", "mid-p"),
+    "chi2": ("chi2", "chi-square without correction"),
+    "chi2-corrected": ("chi2_corrected", "chi-square with continuity correction"),
 }
+"""Kind of PARAMS -> the member of the document, and its name."""
 
 
 def mcnemar_tests(
@@ -163,21 +116,17 @@ def mcnemar_tests(
     What is tested is (b - c) / n, the difference in units that are right as a whole; positive: the first has more.
     """
     right = right_answers(sample, bits)
+    member, name = _KINDS[settings.mcnemar]
     tests, documents = [], []
     for first, second in pairs:
         a_only = int((right[first] & ~right[second]).sum())
         b_only = int((right[second] & ~right[first]).sum())
-        result = mcnemar(a_only, b_only, settings.alternative)
-        tests.append(
-            Test(
-                result.p(settings.mcnemar),
-                "exact" if settings.mcnemar == "exact" else None,
-                f"McNemar, {_NAMES[settings.mcnemar]}",
-                differing=a_only + b_only,
-                difference=(a_only - b_only) / max(1, right.shape[1]),
-            )
-        )
-        documents.append({"mcnemar": result.document()})
+        found = mcnemar(a_only, b_only, settings.alternative)
+        p = found[member]["p"] if member.startswith("chi2") else found[member]
+        kind = "exact" if member == "exact" else None
+        difference = (a_only - b_only) / max(1, right.shape[1])
+        tests.append(Test(p, kind, f"McNemar, {name}", differing=a_only + b_only, difference=difference))
+        documents.append({"mcnemar": found})
     return tests, documents
 
 

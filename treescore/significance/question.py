@@ -1,10 +1,15 @@
-"""The question of a comparison: the systems, what is derived from their counts, and the answer's signature."""
+"""The question of a comparison: the systems, what is derived from their counts, and the answer's signature.
+
+Training runs of a system may be fixed, or vary as units do: then pairs are tested over them (`law.by_runs`).
+"""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
+
+import numpy as np
 
 from treescore.core.arrays import Counts, FloatArray, IntArray
 from treescore.core.comparing import BOOTSTRAPPED
@@ -187,3 +192,52 @@ def signature(question: Question, gold_digest: str | None) -> dict[str, Json]:
         "gold": gold_digest,
         "version": f"{__version__}/significance.{VERSION}",
     }
+
+
+FEWEST_FOR_SPREAD = 2
+"""Runs from which on their variance can be estimated."""
+UNDEFINED = "the score of a training run is undefined: "
+
+
+def run_scores(question: Question, system: int, part: int | None = None) -> FloatArray:
+    """Return the score of each run of one system, over all units or in one part: (r,); NaN where undefined."""
+    candidate = question.candidates[system]
+    sample = question.terms.sample([candidate] * len(candidate.runs), candidate.runs)
+    return (sample if part is None else sample.part(part)).values()
+
+
+def varying(question: Question) -> list[tuple[int, int]]:
+    """Return the pairs whose training runs are taken as random: both systems have two or more, each with a score."""
+    return [pair for pair in question.pairs if vary(question, *pair)]
+
+
+def vary(question: Question, first: int, second: int) -> bool:
+    """Tell whether the training runs of two systems are taken as random: both have two or more."""
+    settings = question.settings
+    counts = [len(question.candidates[system].runs) for system in (first, second)]
+    return settings.runs == "random" and settings.by_law and min(counts) >= FEWEST_FOR_SPREAD
+
+
+def with_undefined_run(question: Question) -> set[int]:
+    """Find the systems with a run that has no score: without it the spread of the runs is unknown."""
+    several = [index for index, candidate in enumerate(question.candidates) if len(candidate.runs) >= FEWEST_FOR_SPREAD]
+    return {system for system in several if not np.isfinite(run_scores(question, system)).all()}
+
+
+def require_runs(candidates: Sequence[Candidate], settings: Settings) -> None:
+    """Refuse runs that are asked to be random where every system has one.
+
+    Raises:
+        InputError: no system has two runs (pointer /runs).
+    """
+    if settings.runs_required and all(len(candidate.runs) < FEWEST_FOR_SPREAD for candidate in candidates):
+        raise InputError(no_runs())
+
+
+def no_runs() -> Problem:
+    """Return the problem of `runs: random` where no system has two runs."""
+    detail = (
+        'The setting runs "random" needs a system with two training runs or more: name the system of which an output '
+        "is a further run by run_of. Or leave out runs."
+    )
+    return Problem("no-training-runs", detail, pointer="/runs")

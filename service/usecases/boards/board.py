@@ -39,12 +39,11 @@ from treescore.core.params import Json
 from treescore.core.scores import Score
 from treescore.core.wording import did_you_mean
 from treescore.errors import ScoringError
-from treescore.evaluation.benchmark import lacked_by_all_runs
-from treescore.evaluation.parts import mean_of_parts
+from treescore.evaluation.benchmark import lacked_by_all_runs, mean_of_parts
 from treescore.evaluation.report import full_address
 from treescore.evaluation.spec import Entry
-from treescore.significance import Settings, ranking
-from treescore.significance.runs import FEWEST_FOR_SPREAD
+from treescore.significance import Settings, assembly
+from treescore.significance.question import FEWEST_FOR_SPREAD
 
 TESTED = 50
 """Rows from the top whose differences are tested, together with the baselines."""
@@ -198,9 +197,9 @@ def with_significance(rows: Sequence[BoardRow], comparison: Mapping[str, Json]) 
     ids = [rows[index].entry.id for index in counted]
     better = np.array([[(first, second) in pairs.better for second in ids] for first in ids], np.bool_)
     better = better.reshape(len(ids), len(ids))
-    intervals = ranking.rank_ranges(better, sum(row.rank is not None for row in rows))
+    intervals = assembly.rank_ranges(better, sum(row.rank is not None for row in rows))
     kind = (comparison.get("clusters") or {}).get("kind", "separable")
-    clusters = ranking.separable(better) if kind == "separable" else ranking.greedy(better)
+    clusters = assembly.separable(better) if kind == "separable" else assembly.greedy(better)
     decided = comparison["rank_ranges"] is not None
     result = []
     for index, row in enumerate(rows):

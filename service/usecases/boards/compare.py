@@ -63,11 +63,11 @@ from treescore.evaluation.benchmark import (
     chosen_tokens,
     joined_documents,
     joined_tokens,
+    mean_of_parts,
     missing_parts,
     question_document,
     submissions_of,
 )
-from treescore.evaluation.parts import mean_of_parts
 from treescore.significance import Settings
 from treescore.significance.notes import OTHER_PARTS
 

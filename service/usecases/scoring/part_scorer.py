@@ -46,8 +46,8 @@ from treescore.core.registry import OK, Outcome, Text
 from treescore.core.scores import count_values, nested_values, score_values
 from treescore.errors import Problem, ScoringError
 from treescore.evaluation import blind, evaluate, spec
+from treescore.evaluation.benchmark import PartScores, part_scores
 from treescore.evaluation.document import outcome_document, signature_document
-from treescore.evaluation.parts import PartScores, part_scores
 
 
 @dataclass(frozen=True, slots=True)

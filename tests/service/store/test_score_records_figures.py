@@ -9,7 +9,7 @@ import pytest
 
 from service.requests import MACRO, POOLED
 from service.store.score_records import Figures, Interval, Layout, interval_of, numbers
-from treescore.evaluation.parts import PartScores
+from treescore.evaluation.benchmark import PartScores
 
 LAYOUT = Layout(("en", "de"), ("a.x", "a.y", "b.z"))
 

@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from treescore.core.registry import TokenBits
 from treescore.core.scores import Ratio, Score, f1_score, harmonic, ratio_score
 from treescore.errors import InputError
-from treescore.significance import Candidate, PooledParts, Settings, compare, law, signs
+from treescore.significance import Candidate, PooledParts, Settings, compare, signs
 
 NAMES = ("matched", "gold", "system")
 F1 = f1_score("f1", "F1", "matched", "gold", "system", "nothing in gold and system")
@@ -169,7 +169,7 @@ def test_beyond_the_budget_of_a_pair_a_sum_is_approximated(monkeypatch: pytest.M
     gold = np.random.default_rng(3).integers(500, 1_001, 80)
     counts = [np.array([np.random.default_rng(seed).binomial(gold, 0.8), gold, gold]).T for seed in (1, 2)]
     exact = asked(RECALL, *counts)["pairs"][0]
-    monkeypatch.setattr(law, "MOST_ADDITIONS", 0.0)
+    monkeypatch.setattr(signs, "MOST_ADDITIONS", 0.0)
     found = asked(RECALL, *counts)["pairs"][0]
     assert (exact["p_kind"], found["p_kind"]) == ("exact", "saddlepoint")
     assert found["p"] == pytest.approx(exact["p"], rel=0.03)

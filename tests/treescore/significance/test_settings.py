@@ -10,7 +10,7 @@ import pytest
 from treescore.core.comparing import PARAMS
 from treescore.errors import InputError
 from treescore.significance import Settings, parse_settings
-from treescore.significance.ranking import greedy, rank_ranges, ranks_of, separable
+from treescore.significance.assembly import greedy, rank_ranges, ranks_of, separable
 
 
 def test_everything_has_a_default_and_scores_are_left_alone() -> None:

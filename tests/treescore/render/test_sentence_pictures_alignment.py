@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tests.treescore.render.drawn import check_sound
-from treescore.render.alignment_picture import MOST_ALIGNED_WORDS, MOST_LINKS, alignment_facts, alignment_svg
+from treescore.render.sentence_pictures import MOST_ALIGNED_WORDS, MOST_LINKS, alignment_facts, alignment_svg
 from treescore.render.sentence_shapes import AlignmentSentence, Link
 
 GOLDEN = Path(__file__).parents[2] / "golden" / "pictures"

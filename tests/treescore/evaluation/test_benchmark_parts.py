@@ -9,7 +9,7 @@ import pytest
 
 from treescore.core.registry import make_metric
 from treescore.core.scores import ScoreTable, ratio_score
-from treescore.evaluation.parts import macro_mean, part_scores
+from treescore.evaluation.benchmark import macro_mean, part_scores
 from treescore.significance import Candidate, compare, parse_settings
 
 TABLE = ScoreTable(

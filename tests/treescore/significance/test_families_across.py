@@ -6,8 +6,7 @@ from itertools import product
 import numpy as np
 import pytest
 
-from treescore.evaluation.across import Compared, across
-from treescore.significance.families import adjusted, partial_conjunction, partial_conjunctions
+from treescore.significance.families import Compared, across, adjusted, partial_conjunction, partial_conjunctions
 
 
 def pair(a="A", b="B", difference=0.1, p=0.02, better="a"):
@@ -136,11 +135,11 @@ def test_what_holm_identifies_is_what_bonferroni_counts():
     p = np.random.default_rng(5).beta(0.2, 1, (300, 6)).round(2)  # with ties
     found = partial_conjunctions(p, 0.05)
     for row, each in zip(p, found, strict=True):
-        assert sorted(each.holm) == np.flatnonzero(adjusted(row, "holm") <= 0.05).tolist()
-        assert row[list(each.holm)].tolist() == sorted(row[list(each.holm)])
-    assert [each.document() for each in found] == [partial_conjunction(row, 0.05).document() for row in p]
-    assert {each.k_bonferroni for each in found} == set(range(7))
-    assert partial_conjunction([], 0.05).document() == {
+        assert sorted(each["holm"]) == np.flatnonzero(adjusted(row, "holm") <= 0.05).tolist()
+        assert row[each["holm"]].tolist() == sorted(row[each["holm"]])
+    assert found == [partial_conjunction(row, 0.05) for row in p]
+    assert {each["k_bonferroni"] for each in found} == set(range(7))
+    assert partial_conjunction([], 0.05) == {
         "bonferroni": [],
         "fisher": [],
         "k_bonferroni": 0,

@@ -8,9 +8,8 @@ import orjson
 import pytest
 
 from tests.treescore.render.test_forms_comparisons import document
-from treescore.evaluation.across import Compared, across
-from treescore.render.forms import render_comparisons
-from treescore.render.tables import LISTED_ACROSS, across_lines
+from treescore.render.forms import LISTED_ACROSS, across_lines, render_comparisons
+from treescore.significance.families import Compared, across
 
 
 def shown(form: str, *, independent: bool = False) -> str:
