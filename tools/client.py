@@ -264,7 +264,7 @@ def documents(contract: Contract) -> Iterator[str]:
     """Yield the module of documents."""
     yield HEAD.format("Documents of the service by the names of the contract.")
     yield "from collections.abc import Mapping\nfrom typing import ClassVar\n\n"
-    yield f"from treescore.client.document import {', '.join(sorted(('Document', *BASES.values())))}\n"
+    yield f"from treescore.client.answers import {', '.join(sorted(('Document', *BASES.values())))}\n"
     known = contract.documents()
     for name in known:
         schema = contract.schemas[name]
@@ -303,15 +303,27 @@ def operations(contract: Contract) -> Iterator[str]:
 def problems(_: Contract) -> Iterator[str]:
     """Yield the module of problems: the first type of a status stands for all others of it."""
     yield HEAD.format("What the service answers instead of a success: a class for each type of problems.")
-    yield "from treescore.client.errors import RefusedError, RequestError, TooManyRequests, UnavailableError\n"
+    yield "from collections.abc import Mapping\n\n"
+    yield "from treescore.client.errors import (\n"
+    yield "    ClientError, RefusedError, RequestError, TooManyRequests, UnavailableError,\n)\n"
     first = {429: "TooManyRequests"}
+    slugs = {}
     for slug, found in problem_catalogue.TYPES.items():
         name = PROBLEMS.get(slug) or "".join(word.title() for word in slug.split("-"))
         kind = "Unavailable" if found.status >= 500 else "Refused" if found.status in (401, 403, 409) else "Request"
         base = "InvalidInput" if slug == "invalid-output" else first.get(found.status, f"{kind}Error")
-        status = "" if found.status in first else f", status={found.status}"
-        yield f'\n\nclass {name}({base}, slug="{slug}"{status}):\n    """{found.title}."""\n'
+        yield f'\n\nclass {name}({base}):\n    """{found.title}."""\n'
+        if found.status not in first:
+            yield f"\n    code = {found.status}\n"
         first.setdefault(found.status, name)
+        slugs[f'"{slug}"'] = name
+    yield _classes("BY_SLUG", "str", slugs, "Classes by the last part of a problem's type.")
+    yield _classes("BY_STATUS", "int", first, "Classes of problems whose type this client does not know.")
+
+
+def _classes(name: str, key: str, members: Mapping[Any, str], words: str) -> str:
+    listed = "".join(f"    {each}: {kind},\n" for each, kind in members.items())
+    return f'\n\n{name}: Mapping[{key}, type[ClientError]] = {{\n{listed}}}\n"""{words}"""\n'
 
 
 class Method:
@@ -367,7 +379,7 @@ class Method:
             result = f"AsyncIterator[{self._kind}]"
             more = f', member="{self._member}"' if self._member != "items" else ""
             more += f', cursor="{self._cursor}"' if self._cursor != "cursor" else ""
-            body = f"return self._session.listed({self._kind}, self._call({asked}){more})"
+            body = f"return self._call({asked}).listed({self._kind}{more})"
         if self._name == "wait":
             asked = f"self._call({call}, seconds=seconds, watch=progress)"
             body = f"return await self._finished({self._kind}, {asked}, check=check)"
@@ -376,7 +388,7 @@ class Method:
             result, body = "str", f"return await self._text(to, {asked})"
             words = f"{words} Its text goes into the file `to` if given."
         elif not self._gives:
-            result, body = "None", f"await self._do({asked})"
+            result, body = "None", f"await self._answer({asked})"
         yield f"    @method\n    {'' if self._lists else 'async '}def {self._name}({signature}) -> {result}:\n"
         yield docstring(words, "        ")
         yield f"        {body}\n\n"
@@ -427,7 +439,7 @@ def resources(contract: Contract) -> Iterator[str]:
     )
     yield "from collections.abc import AsyncIterator, Mapping, Sequence\nfrom typing import Any\n\n"
     yield "from treescore.client import documents, work\n"
-    yield "from treescore.client.document import Document\nfrom treescore.client.requests import Watch\n"
+    yield "from treescore.client.answers import Document\nfrom treescore.client.requests import Watch\n"
     yield "from treescore.client.session import Awaiting, Blocking, method\n"
     yield "from treescore.client.work import Target, id_of\n\n\n"
     rows = [line.split() for line in METHODS.split("\n") if line]

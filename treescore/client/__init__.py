@@ -11,6 +11,7 @@ from __future__ import annotations
 from treescore.client.answers import (
     Answer,
     ClientError,
+    Document,
     RateLimit,
     RefusedError,
     RequestError,
@@ -18,7 +19,6 @@ from treescore.client.answers import (
     problem_lines,
 )
 from treescore.client.clients import AsyncClient, Client
-from treescore.client.document import Document
 from treescore.client.requests import OPERATIONS, Operation, Progress
 from treescore.client.session import UNFINISHED, Backoff
 

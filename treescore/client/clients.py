@@ -7,12 +7,13 @@ from pathlib import Path
 from time import monotonic
 from typing import Any, Self
 
+import httpx
+
 from treescore.client import documents
-from treescore.client.answers import Answer
-from treescore.client.document import Document
+from treescore.client.answers import Answer, Document
 from treescore.client.requests import Texts, Watch, operation_of, uploads_of
 from treescore.client.resources import AsyncService, Service
-from treescore.client.session import AwaitingSession, Backoff, BlockingSession, Call, Session, method
+from treescore.client.session import Backoff, Call, Session, method, open_http
 from treescore.client.work import Resource
 from treescore.core.params import Json
 from treescore.core.text import HEAD_BYTES
@@ -25,7 +26,7 @@ AGENT = f"treescore-client/{__version__}"
 class ClientMethods(Resource):
     """What both clients do themselves."""
 
-    _keeps: type[Session]
+    _http: type[httpx.Client | httpx.AsyncClient]
 
     def __init__(
         self,
@@ -39,8 +40,9 @@ class ClientMethods(Resource):
         http: Mapping[str, Any] | None = None,
         clock: Callable[[], float] = monotonic,
     ) -> None:
+        opened = open_http(self._http, url, token, agent, http or {})
         span = call_seconds or seconds or SECONDS
-        super().__init__(self._keeps(url, token, seconds, span, agent, backoff or Backoff(), clock, http or {}))
+        super().__init__(Session(url, opened, seconds, span, backoff or Backoff(), clock))
 
     @property
     def url(self) -> str:
@@ -50,7 +52,7 @@ class ClientMethods(Resource):
     def _at(self, method: str, path: str, seconds: float | None = None, **more: Any) -> Call:
         """Return the call of an address."""
         verb = method.upper()  # as it is sent
-        return Call(verb, path, self._session.end(seconds), operation_of(verb, path), **more)
+        return Call(self._session, verb, path, self._session.end(seconds), operation_of(verb, path), **more)
 
     @method
     async def call(
@@ -86,7 +88,7 @@ class ClientMethods(Resource):
             operation, path, query=query, seconds=seconds, headers=headers or {}, json=json, watch=progress,
             uploads=None if texts is None else uploads_of(texts), target=None if to is None else Path(to),
         )  # fmt: skip
-        return await self._session.exchange(made)
+        return await made.exchange()
 
     @method
     async def send(
@@ -116,17 +118,17 @@ class ClientMethods(Resource):
         """
         uploads = None if form is None else uploads_of(form)
         more = {"headers": headers or {}, "json": json, "uploads": uploads, "watch": progress, "fresh": True}
-        return await self._session.exchange(self._at(method, path, seconds, **more))
+        return await self._at(method, path, seconds, **more).exchange()
 
     @method
     async def get(self, path: str) -> Document:
         """Return the document at an address."""
-        return Document.of(await self._session.exchange(self._at("GET", path)))
+        return Document.of(await self._at("GET", path).exchange())
 
     @method
     async def post(self, path: str, document: Mapping[str, Json]) -> Document:
         """Send a document to an address; return the answer."""
-        return Document.of(await self._session.exchange(self._at("POST", path, json=dict(document))))
+        return Document.of(await self._at("POST", path, json=dict(document)).exchange())
 
     @method
     async def wait(self, path: str, progress: Watch | None = None, *, seconds: float | None = None) -> Document:
@@ -140,7 +142,7 @@ class ClientMethods(Resource):
         Raises:
             ClientError: also where the time is over before.
         """
-        return Document.of(await self._session.wait(self._at("GET", path, seconds, watch=progress)))
+        return Document.of(await self._at("GET", path, seconds, watch=progress).wait())
 
     @method
     async def contract(self) -> Document:
@@ -172,7 +174,7 @@ class Client(ClientMethods, Service):
         RequestError: the URL or the token is invalid.
     """
 
-    _keeps = BlockingSession
+    _http = httpx.Client
 
     def __enter__(self) -> Self:
         return self
@@ -191,7 +193,7 @@ class AsyncClient(ClientMethods, AsyncService):
     Arguments and errors are those of `Client`; `http` has arguments of `httpx.AsyncClient`.
     """
 
-    _keeps = AwaitingSession
+    _http = httpx.AsyncClient
 
     async def __aenter__(self) -> Self:
         return self

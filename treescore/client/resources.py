@@ -7,7 +7,7 @@ from collections.abc import AsyncIterator, Mapping, Sequence
 from typing import Any
 
 from treescore.client import documents, work
-from treescore.client.document import Document
+from treescore.client.answers import Document
 from treescore.client.requests import Watch
 from treescore.client.session import Awaiting, Blocking, method
 from treescore.client.work import Target, id_of
@@ -21,10 +21,8 @@ class ServiceMethods(work.Resource):
         self, *, after: str | None = None, page: int | None = None, benchmark: str | None = None
     ) -> AsyncIterator[documents.Event]:
         """List events, oldest first."""
-        return self._session.listed(
-            documents.Event,
-            self._call("list_events", query={"after": after, "limit": page, "benchmark": benchmark}),
-            cursor="after",
+        return self._call("list_events", query={"after": after, "limit": page, "benchmark": benchmark}).listed(
+            documents.Event, cursor="after"
         )
 
     @method
@@ -64,9 +62,7 @@ class JobsMethods(work.JobsWork):
     @method
     def list(self, *, page: int | None = None, state: str | None = None) -> AsyncIterator[documents.JobSummary]:
         """List your jobs, newest first."""
-        return self._session.listed(
-            documents.JobSummary, self._call("list_jobs", query={"limit": page, "state": state})
-        )
+        return self._call("list_jobs", query={"limit": page, "state": state}).listed(documents.JobSummary)
 
 
 class JobMethods(work.Thing):
@@ -99,22 +95,19 @@ class JobMethods(work.Thing):
         page: int | None = None,
     ) -> AsyncIterator[documents.Item]:
         """List the items of one system and one metric."""
-        return self._session.listed(
-            documents.Item,
-            self._call(
-                "list_items",
-                self.id,
-                query={
-                    "system": system,
-                    "metric": metric,
-                    "wrong": wrong,
-                    "label": label,
-                    "q": q,
-                    "order": order,
-                    "limit": page,
-                },
-            ),
-        )
+        return self._call(
+            "list_items",
+            self.id,
+            query={
+                "system": system,
+                "metric": metric,
+                "wrong": wrong,
+                "label": label,
+                "q": q,
+                "order": order,
+                "limit": page,
+            },
+        ).listed(documents.Item)
 
     @method
     def trees(
@@ -130,23 +123,20 @@ class JobMethods(work.Thing):
         differs_from: str | None = None,
     ) -> AsyncIterator[documents.Tree]:
         """List the trees of one system beside gold's, sentence by sentence."""
-        return self._session.listed(
-            documents.Tree,
-            self._call(
-                "list_job_trees",
-                self.id,
-                query={
-                    "system": system,
-                    "wrong": wrong,
-                    "label": label,
-                    "q": q,
-                    "order": order,
-                    "limit": page,
-                    "item": item,
-                    "differs_from": differs_from,
-                },
-            ),
-        )
+        return self._call(
+            "list_job_trees",
+            self.id,
+            query={
+                "system": system,
+                "wrong": wrong,
+                "label": label,
+                "q": q,
+                "order": order,
+                "limit": page,
+                "item": item,
+                "differs_from": differs_from,
+            },
+        ).listed(documents.Tree)
 
     @method
     async def slices(self, system: str, metric: str, by: str | None = None) -> documents.Slices:
@@ -189,7 +179,7 @@ class JobMethods(work.Thing):
     @method
     async def delete(self) -> None:
         """Delete a job with its texts and results."""
-        await self._do("delete_job", self.id)
+        await self._answer("delete_job", self.id)
 
 
 class BenchmarksMethods(work.BenchmarksWork):
@@ -198,9 +188,7 @@ class BenchmarksMethods(work.BenchmarksWork):
     @method
     def list(self, *, page: int | None = None, series: str | None = None) -> AsyncIterator[documents.Benchmark]:
         """List the benchmarks, by id."""
-        return self._session.listed(
-            documents.Benchmark, self._call("list_benchmarks", query={"limit": page, "series": series})
-        )
+        return self._call("list_benchmarks", query={"limit": page, "series": series}).listed(documents.Benchmark)
 
     @method
     async def compare_in_series(self, series: str, a: str, b: str) -> documents.SeriesComparison:
@@ -235,16 +223,15 @@ class BenchmarkMethods(work.BenchmarkWork):
     @method
     async def delete(self) -> None:
         """Delete a benchmark that has no submissions."""
-        await self._do("delete_benchmark", self.id)
+        await self._answer("delete_benchmark", self.id)
 
     @method
     def submissions(
         self, *, page: int | None = None, team: str | None = None, state: str | None = None
     ) -> AsyncIterator[documents.SubmissionSummary]:
         """List the submissions of your team, newest first."""
-        return self._session.listed(
-            documents.SubmissionSummary,
-            self._call("list_submissions", self.id, query={"limit": page, "team": team, "state": state}),
+        return self._call("list_submissions", self.id, query={"limit": page, "team": team, "state": state}).listed(
+            documents.SubmissionSummary
         )
 
     @method
@@ -276,15 +263,11 @@ class BenchmarkMethods(work.BenchmarkWork):
         split: str | None = None,
     ) -> AsyncIterator[documents.LeaderboardRow]:
         """Get the leaderboard with its significance tests."""
-        return self._session.listed(
-            documents.LeaderboardRow,
-            self._call(
-                "get_leaderboard",
-                self.id,
-                query={"score": score, "pick": pick, "revision": revision, "part": part, "split": split},
-            ),
-            member="rows",
-        )
+        return self._call(
+            "get_leaderboard",
+            self.id,
+            query={"score": score, "pick": pick, "revision": revision, "part": part, "split": split},
+        ).listed(documents.LeaderboardRow, member="rows")
 
     @method
     async def rendered_board(
@@ -361,26 +344,23 @@ class BenchmarkMethods(work.BenchmarkWork):
         split: str | None = None,
     ) -> AsyncIterator[documents.ScoreLine]:
         """List every score of every part, of all rows of the leaderboard."""
-        return self._session.listed(
-            documents.ScoreLine,
-            self._call(
-                "list_scores",
-                self.id,
-                query={"score": score, "pick": pick, "revision": revision, "part": part, "split": split},
-            ),
-        )
+        return self._call(
+            "list_scores",
+            self.id,
+            query={"score": score, "pick": pick, "revision": revision, "part": part, "split": split},
+        ).listed(documents.ScoreLine)
 
     @method
     def comparisons(self, *, page: int | None = None) -> AsyncIterator[documents.ComparisonSummary]:
         """List the comparisons of a benchmark, by id."""
-        return self._session.listed(
-            documents.ComparisonSummary, self._call("list_benchmark_comparisons", self.id, query={"limit": page})
+        return self._call("list_benchmark_comparisons", self.id, query={"limit": page}).listed(
+            documents.ComparisonSummary
         )
 
     @method
     def teams(self, *, page: int | None = None) -> AsyncIterator[documents.Team]:
         """List the teams of a benchmark, by id."""
-        return self._session.listed(documents.Team, self._call("list_teams", self.id, query={"limit": page}))
+        return self._call("list_teams", self.id, query={"limit": page}).listed(documents.Team)
 
     @method
     async def rotate_token(self, team: str | Document) -> documents.NewTeam:
@@ -390,27 +370,27 @@ class BenchmarkMethods(work.BenchmarkWork):
     @method
     async def erase_team(self, team: str | Document) -> None:
         """Delete the name and the outputs of a team."""
-        await self._do("erase_team", self.id, id_of(team))
+        await self._answer("erase_team", self.id, id_of(team))
 
     @method
     def invites(self, *, page: int | None = None) -> AsyncIterator[documents.Invite]:
         """List the invites of a benchmark, newest first."""
-        return self._session.listed(documents.Invite, self._call("list_invites", self.id, query={"limit": page}))
+        return self._call("list_invites", self.id, query={"limit": page}).listed(documents.Invite)
 
     @method
     async def withdraw_invite(self, invite: str | Document) -> None:
         """Withdraw an invite."""
-        await self._do("delete_invite", self.id, id_of(invite))
+        await self._answer("delete_invite", self.id, id_of(invite))
 
     @method
     def fitting(self, *, page: int | None = None) -> AsyncIterator[documents.TeamFitting]:
         """Report how teams fit their outputs to the test set."""
-        return self._session.listed(documents.TeamFitting, self._call("list_fitting", self.id, query={"limit": page}))
+        return self._call("list_fitting", self.id, query={"limit": page}).listed(documents.TeamFitting)
 
     @method
     def revisions(self, *, page: int | None = None) -> AsyncIterator[documents.Revision]:
         """List the revisions of a benchmark, newest first."""
-        return self._session.listed(documents.Revision, self._call("list_revisions", self.id, query={"limit": page}))
+        return self._call("list_revisions", self.id, query={"limit": page}).listed(documents.Revision)
 
     @method
     async def revision(self, number: int) -> documents.Revision:
@@ -478,7 +458,7 @@ class SubmissionMethods(work.SubmissionWork):
     @method
     async def delete(self) -> None:
         """Delete a submission with its outputs and scores."""
-        await self._do("delete_submission", self.id)
+        await self._answer("delete_submission", self.id)
 
     @method
     def items(
@@ -493,22 +473,19 @@ class SubmissionMethods(work.SubmissionWork):
         metric: str | None = None,
     ) -> AsyncIterator[documents.SubmissionItem]:
         """List the items of one part and one metric."""
-        return self._session.listed(
-            documents.SubmissionItem,
-            self._call(
-                "list_submission_items",
-                self.id,
-                query={
-                    "wrong": wrong,
-                    "label": label,
-                    "q": q,
-                    "order": order,
-                    "limit": page,
-                    "part": part,
-                    "metric": metric,
-                },
-            ),
-        )
+        return self._call(
+            "list_submission_items",
+            self.id,
+            query={
+                "wrong": wrong,
+                "label": label,
+                "q": q,
+                "order": order,
+                "limit": page,
+                "part": part,
+                "metric": metric,
+            },
+        ).listed(documents.SubmissionItem)
 
     @method
     def trees(
@@ -523,22 +500,11 @@ class SubmissionMethods(work.SubmissionWork):
         item: int | None = None,
     ) -> AsyncIterator[documents.Tree]:
         """List the trees of one part, sentence by sentence."""
-        return self._session.listed(
-            documents.Tree,
-            self._call(
-                "list_submission_trees",
-                self.id,
-                query={
-                    "wrong": wrong,
-                    "label": label,
-                    "q": q,
-                    "order": order,
-                    "limit": page,
-                    "part": part,
-                    "item": item,
-                },
-            ),
-        )
+        return self._call(
+            "list_submission_trees",
+            self.id,
+            query={"wrong": wrong, "label": label, "q": q, "order": order, "limit": page, "part": part, "item": item},
+        ).listed(documents.Tree)
 
     @method
     async def slices(
@@ -610,14 +576,14 @@ class ComparisonMethods(work.Thing):
         self, *, page: int | None = None, a: str | None = None, b: str | None = None
     ) -> AsyncIterator[documents.DifferingItem]:
         """List the items in which two submissions differ most."""
-        return self._session.listed(
-            documents.DifferingItem, self._call("list_differing_items", self.id, query={"limit": page, "a": a, "b": b})
+        return self._call("list_differing_items", self.id, query={"limit": page, "a": a, "b": b}).listed(
+            documents.DifferingItem
         )
 
     @method
     async def delete(self) -> None:
         """Delete a comparison."""
-        await self._do("delete_comparison", self.id)
+        await self._answer("delete_comparison", self.id)
 
 
 class TokensMethods(work.Resource):
@@ -626,12 +592,12 @@ class TokensMethods(work.Resource):
     @method
     def list(self, *, page: int | None = None) -> AsyncIterator[documents.Token]:
         """List all tokens, newest first."""
-        return self._session.listed(documents.Token, self._call("list_tokens", query={"limit": page}))
+        return self._call("list_tokens", query={"limit": page}).listed(documents.Token)
 
     @method
     async def revoke(self, token: str | Document) -> None:
         """Revoke a token."""
-        await self._do("revoke_token", id_of(token))
+        await self._answer("revoke_token", id_of(token))
 
     @method
     async def create(
@@ -649,12 +615,12 @@ class WebhooksMethods(work.Resource):
     @method
     def list(self, *, page: int | None = None) -> AsyncIterator[documents.Webhook]:
         """List your webhooks, newest first."""
-        return self._session.listed(documents.Webhook, self._call("list_webhooks", query={"limit": page}))
+        return self._call("list_webhooks", query={"limit": page}).listed(documents.Webhook)
 
     @method
     async def delete(self, webhook: str | Document) -> None:
         """Delete a webhook."""
-        await self._do("delete_webhook", id_of(webhook))
+        await self._answer("delete_webhook", id_of(webhook))
 
     @method
     async def test(self, webhook: str | Document) -> documents.Delivery:
@@ -669,9 +635,7 @@ class WebhooksMethods(work.Resource):
     @method
     def deliveries(self, webhook: str | Document, *, page: int | None = None) -> AsyncIterator[documents.Delivery]:
         """List the deliveries of a webhook, newest first."""
-        return self._session.listed(
-            documents.Delivery, self._call("list_deliveries", id_of(webhook), query={"limit": page})
-        )
+        return self._call("list_deliveries", id_of(webhook), query={"limit": page}).listed(documents.Delivery)
 
     @method
     async def replay(self, webhook: str | Document, delivery: str | Document) -> documents.Delivery:

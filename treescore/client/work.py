@@ -9,11 +9,11 @@ from pathlib import Path
 from typing import Any, TypedDict, TypeVar, Unpack
 
 from treescore.client import documents
-from treescore.client.answers import Answer, Cancelled, RequestError, failure_error
-from treescore.client.document import Document, require
+from treescore.client.answers import Answer, Cancelled, Document, RequestError, WrongAnswer, failure_error
 from treescore.client.requests import KEY, OPERATIONS, Texts, Watch, uploads_of
 from treescore.client.session import WAIT_SECONDS, Call, Session, method
 from treescore.core.params import Choice, Json, choices_of
+from treescore.core.version import __version__
 from treescore.core.wording import did_you_mean
 
 D = TypeVar("D", bound=Document)
@@ -48,13 +48,18 @@ class Resource:
         """Return a call; `values` are those of the path, in its order; query and further attributes are named."""
         return self._session.call(operation, dict(zip(OPERATIONS[operation].places, values, strict=True)), **options)
 
+    async def _answer(self, operation: str, *values: str, **options: Any) -> Answer:
+        """Carry out an operation."""
+        return await self._call(operation, *values, **options).exchange()
+
     async def _read(self, kind: type[D], operation: str, *values: str, **options: Any) -> D:
         """Return the document that an operation answers with."""
-        return kind.of(await self._session.exchange(self._call(operation, *values, **options)))
+        return kind.of(await self._answer(operation, *values, **options))
 
-    async def _do(self, operation: str, *values: str, **options: Any) -> None:
-        """Carry out an operation without an answer."""
-        await self._session.exchange(self._call(operation, *values, **options))
+    async def _text(self, to: Target | None, operation: str, *values: str, **options: Any) -> str:
+        """Return an answer as text; empty where it goes into the file `to`, which is written whole or not at all."""
+        sent = {"target": None if to is None else Path(to), "headers": {"Accept": "*/*"}}
+        return (await self._answer(operation, *values, **sent, **options)).text
 
     async def _finished(self, kind: type[D], call: Call, answer: Answer | None = None, *, check: bool) -> D:
         """Return work once it has finished.
@@ -68,11 +73,10 @@ class Resource:
         Raises:
             ClientError: of the failure's class, with its problems; also where the time is over before.
         """
-        document = kind.of(await self._session.wait(call, answer))
+        document = kind.of(await call.wait(answer))
         if check and document.get("state") == "failed":
             failure = document.get("failure")
-            shown = failure if isinstance(failure, Mapping) else {"detail": "Scoring failed.", "status": 500}
-            raise failure_error(shown)
+            raise failure_error(failure if isinstance(failure, dict) else {"detail": "Scoring failed.", "status": 500})
         if check and document.get("state") == "cancelled":
             raise Cancelled(f"{document.get('id')} was cancelled.")
         return document
@@ -103,33 +107,13 @@ class Resource:
         prefer = f"wait={WAIT_SECONDS}" if waiting and progress is None else None
         headers = given_members(**{KEY: how.get("key"), "Prefer": prefer})
         call = self._call(operation, *values, headers=headers, watch=progress, seconds=how.get("seconds"), **options)
-        answer = await self._session.exchange(call)
+        answer = await call.exchange()
         document = kind.of(answer)
         if not waiting:
             return document
-        require(document, name, "state")
-        path = [*values, str(document[name])][-len(OPERATIONS[reads].places) :]
+        path = [*values, id_of(document, name)][-len(OPERATIONS[reads].places) :]
         poll = replace(self._call(reads, *path), end=call.end, watch=progress)
         return await self._finished(kind, poll, answer, check=how.get("check", True))
-
-    async def _text(self, to: Target | None, operation: str, *values: str, **options: Any) -> str:
-        """Return an answer as text; empty where it goes into the file `to`, which is written whole or not at all."""
-        target = None if to is None else Path(to)
-        call = self._call(operation, *values, target=target, headers={"Accept": "*/*"}, **options)
-        return (await self._session.exchange(call)).text
-
-
-def id_of(thing: str | Document) -> str:
-    """Return the id of a thing."""
-    if not isinstance(thing, Document):
-        return thing
-    require(thing, "id")
-    return str(thing["id"])
-
-
-def given_members(**members: Any) -> dict[str, Any]:
-    """Return the members that are given."""
-    return {name: value for name, value in members.items() if value is not None}
 
 
 class Thing(Resource):
@@ -138,6 +122,32 @@ class Thing(Resource):
     def __init__(self, session: Session, thing: str | Document) -> None:
         super().__init__(session)
         self.id = id_of(thing)
+
+
+def id_of(thing: str | Document, name: str = "id") -> str:
+    """Return the id of a thing.
+
+    Args:
+        thing: the id itself, or its document.
+        name: of the member that is the id.
+
+    Raises:
+        WrongAnswer: the document lacks it.
+    """
+    if not isinstance(thing, Document):
+        return thing
+    found = thing.document.get(name)
+    if not isinstance(found, (str, int)):
+        raise WrongAnswer(
+            f"The service answers without {name!r}: it has another version than this client ({__version__}). Check the "
+            "URL, or install the client of its version."
+        )
+    return str(found)
+
+
+def given_members(**members: Any) -> dict[str, Any]:
+    """Return the members that are given."""
+    return {name: value for name, value in members.items() if value is not None}
 
 
 class JobsWork(Resource):
@@ -230,8 +240,7 @@ class BenchmarkWork(Thing):
             PreconditionFailed: it has changed since.
         """
         if etag is None:
-            read = await self._session.exchange(self._call("get_benchmark", self.id))
-            etag = read.etag
+            etag = (await self._answer("get_benchmark", self.id)).etag
         call = {"json": dict(changes), "headers": {"If-Match": etag}}
         return await self._read(documents.Benchmark, "patch_benchmark", self.id, **call)
 
