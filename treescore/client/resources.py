@@ -4,16 +4,27 @@
 from __future__ import annotations
 
 from collections.abc import AsyncIterator, Mapping, Sequence
-from typing import Any
+from typing import Any, Unpack
 
-from treescore.client import documents, work
+from treescore.client import documents
 from treescore.client.answers import Document
-from treescore.client.requests import Watch
+from treescore.client.requests import Texts, Watch
 from treescore.client.session import Awaiting, Blocking, method
-from treescore.client.work import Target, id_of
+from treescore.client.work import (
+    BenchmarkWork,
+    JobsWork,
+    Resource,
+    Sending,
+    SubmissionWork,
+    Target,
+    Thing,
+    given_members,
+    id_of,
+)
+from treescore.core.params import Json
 
 
-class ServiceMethods(work.Resource):
+class ServiceMethods(Resource):
     """The service itself."""
 
     @method
@@ -56,7 +67,7 @@ class ServiceMethods(work.Resource):
         return await self._read(documents.Readiness, "get_readyz")
 
 
-class JobsMethods(work.JobsWork):
+class JobsMethods(JobsWork):
     """Scoring jobs."""
 
     @method
@@ -65,7 +76,7 @@ class JobsMethods(work.JobsWork):
         return self._call("list_jobs", query={"limit": page, "state": state}).listed(documents.JobSummary)
 
 
-class JobMethods(work.Thing):
+class JobMethods(Thing):
     """One job."""
 
     @method
@@ -182,7 +193,7 @@ class JobMethods(work.Thing):
         await self._answer("delete_job", self.id)
 
 
-class BenchmarksMethods(work.BenchmarksWork):
+class BenchmarksMethods(Resource):
     """Benchmarks of the service."""
 
     @method
@@ -199,11 +210,29 @@ class BenchmarksMethods(work.BenchmarksWork):
     async def join(self, invite: str, team: str, name: str, contact: str) -> documents.JoinedTeam:
         """Make a team of the benchmark that an invite is for, by its secret; the team's token is shown once."""
         return await self._read(
-            documents.JoinedTeam, "join", json=work.given_members(invite=invite, id=team, name=name, contact=contact)
+            documents.JoinedTeam, "join", json=given_members(invite=invite, id=team, name=name, contact=contact)
+        )
+
+    @method
+    async def create(
+        self, settings: Mapping[str, Json], gold: Mapping[str, Texts], **how: Unpack[Sending]
+    ) -> documents.Benchmark:
+        """Create a benchmark.
+
+        Args:
+            settings: `id`, `title`, `format`, `metrics` and what else the request of the contract has, without gold.
+            gold: the text of each part, by the part's name.
+            how: it is sent.
+
+        Raises:
+            ClientError: the service refuses it, the gold cannot be used, or the time is over.
+        """
+        return await self._work(
+            documents.Benchmark, "create_benchmark", "get_benchmark", how, json=dict(settings), texts=gold
         )
 
 
-class BenchmarkMethods(work.BenchmarkWork):
+class BenchmarkMethods(BenchmarkWork):
     """One benchmark."""
 
     @method
@@ -419,7 +448,7 @@ class BenchmarkMethods(work.BenchmarkWork):
     async def add_team(self, team: str, name: str, *, contact: str | None = None) -> documents.NewTeam:
         """Add a team; its token is shown once, and its contact to organisers alone."""
         return await self._read(
-            documents.NewTeam, "create_team", self.id, json=work.given_members(id=team, name=name, contact=contact)
+            documents.NewTeam, "create_team", self.id, json=given_members(id=team, name=name, contact=contact)
         )
 
     @method
@@ -429,11 +458,75 @@ class BenchmarkMethods(work.BenchmarkWork):
             documents.NewInvite,
             "create_invite",
             self.id,
-            json=work.given_members(expires_at=expires_at, teams_at_most=teams_at_most),
+            json=given_members(expires_at=expires_at, teams_at_most=teams_at_most),
+        )
+
+    @method
+    async def submit(
+        self,
+        outputs: Mapping[str, Texts],
+        *,
+        name: str | None = None,
+        notes: str | None = None,
+        links: Mapping[str, Any] | None = None,
+        run_of: str | None = None,
+        team: str | None = None,
+        role: str | None = None,
+        **how: Unpack[Sending],
+    ) -> documents.Submission:
+        """Submit outputs.
+
+        Args:
+            outputs: path, text, bytes or open file of each part, by the part's name; a mapping of them for formats of
+                several texts.
+            name: of the submission.
+            notes: anything to keep beside it.
+            links: addresses of its `paper`, `code` and `model`, which begin with https://.
+            run_of: name of the system of which this is a further training run.
+            team: for which an organiser submits.
+            role: `baseline` for an organiser's baseline.
+            how: it is sent.
+
+        Raises:
+            ClientError: the service refuses it, it fails, or the time is over.
+        """
+        return await self._work(
+            documents.Submission,
+            "submit",
+            "get_submission",
+            how,
+            self.id,
+            json=given_members(name=name, notes=notes, links=links, run_of=run_of, team=team, role=role),
+            texts=outputs,
+        )
+
+    @method
+    async def revise(
+        self, settings: Mapping[str, Json], gold: Mapping[str, Texts] | None = None, **how: Unpack[Sending]
+    ) -> documents.Revision:
+        """Revise gold or rules; all submissions are scored again.
+
+        Args:
+            settings: `reason`, `dry_run` and what else the request of the contract has, without gold.
+            gold: the new text of each part that changes.
+            how: it is sent.
+
+        Raises:
+            ClientError: the service refuses it, it fails, or the time is over.
+        """
+        return await self._work(
+            documents.Revision,
+            "create_revision",
+            "get_revision",
+            how,
+            self.id,
+            json=dict(settings),
+            texts=gold or None,
+            name="number",
         )
 
 
-class SubmissionMethods(work.SubmissionWork):
+class SubmissionMethods(SubmissionWork):
     """One submission."""
 
     @method
@@ -540,11 +633,16 @@ class SubmissionMethods(work.SubmissionWork):
             documents.Submission,
             "patch_submission",
             self.id,
-            json=work.given_members(name=name, notes=notes, links=links, chosen=chosen),
+            json=given_members(name=name, notes=notes, links=links, chosen=chosen),
         )
 
+    @method
+    async def retry(self, **how: Unpack[Sending]) -> documents.Submission:
+        """Score a submission again that the service failed to score."""
+        return await self._work(documents.Submission, "retry_submission", "get_submission", how, self.id)
 
-class ComparisonMethods(work.Thing):
+
+class ComparisonMethods(Thing):
     """One comparison of submissions."""
 
     @method
@@ -586,7 +684,7 @@ class ComparisonMethods(work.Thing):
         await self._answer("delete_comparison", self.id)
 
 
-class TokensMethods(work.Resource):
+class TokensMethods(Resource):
     """Tokens."""
 
     @method
@@ -605,11 +703,11 @@ class TokensMethods(work.Resource):
     ) -> documents.NewToken:
         """Make a token; it is shown once."""
         return await self._read(
-            documents.NewToken, "create_token", json=work.given_members(scopes=scopes, name=name, expires_at=expires_at)
+            documents.NewToken, "create_token", json=given_members(scopes=scopes, name=name, expires_at=expires_at)
         )
 
 
-class WebhooksMethods(work.Resource):
+class WebhooksMethods(Resource):
     """Addresses to which events are sent."""
 
     @method
@@ -648,7 +746,7 @@ class WebhooksMethods(work.Resource):
     ) -> documents.NewWebhook:
         """Have events sent to an address; the secret that signs them is shown once."""
         return await self._read(
-            documents.NewWebhook, "create_webhook", json=work.given_members(url=url, kinds=kinds, benchmark=benchmark)
+            documents.NewWebhook, "create_webhook", json=given_members(url=url, kinds=kinds, benchmark=benchmark)
         )
 
 

@@ -82,7 +82,15 @@ class Resource:
         return document
 
     async def _work(
-        self, kind: type[D], operation: str, reads: str, how: Sending, *values: str, name: str = "id", **options: Any
+        self,
+        kind: type[D],
+        operation: str,
+        reads: str,
+        how: Sending,
+        *values: str,
+        texts: Mapping[str, Texts] | None = None,
+        name: str = "id",
+        **options: Any,
     ) -> D:
         """Send work, and wait for it if asked.
 
@@ -92,8 +100,9 @@ class Resource:
             reads: the operation that reads it.
             how: it is sent, and whether it is waited for.
             values: of the path of the operation that sends it.
+            texts: that are sent, by the names of their fields.
             name: of the member that has its own in the path of the other.
-            options: what is sent.
+            options: what else is sent.
 
         Raises:
             ClientError: the service refuses the work, it fails, or the time is over.
@@ -106,7 +115,8 @@ class Resource:
         # a first answer that shows the end spares a poll where the caller does not ask how far the work is
         prefer = f"wait={WAIT_SECONDS}" if waiting and progress is None else None
         headers = given_members(**{KEY: how.get("key"), "Prefer": prefer})
-        call = self._call(operation, *values, headers=headers, watch=progress, seconds=how.get("seconds"), **options)
+        options |= {"headers": headers, "watch": progress, "seconds": how.get("seconds")}
+        call = self._call(operation, *values, uploads=None if texts is None else uploads_of(texts), **options)
         answer = await call.exchange()
         document = kind.of(answer)
         if not waiting:
@@ -200,29 +210,8 @@ class JobsWork(Resource):
             significance=significance, agreement=agreement, items=items,
         )  # fmt: skip
         numbered = {f"systems/{number}": text for number, text in enumerate(outputs.values())}
-        uploads = uploads_of({"gold": gold, **numbered})
-        return await self._work(documents.Job, "submit_job", "get_job", how, json=meta, uploads=uploads)
-
-
-class BenchmarksWork(Resource):
-    """Benchmarks of the service."""
-
-    @method
-    async def create(
-        self, settings: Mapping[str, Json], gold: Mapping[str, Texts], **how: Unpack[Sending]
-    ) -> documents.Benchmark:
-        """Create a benchmark.
-
-        Args:
-            settings: `id`, `title`, `format`, `metrics` and what else the request of the contract has, without gold.
-            gold: the text of each part, by the part's name.
-            how: it is sent.
-
-        Raises:
-            ClientError: the service refuses it, the gold cannot be used, or the time is over.
-        """
-        sent: dict[str, Any] = {"json": dict(settings), "uploads": uploads_of(gold)}
-        return await self._work(documents.Benchmark, "create_benchmark", "get_benchmark", how, **sent)
+        texts = {"gold": gold, **numbered}
+        return await self._work(documents.Job, "submit_job", "get_job", how, json=meta, texts=texts)
 
 
 class BenchmarkWork(Thing):
@@ -245,39 +234,6 @@ class BenchmarkWork(Thing):
         return await self._read(documents.Benchmark, "patch_benchmark", self.id, **call)
 
     @method
-    async def submit(
-        self,
-        outputs: Mapping[str, Texts],
-        *,
-        name: str | None = None,
-        notes: str | None = None,
-        links: Mapping[str, str] | None = None,
-        run_of: str | None = None,
-        team: str | None = None,
-        role: str | None = None,
-        **how: Unpack[Sending],
-    ) -> documents.Submission:
-        """Submit outputs.
-
-        Args:
-            outputs: path, text, bytes or open file of each part, by the part's name; a mapping of them for formats of
-                several texts.
-            name: of the submission.
-            notes: anything to keep beside it.
-            links: addresses of its `paper`, `code` and `model`, which begin with https://.
-            run_of: name of the system of which this is a further training run.
-            team: for which an organiser submits.
-            role: `baseline` for an organiser's baseline.
-            how: it is sent.
-
-        Raises:
-            ClientError: the service refuses it, it fails, or the time is over.
-        """
-        meta = given_members(name=name, notes=notes, links=links, run_of=run_of, team=team, role=role)
-        sent: dict[str, Any] = {"json": meta, "uploads": uploads_of(outputs)}
-        return await self._work(documents.Submission, "submit", "get_submission", how, self.id, **sent)
-
-    @method
     async def validate(
         self,
         outputs: Mapping[str, Texts],
@@ -291,7 +247,7 @@ class BenchmarkWork(Thing):
         """Have outputs checked without scoring them: an attempt; `results` of the job tells of each part."""
         meta = given_members(team=team, role=role)
         how: Sending = {"wait": True, "check": check, "progress": progress, "seconds": seconds}
-        sent: dict[str, Any] = {"json": meta, "uploads": uploads_of(outputs), "query": {"validate_only": "true"}}
+        sent: dict[str, Any] = {"json": meta, "texts": outputs, "query": {"validate_only": "true"}}
         return await self._work(documents.Job, "submit", "get_job", how, self.id, **sent)
 
     @method
@@ -331,23 +287,6 @@ class BenchmarkWork(Thing):
         request = {"teams": [dict(team) for team in teams]}
         return await self._read(documents.NewTeams, "create_team", self.id, json=request)
 
-    @method
-    async def revise(
-        self, settings: Mapping[str, Json], gold: Mapping[str, Texts] | None = None, **how: Unpack[Sending]
-    ) -> documents.Revision:
-        """Revise gold or rules; all submissions are scored again.
-
-        Args:
-            settings: `reason`, `dry_run` and what else the request of the contract has, without gold.
-            gold: the new text of each part that changes.
-            how: it is sent.
-
-        Raises:
-            ClientError: the service refuses it, it fails, or the time is over.
-        """
-        sent: dict[str, Any] = {"json": dict(settings), "uploads": uploads_of(gold) if gold else None, "name": "number"}
-        return await self._work(documents.Revision, "create_revision", "get_revision", how, self.id, **sent)
-
 
 class SubmissionWork(Thing):
     """One submission."""
@@ -357,8 +296,3 @@ class SubmissionWork(Thing):
         """Take the submission off the board, or put it back."""
         changes = {"withdrawn": withdrawn}
         return await self._read(documents.Submission, "patch_submission", self.id, json=changes)
-
-    @method
-    async def retry(self, **how: Unpack[Sending]) -> documents.Submission:
-        """Score a submission again that the service failed to score."""
-        return await self._work(documents.Submission, "retry_submission", "get_submission", how, self.id)
