@@ -6,7 +6,8 @@ import inspect
 
 from sphinx.application import Sphinx
 
-from treescore.client import clients, resources, work
+from treescore import client
+from treescore.client import resources, work
 from treescore.client.session import method
 
 
@@ -28,7 +29,7 @@ def unwrap(owner: type) -> None:
 def setup(app: Sphinx) -> dict[str, bool]:
     """Unwrap all before pages are read."""
     del app
-    for module in (resources, work, clients):
+    for module in (resources, work, client):
         for _, owner in inspect.getmembers(module, inspect.isclass):
             unwrap(owner)
     return {"parallel_read_safe": True}

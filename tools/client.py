@@ -50,7 +50,7 @@ NOUNS = {
 }
 ALL = ("client", "jobs", "benchmarks", "tokens", "webhooks")
 """Nouns that are not about one thing."""
-WRITTEN = ("jobs", "benchmarks", "benchmark", "submission")
+WRITTEN = ("jobs", "benchmark", "submission")
 """Nouns of which some methods are written by hand."""
 METHODS = """
 client.events               list_events
@@ -143,6 +143,61 @@ SENDING = {
     ),
 }  # fmt: skip
 """Each method that sends a document with its operation, the members of the document, and what it does."""
+REFUSED = "ClientError: the service refuses it, it fails, or the time is over."
+WORK = {
+    "benchmarks.create": (
+        "create_benchmark", "get_benchmark", "settings: Mapping[str, Json], gold: Mapping[str, Texts]", "", "gold",
+        """Create a benchmark.
+
+        Args:
+            settings: `id`, `title`, `format`, `metrics` and what else the request of the contract has, without gold.
+            gold: the text of each part, by the part's name.
+            how: it is sent.
+
+        Raises:
+            ClientError: the service refuses it, the gold cannot be used, or the time is over.
+        """,
+    ),
+    "benchmark.submit": (
+        "submit", "get_submission", "outputs: Mapping[str, Texts]", "name notes links run_of team role", "outputs",
+        f"""Submit outputs.
+
+        Args:
+            outputs: path, text, bytes or open file of each part, by the part's name; a mapping of them for formats of
+                several texts.
+            name: of the submission.
+            notes: anything to keep beside it.
+            links: addresses of its `paper`, `code` and `model`, which begin with https://.
+            run_of: name of the system of which this is a further training run.
+            team: for which an organiser submits.
+            role: `baseline` for an organiser's baseline.
+            how: it is sent.
+
+        Raises:
+            {REFUSED}
+        """,
+    ),
+    "benchmark.revise": (
+        "create_revision", "get_revision", "settings: Mapping[str, Json], gold: Mapping[str, Texts] | None = None", "",
+        "gold or None",
+        f"""Revise gold or rules; all submissions are scored again.
+
+        Args:
+            settings: `reason`, `dry_run` and what else the request of the contract has, without gold.
+            gold: the new text of each part that changes.
+            how: it is sent.
+
+        Raises:
+            {REFUSED}
+        """,
+    ),
+    "submission.retry": (
+        "retry_submission", "get_submission", "", "", "",
+        "Score a submission again that the service failed to score.",
+    ),
+}  # fmt: skip
+"""Each method that sends work: its operation, the one that reads the work, what is given by place, the members of the
+document that are named, the texts, and what it does."""
 NAMES = {"limit": "page", "format": "form", "token_id": "token", "series_id": "series", "problem": "name"}
 """Parameters that callers name otherwise."""
 TYPES = {"string": "str", "integer": "int", "number": "float", "boolean": "bool", "null": "None"}
@@ -264,7 +319,7 @@ def documents(contract: Contract) -> Iterator[str]:
     """Yield the module of documents."""
     yield HEAD.format("Documents of the service by the names of the contract.")
     yield "from collections.abc import Mapping\nfrom typing import ClassVar\n\n"
-    yield f"from treescore.client.document import {', '.join(sorted(('Document', *BASES.values())))}\n"
+    yield f"from treescore.client.answers import {', '.join(sorted(('Document', *BASES.values())))}\n"
     known = contract.documents()
     for name in known:
         schema = contract.schemas[name]
@@ -303,15 +358,27 @@ def operations(contract: Contract) -> Iterator[str]:
 def problems(_: Contract) -> Iterator[str]:
     """Yield the module of problems: the first type of a status stands for all others of it."""
     yield HEAD.format("What the service answers instead of a success: a class for each type of problems.")
-    yield "from treescore.client.errors import RefusedError, RequestError, TooManyRequests, UnavailableError\n"
+    yield "from collections.abc import Mapping\n\n"
+    yield "from treescore.client.errors import (\n"
+    yield "    ClientError, RefusedError, RequestError, TooManyRequests, UnavailableError,\n)\n"
     first = {429: "TooManyRequests"}
+    slugs = {}
     for slug, found in problem_catalogue.TYPES.items():
         name = PROBLEMS.get(slug) or "".join(word.title() for word in slug.split("-"))
         kind = "Unavailable" if found.status >= 500 else "Refused" if found.status in (401, 403, 409) else "Request"
         base = "InvalidInput" if slug == "invalid-output" else first.get(found.status, f"{kind}Error")
-        status = "" if found.status in first else f", status={found.status}"
-        yield f'\n\nclass {name}({base}, slug="{slug}"{status}):\n    """{found.title}."""\n'
+        yield f'\n\nclass {name}({base}):\n    """{found.title}."""\n'
+        if found.status not in first:
+            yield f"\n    code = {found.status}\n"
         first.setdefault(found.status, name)
+        slugs[f'"{slug}"'] = name
+    yield _classes("BY_SLUG", "str", slugs, "Classes by the last part of a problem's type.")
+    yield _classes("BY_STATUS", "int", first, "Classes of problems whose type this client does not know.")
+
+
+def _classes(name: str, key: str, members: Mapping[Any, str], words: str) -> str:
+    listed = "".join(f"    {each}: {kind},\n" for each, kind in members.items())
+    return f'\n\n{name}: Mapping[{key}, type[ClientError]] = {{\n{listed}}}\n"""{words}"""\n'
 
 
 class Method:
@@ -367,7 +434,7 @@ class Method:
             result = f"AsyncIterator[{self._kind}]"
             more = f', member="{self._member}"' if self._member != "items" else ""
             more += f', cursor="{self._cursor}"' if self._cursor != "cursor" else ""
-            body = f"return self._session.listed({self._kind}, self._call({asked}){more})"
+            body = f"return self._call({asked}).listed({self._kind}{more})"
         if self._name == "wait":
             asked = f"self._call({call}, seconds=seconds, watch=progress)"
             body = f"return await self._finished({self._kind}, {asked}, check=check)"
@@ -376,7 +443,7 @@ class Method:
             result, body = "str", f"return await self._text(to, {asked})"
             words = f"{words} Its text goes into the file `to` if given."
         elif not self._gives:
-            result, body = "None", f"await self._do({asked})"
+            result, body = "None", f"await self._answer({asked})"
         yield f"    @method\n    {'' if self._lists else 'async '}def {self._name}({signature}) -> {result}:\n"
         yield docstring(words, "        ")
         yield f"        {body}\n\n"
@@ -407,8 +474,27 @@ def sending(contract: Contract, noun: str) -> Iterator[str]:
         values = "" if noun in ALL else "self.id, "
         yield f"    @method\n    async def {name.partition('.')[2]}({', '.join(given + ['*'] * bool(named) + named)})"
         yield f" -> {document}:\n{docstring(words, '        ')}"
-        body = f"work.given_members({', '.join(sent)})"
+        body = f"given_members({', '.join(sent)})"
         yield f'        return await self._read({document}, "{operation}", {values}json={body})\n\n'
+
+
+def work(contract: Contract, noun: str) -> Iterator[str]:
+    """Yield the methods of a noun that send work."""
+    for name, (operation, reads, given, members, texts, words) in WORK.items():
+        if not name.startswith(f"{noun}."):
+            continue
+        schema = contract.body(operation)["properties"] if members else {}
+        listed = members.split()
+        named = [f"{each}: {sent_hint(contract, contract.first(schema[each]))} | None = None" for each in listed]
+        signature = ", ".join(["self", *filter(None, [given, "*" * bool(named), *named]), "**how: Unpack[Sending]"])
+        kind = f"documents.{(contract.answer(reads) or {})['$ref'].rpartition('/')[2]}"
+        yield f"    @method\n    async def {name.partition('.')[2]}({signature}) -> {kind}:\n"
+        yield f'        """{words}"""\n'
+        values = "" if noun in ALL else ", self.id"
+        document = f"given_members({', '.join(f'{each}={each}' for each in listed)})" if members else "dict(settings)"
+        sent = f", json={document}, texts={texts}" if texts else ""
+        number = ', name="number"' if reads == "get_revision" else ""
+        yield f'        return await self._work({kind}, "{operation}", "{reads}", how{values}{sent}{number})\n\n'
 
 
 def sent_hint(contract: Contract, schema: Json) -> str:
@@ -425,19 +511,22 @@ def resources(contract: Contract) -> Iterator[str]:
     yield HEAD.format(
         "What people do with the service, by what it is about: jobs, benchmarks, submissions, comparisons."
     )
-    yield "from collections.abc import AsyncIterator, Mapping, Sequence\nfrom typing import Any\n\n"
-    yield "from treescore.client import documents, work\n"
-    yield "from treescore.client.document import Document\nfrom treescore.client.requests import Watch\n"
+    yield "from collections.abc import AsyncIterator, Mapping, Sequence\nfrom typing import Any, Unpack\n\n"
+    yield "from treescore.client import documents\n"
+    yield "from treescore.client.answers import Document\nfrom treescore.client.requests import Texts, Watch\n"
     yield "from treescore.client.session import Awaiting, Blocking, method\n"
-    yield "from treescore.client.work import Target, id_of\n\n\n"
+    yield "from treescore.client.work import (\n"
+    yield "    BenchmarkWork, JobsWork, Resource, Sending, SubmissionWork, Target, Thing, given_members, id_of,\n)\n"
+    yield "from treescore.core.params import Json\n\n\n"
     rows = [line.split() for line in METHODS.split("\n") if line]
     for noun, (kind, words) in NOUNS.items():
         own = f"{kind}Work" if noun in WRITTEN else "Resource" if noun in ALL else "Thing"
-        yield f'class {kind}Methods(work.{own}):\n    """{words}"""\n\n'
+        yield f'class {kind}Methods({own}):\n    """{words}"""\n\n'
         for name, operation, *places in rows:
             if name.startswith(f"{noun}."):
                 yield from Method(contract, noun, name.partition(".")[2], operation, places).lines()
         yield from sending(contract, noun)
+        yield from work(contract, noun)
     for way, start in (("Blocking", ""), ("Awaiting", "Async")):
         for noun, (kind, words) in NOUNS.items():
             if noun != "client":

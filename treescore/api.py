@@ -16,35 +16,13 @@ from treescore.core.registry import FORMATS
 from treescore.core.text import DEFAULT_LIMITS, Limits
 from treescore.core.wording import NAME_RULE, did_you_mean, is_name
 from treescore.errors import InputError, TreescoreWarning
+from treescore.evaluation import report as reports
 from treescore.evaluation.document import telling, warning_lines
-from treescore.evaluation.report import (
-    System,
-    asked_scores,
-    compare_outcomes,
-    compared_members,
-    evaluate_systems,
-    problems_of_runs,
-    runs_by_system,
-)
 from treescore.evaluation.spec import Spec, Suggestion, parse_items, parse_spec, suggestions
-from treescore.results import Comparison, Result, SystemScores
+from treescore.results import Comparison, Result
 from treescore.shapes import check_format, check_request, check_significance
 from treescore.sources import texts
 from treescore.sources.files import shown, wrong
-
-__all__ = [
-    "Comparison",
-    "Options",
-    "Output",
-    "Result",
-    "Settings",
-    "Suggestion",
-    "SystemScores",
-    "compare",
-    "evaluate",
-    "score",
-    "suggest",
-]
 
 Progress = Callable[[int, int, str], None]
 """Called with (done, total, step) before each step."""
@@ -146,7 +124,10 @@ def score(
         TreescoreWarning: something is unusual in a text or parameter.
     """
     settings = ({} if significance else None) if isinstance(significance, bool) else significance
-    result = _score(gold, outputs, metric, format, system_format, transforms, settings, items, limits, progress)
+    result = _score(
+        gold, outputs, metric, settings, format=format, system_format=system_format, transforms=transforms,
+        items=items, limits=limits, progress=progress,
+    )  # fmt: skip
     compared = result.comparison
     _warn(dict.fromkeys([*warning_lines(result.warnings), *(compared.warnings if compared else ())]))
     return result
@@ -156,16 +137,17 @@ def _score(
     gold: texts.Source,
     outputs: texts.Outputs,
     metric: Choice | Sequence[Choice] | None,
-    text_format: Choice | None,
-    system_format: Choice | None,
-    transforms: Choice | Sequence[Choice] | None,
     significance: Mapping[str, Json] | None,
-    items: Mapping[str, Json] | None,
-    limits: Limits,
-    progress: Progress,
+    *,
+    format: Choice | None = None,  # noqa: A002 - as a request names it
+    system_format: Choice | None = None,
+    transforms: Choice | Sequence[Choice] | None = (),
+    items: Mapping[str, Json] | None = None,
+    limits: Limits = DEFAULT_LIMITS,
+    progress: Progress = silent,
 ) -> Result:
-    guessed = text_format is None
-    read_as = texts.guessed_format(gold) if text_format is None else text_format
+    guessed = format is None
+    read_as = texts.guessed_format(gold) if format is None else format
     check_format(read_as, "/format")
     request = {
         "format": read_as,
@@ -237,25 +219,14 @@ def compare(
     if significance is not None:
         check_significance(significance)
         settings = {**significance, **settings}
-    if len(runs_by_system(gold.systems if isinstance(gold, Result) else texts.named_outputs(outputs))) < 2:
+    if len(reports.runs_by_system(gold.systems if isinstance(gold, Result) else texts.named_outputs(outputs))) < 2:
         raise wrong("too-few-systems", "A comparison needs outputs of two or more systems.", "/outputs")
     if isinstance(gold, Result):
         compared = _compared(gold, settings)
         known = set(warning_lines(gold.warnings))
         _warn(words for words in compared.warnings if words not in known)
         return compared
-    result = _score(
-        gold,
-        outputs,
-        metric,
-        others.get("format"),
-        others.get("system_format"),
-        others.get("transforms", ()),
-        settings,
-        others.get("items"),
-        others.get("limits", DEFAULT_LIMITS),
-        others.get("progress", silent),
-    )
+    result = _score(gold, outputs, metric, settings, **others)
     compared = Comparison(result)
     _warn(dict.fromkeys([*warning_lines(result.warnings), *compared.warnings]))
     return compared
@@ -263,14 +234,16 @@ def compare(
 
 def _compared(result: Result, settings: Mapping[str, Json]) -> Comparison:
     report = result.report
-    addresses = asked_scores(report.spec, settings.get("scores"))
-    documents = compare_outcomes(
+    addresses = reports.asked_scores(report.spec, settings.get("scores"))
+    documents = reports.compare_outcomes(
         addresses, report.evaluation, result.systems, report.outcomes, settings, result.gold_digest,
         warnings=report.warnings, treebanks=report.treebanks,
     )  # fmt: skip
     say_compiled()
     scored = {name: value for name, value in report.document.items() if name != "across"}
-    return Comparison(replace(result, report=replace(report, document={**scored, **compared_members(documents)})))
+    return Comparison(
+        replace(result, report=replace(report, document={**scored, **reports.compared_members(documents)}))
+    )
 
 
 def suggest(source: texts.Source) -> list[Suggestion]:
@@ -292,7 +265,7 @@ def suggest(source: texts.Source) -> list[Suggestion]:
     return suggestions(texts.first_text(source))
 
 
-def _split(options: Options, *, of_result: bool) -> tuple[dict[str, Json], Options]:
+def _split(options: Options, *, of_result: bool) -> tuple[dict[str, Json], dict[str, Any]]:
     """Return the settings of a comparison, and the options of `score`.
 
     Raises:
@@ -308,8 +281,7 @@ def _split(options: Options, *, of_result: bool) -> tuple[dict[str, Json], Optio
     scores = chosen.get("scores")
     if isinstance(scores, Iterable):
         chosen["scores"] = [scores] if isinstance(scores, str) else list(scores)
-    rest: Any = {name: value for name, value in options.items() if name in others}
-    return chosen, rest
+    return chosen, {name: value for name, value in options.items() if name in others}
 
 
 @telling()
@@ -339,7 +311,7 @@ def evaluate(
         if name in names[:index]:
             detail = f"Two outputs have the name {name!r}. Name each: {{name: output}}, or NAME=PATH in a command."
             raise wrong("duplicate-system-name", detail, f"/outputs/{index}")
-    wrong_runs = problems_of_runs(outputs, "/outputs")
+    wrong_runs = reports.problems_of_runs(outputs, "/outputs")
     if wrong_runs:
         raise InputError(wrong_runs)
     spec = parse_spec(request)
@@ -349,7 +321,7 @@ def evaluate(
     _check_names(names)  # after reading: a text without a line break is taken for a path, and then for its name
     handed_over = [gold_text.text]
     del gold_text  # `evaluate_systems` can free a large text once it is parsed only where no caller holds it
-    report = evaluate_systems(
+    report = reports.evaluate_systems(
         spec,
         handed_over.pop(),
         gold_digest,
@@ -373,12 +345,12 @@ def _check_names(names: Sequence[str]) -> None:
             raise wrong("bad-name", detail, f"/outputs/{index}")
 
 
-def _system(output: Output, spec: Spec, gold: texts.SourceText) -> System:
+def _system(output: Output, spec: Spec, gold: texts.SourceText) -> reports.System:
     pointer = texts.pointer_of(output.name, output.source)
     choice = spec.format if output.format is None else texts.format_choice(output.format, "/system_format")
     read = texts.read_source(output.source, choice, pointer)
     texts.check_same_files(gold, read)
-    return System(output.name, read.text, read.digest, choice, read.place, output.run_of)
+    return reports.System(output.name, read.text, read.digest, choice, read.place, output.run_of)
 
 
 def _metrics(metric: Choice | Sequence[Choice] | None, text_format: Choice) -> list[Choice]:

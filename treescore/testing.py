@@ -17,8 +17,7 @@ from typing import Any
 
 import numpy as np
 
-import treescore.api
-from treescore.api import Result
+from treescore import api
 from treescore.core.arrays import FloatArray
 from treescore.core.params import Choice, Json
 from treescore.core.scores import Score
@@ -28,6 +27,7 @@ from treescore.errors import InputError, Problem, TreescoreWarning
 from treescore.evaluation.document import warning_lines
 from treescore.evaluation.report import find_score, runs_by_system
 from treescore.render.crosstable import bounds, shown_interval
+from treescore.results import Result
 from treescore.significance.law import FEWEST_FOR_MARGIN
 from treescore.sources.texts import Source
 
@@ -202,7 +202,7 @@ def not_worse(
     chosen = score.partition(".")[0] if metric is None else metric
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", TreescoreWarning)  # `NotWorse.warnings` has them
-        result = treescore.api.score(gold, outputs, chosen, significance=settings, **options)
+        result = api.score(gold, outputs, chosen, significance=settings, **options)
     return _judged(result, margin)
 
 

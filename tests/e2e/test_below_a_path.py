@@ -19,7 +19,7 @@ from tests.fixtures.requests import DEPENDENCIES
 from tests.fixtures.servers import Valkey
 from tests.fixtures.service_process import PATIENCE
 from tests.service.pages.reading import BROWSER, Page
-from treescore.client.clients import Client
+from treescore.client import Client
 
 pytestmark = [pytest.mark.e2e, pytest.mark.faults, pytest.mark.timeout(300)]
 

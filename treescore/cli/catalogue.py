@@ -9,11 +9,10 @@ from typing import Any, NamedTuple
 import click
 import orjson
 
-import treescore.evaluation.spec as specification
 from treescore.core import registry
 from treescore.core.params import Json, Param
 from treescore.core.wording import did_you_mean
-from treescore.evaluation.spec import entry_of, formats_of, metrics_of, transforms_before
+from treescore.evaluation import spec
 
 _SHOWN = 60
 """Characters of a default value that are shown."""
@@ -46,8 +45,8 @@ def show(kind: Kind, name: str | None, *, as_json: bool) -> None:
         meant = did_you_mean(name, kind.known)
         raise click.UsageError(f"Unknown {kind.name} {name!r}.{meant} {kind.name.title()}s: {known}.")
     if as_json:
-        one = None if name is None else {"kind": kind.name, **entry_of(kind.known[name])}
-        document = one or [entry_of(kind.known[each]) for each in sorted(kind.known)]
+        one = None if name is None else {"kind": kind.name, **spec.entry_of(kind.known[name])}
+        document = one or [spec.entry_of(kind.known[each]) for each in sorted(kind.known)]
         click.echo(orjson.dumps(document, option=orjson.OPT_INDENT_2))
         return
     formatter = click.get_current_context().make_formatter()
@@ -160,7 +159,7 @@ def _example_files(fmt: type[registry.Format], *names: str) -> list[str]:
 def _metric_line(metric: type[registry.Metric]) -> str:
     main = registry.make_metric(metric.name, {}).table.scores[0]
     direction = "higher" if main.higher_is_better else "lower"
-    return f"Main score: {main.name} ({direction} is better). Scores {specification.kinds_in_words(metric.reads)}."
+    return f"Main score: {main.name} ({direction} is better). Scores {spec.kinds_in_words(metric.reads)}."
 
 
 def _describe_metric(formatter: click.HelpFormatter, metric: type[registry.Metric]) -> None:
@@ -197,8 +196,8 @@ def _range_words(low: float, high: float | None) -> str:
 
 def _formats_of(metric: type[registry.Metric]) -> list[str]:
     """Return the formats that a metric reads, as they are or after a transform."""
-    after = [f"{fmt} with --transform {transform}" for fmt, transform in transforms_before(metric)]
-    return [*formats_of(metric.reads), *after]
+    after = [f"{fmt} with --transform {transform}" for fmt, transform in spec.transforms_before(metric)]
+    return [*spec.formats_of(metric.reads), *after]
 
 
 # Formats
@@ -208,7 +207,7 @@ def _format_line(fmt: type[registry.Format]) -> str:
     suffixes = f"Suffixes: {', '.join(fmt.suffixes)}." if fmt.suffixes else "No suffix names it: say --format."
     params = ", ".join(f"{name} {value}" for name, value in fmt.usual_params.items())
     usual = f" Usual metric: {fmt.usual_metric}{' with ' + params if params else ''}." if fmt.usual_metric else ""
-    return f"{suffixes}{usual} Holds {specification.kinds_in_words([fmt.yields])}."
+    return f"{suffixes}{usual} Holds {spec.kinds_in_words([fmt.yields])}."
 
 
 def _describe_format(formatter: click.HelpFormatter, fmt: type[registry.Format]) -> None:
@@ -216,7 +215,7 @@ def _describe_format(formatter: click.HelpFormatter, fmt: type[registry.Format])
         with formatter.section("Texts (files joined by commas)"):
             formatter.write_text(", ".join(fmt.fields))
     with formatter.section("Metrics"):
-        formatter.write_text(", ".join(metrics_of(fmt)))
+        formatter.write_text(", ".join(spec.metrics_of(fmt)))
     example = fmt.example
     texts = example if isinstance(example, Mapping) else {"": example}
     with formatter.section("A small text" if len(texts) == 1 else "Small texts"):
@@ -231,27 +230,19 @@ def _describe_format(formatter: click.HelpFormatter, fmt: type[registry.Format])
 
 
 def _transform_line(transform: type[registry.Transform]) -> str:
-    return f"Reads {specification.kinds_in_words(transform.reads)}."
+    return f"Reads {spec.kinds_in_words(transform.reads)}."
 
 
 def _describe_transform(formatter: click.HelpFormatter, transform: type[registry.Transform]) -> None:
     with formatter.section("Sides"):
         formatter.write_text(f'{transform.default_on}, unless "on" names another: gold, system or both.')
-    fmt = next(
-        registry.FORMATS[name]
-        for name in sorted(registry.FORMATS)
-        if issubclass(registry.FORMATS[name].yields, transform.reads)
-    )
+    formats = (registry.FORMATS[name] for name in sorted(registry.FORMATS))
+    fmt = next(each for each in formats if issubclass(each.yields, transform.reads))
     kind = registry.make_transform(transform.name, transform.example).yields(fmt.yields)
-    usual = issubclass(kind, registry.METRICS[fmt.usual_metric].reads)
-    named = (
-        []
-        if usual
-        else [
-            "--metric",
-            next(name for name in sorted(registry.METRICS) if issubclass(kind, registry.METRICS[name].reads)),
-        ]
-    )
+    named = []
+    if not issubclass(kind, registry.METRICS[fmt.usual_metric].reads):
+        reading = (name for name in sorted(registry.METRICS) if issubclass(kind, registry.METRICS[name].reads))
+        named = ["--metric", next(reading)]
     value: str = transform.name
     if transform.example:
         value = orjson.dumps({"name": transform.name, "params": dict(transform.example)}).decode()

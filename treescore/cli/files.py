@@ -159,25 +159,19 @@ def progress_bar() -> Iterator[Tell]:
     if sys.stderr is None or not sys.stderr.isatty():
         yield silent
         return
-    from rich.console import Console  # noqa: PLC0415 - pipes need no bar
-    from rich.progress import (  # noqa: PLC0415
-        BarColumn,
-        MofNCompleteColumn,
-        Progress,
-        TextColumn,
-        TimeElapsedColumn,
-        TimeRemainingColumn,
-    )
+    from rich import console, progress  # noqa: PLC0415 - pipes need no bar
 
     columns = (
-        TextColumn("{task.description}", markup=False), BarColumn(), MofNCompleteColumn(),
-        TimeElapsedColumn(), TextColumn("passed,"), TimeRemainingColumn(), TextColumn("left"),
+        progress.TextColumn("{task.description}", markup=False), progress.BarColumn(), progress.MofNCompleteColumn(),
+        progress.TimeElapsedColumn(), progress.TextColumn("passed,"), progress.TimeRemainingColumn(),
+        progress.TextColumn("left"),
     )  # fmt: skip
-    with Progress(*columns, console=Console(stderr=True), transient=True, redirect_stdout=False) as progress:
-        task = progress.add_task("starting", total=None)
+    on_errors = console.Console(stderr=True)
+    with progress.Progress(*columns, console=on_errors, transient=True, redirect_stdout=False) as bar:
+        task = bar.add_task("starting", total=None)
 
         def tell(done: int, total: int, step: str) -> None:
-            progress.update(task, description=step, completed=done, total=total)
+            bar.update(task, description=step, completed=done, total=total)
 
         yield tell
 

@@ -70,7 +70,7 @@ class Entry:
     Attributes:
         help: one line, the first sentence of the command's own help.
         section: of the list of commands.
-        module: where the command is; empty for a command of the service.
+        module: of `treescore.cli` where the command is; empty for a command of the service.
     """
 
     help: str
@@ -79,34 +79,28 @@ class Entry:
 
 
 COMMANDS: Mapping[str, Entry] = {
-    "score": Entry("Score outputs against gold.", SCORE, "treescore.cli.scoring"),
-    "compare": Entry("Tell which differences between two or more outputs are real.", SCORE, "treescore.cli.scoring"),
-    "errors": Entry("List the errors of outputs, sentence by sentence.", SCORE, "treescore.cli.inspection"),
-    "slices": Entry("Show the scores of outputs by relation, tag, length, ...", SCORE, "treescore.cli.inspection"),
-    "diff": Entry(
-        "List the sentences that output A has right and output B has wrong.", SCORE, "treescore.cli.inspection"
-    ),
+    "score": Entry("Score outputs against gold.", SCORE, "scoring"),
+    "compare": Entry("Tell which differences between two or more outputs are real.", SCORE, "scoring"),
+    "errors": Entry("List the errors of outputs, sentence by sentence.", SCORE, "inspection"),
+    "slices": Entry("Show the scores of outputs by relation, tag, length, ...", SCORE, "inspection"),
+    "diff": Entry("List the sentences that output A has right and output B has wrong.", SCORE, "inspection"),
     "repeat": Entry(
-        "Score files again and print the answer of COMPARISON, a comparison of submissions as JSON.",
-        SCORE,
-        "treescore.cli.scoring",
+        "Score files again and print the answer of COMPARISON, a comparison of submissions as JSON.", SCORE, "scoring"
     ),
     "suggest": Entry(
-        "Tell the format of a file by its first lines, with the metrics that fit it, and say why.",
-        KNOW,
-        "treescore.cli.reference",
+        "Tell the format of a file by its first lines, with the metrics that fit it, and say why.", KNOW, "reference"
     ),
-    "metrics": Entry("List the metrics, or describe one with its parameters.", KNOW, "treescore.cli.reference"),
-    "formats": Entry("List the formats, or describe one with its options.", KNOW, "treescore.cli.reference"),
-    "transforms": Entry("List the transforms, or describe one with its parameters.", KNOW, "treescore.cli.reference"),
-    "completion": Entry("Print the script that completes commands in a shell.", KNOW, "treescore.cli.reference"),
+    "metrics": Entry("List the metrics, or describe one with its parameters.", KNOW, "reference"),
+    "formats": Entry("List the formats, or describe one with its options.", KNOW, "reference"),
+    "transforms": Entry("List the transforms, or describe one with its parameters.", KNOW, "reference"),
+    "completion": Entry("Print the script that completes commands in a shell.", KNOW, "reference"),
     "submit": Entry(
         "Send outputs to a benchmark, wait, and print score, interval, rank and whether a difference is real.",
         SEND,
-        "treescore.cli.submit",
+        "submit",
     ),
     "organise": Entry(
-        "Organise a benchmark: settings, teams, invites, revisions, figures, webhooks.", SEND, "treescore.cli.organise"
+        "Organise a benchmark: settings, teams, invites, revisions, figures, webhooks.", SEND, "organise"
     ),
     "serve": Entry("Start everything (store, Redis, API, workers, views, sweeper) and keep it running until Ctrl-C."),
     "demo": Entry("Start the service, score the example benchmarks over HTTP, print scores and name the page."),
@@ -152,7 +146,7 @@ class Commands(WritingGroup):
             return service_command(cmd_name, entry.help)
         # No command gains by threads of the linear algebra; starting them costs each one time and memory.
         os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
-        command: click.Command = getattr(importlib.import_module(entry.module), cmd_name)
+        command: click.Command = getattr(importlib.import_module(f"treescore.cli.{entry.module}"), cmd_name)
         return command
 
     def resolve_command(

@@ -23,49 +23,36 @@ from treescore.evaluation.spec import Spec, parse_items
 from treescore.shapes import check_request
 from treescore.significance import Candidate, Settings
 
-_ANSWER: Mapping[str, Json] = {
-    "type": "object",
-    "required": ["score", "part", "selection", "settings", "gold_digest", "untested", "question"],
-    "properties": {
-        "score": {"type": "string"},
-        "part": {"type": ["string", "null"]},
-        "selection": {"type": "string"},
-        "settings": {"type": "object", "propertyNames": {"enum": [each.name for each in fields(Settings)]}},
-        "gold_digest": {"type": ["string", "null"]},
-        "untested": {"type": "array", "items": {"type": "object", "required": ["name", "reason"]}},
-        "question": {
-            "type": "object",
-            "required": ["format", "transforms", "metric", "charged", "parts", "systems", "missing"],
-            "properties": {
-                "parts": {
-                    "type": "array",
-                    "items": {
-                        "type": "object",
-                        "required": ["name", "sentences", "chosen", "gold", "items"],
-                        "properties": {
-                            "name": {"type": "string"},
-                            "sentences": {"type": "integer"},
-                            "chosen": {"type": ["array", "null"], "items": {"type": "integer"}},
-                        },
-                    },
-                },
-                "systems": {
-                    "type": "array",
-                    "items": {
-                        "type": "object",
-                        "required": ["name", "runs", "submissions"],
-                        "properties": {
-                            "name": {"type": "string"},
-                            "runs": {"type": "array", "items": {"type": "string"}},
-                            "submissions": {"type": "integer", "minimum": 1},
-                        },
-                    },
-                },
-                "missing": {"type": "object", "additionalProperties": {"type": ["array", "null"]}},
-            },
-        },
-    },
-}
+
+def _object(**members: Json) -> Json:
+    """Return the JSON Schema of an object that has these members; of some any value will do."""
+    return {"type": "object", "required": list(members), "properties": members}
+
+
+def _list(items: Json, *others: str) -> Json:
+    return {"type": ["array", *others], "items": items}
+
+
+_TEXT, _TEXT_OR_NULL, _WHOLE = {"type": "string"}, {"type": ["string", "null"]}, {"type": "integer"}
+_PART = _object(name=_TEXT, sentences=_WHOLE, chosen=_list(_WHOLE, "null"), gold={}, items={})
+_SYSTEM = _object(name=_TEXT, runs=_list(_TEXT), submissions={**_WHOLE, "minimum": 1})
+_ANSWER = _object(
+    score=_TEXT,
+    part=_TEXT_OR_NULL,
+    selection=_TEXT,
+    settings={"type": "object", "propertyNames": {"enum": [each.name for each in fields(Settings)]}},
+    gold_digest=_TEXT_OR_NULL,
+    untested=_list(_object(name={}, reason={})),
+    question=_object(
+        format={},
+        transforms={},
+        metric={},
+        charged={},
+        parts=_list(_PART),
+        systems=_list(_SYSTEM),
+        missing={"type": "object", "additionalProperties": {"type": ["array", "null"]}},
+    ),
+)
 """What the command reads of an answer, as JSON Schema."""
 
 

@@ -8,19 +8,23 @@
 
 from __future__ import annotations
 
-from treescore.client.answers import (
-    Answer,
-    ClientError,
-    RateLimit,
-    RefusedError,
-    RequestError,
-    UnavailableError,
-    problem_lines,
-)
-from treescore.client.clients import AsyncClient, Client
-from treescore.client.document import Document
-from treescore.client.requests import OPERATIONS, Operation, Progress
-from treescore.client.session import UNFINISHED, Backoff
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from time import monotonic
+from typing import Any, Self
+
+import httpx
+
+from treescore.client import documents
+from treescore.client.answers import Answer, Document, RateLimit
+from treescore.client.errors import ClientError, RefusedError, RequestError, UnavailableError, problem_lines
+from treescore.client.requests import OPERATIONS, Operation, Progress, Texts, Watch, operation_of, uploads_of
+from treescore.client.resources import AsyncService, Service
+from treescore.client.session import UNFINISHED, Backoff, Call, Session, method, open_http
+from treescore.client.work import Resource
+from treescore.core.params import Json
+from treescore.core.text import HEAD_BYTES
+from treescore.core.version import __version__
 
 __all__ = [
     "OPERATIONS",
@@ -39,3 +43,189 @@ __all__ = [
     "UnavailableError",
     "problem_lines",
 ]
+
+SECONDS = 600.0
+AGENT = f"treescore-client/{__version__}"
+
+
+class ClientMethods(Resource):
+    """What both clients do themselves."""
+
+    _http: type[httpx.Client | httpx.AsyncClient]
+
+    def __init__(
+        self,
+        url: str,
+        token: str = "",
+        seconds: float | None = None,
+        *,
+        call_seconds: float | None = None,
+        agent: str = AGENT,
+        backoff: Backoff | None = None,
+        http: Mapping[str, Any] | None = None,
+        clock: Callable[[], float] = monotonic,
+    ) -> None:
+        opened = open_http(self._http, url, token, agent, http or {})
+        span = call_seconds or seconds or SECONDS
+        super().__init__(Session(url, opened, seconds, span, backoff or Backoff(), clock))
+
+    @property
+    def url(self) -> str:
+        """The address of the service."""
+        return self._session.url
+
+    def _at(self, method: str, path: str, seconds: float | None = None, **more: Any) -> Call:
+        """Return the call of an address."""
+        verb = method.upper()  # as it is sent
+        return Call(self._session, verb, path, self._session.end(seconds), operation_of(verb, path), **more)
+
+    @method
+    async def call(
+        self,
+        operation: str,
+        path: Mapping[str, str] | None = None,
+        *,
+        query: Mapping[str, str | int | None] | None = None,
+        headers: Mapping[str, str] | None = None,
+        json: Json | None = None,
+        texts: Mapping[str, Texts] | None = None,
+        to: str | Path | None = None,
+        progress: Watch | None = None,
+        seconds: float | None = None,
+    ) -> Answer:
+        """Carry out any operation of the service.
+
+        Args:
+            operation: its id in the contract (`list_jobs`).
+            path: parameters of its path.
+            query: parameters of its query string; those that are None are left out.
+            headers: of this request.
+            json: the body, or the form's field `meta`.
+            texts: of a form, by the names of their fields.
+            to: file for the answer's body, written whole or not at all.
+            progress: called with the bytes that are sent.
+            seconds: time for it.
+
+        Raises:
+            ClientError: the operation or a parameter is unknown, the service refuses it, or it does not answer.
+        """
+        made = self._session.call(
+            operation, path, query=query, seconds=seconds, headers=headers or {}, json=json, watch=progress,
+            uploads=None if texts is None else uploads_of(texts), target=None if to is None else Path(to),
+        )  # fmt: skip
+        return await made.exchange()
+
+    @method
+    async def send(
+        self,
+        method: str,
+        path: str,
+        *,
+        headers: Mapping[str, str] | None = None,
+        json: Json | None = None,
+        form: Mapping[str, Texts] | None = None,
+        progress: Watch | None = None,
+        seconds: float | None = None,
+    ) -> Answer:
+        """Send a request to an address of the service, also one that this client does not know.
+
+        Args:
+            method: of HTTP.
+            path: below the URL, perhaps with a query.
+            headers: of this request.
+            json: the body, or the form's field `meta`.
+            form: texts to send, by their names in the form.
+            progress: called with the bytes that are sent.
+            seconds: time for it.
+
+        Raises:
+            ClientError: the service refuses the request or does not answer.
+        """
+        uploads = None if form is None else uploads_of(form)
+        more = {"headers": headers or {}, "json": json, "uploads": uploads, "watch": progress, "fresh": True}
+        return await self._at(method, path, seconds, **more).exchange()
+
+    @method
+    async def get(self, path: str) -> Document:
+        """Return the document at an address."""
+        return Document.of(await self._at("GET", path).exchange())
+
+    @method
+    async def post(self, path: str, document: Mapping[str, Json]) -> Document:
+        """Send a document to an address; return the answer."""
+        return Document.of(await self._at("POST", path, json=dict(document)).exchange())
+
+    @method
+    async def wait(self, path: str, progress: Watch | None = None, *, seconds: float | None = None) -> Document:
+        """Return a submission, comparison or job once it has finished, also one that failed.
+
+        Args:
+            path: its address.
+            progress: called with each state on the way.
+            seconds: time for it.
+
+        Raises:
+            ClientError: also where the time is over before.
+        """
+        return Document.of(await self._at("GET", path, seconds, watch=progress).wait())
+
+    @method
+    async def contract(self) -> Document:
+        """Return the contract that the service speaks (OpenAPI); `contract["info"]["version"]` is its version."""
+        return await self._read(Document, "get_openapi_json")
+
+    @method
+    async def suggest(self, text: str) -> documents.Suggestions:
+        """Return the formats that a text may be in, by its first lines, with the metrics that fit it."""
+        return await self._read(documents.Suggestions, "suggest_scorers", json={"text": text[:HEAD_BYTES]})
+
+
+class Client(ClientMethods, Service):
+    """Calls of the service. A request is sent again only where that does no harm: read, keyed, or surely not received.
+
+    A job made without a token has a key, without which it cannot be changed: the client keeps the keys of its own jobs.
+
+    Args:
+        url: address of the service.
+        token: bearer token; empty for none.
+        seconds: time for all calls together; None for no limit.
+        call_seconds: time for each call, with its repetitions and waits; `seconds` unless given, or 600.
+        agent: name of the program, for the service's log.
+        backoff: pauses between attempts.
+        http: further arguments of `httpx.Client` (`proxy`, `verify`, `cert`, `transport`, ...).
+        clock: seconds that only grow.
+
+    Raises:
+        RequestError: the URL or the token is invalid.
+    """
+
+    _http = httpx.Client
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+    def close(self) -> None:
+        """Close the connections."""
+        self._session.http.close()
+
+
+class AsyncClient(ClientMethods, AsyncService):
+    """The same calls, awaited; lists are asynchronous iterators, callbacks plain functions.
+
+    Arguments and errors are those of `Client`; `http` has arguments of `httpx.AsyncClient`.
+    """
+
+    _http = httpx.AsyncClient
+
+    async def __aenter__(self) -> Self:
+        return self
+
+    async def __aexit__(self, *_: object) -> None:
+        await self.close()
+
+    async def close(self) -> None:
+        """Close the connections."""
+        await self._session.http.aclose()

@@ -1,4 +1,7 @@
-"""Answers of the service: received piece by piece, unpacked within bounds, and read; and what the client raises."""
+"""Answers of the service: received piece by piece, unpacked within bounds, and read; and what the client raises.
+
+A document is a frozen view: members are attributes, and the object stays as it came.
+"""
 
 # ruff: noqa: F403, F405 - all errors are known here
 
@@ -7,14 +10,14 @@ from __future__ import annotations
 import io
 import re
 import zlib
-from collections.abc import Callable, Mapping
-from contextlib import suppress
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from email.utils import parsedate_to_datetime
 from pathlib import Path
 from tempfile import NamedTemporaryFile
-from typing import IO, Any, Self
+from typing import IO, Any, ClassVar, Self
 
 import httpx
 import orjson
@@ -22,6 +25,8 @@ import orjson
 from treescore.client.errors import *
 from treescore.client.problems import *
 from treescore.core.params import Json
+from treescore.core.version import __version__
+from treescore.core.wording import did_you_mean
 
 MOST = 512 << 20
 """Bytes of an answer that is held in memory, once unpacked."""
@@ -31,6 +36,7 @@ MOST_OF_FILE = 16 << 30
 """Bytes of an answer that is written into a file, once unpacked."""
 _PIECE = 1 << 20
 """Bytes unpacked at once."""
+REFUSALS = (401, 403, 409, 429)
 _CODINGS = ("", "identity", "gzip")
 _TITLE = re.compile(rb"<title[^>]*>\s*([^<]{1,80})", re.IGNORECASE)
 _HTML = re.compile(rb"\s*<(!doctype html|html|head|body)\b", re.IGNORECASE)
@@ -165,6 +171,25 @@ class Answer:
         return f" but with a page{named}: a proxy or a login page may stand before the service. Check the URL"
 
 
+def failure_error(document: Mapping[str, Json], status: int = 0, retry_after: float | None = None) -> ClientError:
+    """Return the error of a problem document, or of the `failure` of work.
+
+    Args:
+        document: as the service tells it; another server may have sent anything.
+        status: HTTP status of the answer; that of the document for work that failed.
+        retry_after: seconds that the service asks to wait.
+    """
+    named = document.get("status")
+    code = status or (named if isinstance(named, int) else 0)
+    usual = UnavailableError if code >= 500 else RefusedError if code in REFUSALS else RequestError
+    kind = BY_SLUG.get(slug_of(document)) or BY_STATUS.get(code, usual)
+    errors = problems_of(document)
+    total = document.get("errors_total")
+    lines = problem_lines(errors, {}, total if isinstance(total, int) else len(errors)) if errors else []
+    text = document.get("detail") or document.get("title") or f"The service answers {code}."
+    return kind(*(lines or [str(text)]), status=code, retry_after=retry_after, document=document)
+
+
 def is_header(text: str) -> bool:
     """Return whether a header can carry a text."""
     return text.isascii() and text.isprintable()
@@ -193,17 +218,14 @@ class Receiver:
         self._url = str(response.request.url)
         self._coding = response.headers.get("Content-Encoding", "").strip().lower()
         self._unpacker: Any = None
-        self._kept = 0
         self._target = target if response.is_success else None
         self._most = MOST_OF_ERROR if not response.is_success else MOST if self._target is None else MOST_OF_FILE
         self._file: IO[bytes] = io.BytesIO()
         if self._target is not None:
-            try:
+            with self._writing():
                 self._file = NamedTemporaryFile(  # noqa: SIM115 - kept across calls, closed in __exit__
                     dir=self._target.parent, prefix=f".{self._target.name}.", suffix=".part", delete=False
                 )
-            except (OSError, ValueError) as error:
-                raise self._unwritable(error) from error
 
     def __enter__(self) -> Self:
         return self
@@ -226,14 +248,12 @@ class Receiver:
         if self._coding != "gzip":
             self._keep(piece)
             return
-        rest = piece
-        self._unpacker = self._unpacker or _gzip()
         try:
-            while rest:
-                self._keep(self._unpacker.decompress(rest, _PIECE))
-                rest = self._unpacker.unconsumed_tail
-                if self._unpacker.eof and self._unpacker.unused_data:
-                    rest, self._unpacker = self._unpacker.unused_data, _gzip()
+            while piece:
+                if self._unpacker is None or self._unpacker.eof:
+                    self._unpacker = zlib.decompressobj(wbits=31)
+                self._keep(self._unpacker.decompress(piece, _PIECE))
+                piece = self._unpacker.unconsumed_tail or self._unpacker.unused_data
         except zlib.error as error:
             raise self._wrong(f"that cannot be unpacked: {error}") from error
 
@@ -243,32 +263,156 @@ class Receiver:
             self._keep(self._response.content)  # the HTTP library has unpacked it
         if self._unpacker is not None and not self._unpacker.eof:
             raise self._wrong("that cannot be unpacked: its end is missing")
-        status, headers = self._response.status_code, self._response.headers
-        if isinstance(self._file, io.BytesIO):
-            return Answer(status, headers, self._file.getvalue(), self._url)
-        try:
-            self._file.close()
-            Path(self._file.name).replace(str(self._target))
-        except OSError as error:
-            raise self._unwritable(error) from error
-        return Answer(status, headers, b"", self._url, self._target)
+        body = self._file.getvalue() if isinstance(self._file, io.BytesIO) else b""
+        if self._target is not None:
+            with self._writing():
+                self._file.close()
+                Path(self._file.name).replace(self._target)
+        return Answer(self._response.status_code, self._response.headers, body, self._url, self._target)
 
     def _keep(self, data: bytes) -> None:
-        self._kept += len(data)
-        if self._kept > self._most:
+        if self._file.tell() + len(data) > self._most:
             raise self._wrong(f"of more than {self._most} bytes, once unpacked")
-        try:
+        with self._writing():
             self._file.write(data)
-        except OSError as error:
-            raise self._unwritable(error) from error
 
-    def _unwritable(self, error: OSError | ValueError) -> UnwritableTarget:
-        reason = error.strerror if isinstance(error, OSError) else error
-        return UnwritableTarget(f"{self._target}: {reason}. Name a file that can be written.")
+    @contextmanager
+    def _writing(self) -> Iterator[None]:
+        try:
+            yield
+        except (OSError, ValueError) as error:
+            reason = error.strerror if isinstance(error, OSError) else error
+            raise UnwritableTarget(f"{self._target}: {reason}. Name a file that can be written.") from error
 
     def _wrong(self, what: str) -> WrongAnswer:
         return WrongAnswer(f"{self._url} sends an answer {what}.", status=self._response.status_code)
 
 
-def _gzip() -> Any:
-    return zlib.decompressobj(wbits=31)
+class Document(Mapping[str, Any]):
+    """A JSON object of the service: a mapping of what came, whose members are attributes too.
+
+    An attribute is None, a number, a text, a truth value, a tuple, or a further document; an item is as it came.
+
+    Attributes:
+        document: the object as it came.
+        answer: that brought it; None for a document inside another one.
+        etag: its validator, to change it (`If-Match`); empty for a document inside another one.
+        rate_limit: what is left of the caller's quota, where the answer tells it.
+    """
+
+    __slots__ = ("answer", "document")
+    views: ClassVar[Mapping[str, type[Document]]] = {}
+    """Members that are documents of a class of their own."""
+    document: Mapping[str, Json]
+    answer: Answer | None
+
+    def __init__(self, document: Mapping[str, Any], answer: Answer | None = None) -> None:
+        object.__setattr__(self, "document", document)
+        object.__setattr__(self, "answer", answer)
+
+    @classmethod
+    def of(cls, answer: Answer) -> Self:
+        """Return the document of an answer."""
+        return cls(answer.document(), answer)
+
+    @property
+    def etag(self) -> str:
+        """Its validator."""
+        return "" if self.answer is None else self.answer.etag
+
+    @property
+    def rate_limit(self) -> RateLimit | None:
+        """What is left of the caller's quota."""
+        return None if self.answer is None else self.answer.rate_limit
+
+    def __getattr__(self, name: str) -> Any:
+        """Return a member."""
+        if name.startswith("__"):
+            raise AttributeError(name)
+        try:
+            return _view(self.document[name], type(self).views.get(name, Document))
+        except KeyError:
+            raise MissingMember(
+                f"The service's document has no member {name!r}.{did_you_mean(name, self.document)} It has: "
+                f"{', '.join(self.document)}. Check the name; or the service has another version than this client "
+                f"({__version__})."
+            ) from None
+
+    def __setattr__(self, name: str, value: object) -> None:
+        """Refuse: documents are frozen."""
+        raise AttributeError(f"{type(self).__name__} is frozen: {name!r} cannot be set.")
+
+    def __delattr__(self, name: str) -> None:
+        """Refuse: documents are frozen."""
+        raise AttributeError(f"{type(self).__name__} is frozen: {name!r} cannot be deleted.")
+
+    def __getitem__(self, name: str) -> Any:
+        """Return a member as it came."""
+        return self.document[name]
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self.document)
+
+    def __len__(self) -> int:
+        return len(self.document)
+
+    def __eq__(self, other: object) -> bool:
+        return self.document == (other.document if isinstance(other, Document) else other)
+
+    def __hash__(self) -> int:
+        return hash(frozenset(self.document))  # equal documents may have their members in another order
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return type(self), (self.document,)
+
+    def __dir__(self) -> list[str]:
+        return sorted({*super().__dir__(), *self.document})
+
+    def __repr__(self) -> str:
+        shown = ", ".join(f"{name}={self.document[name]!r}" for name in ("id", "name", "state") if name in self)
+        return f"{type(self).__name__}({shown or ', '.join(self.document)})"
+
+
+def _view(value: Any, kind: type[Document]) -> Any:
+    if isinstance(value, Mapping):
+        return kind(value)
+    if isinstance(value, list):
+        return tuple(_view(each, kind) for each in value)
+    return value
+
+
+def scores_at(nested: Mapping[str, Any], prefix: str = "") -> dict[str, float | None]:
+    """Return nested scores by their addresses: `{"cutoff": {"f1": 1}}` as `cutoff.f1`."""
+    found: dict[str, float | None] = {}
+    for name, value in nested.items():
+        if isinstance(value, Mapping):
+            found |= scores_at(value, f"{prefix}{name}.")
+        else:
+            found[f"{prefix}{name}"] = value
+    return found
+
+
+class JobDocument(Document):
+    """A job, whose scores are found by their addresses."""
+
+    def scores_of(self, system: str) -> dict[str, float | None]:
+        """Return the scores of a system by their addresses (`ud.las_f1`).
+
+        Raises:
+            KeyError: the system is unknown, or the job has no results.
+        """
+        results: Mapping[str, Any] = self["results"] or {}
+        for each in results.get("systems", ()):
+            if each["name"] == system:
+                nested = {metric: found["scores"] for metric, found in each["metrics"].items()}
+                return scores_at(nested)
+        raise KeyError(system)
+
+
+class ComparisonsDocument(Document):
+    """Comparisons of the systems of a job."""
+
+    @property
+    def comparisons(self) -> tuple[Document, ...]:
+        """Each of them."""
+        return tuple(Document(each) for each in self["items"])

@@ -6,7 +6,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import ClassVar
 
-from treescore.client.document import ComparisonsDocument, Document, JobDocument
+from treescore.client.answers import ComparisonsDocument, Document, JobDocument
 
 
 class JobSummary(Document):

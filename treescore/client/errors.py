@@ -3,19 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any, ClassVar, TypeVar
+from typing import ClassVar
 
 from treescore.core.params import Json
 from treescore.errors import Problem
 
-_T = TypeVar("_T")
-PROBLEMS = "/problems/"
-"""What precedes the slug in the type of a problem."""
-REFUSALS = (401, 403, 409, 429)
-BY_SLUG: dict[str, type[ClientError]] = {}
-"""Classes by the last part of a problem's type."""
-BY_STATUS: dict[int, type[ClientError]] = {}
-"""Classes of problems whose type this client does not know, by HTTP status."""
+_PLACES = {"pointer": str, "part": str, "sentence": int, "sent_id": str, "line": int, "column": int}
+"""What places a problem."""
 
 
 class ClientError(Exception):
@@ -32,31 +26,20 @@ class ClientError(Exception):
 
     code: ClassVar[int] = 0
 
-    def __init_subclass__(cls, *, slug: str = "", status: int = 0, **options: Any) -> None:
-        """Enter the class for a slug, or for a status."""
-        super().__init_subclass__(**options)
-        if slug:
-            BY_SLUG[slug] = cls
-        if status:
-            cls.code = status
-            BY_STATUS[status] = cls
-
     def __init__(
         self,
         *lines: str,
         status: int | None = None,
-        slug: str = "",
-        problems: Sequence[Problem] = (),
         retry_after: float | None = None,
-        document: Mapping[str, Json] | None = None,
+        document: Mapping[str, Json] = {},
     ) -> None:
         super().__init__("\n".join(lines))
         self.lines = lines
         self.status = self.code if status is None else status
-        self.slug = slug
-        self.problems = tuple(problems)
+        self.slug = slug_of(document)
+        self.problems = tuple(_problem(error) for error in problems_of(document))
         self.retry_after = retry_after
-        self.document: Mapping[str, Json] = {} if document is None else document
+        self.document = document
 
     def add_line(self, line: str) -> None:
         """Say one thing more."""
@@ -108,70 +91,32 @@ class Cancelled(RefusedError):
     """The job or submission was cancelled."""
 
 
-class TooManyRequests(RefusedError, status=429):
+class TooManyRequests(RefusedError):
     """The service takes no more of these requests now: see `retry_after`."""
 
-
-def kind_of(status: int, slug: str) -> type[ClientError]:
-    """Return the class of a problem: that of its slug, else that of its status."""
-    usual = UnavailableError if status >= 500 else RefusedError if status in REFUSALS else RequestError
-    return BY_SLUG.get(slug) or BY_STATUS.get(status, usual)
+    code = 429
 
 
 def slug_of(document: Mapping[str, Json]) -> str:
     """Return the last part of a problem's type; empty where it has none."""
-    kind = document.get("type")
-    return kind.rpartition(PROBLEMS)[2] if isinstance(kind, str) and PROBLEMS in kind else ""
+    _, known, slug = str(document.get("type")).rpartition("/problems/")
+    return slug if known else ""
 
 
-def failure_error(document: Mapping[str, Json], status: int = 0, retry_after: float | None = None) -> ClientError:
-    """Return the error of a problem document, or of the `failure` of work.
-
-    Args:
-        document: as the service tells it; another server may have sent anything.
-        status: HTTP status of the answer; that of the document for work that failed.
-        retry_after: seconds that the service asks to wait.
-    """
-    named = document.get("status")
-    code = status or (named if isinstance(named, int) else 0)
+def problems_of(document: Mapping[str, Json]) -> list[Mapping[str, Json]]:
+    """Return the members of `errors[]`, as far as they can be printed: another server may answer anything."""
     listed = document.get("errors")
-    errors = [error for error in listed if _is_problem(error)] if isinstance(listed, list) else []
-    total = document.get("errors_total")
-    lines = problem_lines(errors, {}, total if isinstance(total, int) else len(errors)) if errors else []
-    text = document.get("detail") or document.get("title") or f"The service answers {code}."
-    slug = slug_of(document)
-    return kind_of(code, slug)(
-        *(lines or [str(text)]),
-        status=code,
-        slug=slug,
-        problems=[_problem(error) for error in errors],
-        retry_after=retry_after,
-        document=document,
-    )
+    return [
+        error
+        for error in (listed if isinstance(listed, list) else ())
+        if isinstance(error, dict) and all(isinstance(error.get(name), str) for name in ("code", "detail"))
+    ]
 
 
-def _is_problem(error: object) -> bool:
-    """Return whether a member of `errors[]` is one, as far as it is printed: another server may answer anything."""
-    return isinstance(error, dict) and all(isinstance(error.get(name), str) for name in ("code", "detail"))
-
-
-def _problem(error: Mapping[str, Any]) -> Problem:
+def _problem(error: Mapping[str, Json]) -> Problem:
     """Return a member of `errors[]` as the library's own kind of problem."""
-
-    def member(name: str, kind: type[_T]) -> _T | None:
-        value = error.get(name)
-        return value if isinstance(value, kind) else None
-
-    return Problem(
-        code=error["code"],
-        detail=error["detail"],
-        pointer=member("pointer", str) or "",
-        part=member("part", str),
-        sentence=member("sentence", int),
-        sent_id=member("sent_id", str),
-        line=member("line", int),
-        column=member("column", int),
-    )
+    known = {name: error[name] for name, kind in _PLACES.items() if isinstance(error.get(name), kind)}
+    return Problem(error["code"], error["detail"], **known)
 
 
 def problem_lines(errors: Sequence[Mapping[str, Json]], files: Mapping[str, str], total: int) -> list[str]:

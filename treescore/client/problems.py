@@ -3,260 +3,403 @@
 
 from __future__ import annotations
 
-from treescore.client.errors import RefusedError, RequestError, TooManyRequests, UnavailableError
+from collections.abc import Mapping
+
+from treescore.client.errors import ClientError, RefusedError, RequestError, TooManyRequests, UnavailableError
 
 
-class BadRequest(RequestError, slug="bad-request", status=400):
+class BadRequest(RequestError):
     """The request is malformed."""
 
+    code = 400
 
-class InvalidHost(BadRequest, slug="invalid-host"):
+
+class InvalidHost(BadRequest):
     """The host of the request is invalid."""
 
 
-class InvalidQuery(BadRequest, slug="invalid-query"):
+class InvalidQuery(BadRequest):
     """The query string is invalid."""
 
 
-class MalformedBody(BadRequest, slug="malformed-body"):
+class MalformedBody(BadRequest):
     """The body is malformed."""
 
 
-class Unauthorized(RefusedError, slug="unauthorized", status=401):
+class Unauthorized(RefusedError):
     """A valid token is required."""
 
+    code = 401
 
-class Forbidden(RefusedError, slug="forbidden", status=403):
+
+class Forbidden(RefusedError):
     """The token does not allow this."""
 
+    code = 403
 
-class CrossSite(Forbidden, slug="cross-site"):
+
+class CrossSite(Forbidden):
     """The request comes from another site."""
 
 
-class FixedQuestion(Forbidden, slug="fixed-question"):
+class FixedQuestion(Forbidden):
     """The benchmark fixes its questions."""
 
 
-class JobKeyRequired(Forbidden, slug="job-key"):
+class JobKeyRequired(Forbidden):
     """The key of the job is required."""
 
 
-class NotComparable(Forbidden, slug="not-comparable"):
+class NotComparable(Forbidden):
     """These submissions cannot be compared."""
 
 
-class NotShown(Forbidden, slug="not-shown"):
+class NotShown(Forbidden):
     """The benchmark does not show this."""
 
 
-class UnknownInvite(Forbidden, slug="unknown-invite"):
+class UnknownInvite(Forbidden):
     """The invite is unknown."""
 
 
-class JoiningClosed(Forbidden, slug="joining-closed"):
+class JoiningClosed(Forbidden):
     """The benchmark takes no more teams."""
 
 
-class NotFound(RequestError, slug="not-found", status=404):
+class NotFound(RequestError):
     """Unknown resource."""
 
+    code = 404
 
-class MethodNotAllowed(RequestError, slug="method-not-allowed", status=405):
+
+class MethodNotAllowed(RequestError):
     """The address does not accept the method."""
 
+    code = 405
 
-class NotAcceptable(RequestError, slug="not-acceptable", status=406):
+
+class NotAcceptable(RequestError):
     """No acceptable media type."""
 
+    code = 406
 
-class RequestTimeout(RequestError, slug="request-timeout", status=408):
+
+class RequestTimeout(RequestError):
     """The request arrives too slowly."""
 
+    code = 408
 
-class Conflict(RefusedError, slug="conflict", status=409):
+
+class Conflict(RefusedError):
     """The state of the resource does not allow this."""
 
+    code = 409
 
-class BenchmarkClosed(Conflict, slug="closed"):
+
+class BenchmarkClosed(Conflict):
     """The benchmark is closed."""
 
 
-class HasSubmissions(Conflict, slug="has-submissions"):
+class HasSubmissions(Conflict):
     """The benchmark has submissions."""
 
 
-class IdTaken(Conflict, slug="id-taken"):
+class IdTaken(Conflict):
     """The id is taken."""
 
 
-class LadderBegun(Conflict, slug="ladder-begun"):
+class LadderBegun(Conflict):
     """The ladder cannot change any more."""
 
 
-class NameTaken(Conflict, slug="name-taken"):
+class NameTaken(Conflict):
     """The name looks like another's."""
 
 
-class NoActiveRevision(Conflict, slug="no-active-revision"):
+class NoActiveRevision(Conflict):
     """No revision is active yet."""
 
 
-class NoResults(Conflict, slug="no-results"):
+class NoResults(Conflict):
     """The work has no results."""
 
 
-class NotFinished(Conflict, slug="not-finished"):
+class NotFinished(Conflict):
     """The job has not finished."""
 
 
-class BenchmarkNotOpen(Conflict, slug="not-open"):
+class BenchmarkNotOpen(Conflict):
     """The benchmark is not open yet."""
 
 
-class NotRetryable(Conflict, slug="not-retryable"):
+class NotRetryable(Conflict):
     """The submission cannot be retried."""
 
 
-class RevisionUnderWay(Conflict, slug="revision-under-way"):
+class RevisionUnderWay(Conflict):
     """Another revision is in progress."""
 
 
-class DeliveryWaiting(Conflict, slug="delivery-waiting"):
+class DeliveryWaiting(Conflict):
     """The delivery has not ended."""
 
 
-class WebhookDisabled(Conflict, slug="webhook-disabled"):
+class WebhookDisabled(Conflict):
     """The webhook is disabled."""
 
 
-class TooManyDeliveries(Conflict, slug="too-many-deliveries"):
+class TooManyDeliveries(Conflict):
     """Too many deliveries wait."""
 
 
-class TooManyWebhooks(Conflict, slug="too-many-webhooks"):
+class TooManyWebhooks(Conflict):
     """Too many webhooks."""
 
 
-class InviteExpired(RequestError, slug="invite-expired", status=410):
+class InviteExpired(RequestError):
     """The invite has expired."""
 
+    code = 410
 
-class InviteUsedUp(InviteExpired, slug="invite-used-up"):
+
+class InviteUsedUp(InviteExpired):
     """The invite is used up."""
 
 
-class InviteWithdrawn(InviteExpired, slug="invite-withdrawn"):
+class InviteWithdrawn(InviteExpired):
     """The invite was withdrawn."""
 
 
-class Gone(InviteExpired, slug="gone"):
+class Gone(InviteExpired):
     """The resource was deleted."""
 
 
-class PreconditionFailed(RequestError, slug="precondition-failed", status=412):
+class PreconditionFailed(RequestError):
     """The resource has changed."""
 
+    code = 412
 
-class PayloadTooLarge(RequestError, slug="payload-too-large", status=413):
+
+class PayloadTooLarge(RequestError):
     """The request is too large."""
 
+    code = 413
 
-class LimitExceeded(PayloadTooLarge, slug="limit-exceeded"):
+
+class LimitExceeded(PayloadTooLarge):
     """A limit was exceeded."""
 
 
-class AddressTooLong(RequestError, slug="uri-too-long", status=414):
+class AddressTooLong(RequestError):
     """The address is too long."""
 
+    code = 414
 
-class UnsupportedMediaType(RequestError, slug="unsupported-media-type", status=415):
+
+class UnsupportedMediaType(RequestError):
     """The body's media type or coding is not supported."""
 
+    code = 415
 
-class ExpectationFailed(RequestError, slug="expectation-failed", status=417):
+
+class ExpectationFailed(RequestError):
     """The expectation is not supported."""
 
+    code = 417
 
-class UnknownHost(RequestError, slug="unknown-host", status=421):
+
+class UnknownHost(RequestError):
     """The service does not answer for this host."""
 
+    code = 421
 
-class InvalidRequest(RequestError, slug="invalid-request", status=422):
+
+class InvalidRequest(RequestError):
     """The request is invalid."""
 
+    code = 422
 
-class IdempotencyKeyReused(InvalidRequest, slug="idempotency-key-reused"):
+
+class IdempotencyKeyReused(InvalidRequest):
     """The Idempotency-Key belongs to another request."""
 
 
-class InvalidInput(InvalidRequest, slug="invalid-input"):
+class InvalidInput(InvalidRequest):
     """The texts cannot be scored."""
 
 
-class InvalidOutput(InvalidInput, slug="invalid-output"):
+class InvalidOutput(InvalidInput):
     """The output does not fit the gold standard's text."""
 
 
-class PreconditionRequired(RequestError, slug="precondition-required", status=428):
+class PreconditionRequired(RequestError):
     """If-Match is required."""
 
+    code = 428
 
-class QuotaExceeded(TooManyRequests, slug="quota-exceeded"):
+
+class QuotaExceeded(TooManyRequests):
     """The quota is used up."""
 
 
-class TooManyComparisons(TooManyRequests, slug="too-many-comparisons"):
+class TooManyComparisons(TooManyRequests):
     """Too many comparisons are waiting."""
 
 
-class TooManyChanges(TooManyRequests, slug="too-many-changes"):
+class TooManyChanges(TooManyRequests):
     """Too many changes."""
 
 
-class TooManyFailures(TooManyRequests, slug="too-many-failures"):
+class TooManyFailures(TooManyRequests):
     """Too many failed authentications."""
 
 
-class TooManyQueued(TooManyRequests, slug="too-many-queued"):
+class TooManyQueued(TooManyRequests):
     """Too many runs are queued."""
 
 
-class TooManyValidations(TooManyRequests, slug="too-many-validations"):
+class TooManyValidations(TooManyRequests):
     """Too many validations are unfinished."""
 
 
-class HeadersTooLarge(RequestError, slug="request-header-fields-too-large", status=431):
+class HeadersTooLarge(RequestError):
     """The headers are too large."""
 
+    code = 431
 
-class ServiceFault(UnavailableError, slug="service-fault", status=500):
+
+class ServiceFault(UnavailableError):
     """Internal error."""
 
+    code = 500
 
-class ViewFailed(ServiceFault, slug="view-failed"):
+
+class ViewFailed(ServiceFault):
     """Items, slices or trees could not be made."""
 
 
-class NotSupported(UnavailableError, slug="not-implemented", status=501):
+class NotSupported(UnavailableError):
     """The transfer coding is not supported."""
 
+    code = 501
 
-class ServiceUnavailable(UnavailableError, slug="unavailable", status=503):
+
+class ServiceUnavailable(UnavailableError):
     """The service is temporarily unavailable."""
 
+    code = 503
 
-class StoreDamaged(ServiceUnavailable, slug="store-damaged"):
+
+class StoreDamaged(ServiceUnavailable):
     """The store is damaged."""
 
 
-class StoreFull(ServiceUnavailable, slug="store-full"):
+class StoreFull(ServiceUnavailable):
     """The store is full."""
 
 
-class StoreReadOnly(ServiceUnavailable, slug="store-read-only"):
+class StoreReadOnly(ServiceUnavailable):
     """The store is read-only."""
 
 
-class InsufficientStorage(UnavailableError, slug="insufficient-storage", status=507):
+class InsufficientStorage(UnavailableError):
     """The storage is full."""
+
+    code = 507
+
+
+BY_SLUG: Mapping[str, type[ClientError]] = {
+    "bad-request": BadRequest,
+    "invalid-host": InvalidHost,
+    "invalid-query": InvalidQuery,
+    "malformed-body": MalformedBody,
+    "unauthorized": Unauthorized,
+    "forbidden": Forbidden,
+    "cross-site": CrossSite,
+    "fixed-question": FixedQuestion,
+    "job-key": JobKeyRequired,
+    "not-comparable": NotComparable,
+    "not-shown": NotShown,
+    "unknown-invite": UnknownInvite,
+    "joining-closed": JoiningClosed,
+    "not-found": NotFound,
+    "method-not-allowed": MethodNotAllowed,
+    "not-acceptable": NotAcceptable,
+    "request-timeout": RequestTimeout,
+    "conflict": Conflict,
+    "closed": BenchmarkClosed,
+    "has-submissions": HasSubmissions,
+    "id-taken": IdTaken,
+    "ladder-begun": LadderBegun,
+    "name-taken": NameTaken,
+    "no-active-revision": NoActiveRevision,
+    "no-results": NoResults,
+    "not-finished": NotFinished,
+    "not-open": BenchmarkNotOpen,
+    "not-retryable": NotRetryable,
+    "revision-under-way": RevisionUnderWay,
+    "delivery-waiting": DeliveryWaiting,
+    "webhook-disabled": WebhookDisabled,
+    "too-many-deliveries": TooManyDeliveries,
+    "too-many-webhooks": TooManyWebhooks,
+    "invite-expired": InviteExpired,
+    "invite-used-up": InviteUsedUp,
+    "invite-withdrawn": InviteWithdrawn,
+    "gone": Gone,
+    "precondition-failed": PreconditionFailed,
+    "payload-too-large": PayloadTooLarge,
+    "limit-exceeded": LimitExceeded,
+    "uri-too-long": AddressTooLong,
+    "unsupported-media-type": UnsupportedMediaType,
+    "expectation-failed": ExpectationFailed,
+    "unknown-host": UnknownHost,
+    "invalid-request": InvalidRequest,
+    "idempotency-key-reused": IdempotencyKeyReused,
+    "invalid-input": InvalidInput,
+    "invalid-output": InvalidOutput,
+    "precondition-required": PreconditionRequired,
+    "quota-exceeded": QuotaExceeded,
+    "too-many-comparisons": TooManyComparisons,
+    "too-many-changes": TooManyChanges,
+    "too-many-failures": TooManyFailures,
+    "too-many-queued": TooManyQueued,
+    "too-many-validations": TooManyValidations,
+    "request-header-fields-too-large": HeadersTooLarge,
+    "service-fault": ServiceFault,
+    "view-failed": ViewFailed,
+    "not-implemented": NotSupported,
+    "unavailable": ServiceUnavailable,
+    "store-damaged": StoreDamaged,
+    "store-full": StoreFull,
+    "store-read-only": StoreReadOnly,
+    "insufficient-storage": InsufficientStorage,
+}
+"""Classes by the last part of a problem's type."""
+
+
+BY_STATUS: Mapping[int, type[ClientError]] = {
+    429: TooManyRequests,
+    400: BadRequest,
+    401: Unauthorized,
+    403: Forbidden,
+    404: NotFound,
+    405: MethodNotAllowed,
+    406: NotAcceptable,
+    408: RequestTimeout,
+    409: Conflict,
+    410: InviteExpired,
+    412: PreconditionFailed,
+    413: PayloadTooLarge,
+    414: AddressTooLong,
+    415: UnsupportedMediaType,
+    417: ExpectationFailed,
+    421: UnknownHost,
+    422: InvalidRequest,
+    428: PreconditionRequired,
+    431: HeadersTooLarge,
+    500: ServiceFault,
+    501: NotSupported,
+    503: ServiceUnavailable,
+    507: InsufficientStorage,
+}
+"""Classes of problems whose type this client does not know."""

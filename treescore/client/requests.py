@@ -10,8 +10,8 @@ import io
 import os
 import re
 import stat
-from collections.abc import Callable, Mapping, Sequence
-from contextlib import ExitStack
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
@@ -60,7 +60,7 @@ class Operation:
     @cached_property
     def pattern(self) -> re.Pattern[str]:
         """What a path of this operation looks like."""
-        return re.compile("[^/]+".join(re.escape(piece) for piece in _PLACE.sub("\0", self.path).split("\0")))
+        return re.compile(_PLACE.sub("[^/]+", self.path.replace(".", r"\.")))
 
     @property
     def repeatable(self) -> bool:
@@ -128,29 +128,21 @@ Watch = Callable[[Progress], None]
 
 
 def progress_of(document: Mapping[str, Any]) -> Progress:
-    """Return how far the work is that a document of the service shows."""
-    given, queue = document.get("progress"), document.get("queue")
-    step = given if isinstance(given, Mapping) else {}
-    line = queue if isinstance(queue, Mapping) else {}
-    return Progress(
-        stage=str(document["state"]),
-        done=_number(step.get("done")) or 0,
-        total=_number(step.get("total")),
-        step=step["step"] if isinstance(step.get("step"), str) else "",
-        ahead=_number(line.get("ahead")),
-        eta_seconds=_number(line.get("eta_seconds")),
-        document=document,
+    """Return how far the work is that a document of the service shows: of another version, it may tell anything."""
+    shown: dict[str, Any] = {}
+    for member in (document.get("progress"), document.get("queue")):
+        shown |= member if isinstance(member, dict) else {}
+    done, total, ahead, eta = (
+        shown[name] if isinstance(shown.get(name), (int, float)) else None
+        for name in ("done", "total", "ahead", "eta_seconds")
     )
-
-
-def _number(value: Any) -> Any:
-    """Return a number; None for what is none: a service of another version may tell anything."""
-    return value if isinstance(value, (int, float)) else None
+    step = shown["step"] if isinstance(shown.get("step"), str) else ""
+    return Progress(str(document["state"]), done or 0, total, step, ahead, eta, document)
 
 
 @dataclass(frozen=True, slots=True)
 class Upload:
-    """One text of a form, which can be opened again for each attempt.
+    """One text of a form, which can be read again for each attempt.
 
     Attributes:
         name: its field in the form.
@@ -164,14 +156,13 @@ class Upload:
     content: bytes
     size: int
 
-    def open(self) -> IO[bytes]:
-        """Return the text as a file at its beginning."""
-        if self.path is None:
-            return io.BytesIO(self.content)
+    @contextmanager
+    def reading(self) -> Iterator[None]:
+        """Say which text cannot be read."""
         try:
-            return self.path.open("rb")
+            yield
         except OSError as error:
-            raise _unreadable(self.path, error) from error
+            raise _unreadable(Path(self.path or self.name), error) from error
 
 
 def upload_of(name: str, text: Text) -> Upload:
@@ -190,15 +181,16 @@ def upload_of(name: str, text: Text) -> Upload:
                 beginning = file.read(max(map(len, PACKED)))
         except (OSError, ValueError) as error:
             raise _unreadable(path, error) from error
-        if not _is_packed(beginning):
+        if not beginning.startswith(PACKED):
             return Upload(name, path, b"", path.stat().st_size)
-        unpacked = _unpacked(path)
-        return Upload(name, None, unpacked, len(unpacked))
-    read = getattr(text, "read", None)
-    try:
-        content = read() if callable(read) else text
-    except (OSError, ValueError) as error:
-        raise UnreadableUpload(f"{name}: the open file cannot be read: {error}. Open it again, as bytes.") from error
+        content: Any = _unpacked(path)
+    else:
+        try:
+            content = text.read() if hasattr(text, "read") else text
+        except (OSError, ValueError) as error:
+            raise UnreadableUpload(
+                f"{name}: the open file cannot be read: {error}. Open it again, as bytes."
+            ) from error
     if isinstance(content, str):
         content = content.encode("utf-8", "surrogatepass")  # the service reports what is not UTF-8, with its place
     if not isinstance(content, bytes):
@@ -206,10 +198,6 @@ def upload_of(name: str, text: Text) -> Upload:
             f"{name}: a text is a path, a string with line breaks, bytes or an open file, not {type(text).__name__}."
         )
     return Upload(name, None, content, len(content))
-
-
-def _is_packed(text: bytes) -> bool:
-    return text.startswith(PACKED)
 
 
 def _unpacked(path: Path) -> bytes:
@@ -222,7 +210,7 @@ def _unpacked(path: Path) -> bytes:
         raise UnreadableUpload(str(error)) from error
     if len(files) != 1:
         raise UnreadableUpload(f"{path} has {len(files)} files. Give one text for each part.")
-    if _is_packed(files[0].text):
+    if files[0].text.startswith(PACKED):
         raise UnreadableUpload(
             f"{path} is packed, but its name does not end in .gz, .zst or .zip. Rename it, or unpack it first."
         )
@@ -257,35 +245,23 @@ def _unreadable(path: Path, error: OSError | ValueError) -> UnreadableUpload:
     )
 
 
-class _Counted:
-    """A file that tells how much was read of it; as much of a file as the HTTP library asks for."""
+class _Sent(io.BufferedReader):
+    """A text on its way, which tells how much was read of it; as much of a file as the HTTP library asks for."""
 
-    def __init__(self, file: IO[bytes], upload: Upload, tell: Callable[[int], None]) -> None:
-        self._file = file
-        self._upload = upload
-        self._tell = tell
-        try:
-            self._left = file.seek(0, os.SEEK_END)
-            file.seek(0)
-        except OSError as error:
-            raise _unreadable(Path(upload.path or upload.name), error) from error
+    def __init__(self, raw: io.BytesIO | io.FileIO, upload: Upload, tell: Callable[[int], None]) -> None:
+        super().__init__(raw)
+        self._upload, self._tell = upload, tell
+        self._left = self.seek(0, os.SEEK_END)
+        self.seek(0)
 
-    def read(self, size: int = -1) -> bytes:
-        try:
-            data = self._file.read(size)
-        except OSError as error:
-            raise _unreadable(Path(self._upload.path or self._upload.name), error) from error
+    def read(self, size: int | None = -1, /) -> bytes:
+        with self._upload.reading():
+            data = super().read(size)
         self._left -= len(data)
         if self._left < 0 or (not data and self._left):
             raise UnreadableUpload(f"{self._upload.path} changed while it was sent. Nothing was stored: send it again.")
         self._tell(len(data))
         return data
-
-    def seek(self, offset: int, base: int = 0) -> int:
-        return self._file.seek(offset, base)  # to take its length; it is read once, from its beginning
-
-    def tell(self) -> int:
-        return self._file.tell()
 
 
 def open_form(
@@ -309,8 +285,10 @@ def open_form(
         if watch is not None and read:
             watch(Progress(SENDING, sent, total))
 
-    return {
-        # the local name of a file is not sent
-        upload.name: ("text", _Counted(opened.enter_context(upload.open()), upload, count), "application/octet-stream")
-        for upload in uploads
-    }
+    files = {}
+    for upload in uploads:
+        with upload.reading():
+            raw = io.BytesIO(upload.content) if upload.path is None else io.FileIO(upload.path)
+            text = opened.enter_context(_Sent(raw, upload, count))
+        files[upload.name] = ("text", text, "application/octet-stream")  # the local name of a file is not sent
+    return files

@@ -4,16 +4,27 @@
 from __future__ import annotations
 
 from collections.abc import AsyncIterator, Mapping, Sequence
-from typing import Any
+from typing import Any, Unpack
 
-from treescore.client import documents, work
-from treescore.client.document import Document
-from treescore.client.requests import Watch
+from treescore.client import documents
+from treescore.client.answers import Document
+from treescore.client.requests import Texts, Watch
 from treescore.client.session import Awaiting, Blocking, method
-from treescore.client.work import Target, id_of
+from treescore.client.work import (
+    BenchmarkWork,
+    JobsWork,
+    Resource,
+    Sending,
+    SubmissionWork,
+    Target,
+    Thing,
+    given_members,
+    id_of,
+)
+from treescore.core.params import Json
 
 
-class ServiceMethods(work.Resource):
+class ServiceMethods(Resource):
     """The service itself."""
 
     @method
@@ -21,10 +32,8 @@ class ServiceMethods(work.Resource):
         self, *, after: str | None = None, page: int | None = None, benchmark: str | None = None
     ) -> AsyncIterator[documents.Event]:
         """List events, oldest first."""
-        return self._session.listed(
-            documents.Event,
-            self._call("list_events", query={"after": after, "limit": page, "benchmark": benchmark}),
-            cursor="after",
+        return self._call("list_events", query={"after": after, "limit": page, "benchmark": benchmark}).listed(
+            documents.Event, cursor="after"
         )
 
     @method
@@ -58,18 +67,16 @@ class ServiceMethods(work.Resource):
         return await self._read(documents.Readiness, "get_readyz")
 
 
-class JobsMethods(work.JobsWork):
+class JobsMethods(JobsWork):
     """Scoring jobs."""
 
     @method
     def list(self, *, page: int | None = None, state: str | None = None) -> AsyncIterator[documents.JobSummary]:
         """List your jobs, newest first."""
-        return self._session.listed(
-            documents.JobSummary, self._call("list_jobs", query={"limit": page, "state": state})
-        )
+        return self._call("list_jobs", query={"limit": page, "state": state}).listed(documents.JobSummary)
 
 
-class JobMethods(work.Thing):
+class JobMethods(Thing):
     """One job."""
 
     @method
@@ -99,22 +106,19 @@ class JobMethods(work.Thing):
         page: int | None = None,
     ) -> AsyncIterator[documents.Item]:
         """List the items of one system and one metric."""
-        return self._session.listed(
-            documents.Item,
-            self._call(
-                "list_items",
-                self.id,
-                query={
-                    "system": system,
-                    "metric": metric,
-                    "wrong": wrong,
-                    "label": label,
-                    "q": q,
-                    "order": order,
-                    "limit": page,
-                },
-            ),
-        )
+        return self._call(
+            "list_items",
+            self.id,
+            query={
+                "system": system,
+                "metric": metric,
+                "wrong": wrong,
+                "label": label,
+                "q": q,
+                "order": order,
+                "limit": page,
+            },
+        ).listed(documents.Item)
 
     @method
     def trees(
@@ -130,23 +134,20 @@ class JobMethods(work.Thing):
         differs_from: str | None = None,
     ) -> AsyncIterator[documents.Tree]:
         """List the trees of one system beside gold's, sentence by sentence."""
-        return self._session.listed(
-            documents.Tree,
-            self._call(
-                "list_job_trees",
-                self.id,
-                query={
-                    "system": system,
-                    "wrong": wrong,
-                    "label": label,
-                    "q": q,
-                    "order": order,
-                    "limit": page,
-                    "item": item,
-                    "differs_from": differs_from,
-                },
-            ),
-        )
+        return self._call(
+            "list_job_trees",
+            self.id,
+            query={
+                "system": system,
+                "wrong": wrong,
+                "label": label,
+                "q": q,
+                "order": order,
+                "limit": page,
+                "item": item,
+                "differs_from": differs_from,
+            },
+        ).listed(documents.Tree)
 
     @method
     async def slices(self, system: str, metric: str, by: str | None = None) -> documents.Slices:
@@ -189,18 +190,16 @@ class JobMethods(work.Thing):
     @method
     async def delete(self) -> None:
         """Delete a job with its texts and results."""
-        await self._do("delete_job", self.id)
+        await self._answer("delete_job", self.id)
 
 
-class BenchmarksMethods(work.BenchmarksWork):
+class BenchmarksMethods(Resource):
     """Benchmarks of the service."""
 
     @method
     def list(self, *, page: int | None = None, series: str | None = None) -> AsyncIterator[documents.Benchmark]:
         """List the benchmarks, by id."""
-        return self._session.listed(
-            documents.Benchmark, self._call("list_benchmarks", query={"limit": page, "series": series})
-        )
+        return self._call("list_benchmarks", query={"limit": page, "series": series}).listed(documents.Benchmark)
 
     @method
     async def compare_in_series(self, series: str, a: str, b: str) -> documents.SeriesComparison:
@@ -211,11 +210,29 @@ class BenchmarksMethods(work.BenchmarksWork):
     async def join(self, invite: str, team: str, name: str, contact: str) -> documents.JoinedTeam:
         """Make a team of the benchmark that an invite is for, by its secret; the team's token is shown once."""
         return await self._read(
-            documents.JoinedTeam, "join", json=work.given_members(invite=invite, id=team, name=name, contact=contact)
+            documents.JoinedTeam, "join", json=given_members(invite=invite, id=team, name=name, contact=contact)
+        )
+
+    @method
+    async def create(
+        self, settings: Mapping[str, Json], gold: Mapping[str, Texts], **how: Unpack[Sending]
+    ) -> documents.Benchmark:
+        """Create a benchmark.
+
+        Args:
+            settings: `id`, `title`, `format`, `metrics` and what else the request of the contract has, without gold.
+            gold: the text of each part, by the part's name.
+            how: it is sent.
+
+        Raises:
+            ClientError: the service refuses it, the gold cannot be used, or the time is over.
+        """
+        return await self._work(
+            documents.Benchmark, "create_benchmark", "get_benchmark", how, json=dict(settings), texts=gold
         )
 
 
-class BenchmarkMethods(work.BenchmarkWork):
+class BenchmarkMethods(BenchmarkWork):
     """One benchmark."""
 
     @method
@@ -235,16 +252,15 @@ class BenchmarkMethods(work.BenchmarkWork):
     @method
     async def delete(self) -> None:
         """Delete a benchmark that has no submissions."""
-        await self._do("delete_benchmark", self.id)
+        await self._answer("delete_benchmark", self.id)
 
     @method
     def submissions(
         self, *, page: int | None = None, team: str | None = None, state: str | None = None
     ) -> AsyncIterator[documents.SubmissionSummary]:
         """List the submissions of your team, newest first."""
-        return self._session.listed(
-            documents.SubmissionSummary,
-            self._call("list_submissions", self.id, query={"limit": page, "team": team, "state": state}),
+        return self._call("list_submissions", self.id, query={"limit": page, "team": team, "state": state}).listed(
+            documents.SubmissionSummary
         )
 
     @method
@@ -276,15 +292,11 @@ class BenchmarkMethods(work.BenchmarkWork):
         split: str | None = None,
     ) -> AsyncIterator[documents.LeaderboardRow]:
         """Get the leaderboard with its significance tests."""
-        return self._session.listed(
-            documents.LeaderboardRow,
-            self._call(
-                "get_leaderboard",
-                self.id,
-                query={"score": score, "pick": pick, "revision": revision, "part": part, "split": split},
-            ),
-            member="rows",
-        )
+        return self._call(
+            "get_leaderboard",
+            self.id,
+            query={"score": score, "pick": pick, "revision": revision, "part": part, "split": split},
+        ).listed(documents.LeaderboardRow, member="rows")
 
     @method
     async def rendered_board(
@@ -361,26 +373,23 @@ class BenchmarkMethods(work.BenchmarkWork):
         split: str | None = None,
     ) -> AsyncIterator[documents.ScoreLine]:
         """List every score of every part, of all rows of the leaderboard."""
-        return self._session.listed(
-            documents.ScoreLine,
-            self._call(
-                "list_scores",
-                self.id,
-                query={"score": score, "pick": pick, "revision": revision, "part": part, "split": split},
-            ),
-        )
+        return self._call(
+            "list_scores",
+            self.id,
+            query={"score": score, "pick": pick, "revision": revision, "part": part, "split": split},
+        ).listed(documents.ScoreLine)
 
     @method
     def comparisons(self, *, page: int | None = None) -> AsyncIterator[documents.ComparisonSummary]:
         """List the comparisons of a benchmark, by id."""
-        return self._session.listed(
-            documents.ComparisonSummary, self._call("list_benchmark_comparisons", self.id, query={"limit": page})
+        return self._call("list_benchmark_comparisons", self.id, query={"limit": page}).listed(
+            documents.ComparisonSummary
         )
 
     @method
     def teams(self, *, page: int | None = None) -> AsyncIterator[documents.Team]:
         """List the teams of a benchmark, by id."""
-        return self._session.listed(documents.Team, self._call("list_teams", self.id, query={"limit": page}))
+        return self._call("list_teams", self.id, query={"limit": page}).listed(documents.Team)
 
     @method
     async def rotate_token(self, team: str | Document) -> documents.NewTeam:
@@ -390,27 +399,27 @@ class BenchmarkMethods(work.BenchmarkWork):
     @method
     async def erase_team(self, team: str | Document) -> None:
         """Delete the name and the outputs of a team."""
-        await self._do("erase_team", self.id, id_of(team))
+        await self._answer("erase_team", self.id, id_of(team))
 
     @method
     def invites(self, *, page: int | None = None) -> AsyncIterator[documents.Invite]:
         """List the invites of a benchmark, newest first."""
-        return self._session.listed(documents.Invite, self._call("list_invites", self.id, query={"limit": page}))
+        return self._call("list_invites", self.id, query={"limit": page}).listed(documents.Invite)
 
     @method
     async def withdraw_invite(self, invite: str | Document) -> None:
         """Withdraw an invite."""
-        await self._do("delete_invite", self.id, id_of(invite))
+        await self._answer("delete_invite", self.id, id_of(invite))
 
     @method
     def fitting(self, *, page: int | None = None) -> AsyncIterator[documents.TeamFitting]:
         """Report how teams fit their outputs to the test set."""
-        return self._session.listed(documents.TeamFitting, self._call("list_fitting", self.id, query={"limit": page}))
+        return self._call("list_fitting", self.id, query={"limit": page}).listed(documents.TeamFitting)
 
     @method
     def revisions(self, *, page: int | None = None) -> AsyncIterator[documents.Revision]:
         """List the revisions of a benchmark, newest first."""
-        return self._session.listed(documents.Revision, self._call("list_revisions", self.id, query={"limit": page}))
+        return self._call("list_revisions", self.id, query={"limit": page}).listed(documents.Revision)
 
     @method
     async def revision(self, number: int) -> documents.Revision:
@@ -439,7 +448,7 @@ class BenchmarkMethods(work.BenchmarkWork):
     async def add_team(self, team: str, name: str, *, contact: str | None = None) -> documents.NewTeam:
         """Add a team; its token is shown once, and its contact to organisers alone."""
         return await self._read(
-            documents.NewTeam, "create_team", self.id, json=work.given_members(id=team, name=name, contact=contact)
+            documents.NewTeam, "create_team", self.id, json=given_members(id=team, name=name, contact=contact)
         )
 
     @method
@@ -449,11 +458,75 @@ class BenchmarkMethods(work.BenchmarkWork):
             documents.NewInvite,
             "create_invite",
             self.id,
-            json=work.given_members(expires_at=expires_at, teams_at_most=teams_at_most),
+            json=given_members(expires_at=expires_at, teams_at_most=teams_at_most),
+        )
+
+    @method
+    async def submit(
+        self,
+        outputs: Mapping[str, Texts],
+        *,
+        name: str | None = None,
+        notes: str | None = None,
+        links: Mapping[str, Any] | None = None,
+        run_of: str | None = None,
+        team: str | None = None,
+        role: str | None = None,
+        **how: Unpack[Sending],
+    ) -> documents.Submission:
+        """Submit outputs.
+
+        Args:
+            outputs: path, text, bytes or open file of each part, by the part's name; a mapping of them for formats of
+                several texts.
+            name: of the submission.
+            notes: anything to keep beside it.
+            links: addresses of its `paper`, `code` and `model`, which begin with https://.
+            run_of: name of the system of which this is a further training run.
+            team: for which an organiser submits.
+            role: `baseline` for an organiser's baseline.
+            how: it is sent.
+
+        Raises:
+            ClientError: the service refuses it, it fails, or the time is over.
+        """
+        return await self._work(
+            documents.Submission,
+            "submit",
+            "get_submission",
+            how,
+            self.id,
+            json=given_members(name=name, notes=notes, links=links, run_of=run_of, team=team, role=role),
+            texts=outputs,
+        )
+
+    @method
+    async def revise(
+        self, settings: Mapping[str, Json], gold: Mapping[str, Texts] | None = None, **how: Unpack[Sending]
+    ) -> documents.Revision:
+        """Revise gold or rules; all submissions are scored again.
+
+        Args:
+            settings: `reason`, `dry_run` and what else the request of the contract has, without gold.
+            gold: the new text of each part that changes.
+            how: it is sent.
+
+        Raises:
+            ClientError: the service refuses it, it fails, or the time is over.
+        """
+        return await self._work(
+            documents.Revision,
+            "create_revision",
+            "get_revision",
+            how,
+            self.id,
+            json=dict(settings),
+            texts=gold or None,
+            name="number",
         )
 
 
-class SubmissionMethods(work.SubmissionWork):
+class SubmissionMethods(SubmissionWork):
     """One submission."""
 
     @method
@@ -478,7 +551,7 @@ class SubmissionMethods(work.SubmissionWork):
     @method
     async def delete(self) -> None:
         """Delete a submission with its outputs and scores."""
-        await self._do("delete_submission", self.id)
+        await self._answer("delete_submission", self.id)
 
     @method
     def items(
@@ -493,22 +566,19 @@ class SubmissionMethods(work.SubmissionWork):
         metric: str | None = None,
     ) -> AsyncIterator[documents.SubmissionItem]:
         """List the items of one part and one metric."""
-        return self._session.listed(
-            documents.SubmissionItem,
-            self._call(
-                "list_submission_items",
-                self.id,
-                query={
-                    "wrong": wrong,
-                    "label": label,
-                    "q": q,
-                    "order": order,
-                    "limit": page,
-                    "part": part,
-                    "metric": metric,
-                },
-            ),
-        )
+        return self._call(
+            "list_submission_items",
+            self.id,
+            query={
+                "wrong": wrong,
+                "label": label,
+                "q": q,
+                "order": order,
+                "limit": page,
+                "part": part,
+                "metric": metric,
+            },
+        ).listed(documents.SubmissionItem)
 
     @method
     def trees(
@@ -523,22 +593,11 @@ class SubmissionMethods(work.SubmissionWork):
         item: int | None = None,
     ) -> AsyncIterator[documents.Tree]:
         """List the trees of one part, sentence by sentence."""
-        return self._session.listed(
-            documents.Tree,
-            self._call(
-                "list_submission_trees",
-                self.id,
-                query={
-                    "wrong": wrong,
-                    "label": label,
-                    "q": q,
-                    "order": order,
-                    "limit": page,
-                    "part": part,
-                    "item": item,
-                },
-            ),
-        )
+        return self._call(
+            "list_submission_trees",
+            self.id,
+            query={"wrong": wrong, "label": label, "q": q, "order": order, "limit": page, "part": part, "item": item},
+        ).listed(documents.Tree)
 
     @method
     async def slices(
@@ -574,11 +633,16 @@ class SubmissionMethods(work.SubmissionWork):
             documents.Submission,
             "patch_submission",
             self.id,
-            json=work.given_members(name=name, notes=notes, links=links, chosen=chosen),
+            json=given_members(name=name, notes=notes, links=links, chosen=chosen),
         )
 
+    @method
+    async def retry(self, **how: Unpack[Sending]) -> documents.Submission:
+        """Score a submission again that the service failed to score."""
+        return await self._work(documents.Submission, "retry_submission", "get_submission", how, self.id)
 
-class ComparisonMethods(work.Thing):
+
+class ComparisonMethods(Thing):
     """One comparison of submissions."""
 
     @method
@@ -610,28 +674,28 @@ class ComparisonMethods(work.Thing):
         self, *, page: int | None = None, a: str | None = None, b: str | None = None
     ) -> AsyncIterator[documents.DifferingItem]:
         """List the items in which two submissions differ most."""
-        return self._session.listed(
-            documents.DifferingItem, self._call("list_differing_items", self.id, query={"limit": page, "a": a, "b": b})
+        return self._call("list_differing_items", self.id, query={"limit": page, "a": a, "b": b}).listed(
+            documents.DifferingItem
         )
 
     @method
     async def delete(self) -> None:
         """Delete a comparison."""
-        await self._do("delete_comparison", self.id)
+        await self._answer("delete_comparison", self.id)
 
 
-class TokensMethods(work.Resource):
+class TokensMethods(Resource):
     """Tokens."""
 
     @method
     def list(self, *, page: int | None = None) -> AsyncIterator[documents.Token]:
         """List all tokens, newest first."""
-        return self._session.listed(documents.Token, self._call("list_tokens", query={"limit": page}))
+        return self._call("list_tokens", query={"limit": page}).listed(documents.Token)
 
     @method
     async def revoke(self, token: str | Document) -> None:
         """Revoke a token."""
-        await self._do("revoke_token", id_of(token))
+        await self._answer("revoke_token", id_of(token))
 
     @method
     async def create(
@@ -639,22 +703,22 @@ class TokensMethods(work.Resource):
     ) -> documents.NewToken:
         """Make a token; it is shown once."""
         return await self._read(
-            documents.NewToken, "create_token", json=work.given_members(scopes=scopes, name=name, expires_at=expires_at)
+            documents.NewToken, "create_token", json=given_members(scopes=scopes, name=name, expires_at=expires_at)
         )
 
 
-class WebhooksMethods(work.Resource):
+class WebhooksMethods(Resource):
     """Addresses to which events are sent."""
 
     @method
     def list(self, *, page: int | None = None) -> AsyncIterator[documents.Webhook]:
         """List your webhooks, newest first."""
-        return self._session.listed(documents.Webhook, self._call("list_webhooks", query={"limit": page}))
+        return self._call("list_webhooks", query={"limit": page}).listed(documents.Webhook)
 
     @method
     async def delete(self, webhook: str | Document) -> None:
         """Delete a webhook."""
-        await self._do("delete_webhook", id_of(webhook))
+        await self._answer("delete_webhook", id_of(webhook))
 
     @method
     async def test(self, webhook: str | Document) -> documents.Delivery:
@@ -669,9 +733,7 @@ class WebhooksMethods(work.Resource):
     @method
     def deliveries(self, webhook: str | Document, *, page: int | None = None) -> AsyncIterator[documents.Delivery]:
         """List the deliveries of a webhook, newest first."""
-        return self._session.listed(
-            documents.Delivery, self._call("list_deliveries", id_of(webhook), query={"limit": page})
-        )
+        return self._call("list_deliveries", id_of(webhook), query={"limit": page}).listed(documents.Delivery)
 
     @method
     async def replay(self, webhook: str | Document, delivery: str | Document) -> documents.Delivery:
@@ -684,7 +746,7 @@ class WebhooksMethods(work.Resource):
     ) -> documents.NewWebhook:
         """Have events sent to an address; the secret that signs them is shown once."""
         return await self._read(
-            documents.NewWebhook, "create_webhook", json=work.given_members(url=url, kinds=kinds, benchmark=benchmark)
+            documents.NewWebhook, "create_webhook", json=given_members(url=url, kinds=kinds, benchmark=benchmark)
         )
 
 

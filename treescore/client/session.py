@@ -6,30 +6,27 @@ All of it is written as coroutines, once for both clients. Those of a session th
 from __future__ import annotations
 
 import asyncio
+import math
 import random
 import ssl
 import threading
 import uuid
-from abc import ABC, abstractmethod
-from collections import OrderedDict
 from collections.abc import AsyncIterator, Awaitable, Callable, Coroutine, Iterator, Mapping, Sequence
 from contextlib import ExitStack, aclosing, closing, suppress
 from dataclasses import dataclass, field, replace
 from functools import update_wrapper
 from pathlib import Path
-from threading import Lock
-from time import monotonic
-from typing import Any, ClassVar, Concatenate, Generic, ParamSpec, TypeVar, overload
+from typing import Any, Concatenate, Generic, ParamSpec, TypeVar, overload
 
 import httpx
 import orjson
 
 from treescore.client import answers, requests
-from treescore.client.document import Document
 from treescore.core.params import Json
 from treescore.core.version import __version__
 from treescore.core.wording import did_you_mean
 
+D = TypeVar("D", bound=answers.Document)
 WAIT_SECONDS = 30
 """Length of one long poll."""
 GRACE = 5.0
@@ -70,11 +67,12 @@ class Backoff:
         return float(min(self.most, self.first * 2.0 ** min(attempt - 1, 30)) * (1 - self.jitter() / 2))
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass
 class Call:
-    """A request as it is meant, before keys, validators and repetitions.
+    """A request as it is meant, before keys and validators; it is carried out again where that does no harm.
 
     Attributes:
+        session: that sends it.
         method: of HTTP.
         path: below the URL, perhaps with a query.
         end: when the time of the call is over, by the session's clock.
@@ -86,8 +84,12 @@ class Call:
         target: file for the answer's body.
         watch: called with the bytes that are sent, and the states of work.
         fresh: whether no kept answer counts.
+
+    Raises:
+        RequestError: the path or a header cannot be sent.
     """
 
+    session: Session
     method: str
     path: str
     end: float
@@ -100,77 +102,335 @@ class Call:
     watch: requests.Watch | None = None
     fresh: bool = False
 
-    @property
-    def name(self) -> str:
-        """What tells it from other calls that read."""
-        named = sorted({**self.query, **self.headers}.items())
-        return "\n".join([self.path, *(f"{key}={value}" for key, value in named)])
+    def __post_init__(self) -> None:
+        self._begun = self.session.clock()
+        self._doubtful = False  # whether an attempt may have been received whose answer was lost
+        if not self.path.startswith("/") or not requests.is_sendable(self.path):
+            raise answers.RequestError(
+                f"{self.path!r} is not a path below {self.session.url}. Give a path, as /v1/jobs: the token goes "
+                "nowhere else."
+            )
+        for name, value in self.headers.items():
+            if not answers.is_header(f"{name}{value}"):
+                raise answers.RequestError(f"Invalid header {name!r}: it has a character that is not printable ASCII.")
+        self._sent = httpx.Headers(dict(self.headers))  # with what makes it safe to repeat, and the key of an own job
+        # a validation is not a resource: the service has no key for it
+        validates = "validate_only" in f"{self.path}{dict(self.query)}"
+        if self.operation is not None and requests.KEY in self.operation.headers and not validates:
+            self._sent.setdefault(requests.KEY, f"client-{uuid.uuid4()}")
+        job = self.session.keys.get(self.path.removesuffix("/cancel"))
+        if self.method != "GET" and job is not None:
+            self._sent.setdefault("Job-Key", job)
 
     @property
-    def is_kept(self) -> bool:
-        """Whether its answer is kept, to be asked for with its validator."""
-        return self.method == "GET" and self.target is None
+    def name(self) -> tuple[object, ...]:
+        """What tells it from other calls."""
+        return (self.method, self.path, self.target, *(frozenset(each.items()) for each in (self.query, self.headers)))
+
+    @property
+    def _repeatable(self) -> bool:
+        known = self.method in _IDEMPOTENT if self.operation is None else self.operation.repeatable
+        return known or requests.KEY in self._sent
+
+    @property
+    def _left(self) -> float:
+        return self.end - self.session.clock()
+
+    async def exchange(self) -> answers.Answer:
+        """Carry it out.
+
+        Returns:
+            A successful answer, or 304 where the caller validates.
+
+        Raises:
+            ClientError: the service refuses the call or does not answer.
+        """
+        session, attempt = self.session, 0
+        known = None if self.fresh or "If-None-Match" in self._sent else session.known.get(self.name)
+        if known is not None:
+            self._sent["If-None-Match"] = known.etag
+        while True:
+            attempt += 1
+            begun = False
+            try:
+                self._check()
+                begun = True
+                answer = await self._send()
+            except httpx.TransportError as error:
+                self._doubtful = self._doubtful or not isinstance(error, _NEVER_SENT)
+                fault = _fault(session.url, error)
+                if self._doubtful:
+                    self._tell_doubt(fault)
+                pause = session.backoff.pause(attempt)
+                harmless = self._repeatable or not self._doubtful
+                if isinstance(fault, answers.RequestError) or not harmless or attempt >= session.backoff.tries:
+                    pause = math.inf
+                if pause > self._left:
+                    raise fault from error
+            except answers.UnavailableError as error:  # the time is over, or the answer is damaged
+                if begun or self._doubtful:
+                    self._tell_doubt(error)
+                raise
+            else:
+                if answer.status == 304 and "If-None-Match" in self._sent:
+                    return known or answer
+                if answer.is_success:
+                    session.keep(self, answer)
+                    return answer
+                if self._doubtful and self.method == "DELETE" and answer.status in (404, 410):
+                    return answer  # an attempt whose answer was lost has deleted it
+                pause = self._pause_before(answer, attempt)
+                if pause > self._left:
+                    raise self._error_of(answer)
+            await session.pause(pause)
+
+    def _check(self) -> None:
+        """Check that there is time left.
+
+        Raises:
+            TimedOut: there is none.
+        """
+        if self._left <= 0:
+            raise answers.TimedOut(f"{self.session.url} did not answer within {self._span}. Allow more time.")
+
+    @property
+    def _span(self) -> str:
+        """How long was waited, for an error."""
+        whole = self.end >= self.session.end_of_all
+        return f"{self.session.seconds if whole else round(self.end - self._begun, 3):g} s"
+
+    async def _send(self) -> answers.Answer:
+        """Send the request once; the files that it sends are open as long as that takes.
+
+        Raises:
+            RequestError: the URL is invalid, a file cannot be read, or the document is not JSON.
+        """
+        http, url = self.session.http, self.session.url
+        seconds = min(READ_SECONDS, self._left)
+        given: dict[str, Any] = {"headers": self._sent, "params": dict(self.query) or None}
+        try:
+            body = orjson.dumps({} if self.json is None else self.json)
+        except orjson.JSONEncodeError as error:
+            raise answers.RequestError(f"The request cannot be written as JSON: {error}.") from error
+        with ExitStack() as opened:
+            if self.uploads is not None:
+                given["data"] = {"meta": body}
+                given["files"] = requests.open_form(self.uploads, opened, self.watch, self._check)
+            elif self.json is not None:
+                given["content"] = body
+                self._sent.setdefault("Content-Type", "application/json")
+            # a Location or a link has the path of the URL before it
+            base, path = http.base_url.path, self.path
+            path = path[len(base) - 1 :] if path.startswith(base) else path
+            timeout = httpx.Timeout(seconds, connect=min(CONNECT_SECONDS, seconds))
+            try:
+                request = http.build_request(self.method, path, timeout=timeout, **given)
+            except httpx.InvalidURL as error:
+                raise answers.WrongAddress(f"Invalid URL {url}: {error}") from error
+            try:
+                return await self.session.send(request, self.target, self._check)
+            except httpx.InvalidURL as error:  # the HTTP library reads a Location, although it is not followed
+                raise answers.WrongAnswer(f"{url} answers with a redirect to an invalid address: {error}.") from error
+
+    def _tell_doubt(self, error: answers.ClientError) -> None:
+        """Say what a caller must know to send nothing twice, where the answer to a request was lost."""
+        if isinstance(error, answers.RequestError):
+            return  # nothing was received
+        key = self._sent.get(requests.KEY)
+        if not self._repeatable:
+            error.add_line("The request may have been carried out: look before you send it again.")
+        elif key is not None and requests.KEY not in httpx.Headers(dict(self.headers)):
+            error.add_line(f"It may have been carried out: sent again with the key {key!r}, it is done once.")
+
+    def _pause_before(self, answer: answers.Answer, attempt: int) -> float:
+        """Return the seconds to wait before the next attempt; infinity where there must be none."""
+        # an equal request with the same key is in progress
+        conflict = answer.status == 409 and answers.slug_of(answer.object() or {}) == "conflict"
+        refused = answer.status == 429
+        if not (refused or (conflict and requests.KEY in self._sent) or (self._repeatable and answer.status in BUSY)):
+            return math.inf
+        asked, backoff = answer.retry_after, self.session.backoff
+        last, usual = attempt >= backoff.tries, backoff.pause(attempt)
+        if asked is None:
+            return math.inf if refused or last else usual
+        return max(asked, usual) if last else asked
+
+    def _error_of(self, answer: answers.Answer) -> answers.ClientError:
+        error = answer.error()
+        if self._doubtful and self.method != "GET" and requests.KEY not in self._sent:
+            error.add_line("An earlier attempt, whose answer was lost, may have been carried out.")
+        if isinstance(error, answers.Unauthorized) and self.uploads:
+            error.add_line("Nothing of the upload was stored: send it again with a valid token.")
+        if self.operation is not None and answer.status in (404, 405) and answer.object() is None:
+            error.add_line("The service may be older than this client, or another one: check the URL.")
+        return error
+
+    async def wait(self, first: answers.Answer | None = None) -> answers.Answer:
+        """Return the answer to a call that reads work, once the work has finished: each state is watched.
+
+        Args:
+            first: an answer that shows the work already.
+
+        Raises:
+            ClientError: also where the time is over before.
+        """
+        answer, watch, headers, polls = first, self.watch, dict(self.headers), 0
+        name = self.path.partition("?")[0].rpartition("/")[2]
+        while True:
+            if answer is not None and answer.status != 304:
+                document = await self._work_of(answer)
+                if watch is not None:
+                    watch(requests.progress_of(document))
+                    headers["If-None-Match"] = answer.etag  # so that the poll ends with each change
+                if document["state"] not in UNFINISHED:
+                    return answer
+            if answer is not None and answer is not first and "Preference-Applied" not in answer.headers:
+                # too many requests wait at the service, or it lets none wait: poll
+                polls += 1
+                pause = answer.retry_after or self.session.backoff.pause(polls)
+                await self.session.pause(max(0.0, min(pause, self._left)))
+            if self._left <= 0:
+                raise answers.TimedOut(
+                    f"{name} was not finished within {self._span}. The service continues with it: ask for it again "
+                    "later, or allow more time."
+                )
+            if answer is not None or watch is None:
+                headers["Prefer"] = f"wait={min(WAIT_SECONDS, max(1, int(self._left)))}"
+            sent = {name: value for name, value in headers.items() if value}
+            try:
+                answer = await replace(self, headers=sent, end=self.end + GRACE, fresh=True).exchange()
+            except (answers.RefusedError, answers.UnavailableError) as error:
+                error.add_line(f"{name} was sent before and is kept: ask for it again.")
+                raise
+
+    async def _work_of(self, answer: answers.Answer) -> dict[str, Json]:
+        """Return the document of work, which has a state.
+
+        Raises:
+            WrongAnswer: it has none.
+        """
+        document = answer.document()
+        if isinstance(document.get("state"), str):
+            return document
+        version = ""
+        with suppress(answers.ClientError, KeyError, TypeError):  # where the service tells it
+            asked = self.session.call("get_openapi_json", seconds=min(5.0, self._left))
+            contract: Any = (await asked.exchange()).document()
+            version = f" {contract['info']['version']}"
+        raise answers.WrongAnswer(
+            f"{answer.url} answers without a state: the service{version} speaks another version of the contract than "
+            f"this client ({__version__}). Check the URL, or install the client of its version.",
+            status=200,
+        )
+
+    async def listed(self, kind: type[D], *, member: str = "items", cursor: str = "cursor") -> AsyncIterator[D]:
+        """Yield the members of a list that the service gives page by page; each page has the time of a call.
+
+        Args:
+            kind: of the members.
+            member: of a page, that lists.
+            cursor: the parameter that takes `next` of the page before.
+
+        Raises:
+            ClientError: a page cannot be read.
+        """
+        call, seen = self, set[str]()
+        while True:
+            answer = await call.exchange()
+            page: dict[str, Any] = answer.document()
+            listed = page.get(member)
+            if not isinstance(listed, list) or not all(isinstance(each, dict) for each in listed):
+                raise answers.WrongAnswer(f"{answer.url} answers without a list `{member}`.", status=answer.status)
+            following = page["next"] if isinstance(page.get("next"), str) else None
+            seen.add(call.query.get(cursor, ""))
+            if following in seen:
+                raise answers.WrongAnswer(f"{answer.url} leads back to a page before it.", status=answer.status)
+            for each in listed:
+                yield kind(each)
+            if following is None:
+                return
+            call = replace(call, query={**call.query, cursor: following}, end=self.session.end())
 
 
-@dataclass(repr=False, eq=False)
-class Session(ABC):
-    """What a client knows and keeps (time, keys of its jobs, answers with their validators), and its connections.
+def open_http(kind: type[Any], url: str, token: str, agent: str, options: Mapping[str, Any]) -> Any:
+    """Return a client of the HTTP library.
 
-    Attributes:
+    Args:
+        kind: which one: `httpx.Client` or `httpx.AsyncClient`.
         url: address of the service.
         token: bearer token; empty for none.
-        seconds: time for all calls together; None for no limit.
-        call_seconds: time for each call, with its repetitions and waits.
         agent: name of the program, for the service's log.
-        backoff: pauses between attempts.
-        clock: seconds that only grow.
         options: further arguments of the HTTP library's client.
 
     Raises:
         RequestError: the token or the URL is invalid.
     """
+    if not answers.is_header(token):
+        raise answers.RequestError("Invalid token: it has a character that is not printable ASCII.")
+    headers = {"User-Agent": agent, "Accept": "application/json", "Accept-Encoding": "gzip"}
+    if token:
+        headers["Authorization"] = f"Bearer {token}"
+    try:
+        address = httpx.URL(url)
+    except httpx.InvalidURL as error:
+        raise answers.WrongAddress(f"Invalid URL {url}: {error}") from error
+    if address.userinfo:  # it would replace the token, and stand in each message
+        raise answers.WrongAddress(
+            "The URL has a user name or a password. Give them as http={'auth': (name, password)}."
+        )
+    if address.query or address.fragment:
+        raise answers.WrongAddress(f"{url} has a query or a fragment. Give the address without it.")
+    # certificates take 30 ms to load: only where one is looked at
+    return kind(base_url=address, headers=headers, **{"verify": address.scheme == "https", **options})
+
+
+@dataclass(repr=False, eq=False)
+class Session:
+    """What a client knows and keeps (time, keys of its jobs, answers with their validators), and its connections.
+
+    Attributes:
+        url: address of the service.
+        http: client of the HTTP library.
+        seconds: time for all calls together; None for no limit.
+        call_seconds: time for each call, with its repetitions and waits.
+        backoff: pauses between attempts.
+        clock: seconds that only grow.
+    """
 
     url: str
-    token: str
+    http: Any
     seconds: float | None
     call_seconds: float
-    agent: str
     backoff: Backoff
-    clock: Callable[[], float] = monotonic
-    options: Mapping[str, Any] = field(default_factory=dict)
-    _keys: dict[str, str] = field(init=False, default_factory=dict)
-    _known: OrderedDict[str, answers.Answer] = field(init=False, default_factory=OrderedDict)
-    _keeping: Lock = field(init=False, default_factory=Lock)
-    _opens: ClassVar[type[httpx.Client | httpx.AsyncClient]]
+    clock: Callable[[], float]
 
     def __post_init__(self) -> None:
-        self._end = None if self.seconds is None else self.clock() + self.seconds
-        if not answers.is_header(self.token):
-            raise answers.RequestError("Invalid token: it has a character that is not printable ASCII.")
-        headers = {"User-Agent": self.agent, "Accept": "application/json", "Accept-Encoding": "gzip"}
-        if self.token:
-            headers["Authorization"] = f"Bearer {self.token}"
-        try:
-            address = httpx.URL(self.url)
-        except httpx.InvalidURL as error:
-            raise answers.WrongAddress(f"Invalid URL {self.url}: {error}") from error
-        if address.userinfo:  # it would replace the token, and stand in each message
-            raise answers.WrongAddress(
-                "The URL has a user name or a password. Give them as http={'auth': (name, password)}."
-            )
-        if address.query or address.fragment:
-            raise answers.WrongAddress(f"{self.url} has a query or a fragment. Give the address without it.")
-        # certificates take 30 ms to load: only where one is looked at
-        options = {"verify": address.scheme == "https", **self.options}
-        self.http: Any = self._opens(base_url=address, headers=headers, **options)
+        self.end_of_all = math.inf if self.seconds is None else self.clock() + self.seconds
+        self.keys: dict[str, str] = {}
+        self.known: dict[tuple[object, ...], answers.Answer] = {}
+        self._keeping = threading.Lock()
 
-    @abstractmethod
     async def send(self, request: httpx.Request, target: Path | None, check: Callable[[], None]) -> answers.Answer:
         """Send a request; return its answer, with its body in `target` if given. `check` raises once time is over."""
+        if isinstance(self.http, httpx.Client):
+            response = self.http.send(request, stream=True)
+            with closing(response), answers.Receiver(response, target, check) as receiver:
+                for piece in () if receiver.whole else response.iter_raw():
+                    receiver.feed(piece)
+                return receiver.finish()
+        async with aclosing(await self.http.send(request, stream=True)) as response:
+            with answers.Receiver(response, target, check) as receiver:
+                if not receiver.whole:
+                    async for piece in response.aiter_raw():
+                        receiver.feed(piece)
+                return receiver.finish()
 
-    @abstractmethod
     async def pause(self, seconds: float) -> None:
-        """Wait."""
+        """Wait: a signal of the program interrupts it, or other tasks go on."""
+        if isinstance(self.http, httpx.Client):
+            threading.Event().wait(seconds)
+        else:
+            await asyncio.sleep(seconds)
 
     def call(
         self,
@@ -213,344 +473,26 @@ class Session(ABC):
             unknown = next((name for name in asked if name not in known.query), None)
             meant = did_you_mean(unknown, known.query)
             raise answers.RequestError(f"{operation} takes the query parameters: {listed or 'none'}.{meant}")
-        return Call(known.method, known.address(given), self.end(seconds), known, query=asked, **more)
+        return Call(self, known.method, known.address(given), self.end(seconds), known, query=asked, **more)
 
     def end(self, seconds: float | None = None) -> float:
         """Return when the time of a call that begins now is over."""
-        end = self.clock() + (self.call_seconds if seconds is None else seconds)
-        return end if self._end is None else min(end, self._end)
-
-    def left(self, end: float) -> float:
-        """Return the seconds left until a time."""
-        return end - self.clock()
-
-    def span(self, end: float, begun: float) -> str:
-        """Return how long was waited, for an error."""
-        whole = self._end is not None and end >= self._end and self.seconds is not None
-        return f"{self.seconds if whole else round(end - begun, 3):g} s"
-
-    def headers_of(self, call: Call) -> httpx.Headers:
-        """Return the headers of a call: its own, a key that makes it safe to repeat, the key of an own job.
-
-        Raises:
-            RequestError: one cannot be sent.
-        """
-        if not call.path.startswith("/") or not requests.is_sendable(call.path):
-            raise answers.RequestError(
-                f"{call.path!r} is not a path below {self.url}. Give a path, as /v1/jobs: the token goes nowhere else."
-            )
-        for name, value in call.headers.items():
-            if not answers.is_header(f"{name}{value}"):
-                raise answers.RequestError(f"Invalid header {name!r}: it has a character that is not printable ASCII.")
-        headers = httpx.Headers(dict(call.headers))
-        # a validation is not a resource: the service has no key for it
-        validates = "validate_only" in f"{call.path}{dict(call.query)}"
-        if call.operation is not None and call.operation.takes_key and not validates:
-            headers.setdefault(requests.KEY, f"client-{uuid.uuid4()}")
-        job = self._keys.get(call.path.removesuffix("/cancel"))
-        if call.method != "GET" and job is not None:
-            headers.setdefault("Job-Key", job)
-        return headers
-
-    def known(self, call: Call) -> answers.Answer | None:
-        """Return the last answer to a call that reads, if it is kept."""
-        return self._known.get(call.name) if call.is_kept else None
+        return min(self.end_of_all, self.clock() + (self.call_seconds if seconds is None else seconds))
 
     def keep(self, call: Call, answer: answers.Answer) -> None:
         """Keep what later calls need: validated answers, and the keys of jobs made without a token."""
-        if call.is_kept and answer.status == 200 and answer.etag and len(answer.body) <= KNOWN_BYTES:
+        read = call.method == "GET" and call.target is None and answer.status == 200
+        if read and answer.etag and len(answer.body) <= KNOWN_BYTES:
             with self._keeping:  # threads may share a client
-                self._known[call.name] = answer
-                self._known.move_to_end(call.name)
-                while len(self._known) > KNOWN_MOST:
-                    self._known.popitem(last=False)
+                self.known.pop(call.name, None)
+                self.known[call.name] = answer
+                if len(self.known) > KNOWN_MOST:
+                    del self.known[next(iter(self.known))]
         if (call.method, call.path) == ("POST", JOBS):
             job = answer.object() or {}
             key = job.get("key")
             if isinstance(job.get("id"), str) and isinstance(key, str) and answers.is_header(key):
-                self._keys[f"{JOBS}/{job['id']}"] = key
-
-    async def exchange(self, call: Call) -> answers.Answer:
-        """Carry out a call, again where that does no harm.
-
-        Returns:
-            A successful answer, or 304 where the caller validates.
-
-        Raises:
-            ClientError: the service refuses the call or does not answer.
-        """
-        return await _Exchange(self, call).carry_out()
-
-    async def wait(self, call: Call, first: answers.Answer | None = None) -> answers.Answer:
-        """Return the answer to a call that reads work, once the work has finished.
-
-        Args:
-            call: that reads it, and bounds the time; its `watch` is called with each state on the way.
-            first: an answer that shows the work already.
-
-        Raises:
-            ClientError: also where the time is over before.
-        """
-        begun, watch = self.clock(), call.watch
-        answer, etag, polls = first, "", 0
-        name = call.path.partition("?")[0].rpartition("/")[2]
-        while True:
-            if answer is not None and answer.status != 304:
-                document = await self._work_of(call, answer)
-                etag = answer.etag
-                if watch is not None:
-                    watch(requests.progress_of(document))
-                if document["state"] not in UNFINISHED:
-                    return answer
-            if answer is not None and answer is not first and "Preference-Applied" not in answer.headers:
-                # too many requests wait at the service, or it lets none wait: poll
-                polls += 1
-                pause = answer.retry_after or self.backoff.pause(polls)
-                await self.pause(max(0.0, min(pause, self.left(call.end))))
-            left = self.left(call.end)
-            if left <= 0:
-                raise answers.TimedOut(
-                    f"{name} was not finished within {self.span(call.end, begun)}. The service continues with it: ask "
-                    "for it again later, or allow more time."
-                )
-            headers = dict(call.headers)
-            if answer is not None or watch is None:
-                headers["Prefer"] = f"wait={min(WAIT_SECONDS, max(1, int(left)))}"
-            if watch is not None and etag:
-                headers["If-None-Match"] = etag  # so that the poll ends with each change, not with the work only
-            try:
-                answer = await self.exchange(replace(call, headers=headers, end=call.end + GRACE, fresh=True))
-            except (answers.RefusedError, answers.UnavailableError) as error:
-                error.add_line(f"{name} was sent before and is kept: ask for it again.")
-                raise
-
-    async def _work_of(self, call: Call, answer: answers.Answer) -> dict[str, Json]:
-        """Return the document of work, which has a state.
-
-        Raises:
-            WrongAnswer: it has none.
-        """
-        document = answer.document()
-        if isinstance(document.get("state"), str):
-            return document
-        version = ""
-        with suppress(answers.ClientError, KeyError, TypeError):  # where the service tells it
-            asked = replace(self.call("get_openapi_json"), end=min(call.end, self.end(5.0)))
-            contract: Any = (await self.exchange(asked)).document()
-            version = f" {contract['info']['version']}"
-        raise answers.WrongAnswer(
-            f"{answer.url} answers without a state: the service{version} speaks another version of the contract than "
-            f"this client ({__version__}). Check the URL, or install the client of its version.",
-            status=200,
-        )
-
-    async def listed(
-        self, kind: type[D], call: Call, *, member: str = "items", cursor: str = "cursor"
-    ) -> AsyncIterator[D]:
-        """Yield the members of a list that the service gives page by page; each page has the time of a call.
-
-        Args:
-            kind: of the members.
-            call: that reads the first page.
-            member: of a page, that lists.
-            cursor: the parameter that takes `next` of the page before.
-
-        Raises:
-            ClientError: a page cannot be read.
-        """
-        seen: set[str] = set()
-        while True:
-            answer = await self.exchange(call)
-            page: dict[str, Any] = answer.document()
-            listed = page.get(member)
-            if not isinstance(listed, list) or not all(isinstance(each, dict) for each in listed):
-                raise answers.WrongAnswer(f"{answer.url} answers without a list `{member}`.", status=answer.status)
-            following = page["next"] if isinstance(page.get("next"), str) else None
-            seen.add(call.query.get(cursor, ""))
-            if following in seen:
-                raise answers.WrongAnswer(f"{answer.url} leads back to a page before it.", status=answer.status)
-            for each in listed:
-                yield kind(each)
-            if following is None:
-                return
-            call = replace(call, query={**call.query, cursor: following}, end=self.end())
-
-
-class BlockingSession(Session):
-    """Sends and waits before it returns."""
-
-    _opens = httpx.Client
-
-    async def send(self, request: httpx.Request, target: Path | None, check: Callable[[], None]) -> answers.Answer:
-        """Send a request; return its answer."""
-        response = self.http.send(request, stream=True)
-        with closing(response), answers.Receiver(response, target, check) as receiver:
-            if not receiver.whole:
-                for piece in response.iter_raw():
-                    receiver.feed(piece)
-            return receiver.finish()
-
-    async def pause(self, seconds: float) -> None:
-        """Wait; a signal of the program interrupts it."""
-        threading.Event().wait(seconds)
-
-
-class AwaitingSession(Session):
-    """Sends and waits in an event loop; files are read in it, piece by piece."""
-
-    _opens = httpx.AsyncClient
-
-    async def send(self, request: httpx.Request, target: Path | None, check: Callable[[], None]) -> answers.Answer:
-        """Send a request; return its answer."""
-        async with aclosing(await self.http.send(request, stream=True)) as response:
-            with answers.Receiver(response, target, check) as receiver:
-                if not receiver.whole:
-                    async for piece in response.aiter_raw():
-                        receiver.feed(piece)
-                return receiver.finish()
-
-    async def pause(self, seconds: float) -> None:
-        """Wait, while other tasks go on."""
-        await asyncio.sleep(seconds)
-
-
-class _Exchange:
-    """A call that is carried out, again where that does no harm."""
-
-    def __init__(self, session: Session, call: Call) -> None:
-        self._session = session
-        self._call = call
-        self._headers = session.headers_of(call)
-        self._known = None if call.fresh or "If-None-Match" in self._headers else session.known(call)
-        if self._known is not None:
-            self._headers["If-None-Match"] = self._known.etag
-        self._keyed = requests.KEY in self._headers
-        self._repeatable = self._keyed or (
-            call.method in _IDEMPOTENT if call.operation is None else call.operation.repeatable
-        )
-        self._begun = session.clock()
-        self._doubtful = False  # whether an attempt may have been received whose answer was lost
-
-    async def carry_out(self) -> answers.Answer:
-        session, call, attempt = self._session, self._call, 0
-        while True:
-            attempt += 1
-            sent = False
-            try:
-                self._check()
-                sent = True
-                answer = await self._send()
-            except httpx.TransportError as error:
-                self._doubtful = self._doubtful or not isinstance(error, _NEVER_SENT)
-                fault = _fault(session.url, error)
-                pause = session.backoff.pause(attempt)
-                if self._doubtful:
-                    self._tell_doubt(fault)
-                if (
-                    isinstance(fault, answers.RequestError)
-                    or (self._doubtful and not self._repeatable)
-                    or attempt >= session.backoff.tries
-                    or pause > session.left(call.end)
-                ):
-                    raise fault from error
-            except answers.UnavailableError as error:  # the time is over, or the answer is damaged
-                if sent or self._doubtful:
-                    self._tell_doubt(error)
-                raise
-            else:
-                if answer.status == 304 and self._known is not None:
-                    return self._known
-                if answer.is_success or (answer.status == 304 and "If-None-Match" in self._headers):
-                    session.keep(call, answer)
-                    return answer
-                if self._doubtful and call.method == "DELETE" and answer.status in (404, 410):
-                    return answer  # an attempt whose answer was lost has deleted it
-                wanted = self._pause_before(answer, attempt)
-                if wanted is None or wanted > session.left(call.end):
-                    raise self._error_of(answer)
-                pause = wanted
-            await session.pause(pause)
-
-    def _check(self) -> None:
-        """Check that there is time left.
-
-        Raises:
-            TimedOut: there is none.
-        """
-        session, end = self._session, self._call.end
-        if session.left(end) <= 0:
-            raise answers.TimedOut(
-                f"{session.url} did not answer within {session.span(end, self._begun)}. Allow more time."
-            )
-
-    async def _send(self) -> answers.Answer:
-        """Send the request once; the files that it sends are open as long as that takes.
-
-        Raises:
-            RequestError: the URL is invalid, a file cannot be read, or the document is not JSON.
-        """
-        call, http, url = self._call, self._session.http, self._session.url
-        seconds = min(READ_SECONDS, self._session.left(call.end))
-        given: dict[str, Any] = {"headers": self._headers, "params": dict(call.query) or None}
-        try:
-            body = orjson.dumps({} if call.json is None else call.json)
-        except orjson.JSONEncodeError as error:
-            raise answers.RequestError(f"The request cannot be written as JSON: {error}.") from error
-        with ExitStack() as opened:
-            if call.uploads is not None:
-                given["data"] = {"meta": body}
-                given["files"] = requests.open_form(call.uploads, opened, call.watch, self._check)
-            elif call.json is not None:
-                given["content"] = body
-                self._headers.setdefault("Content-Type", requests.JSON)
-            # a Location or a link has the path of the URL before it
-            base, path = http.base_url.path, call.path
-            path = path[len(base) - 1 :] if path.startswith(base) else path
-            timeout = httpx.Timeout(seconds, connect=min(CONNECT_SECONDS, seconds))
-            try:
-                request = http.build_request(call.method, path, timeout=timeout, **given)
-            except httpx.InvalidURL as error:
-                raise answers.WrongAddress(f"Invalid URL {url}: {error}") from error
-            try:
-                return await self._session.send(request, call.target, self._check)
-            except httpx.InvalidURL as error:  # the HTTP library reads a Location, although it is not followed
-                raise answers.WrongAnswer(f"{url} answers with a redirect to an invalid address: {error}.") from error
-
-    def _tell_doubt(self, error: answers.ClientError) -> None:
-        """Say what a caller must know to send nothing twice, where the answer to a request was lost."""
-        if isinstance(error, answers.RequestError):
-            return  # nothing was received
-        if not self._repeatable:
-            error.add_line("The request may have been carried out: look before you send it again.")
-        elif self._keyed and requests.KEY not in httpx.Headers(dict(self._call.headers)):
-            error.add_line(
-                f"It may have been carried out: sent again with the key {self._headers[requests.KEY]!r}, it is done "
-                "once."
-            )
-
-    def _pause_before(self, answer: answers.Answer, attempt: int) -> float | None:
-        """Return the seconds to wait before the next attempt; None where there must be none."""
-        # an equal request with the same key is in progress
-        same_key = self._keyed and answer.status == 409 and answers.slug_of(answer.object() or {}) == "conflict"
-        refused = answer.status == 429
-        if not (refused or same_key or (self._repeatable and answer.status in BUSY)):
-            return None
-        asked = answer.retry_after
-        backoff = self._session.backoff
-        usual = backoff.pause(attempt)
-        if asked is not None:
-            return asked if attempt < backoff.tries else max(asked, usual)
-        return None if refused or attempt >= backoff.tries else usual
-
-    def _error_of(self, answer: answers.Answer) -> answers.ClientError:
-        call, error = self._call, answer.error()
-        if self._doubtful and call.method != "GET" and not self._keyed:
-            error.add_line("An earlier attempt, whose answer was lost, may have been carried out.")
-        if isinstance(error, answers.Unauthorized) and call.uploads:
-            error.add_line("Nothing of the upload was stored: send it again with a valid token.")
-        if call.operation is not None and answer.status in (404, 405) and answer.object() is None:
-            error.add_line("The service may be older than this client, or another one: check the URL.")
-        return error
+                self.keys[f"{JOBS}/{job['id']}"] = key
 
 
 def _fault(url: str, error: httpx.TransportError) -> answers.ClientError:
@@ -570,7 +512,6 @@ P = ParamSpec("P")
 T = TypeVar("T")
 R = TypeVar("R")
 A = TypeVar("A")
-D = TypeVar("D", bound=Document)
 
 
 class Blocking:

@@ -9,11 +9,11 @@ from pathlib import Path
 from typing import Any, TypedDict, TypeVar, Unpack
 
 from treescore.client import documents
-from treescore.client.answers import Answer, Cancelled, RequestError, failure_error
-from treescore.client.document import Document, require
+from treescore.client.answers import Answer, Cancelled, Document, RequestError, WrongAnswer, failure_error
 from treescore.client.requests import KEY, OPERATIONS, Texts, Watch, uploads_of
 from treescore.client.session import WAIT_SECONDS, Call, Session, method
 from treescore.core.params import Choice, Json, choices_of
+from treescore.core.version import __version__
 from treescore.core.wording import did_you_mean
 
 D = TypeVar("D", bound=Document)
@@ -48,13 +48,18 @@ class Resource:
         """Return a call; `values` are those of the path, in its order; query and further attributes are named."""
         return self._session.call(operation, dict(zip(OPERATIONS[operation].places, values, strict=True)), **options)
 
+    async def _answer(self, operation: str, *values: str, **options: Any) -> Answer:
+        """Carry out an operation."""
+        return await self._call(operation, *values, **options).exchange()
+
     async def _read(self, kind: type[D], operation: str, *values: str, **options: Any) -> D:
         """Return the document that an operation answers with."""
-        return kind.of(await self._session.exchange(self._call(operation, *values, **options)))
+        return kind.of(await self._answer(operation, *values, **options))
 
-    async def _do(self, operation: str, *values: str, **options: Any) -> None:
-        """Carry out an operation without an answer."""
-        await self._session.exchange(self._call(operation, *values, **options))
+    async def _text(self, to: Target | None, operation: str, *values: str, **options: Any) -> str:
+        """Return an answer as text; empty where it goes into the file `to`, which is written whole or not at all."""
+        sent = {"target": None if to is None else Path(to), "headers": {"Accept": "*/*"}}
+        return (await self._answer(operation, *values, **sent, **options)).text
 
     async def _finished(self, kind: type[D], call: Call, answer: Answer | None = None, *, check: bool) -> D:
         """Return work once it has finished.
@@ -68,17 +73,24 @@ class Resource:
         Raises:
             ClientError: of the failure's class, with its problems; also where the time is over before.
         """
-        document = kind.of(await self._session.wait(call, answer))
+        document = kind.of(await call.wait(answer))
         if check and document.get("state") == "failed":
             failure = document.get("failure")
-            shown = failure if isinstance(failure, Mapping) else {"detail": "Scoring failed.", "status": 500}
-            raise failure_error(shown)
+            raise failure_error(failure if isinstance(failure, dict) else {"detail": "Scoring failed.", "status": 500})
         if check and document.get("state") == "cancelled":
             raise Cancelled(f"{document.get('id')} was cancelled.")
         return document
 
     async def _work(
-        self, kind: type[D], operation: str, reads: str, how: Sending, *values: str, name: str = "id", **options: Any
+        self,
+        kind: type[D],
+        operation: str,
+        reads: str,
+        how: Sending,
+        *values: str,
+        texts: Mapping[str, Texts] | None = None,
+        name: str = "id",
+        **options: Any,
     ) -> D:
         """Send work, and wait for it if asked.
 
@@ -88,8 +100,9 @@ class Resource:
             reads: the operation that reads it.
             how: it is sent, and whether it is waited for.
             values: of the path of the operation that sends it.
+            texts: that are sent, by the names of their fields.
             name: of the member that has its own in the path of the other.
-            options: what is sent.
+            options: what else is sent.
 
         Raises:
             ClientError: the service refuses the work, it fails, or the time is over.
@@ -102,34 +115,15 @@ class Resource:
         # a first answer that shows the end spares a poll where the caller does not ask how far the work is
         prefer = f"wait={WAIT_SECONDS}" if waiting and progress is None else None
         headers = given_members(**{KEY: how.get("key"), "Prefer": prefer})
-        call = self._call(operation, *values, headers=headers, watch=progress, seconds=how.get("seconds"), **options)
-        answer = await self._session.exchange(call)
+        options |= {"headers": headers, "watch": progress, "seconds": how.get("seconds")}
+        call = self._call(operation, *values, uploads=None if texts is None else uploads_of(texts), **options)
+        answer = await call.exchange()
         document = kind.of(answer)
         if not waiting:
             return document
-        require(document, name, "state")
-        path = [*values, str(document[name])][-len(OPERATIONS[reads].places) :]
+        path = [*values, id_of(document, name)][-len(OPERATIONS[reads].places) :]
         poll = replace(self._call(reads, *path), end=call.end, watch=progress)
         return await self._finished(kind, poll, answer, check=how.get("check", True))
-
-    async def _text(self, to: Target | None, operation: str, *values: str, **options: Any) -> str:
-        """Return an answer as text; empty where it goes into the file `to`, which is written whole or not at all."""
-        target = None if to is None else Path(to)
-        call = self._call(operation, *values, target=target, headers={"Accept": "*/*"}, **options)
-        return (await self._session.exchange(call)).text
-
-
-def id_of(thing: str | Document) -> str:
-    """Return the id of a thing."""
-    if not isinstance(thing, Document):
-        return thing
-    require(thing, "id")
-    return str(thing["id"])
-
-
-def given_members(**members: Any) -> dict[str, Any]:
-    """Return the members that are given."""
-    return {name: value for name, value in members.items() if value is not None}
 
 
 class Thing(Resource):
@@ -138,6 +132,32 @@ class Thing(Resource):
     def __init__(self, session: Session, thing: str | Document) -> None:
         super().__init__(session)
         self.id = id_of(thing)
+
+
+def id_of(thing: str | Document, name: str = "id") -> str:
+    """Return the id of a thing.
+
+    Args:
+        thing: the id itself, or its document.
+        name: of the member that is the id.
+
+    Raises:
+        WrongAnswer: the document lacks it.
+    """
+    if not isinstance(thing, Document):
+        return thing
+    found = thing.document.get(name)
+    if not isinstance(found, (str, int)):
+        raise WrongAnswer(
+            f"The service answers without {name!r}: it has another version than this client ({__version__}). Check the "
+            "URL, or install the client of its version."
+        )
+    return str(found)
+
+
+def given_members(**members: Any) -> dict[str, Any]:
+    """Return the members that are given."""
+    return {name: value for name, value in members.items() if value is not None}
 
 
 class JobsWork(Resource):
@@ -190,29 +210,8 @@ class JobsWork(Resource):
             significance=significance, agreement=agreement, items=items,
         )  # fmt: skip
         numbered = {f"systems/{number}": text for number, text in enumerate(outputs.values())}
-        uploads = uploads_of({"gold": gold, **numbered})
-        return await self._work(documents.Job, "submit_job", "get_job", how, json=meta, uploads=uploads)
-
-
-class BenchmarksWork(Resource):
-    """Benchmarks of the service."""
-
-    @method
-    async def create(
-        self, settings: Mapping[str, Json], gold: Mapping[str, Texts], **how: Unpack[Sending]
-    ) -> documents.Benchmark:
-        """Create a benchmark.
-
-        Args:
-            settings: `id`, `title`, `format`, `metrics` and what else the request of the contract has, without gold.
-            gold: the text of each part, by the part's name.
-            how: it is sent.
-
-        Raises:
-            ClientError: the service refuses it, the gold cannot be used, or the time is over.
-        """
-        sent: dict[str, Any] = {"json": dict(settings), "uploads": uploads_of(gold)}
-        return await self._work(documents.Benchmark, "create_benchmark", "get_benchmark", how, **sent)
+        texts = {"gold": gold, **numbered}
+        return await self._work(documents.Job, "submit_job", "get_job", how, json=meta, texts=texts)
 
 
 class BenchmarkWork(Thing):
@@ -230,43 +229,9 @@ class BenchmarkWork(Thing):
             PreconditionFailed: it has changed since.
         """
         if etag is None:
-            read = await self._session.exchange(self._call("get_benchmark", self.id))
-            etag = read.etag
+            etag = (await self._answer("get_benchmark", self.id)).etag
         call = {"json": dict(changes), "headers": {"If-Match": etag}}
         return await self._read(documents.Benchmark, "patch_benchmark", self.id, **call)
-
-    @method
-    async def submit(
-        self,
-        outputs: Mapping[str, Texts],
-        *,
-        name: str | None = None,
-        notes: str | None = None,
-        links: Mapping[str, str] | None = None,
-        run_of: str | None = None,
-        team: str | None = None,
-        role: str | None = None,
-        **how: Unpack[Sending],
-    ) -> documents.Submission:
-        """Submit outputs.
-
-        Args:
-            outputs: path, text, bytes or open file of each part, by the part's name; a mapping of them for formats of
-                several texts.
-            name: of the submission.
-            notes: anything to keep beside it.
-            links: addresses of its `paper`, `code` and `model`, which begin with https://.
-            run_of: name of the system of which this is a further training run.
-            team: for which an organiser submits.
-            role: `baseline` for an organiser's baseline.
-            how: it is sent.
-
-        Raises:
-            ClientError: the service refuses it, it fails, or the time is over.
-        """
-        meta = given_members(name=name, notes=notes, links=links, run_of=run_of, team=team, role=role)
-        sent: dict[str, Any] = {"json": meta, "uploads": uploads_of(outputs)}
-        return await self._work(documents.Submission, "submit", "get_submission", how, self.id, **sent)
 
     @method
     async def validate(
@@ -282,7 +247,7 @@ class BenchmarkWork(Thing):
         """Have outputs checked without scoring them: an attempt; `results` of the job tells of each part."""
         meta = given_members(team=team, role=role)
         how: Sending = {"wait": True, "check": check, "progress": progress, "seconds": seconds}
-        sent: dict[str, Any] = {"json": meta, "uploads": uploads_of(outputs), "query": {"validate_only": "true"}}
+        sent: dict[str, Any] = {"json": meta, "texts": outputs, "query": {"validate_only": "true"}}
         return await self._work(documents.Job, "submit", "get_job", how, self.id, **sent)
 
     @method
@@ -322,23 +287,6 @@ class BenchmarkWork(Thing):
         request = {"teams": [dict(team) for team in teams]}
         return await self._read(documents.NewTeams, "create_team", self.id, json=request)
 
-    @method
-    async def revise(
-        self, settings: Mapping[str, Json], gold: Mapping[str, Texts] | None = None, **how: Unpack[Sending]
-    ) -> documents.Revision:
-        """Revise gold or rules; all submissions are scored again.
-
-        Args:
-            settings: `reason`, `dry_run` and what else the request of the contract has, without gold.
-            gold: the new text of each part that changes.
-            how: it is sent.
-
-        Raises:
-            ClientError: the service refuses it, it fails, or the time is over.
-        """
-        sent: dict[str, Any] = {"json": dict(settings), "uploads": uploads_of(gold) if gold else None, "name": "number"}
-        return await self._work(documents.Revision, "create_revision", "get_revision", how, self.id, **sent)
-
 
 class SubmissionWork(Thing):
     """One submission."""
@@ -348,8 +296,3 @@ class SubmissionWork(Thing):
         """Take the submission off the board, or put it back."""
         changes = {"withdrawn": withdrawn}
         return await self._read(documents.Submission, "patch_submission", self.id, json=changes)
-
-    @method
-    async def retry(self, **how: Unpack[Sending]) -> documents.Submission:
-        """Score a submission again that the service failed to score."""
-        return await self._work(documents.Submission, "retry_submission", "get_submission", how, self.id)

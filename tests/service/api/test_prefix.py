@@ -21,7 +21,7 @@ from tests.fixtures.site import ANONYMOUS, ORGANISER, TEAM, TROUBLED, Site, serv
 from tests.fixtures.site_pages import PAGES, PROBLEMS, Shown
 from tests.service.pages.reading import BROWSER, Page
 from treescore.cli.main import main
-from treescore.client.clients import Client
+from treescore.client import Client
 
 PREFIX = "/treescore"
 BELOW = {"base_url": f"http://localhost{PREFIX}"}

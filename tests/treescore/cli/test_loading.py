@@ -87,7 +87,8 @@ def test_the_help_of_a_command_loads_nothing_of_the_service(command: str) -> Non
 
 def test_the_lists_of_commands_have_the_first_sentence_of_each() -> None:
     for name, entry in COMMANDS.items():
-        command = getattr(importlib.import_module(entry.module or MODULES[name]), name)
+        module = f"treescore.cli.{entry.module}" if entry.module else MODULES[name]
+        command = getattr(importlib.import_module(module), name)
         assert command.get_short_help_str(limit=200) == entry.help
     assert set(MODULES) == {name for name, entry in COMMANDS.items() if not entry.module}
     for group in (main, service):

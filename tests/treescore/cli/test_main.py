@@ -24,7 +24,7 @@ OWN = [name for name, entry in COMMANDS.items() if entry.module]
 
 
 def command_of(name: str) -> click.Command:
-    command: click.Command = getattr(importlib.import_module(COMMANDS[name].module), name)
+    command: click.Command = getattr(importlib.import_module(f"treescore.cli.{COMMANDS[name].module}"), name)
     return command
 
 

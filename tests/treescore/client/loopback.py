@@ -9,7 +9,7 @@ from threading import Event, Thread
 
 from treescore import AsyncClient
 from treescore.client import Backoff
-from treescore.client.session import BlockingSession
+from treescore.client.session import Session
 
 FAST = Backoff(tries=4, first=0.001, most=0.002, jitter=lambda: 0.0)
 CLOSE, RESET = object(), object()
@@ -33,7 +33,7 @@ def noted_pauses(monkeypatch):
     async def pause(_, seconds):
         pauses.append(seconds)
 
-    monkeypatch.setattr(BlockingSession, "pause", pause)
+    monkeypatch.setattr(Session, "pause", pause)
     return pauses
 
 

@@ -9,6 +9,7 @@ import tracemalloc
 from concurrent.futures import ThreadPoolExecutor
 from datetime import UTC, datetime, timedelta
 from email.utils import format_datetime
+from time import monotonic
 
 import pytest
 
@@ -17,7 +18,7 @@ from tests.treescore.client.loopback import CLOSE, FAST, RESET, awaited, head, h
 from tests.treescore.stand_in import stand_in
 from treescore import Client, RequestError, UnavailableError
 from treescore.client import Backoff, answers
-from treescore.client.session import BlockingSession, Call
+from treescore.client.session import Call, Session
 
 JOB = b'{"id": "job_1", "state": "queued"}'
 DONE = b'{"id": "job_1", "state": "succeeded"}'
@@ -459,13 +460,13 @@ def test_an_interrupted_upload_closes_its_connection_and_is_not_sent_again(tmp_p
 
 def test_threads_share_a_client(monkeypatch):
     monkeypatch.setattr("treescore.client.session.KNOWN_MOST", 2)
-    kept = BlockingSession("http://x", "", None, 9.0, "test", FAST)
+    kept = Session("http://x", None, None, 9.0, FAST, monotonic)
     answer = answers.Answer(200, {"ETag": '"1"'}, b"{}", "http://x")
 
     def keep(number):
         for turn in range(500):
-            kept.keep(Call("GET", f"/v1/{(number + turn) % 5}", 0.0), answer)
+            kept.keep(Call(kept, "GET", f"/v1/{(number + turn) % 5}", 0.0), answer)
 
     with ThreadPoolExecutor(4) as pool:
         list(pool.map(keep, range(4)))
-    assert sum(kept.known(Call("GET", f"/v1/{number}", 0.0)) is not None for number in range(5)) == 2
+    assert sum(Call(kept, "GET", f"/v1/{number}", 0.0).name in kept.known for number in range(5)) == 2

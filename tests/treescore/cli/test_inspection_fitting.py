@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from rich.cells import cell_len
 
-from treescore.cli.views import LEAST, fitted
+from treescore.cli.inspection import LEAST, fitted
 from treescore.render.table import Column, Table, text_table
 
 CELLS = st.text(st.characters(categories=("L", "M", "N")), max_size=60)
