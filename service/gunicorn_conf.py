@@ -18,9 +18,9 @@ from ulid import ULID
 
 from service.config import load_config, public_path
 from service.logs import HANDLER, Log, configure_logs, fault
-from service.posix import UMASK, private_umask
 from service.probes import listen, serve
 from service.problem_catalogue import TYPES, type_of_status
+from service.process import UMASK, private_umask
 
 _config = load_config()
 _REFUSED = re.compile(r"Invalid request from ip=(\S*): ")

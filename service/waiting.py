@@ -15,7 +15,7 @@ from sqlalchemy.exc import DBAPIError, OperationalError
 
 from service.config import Config
 from service.logs import Log
-from service.posix import ended_by_sigterm
+from service.process import ended_by_sigterm
 from service.store.database import Store, error_line, file_of_url
 
 _T = TypeVar("_T")

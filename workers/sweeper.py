@@ -11,7 +11,7 @@ from service.config import load_config
 from service.context import REPORT_SECONDS, Context
 from service.logs import Log, configure_logs, fault
 from service.monitoring import configure_traces
-from service.posix import Stop, private_umask, stop_signal
+from service.process import Stop, private_umask, stop_signal
 from service.queue import REDIS_ERRORS, RUN_QUEUES, Pulse
 from service.store import comparisons, jobs, runs, score_records, submissions, tokens
 from service.store.database import require_current_schema

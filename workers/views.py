@@ -23,7 +23,7 @@ from service.errors import ServiceError
 from service.logs import Log, configure_logs
 from service.monitoring import VIEWS as SECONDS_OF_VIEWS
 from service.monitoring import configure_traces, span
-from service.posix import Stop, memory_limit, private_umask, stop_signal
+from service.process import Stop, memory_limit, private_umask, stop_signal
 from service.queue import REDIS_ERRORS
 from service.store import views
 from service.store.artifacts import pack_json

@@ -26,7 +26,7 @@ from service.config import load_config
 from service.context import Context
 from service.logs import at_work, configure_logs
 from service.monitoring import Meters, configure_traces
-from service.posix import die_with_parent, private_umask
+from service.process import die_with_parent, private_umask
 from service.queue import BULK, KERNELS, LIVE, REDIS_ERRORS, RUN, RUN_QUEUES, SERIALIZER, WORKER_LIVES
 from service.store import jobs, runs, texts
 from service.store.database import RollbackStore, require_current_schema

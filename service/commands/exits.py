@@ -10,7 +10,7 @@ import click
 from sqlalchemy.exc import DBAPIError, SQLAlchemyError
 
 from service.config import ConfigError
-from service.posix import FilesError
+from service.process import FilesError
 from service.store.archive import ArchiveError
 from service.store.database import FAULT_WORDS, Fault, SchemaError, error_line, fault_of
 

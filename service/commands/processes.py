@@ -19,7 +19,7 @@ from sqlalchemy.exc import DBAPIError
 
 from service.config import Config, answered_hosts, load_config
 from service.logs import Log, configure_logs, is_plain
-from service.posix import close_files, die_with_parent
+from service.process import close_files, die_with_parent
 from service.store.database import Store, require_current_schema
 from service.waiting import wait_for_store
 

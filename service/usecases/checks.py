@@ -26,7 +26,7 @@ from zstandard import ZstdError
 
 from service.config import Config
 from service.context import Context
-from service.posix import UMASK, private_paths
+from service.process import UMASK, private_paths
 from service.queue import BULK, LIVE, REDIS_ERRORS, Pulse
 from service.requests import MACRO, SHARES
 from service.store import benchmarks, database, integrity, revisions, runs, score_records, submissions

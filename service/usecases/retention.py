@@ -19,7 +19,7 @@ from sqlalchemy import Connection, func, select
 from service.config import GOLD_FOLDER, Config
 from service.context import Context, utc_now
 from service.errors import NotFound
-from service.posix import SQLITE_FILES
+from service.process import SQLITE_FILES
 from service.store import archive, benchmarks, purging, runs, tokens
 from service.store.archive import ArchiveError, Manifest, migrate
 from service.store.database import SchemaState, Store, file_of, is_released, schema_of, schema_versions

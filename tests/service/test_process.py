@@ -14,14 +14,14 @@ from click.testing import CliRunner
 
 from service.__main__ import main
 from service.config import load_config
-from service.posix import FilesError, Stop, close_files
+from service.process import FilesError, Stop, close_files
 from service.store.database import Store
 from tests.fixtures.processes import log_lines
 from tests.fixtures.service_process import PATIENCE, ROOT, free_port
 
 SIGNALLED_AT_EACH_LINE = """
 import signal, sys
-from service.posix import stop_signal
+from service.process import stop_signal
 
 stop = stop_signal()
 
