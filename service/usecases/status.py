@@ -21,9 +21,8 @@ from sqlalchemy.exc import DBAPIError
 
 from service.context import Context
 from service.contract.scorers import SuggestionRequest
-from service.errors import LONGEST_SHOWN, NotFound, unprocessable
+from service.errors import CODES, LONGEST_SHOWN, TYPES, Entry, NotFound, ProblemType, unprocessable
 from service.monitoring import Summed
-from service.problem_catalogue import CODES, TYPES, Entry, ProblemType
 from service.queue import LIVE, REDIS_ERRORS, RUN_QUEUES
 from service.store import runs
 from service.store.database import DiskState, SchemaState, disk_of, schema_of
