@@ -14,6 +14,7 @@ from apispec.ext.marshmallow.openapi import OpenAPIConverter
 from typing_extensions import is_typeddict
 
 from service.contract import (
+    access,
     benchmarks,
     common,
     comparisons,
@@ -23,7 +24,6 @@ from service.contract import (
     scorers,
     service,
     submissions,
-    teams,
     tokens,
 )
 from service.contract.derive import Field, Named, Page, field_of, mark_of, schema_class
@@ -54,7 +54,7 @@ def reference(kind: str, name: str) -> Tree:
 
 
 NOUNS = (
-    common, jobs, benchmarks, teams, submissions, leaderboards, comparisons, events, scorers, tokens, service,
+    common, jobs, benchmarks, access, submissions, leaderboards, comparisons, events, scorers, tokens, service,
 )  # fmt: skip
 ORDER = ("type", "additionalProperties", "required", "description", "properties")
 

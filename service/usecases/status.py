@@ -21,7 +21,7 @@ from sqlalchemy.exc import DBAPIError
 
 from service.context import Context
 from service.contract.scorers import SuggestionRequest
-from service.errors import CODES, LONGEST_SHOWN, TYPES, Entry, NotFound, ProblemType, unprocessable
+from service.errors import CODES, LONGEST_SHOWN, TYPES, NotFound, ProblemType, unprocessable
 from service.monitoring import Summed
 from service.queue import LIVE, REDIS_ERRORS, RUN_QUEUES
 from service.store import runs
@@ -37,6 +37,7 @@ from treescore.core.version import __version__
 from treescore.core.wording import did_you_mean
 from treescore.errors import InputError
 from treescore.evaluation.spec import entry_of, suggestions
+from treescore.problem_catalogue import Entry
 
 
 @lru_cache(maxsize=1)
