@@ -23,7 +23,7 @@ from service.commands.processes import FINE, UNKNOWN, WRONG, CouldNotTell, Refus
 from service.commands.serve import locked
 from service.config import Config, load_config
 from service.context import Context, open_context, utc_now
-from service.contract.tokens import TokenRequest
+from service.contract.access import TokenRequest
 from service.errors import ServiceError
 from service.process import wait_for_store
 from service.requests import SCOPES

@@ -20,7 +20,7 @@ from sqlalchemy import Connection
 from sqlalchemy.exc import DBAPIError
 
 from service.context import Context
-from service.contract.scorers import SuggestionRequest
+from service.contract.service import SuggestionRequest
 from service.errors import CODES, LONGEST_SHOWN, TYPES, NotFound, ProblemType, unprocessable
 from service.monitoring import Summed
 from service.queue import LIVE, REDIS_ERRORS, RUN_QUEUES
