@@ -7,8 +7,8 @@ from collections.abc import Mapping
 
 import click
 
-from service.commands.exits import one_line
-from service.posix import private_umask
+from service.commands.processes import one_line
+from service.process import private_umask
 from treescore.cli.exits import WritingGroup
 from treescore.cli.main import COMMANDS
 

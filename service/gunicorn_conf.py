@@ -1,6 +1,7 @@
 """Configure gunicorn, which serves the API with threads; no control socket, because nothing uses it.
 
-Its log has no text of requests: a line, a header or a query may hold a token.
+Probes and scrapes may have a port of their own, and are answered there in threads of their own. The server's log has no
+text of requests: a line, a header or a query may hold a token.
 """
 
 from __future__ import annotations
@@ -9,18 +10,21 @@ import logging
 import re
 import socket
 import sys
+import threading
+from collections.abc import Callable, Iterable
 from http import HTTPStatus
+from socketserver import ThreadingMixIn
 from typing import Any
+from wsgiref.simple_server import WSGIRequestHandler, WSGIServer
 
 import orjson
 from gunicorn import util  # type: ignore[import-untyped]
 from ulid import ULID
 
-from service.config import load_config, public_path
+from service.config import listening_at, load_config, public_path
+from service.errors import TYPES, type_of_status
 from service.logs import HANDLER, Log, configure_logs, fault
-from service.posix import UMASK, private_umask
-from service.probes import listen, serve
-from service.problem_catalogue import TYPES, type_of_status
+from service.process import UMASK, private_umask
 
 _config = load_config()
 _REFUSED = re.compile(r"Invalid request from ip=(\S*): ")
@@ -53,6 +57,47 @@ def _service_log() -> logging.Handler:
     return HANDLER
 
 
+PROBED = ("/livez", "/readyz", "/metrics")
+PROBER_PATIENCE = 5.0
+"""Seconds for which a prober may be silent."""
+
+Wsgi = Callable[[dict[str, Any], Callable[..., Any]], Iterable[bytes]]
+
+
+class _Server(ThreadingMixIn, WSGIServer):
+    daemon_threads = True
+
+
+class _Handler(WSGIRequestHandler):
+    timeout = PROBER_PATIENCE
+
+    def log_message(self, *_: object) -> None:
+        """Log nothing: the application does."""
+
+
+def answer_probes(listener: socket.socket, app: Wsgi) -> None:
+    """Answer probes on a socket, in a thread that ends with the process, also while all others are taken."""
+    listener.setblocking(False)  # of several processes one takes the connection
+    server = _Server(listener.getsockname()[:2], _Handler, bind_and_activate=False)
+    server.socket.close()
+    server.socket = listener
+    server.server_name, server.server_port = listener.getsockname()[:2]
+    server.setup_environ()
+    server.set_app(_only_probes(app))
+    threading.Thread(target=server.serve_forever, daemon=True, name="probes").start()
+
+
+def _only_probes(app: Wsgi) -> Wsgi:
+    def answer(environ: dict[str, Any], start_response: Callable[..., Any]) -> Iterable[bytes]:
+        if environ["PATH_INFO"] not in PROBED:
+            start_response("404 Not Found", [("Content-Type", "text/plain")])
+            return [f"Here are {', '.join(PROBED)} only.\n".encode()]
+        # those who ask name the machine, not the service
+        return app({**environ, "HTTP_HOST": "localhost"}, start_response)
+
+    return answer
+
+
 bind = [_config.bind]
 workers = _config.api_processes
 worker_class = "gthread"
@@ -81,7 +126,8 @@ def on_starting(_server: object) -> None:
     """Close what the processes of the API make to other users, also where gunicorn is started by itself."""
     private_umask()
     if _config.probe_bind:
-        _probes.append(listen(_config.probe_bind))
+        family, address = listening_at(_config.probe_bind)
+        _probes.append(socket.create_server(address, family=family))  # several processes answer on it
 
 
 def post_worker_init(worker: Any) -> None:
@@ -94,7 +140,7 @@ def post_worker_init(worker: Any) -> None:
     prepare_statements(context)
     worker.end_counts = report_counts(context)
     for listener in _probes:
-        serve(listener, worker.wsgi)
+        answer_probes(listener, worker.wsgi)
 
 
 def worker_exit(_server: object, worker: Any) -> None:

@@ -28,8 +28,8 @@ from rq.serializers import JSONSerializer
 
 from service.config import Config
 from service.monitoring import Meters
+from service.process import Patience
 from service.store.runs import piece_of
-from service.waiting import Patience
 
 SERIALIZER = JSONSerializer
 """Every object that reads a job is given it: without it RQ unpickles what it finds in Redis."""

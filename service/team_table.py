@@ -13,9 +13,9 @@ from typing import NamedTuple
 
 from marshmallow import ValidationError
 
+from service.contract.access import TeamRequest, TeamsRequest
 from service.contract.derive import schema_of
 from service.contract.fields import Fault
-from service.contract.teams import TeamRequest, TeamsRequest
 from service.errors import LONGEST_SHOWN, unprocessable
 from service.requests import MAX_TEAMS
 from treescore.core.text import encoding_problem, packed_as

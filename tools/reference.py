@@ -18,7 +18,7 @@ import yaml
 ROOT = Path(__file__).resolve().parents[1]
 sys.path.insert(0, str(ROOT))
 
-from service.problem_catalogue import OWN_CODES, TYPES  # noqa: E402 - of this checkout
+from service.errors import OWN_CODES, TYPES  # noqa: E402 - of this checkout
 from treescore.cli.exits import MEANINGS  # noqa: E402
 from treescore.core.comparing import PARAMS  # noqa: E402
 from treescore.core.params import schema_of  # noqa: E402

@@ -15,7 +15,7 @@ from service import monitoring
 from service.config import load_config
 from service.context import Context, open_context
 from service.logs import Log, at_work, fault
-from service.posix import memory_limit
+from service.process import memory_limit
 from service.queue import KIND, LIVE, REDIS_ERRORS, RUN
 from service.store import runs
 from service.store.runs import Piece

@@ -11,13 +11,12 @@ from service.config import load_config
 from service.context import REPORT_SECONDS, Context
 from service.logs import Log, configure_logs, fault
 from service.monitoring import configure_traces
-from service.posix import Stop, private_umask, stop_signal
+from service.process import Patience, Stop, beat, private_umask, stop_signal, wait_for_store
 from service.queue import REDIS_ERRORS, RUN_QUEUES, Pulse
 from service.store import comparisons, jobs, runs, score_records, submissions, tokens
 from service.store.database import require_current_schema
 from service.usecases.events import Postman
 from service.usecases.scoring import gold
-from service.waiting import Patience, beat, wait_for_store
 from workers.entry import give_back, most_anonymous, peek, process_context
 
 INTERVAL = 1.0

@@ -23,7 +23,7 @@ from service.errors import ServiceError
 from service.logs import Log, configure_logs
 from service.monitoring import VIEWS as SECONDS_OF_VIEWS
 from service.monitoring import configure_traces, span
-from service.posix import Stop, memory_limit, private_umask, stop_signal
+from service.process import Patience, Stop, beat, memory_limit, private_umask, stop_signal, wait_for_store
 from service.queue import REDIS_ERRORS
 from service.store import views
 from service.store.artifacts import pack_json
@@ -31,7 +31,6 @@ from service.store.database import DiskState, disk_of, require_current_schema
 from service.store.views import Waiting
 from service.usecases.views.asking import ENDED, VIEWS, Question, error_record
 from service.usecases.views.making import Maker
-from service.waiting import Patience, beat, wait_for_store
 from treescore.core.registry import load_all
 from workers.entry import HideDetails, WorkFailed, process_context
 

@@ -26,7 +26,7 @@ from service.config import load_config
 from service.context import Context
 from service.logs import at_work, configure_logs
 from service.monitoring import Meters, configure_traces
-from service.posix import die_with_parent, private_umask
+from service.process import Patience, beat, die_with_parent, private_umask, wait_for, wait_for_store
 from service.queue import BULK, KERNELS, LIVE, REDIS_ERRORS, RUN, RUN_QUEUES, SERIALIZER, WORKER_LIVES
 from service.store import jobs, runs, texts
 from service.store.database import RollbackStore, require_current_schema
@@ -34,7 +34,6 @@ from service.usecases import jobs as job_work
 from service.usecases.jobs import KIND
 from service.usecases.runs import Progress, finish
 from service.usecases.scoring import gold
-from service.waiting import Patience, beat, wait_for, wait_for_store
 from treescore.core import jit
 from treescore.core.registry import load_all
 from treescore.warm import warm

@@ -22,8 +22,7 @@ from werkzeug.http import parse_etags
 
 from service.api.middleware import IN_JSON, note_of, placed
 from service.context import LruCache
-from service.errors import SOON, ServiceError, error_document
-from service.problem_catalogue import TYPES, type_of_status
+from service.errors import SOON, TYPES, ServiceError, error_document, type_of_status
 from service.store.packing import pack
 from service.usecases.runs import JSON_TYPE, Page, View, json_view
 

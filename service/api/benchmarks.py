@@ -14,6 +14,28 @@ from service.api.asks import Body, answer, asks, publishes
 from service.api.bodies import JSON
 from service.caller import Caller
 from service.config import Config
+from service.contract.access import (
+    Delivery,
+    Event,
+    EventsQuery,
+    Invite,
+    InviteRequest,
+    JoinedTeam,
+    JoinRequest,
+    NewInvite,
+    NewTeam,
+    NewTeamOrTeams,
+    NewToken,
+    NewWebhook,
+    Team,
+    TeamOrTeams,
+    TeamRequest,
+    TeamsRequest,
+    Token,
+    TokenRequest,
+    Webhook,
+    WebhookRequest,
+)
 from service.contract.benchmarks import (
     Analytics,
     AnalyticsQuery,
@@ -28,22 +50,7 @@ from service.contract.benchmarks import (
 )
 from service.contract.common import PageQuery, TextsByName
 from service.contract.derive import Page, schema_of
-from service.contract.events import Delivery, Event, EventsQuery, NewWebhook, Webhook, WebhookRequest
 from service.contract.fields import load
-from service.contract.teams import (
-    Invite,
-    InviteRequest,
-    JoinedTeam,
-    JoinRequest,
-    NewInvite,
-    NewTeam,
-    NewTeamOrTeams,
-    Team,
-    TeamOrTeams,
-    TeamRequest,
-    TeamsRequest,
-)
-from service.contract.tokens import NewToken, Token, TokenRequest
 from service.errors import NotFound
 from service.requests import Query
 from service.team_table import MEDIA_TYPE, load_teams, tokens_csv

@@ -15,8 +15,7 @@ from flask import Blueprint, Response, request
 from service.api import answers, bodies, calls
 from service.api.asks import Body, answer, publishes
 from service.contract.derive import schema_of
-from service.contract.scorers import Catalogue, Scorer, SuggestionRequest, Suggestions
-from service.contract.service import Document, Liveness, Readiness
+from service.contract.service import Catalogue, Document, Liveness, Readiness, Scorer, SuggestionRequest, Suggestions
 from service.errors import Unavailable
 from service.requests import Query
 from service.usecases import status

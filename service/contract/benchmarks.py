@@ -11,40 +11,12 @@ from typing import Annotated, Any, ClassVar, TypeAlias
 from marshmallow import ValidationError
 from typing_extensions import TypedDict
 
-from service.contract import fields
-from service.contract.common import (
-    Day,
-    Failure,
-    Feedback,
-    Format,
-    Metrics,
-    Moment,
-    Name,
-    Ordinal,
-    PageQuery,
-    Pick,
-    Progress,
-    Slug,
-    Text,
-    Transforms,
-    Warning,
-)
+from service import requests
+from service.contract import common, fields
 from service.contract.derive import Named, Null, Says, checked_by, closed, inline, schema_of
 from service.contract.fields import Changes, Checked, Fault, Mapped, OneOf, Shape, component, length, whole, wrong_type
 from service.contract.jobs import PartItems
-from service.requests import (
-    ERRORS,
-    INPUTS,
-    MAX_LINKS,
-    MAX_PARTS,
-    MAX_QUOTA,
-    MAX_TRACKS,
-    MISSING,
-    UNITS,
-    Missing,
-    Query,
-    Request,
-)
+from service.requests import MISSING, Missing, Query, Request
 
 MAX_LISTED = 1000
 """Scores that a benchmark may list."""
@@ -54,12 +26,15 @@ class PublishInput(Checked):
     """What of gold's text is given out."""
 
     shape: ClassVar[Shape] = {
-        "oneOf": [{"type": "boolean"}, {"type": "string", "enum": [known for known in INPUTS if type(known) is str]}]
+        "oneOf": [
+            {"type": "boolean"},
+            {"type": "string", "enum": [known for known in requests.INPUTS if type(known) is str]},
+        ]
     }
 
     def check(self, value: object) -> object:
         """A switch, or which of the two."""
-        if not any(value is known or (isinstance(value, str) and value == known) for known in INPUTS):
+        if not any(value is known or (isinstance(value, str) and value == known) for known in requests.INPUTS):
             raise ValidationError([Fault("bad-value", 'This must be true, false, "words" or "text".')])
         return value
 
@@ -80,28 +55,29 @@ class PartNames(Checked):
     """Names of parts, each once."""
 
     shape: ClassVar[Shape] = {
-        "type": "array", "minItems": 1, "maxItems": MAX_PARTS, "uniqueItems": True, "items": {"type": "string"},
+        "type": "array", "minItems": 1, "maxItems": requests.MAX_PARTS, "uniqueItems": True,
+        "items": {"type": "string"},
     }  # fmt: skip
 
     def check(self, value: object) -> object:
         """A list of different names."""
         if not isinstance(value, list) or not all(isinstance(each, str) for each in value):
             raise wrong_type("a list of names of parts")
-        if not 1 <= len(value) <= MAX_PARTS or len(set(value)) < len(value):
-            raise ValidationError([Fault("bad-track", f"A track names 1 to {MAX_PARTS} parts, each once.")])
+        if not 1 <= len(value) <= requests.MAX_PARTS or len(set(value)) < len(value):
+            raise ValidationError([Fault("bad-track", f"A track names 1 to {requests.MAX_PARTS} parts, each once.")])
         return value
 
 
 class Tracks(Mapped):
     """Groups of parts by name."""
 
-    shape: ClassVar[Shape] = {"type": "object", "maxProperties": MAX_TRACKS}
+    shape: ClassVar[Shape] = {"type": "object", "maxProperties": requests.MAX_TRACKS}
 
     def check(self, value: object) -> object:
         """A bounded number of groups."""
         loaded = super().check(value)
-        if isinstance(loaded, dict) and len(loaded) > MAX_TRACKS:
-            detail = f"A benchmark has at most {MAX_TRACKS} tracks; the request has {len(loaded)}."
+        if isinstance(loaded, dict) and len(loaded) > requests.MAX_TRACKS:
+            detail = f"A benchmark has at most {requests.MAX_TRACKS} tracks; the request has {len(loaded)}."
             raise ValidationError([Fault("bad-track", detail)])
         return loaded
 
@@ -110,12 +86,12 @@ class Tracks(Mapped):
 class PartGold(Request):
     """The gold of one part; by multipart its text is a file."""
 
-    gold: Text
+    gold: common.Text
     items: PartItems | None = None
 
 
 Part: TypeAlias = Annotated[PartGold, PartField]
-Limit: TypeAlias = Annotated[int, fields.bounded(0, MAX_QUOTA, "bad-quota")]
+Limit: TypeAlias = Annotated[int, fields.bounded(0, requests.MAX_QUOTA, "bad-quota")]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -171,12 +147,12 @@ class LeaderboardSettings(Request):
 
     public: bool | Missing = MISSING
     anonymous: bool | Missing = MISSING
-    pick: Pick | Missing = MISSING
+    pick: common.Pick | Missing = MISSING
     frozen_at: datetime | Missing | None = MISSING
     ladder: bool | Missing = MISSING
-    scores: Annotated[Sequence[Name], length(None, MAX_LISTED, "scores")] | Missing | None = MISSING
+    scores: Annotated[Sequence[common.Name], length(None, MAX_LISTED, "scores")] | Missing | None = MISSING
     margin: Annotated[float, fields.Margin] | Missing | None = MISSING
-    unit: Annotated[str, OneOf(UNITS)] | Missing = MISSING
+    unit: Annotated[str, OneOf(requests.UNITS)] | Missing = MISSING
     split: SplitSettings | Missing | None = MISSING
     accept_one_sided: bool | Missing = MISSING
 
@@ -189,7 +165,7 @@ class Link(TypedDict):
         url: An https address, in ASCII.
     """
 
-    label: Name
+    label: common.Name
     url: Annotated[str, fields.Address]
 
 
@@ -217,7 +193,7 @@ class About(Request):
     citation: AboutText | Missing | None = MISSING
     licence: AboutText | Missing | None = MISSING
     contact: AboutText | Missing | None = MISSING
-    links: Annotated[Sequence[Link], length(None, MAX_LINKS, "links")] | Missing | None = MISSING
+    links: Annotated[Sequence[Link], length(None, requests.MAX_LINKS, "links")] | Missing | None = MISSING
 
 
 class BenchmarkChecks(Changes[Any]):
@@ -243,13 +219,13 @@ class BenchmarkChanges(Request):
             is asked for, the name of a track stands for the mean of its parts. At most 100; PATCH replaces all of them.
     """
 
-    title: Name | Missing = MISSING
-    series: Slug | Missing | None = MISSING
+    title: common.Name | Missing = MISSING
+    series: common.Slug | Missing | None = MISSING
     opens_at: datetime | Missing | None = MISSING
     closes_at: datetime | Missing | None = MISSING
     quota: Quota | Missing = MISSING
-    feedback: Feedback | Missing = MISSING
-    feedback_after_closing: Feedback | Missing | None = MISSING
+    feedback: common.Feedback | Missing = MISSING
+    feedback_after_closing: common.Feedback | Missing | None = MISSING
     rounding: Annotated[float, fields.Step] | Missing | None = MISSING
     publish_input: Annotated[bool | str, PublishInput] | Missing = MISSING
     tracks: Annotated[Mapping[str, Sequence[str]], partial(Tracks, PartNames())] | Missing = MISSING
@@ -270,13 +246,13 @@ class BenchmarkRequest(BenchmarkChanges):
         parts: Test files by name (1 to 64 letters, digits, `_`, `-`, `.`; not `macro` or `pooled`); at least one.
     """
 
-    id: Slug
-    title: Name
-    format: Format
-    transforms: Transforms = ()
-    metrics: Metrics
-    main_score: Name | None = None
-    errors: Annotated[str, OneOf(ERRORS)] = "zero"
+    id: common.Slug
+    title: common.Name
+    format: common.Format
+    transforms: common.Transforms = ()
+    metrics: common.Metrics
+    main_score: common.Name | None = None
+    errors: Annotated[str, OneOf(requests.ERRORS)] = "zero"
     parts: Mapping[str, Part]
 
 
@@ -298,24 +274,24 @@ class RevisionRequest(Request):
 
     reason: Annotated[str, fields.Notes] | Null = None
     public_reason: Annotated[str, fields.Notes] | Null = None
-    format: Format | None = None
-    transforms: Transforms | None = None
-    metrics: Metrics | None = None
-    main_score: Name | None = None
-    errors: Annotated[str, OneOf(ERRORS)] | None = None
+    format: common.Format | None = None
+    transforms: common.Transforms | None = None
+    metrics: common.Metrics | None = None
+    main_score: common.Name | None = None
+    errors: Annotated[str, OneOf(requests.ERRORS)] | None = None
     parts: Mapping[str, Part | None] | None = None
     dry_run: bool = False
 
 
 @dataclass(frozen=True, kw_only=True)
-class BenchmarksQuery(PageQuery):
+class BenchmarksQuery(common.PageQuery):
     """Which benchmarks.
 
     Attributes:
         series: Only benchmarks of this series.
     """
 
-    series: Slug | None = None
+    series: common.Slug | None = None
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -369,7 +345,7 @@ class RankChange(TypedDict):
 class ShownRevision(TypedDict):
     """The revision shown here: the active one, or the first before any is active."""
 
-    number: Ordinal
+    number: common.Ordinal
     state: RevisionState
 
 
@@ -391,30 +367,30 @@ class Benchmark(TypedDict):
     id: str
     title: str
     series: str | None
-    format: Format
-    transforms: Transforms
-    metrics: Metrics
+    format: common.Format
+    transforms: common.Transforms
+    metrics: common.Metrics
     main_score: str
-    errors: Annotated[str, OneOf(ERRORS)]
+    errors: Annotated[str, OneOf(requests.ERRORS)]
     parts: PartSizes
     state: RevisionState
     revision: ShownRevision
     active_revision: int | None
     pending_revision: int | None
-    opens_at: Moment | None
-    closes_at: Moment | None
+    opens_at: common.Moment | None
+    closes_at: common.Moment | None
     quota: Quota
-    feedback: Feedback
-    feedback_after_closing: Feedback | None
+    feedback: common.Feedback
+    feedback_after_closing: common.Feedback | None
     rounding: Annotated[float, fields.Step] | None
     publish_input: bool | Annotated[str, OneOf(("words", "text"))]
     tracks: Mapping[str, Sequence[str]]
     leaderboard: LeaderboardSettings
     about: About
-    created_at: Moment
-    updated_at: Moment
-    failure: Failure | None
-    warnings: Sequence[Warning]
+    created_at: common.Moment
+    updated_at: common.Moment
+    failure: common.Failure | None
+    warnings: Sequence[common.Warning]
 
 
 class Revision(TypedDict):
@@ -430,24 +406,24 @@ class Revision(TypedDict):
 
     id: str
     benchmark: str
-    number: Ordinal
+    number: common.Ordinal
     state: RevisionState
     active: bool
     dry_run: bool
     reason: str | None
     public_reason: str | None
-    format: Format
-    transforms: Transforms
-    metrics: Metrics
+    format: common.Format
+    transforms: common.Transforms
+    metrics: common.Metrics
     main_score: str
-    errors: Annotated[str, OneOf(ERRORS)]
+    errors: Annotated[str, OneOf(requests.ERRORS)]
     parts: PartSizes
-    created_at: Moment
-    activated_at: Moment | None
-    progress: Progress | None
+    created_at: common.Moment
+    activated_at: common.Moment | None
+    progress: common.Progress | None
     moved: Sequence[RankChange] | None
-    failure: Failure | None
-    warnings: Sequence[Warning]
+    failure: common.Failure | None
+    warnings: Sequence[common.Warning]
 
 
 @inline
@@ -496,8 +472,8 @@ class RevisionDifference(TypedDict):
     """
 
     benchmark: str
-    revision: Ordinal
-    against: Ordinal
+    revision: common.Ordinal
+    against: common.Ordinal
     state: RevisionState
     dry_run: bool
     parts: Sequence[ChangedPart]
@@ -522,7 +498,7 @@ class Spread(TypedDict):
 class AnalyticsDay(TypedDict):
     """The submissions of one UTC day."""
 
-    day: Day
+    day: common.Day
     scored: int
     failed: int
     cancelled: int
@@ -565,7 +541,7 @@ class AnalyticsQueue(TypedDict):
 
     queued: int
     running: int
-    oldest: Moment | None
+    oldest: common.Moment | None
 
 
 class Analytics(TypedDict):
@@ -578,8 +554,8 @@ class Analytics(TypedDict):
     """
 
     benchmark: str
-    first_day: Day
-    last_day: Day
+    first_day: common.Day
+    last_day: common.Day
     complete: bool
     days: Sequence[AnalyticsDay]
     attempts: AnalyticsAttempts

@@ -9,32 +9,22 @@ from typing import Annotated, Any, ClassVar, NotRequired, TypeAlias
 from marshmallow import ValidationError, post_load
 from typing_extensions import TypedDict
 
-from service.contract import fields
-from service.contract.common import (
-    MOST,
-    Chance,
-    ComparedItem,
-    Failure,
-    Format,
-    Interval,
-    ItemForm,
-    Moment,
-    Ordinal,
-    PageQuery,
-    Parameters,
-    Pick,
-    Progress,
-    Share,
-    Slug,
-    State,
-    TransformEntry,
-)
-from service.contract.derive import APART, Named, Null, Says, checked_by, inline
+from service.contract import common, fields
+from service.contract.derive import APART, Named, Null, Says, checked_by, described_by, inline
 from service.contract.fields import Checked, Fault, OneOf, Setting, Shape, Strict, component, wrong_type
 from service.requests import LEADERBOARD, MAX_COMPARED, Query, Request
 from treescore.core.comparing import PARAMS
-from treescore.core.params import Json
+from treescore.core.params import Json, Param
 from treescore.render.forms import FORMATS
+
+
+def _in_words(setting: Param) -> str:
+    values = setting.schema.get("enum")
+    return setting.doc if values is None else f"{setting.doc} Values: {', '.join(f'`{each}`' for each in values)}."
+
+
+SETTINGS_IN_WORDS: Mapping[str, str] = {name: _in_words(setting) for name, setting in PARAMS.items()}
+"""What the catalogue says of each setting."""
 
 
 class Compared(Checked):
@@ -74,6 +64,7 @@ class WithSettings(Strict[Any]):
 
 
 @checked_by(WithSettings)
+@described_by(SETTINGS_IN_WORDS)
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ComparisonRequest(Request):
     """The catalogue has the JSON Schema of the settings under `significance`.
@@ -85,28 +76,13 @@ class ComparisonRequest(Request):
         score: Address of the score, such as `ud.las_f1`; the default is the main score.
         part: Name of a part or a track, `pooled` or `macro`.
         pick: Which submissions of a team to compare, if `submissions` is `leaderboard`; only organisers choose it.
-        test: `auto`, `permutation`, `t`, `bootstrap`, `mcnemar` or `compare_pl`.
-        unit: `auto`, `sentence`, `block`, `part`, or `token` for mcnemar.
-        runs: `random` or `fixed`.
-        margin: Also test that a system is not worse than another by this much, in units of the score.
-        power: Chance with which a difference as large as `detectable` would be found.
-        alternative: `two-sided`, `greater` or `less`; `greater` means that the first submission is better.
-        shuffles: Draws so many random signs of the units instead of computing their law.
-        resamples: Number of bootstrap samples, where `interval` is `percentile` or `bca`.
-        correction: `holm`, `hochberg`, `bh`, `by`, `bonferroni` or `none`.
-        alpha: Significance level.
-        seed: Seed of `shuffles` and `resamples`.
-        interval: `auto`, `percentile`, `bca` or `none`.
-        level: Level of each interval by itself; 1 - `alpha` unless given.
-        clusters: `separable` or `greedy`.
-        mcnemar: `exact`, `mid-p`, `chi2` or `chi2-corrected`.
     """
 
     submissions: Annotated[Sequence[str], Compared]
     score: str | Null = None
     part: str | Null = None
-    revision: Annotated[int, fields.bounded(1, MOST)] | Null = None
-    pick: Pick | Null = None
+    revision: Annotated[int, fields.bounded(1, common.MOST)] | Null = None
+    pick: common.Pick | Null = None
     settings: Mapping[str, Json] = field(metadata=APART)
 
 
@@ -122,7 +98,7 @@ class ComparisonQuery(Query):
 
 
 @dataclass(frozen=True, kw_only=True)
-class DifferingQuery(PageQuery):
+class DifferingQuery(common.PageQuery):
     """Which two submissions of a comparison, and in which format their differences.
 
     Attributes:
@@ -133,7 +109,7 @@ class DifferingQuery(PageQuery):
 
     a: str | None = None
     b: str | None = None
-    format: ItemForm | None = None
+    format: common.ItemForm | None = None
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -145,8 +121,8 @@ class SeriesQuery(Query):
         b: Id of the second team.
     """
 
-    a: Slug
-    b: Slug
+    a: common.Slug
+    b: common.Slug
 
 
 Selection: TypeAlias = Annotated[
@@ -160,7 +136,7 @@ Selection: TypeAlias = Annotated[
 ]
 
 
-class ComputedInterval(Interval, total=False):
+class ComputedInterval(common.Interval, total=False):
     """An interval and how it was computed.
 
     Attributes:
@@ -222,13 +198,13 @@ class ComparisonSummary(TypedDict):
     id: str
     benchmark: str
     revision: int
-    state: State
-    created_at: Moment
-    finished_at: Moment | None
-    expires_at: Moment | None
+    state: common.State
+    created_at: common.Moment
+    finished_at: common.Moment | None
+    expires_at: common.Moment | None
     score: str
     part: str | None
-    split: Share | None
+    split: common.Share | None
     submissions: Sequence[str]
     settings: ComparisonSettings
 
@@ -451,7 +427,7 @@ class Pair(TypedDict):
     divisor: NotRequired[float | None]
     ci: NotRequired[ComputedInterval | None]
     ci_adjusted: NotRequired[ComputedInterval | None]
-    p: Chance | None
+    p: common.Chance | None
     p_kind: NotRequired[Annotated[str, OneOf(("exact", "saddlepoint", "t", "monte-carlo"))] | None]
     p_error: NotRequired[float | None]
     p_parts: NotRequired[float | None]
@@ -476,7 +452,7 @@ class Pair(TypedDict):
     p_bh: NotRequired[float | None]
     p_by: NotRequired[float | None]
     p_bonferroni: NotRequired[float | None]
-    p_adjusted: Chance | None
+    p_adjusted: common.Chance | None
     significant: NotRequired[bool | None]
     reason: NotRequired[str]
 
@@ -494,10 +470,10 @@ class ComparisonSignature(TypedDict, total=False):
     """
 
     metric: str
-    params: Parameters
-    transforms: Sequence[TransformEntry]
-    format: Format
-    system_formats: Mapping[str, Sequence[Format]]
+    params: common.Parameters
+    transforms: Sequence[common.TransformEntry]
+    format: common.Format
+    system_formats: Mapping[str, Sequence[common.Format]]
     score: str
     test: str
     alternative: str
@@ -643,7 +619,7 @@ class RepeatableMetric(TypedDict):
 
     name: str
     key: str
-    params: Parameters
+    params: common.Parameters
 
 
 @inline
@@ -675,7 +651,7 @@ class RepeatableSystem(TypedDict):
 
     name: str
     runs: Sequence[str]
-    submissions: Ordinal
+    submissions: common.Ordinal
 
 
 class RepeatableQuestion(TypedDict):
@@ -688,8 +664,8 @@ class RepeatableQuestion(TypedDict):
         missing: Parts without a scored output by submission; null where no part was scored.
     """
 
-    format: Format
-    transforms: Sequence[TransformEntry]
+    format: common.Format
+    transforms: Sequence[common.TransformEntry]
     metric: RepeatableMetric
     charged: bool
     parts: Sequence[RepeatablePart]
@@ -723,9 +699,9 @@ class StoredComparison(ComparisonSummary, Computed):
     part_names: NotRequired[Sequence[str]]
     question: NotRequired[RepeatableQuestion]
     selection: NotRequired[Selection]
-    progress: Progress | None
+    progress: common.Progress | None
     labels: Mapping[str, ComparisonLabel]
-    failure: Failure | None
+    failure: common.Failure | None
 
 
 class AcrossTest(TypedDict):
@@ -744,8 +720,8 @@ class AcrossTest(TypedDict):
     comparison: NotRequired[str]
     difference: float | None
     better: Annotated[str, OneOf(("a", "b"))] | None
-    p: Chance | None
-    p_adjusted: Chance | None
+    p: common.Chance | None
+    p_adjusted: common.Chance | None
     significant: bool | None
 
 
@@ -826,7 +802,7 @@ class DifferingItem(TypedDict):
     """
 
     part: str
-    item: Ordinal
+    item: common.Ordinal
     difference: float | None
-    a: ComparedItem
-    b: ComparedItem
+    a: common.ComparedItem
+    b: common.ComparedItem

@@ -82,6 +82,15 @@ def checked_by(schema: type[Strict[Any]]) -> Callable[[type[Kind]], type[Kind]]:
     return mark
 
 
+def described_by(words: Mapping[str, str]) -> Callable[[type[Kind]], type[Kind]]:
+    """Mark a type whose members, by name, are described elsewhere than in its docstring."""
+
+    def mark(kind: type[Kind]) -> type[Kind]:
+        return _marked(kind, "words", words)
+
+    return mark
+
+
 def _marked(kind: type[Kind], mark: str, value: object = True) -> type[Kind]:  # noqa: FBT002 - the value of a mark
     setattr(kind, f"_contract_{mark}", value)
     return kind

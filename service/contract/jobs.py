@@ -10,35 +10,12 @@ from typing import Annotated, Any, ClassVar, NotRequired, TypeAlias
 from marshmallow import ValidationError, pre_load, validates_schema
 from typing_extensions import TypedDict
 
-from service.contract.common import (
-    Choosing,
-    Counts,
-    Failure,
-    Format,
-    ItemForm,
-    Metrics,
-    Moment,
-    Name,
-    Natural,
-    Number,
-    Ordinal,
-    PageQuery,
-    Parameters,
-    Progress,
-    Reasons,
-    Scores,
-    SentenceCounts,
-    Share,
-    State,
-    Text,
-    TransformEntry,
-    Transforms,
-    Warning,
-)
-from service.contract.comparisons import Across, Comparison
-from service.contract.derive import Named, Says, checked_by, closed, inline, more, schema_class
+from service.contract import common
+from service.contract.comparisons import SETTINGS_IN_WORDS, Across, Comparison
+from service.contract.derive import Named, Says, checked_by, closed, described_by, inline, more, schema_class
 from service.contract.fields import Checked, Fault, OneOf, Shape, Strict, component, item_column, length, wrong_type
 from service.requests import Query, Request
+from treescore.core.comparing import PARAMS
 from treescore.core.params import Json
 from treescore.render.forms import FORMATS
 
@@ -68,10 +45,10 @@ class SystemEntry(Request):
             random, unless `runs` is `fixed`. Not the output itself, nor one that is a run of another.
     """
 
-    name: Name
-    output: Text
-    format: Format | None = None
-    run_of: Name | None = None
+    name: common.Name
+    output: common.Text
+    format: common.Format | None = None
+    run_of: common.Name | None = None
 
 
 @closed
@@ -96,10 +73,6 @@ class Items(PartItems, total=False):
     """Data about the sentences of gold. Each list has one entry for each sentence.
 
     Attributes:
-        lengths: Numbers of words of the source and of the target sentence (alignments).
-        words: Source and target sentence, words separated by spaces (alignments). They also say the lengths.
-        blocks: The document of each sentence.
-        attributes: Attributes of the sentences by name, such as `genre`.
         seconds: Parse time of each sentence in seconds, by system.
     """
 
@@ -149,14 +122,14 @@ class JobRequest(Request):
         agreement: Pairs of scores for which to compute the agreement over the sentences.
     """
 
-    format: Format
-    gold: Text
+    format: common.Format
+    gold: common.Text
     systems: Annotated[Sequence[SystemEntry], length(1, None, "systems")]
-    transforms: Transforms = ()
-    metrics: Metrics
+    transforms: common.Transforms = ()
+    metrics: common.Metrics
     significance: Annotated[bool | Mapping[str, Json], Significance] = True
     agreement: Annotated[
-        Sequence[Annotated[Sequence[Name], length(2, 2, "addresses of scores")]],
+        Sequence[Annotated[Sequence[common.Name], length(2, 2, "addresses of scores")]],
         length(None, MAX_AGREEMENTS, "pairs of scores"),
     ] = ()
     items: Items | None = None
@@ -191,53 +164,27 @@ def job_schema(max_systems: int) -> Strict[JobRequest]:
     return checked
 
 
-class SignificanceSettings(TypedDict, total=False):
-    """Settings of the significance tests. The catalogue has their JSON Schema under `significance`.
+SignificanceSettings = TypedDict(
+    "SignificanceSettings",
+    {"scores": Sequence[object], **dict.fromkeys(PARAMS, object)},  # type: ignore[misc]
+    total=False,
+)
+SignificanceSettings.__doc__ = """
+Settings of the significance tests. The catalogue has their JSON Schema under `significance`.
 
-    Attributes:
-        scores: Addresses of scores, such as `parseval.labelled_f1`.
-        test: `auto`, `permutation`, `t`, `bootstrap`, `mcnemar` or `compare_pl`.
-        unit: `auto`, `sentence`, `block`, `part`, or `token` for mcnemar.
-        alternative: `two-sided`, `greater` or `less`; `greater` means that the first system is better.
-        shuffles: Draws so many random signs of the units instead of computing their law.
-        resamples: Bootstrap samples, where `interval` is `percentile` or `bca`.
-        correction: `holm`, `hochberg`, `bh`, `by`, `bonferroni` or `none`.
-        alpha: Significance level.
-        seed: Seed of `shuffles` and `resamples`.
-        interval: `auto`, `percentile`, `bca` or `none`.
-        level: Level of each interval by itself; 1 - `alpha` unless given.
-        clusters: `separable` or `greedy`.
-        mcnemar: `exact`, `mid-p`, `chi2` or `chi2-corrected`.
-        runs: `random` or `fixed`.
-        margin: Also test that a system is not worse than another by this much, in units of the score.
-        power: Chance with which a difference as large as `detectable` would be found.
-    """
-
-    scores: Sequence[object]
-    test: object
-    unit: object
-    alternative: object
-    shuffles: object
-    resamples: object
-    correction: object
-    alpha: object
-    seed: object
-    interval: object
-    level: object
-    clusters: object
-    mcnemar: object
-    runs: object
-    margin: object
-    power: object
+Attributes:
+    scores: Addresses of scores, such as `parseval.labelled_f1`.
+"""
+described_by(SETTINGS_IN_WORDS)(SignificanceSettings)
 
 
 @inline
 class SystemMeta(TypedDict):
     """A system whose order, format or run matters."""
 
-    name: Name
-    format: NotRequired[Format]
-    run_of: NotRequired[Name]
+    name: common.Name
+    format: NotRequired[common.Format]
+    run_of: NotRequired[common.Name]
 
 
 class JobMeta(TypedDict):
@@ -249,20 +196,20 @@ class JobMeta(TypedDict):
         systems: Names the systems whose order, format or run matters. Systems of other files are added.
     """
 
-    format: Format
-    metrics: Metrics
+    format: common.Format
+    metrics: common.Metrics
     systems: NotRequired[Sequence[SystemMeta]]
 
 
 @dataclass(frozen=True, kw_only=True)
-class JobsQuery(PageQuery):
+class JobsQuery(common.PageQuery):
     """Which jobs.
 
     Attributes:
         state: Only jobs in this state.
     """
 
-    state: State | None = None
+    state: common.State | None = None
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -279,18 +226,18 @@ class ResultQuery(Query):
 
 
 @dataclass(frozen=True, kw_only=True)
-class ItemsQuery(PageQuery, ResultQuery, Choosing):
+class ItemsQuery(common.PageQuery, ResultQuery, common.Choosing):
     """Which items of a job, and in which format.
 
     Attributes:
         format: Media type of the answer; the default follows `Accept`.
     """
 
-    format: ItemForm | None = None
+    format: common.ItemForm | None = None
 
 
 @dataclass(frozen=True, kw_only=True)
-class JobTreesQuery(PageQuery, Choosing):
+class JobTreesQuery(common.PageQuery, common.Choosing):
     """Which trees of a job.
 
     Attributes:
@@ -300,7 +247,7 @@ class JobTreesQuery(PageQuery, Choosing):
     """
 
     system: str
-    item: Number | None = None
+    item: common.Number | None = None
     differs_from: str | None = None
 
 
@@ -351,17 +298,17 @@ class Signature(TypedDict):
     """
 
     metric: str
-    params: Parameters
-    transforms: Sequence[TransformEntry]
-    format: NotRequired[Format]
-    system_format: NotRequired[Format]
+    params: common.Parameters
+    transforms: Sequence[common.TransformEntry]
+    format: NotRequired[common.Format]
+    system_format: NotRequired[common.Format]
     version: str
     gold: str
     output: str
     command: str | None
     parts: NotRequired[int]
     missing_parts: NotRequired[str]
-    split: NotRequired[Share]
+    split: NotRequired[common.Share]
 
 
 class MetricResult(TypedDict):
@@ -371,10 +318,10 @@ class MetricResult(TypedDict):
         extra: More tables of the metric; the pages in `docs/metrics/` describe them.
     """
 
-    scores: Scores
-    undefined: NotRequired[Reasons]
-    counts: Counts
-    sentences: SentenceCounts
+    scores: common.Scores
+    undefined: NotRequired[common.Reasons]
+    counts: common.Counts
+    sentences: common.SentenceCounts
     extra: NotRequired[Mapping[str, object]]
     signature: Signature
 
@@ -469,8 +416,8 @@ class ValidatedPart(TypedDict):
     state: Annotated[str, OneOf(("valid", "failed", "missing", "received"))]
     sentences: NotRequired[int]
     words: NotRequired[int]
-    warnings: NotRequired[Sequence[Warning]]
-    failure: NotRequired[Failure]
+    warnings: NotRequired[Sequence[common.Warning]]
+    failure: NotRequired[common.Failure]
 
 
 class Validation(TypedDict):
@@ -486,13 +433,13 @@ class JobSummary(TypedDict):
     """A job without its results."""
 
     id: str
-    state: State
-    created_at: Moment
-    started_at: Moment | None
-    finished_at: Moment | None
+    state: common.State
+    created_at: common.Moment
+    started_at: common.Moment | None
+    finished_at: common.Moment | None
 
 
-class Job(TypedDict):
+class Job(JobSummary):
     """A scoring job.
 
     Attributes:
@@ -504,15 +451,10 @@ class Job(TypedDict):
             to the request that made the job has it.
     """
 
-    id: str
-    state: State
-    created_at: Moment
-    started_at: Moment | None
-    finished_at: Moment | None
-    progress: Progress | None
+    progress: common.Progress | None
     results: Results | Validation | None
-    warnings: Sequence[Warning]
-    failure: Failure | None
+    warnings: Sequence[common.Warning]
+    failure: common.Failure | None
     key: NotRequired[str]
 
 
@@ -525,8 +467,8 @@ class Slice(TypedDict):
     """
 
     value: str | int | None
-    counts: NotRequired[Counts]
-    scores: NotRequired[Scores]
+    counts: NotRequired[common.Counts]
+    scores: NotRequired[common.Scores]
     sentences: NotRequired[int]
 
 
@@ -583,7 +525,7 @@ class TreeLeaf(TypedDict):
         function: Function in the constituent; empty where it has none.
     """
 
-    word: Natural
+    word: common.Natural
     function: str
 
 
@@ -612,14 +554,14 @@ class TreeRow(TypedDict, total=False):
     predicate: str
     argument: str
     label: str
-    start: Natural
-    end: Natural
-    depth: Natural
+    start: common.Natural
+    end: common.Natural
+    depth: common.Natural
     function: str
-    parent: Natural | None
+    parent: common.Natural | None
     words: Sequence[TreeLeaf]
-    source: Natural
-    target: Natural
+    source: common.Natural
+    target: common.Natural
     sure: bool
 
 
@@ -664,7 +606,7 @@ class Tree(TypedDict):
         missed: The same for each entry of `gold`, which the output lacks or has otherwise.
     """
 
-    item: Ordinal
+    item: common.Ordinal
     kind: Annotated[str, OneOf(("dependencies", "constituents", "discontinuous", "graph", "alignment"))]
     sent_id: str | None
     line: int | None
@@ -676,7 +618,7 @@ class Tree(TypedDict):
     gold_words: Sequence[TreeWord] | None
     gold_expressions: NotRequired[Sequence[TreeExpression] | None]
     gold_target_words: NotRequired[Sequence[TreeWord] | None]
-    pairs: NotRequired[Sequence[Annotated[Sequence[Natural], Says(minItems=2, maxItems=2)]] | None]
+    pairs: NotRequired[Sequence[Annotated[Sequence[common.Natural], Says(minItems=2, maxItems=2)]] | None]
     gold: Sequence[TreeRow] | None
     wrong: Sequence[TreeMark | None] | None
     missed: Sequence[TreeMark | None] | None

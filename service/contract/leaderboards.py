@@ -8,19 +8,7 @@ from typing import Annotated, NotRequired, TypeAlias
 
 from typing_extensions import TypedDict
 
-from service.contract.common import (
-    Chance,
-    Cursor,
-    Feedback,
-    Interval,
-    ItemForm,
-    Moment,
-    Number,
-    Ordinal,
-    Pick,
-    Role,
-    Share,
-)
+from service.contract import common
 from service.contract.comparisons import Detectable, Selection
 from service.contract.derive import Named, Next, Says, inline
 from service.contract.fields import OneOf
@@ -58,11 +46,11 @@ class BoardQuery(Query):
     """
 
     score: str | None = None
-    pick: Pick | None = None
-    revision: Number | None = None
+    pick: common.Pick | None = None
+    revision: common.Number | None = None
     part: str | None = None
-    split: Share | None = None
-    cursor: Cursor | None = None
+    split: common.Share | None = None
+    cursor: common.Cursor | None = None
     format: str | None = None
 
 
@@ -71,7 +59,6 @@ class LeaderboardQuery(BoardQuery):
     """Which leaderboard, and in which format.
 
     Attributes:
-        cursor: The `next` value of the previous page. Opaque.
         format: Media type of the answer; the default follows `Accept`. `latex` uses booktabs, `svg` draws the table
             with dots and intervals.
     """
@@ -81,13 +68,7 @@ class LeaderboardQuery(BoardQuery):
 
 @dataclass(frozen=True, kw_only=True)
 class MatrixQuery(BoardQuery):
-    """The scores of which board by part, and in which format.
-
-    Attributes:
-        cursor: The `next` value of the previous page. Opaque.
-        format: Media type of the answer; the default follows `Accept`. `latex` uses booktabs, `svg` shades the
-            cells.
-    """
+    """The scores of which board by part, and in which format."""
 
     format: SheetForm | None = None
 
@@ -97,11 +78,10 @@ class ScoresQuery(BoardQuery):
     """All scores of which board, and in which format.
 
     Attributes:
-        cursor: The `next` value of the previous page. Opaque.
         format: Media type of the answer; the default follows `Accept`.
     """
 
-    format: ItemForm | None = None
+    format: common.ItemForm | None = None
 
 
 MissingParts: TypeAlias = Annotated[
@@ -160,22 +140,22 @@ class LeaderboardRow(TypedDict):
     rank: int | None
     rank_interval: Annotated[Sequence[int], Says(minItems=2, maxItems=2)] | None
     cluster: int | None
-    role: Role
+    role: common.Role
     team: str | None
     team_name: str | None
     submission: str
     name: str | None
     links: Links | None
-    created_at: Moment
+    created_at: common.Moment
     score: float | None
     scores: Mapping[str, float | None]
     covered: str | None
     missing_parts: MissingParts | None
     scored_parts: ScoredParts | None
-    ci95: Interval | None
-    p_next: Chance | None
+    ci95: common.Interval | None
+    p_next: common.Chance | None
     detectable: Detectable | None
-    considered: Ordinal | None
+    considered: common.Ordinal | None
     runs: RowRuns | None
     tested: bool | None
     reason: NotRequired[str | None]
@@ -232,13 +212,13 @@ class Sheet(TypedDict):
     higher_is_better: bool
     one_sided: bool
     part: str | None
-    pick: Pick
-    split: Share | None
-    feedback: Feedback
+    pick: common.Pick
+    split: common.Share | None
+    feedback: common.Feedback
     rounding: float | None
     anonymous: bool
     frozen: bool
-    as_of: Moment | None
+    as_of: common.Moment | None
     total_rows: int
     next: Next | None
 
@@ -267,7 +247,7 @@ class MatrixRow(TypedDict):
     """
 
     rank: int | None
-    role: Role
+    role: common.Role
     team: str | None
     team_name: str | None
     submission: str

@@ -8,30 +8,7 @@ from typing import Annotated, Any, ClassVar, NotRequired, TypeAlias
 
 from typing_extensions import TypedDict
 
-from service.contract import fields
-from service.contract.common import (
-    Choosing,
-    Counts,
-    Day,
-    Failure,
-    Intervals,
-    ItemForm,
-    Moment,
-    Name,
-    Natural,
-    Number,
-    PageQuery,
-    Progress,
-    Reasons,
-    Role,
-    Scores,
-    SentenceCounts,
-    Share,
-    Slug,
-    State,
-    Text,
-    Warning,
-)
+from service.contract import common, fields
 from service.contract.derive import OVERLAPPING, Named, Null, Says, checked_by, inline
 from service.contract.fields import Changes, Checked, OneOf, Shape
 from service.contract.jobs import Job, Signature, Slice
@@ -82,13 +59,13 @@ class SubmissionRequest(Request):
         outputs: Outputs by part; at least one.
     """
 
-    name: Name | Null = None
+    name: common.Name | Null = None
     notes: Annotated[str, fields.Notes] | Null = None
     links: SubmissionLinks | Null = None
-    run_of: Name | Null = None
-    team: Slug | Null = None
-    role: Role | None = None
-    outputs: Mapping[str, Text]
+    run_of: common.Name | Null = None
+    team: common.Slug | Null = None
+    role: common.Role | None = None
+    outputs: Mapping[str, common.Text]
 
 
 class SubmissionChecks(Changes[Any]):
@@ -108,7 +85,7 @@ class SubmissionChanges(Request):
         withdrawn: Whether it is removed from the leaderboard.
     """
 
-    name: Name | Missing = MISSING
+    name: common.Name | Missing = MISSING
     notes: Annotated[str, fields.Notes] | Missing | None = MISSING
     links: SubmissionLinks | Missing | None = MISSING
     chosen: bool | Missing = MISSING
@@ -116,7 +93,7 @@ class SubmissionChanges(Request):
 
 
 @dataclass(frozen=True, kw_only=True)
-class SubmissionsQuery(PageQuery):
+class SubmissionsQuery(common.PageQuery):
     """Which submissions.
 
     Attributes:
@@ -124,8 +101,8 @@ class SubmissionsQuery(PageQuery):
         state: Only submissions in this state, if you may see it.
     """
 
-    team: Slug | None = None
-    state: State | None = None
+    team: common.Slug | None = None
+    state: common.State | None = None
 
 
 @dataclass(frozen=True)
@@ -151,7 +128,7 @@ class OutputQuery(Query):
 
 
 @dataclass(frozen=True, kw_only=True)
-class SubmissionItemsQuery(PageQuery, Choosing):
+class SubmissionItemsQuery(common.PageQuery, common.Choosing):
     """Which items of a submission, and in which format.
 
     Attributes:
@@ -162,11 +139,11 @@ class SubmissionItemsQuery(PageQuery, Choosing):
 
     part: str | None = None
     metric: str | None = None
-    format: ItemForm | None = None
+    format: common.ItemForm | None = None
 
 
 @dataclass(frozen=True, kw_only=True)
-class SubmissionTreesQuery(PageQuery, Choosing):
+class SubmissionTreesQuery(common.PageQuery, common.Choosing):
     """Which trees of a submission.
 
     Attributes:
@@ -175,7 +152,7 @@ class SubmissionTreesQuery(PageQuery, Choosing):
     """
 
     part: str | None = None
-    item: Number | None = None
+    item: common.Number | None = None
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -223,15 +200,15 @@ class SubmissionSummary(TypedDict):
     run_of: str | None
     notes: str | None
     links: Links
-    role: Role
+    role: common.Role
     state: SubmissionState
     attempt: int
-    created_at: Moment
-    started_at: Moment | None
-    finished_at: Moment | None
+    created_at: common.Moment
+    started_at: common.Moment | None
+    finished_at: common.Moment | None
     chosen: bool
-    withdrawn_at: Moment | None
-    output_deleted_at: Moment | None
+    withdrawn_at: common.Moment | None
+    output_deleted_at: common.Moment | None
 
 
 class QuotaUse(TypedDict):
@@ -246,17 +223,23 @@ class QuotaUse(TypedDict):
     left: int | None
 
 
-class PartResult(TypedDict):
+@inline
+class ShownFigures(TypedDict):
+    """What the feedback level shows of the figures of a part, or of all parts."""
+
+    scores: common.Scores
+    undefined: NotRequired[common.Reasons]
+    counts: NotRequired[common.Counts]
+    sentences: NotRequired[common.SentenceCounts]
+
+
+class PartResult(ShownFigures):
     """Results of a part.
 
     Attributes:
         extra: More tables of the metric, if you may read gold; the pages in `docs/metrics/` describe them.
     """
 
-    scores: Scores
-    undefined: NotRequired[Reasons]
-    counts: NotRequired[Counts]
-    sentences: NotRequired[SentenceCounts]
     extra: NotRequired[Mapping[str, object]]
 
 
@@ -267,7 +250,7 @@ class QueuePlace(TypedDict):
     Teams, tokens and addresses take turns, so work of others that comes later may still go before yours.
     """
 
-    ahead: Natural
+    ahead: common.Natural
     eta_seconds: Annotated[float, Says(minimum=0)]
 
 
@@ -279,8 +262,8 @@ class QuotaState(TypedDict):
     scored_total: QuotaUse
     attempts_per_day: QuotaUse
     comparisons_per_day: QuotaUse
-    utc_day: Day
-    refilled_at: Moment
+    utc_day: common.Day
+    refilled_at: common.Moment
 
 
 @inline
@@ -306,20 +289,16 @@ class MainScore(TypedDict):
 
 
 @inline
-class SubmissionMetric(TypedDict):
+class SubmissionMetric(ShownFigures):
     """Results under one metric.
 
     Attributes:
         parts: Results of each part; null if it was not scored, or has too few sentences to be shown.
     """
 
-    scores: Scores
-    undefined: NotRequired[Reasons]
-    counts: NotRequired[Counts]
-    sentences: NotRequired[SentenceCounts]
-    ci95: NotRequired[Intervals]
-    macro: Scores
-    macro_ci95: NotRequired[Intervals]
+    ci95: NotRequired[common.Intervals]
+    macro: common.Scores
+    macro_ci95: NotRequired[common.Intervals]
     parts: Mapping[str, PartResult | None]
     signature: NotRequired[Signature]
 
@@ -329,7 +308,7 @@ class PartState(TypedDict):
     """The state of a part."""
 
     state: str
-    failure: Failure | None
+    failure: common.Failure | None
 
 
 @inline
@@ -345,7 +324,7 @@ class SubmissionScores(TypedDict):
 
     revision: int
     covered: str
-    split: Share | None
+    split: common.Share | None
     main: MainScore
     metrics: Mapping[str, SubmissionMetric]
     parts: Mapping[str, PartState]
@@ -361,15 +340,15 @@ class Submission(SubmissionSummary):
         failures: Failures of all attempts.
     """
 
-    progress: Progress | None
+    progress: common.Progress | None
     queue: QueuePlace | None
     quota: QuotaState | None
     outputs: Mapping[str, SubmittedOutput]
     scores: SubmissionScores | None
     released: bool | None
-    warnings: Sequence[Warning]
-    failure: Failure | None
-    failures: Sequence[Failure]
+    warnings: Sequence[common.Warning]
+    failure: common.Failure | None
+    failures: Sequence[common.Failure]
 
 
 SubmissionOrJob: TypeAlias = Annotated[Submission | Job, OVERLAPPING, Named("SubmissionOrJob")]

@@ -13,19 +13,7 @@ from apispec import APISpec
 from apispec.ext.marshmallow.openapi import OpenAPIConverter
 from typing_extensions import is_typeddict
 
-from service.contract import (
-    benchmarks,
-    common,
-    comparisons,
-    events,
-    jobs,
-    leaderboards,
-    scorers,
-    service,
-    submissions,
-    teams,
-    tokens,
-)
+from service.contract import access, benchmarks, common, comparisons, jobs, leaderboards, service, submissions
 from service.contract.derive import Field, Named, Page, field_of, mark_of, schema_class
 from service.contract.fields import Checked, Either, Mapped, Nested
 from service.requests import Query, Request
@@ -54,7 +42,7 @@ def reference(kind: str, name: str) -> Tree:
 
 
 NOUNS = (
-    common, jobs, benchmarks, teams, submissions, leaderboards, comparisons, events, scorers, tokens, service,
+    common, jobs, benchmarks, access, submissions, leaderboards, comparisons, service,
 )  # fmt: skip
 ORDER = ("type", "additionalProperties", "required", "description", "properties")
 
@@ -90,7 +78,7 @@ def words_of(kind: type) -> tuple[str, dict[str, str]]:
     Raises:
         ContractError: it describes a member that the type does not have.
     """
-    members: dict[str, str] = {}
+    members: dict[str, str] = dict(mark_of(kind, "words") or {})
     whole = ""
     for each in reversed(list(_with_bases(get_origin(kind) or kind))):
         whole, _, listed = inspect.cleandoc(each.__doc__ or "").partition("Attributes:")

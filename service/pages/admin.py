@@ -15,11 +15,10 @@ from flask import Response, request
 from service.api import answers as api_answers
 from service.api import calls
 from service.api.bodies import ALONE
+from service.contract.access import InviteRequest, WebhookRequest
 from service.contract.benchmarks import AnalyticsQuery, BenchmarkChanges, BenchmarksQuery
 from service.contract.common import PageQuery
 from service.contract.derive import schema_of
-from service.contract.events import WebhookRequest
-from service.contract.teams import InviteRequest
 from service.errors import NotFound
 from service.pages import answers, visitors
 from service.pages.benchmarks import benchmark_document, state_of

@@ -28,10 +28,9 @@ from service.api.middleware import IN_PAGE, placed
 from service.context import LruCache
 from service.contract.fields import Loaded, Strict, load
 from service.contract.leaderboards import SHEET_FORMATS
-from service.errors import BadRequest, NotFound, ServiceError
+from service.errors import CODES, BadRequest, NotFound, ServiceError
 from service.pages import figures
 from service.pages.visitors import CSRF_FIELD, Visitor, here, shown_visitor, visitor
-from service.problem_catalogue import CODES
 from service.usecases.runs import View, body_view, etag_of
 from treescore.core.version import __version__
 from treescore.core.wording import one_line

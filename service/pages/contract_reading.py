@@ -15,7 +15,7 @@ import orjson
 from markupsafe import Markup, escape
 
 from service.api import status as contract
-from service.problem_catalogue import CODES, TYPES
+from service.errors import CODES, TYPES
 from treescore.core.params import Json
 
 Document = Mapping[str, Any]

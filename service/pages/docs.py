@@ -30,7 +30,7 @@ from service.api.answers import Kind, conditional
 from service.api.asks import answer, publishes
 from service.contract.fields import Fault
 from service.contract.service import ProblemEntry, Problems, ProblemsQuery
-from service.errors import NotFound
+from service.errors import CODES, TYPES, NotFound
 from service.pages import answers, contract_reading, markdown, visitors
 from service.pages.answers import HTML
 from service.pages.contract_reading import (
@@ -44,7 +44,6 @@ from service.pages.contract_reading import (
     schema_address,
 )
 from service.pages.markdown import Heading, Links, plain_text
-from service.problem_catalogue import CODES, TYPES
 from service.requests import Query
 from service.usecases import status as service_status
 from service.usecases.runs import JSON_TYPE, View, json_view

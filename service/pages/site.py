@@ -13,9 +13,9 @@ from flask import Response, request
 
 from service.api import answers as api_answers
 from service.api import calls
+from service.contract.access import JoinRequest
 from service.contract.common import PageQuery
 from service.contract.derive import schema_of
-from service.contract.teams import JoinRequest
 from service.errors import Unauthorized
 from service.pages import admin, answers, benchmarks, board, compare, docs, job, sentences, submission, submit, visitors
 from service.pages.benchmarks import benchmark_document

@@ -13,7 +13,8 @@ from typing import Any, TypedDict
 import orjson
 from sqlalchemy import Connection, insert, select, update
 
-from service.store.tables import AnyRow, benchmarks, columns_of, invites, json_text, one, record_of, submissions, teams
+from service.store import tables
+from service.store.tables import benchmarks, columns_of, invites, json_text, one, record_of, submissions, teams
 
 
 class LeaderboardSettings(TypedDict):
@@ -108,6 +109,9 @@ class Benchmark:
         return self.closes_at is not None and now.replace(microsecond=0) > self.closes_at
 
 
+_COUNTED = {"version": benchmarks.c.version + 1, "board_version": benchmarks.c.board_version + 1}
+
+
 def add(db: Connection, benchmark: Benchmark) -> None:
     """Store a new benchmark. The primary key refuses a slug that exists."""
     db.execute(insert(benchmarks).values(columns_of(benchmark, settings=json_text(benchmark.settings))))
@@ -133,29 +137,15 @@ def get(db: Connection, slug: str, *, lock: bool = False, exclusive: bool = Fals
 
 def listing(db: Connection, after: str | None, limit: int | None, series: str | None = None) -> Sequence[Benchmark]:
     """List benchmarks by slug, after a given one, without deleted ones; without a limit all."""
-    query = select(benchmarks).where(benchmarks.c.deleted_at.is_(None)).order_by(benchmarks.c.id).limit(limit)
-    if after is not None:
-        query = query.where(benchmarks.c.id > after)
-    if series is not None:
-        query = query.where(benchmarks.c.series == series)
-    return [_benchmark(row) for row in db.execute(query)]
+    query = tables.narrowed(select(benchmarks).where(benchmarks.c.deleted_at.is_(None)), (benchmarks.c.series, series))
+    return [_benchmark(row) for row in db.execute(tables.page_from(query, benchmarks.c.id, after, limit))]
 
 
 def change(db: Connection, benchmark: Benchmark) -> None:
     """Store title, series and settings of a locked benchmark, and count both versions up."""
-    db.execute(
-        update(benchmarks)
-        .where(benchmarks.c.id == benchmark.id)
-        .values(
-            title=benchmark.title,
-            series=benchmark.series,
-            settings=json_text(benchmark.settings),
-            closed_from=benchmark.closed_from,
-            updated_at=benchmark.updated_at,
-            version=benchmarks.c.version + 1,
-            board_version=benchmarks.c.board_version + 1,
-        )
-    )
+    changed = {name: getattr(benchmark, name) for name in ("title", "series", "closed_from", "updated_at")}
+    changed |= {"settings": json_text(benchmark.settings), **_COUNTED}
+    db.execute(update(benchmarks).where(benchmarks.c.id == benchmark.id).values(changed))
 
 
 def touch_board(db: Connection, slug: str) -> None:
@@ -165,18 +155,14 @@ def touch_board(db: Connection, slug: str) -> None:
 
 def activate(db: Connection, slug: str, number: int, now: datetime) -> None:
     """Make a revision the active one."""
-    c = benchmarks.c
-    changed = {"version": c.version + 1, "board_version": c.board_version + 1}
-    db.execute(update(benchmarks).where(c.id == slug).values(active_revision=number, updated_at=now, **changed))
+    changed = {"active_revision": number, "updated_at": now, **_COUNTED}
+    db.execute(update(benchmarks).where(benchmarks.c.id == slug).values(changed))
 
 
 def mark_deleted(db: Connection, slug: str, now: datetime) -> None:
     """Mark as deleted. The row stays, so that the slug answers 410."""
-    db.execute(
-        update(benchmarks)
-        .where(benchmarks.c.id == slug)
-        .values(deleted_at=now, updated_at=now, version=benchmarks.c.version + 1)
-    )
+    deleted = {"deleted_at": now, "updated_at": now, "version": benchmarks.c.version + 1}
+    db.execute(update(benchmarks).where(benchmarks.c.id == slug).values(deleted))
 
 
 def forget(db: Connection, slug: str) -> None:
@@ -187,7 +173,7 @@ def forget(db: Connection, slug: str) -> None:
         db.execute(update(benchmarks).where(benchmarks.c.id == slug).values(title="", series=None, settings=settings))
 
 
-def _benchmark(row: AnyRow) -> Benchmark:
+def _benchmark(row: tables.AnyRow) -> Benchmark:
     return record_of(Benchmark, row, settings=orjson.loads(row.settings))
 
 
@@ -196,7 +182,6 @@ def _time(text: str | None) -> datetime | None:
 
 
 ERASED_NAME = ""
-_BATCH = 500
 
 
 @dataclass(frozen=True, slots=True)
@@ -225,8 +210,7 @@ def get_team(db: Connection, benchmark_id: str, team_id: str, *, lock: bool = Fa
 def existing_teams(db: Connection, benchmark_id: str, team_ids: Sequence[str]) -> set[str]:
     """Return which of some ids teams have, erased or not."""
     found: set[str] = set()
-    for start in range(0, len(team_ids), _BATCH):
-        some = team_ids[start : start + _BATCH]
+    for some in tables.batches(team_ids):
         found.update(db.scalars(select(teams.c.id).where(teams.c.benchmark_id == benchmark_id, teams.c.id.in_(some))))
     return found
 
@@ -234,9 +218,7 @@ def existing_teams(db: Connection, benchmark_id: str, team_ids: Sequence[str]) -
 def teams_of(db: Connection, benchmark_id: str, after: str | None, limit: int | None) -> Sequence[Team]:
     """List teams by id, after a given one, without erased ones; all of them without a limit."""
     query = select(teams).where(teams.c.benchmark_id == benchmark_id, teams.c.erased_at.is_(None))
-    if after is not None:
-        query = query.where(teams.c.id > after)
-    return [record_of(Team, row) for row in db.execute(query.order_by(teams.c.id).limit(limit))]
+    return [record_of(Team, row) for row in db.execute(tables.page_from(query, teams.c.id, after, limit))]
 
 
 def team_names(db: Connection, benchmark_id: str, team_ids: Iterable[str]) -> dict[str, str]:
@@ -257,13 +239,15 @@ def shown_names(db: Connection, benchmark_id: str, but: str) -> list[str]:
     return [*of_teams, *db.scalars(baselines)]
 
 
+def erased_team(now: datetime) -> dict[str, object]:
+    """Return the columns of a team that is erased now."""
+    return {"name": ERASED_NAME, "contact": None, "erased_at": now}
+
+
 def erase_team(db: Connection, benchmark_id: str, team_id: str, now: datetime) -> None:
     """Delete a team's name and contact. Its id stays, so that no other team can take over its rows."""
-    db.execute(
-        update(teams)
-        .where(teams.c.benchmark_id == benchmark_id, teams.c.id == team_id)
-        .values(name=ERASED_NAME, contact=None, erased_at=now)
-    )
+    of_it = (teams.c.benchmark_id == benchmark_id) & (teams.c.id == team_id)
+    db.execute(update(teams).where(of_it).values(erased_team(now)))
 
 
 @dataclass(frozen=True, slots=True)
@@ -304,9 +288,7 @@ def invite_by_hash(db: Connection, hashed: str) -> Invite | None:
 def invites_of(db: Connection, benchmark_id: str, before: str | None, limit: int) -> Sequence[Invite]:
     """List the invites of a benchmark, newest first, without withdrawn ones."""
     query = select(invites).where(invites.c.benchmark_id == benchmark_id, invites.c.deleted_at.is_(None))
-    if before is not None:
-        query = query.where(invites.c.id < before)
-    return [record_of(Invite, row) for row in db.execute(query.order_by(invites.c.id.desc()).limit(limit))]
+    return [record_of(Invite, row) for row in db.execute(tables.page_down(query, invites.c.id, before, limit))]
 
 
 def use_invite(db: Connection, invite_id: str) -> bool:
@@ -319,9 +301,5 @@ def use_invite(db: Connection, invite_id: str) -> bool:
 def withdraw_invite(db: Connection, benchmark_id: str, invite_id: str, now: datetime) -> bool:
     """Mark an invite as withdrawn; True where the benchmark had it. The row stays, so that its secret answers 410."""
     c = invites.c
-    result = db.execute(
-        update(invites)
-        .where(c.benchmark_id == benchmark_id, c.id == invite_id, c.deleted_at.is_(None))
-        .values(deleted_at=now)
-    )
-    return result.rowcount == 1
+    valid = (c.benchmark_id == benchmark_id) & (c.id == invite_id) & c.deleted_at.is_(None)
+    return db.execute(update(invites).where(valid).values(deleted_at=now)).rowcount == 1

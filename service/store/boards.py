@@ -19,7 +19,7 @@ from service.store.comparisons import Question
 from service.store.runs import SUCCEEDED, UNFINISHED
 from service.store.score_records import Figures, Interval, Layout, Span, coverage_of, finite, interval_of, numbers
 from service.store.submissions import BoardEntry, links_of, on_board
-from service.store.tables import board_comparisons, board_runs, runs, scores, submissions
+from service.store.tables import batches, board_comparisons, board_runs, runs, scores, submissions
 from treescore.core.arrays import FloatArray
 from treescore.core.params import Json
 
@@ -62,7 +62,6 @@ def _scored_attempt(benchmark_id: str, until: datetime | None) -> ColumnElement[
     )
 
 
-_BATCH = 500
 _NO_BYTES = literal(None, LargeBinary())
 
 
@@ -194,9 +193,9 @@ def private_scores(
     """
     value = value_at(span, private=True)
     found: dict[str, float | None] = {}
-    for start in range(0, len(submission_ids), _BATCH):
+    for some in batches(submission_ids):
         query = select(scores.c.submission_id, value.label("value")).where(
-            scores.c.revision == revision, scores.c.submission_id.in_(submission_ids[start : start + _BATCH])
+            scores.c.revision == revision, scores.c.submission_id.in_(some)
         )
         found |= {row.submission_id: number_of(row.value) for row in db.execute(query)}
     return found
@@ -228,11 +227,11 @@ def details(
     whole = _cut(layout.span(part), private=private)
     result: dict[str, RowDetails] = {}
     c = submissions.c
-    for start in range(0, len(submission_ids), _BATCH):
+    for some in batches(submission_ids):
         query = (
             select(c.id, c.name, c.created_at, c.links, whole.label("row"), low.label("low"), high.label("high"))
             .join(scores, (scores.c.submission_id == c.id) & (scores.c.revision == revision), isouter=True)
-            .where(c.id.in_(submission_ids[start : start + _BATCH]))
+            .where(c.id.in_(some))
         )
         for row in db.execute(query):
             values = {} if row.row is None else dict(zip(layout.addresses, map(finite, numbers(row.row)), strict=True))
@@ -253,9 +252,9 @@ def part_figures(
     last = layout.span(MACRO)
     whole = _cut(Span(1, last.start + last.length - 1), private=private)
     found: dict[str, FloatArray] = {}
-    for start in range(0, len(submission_ids), _BATCH):
+    for some in batches(submission_ids):
         query = select(scores.c.submission_id, whole.label("body")).where(
-            scores.c.revision == revision, scores.c.submission_id.in_(submission_ids[start : start + _BATCH])
+            scores.c.revision == revision, scores.c.submission_id.in_(some)
         )
         for row in db.execute(query):
             if row.body:

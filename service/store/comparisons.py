@@ -83,9 +83,7 @@ def listing(db: Connection, benchmark_id: str, after: str | None, limit: int) ->
     query = select(*(column for column in c if column is not c.document)).where(
         c.benchmark_id == benchmark_id, c.deleted_at.is_(None)
     )
-    if after is not None:
-        query = query.where(c.id > after)
-    return [_comparison(row) for row in db.execute(query.order_by(c.id).limit(limit))]
+    return [_comparison(row) for row in db.execute(tables.page_from(query, c.id, after, limit))]
 
 
 def unanswered(db: Connection, benchmark_id: str) -> int:
@@ -100,7 +98,7 @@ def unanswered(db: Connection, benchmark_id: str) -> int:
             tables.runs.c.state.in_(UNFINISHED),
         )
     )
-    return int(db.scalar(query) or 0)
+    return tables.count(db, query)
 
 
 def save_answer(db: Connection, comparison_id: str, document: Mapping[str, object]) -> None:
@@ -132,16 +130,8 @@ def note_ask(
     charged: bool,
 ) -> None:
     """Note that a team, or for None an organiser, has asked a question."""
-    db.execute(
-        insert(tables.comparison_asks).values(
-            comparison_id=comparison_id,
-            benchmark_id=benchmark_id,
-            team_id=team_id,
-            utc_day=utc_day,
-            charged=charged,
-            asked_at=now,
-        )
-    )
+    asked = {"comparison_id": comparison_id, "benchmark_id": benchmark_id, "team_id": team_id}
+    db.execute(insert(tables.comparison_asks).values(**asked, utc_day=utc_day, charged=charged, asked_at=now))
 
 
 def askers(db: Connection, comparison_id: str) -> set[str | None]:
@@ -166,7 +156,7 @@ def charged_on(db: Connection, benchmark_id: str, team_id: str, utc_day: str) ->
     query = select(func.count()).where(
         c.benchmark_id == benchmark_id, c.team_id == team_id, c.utc_day == utc_day, c.charged.is_(True)
     )
-    return int(db.scalar(query) or 0)
+    return tables.count(db, query)
 
 
 def drop_ask(db: Connection, comparison_id: str, team_id: str, now: datetime) -> None:

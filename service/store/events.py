@@ -12,7 +12,8 @@ from datetime import datetime
 import orjson
 from sqlalchemy import ColumnElement, Connection, Select, delete, func, insert, select, text, update
 
-from service.store.tables import AnyRow, columns_of, deliveries, events, json_text, one, record_of, webhooks
+from service.store import tables
+from service.store.tables import columns_of, deliveries, events, json_text, one, record_of, webhooks
 
 ORDER_LOCK = 7_466_573_465
 """An advisory lock of PostgreSQL, held from adding an event until the commit."""
@@ -87,15 +88,13 @@ def listing(
         reader: (benchmark, team) of the reader, who sees the events of this team and of no team. None for all events.
     """
     c = events.c
-    query = select(events).where(c.seq > after).order_by(c.seq).limit(limit)
-    if benchmark_id is not None:
-        query = query.where(c.benchmark_id == benchmark_id)
+    query = tables.narrowed(tables.page_from(select(events), c.seq, after, limit), (c.benchmark_id, benchmark_id))
     if reader is not None:
         query = query.where(c.team_id.is_(None) | ((c.benchmark_id == reader[0]) & (c.team_id == reader[1])))
     return [event_of(row) for row in db.execute(query)]
 
 
-def event_of(row: AnyRow) -> Event:
+def event_of(row: tables.AnyRow) -> Event:
     """Make an event of a row."""
     return record_of(Event, row, data=orjson.loads(row.data))
 
@@ -168,11 +167,8 @@ def add_webhook(db: Connection, webhook: Webhook) -> None:
 
 def rotate_secret(db: Connection, webhook: Webhook, secret: str, until: datetime) -> None:
     """Store a new secret; the present one signs beside it until a time."""
-    db.execute(
-        update(webhooks)
-        .where(webhooks.c.id == webhook.id)
-        .values(secret=secret, old_secret=webhook.secret, old_secret_until=until)
-    )
+    secrets = {"secret": secret, "old_secret": webhook.secret, "old_secret_until": until}
+    db.execute(update(webhooks).where(webhooks.c.id == webhook.id).values(secrets))
 
 
 def get_webhook(db: Connection, webhook_id: str) -> Webhook | None:
@@ -184,15 +180,13 @@ def webhooks_of(
     db: Connection, team: tuple[str, str] | None, before: str | None, limit: int, owner: str | None = None
 ) -> Sequence[Webhook]:
     """List the webhooks of a team (benchmark, team), or those without a team (of one owner), newest first."""
-    query = select(webhooks).where(*_owned_by(team, owner)).order_by(webhooks.c.id.desc()).limit(limit)
-    if before is not None:
-        query = query.where(webhooks.c.id < before)
-    return [_webhook(row) for row in db.execute(query)]
+    query = select(webhooks).where(*_owned_by(team, owner))
+    return [_webhook(row) for row in db.execute(tables.page_down(query, webhooks.c.id, before, limit))]
 
 
 def webhook_count(db: Connection, team: tuple[str, str] | None, owner: str | None = None) -> int:
     """Count the webhooks that `listing` shows."""
-    return int(db.scalar(select(func.count()).select_from(webhooks).where(*_owned_by(team, owner))) or 0)
+    return tables.count(db, select(func.count()).select_from(webhooks).where(*_owned_by(team, owner)))
 
 
 def drop_webhook(db: Connection, webhook_id: str) -> None:
@@ -205,10 +199,8 @@ def disable_webhook(db: Connection, webhook_id: str, now: datetime) -> bool:
     """Disable a webhook and give up its deliveries; True where it was not disabled before."""
     waiting = (deliveries.c.webhook_id == webhook_id) & (deliveries.c.state == WAITING)
     db.execute(update(deliveries).where(waiting).values(state=GIVEN_UP, next_at=None))
-    result = db.execute(
-        update(webhooks).where(webhooks.c.id == webhook_id, webhooks.c.disabled_at.is_(None)).values(disabled_at=now)
-    )
-    return result.rowcount == 1
+    enabled = (webhooks.c.id == webhook_id) & webhooks.c.disabled_at.is_(None)
+    return db.execute(update(webhooks).where(enabled).values(disabled_at=now)).rowcount == 1
 
 
 def count_failures(db: Connection, webhook_id: str, *, delivered: bool) -> int:
@@ -234,17 +226,8 @@ def subscribed(db: Connection, event: Event) -> Sequence[Webhook]:
 
 def add_delivery(db: Connection, delivery_id: str, webhook_id: str, event_seq: int, now: datetime) -> None:
     """Store the delivery of an event to a webhook."""
-    db.execute(
-        insert(deliveries).values(
-            id=delivery_id,
-            webhook_id=webhook_id,
-            event_seq=event_seq,
-            attempts=0,
-            next_at=now,
-            state=WAITING,
-            created_at=now,
-        )
-    )
+    what = {"id": delivery_id, "webhook_id": webhook_id, "event_seq": event_seq}
+    db.execute(insert(deliveries).values(**what, attempts=0, state=WAITING, created_at=now, next_at=now))
 
 
 def due_deliveries(db: Connection, now: datetime, limit: int, in_a_row: int) -> Sequence[Delivery]:
@@ -280,12 +263,8 @@ def due_deliveries(db: Connection, now: datetime, limit: int, in_a_row: int) -> 
 
 def claim_delivery(db: Connection, delivery: Delivery, until: datetime) -> bool:
     """Keep others from sending a delivery until a time; False where another sender has claimed it."""
-    result = db.execute(
-        update(deliveries)
-        .where(deliveries.c.id == delivery.id, deliveries.c.next_at == delivery.next_at)
-        .values(next_at=until)
-    )
-    return result.rowcount == 1
+    free = (deliveries.c.id == delivery.id) & (deliveries.c.next_at == delivery.next_at)
+    return db.execute(update(deliveries).where(free).values(next_at=until)).rowcount == 1
 
 
 def drop_delivery(db: Connection, delivery_id: str) -> None:
@@ -318,7 +297,7 @@ def _owned_by(team: tuple[str, str] | None, owner: str | None) -> list[ColumnEle
     return [c.team_id.is_(None), *([] if owner is None else [c.owner == owner])]
 
 
-def _webhook(row: AnyRow, prefix: str = "") -> Webhook:
+def _webhook(row: tables.AnyRow, prefix: str = "") -> Webhook:
     return record_of(Webhook, row, prefix, kinds=tuple(getattr(row, f"{prefix}kinds").split()))
 
 
@@ -350,9 +329,7 @@ class LoggedDelivery:
 def logged_deliveries(db: Connection, webhook_id: str, before: str | None, limit: int) -> Sequence[LoggedDelivery]:
     """List the deliveries of a webhook, newest first."""
     query = _logged_query().where(deliveries.c.webhook_id == webhook_id)
-    if before is not None:
-        query = query.where(deliveries.c.id < before)
-    return [_logged(row) for row in db.execute(query.order_by(deliveries.c.id.desc()).limit(limit))]
+    return [_logged(row) for row in db.execute(tables.page_down(query, deliveries.c.id, before, limit))]
 
 
 def logged_delivery(db: Connection, webhook_id: str, delivery_id: str) -> LoggedDelivery | None:
@@ -364,7 +341,7 @@ def logged_delivery(db: Connection, webhook_id: str, delivery_id: str) -> Logged
 def waiting_deliveries(db: Connection, webhook_id: str) -> int:
     """Count the deliveries of a webhook that have not ended."""
     of_it = (deliveries.c.webhook_id == webhook_id) & (deliveries.c.state == WAITING)
-    return int(db.scalar(select(func.count()).select_from(deliveries).where(of_it)) or 0)
+    return tables.count(db, select(func.count()).select_from(deliveries).where(of_it))
 
 
 def trim_log(db: Connection, webhook_id: str, kept: int) -> None:
@@ -382,7 +359,7 @@ def _logged_query() -> Select[tuple[object, ...]]:
     return select(c.id.label("delivery_id"), *own, *events.c).join_from(deliveries, events, c.event_seq == events.c.seq)
 
 
-def _logged(row: AnyRow) -> LoggedDelivery:
+def _logged(row: tables.AnyRow) -> LoggedDelivery:
     return LoggedDelivery(
         row.delivery_id, event_of(row), row.state, row.attempts, row.last_status,
         row.created_at, row.attempted_at, row.next_at,

@@ -14,7 +14,7 @@ from service.store import artifacts, texts
 from service.store.database import Store
 from service.store.packing import pack
 from service.store.runs import UNFINISHED, Run, run_of
-from service.store.tables import jobs, json_text, record_of, runs
+from service.store.tables import count, jobs, json_text, narrowed, page_down, record_of, runs
 from treescore.core.params import Json
 
 PACKED_FROM = 1024
@@ -93,20 +93,9 @@ def save_answer(db: Connection, job_id: str, state: str, document: bytes, etag: 
 
 def of_owner(db: Connection, owner: str | None, before: str | None, limit: int, state: str | None) -> Sequence[Run]:
     """List the runs of the jobs of an owner (of all for None) before a given id, newest first."""
-    query = (
-        select(runs)
-        .join(jobs, runs.c.id == jobs.c.id)
-        .where(jobs.c.deleted_at.is_(None))
-        .order_by(jobs.c.id.desc())
-        .limit(limit)
-    )
-    if owner is not None:
-        query = query.where(jobs.c.owner == owner)
-    if before is not None:
-        query = query.where(jobs.c.id < before)
-    if state is not None:
-        query = query.where(runs.c.state == state)
-    return [run_of(row) for row in db.execute(query)]
+    query = select(runs).join(jobs, runs.c.id == jobs.c.id).where(jobs.c.deleted_at.is_(None))
+    query = narrowed(query, (jobs.c.owner, owner), (runs.c.state, state))
+    return [run_of(row) for row in db.execute(page_down(query, jobs.c.id, before, limit))]
 
 
 def unfinished_of(db: Connection, owner: str, kind: str) -> int:
@@ -116,16 +105,15 @@ def unfinished_of(db: Connection, owner: str, kind: str) -> int:
         .select_from(jobs.join(runs, runs.c.id == jobs.c.id))
         .where(jobs.c.owner == owner, runs.c.kind == kind, runs.c.state.in_(UNFINISHED))
     )
-    return int(db.scalar(query) or 0)
+    return count(db, query)
 
 
 def erase(db: Connection, job_ids: Sequence[str], now: datetime) -> None:
     """Delete texts, results and request. The row stays, so that the id answers 410."""
     texts.drop(db, job_ids)
     artifacts.drop(db, job_ids)
-    db.execute(
-        update(jobs).where(jobs.c.id.in_(job_ids)).values(deleted_at=now, document=None, etag=None, request="{}")
-    )
+    erased = {"deleted_at": now, "document": None, "etag": None, "request": "{}"}
+    db.execute(update(jobs).where(jobs.c.id.in_(job_ids)).values(erased))
 
 
 def finished_before(db: Connection, moment: datetime, limit: int) -> Sequence[str]:

@@ -9,20 +9,14 @@ from datetime import datetime
 import orjson
 from sqlalchemy import Connection, func, insert, select, update
 
-from service.store import artifacts
+from service.store import artifacts, tables
 from service.store.benchmarks import Benchmark
 from service.store.packing import pack_array, unpack_array
-from service.store.tables import AnyRow, columns_of, json_text, one, owned_texts, parts, record_of, revisions
+from service.store.tables import json_text, one, owned_texts, parts, record_of, revisions
 from treescore.core.arrays import IntArray
 
-CHECKING, RESCORING, ACTIVE, SUPERSEDED, FAILED, READY = (
-    "checking",
-    "rescoring",
-    "active",
-    "superseded",
-    "failed",
-    "ready",
-)
+CHECKING, RESCORING, ACTIVE = "checking", "rescoring", "active"
+SUPERSEDED, FAILED, READY = "superseded", "failed", "ready"
 """States; a dry run ends as `ready`."""
 FINAL_STATES = (ACTIVE, SUPERSEDED, FAILED, READY)
 NEVER_ACTIVE = (FAILED, READY)
@@ -81,7 +75,7 @@ class Digests:
 
 def add(db: Connection, revision: Revision, part_names: Sequence[str]) -> None:
     """Store a revision and its parts. Its run and gold texts are stored in the same transaction."""
-    db.execute(insert(revisions).values(columns_of(revision, scoring=json_text(revision.scoring))))
+    db.execute(insert(revisions).values(tables.columns_of(revision, scoring=json_text(revision.scoring))))
     db.execute(
         insert(parts),
         [{"revision_id": revision.id, "name": name, "position": position} for position, name in enumerate(part_names)],
@@ -106,24 +100,16 @@ def by_id(db: Connection, revision_id: str) -> Revision | None:
 
 def last_number(db: Connection, benchmark_id: str) -> int:
     """Return the highest number, 0 before the first revision."""
-    return int(db.scalar(select(func.max(revisions.c.number)).where(revisions.c.benchmark_id == benchmark_id)) or 0)
+    return tables.count(db, select(func.max(revisions.c.number)).where(revisions.c.benchmark_id == benchmark_id))
 
 
 def listing(
     db: Connection, benchmark_id: str, before: int | None, limit: int, *, dry_runs: bool = True
 ) -> Sequence[Revision]:
     """List revisions before a given number, newest first."""
-    query = (
-        select(revisions)
-        .where(revisions.c.benchmark_id == benchmark_id)
-        .order_by(revisions.c.number.desc())
-        .limit(limit)
-    )
-    if before is not None:
-        query = query.where(revisions.c.number < before)
-    if not dry_runs:
-        query = query.where(revisions.c.dry_run.is_(False))
-    return [_revision(row) for row in db.execute(query)]
+    query = select(revisions).where(revisions.c.benchmark_id == benchmark_id)
+    query = query if dry_runs else query.where(revisions.c.dry_run.is_(False))
+    return [_revision(row) for row in db.execute(tables.page_down(query, revisions.c.number, before, limit))]
 
 
 def active_before(db: Connection, benchmark_id: str, revision: Revision) -> Revision | None:
@@ -135,9 +121,8 @@ def active_before(db: Connection, benchmark_id: str, revision: Revision) -> Revi
 
 def unfinished(db: Connection, benchmark_id: str) -> Revision | None:
     """Return the revision that is being checked or rescored, or None."""
-    query = select(revisions).where(
-        revisions.c.benchmark_id == benchmark_id, revisions.c.state.in_((CHECKING, RESCORING))
-    )
+    c = revisions.c
+    query = select(revisions).where(c.benchmark_id == benchmark_id, c.state.in_((CHECKING, RESCORING)))
     return one(db, query.limit(1), _revision)
 
 
@@ -153,26 +138,22 @@ def set_state(db: Connection, revision_id: str, state: str, **values: object) ->
 
 def begin_rescoring(db: Connection, revision_id: str) -> None:
     """Move a revision from checking to rescoring; in any other state it stays."""
-    db.execute(
-        update(revisions).where(revisions.c.id == revision_id, revisions.c.state == CHECKING).values(state=RESCORING)
-    )
+    checking = (revisions.c.id == revision_id) & (revisions.c.state == CHECKING)
+    db.execute(update(revisions).where(checking).values(state=RESCORING))
 
 
 def supersede(db: Connection, benchmark_id: str, number: int) -> None:
     """Mark the active revisions other than this one as superseded."""
-    db.execute(
-        update(revisions)
-        .where(revisions.c.benchmark_id == benchmark_id, revisions.c.number != number, revisions.c.state == ACTIVE)
-        .values(state=SUPERSEDED)
-    )
+    c = revisions.c
+    before = (c.benchmark_id == benchmark_id) & (c.number != number) & (c.state == ACTIVE)
+    db.execute(update(revisions).where(before).values(state=SUPERSEDED))
 
 
 def parts_of(db: Connection, revision_id: str) -> list[Part]:
     """List the parts of a revision in their order."""
     c = parts.c
     query = select(c.name, c.position, c.sentences, c.words, c.gold_key).where(c.revision_id == revision_id)
-    rows = db.execute(query.order_by(c.position))
-    return [Part(row.name, row.position, row.sentences, row.words, row.gold_key) for row in rows]
+    return [Part(*row) for row in db.execute(query.order_by(c.position))]
 
 
 def save_part(db: Connection, revision_id: str, part: Part, sentence_keys: IntArray) -> None:
@@ -184,13 +165,9 @@ def save_part(db: Connection, revision_id: str, part: Part, sentence_keys: IntAr
         part: what was found.
         sentence_keys: keyed digests of the sentences, int64 (columns, sentences).
     """
-    db.execute(
-        update(parts)
-        .where(parts.c.revision_id == revision_id, parts.c.name == part.name)
-        .values(
-            sentences=part.sentences, words=part.words, gold_key=part.gold_key, sentence_keys=pack_array(sentence_keys)
-        )
-    )
+    found: dict[str, object] = {"sentences": part.sentences, "words": part.words, "gold_key": part.gold_key}
+    found["sentence_keys"] = pack_array(sentence_keys)
+    db.execute(update(parts).where(parts.c.revision_id == revision_id, parts.c.name == part.name).values(found))
 
 
 def digests(db: Connection, benchmark_id: str) -> dict[int, dict[str, Digests]]:
@@ -220,10 +197,8 @@ def ids_of(db: Connection, benchmark_id: str) -> list[str]:
 def scored_under(db: Connection, ids: Sequence[str]) -> set[str]:
     """Return those of the ids whose revision outputs are or will be scored under, and whose gold is stored."""
     has_gold = select(owned_texts.c.owner).where(owned_texts.c.owner == revisions.c.id).exists()
-    states = (CHECKING, RESCORING, ACTIVE)
-    return set(
-        db.scalars(select(revisions.c.id).where(revisions.c.id.in_(ids), revisions.c.state.in_(states), has_gold))
-    )
+    in_use = revisions.c.state.in_((CHECKING, RESCORING, ACTIVE))
+    return set(db.scalars(select(revisions.c.id).where(revisions.c.id.in_(ids), in_use, has_gold)))
 
 
 def ids_by_number(db: Connection, benchmark_id: str) -> dict[int, str]:
@@ -236,7 +211,7 @@ def _digests(gold_key: str | None, sentence_keys: bytes | None) -> Digests:
     return Digests(gold_key, None if sentence_keys is None else unpack_array(sentence_keys).tolist())
 
 
-def _revision(row: AnyRow) -> Revision:
+def _revision(row: tables.AnyRow) -> Revision:
     return record_of(
         Revision,
         row,

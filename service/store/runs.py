@@ -19,31 +19,18 @@ from datetime import datetime, timedelta
 from typing import NamedTuple
 
 import orjson
-from sqlalchemy import (
-    ColumnElement,
-    Connection,
-    Select,
-    and_,
-    bindparam,
-    case,
-    delete,
-    func,
-    insert,
-    or_,
-    select,
-    tuple_,
-    update,
-)
+import sqlalchemy as sa
+from sqlalchemy import ColumnElement, Connection, bindparam, delete, func, insert, select, update
 
 from service.monitoring import note_stored
 from service.store.database import Store, lock
-from service.store.tables import AnyRow, json_text, one, pieces, record_of, runs, turns
+from service.store.tables import AnyRow, count, json_text, one, pieces, record_of, runs, turns
 
 ALL_PRINCIPALS = ""
 """The principal under which the last turn that was begun is kept, of all principals."""
 
 
-_TURNS_OF_QUEUE = and_(turns.c.queue == bindparam("of_queue"), turns.c.precedence == bindparam("of_precedence"))
+_TURNS_OF_QUEUE = sa.and_(turns.c.queue == bindparam("of_queue"), turns.c.precedence == bindparam("of_precedence"))
 _TURN_BEGUN = select(turns.c.turn).where(_TURNS_OF_QUEUE)
 _TURN_WAITING = select(func.max(runs.c.turn)).where(
     runs.c.principal == bindparam("of_principal"),
@@ -59,7 +46,7 @@ _LAST_TURNS = select(
 _ADVANCE_TURNS = (
     update(turns)
     .where(_TURNS_OF_QUEUE, turns.c.principal.in_((ALL_PRINCIPALS, bindparam("of_principal"))))
-    .values(turn=case((turns.c.turn < bindparam("begun"), bindparam("begun")), else_=turns.c.turn))
+    .values(turn=sa.case((turns.c.turn < bindparam("begun"), bindparam("begun")), else_=turns.c.turn))
 )
 # built once: building them takes longer than running them
 
@@ -230,8 +217,7 @@ def next_piece_id(db: Connection, queue: str, version: str, most: int) -> str | 
 
 def done_beside_piece(db: Connection, piece: Piece) -> int:
     """Count the parts that are done in the other pieces of its run."""
-    beside = select(func.coalesce(func.sum(_P.done), 0)).where(_P.run_id == piece.run_id, _P.id != piece.id)
-    return int(db.scalar(beside) or 0)
+    return count(db, select(func.sum(_P.done)).where(_P.run_id == piece.run_id, _P.id != piece.id))
 
 
 def note_piece_done(db: Connection, piece: Piece, holder: str, done: int) -> bool:
@@ -252,7 +238,7 @@ def save_piece(db: Connection, piece: Piece, body: bytes) -> bool:
 
 def give_pieces_back(db: Connection, lost: Mapping[str, str | None]) -> bool:
     """Let others begin pieces whose holder was lost (id -> holder). Return whether one still was that holder's."""
-    held = tuple_(_P.id, _P.holder).in_(list(lost.items()))
+    held = sa.tuple_(_P.id, _P.holder).in_(list(lost.items()))
     return db.execute(update(pieces).where(held, _OPEN_PIECE).values(holder=None, done=0)).rowcount > 0
 
 
@@ -269,7 +255,7 @@ def unfinished_pieces(db: Connection, run_id: str) -> Mapping[str, str | None]:
 
 def piece_results(db: Connection, run_id: str, revision: int) -> Sequence[bytes]:
     """Return the packed results of a run's pieces under a revision, in the order of parts."""
-    query: Select[tuple[bytes]] = select(_P.body).where(
+    query: sa.Select[tuple[bytes]] = select(_P.body).where(
         _P.run_id == run_id, _P.revision == revision, _P.body.is_not(None)
     )
     return list(db.scalars(query.order_by(_P.first)))
@@ -305,8 +291,10 @@ _ORDER = (runs.c.precedence, runs.c.turn, runs.c.created_at, runs.c.id)
 _OF_QUEUE = runs.c.queue == bindparam("of_queue")
 _WITHOUT_TOKEN = runs.c.principal.like(ANONYMOUS + "%")
 _WITHOUT_TOKEN_RUNNING = select(func.count()).where(_OF_QUEUE, runs.c.state == RUNNING, _WITHOUT_TOKEN)
-_MAY_BEGIN = or_(~_WITHOUT_TOKEN, _WITHOUT_TOKEN_RUNNING.scalar_subquery() < bindparam("anonymous"))
-_DUE = or_(runs.c.not_before.is_(None), runs.c.not_before <= bindparam("now"), runs.c.not_before > bindparam("longest"))
+_MAY_BEGIN = sa.or_(~_WITHOUT_TOKEN, _WITHOUT_TOKEN_RUNNING.scalar_subquery() < bindparam("anonymous"))
+_DUE = sa.or_(
+    runs.c.not_before.is_(None), runs.c.not_before <= bindparam("now"), runs.c.not_before > bindparam("longest")
+)
 _NEXT_RUN = select(runs.c.id).where(_OF_QUEUE, runs.c.state == QUEUED, _DUE, _MAY_BEGIN).order_by(*_ORDER).limit(1)
 _BEGIN = {
     "state": RUNNING,
@@ -523,10 +511,10 @@ def ahead(db: Connection, run: Run) -> int:
     if run.state != QUEUED:
         return 0
     of_queue = select(func.count()).where(runs.c.queue == run.queue)
-    place = tuple_(run.precedence, run.turn, run.created_at, run.id, types=[column.type for column in _ORDER])
+    place = sa.tuple_(run.precedence, run.turn, run.created_at, run.id, types=[column.type for column in _ORDER])
     under_way = of_queue.where(runs.c.state == RUNNING)
-    before = of_queue.where(runs.c.state == QUEUED, runs.c.not_before.is_(None), tuple_(*_ORDER) < place)
-    return int(db.scalar(under_way) or 0) + int(db.scalar(before) or 0)
+    before = of_queue.where(runs.c.state == QUEUED, runs.c.not_before.is_(None), sa.tuple_(*_ORDER) < place)
+    return count(db, under_way) + count(db, before)
 
 
 def waits(db: Connection, kinds: Sequence[str], most: int) -> dict[str, list[float]]:

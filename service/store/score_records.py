@@ -17,22 +17,11 @@ import orjson
 from sqlalchemy import ColumnElement, Connection, and_, delete, func, insert, literal, select, update
 
 from service.requests import MACRO, POOLED, PRIVATE
-from service.store import artifacts
+from service.store import artifacts, tables
 from service.store.packing import pack_array, unpack_array
 from service.store.revisions import NEVER_ACTIVE
 from service.store.runs import SUCCEEDED
-from service.store.tables import (
-    AnyRow,
-    Utc,
-    columns_of,
-    json_text,
-    ladders,
-    one,
-    record_of,
-    revisions,
-    scores,
-    submissions,
-)
+from service.store.tables import json_text, ladders, one, record_of, revisions, scores, submissions
 from treescore.core.arrays import Counts, FloatArray
 from treescore.core.params import Json
 
@@ -250,7 +239,7 @@ def save(db: Connection, record: ScoreRecord, bodies: PackedArtifacts) -> None:
     remove(db, record.submission_id, record.revision)
     artifacts.put(db, record.submission_id, bodies)
     covered = json_text(list(record.covered))
-    packed = columns_of(record, document=artifacts.pack_json(record.document), covered=covered)
+    packed = tables.columns_of(record, document=artifacts.pack_json(record.document), covered=covered)
     del packed["private"]
     if record.private is not None:
         packed["private_main"] = record.private.main
@@ -270,7 +259,7 @@ def copy(db: Connection, source: str, target: str, revision: int, now: datetime)
     artifacts.copy_below(db, source, target, f"r{revision}/")
     c = scores.c
     copied = (c.main, c.figures, c.document, c.covered, c.private_main, c.private_figures, c.private_metrics)
-    row = select(literal(target), c.revision, *copied, literal(now, Utc)).where(
+    row = select(literal(target), c.revision, *copied, literal(now, tables.Utc)).where(
         c.submission_id == source, c.revision == revision
     )
     names = ["submission_id", "revision", *(column.name for column in copied), "created_at"]
@@ -287,7 +276,7 @@ def unscored(db: Connection, benchmark_id: str, revision: int, limit: int) -> Se
 
 def unscored_count(db: Connection, benchmark_id: str, revision: int) -> int:
     """Count the submissions that need scoring under a revision."""
-    return int(db.scalar(select(func.count()).where(needs_rescoring(benchmark_id, revision))) or 0)
+    return tables.count(db, select(func.count()).where(needs_rescoring(benchmark_id, revision)))
 
 
 def needs_rescoring(benchmark_id: str, revision: int) -> ColumnElement[bool]:
@@ -428,7 +417,7 @@ def left_over(db: Connection) -> Sequence[tuple[str, int]]:
     return [(slug, number) for slug, number in db.execute(query)]
 
 
-def _score_record(row: AnyRow) -> ScoreRecord:
+def _score_record(row: tables.AnyRow) -> ScoreRecord:
     covered = orjson.loads(row.covered)
     private = None
     if row.private_figures is not None:

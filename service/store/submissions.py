@@ -13,20 +13,9 @@ from typing import Any, NamedTuple
 import orjson
 from sqlalchemy import ColumnElement, Connection, and_, case, func, insert, or_, select, true, update
 
-from service.store import artifacts, score_records, texts
+from service.store import artifacts, score_records, tables, texts
 from service.store.runs import CANCELLED, FAILED, QUEUED, SUCCEEDED, UNFINISHED
-from service.store.tables import (
-    AnyRow,
-    columns_of,
-    jobs,
-    json_text,
-    one,
-    record_of,
-    runs,
-    scores,
-    submissions,
-    validations,
-)
+from service.store.tables import json_text, one, record_of, runs, scores, submissions, validations
 
 SYSTEM, BASELINE = "system", "baseline"
 
@@ -152,7 +141,7 @@ def add(db: Connection, submission: Submission) -> None:
     """Store a submission. Its run and outputs are stored in the same transaction."""
     db.execute(
         insert(submissions).values(
-            columns_of(
+            tables.columns_of(
                 submission,
                 outputs=json_text(submission.outputs),
                 failures=json_text(list(submission.failures)),
@@ -189,22 +178,17 @@ def listing(
     state: str | None = None,
 ) -> Sequence[Submission]:
     """List submissions of a benchmark or of one of its teams, newest first, without deleted ones."""
-    query = select(submissions).where(submissions.c.benchmark_id == benchmark_id, submissions.c.deleted_at.is_(None))
-    if team_id is not None:
-        query = query.where(submissions.c.team_id == team_id)
-    if before is not None:
-        query = query.where(submissions.c.id < before)
-    if state is not None:
-        query = query.where(submissions.c.state == state)
-    return [_submission(row) for row in db.execute(query.order_by(submissions.c.id.desc()).limit(limit))]
+    c = submissions.c
+    query = select(submissions).where(c.benchmark_id == benchmark_id, c.deleted_at.is_(None))
+    query = tables.narrowed(query, (c.team_id, team_id), (c.state, state))
+    return [_submission(row) for row in db.execute(tables.page_down(query, c.id, before, limit))]
 
 
 def count(db: Connection, benchmark_id: str, *, state: str | None = None) -> int:
     """Count the submissions that are not deleted."""
-    query = select(func.count()).where(submissions.c.benchmark_id == benchmark_id, submissions.c.deleted_at.is_(None))
-    if state is not None:
-        query = query.where(submissions.c.state == state)
-    return int(db.scalar(query) or 0)
+    c = submissions.c
+    query = select(func.count()).where(c.benchmark_id == benchmark_id, c.deleted_at.is_(None))
+    return tables.count(db, tables.narrowed(query, (c.state, state)))
 
 
 def exist(db: Connection, benchmark_id: str) -> bool:
@@ -346,7 +330,7 @@ def erase(db: Connection, submission_ids: Sequence[str], now: datetime) -> None:
     )
 
 
-def _submission(row: AnyRow) -> Submission:
+def _submission(row: tables.AnyRow) -> Submission:
     return record_of(
         Submission,
         row,
@@ -361,7 +345,7 @@ def links_of(column: str | None) -> dict[str, str]:
     return {} if column is None else orjson.loads(column)
 
 
-_JOINED = validations.join(runs, runs.c.id == validations.c.id).join(jobs, jobs.c.id == validations.c.id)
+_JOINED = validations.join(runs, runs.c.id == validations.c.id).join(tables.jobs, tables.jobs.c.id == validations.c.id)
 
 
 def add_validation(db: Connection, validation_id: str, benchmark_id: str, team_id: str, utc_day: str) -> None:
@@ -385,7 +369,7 @@ def charged_validations(db: Connection, benchmark_id: str, team_id: str, utc_day
         .select_from(_JOINED)
         .where(_charged_validation(benchmark_id), validations.c.team_id == team_id, validations.c.utc_day == utc_day)
     )
-    return int(db.scalar(query) or 0)
+    return tables.count(db, query)
 
 
 def validations_by_team(db: Connection, benchmark_id: str, team_ids: Sequence[str]) -> dict[str, int]:
@@ -408,7 +392,7 @@ def _charged_validation(benchmark_id: str) -> ColumnElement[bool]:
     cancelled_early = and_(
         runs.c.state == CANCELLED,
         runs.c.started_at.is_(None),
-        or_(jobs.c.deleted_at.is_(None), jobs.c.deleted_at > runs.c.finished_at),
+        or_(tables.jobs.c.deleted_at.is_(None), tables.jobs.c.deleted_at > runs.c.finished_at),
     )
     return and_(validations.c.benchmark_id == benchmark_id, ~validations.c.refunded, ~cancelled_early)
 

@@ -5,59 +5,40 @@ Times are UTC. Each column of bytes says whether they are ready to send or packe
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import fields
 from datetime import UTC, datetime
-from typing import TYPE_CHECKING, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import orjson
-from sqlalchemy import (
-    BigInteger,
-    Boolean,
-    Column,
-    Connection,
-    DateTime,
-    Dialect,
-    Executable,
-    Float,
-    ForeignKey,
-    Index,
-    Integer,
-    LargeBinary,
-    MetaData,
-    Row,
-    String,
-    Table,
-    Text,
-    TypeDecorator,
-)
+import sqlalchemy as sa
+from sqlalchemy import Boolean, Column, ForeignKey, Index, Integer, LargeBinary, String, Text
+from sqlalchemy.schema import SchemaItem
 
 if TYPE_CHECKING:
     from _typeshed import DataclassInstance
 
-if TYPE_CHECKING:
-    UtcDecorator = TypeDecorator[datetime]
-else:
-    UtcDecorator = TypeDecorator
 
-
-class Utc(UtcDecorator):
+class Utc(sa.TypeDecorator[datetime]):
     """An aware time in UTC, also on databases that store no time zone."""
 
-    impl = DateTime(timezone=True)
+    impl = sa.DateTime(timezone=True)
     cache_ok = True
 
-    def process_bind_param(self, value: datetime | None, dialect: Dialect) -> datetime | None:  # noqa: ARG002
+    def process_bind_param(self, value: datetime | None, dialect: sa.Dialect) -> datetime | None:  # noqa: ARG002
         """Convert to UTC."""
         return None if value is None else value.astimezone(UTC)
 
-    def process_result_value(self, value: datetime | None, dialect: Dialect) -> datetime | None:  # noqa: ARG002
+    def process_result_value(self, value: datetime | None, dialect: sa.Dialect) -> datetime | None:  # noqa: ARG002
         """Add the time zone, which SQLite does not store."""
         return value.replace(tzinfo=UTC) if value is not None and value.tzinfo is None else value
 
 
-AnyRow = Row[tuple[object, ...]]
+AnyRow = sa.Row[tuple[object, ...]]
 Record = TypeVar("Record", bound="DataclassInstance")
+Query = TypeVar("Query", bound=sa.Select[Any])
+BATCH = 500
+"""Ids of one statement."""
 
 
 def record_of(kind: type[Record], row: AnyRow, prefix: str = "", **decoded: object) -> Record:
@@ -78,10 +59,35 @@ def columns_of(record: DataclassInstance, **encoded: object) -> dict[str, object
     return {field.name: getattr(record, field.name) for field in fields(record)} | encoded
 
 
-def one(db: Connection, query: Executable, make: Callable[[AnyRow], Record]) -> Record | None:
+def one(db: sa.Connection, query: sa.Executable, make: Callable[[AnyRow], Record]) -> Record | None:
     """Return the record of the only row that a query selects, or None."""
     row = db.execute(query).one_or_none()
     return None if row is None else make(row)
+
+
+def count(db: sa.Connection, query: sa.Executable) -> int:
+    """Return the number that a query selects, 0 for null."""
+    return int(db.scalar(query) or 0)
+
+
+def narrowed(query: Query, *members: tuple[sa.ColumnElement[Any], object]) -> Query:
+    """Select only the rows whose columns have the values that are not None."""
+    return query.where(*(column == value for column, value in members if value is not None))
+
+
+def page_from(query: Query, key: sa.ColumnElement[Any], after: object, limit: int | None) -> Query:
+    """Select a page in the order of a key, behind one; None for the first page, and for no limit."""
+    return (query if after is None else query.where(key > after)).order_by(key).limit(limit)
+
+
+def page_down(query: Query, key: sa.ColumnElement[Any], before: object, limit: int) -> Query:
+    """Select a page with the newest first, before a key; None for the first page."""
+    return (query if before is None else query.where(key < before)).order_by(key.desc()).limit(limit)
+
+
+def batches(ids: Sequence[str]) -> Iterator[Sequence[str]]:
+    """Yield ids, so many at a time as one statement takes."""
+    return (ids[start : start + BATCH] for start in range(0, len(ids), BATCH))
 
 
 def json_text(value: object) -> str:
@@ -89,7 +95,7 @@ def json_text(value: object) -> str:
     return orjson.dumps(value).decode()
 
 
-metadata = MetaData(
+metadata = sa.MetaData(
     naming_convention={
         "ix": "ix_%(column_0_label)s",
         "uq": "uq_%(table_name)s_%(column_0_name)s",
@@ -99,22 +105,24 @@ metadata = MetaData(
 )
 
 
+def _table(name: str, *parts: SchemaItem, **options: Any) -> sa.Table:
+    return sa.Table(name, metadata, *parts, **options)
+
+
 def _id(name: str = "id", **options: bool) -> Column[str]:
     return Column(name, String(64), **options)  # type: ignore[arg-type]
 
 
-texts = Table(
+texts = _table(
     "texts",
-    metadata,
     Column("digest", String(80), primary_key=True),
-    Column("size", BigInteger, nullable=False),
+    Column("size", sa.BigInteger, nullable=False),
     Column("body", LargeBinary, nullable=False, comment="zstd"),
     comment="each text once, by the digest of its bytes",
 )
 
-tokens = Table(
+tokens = _table(
     "tokens",
-    metadata,
     _id(primary_key=True),
     Column("hash", String(64), nullable=False, unique=True),
     Column("scopes", String(80), nullable=False, comment="space-separated"),
@@ -128,9 +136,8 @@ tokens = Table(
     Index("ix_tokens_benchmark_id_team_id", "benchmark_id", "team_id"),
 )
 
-sessions = Table(
+sessions = _table(
     "sessions",
-    metadata,
     Column("hash", String(64), primary_key=True, comment="of the value of the cookie"),
     Column("token_hash", String(64), nullable=False, index=True, comment="of the token that was pasted"),
     _id("token_id", nullable=False),
@@ -143,9 +150,8 @@ sessions = Table(
     comment="signed-in browsers; as_*: the team through whose eyes an organiser looks",
 )
 
-runs = Table(
+runs = _table(
     "runs",
-    metadata,
     _id(primary_key=True),
     Column("kind", String(20), nullable=False),
     Column("queue", String(10), nullable=False),
@@ -168,9 +174,8 @@ runs = Table(
     comment="the work of workers, past and present; the id is that of its resource",
 )
 
-turns = Table(
+turns = _table(
     "turns",
-    metadata,
     Column("queue", String(10), primary_key=True),
     Column("precedence", Integer, primary_key=True, autoincrement=False),
     Column("principal", String(160), primary_key=True, comment="empty for the last turn of all"),
@@ -178,9 +183,8 @@ turns = Table(
     comment="the last turn that was begun, by principal",
 )
 
-pieces = Table(
+pieces = _table(
     "pieces",
-    metadata,
     _id(primary_key=True),
     Column("run_id", String(64), ForeignKey("runs.id"), nullable=False, index=True),
     Column("revision", Integer, nullable=False),
@@ -194,9 +198,8 @@ pieces = Table(
     comment="parts of a large submission under way, deleted when its run ends",
 )
 
-jobs = Table(
+jobs = _table(
     "jobs",
-    metadata,
     Column("id", String(64), ForeignKey("runs.id"), primary_key=True),
     _id("owner", nullable=False),
     Column("request", Text, nullable=False, comment="JSON, texts left out"),
@@ -208,26 +211,23 @@ jobs = Table(
     Index("ix_jobs_owner_id", "owner", "id"),
 )
 
-owned_texts = Table(
+owned_texts = _table(
     "owned_texts",
-    metadata,
     _id("owner", primary_key=True),
     Column("name", String(160), primary_key=True, comment="gold, systems/0, gold/source, ..."),
     Column("digest", String(80), ForeignKey("texts.digest"), nullable=False, index=True),
 )
 
-artifacts = Table(
+artifacts = _table(
     "artifacts",
-    metadata,
     _id("owner", primary_key=True),
     Column("name", String(200), primary_key=True, comment="counts, bits of tokens, report of a metric"),
     Column("body", LargeBinary, nullable=False, comment="zstd"),
     comment="results that a worker stored for later requests",
 )
 
-views = Table(
+views = _table(
     "views",
-    metadata,
     Column("key", String(64), primary_key=True, comment="digest of the question"),
     _id("owner", nullable=False, index=True),
     Column("other", String(64), index=True, comment="the second owner, of a question about two outputs"),
@@ -243,9 +243,8 @@ views = Table(
     comment="documents that are derived from the texts of their owners, made when they are asked for",
 )
 
-idempotency = Table(
+idempotency = _table(
     "idempotency",
-    metadata,
     _id("owner", primary_key=True),
     Column("key", String(255), primary_key=True),
     Column("digest", String(80), nullable=False),
@@ -253,17 +252,15 @@ idempotency = Table(
     Column("created_at", Utc, nullable=False),
 )
 
-secrets = Table(
+secrets = _table(
     "secrets",
-    metadata,
     Column("name", String(40), primary_key=True),
     Column("value", LargeBinary, nullable=False),
     comment="random keys of this store, created on first use",
 )
 
-benchmarks = Table(
+benchmarks = _table(
     "benchmarks",
-    metadata,
     _id(primary_key=True),
     Column("title", Text, nullable=False),
     Column("series", String(64)),
@@ -277,9 +274,8 @@ benchmarks = Table(
     Column("deleted_at", Utc),
 )
 
-revisions = Table(
+revisions = _table(
     "revisions",
-    metadata,
     Column("benchmark_id", String(64), ForeignKey("benchmarks.id"), primary_key=True),
     Column("number", Integer, primary_key=True, autoincrement=False),
     Column("id", String(64), ForeignKey("runs.id"), nullable=False, unique=True),
@@ -295,9 +291,8 @@ revisions = Table(
     comment="gold and metrics, immutable; gold texts are stored under the id",
 )
 
-parts = Table(
+parts = _table(
     "parts",
-    metadata,
     Column("revision_id", String(64), ForeignKey("revisions.id"), primary_key=True),
     Column("name", String(64), primary_key=True),
     Column("position", Integer, nullable=False),
@@ -307,9 +302,8 @@ parts = Table(
     Column("sentence_keys", LargeBinary, comment="zstd: keyed digests of the columns of each sentence"),
 )
 
-teams = Table(
+teams = _table(
     "teams",
-    metadata,
     Column("benchmark_id", String(64), ForeignKey("benchmarks.id"), primary_key=True),
     _id(primary_key=True),
     Column("name", Text, nullable=False),
@@ -318,9 +312,8 @@ teams = Table(
     Column("erased_at", Utc),
 )
 
-invites = Table(
+invites = _table(
     "invites",
-    metadata,
     _id(primary_key=True),
     Column("benchmark_id", String(64), ForeignKey("benchmarks.id"), nullable=False),
     Column("hash", String(64), nullable=False, unique=True),
@@ -333,9 +326,8 @@ invites = Table(
     comment="secrets with which strangers make teams, hashed",
 )
 
-submissions = Table(
+submissions = _table(
     "submissions",
-    metadata,
     _id(primary_key=True),
     Column("benchmark_id", String(64), ForeignKey("benchmarks.id"), nullable=False),
     Column("team_id", String(64), comment="null for a baseline of the organisers"),
@@ -365,9 +357,8 @@ submissions = Table(
     comment="outputs are stored under the id",
 )
 
-validations = Table(
+validations = _table(
     "validations",
-    metadata,
     Column("id", String(64), ForeignKey("runs.id"), primary_key=True),
     Column("benchmark_id", String(64), ForeignKey("benchmarks.id"), nullable=False),
     _id("team_id", nullable=False),
@@ -377,28 +368,26 @@ validations = Table(
     comment="validations of teams, which count as attempts; the id is that of the job",
 )
 
-scores = Table(
+scores = _table(
     "scores",
-    metadata,
     Column("submission_id", String(64), ForeignKey("submissions.id"), primary_key=True),
     Column("revision", Integer, primary_key=True, autoincrement=False),
-    Column("main", Float, comment="the main score: the mean of parts where there are several; null where undefined"),
+    Column("main", sa.Float, comment="the main score: the mean of parts where there are several; null where undefined"),
     Column("figures", LargeBinary, nullable=False, comment="float64, see figures.py"),
     Column("document", LargeBinary, nullable=False, comment="JSON, zstd: the whole result"),
     Column("covered", Text, nullable=False, comment="JSON: sentences with a scored output, part by part"),
     Column("created_at", Utc, nullable=False),
     Column("rung", Integer, comment="of a ladder; 0: it is held"),
     Column(
-        "private_main", Float, comment="main over the private share; main, figures, document are then of the public"
+        "private_main", sa.Float, comment="main over the private share; main, figures, document are then of the public"
     ),
     Column("private_figures", LargeBinary, comment="figures over the private share; null where there is none"),
     Column("private_metrics", LargeBinary, comment="JSON, zstd: what the private share changes in the document"),
     comment="one record for a submission and a revision; counts are artifacts of the submission",
 )
 
-ladders = Table(
+ladders = _table(
     "ladders",
-    metadata,
     Column("benchmark_id", String(64), ForeignKey("benchmarks.id"), primary_key=True),
     _id("team_id", primary_key=True),
     Column("revision", Integer, primary_key=True, autoincrement=False),
@@ -407,9 +396,8 @@ ladders = Table(
     comment="the shown best of each team under a ladder; it outlives the submission",
 )
 
-comparisons = Table(
+comparisons = _table(
     "comparisons",
-    metadata,
     Column("id", String(64), ForeignKey("runs.id"), primary_key=True),
     Column("benchmark_id", String(64), ForeignKey("benchmarks.id"), nullable=False),
     Column("revision", Integer, nullable=False),
@@ -423,9 +411,8 @@ comparisons = Table(
     comment="significance tests; the id is a digest of the question",
 )
 
-comparison_asks = Table(
+comparison_asks = _table(
     "comparison_asks",
-    metadata,
     Column("id", Integer, primary_key=True),
     Column("comparison_id", String(64), nullable=False, index=True, comment="stored in the same transaction"),
     Column("benchmark_id", String(64), ForeignKey("benchmarks.id"), nullable=False),
@@ -438,9 +425,8 @@ comparison_asks = Table(
     comment="who asked which comparison",
 )
 
-board_comparisons = Table(
+board_comparisons = _table(
     "board_comparisons",
-    metadata,
     Column("benchmark_id", String(64), ForeignKey("benchmarks.id"), primary_key=True),
     Column("revision", Integer, primary_key=True, autoincrement=False),
     Column("key", String(120), primary_key=True, comment="which board: score, part, pick, frozen or not"),
@@ -452,18 +438,16 @@ board_comparisons = Table(
     comment="the all-pairs comparison behind each board",
 )
 
-board_runs = Table(
+board_runs = _table(
     "board_runs",
-    metadata,
     Column("benchmark_id", String(64), ForeignKey("benchmarks.id"), primary_key=True),
     Column("revision", Integer, primary_key=True, autoincrement=False),
     Column("run_id", String(64), ForeignKey("runs.id"), nullable=False, index=True),
     comment="the last run that makes or made the comparisons of a revision's boards",
 )
 
-events = Table(
+events = _table(
     "events",
-    metadata,
     Column("seq", Integer, primary_key=True),
     Column("id", String(64), nullable=False, unique=True),
     _id("benchmark_id", nullable=True),
@@ -478,9 +462,8 @@ events = Table(
     sqlite_autoincrement=True,
 )
 
-webhooks = Table(
+webhooks = _table(
     "webhooks",
-    metadata,
     _id(primary_key=True),
     _id("owner", nullable=False),
     _id("benchmark_id", nullable=True),
@@ -495,9 +478,8 @@ webhooks = Table(
     Column("old_secret_until", Utc),
 )
 
-deliveries = Table(
+deliveries = _table(
     "deliveries",
-    metadata,
     _id(primary_key=True),
     Column("webhook_id", String(64), ForeignKey("webhooks.id"), nullable=False),
     Column("event_seq", Integer, ForeignKey("events.seq"), nullable=False),

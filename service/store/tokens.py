@@ -14,7 +14,7 @@ from typing import NamedTuple
 from sqlalchemy import Connection, bindparam, delete, insert, or_, select, update
 
 from service.store.database import Store
-from service.store.tables import columns_of, idempotency, one, record_of, sessions, tokens
+from service.store.tables import columns_of, idempotency, one, page_down, record_of, sessions, tokens
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,10 +66,7 @@ def by_id(db: Connection, token_id: str) -> Token | None:
 
 def listing(db: Connection, before: str | None, limit: int) -> Sequence[Token]:
     """List tokens before a given id, newest first."""
-    query = select(tokens).order_by(tokens.c.id.desc()).limit(limit)
-    if before is not None:
-        query = query.where(tokens.c.id < before)
-    return [record_of(Token, row) for row in db.execute(query)]
+    return [record_of(Token, row) for row in db.execute(page_down(select(tokens), tokens.c.id, before, limit))]
 
 
 def every(db: Connection) -> Sequence[Token]:
@@ -91,10 +88,8 @@ def note_use(db: Connection, token_id: str, now: datetime) -> None:
 
 def revoke(db: Connection, token_id: str, now: datetime) -> bool:
     """Revoke a token; True where it existed and was not revoked."""
-    result = db.execute(
-        update(tokens).where(tokens.c.id == token_id, tokens.c.revoked_at.is_(None)).values(revoked_at=now)
-    )
-    return result.rowcount == 1
+    valid_one = (tokens.c.id == token_id) & tokens.c.revoked_at.is_(None)
+    return db.execute(update(tokens).where(valid_one).values(revoked_at=now)).rowcount == 1
 
 
 def revoke_all(db: Connection, benchmark_id: str, team_id: str | None, now: datetime) -> None:

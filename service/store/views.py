@@ -13,11 +13,10 @@ from typing import NamedTuple
 from sqlalchemy import Connection, bindparam, delete, func, insert, select, update
 
 from service.store.database import Store, lock
-from service.store.tables import owned_texts, views
+from service.store.tables import batches, columns_of, count, owned_texts, views
 
 ASKED, MADE, REFUSED, FAILED = "asked", "made", "refused", "failed"
 """States: asked for and not yet made; made; refused; failed in every attempt."""
-_BATCH = 500
 
 
 class Kept(NamedTuple):
@@ -75,12 +74,8 @@ def ask(db: Connection, view: Waiting, now: datetime, *, most_each: int, most: i
     if len(unfinished) >= most or unfinished.count(view.principal) >= most_each:
         return False
     db.execute(delete(views).where(c.key == view.key))
-    db.execute(
-        insert(views).values(
-            key=view.key, owner=view.owner, other=view.other, principal=view.principal, state=ASKED, attempts=0,
-            question=view.question, size=0, asked_at=now, used_at=now,
-        )
-    )  # fmt: skip
+    asked = columns_of(view, state=ASKED, attempts=0, size=0, asked_at=now, used_at=now)
+    db.execute(insert(views).values(asked))
     return True
 
 
@@ -118,7 +113,7 @@ def note_used(db: Connection, key: str, now: datetime) -> None:
 
 def stored_bytes(db: Connection) -> int:
     """Return the bytes of all views."""
-    return int(db.scalar(select(func.coalesce(func.sum(views.c.size), 0))) or 0)
+    return count(db, select(func.sum(views.c.size)))
 
 
 def drop_least_used(db: Connection, size: int, before: datetime) -> None:
@@ -131,5 +126,5 @@ def drop_least_used(db: Connection, size: int, before: datetime) -> None:
             break
         size -= each
         keys.append(key)
-    for start in range(0, len(keys), _BATCH):
-        db.execute(delete(views).where(c.key.in_(keys[start : start + _BATCH])))
+    for some in batches(keys):
+        db.execute(delete(views).where(c.key.in_(some)))

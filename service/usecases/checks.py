@@ -26,16 +26,16 @@ from zstandard import ZstdError
 
 from service.config import Config
 from service.context import Context
-from service.posix import UMASK, private_paths
+from service.process import UMASK, private_paths
 from service.queue import BULK, LIVE, REDIS_ERRORS, Pulse
 from service.requests import MACRO, SHARES
-from service.store import benchmarks, database, integrity, revisions, runs, score_records, submissions
+from service.store import benchmarks, database, revisions, runs, score_records, submissions, upkeep
 from service.store.database import Fault, SchemaState, error_line, fault_of, schema_of
-from service.store.integrity import Flaw
 from service.store.packing import is_packed, unpack
 from service.store.revisions import Part
 from service.store.score_records import SCORED, Figures, Layout, ScoreRecord
 from service.store.tables import jobs
+from service.store.upkeep import Flaw
 from service.usecases.runs import etag_of
 from service.usecases.scoring.config import ScoringConfig, scoring_config
 from service.usecases.scoring.shares import share_rows, split_of
@@ -269,8 +269,8 @@ TOLERANCE = 1e-9
 
 def wrong_scores(db: Connection, *, every: bool) -> Iterator[Flaw]:
     """Find score records whose figures do not follow from their counts: of a sample, or of every one."""
-    step = 1 if every else max(1, integrity.score_records_count(db) // SAMPLE)
-    for submission_id, number in integrity.sampled_records(db, step):
+    step = 1 if every else max(1, upkeep.score_records_count(db) // SAMPLE)
+    for submission_id, number in upkeep.sampled_records(db, step):
         subject = f"{submission_id} revision {number}"
         try:
             detail = _flaw(db, submission_id, number)
@@ -373,14 +373,14 @@ def check(context: Context, *, every: bool) -> Iterator[Finding]:
             yield Finding(Level.WRONG, "schema", found.state, found.words)
             return
         looks: tuple[Look, ...] = (
-            integrity.damaged_pages,
-            integrity.damaged_texts,
-            integrity.damaged_artifacts,
-            integrity.damaged_documents,
+            upkeep.damaged_pages,
+            upkeep.damaged_texts,
+            upkeep.damaged_artifacts,
+            upkeep.damaged_documents,
             _damaged_answers,
-            integrity.broken_references,
-            integrity.missing_rows,
-            integrity.left_over,
+            upkeep.broken_references,
+            upkeep.missing_rows,
+            upkeep.left_over,
             lambda db: wrong_scores(db, every=every),
         )
         for look in looks:

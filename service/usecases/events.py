@@ -27,8 +27,8 @@ from sqlalchemy.exc import DBAPIError
 from service import outbound
 from service.caller import ADMIN, Caller, new_id
 from service.context import Context
+from service.contract.access import EventsQuery, WebhookRequest
 from service.contract.common import PageQuery
-from service.contract.events import EventsQuery, WebhookRequest
 from service.errors import LONGEST_SHOWN, Conflict, NotFound, TooManyRequests, invalid
 from service.logs import Log, fault
 from service.monitoring import DELIVERIES

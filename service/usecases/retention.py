@@ -19,12 +19,12 @@ from sqlalchemy import Connection, func, select
 from service.config import GOLD_FOLDER, Config
 from service.context import Context, utc_now
 from service.errors import NotFound
-from service.posix import SQLITE_FILES
-from service.store import archive, benchmarks, purging, runs, tokens
+from service.process import SQLITE_FILES
+from service.store import archive, benchmarks, runs, tokens, upkeep
 from service.store.archive import ArchiveError, Manifest, migrate
 from service.store.database import SchemaState, Store, file_of, is_released, schema_of, schema_versions
-from service.store.purging import Selected
 from service.store.tokens import Token
+from service.store.upkeep import Selected
 from service.usecases.access import benchmark_of, storable, unknown_team
 from service.usecases.benchmarks.teams import erase_team
 from service.usecases.events import record_event
@@ -256,7 +256,7 @@ def listed(context: Context, scope: Scope) -> dict[str, int]:
         Gone: the benchmark was deleted.
     """
     with context.store.read() as db:
-        return purging.counted(db, _selected(db, scope))
+        return upkeep.counted(db, _selected(db, scope))
 
 
 def purge(context: Context, scope: Scope) -> tuple[dict[str, int], bool]:
@@ -266,17 +266,17 @@ def purge(context: Context, scope: Scope) -> tuple[dict[str, int], bool]:
         NotFound: the benchmark or the team does not exist.
         Gone: the benchmark was deleted.
     """
-    purging.overwrite_freed(context.store)
+    upkeep.overwrite_freed(context.store)
     numbers = _purge(context, scope) if scope.team is None else _purge_team(context, *scope.team)
-    return numbers, purging.rewrite(context.store)
+    return numbers, upkeep.rewrite(context.store)
 
 
 def _purge_team(context: Context, slug: str, team_id: str) -> dict[str, int]:
     with context.store.write() as db:
         selected = _selected(db, Scope(team=(slug, team_id)))
-        numbers = purging.counted(db, selected)
+        numbers = upkeep.counted(db, selected)
         stopped = _end_runs(db, context, selected)
-        purging.drop_team(db, selected, slug, team_id, context.now())
+        upkeep.drop_team(db, selected, slug, team_id, context.now())
     for run_id in stopped:
         context.queue.stop(run_id)
     erase_team(context, OPERATOR, slug, team_id)
@@ -289,14 +289,14 @@ def _purge(context: Context, scope: Scope) -> dict[str, int]:
         if scope.benchmark is not None:
             benchmark_of(db, scope.benchmark, exclusive=True)
         selected = _selected(db, scope)
-        numbers = purging.counted(db, selected)
+        numbers = upkeep.counted(db, selected)
         stopped = []
         if selected.benchmark is not None:
             stopped = _end_runs(db, context, selected)
-            purging.drop_benchmark(db, selected, selected.benchmark, now)
+            upkeep.drop_benchmark(db, selected, selected.benchmark, now)
             record_event(db, context, "benchmark.deleted", selected.benchmark, actor=OPERATOR.owner)
         else:
-            purging.drop_old(db, selected, now)
+            upkeep.drop_old(db, selected, now)
     gold.drop_gold(context, selected.revisions)
     for run_id in stopped:
         context.queue.stop(run_id)
@@ -310,18 +310,18 @@ def _selected(db: Connection, scope: Scope) -> Selected:
         known = benchmarks.get_team(db, slug, team_id) if storable(team_id) else None
         if known is None or known.erased_at is not None:
             raise NotFound(unknown_team(db, slug, team_id))
-        return purging.of_team(db, slug, team_id)
+        return upkeep.of_team(db, slug, team_id)
     if scope.benchmark is not None:
         benchmark_of(db, scope.benchmark)
-        return purging.of_benchmark(db, scope.benchmark)
+        return upkeep.of_benchmark(db, scope.benchmark)
     if scope.before is None:
         raise ValueError("a purge needs a benchmark, a team or a time")
-    return purging.ended_before(db, scope.before)
+    return upkeep.ended_before(db, scope.before)
 
 
 def _end_runs(db: Connection, context: Context, selected: Selected) -> list[str]:
     """Cancel what is unfinished, so that no worker saves anything of it afterwards."""
-    unfinished = purging.unfinished_runs(db, selected)
+    unfinished = upkeep.unfinished_runs(db, selected)
     for run_id in unfinished:
         runs.finish(db, run_id, runs.CANCELLED, context.now())
     return unfinished

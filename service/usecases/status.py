@@ -20,10 +20,9 @@ from sqlalchemy import Connection
 from sqlalchemy.exc import DBAPIError
 
 from service.context import Context
-from service.contract.scorers import SuggestionRequest
-from service.errors import LONGEST_SHOWN, NotFound, unprocessable
+from service.contract.service import SuggestionRequest
+from service.errors import CODES, LONGEST_SHOWN, TYPES, NotFound, ProblemType, unprocessable
 from service.monitoring import Summed
-from service.problem_catalogue import CODES, TYPES, Entry, ProblemType
 from service.queue import LIVE, REDIS_ERRORS, RUN_QUEUES
 from service.store import runs
 from service.store.database import DiskState, SchemaState, disk_of, schema_of
@@ -38,6 +37,7 @@ from treescore.core.version import __version__
 from treescore.core.wording import did_you_mean
 from treescore.errors import InputError
 from treescore.evaluation.spec import entry_of, suggestions
+from treescore.problem_catalogue import Entry
 
 
 @lru_cache(maxsize=1)

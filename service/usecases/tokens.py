@@ -12,8 +12,8 @@ from sqlalchemy import Connection
 
 from service.caller import Caller, new_id, new_token, token_hash
 from service.context import Context
+from service.contract.access import TokenRequest
 from service.contract.common import PageQuery
-from service.contract.tokens import TokenRequest
 from service.errors import NotFound, invalid
 from service.store import benchmarks, tokens
 from service.store.tokens import Token

@@ -5,8 +5,7 @@ from __future__ import annotations
 import orjson
 import pytest
 
-from service.errors import FAILURES, ServiceError
-from service.problem_catalogue import CODES, OWN_CODES, TYPES, type_of_status
+from service.errors import CODES, FAILURES, OWN_CODES, TYPES, ServiceError, type_of_status
 from tests.fixtures.problem_codes import CODE, Collected, collect, modules
 from tools.plain_words import banned
 from treescore.problem_catalogue import CATALOGUE

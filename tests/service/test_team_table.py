@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from service.contract.teams import TeamRequest
+from service.contract.access import TeamRequest
 from service.errors import Unprocessable
 from service.team_table import load_teams
 from treescore.core.wording import is_name

@@ -9,7 +9,7 @@ from functools import partial
 import pytest
 
 from service.errors import ServiceError, Unavailable
-from service.posix import Stop
+from service.process import Stop
 from service.queue import Queue
 from service.store import texts, views
 from service.store.database import Disk, DiskState

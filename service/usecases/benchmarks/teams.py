@@ -16,8 +16,8 @@ from sqlalchemy import Connection
 
 from service.caller import Caller, new_id, new_invite, new_token, token_hash
 from service.context import Context
+from service.contract.access import InviteRequest, JoinRequest, TeamRequest, TeamsRequest
 from service.contract.common import PageQuery
-from service.contract.teams import InviteRequest, JoinRequest, TeamRequest, TeamsRequest
 from service.errors import LONGEST_SHOWN, Conflict, Forbidden, Gone, NotFound, invalid, refuse
 from service.store import benchmarks, runs, submissions, tokens
 from service.store.benchmarks import Benchmark, Invite, Team

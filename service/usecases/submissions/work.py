@@ -13,9 +13,8 @@ from datetime import datetime
 from sqlalchemy import Connection
 
 from service.context import Context
-from service.errors import problems_counted
+from service.errors import TYPES, problems_counted
 from service.policy.documents import CLOSED
-from service.problem_catalogue import TYPES
 from service.queue import REDIS_ERRORS, Pulse
 from service.store import benchmarks, revisions, runs, score_records, submissions
 from service.store.revisions import Part, Revision

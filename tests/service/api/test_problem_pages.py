@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from service.problem_catalogue import CODES, TYPES
+from service.errors import CODES, TYPES
 from tests.contract.checking import check_page
 from tests.contract.stage import JOB, Stage
 

@@ -14,7 +14,7 @@ import orjson
 import pytest
 from werkzeug.test import TestResponse
 
-from service.contract.tokens import TokenRequest
+from service.contract.access import TokenRequest
 from service.usecases.tokens import create_token
 from tests.contract.shared_task import BENCHMARK, SharedTask
 from tests.contract.stage import Stage

@@ -11,7 +11,7 @@ from click.testing import CliRunner
 from sqlalchemy import text
 
 from service.__main__ import main
-from service.commands.exits import Refused, one_line
+from service.commands.processes import Refused, one_line
 from service.commands.serve import locked
 from service.store.archive import migrate
 from service.store.database import Store

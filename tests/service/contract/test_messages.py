@@ -7,14 +7,13 @@ from collections.abc import Iterator
 import pytest
 from marshmallow import Schema, ValidationError, fields, validate
 
+from service.contract.access import TokenRequest, WebhookRequest
 from service.contract.benchmarks import BenchmarkChanges, BenchmarkRequest
 from service.contract.common import PageQuery
 from service.contract.derive import schema_of
-from service.contract.events import WebhookRequest
 from service.contract.fields import Fault
 from service.contract.jobs import ItemsQuery, JobRequest, JobsQuery
 from service.contract.submissions import SubmissionChanges
-from service.contract.tokens import TokenRequest
 from service.errors import Unprocessable
 from service.openapi.schemas import noun_types
 from service.requests import Query

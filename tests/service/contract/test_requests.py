@@ -10,15 +10,14 @@ import orjson
 import pytest
 
 from service.api import bodies
+from service.contract.access import TeamRequest, WebhookRequest
 from service.contract.benchmarks import BenchmarkChanges, BenchmarkRequest, BenchmarksQuery, Quota, RevisionRequest
 from service.contract.common import MetricEntry, PageQuery, TransformEntry
 from service.contract.comparisons import ComparisonRequest
 from service.contract.derive import schema_of
-from service.contract.events import WebhookRequest
 from service.contract.fields import Strict, load
 from service.contract.jobs import Items, JobRequest, PartItems
 from service.contract.submissions import SubmissionChanges, SubmissionRequest, SubmissionsQuery
-from service.contract.teams import TeamRequest
 from service.errors import Unprocessable
 from service.requests import MAX_NOTES, MISSING, Query
 from tests.fixtures.requests import DEPENDENCIES, loaded

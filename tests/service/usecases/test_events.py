@@ -9,8 +9,7 @@ import pytest
 
 import service
 from service.caller import Caller
-from service.contract.events import EventsQuery
-from service.contract.tokens import TokenRequest
+from service.contract.access import EventsQuery, TokenRequest
 from service.errors import Forbidden, NotFound
 from service.requests import EVENT_KINDS
 from service.usecases.benchmarks import teams

@@ -16,9 +16,8 @@ import orjson
 import pytest
 
 from service import outbound
+from service.contract.access import EventsQuery, TokenRequest, WebhookRequest
 from service.contract.common import PageQuery
-from service.contract.events import EventsQuery, WebhookRequest
-from service.contract.tokens import TokenRequest
 from service.errors import Conflict, NotFound, Unprocessable
 from service.monitoring import DELIVERIES
 from service.outbound import BadAddress, NoAnswer, check_url, post, public

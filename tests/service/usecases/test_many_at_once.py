@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from concurrent.futures import ThreadPoolExecutor
 
+from service.contract.access import TeamRequest
 from service.contract.benchmarks import BenchmarkChanges, RevisionRequest
 from service.contract.submissions import SubmissionChanges
-from service.contract.teams import TeamRequest
 from service.errors import Conflict, Gone, NotFound
 from service.store import boards, runs
 from service.usecases.benchmarks.benchmarks import patch_benchmark

@@ -154,7 +154,7 @@ def test_a_purge_by_time_keeps_scores_and_what_is_younger(filled):
 
 
 def test_a_reader_of_an_older_state_is_waited_for_and_named(task, context, monkeypatch):
-    monkeypatch.setattr("service.store.purging.PATIENCE_MS", 1)
+    monkeypatch.setattr("service.store.upkeep.PATIENCE_MS", 1)
     filled = Filled(task)
     other = Store(context.config.database_url)
     with other.read() as db:

@@ -12,7 +12,7 @@ from flask.testing import FlaskClient
 
 from service.app import create_app
 from service.context import Context
-from service.contract.tokens import TokenRequest
+from service.contract.access import TokenRequest
 from service.queue import BULK, LIVE, Queue
 from service.store import runs
 from service.usecases.status import private_metrics_text

@@ -8,7 +8,7 @@ from urllib.parse import unquote, urlsplit
 
 import pytest
 
-from service.problem_catalogue import CODES, TYPES
+from service.errors import CODES, TYPES
 from tests.contract.checking import contract, operations
 from tests.contract.stage import Stage
 from tests.service.pages.reading import Page, read

@@ -8,9 +8,9 @@ import subprocess
 
 import pytest
 
+from service.errors import CODES, TYPES
 from service.pages import docs
 from service.pages.answers import STATIC
-from service.problem_catalogue import CODES, TYPES
 from tests.contract.checking import contract, operations
 from tests.contract.stage import Stage
 from tests.service.pages.reading import BROWSER, read

@@ -5,9 +5,8 @@ from __future__ import annotations
 import orjson
 import pytest
 
+from service.contract.access import EventsQuery, TeamRequest, TeamsRequest
 from service.contract.common import PageQuery
-from service.contract.events import EventsQuery
-from service.contract.teams import TeamRequest, TeamsRequest
 from service.errors import Conflict, Forbidden, Gone, NotFound, Unauthorized, Unprocessable
 from service.store import score_records, texts
 from service.team_table import tokens_csv

@@ -9,9 +9,8 @@ import orjson
 import pytest
 
 from service.caller import Caller
+from service.contract.access import EventsQuery, InviteRequest, JoinRequest, TeamRequest
 from service.contract.common import PageQuery
-from service.contract.events import EventsQuery
-from service.contract.teams import InviteRequest, JoinRequest, TeamRequest
 from service.errors import Conflict, Forbidden, Gone, NotFound, TooManyRequests, Unprocessable
 from service.usecases.access import FAILURES_ALLOWED, authenticate
 from service.usecases.benchmarks.benchmarks import delete_benchmark

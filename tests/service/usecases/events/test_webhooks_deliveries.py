@@ -5,9 +5,8 @@ from __future__ import annotations
 import orjson
 import pytest
 
+from service.contract.access import EventsQuery, TokenRequest
 from service.contract.common import PageQuery
-from service.contract.events import EventsQuery
-from service.contract.tokens import TokenRequest
 from service.errors import Conflict, Forbidden, NotFound
 from service.store import events as store
 from service.usecases import events

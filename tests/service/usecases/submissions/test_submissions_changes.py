@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from service.contract.events import WebhookRequest
+from service.contract.access import WebhookRequest
 from service.contract.submissions import SubmissionChanges, SubmissionsQuery
 from service.errors import Conflict, Gone, NotFound, TooManyRequests
 from service.store import runs, score_records, texts
