@@ -7,7 +7,7 @@ import re
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, ClassVar, Protocol
+from typing import Any, ClassVar
 
 import numpy as np
 
@@ -89,7 +89,7 @@ class ConllU(RowsFormat):
         reader = RowFormat(lambda outline: columns_of(outline, vocabulary), layout, check)
         lines, cap = lines_of(text, lenient=self.lenient), limits.max_problems
         rows = reader.read(outline_of(lines.text, limits), cap, lenient=self.lenient, faults=lines.faults)
-        return treebank_of(rows, rows.checked, rows.fields, vocabulary, cap)
+        return treebank_of(rows, rows.checked, vocabulary, cap)
 
     def joinable(self, texts: Mapping[str, bytes]) -> list[bytes]:
         """Return the texts so that they can follow each other; if one has documents, a new one begins with each."""
@@ -105,17 +105,9 @@ class ConllU(RowsFormat):
         return write_rows(treebank)
 
 
-class Columns(Protocol):
-    """The columns of r rows, in the order of CoNLL-U."""
-
-    def __getitem__(self, column: int) -> IntArray:
-        """Return the strings of a column by number, int64 (r,)."""
-        ...
-
-
 def ids_of(
     outline: Outline,
-    fields: Columns,
+    fields: Fields,
     vocabulary: Vocabulary,
     findings: Findings,
     warnings: Findings,
@@ -173,7 +165,7 @@ def _parsed_ids(outline: Outline, numbers: IntArray, vocabulary: Vocabulary, fin
         found = f"The ID is {short(vocabulary.strings[numbers[row]])!r}"
         return f"{found}. Write a number (3), a range of a multiword token (3-4) or an empty node's number (3.1)."
 
-    findings.report(np.flatnonzero(kinds == BAD), ID + 1, "conllu-bad-id", bad, Role.CAUSE)
+    findings.add_at(np.flatnonzero(kinds == BAD), ID + 1, "conllu-bad-id", bad, Role.CAUSE)
     return Ids(kinds, first, second, before, inside, word_offsets)
 
 
@@ -199,10 +191,10 @@ def _check_words(outline: Outline, ids: Ids, findings: Findings) -> None:
         return f"{found}. Number the words of a sentence 1, 2, 3, ... without gap or repetition."
 
     # A missing line shifts all IDs after it.
-    findings.report(wrong, ID + 1, "conllu-wrong-id", out_of_order, Role.CAUSE)
+    findings.add_at(wrong, ID + 1, "conllu-wrong-id", out_of_order, Role.CAUSE)
     empty = np.flatnonzero((np.diff(ids.word_offsets) == 0) & (np.diff(outline.row_offsets) > 0))
     detail = "The sentence has no word with a number of its own. Add its words."
-    findings.report(outline.row_offsets[empty], ID + 1, "conllu-no-words", detail, Role.FOLLOWS)
+    findings.add_at(outline.row_offsets[empty], ID + 1, "conllu-no-words", detail, Role.FOLLOWS)
 
 
 def _check_ranges(outline: Outline, ids: Ids, findings: Findings) -> None:
@@ -219,7 +211,7 @@ def _check_ranges(outline: Outline, ids: Ids, findings: Findings) -> None:
         def detail(row: int) -> str:
             return f"The multiword token {ids.first[row]}-{ids.second[row]} {what}"
 
-        findings.report(rows[wrong], ID + 1, "conllu-bad-range", detail, role)
+        findings.add_at(rows[wrong], ID + 1, "conllu-bad-range", detail, role)
 
     report(backwards, "ends before it begins. Write the smaller number first.", Role.ALONE)
     move = "must stand directly before its first word. Move it; multiword tokens must not overlap."
@@ -236,9 +228,9 @@ def _check_forms(ids: Ids, forms: IntArray, vocabulary: Vocabulary, findings: Fi
             return "FORM holds only spaces. Write the word, or leave such tokens out (spaCy's, of the tag SPACE)."
         return "FORM is empty. Write the word, or _ where there is none."
 
-    findings.report(np.flatnonzero(empty & ~inner), FORM + 1, "conllu-empty-form", detail)
+    findings.add_at(np.flatnonzero(empty & ~inner), FORM + 1, "conllu-empty-form", detail)
     blank = "FORM of a word in a multiword token is blank. It aligns with no word."
-    warnings.report(np.flatnonzero(inner), FORM + 1, "conllu-empty-form", blank)
+    warnings.add_at(np.flatnonzero(inner), FORM + 1, "conllu-empty-form", blank)
 
 
 def _check_heads(ids: Ids, strings: IntArray, vocabulary: Vocabulary, findings: Findings) -> None:
@@ -248,7 +240,7 @@ def _check_heads(ids: Ids, strings: IntArray, vocabulary: Vocabulary, findings: 
         found = f"HEAD is {short(vocabulary.strings[strings[row]])!r}"
         return f"{found}. Use 0 for the root, a word's number in digits 0-9, or _ where there is none."
 
-    findings.report(np.flatnonzero(bad & (ids.kinds == WORD)), HEAD + 1, "conllu-bad-head", detail, Role.HEAD)
+    findings.add_at(np.flatnonzero(bad & (ids.kinds == WORD)), HEAD + 1, "conllu-bad-head", detail, Role.HEAD)
 
 
 def _check_bounds(outline: Outline, ids: Ids, strings: IntArray, vocabulary: Vocabulary, findings: Findings) -> None:
@@ -263,7 +255,7 @@ def _check_bounds(outline: Outline, ids: Ids, strings: IntArray, vocabulary: Voc
         head = short(vocabulary.strings[strings[row]], 20)
         return f"HEAD is {head}, but the sentence has {counted(length, 'word')}. Use 0 for the root or 1-{length}."
 
-    findings.report(words[outside], HEAD + 1, "conllu-head-out-of-range", detail, Role.FOLLOWS | Role.HEAD)
+    findings.add_at(words[outside], HEAD + 1, "conllu-head-out-of-range", detail, Role.FOLLOWS | Role.HEAD)
 
 
 def _check_empty_nodes(ids: Ids, warnings: Findings) -> None:
@@ -273,20 +265,19 @@ def _check_empty_nodes(ids: Ids, warnings: Findings) -> None:
         node = f"The empty node {ids.first[row]}.{ids.second[row]} stands after word {ids.before[row]}"
         return f"{node}. Scores of the basic tree do not change."
 
-    warnings.report(rows[ids.first[rows] != ids.before[rows]], ID + 1, "conllu-empty-node-misplaced", detail)
+    warnings.add_at(rows[ids.first[rows] != ids.before[rows]], ID + 1, "conllu-empty-node-misplaced", detail)
 
 
-def treebank_of(rows: Rows[Any], ids: Ids, fields: Columns, vocabulary: Vocabulary, cap: int) -> DependencyTreebank:
+def treebank_of(rows: Rows[Any], ids: Ids, vocabulary: Vocabulary, cap: int) -> DependencyTreebank:
     """Make the treebank of rows in which `ids_of` has found nothing wrong but heads.
 
     Args:
         rows: that were read.
         ids: theirs.
-        fields: theirs, in the order of CoNLL-U.
         vocabulary: of the text.
         cap: the most warnings.
     """
-    outline = rows.outline
+    outline, fields = rows.outline, rows.fields
     words = np.flatnonzero(ids.kinds == WORD)
     ranges = np.flatnonzero(ids.kinds == RANGE)
     empty = np.flatnonzero(ids.kinds == EMPTY)

@@ -148,7 +148,7 @@ def _check_conllx_fields(outline: Outline, fields: Fields, findings: Findings, w
     """Add the empty fields, and warn of comments."""
     for column in range(DEPREL + 1):
         detail = f"Column {column + 1} is blank. Write _ where it has no value."
-        findings.report(np.flatnonzero(fields[column] == 0), column + 1, "conllx-empty-field", detail)
+        findings.add_at(np.flatnonzero(fields[column] == 0), column + 1, "conllx-empty-field", detail)
     warnings.add(outline.comments[:1], lambda line: _comments(line, len(outline.comments)))
 
 
@@ -175,8 +175,8 @@ def _conllx_treebank(rows: Rows[None], vocabulary: Vocabulary, cap: int) -> Depe
             f"HEAD is {short(strings[written_heads[row]])!r}, which is not a plain number. It is compared as written."
         )
 
-    warnings.report(np.flatnonzero(numbers != positions), ID + 1, "conllx-id-not-position", other_id)
-    warnings.report(np.flatnonzero(heads <= ODD_HEAD), HEAD + 1, "conllx-odd-head", odd_head)
+    warnings.add_at(np.flatnonzero(numbers != positions), ID + 1, "conllx-id-not-position", other_id)
+    warnings.add_at(np.flatnonzero(heads <= ODD_HEAD), HEAD + 1, "conllx-odd-head", odd_head)
     columns = {name: fields[column] for column, name in enumerate(WORD_COLUMNS, FORM)}
     columns["heads"] = heads
     return DependencyTreebank.of_columns(

@@ -6,8 +6,7 @@ Codes of words (`1:VID;2`) are read as sets of words.
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
-from dataclasses import dataclass, fields, replace
+from dataclasses import fields, replace
 from typing import ClassVar, NamedTuple
 
 import numpy as np
@@ -124,7 +123,7 @@ def _parsed(ids: Ids, fields: IntArray, vocabulary: Vocabulary, findings: Findin
     wrong, sizes, starts = (np.zeros(len(vocabulary), np.int64) for _ in range(3))
     wrong[[number for number, codes in read.items() if codes is None]] = 1
     bad = (wrong[fields] > 0) & ((fields != vocabulary.number(UNKNOWN)) | (ids.kinds == WORD))
-    findings.report(
+    findings.add_at(
         np.flatnonzero(bad), COLUMN, "cupt-bad-code", lambda row: _bad_code(vocabulary.strings[fields[row]])
     )
     flat = [code for codes in read.values() for code in codes or ()]
@@ -163,8 +162,8 @@ def _check_places(ids: Ids, filled: BoolArray, fields: IntArray, vocabulary: Voc
     def at_empty(row: int) -> str:
         return f"The empty node {ids.first[row]}.{ids.second[row]} has a code, which is ignored. Move it to a word."
 
-    warnings.report(np.flatnonzero(filled & (ids.kinds == RANGE)), COLUMN, "cupt-code-at-range", at_range)
-    warnings.report(np.flatnonzero(filled & (ids.kinds == EMPTY)), COLUMN, "cupt-code-at-empty-node", at_empty)
+    warnings.add_at(np.flatnonzero(filled & (ids.kinds == RANGE)), COLUMN, "cupt-code-at-range", at_range)
+    warnings.add_at(np.flatnonzero(filled & (ids.kinds == EMPTY)), COLUMN, "cupt-code-at-empty-node", at_empty)
 
 
 def _check_size(outline: Outline, rows: IntArray, members: IntArray) -> None:
@@ -236,10 +235,10 @@ def _check_categories(
         return f"{found} counts. Write it at the first word alone."
 
     rows, firsts = codes.rows, np.searchsorted(expressions, np.arange(len(categories)))
-    warnings.report(np.flatnonzero(repeated & ~codes.absorbed), COLUMN, "cupt-repeated-code", twice, at=rows)
-    warnings.report(np.flatnonzero(categories == NO_CATEGORY), COLUMN, "cupt-no-category", without, at=rows[firsts])
+    warnings.add_at(np.flatnonzero(repeated & ~codes.absorbed), COLUMN, "cupt-repeated-code", twice, at=rows)
+    warnings.add_at(np.flatnonzero(categories == NO_CATEGORY), COLUMN, "cupt-no-category", without, at=rows[firsts])
     differs = stated & (kept != NO_CATEGORY) & (codes.categories != kept) & ~repeated
-    warnings.report(np.flatnonzero(differs), COLUMN, "cupt-two-categories", other, at=rows)
+    warnings.add_at(np.flatnonzero(differs), COLUMN, "cupt-two-categories", other, at=rows)
 
 
 NAMES = "ID FORM LEMMA UPOS XPOS FEATS HEAD DEPREL DEPS MISC".split()  # noqa: SIM905 - as the header has them
@@ -348,18 +347,22 @@ def read_cupt(
     blank = vocabulary.number("_")
 
     def fields_of(outline: Outline) -> Fields | None:
-        return numbered_fields(outline.text, outline.starts, outline.ends, len(columns), vocabulary)
+        """Return the columns in the order of CoNLL-U, then that of the codes; `_` where the text lacks one."""
+        found = numbered_fields(outline.text, outline.starts, outline.ends, len(columns), vocabulary)
+        if found is None or columns == [*NAMES, NAME]:
+            return found
+        codes = np.full((COLUMN, len(outline.starts)), len(found.numbers), np.int32)
+        for number, place in places.items():
+            codes[number - 1] = found.codes[place - 1]
+        return Fields(codes, np.append(found.numbers, blank))
 
-    def check(
-        outline: Outline, fields: Fields, findings: Findings, warnings: Findings
-    ) -> tuple[_CuptColumns, Ids, Expressions]:
+    def check(outline: Outline, fields: Fields, findings: Findings, warnings: Findings) -> tuple[Ids, Expressions]:
         _check_headers(outline, columns, findings, warnings)
         warnings.add(odd_lines, _blanks)
-        rows = _CuptColumns(fields, places, len(outline.lines), blank)
         wrong_heads = warnings if any_heads else None
-        ids = ids_of(outline, rows, vocabulary, findings, warnings, wrong_heads=wrong_heads)
-        codes = rows[COLUMN - 1]
-        return rows, ids, expressions_of(outline, ids, codes, vocabulary, findings, warnings, ranges=ranges)
+        ids = ids_of(outline, fields, vocabulary, findings, warnings, wrong_heads=wrong_heads)
+        codes = fields[COLUMN - 1]
+        return ids, expressions_of(outline, ids, codes, vocabulary, findings, warnings, ranges=ranges)
 
     def layout(outline: Outline) -> Findings:
         wanted = f"the first line names {len(columns)}"
@@ -368,33 +371,18 @@ def read_cupt(
     reader = RowFormat(fields_of, layout, check)
     outline = replace(outline_of(stripped, limits), places=places)
     rows = reader.read(outline, limits.max_problems, lenient=lenient, faults=lines.faults)
-    named, ids, expressions = rows.checked
-    trees = treebank_of(rows, ids, named, vocabulary, limits.max_problems)
+    ids, expressions = rows.checked
+    trees = treebank_of(rows, ids, vocabulary, limits.max_problems)
     attributes = {name: values for name, values in trees.sentences.attributes.items() if name != KEY}
     trees = replace(trees, sentences=replace(trees.sentences, attributes=attributes))
-    columns = {each.name: getattr(trees, each.name) for each in fields(DependencyTreebank) if each.init}
-    return ExpressionTreebank(**columns, **expressions._asdict())
+    of_trees = {each.name: getattr(trees, each.name) for each in fields(DependencyTreebank) if each.init}
+    return ExpressionTreebank(**of_trees, **expressions._asdict())
 
 
 def check_header(text: str) -> None:
     """Check the first line of a text. Raises InputError."""
     lines = text[:_LONGEST_HEADER].removeprefix("\N{ZERO WIDTH NO-BREAK SPACE}").splitlines()
     _columns_of(lines[0] if lines else "")
-
-
-@dataclass(frozen=True, slots=True)
-class _CuptColumns:
-    """The columns of a text in the order of CoNLL-U, then that of the codes; `_` where it lacks one."""
-
-    fields: Fields
-    places: Mapping[int, int]
-    rows: int
-    blank: int
-
-    def __getitem__(self, column: int) -> IntArray:
-        if column + 1 in self.places:
-            return self.fields[self.places[column + 1] - 1]
-        return np.full(self.rows, self.blank, np.int64)
 
 
 def _columns_of(line: str) -> list[str]:
@@ -450,7 +438,7 @@ def _check_headers(outline: Outline, columns: list[str], findings: Findings, war
         return Problem("cupt-header-twice", detail, line=line)
 
     detail = f"The comment # {KEY} names other columns than the first line. Give all texts that are joined the same."
-    findings.report(firsts, None, "cupt-no-columns", detail)
+    findings.add_at(firsts, None, "cupt-no-columns", detail)
     first = outline.text[: outline.text.index(b"\n")]
     warnings.add(np.ones(int(first.count(KEY.encode()) > 1), np.int64), twice)
 

@@ -73,7 +73,7 @@ class Findings:
         if len(rows):
             self.parts.append(Finding(rows, make, role))
 
-    def report(
+    def add_at(
         self,
         rows: IntArray,
         column: int | None,
@@ -197,7 +197,7 @@ def check_layout(outline: Outline, columns: int, code: str, wanted: str) -> Find
         what = f"The line has {counted(int(found[row]), 'tab-separated column')}, {wanted}. "
         return what * (int(found[row]) != columns) + _other_columns(outline, row, columns)
 
-    findings.report(np.flatnonzero((found != columns) | outline.hollow), None, code, detail)
+    findings.add_at(np.flatnonzero((found != columns) | outline.hollow), None, code, detail)
     _check_comments(outline, findings)
     return findings
 
