@@ -80,8 +80,8 @@ class ConllU(RowsFormat):
         """Read the treebank. Raises InputError and LimitError as promised by `Format`."""
         assert isinstance(text, bytes)  # noqa: S101 - a format of one text
 
-        def check(outline: Outline, fields: Fields, findings: Findings, warnings: Findings) -> Ids:
-            return ids_of(outline, fields, vocabulary, findings, warnings, heads_outside=self.keeps_heads_outside)
+        def check(fields: Fields, findings: Findings, warnings: Findings) -> Ids:
+            return ids_of(fields, vocabulary, findings, warnings, heads_outside=self.keeps_heads_outside)
 
         def layout(outline: Outline) -> Findings:
             return check_layout(outline, COLUMNS, "conllu-column-count", f"not {COLUMNS}")
@@ -106,7 +106,6 @@ class ConllU(RowsFormat):
 
 
 def ids_of(
-    outline: Outline,
     fields: Fields,
     vocabulary: Vocabulary,
     findings: Findings,
@@ -118,8 +117,7 @@ def ids_of(
     """Read the IDs of the rows, and check them, the words and their heads.
 
     Args:
-        outline: of the rows.
-        fields: theirs.
+        fields: of the rows.
         vocabulary: of the text.
         findings: what is wrong is added.
         warnings: what is unusual is added.
@@ -127,22 +125,23 @@ def ids_of(
         wrong_heads: to which wrong heads are added, if not to `findings`.
     """
     wrong_heads = findings if wrong_heads is None else wrong_heads
-    ids = _parsed_ids(outline, fields[ID], vocabulary, findings)
-    _check_ranges(outline, ids, findings)
-    _check_words(outline, ids, findings)
+    ids = _parsed_ids(fields[ID], vocabulary, findings)
+    _check_ranges(ids, findings)
+    _check_words(ids, findings)
     _check_forms(ids, fields[FORM], vocabulary, findings, warnings)
     _check_heads(ids, fields[HEAD], vocabulary, wrong_heads)
     if not heads_outside:
-        _check_bounds(outline, ids, fields[HEAD], vocabulary, wrong_heads)
+        _check_bounds(ids, fields[HEAD], vocabulary, wrong_heads)
     _check_empty_nodes(ids, warnings)
     warnings.add(
-        outline.spare,
+        findings.outline.spare,
         lambda line: Problem("conllu-spare-blank-line", "A blank line ends no sentence and is ignored.", line=line),
     )
     return ids
 
 
-def _parsed_ids(outline: Outline, numbers: IntArray, vocabulary: Vocabulary, findings: Findings) -> Ids:
+def _parsed_ids(numbers: IntArray, vocabulary: Vocabulary, findings: Findings) -> Ids:
+    outline = findings.outline
     distinct = vocabulary.distinct(numbers)
     parsed = np.zeros((3, len(vocabulary)), np.int32)
     parsed[:, distinct] = np.array([_parsed_id(vocabulary.strings[number]) for number in distinct.tolist()]).T
@@ -182,7 +181,7 @@ def _parsed_id(string: str) -> tuple[int, int, int]:
     return BAD, 0, 0
 
 
-def _check_words(outline: Outline, ids: Ids, findings: Findings) -> None:
+def _check_words(ids: Ids, findings: Findings) -> None:
     words = np.flatnonzero(ids.kinds == WORD)
     wrong = words[ids.first[words] != ids.before[words] + 1]
 
@@ -192,19 +191,21 @@ def _check_words(outline: Outline, ids: Ids, findings: Findings) -> None:
 
     # A missing line shifts all IDs after it.
     findings.add_at(wrong, ID + 1, "conllu-wrong-id", out_of_order, Role.CAUSE)
-    empty = np.flatnonzero((np.diff(ids.word_offsets) == 0) & (np.diff(outline.row_offsets) > 0))
+    row_offsets = findings.outline.row_offsets
+    empty = np.flatnonzero((np.diff(ids.word_offsets) == 0) & (np.diff(row_offsets) > 0))
     detail = "The sentence has no word with a number of its own. Add its words."
-    findings.add_at(outline.row_offsets[empty], ID + 1, "conllu-no-words", detail, Role.FOLLOWS)
+    findings.add_at(row_offsets[empty], ID + 1, "conllu-no-words", detail, Role.FOLLOWS)
 
 
-def _check_ranges(outline: Outline, ids: Ids, findings: Findings) -> None:
+def _check_ranges(ids: Ids, findings: Findings) -> None:
     rows = np.flatnonzero(ids.kinds == RANGE)
-    lengths = np.diff(ids.word_offsets)[outline.sentences[rows]]
+    sentences = findings.outline.sentences[rows]
+    lengths = np.diff(ids.word_offsets)[sentences]
     start, end = ids.first[rows], ids.second[rows]
     backwards = end < start
     misplaced = ~backwards & (start != ids.before[rows] + 1)
     overlap = np.zeros(len(rows), bool)
-    overlap[1:] = (outline.sentences[rows[1:]] == outline.sentences[rows[:-1]]) & (start[1:] <= end[:-1])
+    overlap[1:] = (sentences[1:] == sentences[:-1]) & (start[1:] <= end[:-1])
     cut = ~backwards & ~misplaced & (end > lengths)
 
     def report(wrong: BoolArray, what: str, role: Role = Role.FOLLOWS) -> None:
@@ -243,15 +244,15 @@ def _check_heads(ids: Ids, strings: IntArray, vocabulary: Vocabulary, findings: 
     findings.add_at(np.flatnonzero(bad & (ids.kinds == WORD)), HEAD + 1, "conllu-bad-head", detail, Role.HEAD)
 
 
-def _check_bounds(outline: Outline, ids: Ids, strings: IntArray, vocabulary: Vocabulary, findings: Findings) -> None:
+def _check_bounds(ids: Ids, strings: IntArray, vocabulary: Vocabulary, findings: Findings) -> None:
     """Add the words whose heads are numbers that no word of the sentence has."""
     words = np.flatnonzero(ids.kinds == WORD)
-    length_of = np.diff(ids.word_offsets)
+    length_of, sentences = np.diff(ids.word_offsets), findings.outline.sentences
     values = vocabulary.table(strings[words], lambda head: plain_number(head) or 0)[strings[words]]
-    outside = values > length_of[outline.sentences[words]]
+    outside = values > length_of[sentences[words]]
 
     def detail(row: int) -> str:
-        length = int(length_of[outline.sentences[row]])
+        length = int(length_of[sentences[row]])
         head = short(vocabulary.strings[strings[row]], 20)
         return f"HEAD is {head}, but the sentence has {counted(length, 'word')}. Use 0 for the root or 1-{length}."
 

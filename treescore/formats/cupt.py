@@ -67,14 +67,7 @@ class _Codes(NamedTuple):
 
 
 def expressions_of(
-    outline: Outline,
-    ids: Ids,
-    fields: IntArray,
-    vocabulary: Vocabulary,
-    findings: Findings,
-    warnings: Findings,
-    *,
-    ranges: bool = True,
+    ids: Ids, fields: IntArray, vocabulary: Vocabulary, findings: Findings, warnings: Findings, *, ranges: bool = True
 ) -> Expressions:
     """Read the column of codes.
 
@@ -83,8 +76,7 @@ def expressions_of(
     its words, and there a code without category gives way to one with it.
 
     Args:
-        outline: of the text.
-        ids: of its rows.
+        ids: of the rows.
         fields: the column, numbers of strings, int64 (r,).
         vocabulary: of the text.
         findings: what is wrong is added; then the result is of no use.
@@ -94,6 +86,7 @@ def expressions_of(
     Raises:
         LimitError: the codes at ranges stand for too many at words.
     """
+    outline = findings.outline
     parsed = _parsed(ids, fields, vocabulary, findings)
     filled = np.asarray(parsed.sizes[fields] > 0, np.bool_)
     _check_places(ids, filled, fields, vocabulary, warnings)
@@ -113,7 +106,7 @@ def expressions_of(
     chosen, _ = ranges_of(parsed.starts[fields[rows]], sizes)
     rows, words = np.repeat(rows, sizes), np.repeat(words, sizes)
     codes = _Codes(rows, words, parsed.numbers[chosen], parsed.categories[chosen], absorbing[words])
-    return _joined(codes, outline, vocabulary, warnings)
+    return _joined(codes, vocabulary, warnings)
 
 
 def _parsed(ids: Ids, fields: IntArray, vocabulary: Vocabulary, findings: Findings) -> _Parsed:
@@ -174,9 +167,9 @@ def _check_size(outline: Outline, rows: IntArray, members: IntArray) -> None:
         raise LimitError(outline.problem(int(rows[too_many[0]]), COLUMN, "too-many-codes", detail))
 
 
-def _joined(codes: _Codes, outline: Outline, vocabulary: Vocabulary, warnings: Findings) -> Expressions:
+def _joined(codes: _Codes, vocabulary: Vocabulary, warnings: Findings) -> Expressions:
     """Join the codes of one number in one sentence; the first code at the first word has the category."""
-    sentences = outline.sentences[codes.rows]
+    sentences = warnings.outline.sentences[codes.rows]
     late = codes.absorbed & (codes.categories == NO_CATEGORY)
     order = np.lexsort((_ranks(codes.categories, vocabulary), late, codes.words, codes.numbers, sentences))
     rows, words, numbers, categories = (each[order] for each in codes[:-1])
@@ -356,13 +349,13 @@ def read_cupt(
             codes[number - 1] = found.codes[place - 1]
         return Fields(codes, np.append(found.numbers, blank))
 
-    def check(outline: Outline, fields: Fields, findings: Findings, warnings: Findings) -> tuple[Ids, Expressions]:
-        _check_headers(outline, columns, findings, warnings)
+    def check(fields: Fields, findings: Findings, warnings: Findings) -> tuple[Ids, Expressions]:
+        _check_headers(columns, findings, warnings)
         warnings.add(odd_lines, _blanks)
         wrong_heads = warnings if any_heads else None
-        ids = ids_of(outline, fields, vocabulary, findings, warnings, wrong_heads=wrong_heads)
+        ids = ids_of(fields, vocabulary, findings, warnings, wrong_heads=wrong_heads)
         codes = fields[COLUMN - 1]
-        return ids, expressions_of(outline, ids, codes, vocabulary, findings, warnings, ranges=ranges)
+        return ids, expressions_of(ids, codes, vocabulary, findings, warnings, ranges=ranges)
 
     def layout(outline: Outline) -> Findings:
         wanted = f"the first line names {len(columns)}"
@@ -427,8 +420,9 @@ def _blanks(line: int) -> Problem:
     return Problem("cupt-blanks-at-line-end", detail, line=line)
 
 
-def _check_headers(outline: Outline, columns: list[str], findings: Findings, warnings: Findings) -> None:
+def _check_headers(columns: list[str], findings: Findings, warnings: Findings) -> None:
     """Add sentences whose comments name other columns, in texts that were joined; warn of a line glued to itself."""
+    outline = findings.outline
     stated = outline.attributes.get(KEY, ())
     other = np.array([value is not None and _last_names(value) != columns for value in stated], np.bool_)
     firsts = outline.row_offsets[:-1][other & (np.diff(outline.row_offsets) > 0)] if len(other) else other.nonzero()[0]
