@@ -134,22 +134,22 @@ def _check_limits(sentences: Sequence[Sequence[_Tuple]], limits: Limits) -> None
 def _parsed(line: str, number: int, sentence: int) -> _Tuple | Problem:
     stripped = line.strip(SPACES)
 
-    def fault(code: str, detail: str) -> Problem:
+    def wrong_tuple(code: str, detail: str) -> Problem:
         column = line.index(stripped) + 1
         return Problem(code, f"{detail} {_TUPLE_FORM}", line=number, column=column, sentence=sentence)
 
     if len(stripped) < 2 or stripped[0] != "(" or stripped[-1] != ")":
-        return fault("minipar-no-parentheses", "The line is not a tuple in parentheses.")
+        return wrong_tuple("minipar-no-parentheses", "The line is not a tuple in parentheses.")
     fields = [field for field in _SPACE.split(stripped[1:-1]) if field]
     if len(fields) == 3:
         detail = f"The tuple has a third field, {short(fields[2], 40)!r}, but no indicator and head."
-        return fault("minipar-three-fields", detail)
+        return wrong_tuple("minipar-three-fields", detail)
     if len(fields) not in (2, 4, 5):
         detail = f"The tuple has {counted(len(fields), 'field')}; 2, 4 or 5 are allowed, and no word may hold a space."
-        return fault("minipar-field-count", detail)
+        return wrong_tuple("minipar-field-count", detail)
     if len(fields) > 2 and set(fields[2]) not in ({"<"}, {">"}):
         detail = f"The third field is {short(fields[2], 40)!r}, not < or > repeated, with a space behind."
-        return fault("minipar-bad-indicator", detail)
+        return wrong_tuple("minipar-bad-indicator", detail)
     return _Tuple(number, *fields)
 
 
