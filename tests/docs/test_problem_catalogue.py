@@ -15,6 +15,10 @@ DYNAMIC = {
     "treescore/core/registry.py: f'unknown-{kind}'": ("unknown-format", "unknown-metric", "unknown-transform"),
     "treescore/formats/shared/bracket_reader.py: code": ("too-deep", "too-many-words", "too-many-sentences"),
     "treescore/formats/alignments.py: code": (),
+    "treescore/formats/discbracket.py: code": (
+        *("bracket-unclosed", "bracket-unopened", "text-outside-brackets", "node-without-words", "too-deep"),
+        *("discbracket-leaf", "discbracket-repeated-index", "discbracket-index-gap"),
+    ),
     "treescore/client/errors.py: error['code']": (),
     "service/contract/fields.py: code": (),
     "service/usecases/status.py: name": (),

@@ -110,12 +110,11 @@ def checked(
     for name, param in params.items():
         if name not in given or given[name] == param.default:
             continue
-        if not _is_finite(given[name]):
-            detail = f"Invalid parameter {name} of {owner}: a number is not finite. {param.doc}"
-            problems.add(Problem("bad-parameter", detail, pointer=f"/{escape(name)}"))
-            continue
-        if _entries(given[name]) > MOST_ENTRIES:
-            detail = f"Invalid parameter {name} of {owner}: it has more than {MOST_ENTRIES} entries. {param.doc}"
+        fault = "" if _is_finite(given[name]) else "a number is not finite"
+        if not fault and _entries(given[name]) > MOST_ENTRIES:
+            fault = f"it has more than {MOST_ENTRIES} entries"
+        if fault:
+            detail = f"Invalid parameter {name} of {owner}: {fault}. {param.doc}"
             problems.add(Problem("bad-parameter", detail, pointer=f"/{escape(name)}"))
             continue
         for error in islice(_faults(given[name], param.schema), DEFAULT_CAP):

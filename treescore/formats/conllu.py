@@ -7,7 +7,7 @@ import re
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, ClassVar, Protocol
+from typing import Any, ClassVar
 
 import numpy as np
 
@@ -80,8 +80,8 @@ class ConllU(RowsFormat):
         """Read the treebank. Raises InputError and LimitError as promised by `Format`."""
         assert isinstance(text, bytes)  # noqa: S101 - a format of one text
 
-        def check(outline: Outline, fields: Fields, findings: Findings, warnings: Findings) -> Ids:
-            return ids_of(outline, fields, vocabulary, findings, warnings, heads_outside=self.keeps_heads_outside)
+        def check(fields: Fields, findings: Findings, warnings: Findings) -> Ids:
+            return ids_of(fields, vocabulary, findings, warnings, heads_outside=self.keeps_heads_outside)
 
         def layout(outline: Outline) -> Findings:
             return check_layout(outline, COLUMNS, "conllu-column-count", f"not {COLUMNS}")
@@ -89,7 +89,7 @@ class ConllU(RowsFormat):
         reader = RowFormat(lambda outline: columns_of(outline, vocabulary), layout, check)
         lines, cap = lines_of(text, lenient=self.lenient), limits.max_problems
         rows = reader.read(outline_of(lines.text, limits), cap, lenient=self.lenient, faults=lines.faults)
-        return treebank_of(rows, rows.checked, rows.fields, vocabulary, cap)
+        return treebank_of(rows, rows.checked, vocabulary, cap)
 
     def joinable(self, texts: Mapping[str, bytes]) -> list[bytes]:
         """Return the texts so that they can follow each other; if one has documents, a new one begins with each."""
@@ -105,17 +105,8 @@ class ConllU(RowsFormat):
         return write_rows(treebank)
 
 
-class Columns(Protocol):
-    """The columns of r rows, in the order of CoNLL-U."""
-
-    def __getitem__(self, column: int) -> IntArray:
-        """Return the strings of a column by number, int64 (r,)."""
-        ...
-
-
 def ids_of(
-    outline: Outline,
-    fields: Columns,
+    fields: Fields,
     vocabulary: Vocabulary,
     findings: Findings,
     warnings: Findings,
@@ -126,8 +117,7 @@ def ids_of(
     """Read the IDs of the rows, and check them, the words and their heads.
 
     Args:
-        outline: of the rows.
-        fields: theirs.
+        fields: of the rows.
         vocabulary: of the text.
         findings: what is wrong is added.
         warnings: what is unusual is added.
@@ -135,22 +125,23 @@ def ids_of(
         wrong_heads: to which wrong heads are added, if not to `findings`.
     """
     wrong_heads = findings if wrong_heads is None else wrong_heads
-    ids = _parsed_ids(outline, fields[ID], vocabulary, findings)
-    _check_ranges(outline, ids, findings)
-    _check_words(outline, ids, findings)
+    ids = _parsed_ids(fields[ID], vocabulary, findings)
+    _check_ranges(ids, findings)
+    _check_words(ids, findings)
     _check_forms(ids, fields[FORM], vocabulary, findings, warnings)
     _check_heads(ids, fields[HEAD], vocabulary, wrong_heads)
     if not heads_outside:
-        _check_bounds(outline, ids, fields[HEAD], vocabulary, wrong_heads)
+        _check_bounds(ids, fields[HEAD], vocabulary, wrong_heads)
     _check_empty_nodes(ids, warnings)
     warnings.add(
-        outline.spare,
+        findings.outline.spare,
         lambda line: Problem("conllu-spare-blank-line", "A blank line ends no sentence and is ignored.", line=line),
     )
     return ids
 
 
-def _parsed_ids(outline: Outline, numbers: IntArray, vocabulary: Vocabulary, findings: Findings) -> Ids:
+def _parsed_ids(numbers: IntArray, vocabulary: Vocabulary, findings: Findings) -> Ids:
+    outline = findings.outline
     distinct = vocabulary.distinct(numbers)
     parsed = np.zeros((3, len(vocabulary)), np.int32)
     parsed[:, distinct] = np.array([_parsed_id(vocabulary.strings[number]) for number in distinct.tolist()]).T
@@ -173,7 +164,7 @@ def _parsed_ids(outline: Outline, numbers: IntArray, vocabulary: Vocabulary, fin
         found = f"The ID is {short(vocabulary.strings[numbers[row]])!r}"
         return f"{found}. Write a number (3), a range of a multiword token (3-4) or an empty node's number (3.1)."
 
-    findings.report(np.flatnonzero(kinds == BAD), ID + 1, "conllu-bad-id", bad, Role.CAUSE)
+    findings.add_at(np.flatnonzero(kinds == BAD), ID + 1, "conllu-bad-id", bad, Role.CAUSE)
     return Ids(kinds, first, second, before, inside, word_offsets)
 
 
@@ -190,7 +181,7 @@ def _parsed_id(string: str) -> tuple[int, int, int]:
     return BAD, 0, 0
 
 
-def _check_words(outline: Outline, ids: Ids, findings: Findings) -> None:
+def _check_words(ids: Ids, findings: Findings) -> None:
     words = np.flatnonzero(ids.kinds == WORD)
     wrong = words[ids.first[words] != ids.before[words] + 1]
 
@@ -199,27 +190,29 @@ def _check_words(outline: Outline, ids: Ids, findings: Findings) -> None:
         return f"{found}. Number the words of a sentence 1, 2, 3, ... without gap or repetition."
 
     # A missing line shifts all IDs after it.
-    findings.report(wrong, ID + 1, "conllu-wrong-id", out_of_order, Role.CAUSE)
-    empty = np.flatnonzero((np.diff(ids.word_offsets) == 0) & (np.diff(outline.row_offsets) > 0))
+    findings.add_at(wrong, ID + 1, "conllu-wrong-id", out_of_order, Role.CAUSE)
+    row_offsets = findings.outline.row_offsets
+    empty = np.flatnonzero((np.diff(ids.word_offsets) == 0) & (np.diff(row_offsets) > 0))
     detail = "The sentence has no word with a number of its own. Add its words."
-    findings.report(outline.row_offsets[empty], ID + 1, "conllu-no-words", detail, Role.FOLLOWS)
+    findings.add_at(row_offsets[empty], ID + 1, "conllu-no-words", detail, Role.FOLLOWS)
 
 
-def _check_ranges(outline: Outline, ids: Ids, findings: Findings) -> None:
+def _check_ranges(ids: Ids, findings: Findings) -> None:
     rows = np.flatnonzero(ids.kinds == RANGE)
-    lengths = np.diff(ids.word_offsets)[outline.sentences[rows]]
+    sentences = findings.outline.sentences[rows]
+    lengths = np.diff(ids.word_offsets)[sentences]
     start, end = ids.first[rows], ids.second[rows]
     backwards = end < start
     misplaced = ~backwards & (start != ids.before[rows] + 1)
     overlap = np.zeros(len(rows), bool)
-    overlap[1:] = (outline.sentences[rows[1:]] == outline.sentences[rows[:-1]]) & (start[1:] <= end[:-1])
+    overlap[1:] = (sentences[1:] == sentences[:-1]) & (start[1:] <= end[:-1])
     cut = ~backwards & ~misplaced & (end > lengths)
 
     def report(wrong: BoolArray, what: str, role: Role = Role.FOLLOWS) -> None:
         def detail(row: int) -> str:
             return f"The multiword token {ids.first[row]}-{ids.second[row]} {what}"
 
-        findings.report(rows[wrong], ID + 1, "conllu-bad-range", detail, role)
+        findings.add_at(rows[wrong], ID + 1, "conllu-bad-range", detail, role)
 
     report(backwards, "ends before it begins. Write the smaller number first.", Role.ALONE)
     move = "must stand directly before its first word. Move it; multiword tokens must not overlap."
@@ -236,9 +229,9 @@ def _check_forms(ids: Ids, forms: IntArray, vocabulary: Vocabulary, findings: Fi
             return "FORM holds only spaces. Write the word, or leave such tokens out (spaCy's, of the tag SPACE)."
         return "FORM is empty. Write the word, or _ where there is none."
 
-    findings.report(np.flatnonzero(empty & ~inner), FORM + 1, "conllu-empty-form", detail)
+    findings.add_at(np.flatnonzero(empty & ~inner), FORM + 1, "conllu-empty-form", detail)
     blank = "FORM of a word in a multiword token is blank. It aligns with no word."
-    warnings.report(np.flatnonzero(inner), FORM + 1, "conllu-empty-form", blank)
+    warnings.add_at(np.flatnonzero(inner), FORM + 1, "conllu-empty-form", blank)
 
 
 def _check_heads(ids: Ids, strings: IntArray, vocabulary: Vocabulary, findings: Findings) -> None:
@@ -248,22 +241,22 @@ def _check_heads(ids: Ids, strings: IntArray, vocabulary: Vocabulary, findings: 
         found = f"HEAD is {short(vocabulary.strings[strings[row]])!r}"
         return f"{found}. Use 0 for the root, a word's number in digits 0-9, or _ where there is none."
 
-    findings.report(np.flatnonzero(bad & (ids.kinds == WORD)), HEAD + 1, "conllu-bad-head", detail, Role.HEAD)
+    findings.add_at(np.flatnonzero(bad & (ids.kinds == WORD)), HEAD + 1, "conllu-bad-head", detail, Role.HEAD)
 
 
-def _check_bounds(outline: Outline, ids: Ids, strings: IntArray, vocabulary: Vocabulary, findings: Findings) -> None:
+def _check_bounds(ids: Ids, strings: IntArray, vocabulary: Vocabulary, findings: Findings) -> None:
     """Add the words whose heads are numbers that no word of the sentence has."""
     words = np.flatnonzero(ids.kinds == WORD)
-    length_of = np.diff(ids.word_offsets)
+    length_of, sentences = np.diff(ids.word_offsets), findings.outline.sentences
     values = vocabulary.table(strings[words], lambda head: plain_number(head) or 0)[strings[words]]
-    outside = values > length_of[outline.sentences[words]]
+    outside = values > length_of[sentences[words]]
 
     def detail(row: int) -> str:
-        length = int(length_of[outline.sentences[row]])
+        length = int(length_of[sentences[row]])
         head = short(vocabulary.strings[strings[row]], 20)
         return f"HEAD is {head}, but the sentence has {counted(length, 'word')}. Use 0 for the root or 1-{length}."
 
-    findings.report(words[outside], HEAD + 1, "conllu-head-out-of-range", detail, Role.FOLLOWS | Role.HEAD)
+    findings.add_at(words[outside], HEAD + 1, "conllu-head-out-of-range", detail, Role.FOLLOWS | Role.HEAD)
 
 
 def _check_empty_nodes(ids: Ids, warnings: Findings) -> None:
@@ -273,20 +266,19 @@ def _check_empty_nodes(ids: Ids, warnings: Findings) -> None:
         node = f"The empty node {ids.first[row]}.{ids.second[row]} stands after word {ids.before[row]}"
         return f"{node}. Scores of the basic tree do not change."
 
-    warnings.report(rows[ids.first[rows] != ids.before[rows]], ID + 1, "conllu-empty-node-misplaced", detail)
+    warnings.add_at(rows[ids.first[rows] != ids.before[rows]], ID + 1, "conllu-empty-node-misplaced", detail)
 
 
-def treebank_of(rows: Rows[Any], ids: Ids, fields: Columns, vocabulary: Vocabulary, cap: int) -> DependencyTreebank:
+def treebank_of(rows: Rows[Any], ids: Ids, vocabulary: Vocabulary, cap: int) -> DependencyTreebank:
     """Make the treebank of rows in which `ids_of` has found nothing wrong but heads.
 
     Args:
         rows: that were read.
         ids: theirs.
-        fields: theirs, in the order of CoNLL-U.
         vocabulary: of the text.
         cap: the most warnings.
     """
-    outline = rows.outline
+    outline, fields = rows.outline, rows.fields
     words = np.flatnonzero(ids.kinds == WORD)
     ranges = np.flatnonzero(ids.kinds == RANGE)
     empty = np.flatnonzero(ids.kinds == EMPTY)

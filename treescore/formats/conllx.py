@@ -20,7 +20,7 @@ from treescore.core.wording import counted
 from treescore.errors import Problem, ProblemList, ScoringError
 from treescore.formats.conllu import COMMENT, LEAST, NUMBER, UNIVERSAL, write_rows
 from treescore.formats.shared.findings import OF_BYTES, Findings, Lines, RowFormat, Rows, RowsFormat, lines_of
-from treescore.formats.shared.lines import COLUMNS, Fields, Outline, columns_of, outline_of, short
+from treescore.formats.shared.lines import COLUMNS, Fields, columns_of, outline_of, short
 
 ID, FORM, LEMMA, CPOSTAG, POSTAG, FEATS, HEAD, DEPREL, PHEAD, PDEPREL = range(COLUMNS)
 
@@ -144,12 +144,13 @@ def _too_few(line: int, sentence: int, fields: int) -> Problem:
     return Problem("conllx-column-count", detail, line=line, sentence=sentence)
 
 
-def _check_conllx_fields(outline: Outline, fields: Fields, findings: Findings, warnings: Findings) -> None:
+def _check_conllx_fields(fields: Fields, findings: Findings, warnings: Findings) -> None:
     """Add the empty fields, and warn of comments."""
     for column in range(DEPREL + 1):
         detail = f"Column {column + 1} is blank. Write _ where it has no value."
-        findings.report(np.flatnonzero(fields[column] == 0), column + 1, "conllx-empty-field", detail)
-    warnings.add(outline.comments[:1], lambda line: _comments(line, len(outline.comments)))
+        findings.add_at(np.flatnonzero(fields[column] == 0), column + 1, "conllx-empty-field", detail)
+    comments = findings.outline.comments
+    warnings.add(comments[:1], lambda line: _comments(line, len(comments)))
 
 
 def _comments(line: int, count: int) -> Problem:
@@ -175,8 +176,8 @@ def _conllx_treebank(rows: Rows[None], vocabulary: Vocabulary, cap: int) -> Depe
             f"HEAD is {short(strings[written_heads[row]])!r}, which is not a plain number. It is compared as written."
         )
 
-    warnings.report(np.flatnonzero(numbers != positions), ID + 1, "conllx-id-not-position", other_id)
-    warnings.report(np.flatnonzero(heads <= ODD_HEAD), HEAD + 1, "conllx-odd-head", odd_head)
+    warnings.add_at(np.flatnonzero(numbers != positions), ID + 1, "conllx-id-not-position", other_id)
+    warnings.add_at(np.flatnonzero(heads <= ODD_HEAD), HEAD + 1, "conllx-odd-head", odd_head)
     columns = {name: fields[column] for column, name in enumerate(WORD_COLUMNS, FORM)}
     columns["heads"] = heads
     return DependencyTreebank.of_columns(

@@ -6,8 +6,7 @@ Codes of words (`1:VID;2`) are read as sets of words.
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
-from dataclasses import dataclass, fields, replace
+from dataclasses import fields, replace
 from typing import ClassVar, NamedTuple
 
 import numpy as np
@@ -68,14 +67,7 @@ class _Codes(NamedTuple):
 
 
 def expressions_of(
-    outline: Outline,
-    ids: Ids,
-    fields: IntArray,
-    vocabulary: Vocabulary,
-    findings: Findings,
-    warnings: Findings,
-    *,
-    ranges: bool = True,
+    ids: Ids, fields: IntArray, vocabulary: Vocabulary, findings: Findings, warnings: Findings, *, ranges: bool = True
 ) -> Expressions:
     """Read the column of codes.
 
@@ -84,8 +76,7 @@ def expressions_of(
     its words, and there a code without category gives way to one with it.
 
     Args:
-        outline: of the text.
-        ids: of its rows.
+        ids: of the rows.
         fields: the column, numbers of strings, int64 (r,).
         vocabulary: of the text.
         findings: what is wrong is added; then the result is of no use.
@@ -95,6 +86,7 @@ def expressions_of(
     Raises:
         LimitError: the codes at ranges stand for too many at words.
     """
+    outline = findings.outline
     parsed = _parsed(ids, fields, vocabulary, findings)
     filled = np.asarray(parsed.sizes[fields] > 0, np.bool_)
     _check_places(ids, filled, fields, vocabulary, warnings)
@@ -114,7 +106,7 @@ def expressions_of(
     chosen, _ = ranges_of(parsed.starts[fields[rows]], sizes)
     rows, words = np.repeat(rows, sizes), np.repeat(words, sizes)
     codes = _Codes(rows, words, parsed.numbers[chosen], parsed.categories[chosen], absorbing[words])
-    return _joined(codes, outline, vocabulary, warnings)
+    return _joined(codes, vocabulary, warnings)
 
 
 def _parsed(ids: Ids, fields: IntArray, vocabulary: Vocabulary, findings: Findings) -> _Parsed:
@@ -124,7 +116,7 @@ def _parsed(ids: Ids, fields: IntArray, vocabulary: Vocabulary, findings: Findin
     wrong, sizes, starts = (np.zeros(len(vocabulary), np.int64) for _ in range(3))
     wrong[[number for number, codes in read.items() if codes is None]] = 1
     bad = (wrong[fields] > 0) & ((fields != vocabulary.number(UNKNOWN)) | (ids.kinds == WORD))
-    findings.report(
+    findings.add_at(
         np.flatnonzero(bad), COLUMN, "cupt-bad-code", lambda row: _bad_code(vocabulary.strings[fields[row]])
     )
     flat = [code for codes in read.values() for code in codes or ()]
@@ -163,8 +155,8 @@ def _check_places(ids: Ids, filled: BoolArray, fields: IntArray, vocabulary: Voc
     def at_empty(row: int) -> str:
         return f"The empty node {ids.first[row]}.{ids.second[row]} has a code, which is ignored. Move it to a word."
 
-    warnings.report(np.flatnonzero(filled & (ids.kinds == RANGE)), COLUMN, "cupt-code-at-range", at_range)
-    warnings.report(np.flatnonzero(filled & (ids.kinds == EMPTY)), COLUMN, "cupt-code-at-empty-node", at_empty)
+    warnings.add_at(np.flatnonzero(filled & (ids.kinds == RANGE)), COLUMN, "cupt-code-at-range", at_range)
+    warnings.add_at(np.flatnonzero(filled & (ids.kinds == EMPTY)), COLUMN, "cupt-code-at-empty-node", at_empty)
 
 
 def _check_size(outline: Outline, rows: IntArray, members: IntArray) -> None:
@@ -175,9 +167,9 @@ def _check_size(outline: Outline, rows: IntArray, members: IntArray) -> None:
         raise LimitError(outline.problem(int(rows[too_many[0]]), COLUMN, "too-many-codes", detail))
 
 
-def _joined(codes: _Codes, outline: Outline, vocabulary: Vocabulary, warnings: Findings) -> Expressions:
+def _joined(codes: _Codes, vocabulary: Vocabulary, warnings: Findings) -> Expressions:
     """Join the codes of one number in one sentence; the first code at the first word has the category."""
-    sentences = outline.sentences[codes.rows]
+    sentences = warnings.outline.sentences[codes.rows]
     late = codes.absorbed & (codes.categories == NO_CATEGORY)
     order = np.lexsort((_ranks(codes.categories, vocabulary), late, codes.words, codes.numbers, sentences))
     rows, words, numbers, categories = (each[order] for each in codes[:-1])
@@ -236,10 +228,10 @@ def _check_categories(
         return f"{found} counts. Write it at the first word alone."
 
     rows, firsts = codes.rows, np.searchsorted(expressions, np.arange(len(categories)))
-    warnings.report(np.flatnonzero(repeated & ~codes.absorbed), COLUMN, "cupt-repeated-code", twice, at=rows)
-    warnings.report(np.flatnonzero(categories == NO_CATEGORY), COLUMN, "cupt-no-category", without, at=rows[firsts])
+    warnings.add_at(np.flatnonzero(repeated & ~codes.absorbed), COLUMN, "cupt-repeated-code", twice, at=rows)
+    warnings.add_at(np.flatnonzero(categories == NO_CATEGORY), COLUMN, "cupt-no-category", without, at=rows[firsts])
     differs = stated & (kept != NO_CATEGORY) & (codes.categories != kept) & ~repeated
-    warnings.report(np.flatnonzero(differs), COLUMN, "cupt-two-categories", other, at=rows)
+    warnings.add_at(np.flatnonzero(differs), COLUMN, "cupt-two-categories", other, at=rows)
 
 
 NAMES = "ID FORM LEMMA UPOS XPOS FEATS HEAD DEPREL DEPS MISC".split()  # noqa: SIM905 - as the header has them
@@ -348,18 +340,22 @@ def read_cupt(
     blank = vocabulary.number("_")
 
     def fields_of(outline: Outline) -> Fields | None:
-        return numbered_fields(outline.text, outline.starts, outline.ends, len(columns), vocabulary)
+        """Return the columns in the order of CoNLL-U, then that of the codes; `_` where the text lacks one."""
+        found = numbered_fields(outline.text, outline.starts, outline.ends, len(columns), vocabulary)
+        if found is None or columns == [*NAMES, NAME]:
+            return found
+        codes = np.full((COLUMN, len(outline.starts)), len(found.numbers), np.int32)
+        for number, place in places.items():
+            codes[number - 1] = found.codes[place - 1]
+        return Fields(codes, np.append(found.numbers, blank))
 
-    def check(
-        outline: Outline, fields: Fields, findings: Findings, warnings: Findings
-    ) -> tuple[_CuptColumns, Ids, Expressions]:
-        _check_headers(outline, columns, findings, warnings)
+    def check(fields: Fields, findings: Findings, warnings: Findings) -> tuple[Ids, Expressions]:
+        _check_headers(columns, findings, warnings)
         warnings.add(odd_lines, _blanks)
-        rows = _CuptColumns(fields, places, len(outline.lines), blank)
         wrong_heads = warnings if any_heads else None
-        ids = ids_of(outline, rows, vocabulary, findings, warnings, wrong_heads=wrong_heads)
-        codes = rows[COLUMN - 1]
-        return rows, ids, expressions_of(outline, ids, codes, vocabulary, findings, warnings, ranges=ranges)
+        ids = ids_of(fields, vocabulary, findings, warnings, wrong_heads=wrong_heads)
+        codes = fields[COLUMN - 1]
+        return ids, expressions_of(ids, codes, vocabulary, findings, warnings, ranges=ranges)
 
     def layout(outline: Outline) -> Findings:
         wanted = f"the first line names {len(columns)}"
@@ -368,33 +364,18 @@ def read_cupt(
     reader = RowFormat(fields_of, layout, check)
     outline = replace(outline_of(stripped, limits), places=places)
     rows = reader.read(outline, limits.max_problems, lenient=lenient, faults=lines.faults)
-    named, ids, expressions = rows.checked
-    trees = treebank_of(rows, ids, named, vocabulary, limits.max_problems)
+    ids, expressions = rows.checked
+    trees = treebank_of(rows, ids, vocabulary, limits.max_problems)
     attributes = {name: values for name, values in trees.sentences.attributes.items() if name != KEY}
     trees = replace(trees, sentences=replace(trees.sentences, attributes=attributes))
-    columns = {each.name: getattr(trees, each.name) for each in fields(DependencyTreebank) if each.init}
-    return ExpressionTreebank(**columns, **expressions._asdict())
+    of_trees = {each.name: getattr(trees, each.name) for each in fields(DependencyTreebank) if each.init}
+    return ExpressionTreebank(**of_trees, **expressions._asdict())
 
 
 def check_header(text: str) -> None:
     """Check the first line of a text. Raises InputError."""
     lines = text[:_LONGEST_HEADER].removeprefix("\N{ZERO WIDTH NO-BREAK SPACE}").splitlines()
     _columns_of(lines[0] if lines else "")
-
-
-@dataclass(frozen=True, slots=True)
-class _CuptColumns:
-    """The columns of a text in the order of CoNLL-U, then that of the codes; `_` where it lacks one."""
-
-    fields: Fields
-    places: Mapping[int, int]
-    rows: int
-    blank: int
-
-    def __getitem__(self, column: int) -> IntArray:
-        if column + 1 in self.places:
-            return self.fields[self.places[column + 1] - 1]
-        return np.full(self.rows, self.blank, np.int64)
 
 
 def _columns_of(line: str) -> list[str]:
@@ -439,8 +420,9 @@ def _blanks(line: int) -> Problem:
     return Problem("cupt-blanks-at-line-end", detail, line=line)
 
 
-def _check_headers(outline: Outline, columns: list[str], findings: Findings, warnings: Findings) -> None:
+def _check_headers(columns: list[str], findings: Findings, warnings: Findings) -> None:
     """Add sentences whose comments name other columns, in texts that were joined; warn of a line glued to itself."""
+    outline = findings.outline
     stated = outline.attributes.get(KEY, ())
     other = np.array([value is not None and _last_names(value) != columns for value in stated], np.bool_)
     firsts = outline.row_offsets[:-1][other & (np.diff(outline.row_offsets) > 0)] if len(other) else other.nonzero()[0]
@@ -450,7 +432,7 @@ def _check_headers(outline: Outline, columns: list[str], findings: Findings, war
         return Problem("cupt-header-twice", detail, line=line)
 
     detail = f"The comment # {KEY} names other columns than the first line. Give all texts that are joined the same."
-    findings.report(firsts, None, "cupt-no-columns", detail)
+    findings.add_at(firsts, None, "cupt-no-columns", detail)
     first = outline.text[: outline.text.index(b"\n")]
     warnings.add(np.ones(int(first.count(KEY.encode()) > 1), np.int64), twice)
 

@@ -38,14 +38,14 @@ _BARE_LEAF = re.compile(_LEAF)
 class _FaultError(Exception):
     """A line has a fault, at one of its tokens."""
 
-    def __init__(self, code: str, token: int) -> None:
-        super().__init__(code, token)
-        self.code, self.token = code, token
+    def __init__(self, fault: str, token: int) -> None:
+        super().__init__(fault, token)
+        self.fault, self.token = fault, token
 
     def place(self, line: str) -> int:
         """Return its character in the line, from 0."""
         found = next(islice(_TOKEN.finditer(line), self.token, None))
-        return found.start(2) if "index" in self.code and found[2] else found.start()
+        return found.start(2) if "index" in self.fault and found[2] else found.start()
 
 
 _Word = tuple[str, str | None, int]
@@ -95,7 +95,7 @@ def scan(lines: Sequence[str], max_depth: int) -> Scanned:
         try:
             tree = _read_tree(_TOKEN.findall(without_comment), max_depth)
         except _FaultError as error:
-            faults[number] = error.code, error.place(without_comment)
+            faults[number] = error.fault, error.place(without_comment)
         else:
             labels += tree.labels
             parents += tree.parents

@@ -6,9 +6,8 @@ import re
 from bisect import bisect_left, bisect_right
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
 from itertools import pairwise
-from typing import Any, ClassVar
+from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 
@@ -67,21 +66,20 @@ class Minipar(Format):
         if not isinstance(text, bytes):
             raise InputError(Problem("bad-text", "This format takes one text, not several. Send a string."))
         problems = ProblemList(limits.max_problems)
-        columns = _TupleColumns()
+        sentences: list[list[_Tuple]] = [[]]  # the last one is open
         for number, line in enumerate(decoded(text).replace("\r\n", "\n").replace("\r", "\n").split("\n"), 1):
             if not line.strip(SPACES):
-                columns.end_sentence()
+                if sentences[-1]:
+                    sentences.append([])
                 continue
-            columns.check(limits)
-            parsed = _parsed(line)
-            if isinstance(parsed, _Fault):
-                sentence = len(columns.lengths) + 1
-                problems.add(Problem(parsed.code, parsed.detail, line=number, column=parsed.column, sentence=sentence))
+            _check_limits(sentences, limits)
+            parsed = _parsed(line, number, len(sentences))
+            if isinstance(parsed, Problem):
+                problems.add(parsed)
             else:
-                columns.add(number, parsed)
-        columns.end_sentence()
+                sentences[-1].append(parsed)
         problems.raise_if_any()
-        return columns.treebank(vocabulary)
+        return _treebank([sentence for sentence in sentences if sentence], vocabulary)
 
     def write(self, treebank: DependencyTreebank) -> str:
         """Write the tuples.
@@ -114,88 +112,66 @@ class Minipar(Format):
         return "\n".join(lines) + "\n"
 
 
-@dataclass(frozen=True, slots=True)
-class _Fault:
-    code: str
-    detail: str
-    column: int = 1
-
-
-@dataclass(frozen=True, slots=True)
-class _Tuple:
+class _Tuple(NamedTuple):
+    line: int
     word: str
     category: str
-    indicator: str
-    head: str
-    label: str
+    indicator: str = ""
+    head: str = ""
+    label: str = BLANK
 
 
-def _parsed(line: str) -> _Tuple | _Fault:
+def _check_limits(sentences: Sequence[Sequence[_Tuple]], limits: Limits) -> None:
+    """Raise LimitError where one more word or sentence exceeds a limit."""
+    if len(sentences[-1]) >= limits.max_words:
+        detail = f"Sentence {len(sentences)} exceeds {limits.max_words} words. Split it."
+        raise LimitError(Problem("sentence-too-long", detail, sentence=len(sentences)))
+    if len(sentences) > limits.max_sentences:
+        detail = f"The text exceeds {limits.max_sentences} sentences. Split it."
+        raise LimitError(Problem("too-many-sentences", detail))
+
+
+def _parsed(line: str, number: int, sentence: int) -> _Tuple | Problem:
     stripped = line.strip(SPACES)
-    column = line.index(stripped) + 1
+
+    def wrong_tuple(code: str, detail: str) -> Problem:
+        column = line.index(stripped) + 1
+        return Problem(code, f"{detail} {_TUPLE_FORM}", line=number, column=column, sentence=sentence)
+
     if len(stripped) < 2 or stripped[0] != "(" or stripped[-1] != ")":
-        return _Fault("minipar-no-parentheses", f"The line is not a tuple in parentheses. {_TUPLE_FORM}", column)
+        return wrong_tuple("minipar-no-parentheses", "The line is not a tuple in parentheses.")
     fields = [field for field in _SPACE.split(stripped[1:-1]) if field]
-    if len(fields) == 2:
-        return _Tuple(fields[0], fields[1], "", "", BLANK)
     if len(fields) == 3:
-        detail = f"The tuple has a third field, {short(fields[2], 40)!r}, but no indicator and head. {_TUPLE_FORM}"
-        return _Fault("minipar-three-fields", detail, column)
-    if len(fields) not in (4, 5):
-        found = f"The tuple has {counted(len(fields), 'field')}"
-        detail = f"{found}; 2, 4 or 5 are allowed, and no word may hold a space. {_TUPLE_FORM}"
-        return _Fault("minipar-field-count", detail, column)
-    if set(fields[2]) not in ({"<"}, {">"}):
-        detail = f"The third field is {short(fields[2], 40)!r}, not < or > repeated, with a space behind. {_TUPLE_FORM}"
-        return _Fault("minipar-bad-indicator", detail, column)
-    return _Tuple(fields[0], fields[1], fields[2], fields[3], fields[4] if len(fields) == 5 else BLANK)
+        detail = f"The tuple has a third field, {short(fields[2], 40)!r}, but no indicator and head."
+        return wrong_tuple("minipar-three-fields", detail)
+    if len(fields) not in (2, 4, 5):
+        detail = f"The tuple has {counted(len(fields), 'field')}; 2, 4 or 5 are allowed, and no word may hold a space."
+        return wrong_tuple("minipar-field-count", detail)
+    if len(fields) > 2 and set(fields[2]) not in ({"<"}, {">"}):
+        detail = f"The third field is {short(fields[2], 40)!r}, not < or > repeated, with a space behind."
+        return wrong_tuple("minipar-bad-indicator", detail)
+    return _Tuple(number, *fields)
 
 
-@dataclass(slots=True)
-class _TupleColumns:
-    """Columns read so far; heads of the open sentence are resolved when it ends."""
-
-    tuples: list[_Tuple] = field(default_factory=list)
-    lines: list[int] = field(default_factory=list)
-    heads: list[int | str] = field(default_factory=list)
-    lengths: list[int] = field(default_factory=list)
-    sentence_start: int = 0
-
-    def add(self, line: int, parsed: _Tuple) -> None:
-        self.tuples.append(parsed)
-        self.lines.append(line)
-
-    def check(self, limits: Limits) -> None:
-        """Raise LimitError where one more word or sentence exceeds a limit."""
-        if len(self.tuples) - self.sentence_start >= limits.max_words:
-            detail = f"Sentence {len(self.lengths) + 1} exceeds {limits.max_words} words. Split it."
-            raise LimitError(Problem("sentence-too-long", detail, sentence=len(self.lengths) + 1))
-        if len(self.lengths) >= limits.max_sentences:
-            detail = f"The text exceeds {limits.max_sentences} sentences. Split it."
-            raise LimitError(Problem("too-many-sentences", detail))
-
-    def end_sentence(self) -> None:
-        sentence = self.tuples[self.sentence_start :]
-        if not sentence:
-            return
+def _treebank(sentences: Sequence[Sequence[_Tuple]], vocabulary: Vocabulary) -> DependencyTreebank:
+    tuples = [token for sentence in sentences for token in sentence]
+    categories = vocabulary.numbers([token.category for token in tuples])
+    heads: list[int] = []
+    for sentence in sentences:
         positions = _positions([token.word for token in sentence])
-        self.heads.extend(_resolved(token, position, positions) for position, token in enumerate(sentence, 1))
-        self.lengths.append(len(sentence))
-        self.sentence_start = len(self.tuples)
-
-    def treebank(self, vocabulary: Vocabulary) -> DependencyTreebank:
-        categories = vocabulary.numbers([token.category for token in self.tuples])
-        heads = [head if isinstance(head, int) else ODD_HEAD - vocabulary.number(head) for head in self.heads]
-        return DependencyTreebank.of_columns(
-            vocabulary,
-            offsets_of(np.array(self.lengths, np.int64)),
-            forms=vocabulary.numbers([token.word for token in self.tuples]),
-            heads=np.array(heads, np.int64),
-            deprels=vocabulary.numbers([token.label for token in self.tuples]),
-            upos=categories,
-            xpos=categories,
-            lines=np.array(self.lines, np.int64),
-        )
+        for position, token in enumerate(sentence, 1):
+            head = _resolved(token, position, positions)
+            heads.append(head if isinstance(head, int) else ODD_HEAD - vocabulary.number(head))
+    return DependencyTreebank.of_columns(
+        vocabulary,
+        offsets_of(np.array([*map(len, sentences)], np.int64)),
+        forms=vocabulary.numbers([token.word for token in tuples]),
+        heads=np.array(heads, np.int64),
+        deprels=vocabulary.numbers([token.label for token in tuples]),
+        upos=categories,
+        xpos=categories,
+        lines=np.array([token.line for token in tuples], np.int64),
+    )
 
 
 def _positions(words: Sequence[str]) -> Mapping[str, list[int]]:

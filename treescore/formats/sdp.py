@@ -36,21 +36,6 @@ _PIECE = 1 << 20
 
 
 @dataclass(frozen=True, slots=True)
-class Headings:
-    """What the comments of a text say.
-
-    Attributes:
-        ids: of each graph, None where it has none.
-        version: the year that is stated; None where none is.
-        problems: of comments that cannot be read, by their lines from 0.
-    """
-
-    ids: list[str | None]
-    version: str | None
-    problems: dict[int, Problem]
-
-
-@dataclass(frozen=True, slots=True)
 class Cells:
     """Fields behind the first columns that are not `_`, c of them, in the order of the text.
 
@@ -97,10 +82,10 @@ def outlined(text: bytes, limits: Limits) -> tuple[Findings, str | None]:
         InputError, LimitError: as `outline_of`.
     """
     outline = outline_of(text, limits)
-    headings = _headings(outline)
-    outline = replace(outline, sent_ids=headings.ids, attributes={})
+    ids, version, problems = _headings(outline)
+    outline = replace(outline, sent_ids=ids, attributes={})
     findings = Findings(outline)
-    findings.add(np.array(list(headings.problems), np.int64), headings.problems.__getitem__)
+    findings.add(np.array(list(problems), np.int64), problems.__getitem__)
     _check_ids(findings)
 
     def inside(number: int) -> Problem:
@@ -112,11 +97,11 @@ def outlined(text: bytes, limits: Limits) -> tuple[Findings, str | None]:
 
     before = np.searchsorted(outline.lines, outline.misplaced) - 1
     findings.add(outline.misplaced[~outline.hollow[before]], inside)
-    return findings, headings.version
+    return findings, version if version in VERSIONS else None
 
 
-def _headings(outline: Outline) -> Headings:
-    """Read the comments before graphs."""
+def _headings(outline: Outline) -> tuple[list[str | None], str | None, dict[int, Problem]]:
+    """Return what the comments before graphs say: ids, the first year that one names, problems by line from 0."""
     characters = np.frombuffer(outline.text, np.uint8)
     ends = np.flatnonzero(characters == _LINE_FEED)
     starts = np.concatenate([np.zeros(1, np.int64), ends[:-1] + 1])
@@ -145,7 +130,7 @@ def _headings(outline: Outline) -> Headings:
             problems[number] = _bad_id(number + 1, graph + 1, name)
         else:
             ids[graph] = name
-    return Headings(ids, version if version in VERSIONS else None, problems)
+    return ids, version, problems
 
 
 def _check_ids(findings: Findings) -> None:
@@ -157,7 +142,7 @@ def _check_ids(findings: Findings) -> None:
         def unnamed(graph: int) -> str:
             return f"Graph {graph + 1} has no id, but others have. Write a line with # and its id before its words."
 
-        findings.report(np.array(without, np.int64), None, "sdp-no-id", unnamed, at=firsts)
+        findings.add_at(np.array(without, np.int64), None, "sdp-no-id", unnamed, at=firsts)
     first: dict[str | None, int] = {}
     twice = [graph for graph, name in enumerate(ids) if first.setdefault(name, graph) != graph and name is not None]
 
@@ -165,7 +150,7 @@ def _check_ids(findings: Findings) -> None:
         name = ids[graph]
         return f"Graphs {first[name] + 1} and {graph + 1} have the id {short(str(name), 40)}. Give each graph its own."
 
-    findings.report(np.array(twice, np.int64), None, "repeated-sentence-id", repeated, at=firsts)
+    findings.add_at(np.array(twice, np.int64), None, "repeated-sentence-id", repeated, at=firsts)
 
 
 def _bad_header(line: int, found: str, before: str | None) -> Problem:
@@ -219,15 +204,11 @@ def places_of(outline: Outline) -> Places:
         cells, filled = cells[:, behind], filled[behind]
         size += len(filled)
         if size > MAX_EDGES + len(outline.starts):  # the frames are among them
-            raise _too_many_edges(outline, int(cells[0, -1]))
+            detail = f"Up to this line the text has more than {MAX_EDGES:,} edges. Split it."
+            raise LimitError(outline.problem(int(cells[0, -1]), None, "too-many-edges", detail))
         row_ends = outline.ends[cells[0]]
         found.append(np.concatenate([cells, [tabs[filled] + 1, np.minimum(tabs[filled + 1], row_ends)]]))
     return Places(counts, ends, np.concatenate(empty, axis=1), Cells(*np.concatenate(found, axis=1)))
-
-
-def _too_many_edges(outline: Outline, row: int) -> LimitError:
-    detail = f"Up to this line the text has more than {MAX_EDGES:,} edges. Split it."
-    return LimitError(outline.problem(row, None, "too-many-edges", detail))
 
 
 def _pieces(outline: Outline) -> Iterator[slice]:
@@ -410,7 +391,7 @@ def _words(outline: Outline, places: Places, cut: bytes, vocabulary: Vocabulary,
         return f"{found}. Number the words of each graph 1, 2, 3. Put a blank line between graphs."
 
     wrong = vocabulary.table(ids, _position_of)[ids] != positions
-    findings.report(np.flatnonzero(wrong), ID + 1, "sdp-wrong-id", wrong_id)
+    findings.add_at(np.flatnonzero(wrong), ID + 1, "sdp-wrong-id", wrong_id)
     flags = []
     for column in (TOP, PRED):
         values = columns[column]
@@ -434,7 +415,7 @@ def _report_flags(rows: IntArray, column: int, values: IntArray, vocabulary: Voc
         found = short(vocabulary.strings[values[row]], 20)
         return f"{NAMES[column]} is {found!r}. Write {YES} where the word is {what}, else {NO}."
 
-    findings.report(rows, column + 1, "sdp-bad-flag", detail)
+    findings.add_at(rows, column + 1, "sdp-bad-flag", detail)
 
 
 def _version_of(outline: Outline, counts: IntArray, per_graph: IntArray) -> str | None:
@@ -460,7 +441,7 @@ def _check_counts(counts: IntArray, words: _Words, version: str | None, findings
             f"{YES}, so that it needs {years}; no graph of the text has the columns of one year. Begin the text with "
             "#SDP 2015 or #SDP 2014, and write one ARG column for each word with pred +."
         )
-        findings.report(np.zeros(1, np.int64), None, "sdp-unknown-columns", detail)
+        findings.add_at(np.zeros(1, np.int64), None, "sdp-unknown-columns", detail)
         return
     fixed = VERSIONS[version]
     other = next(year for year in VERSIONS if year != version)

@@ -124,15 +124,10 @@ def first_text(source: Source) -> bytes:
     """
     if is_path(source):
         return read_files(Path(source), FilePath(os.fspath(source))).files[0].text
-    if isinstance(source, (bytes, bytearray, memoryview)):
-        return bytes(source)
-    if isinstance(source, str):
-        return _encoded(source)
-    if isinstance(source, StandardInput):
-        return source.read()
-    if _is_open_file(source):
-        return _of_open_file(source, "/text")
-    raise wrong("wrong-type", "Give a path, a string with a line break, bytes or an open file.", "/text")
+    found = _bytes_of(source, "/text")
+    if found is None:
+        raise wrong("wrong-type", "Give a path, a string with a line break, bytes or an open file.", "/text")
+    return found
 
 
 def check_same_files(gold: SourceText, output: SourceText) -> None:
@@ -189,18 +184,11 @@ def guessed_format(gold: Source) -> str:
 
 
 def _part(source: object, format_: Format, pointer: str) -> _Part:
-    if isinstance(source, bytes):
-        return _Part(source)
-    if isinstance(source, (bytearray, memoryview)):
-        return _Part(bytes(source))
     if is_path(source):
         return _of_files(source, format_, pointer)
-    if isinstance(source, str):
-        return _Part(_encoded(source))
-    if isinstance(source, StandardInput):
-        return _Part(source.read())
-    if _is_open_file(source):
-        return _Part(_of_open_file(source, pointer))
+    found = _bytes_of(source, pointer)
+    if found is not None:
+        return _Part(found)
     if is_objects(source):
         return _Part(text_of_objects(source, format_.name, pointer))
     detail = (
@@ -209,6 +197,17 @@ def _part(source: object, format_: Format, pointer: str) -> _Part:
         "TokenLists, a udapi Document, or a list of them."
     )
     raise wrong("wrong-type", detail, pointer)
+
+
+def _bytes_of(source: object, pointer: str) -> bytes | None:
+    """Return the bytes of a text that is given itself or as an open file; None of what is neither."""
+    if isinstance(source, (bytes, bytearray, memoryview)):
+        return bytes(source)
+    if isinstance(source, str):
+        return _encoded(source)
+    if isinstance(source, StandardInput):
+        return source.read()
+    return _of_open_file(source, pointer) if _is_open_file(source) else None
 
 
 def _encoded(text: str) -> bytes:

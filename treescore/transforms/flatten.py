@@ -121,29 +121,18 @@ AUXILIARIES = (
 )
 """Forms that are auxiliaries where a verb follows in the same phrase."""
 
-AUXILIARY_TAGS = ("MD", "AUX")
-"""Tags of words that are auxiliaries in any form where a verb follows in the same phrase."""
-
-VERB_TAGS = ("VB", "VBD", "VBG", "VBN", "VBP", "VBZ", "VERB")
-VERB_PHRASES = ("VP",)
-"""Tags of verbs and labels of their phrases: what an auxiliary or "to" stands before."""
-
-NEGATIONS = ("not", "n't", "n\N{RIGHT SINGLE QUOTATION MARK}t")
-INFINITIVE_MARKERS = ("to",)
-
-POSSESSIVE_TAGS = ("POS",)
-POSSESSIVES = ("'s", "'", "\N{RIGHT SINGLE QUOTATION MARK}s", "\N{RIGHT SINGLE QUOTATION MARK}")
-"""Possessive endings: by tag, and for words without tag by form."""
+_NOT = ("not", "n't", "n\N{RIGHT SINGLE QUOTATION MARK}t")
+_POSSESSIVES = ("'s", "'", "\N{RIGHT SINGLE QUOTATION MARK}s", "\N{RIGHT SINGLE QUOTATION MARK}")
 
 WORD_LISTS: Mapping[str, tuple[tuple[str, ...], str]] = {
     "auxiliary_words": (AUXILIARIES, "Forms that are auxiliaries where a verb follows in their phrase."),
-    "auxiliary_tags": (AUXILIARY_TAGS, "Tags that are auxiliaries where a verb follows in their phrase."),
-    "verb_tags": (VERB_TAGS, "Tags of verbs."),
-    "verb_phrases": (VERB_PHRASES, "Labels of verb phrases."),
-    "negation_words": (NEGATIONS, "Forms of negation."),
-    "infinitive_words": (INFINITIVE_MARKERS, 'Forms of "to", deleted where a verb follows in their phrase.'),
-    "possessive_tags": (POSSESSIVE_TAGS, "Tags of possessive endings."),
-    "possessive_words": (POSSESSIVES, "Forms of possessive endings, for words without a tag."),
+    "auxiliary_tags": (("MD", "AUX"), "Tags that are auxiliaries where a verb follows in their phrase."),
+    "verb_tags": (("VB", "VBD", "VBG", "VBN", "VBP", "VBZ", "VERB"), "Tags of verbs."),
+    "verb_phrases": (("VP",), "Labels of verb phrases."),
+    "negation_words": (_NOT, "Forms of negation."),
+    "infinitive_words": (("to",), 'Forms of "to", deleted where a verb follows in their phrase.'),
+    "possessive_tags": (("POS",), "Tags of possessive endings."),
+    "possessive_words": (_POSSESSIVES, "Forms of possessive endings, for words without a tag."),
     "punctuation_tags": (edits.PUNCTUATION_TAGS, "Tags of punctuation; words without a tag go by their characters."),
     "null_tags": (edits.NULL_TAGS, "Tags of null elements."),
 }

@@ -21,7 +21,7 @@ from treescore.core.arrays import Bits, Bytes, Int32Array, IntArray
 from treescore.core.jit import compiled
 from treescore.core.text import Limits
 from treescore.errors import Problem
-from treescore.formats.shared.lines import new_table, number_all, padded, with_room
+from treescore.formats.shared.lines import new_table, number_all, padded, short, with_room
 
 LETTER, SPACE, OPENING, CLOSING, END = 0, 1, 2, 3, 4
 """Classes of bytes. END is the NUL after the text, and the line feed where a sentence is a line."""
@@ -476,26 +476,34 @@ def problems_of(text: bytes, scanned: Scan, sentences: Sequence[int]) -> list[Pr
     """Describe what is wrong with each of these unreadable sentences."""
     if not sentences:
         return []
-    line_index = _LineIndex(text)
-    opened = scanned.sentences.open
-    before = np.cumsum(opened) - opened
+    line_index, columns = _LineIndex(text), scanned.sentences
+    before = np.cumsum(columns.open) - columns.open
     problems = []
     for sentence in sentences:
-        begin, byte, left_open = (
-            int(column[sentence])
-            for column in (scanned.sentences.first_byte, scanned.sentences.fault_byte, scanned.sentences.open)
+        begin, byte, left_open, fault = (
+            int(column[sentence]) for column in (columns.first_byte, columns.fault_byte, columns.open, columns.fault)
         )
-        fault = scanned.sentences.fault[sentence]
         line, column = line_index.of(byte)
         if fault == OUTSIDE:
-            problems.append(_outside(text[byte : byte + 200], sentence + 1, line, column))
+            detail = (
+                f"{_quoted(text[byte : byte + 200])} stands outside brackets. Put every tree in brackets, and leave "
+                f"the line empty where the parser failed; {_BRACKET_WORDS}"
+            )
+            made = Problem("text-outside-brackets", detail, sentence=sentence + 1, line=line, column=column)
         elif fault == UNOPENED:
-            problems.append(_unopened(sentence + 1, line, column))
+            detail = f"A bracket is closed that was never opened. Remove it, or open one before; {_BRACKET_WORDS}"
+            made = UnbalancedLine("bracket-unopened", detail, sentence=sentence + 1, line=line, column=column)
         else:
-            first = int(before[sentence])
-            unclosed = tuple(scanned.unclosed[first : first + left_open].tolist())
-            first_line = line_index.of(begin)[0]
-            problems.append(_unclosed(text[byte : byte + 200], sentence + 1, first_line, (line, column), unclosed))
+            first, first_line = int(before[sentence]), line_index.of(begin)[0]
+            where = "" if first_line == line else f" that begins in line {first_line}"
+            brackets = "1 bracket is" if left_open == 1 else f"{left_open} brackets are"
+            detail = (
+                f"The sentence{where} ends while {brackets} open, the last {_quoted(text[byte : byte + 200])}. "
+                f"Close what is open; {_BRACKET_WORDS}"
+            )
+            made = UnbalancedLine("bracket-unclosed", detail, sentence=sentence + 1, line=line, column=column)
+            made = replace(made, unclosed=tuple(scanned.unclosed[first : first + left_open].tolist()))
+        problems.append(made)
     return problems
 
 
@@ -508,13 +516,8 @@ def limit_problem(text: bytes, scanned: Scan, limits: Limits) -> Problem:
     }[scanned.limit]
     line, column = _LineIndex(text).of(scanned.limit_byte)
     detail = f"The text exceeds {bound:,} {what}. Split it, or ask the operator for a higher limit."
-    return Problem(
-        code,
-        detail,
-        sentence=None if scanned.limit == MANY else len(scanned.sentences.fault) + 1,
-        line=line,
-        column=column,
-    )
+    sentence = None if scanned.limit == MANY else len(scanned.sentences.fault) + 1
+    return Problem(code, detail, sentence=sentence, line=line, column=column)
 
 
 def advised(problem: Problem, advice: str) -> Problem:
@@ -535,42 +538,8 @@ class _LineIndex:
         return line + 1, len(self._text[begin:byte].decode("utf-8", "replace")) + 1
 
 
-def _outside(token_text: bytes, sentence: int, line: int, column: int) -> Problem:
-    detail = (
-        f"{_quoted(token_text)} stands outside brackets. Put every tree in brackets, and leave the line empty "
-        f"where the parser failed; {_BRACKET_WORDS}"
-    )
-    return Problem("text-outside-brackets", detail, sentence=sentence, line=line, column=column)
-
-
-def _unopened(sentence: int, line: int, column: int) -> Problem:
-    return UnbalancedLine(
-        code="bracket-unopened",
-        sentence=sentence,
-        line=line,
-        column=column,
-        detail=f"A bracket is closed that was never opened. Remove it, or open one before; {_BRACKET_WORDS}",
-    )
-
-
-def _unclosed(
-    token_text: bytes, sentence: int, first_line: int, place: tuple[int, int], unclosed: tuple[int, ...]
-) -> Problem:
-    where = "" if first_line == place[0] else f" that begins in line {first_line}"
-    brackets = "1 bracket is" if len(unclosed) == 1 else f"{len(unclosed)} brackets are"
-    return UnbalancedLine(
-        code="bracket-unclosed",
-        sentence=sentence,
-        line=place[0],
-        column=place[1],
-        detail=f"The sentence{where} ends while {brackets} open, the last {_quoted(token_text)}. "
-        f"Close what is open; {_BRACKET_WORDS}",
-        unclosed=unclosed,
-    )
-
-
 def _quoted(text: bytes) -> str:
     """Return the token at the beginning of `text`, shortened."""
     token = _TOKEN.match(text)
     quoted = (token.group() if token else b"").decode("utf-8", "ignore")
-    return repr(quoted if len(quoted) <= 30 else quoted[:27] + "...")
+    return repr(short(quoted, 30))

@@ -73,7 +73,7 @@ class Findings:
         if len(rows):
             self.parts.append(Finding(rows, make, role))
 
-    def report(
+    def add_at(
         self,
         rows: IntArray,
         column: int | None,
@@ -197,8 +197,8 @@ def check_layout(outline: Outline, columns: int, code: str, wanted: str) -> Find
         what = f"The line has {counted(int(found[row]), 'tab-separated column')}, {wanted}. "
         return what * (int(found[row]) != columns) + _other_columns(outline, row, columns)
 
-    findings.report(np.flatnonzero((found != columns) | outline.hollow), None, code, detail)
-    _check_comments(outline, findings)
+    findings.add_at(np.flatnonzero((found != columns) | outline.hollow), None, code, detail)
+    _check_comments(findings)
     return findings
 
 
@@ -240,8 +240,9 @@ def _surplus(fields: list[str], columns: int) -> str:
     return f"{shown}. Remove it." if more == 1 else f"{shown}, and {more - 1} more follow. Remove them."
 
 
-def _check_comments(outline: Outline, findings: Findings) -> None:
+def _check_comments(findings: Findings) -> None:
     """Add the comments that stand inside sentences; those that follow each other are one."""
+    outline = findings.outline
     before = np.searchsorted(outline.lines, outline.misplaced) - 1
     kept = ~outline.hollow[before]  # such a line was meant to end the sentence
     before, misplaced = before[kept], outline.misplaced[kept]
@@ -373,7 +374,7 @@ class RowFormat(Generic[_T]):
 
     fields_of: Callable[[Outline], Fields | None]
     layout: Callable[[Outline], Findings]
-    check: Callable[[Outline, Fields, Findings, Findings], _T]
+    check: Callable[[Fields, Findings, Findings], _T]
 
     def read(
         self, outline: Outline, cap: int, *, lenient: bool, faults: Sequence[Problem] = (), fields: Fields | None = None
@@ -406,7 +407,7 @@ class RowFormat(Generic[_T]):
             fields = self.fields_of(outline)
         assert fields is not None  # noqa: S101 - the lines of other lengths are gone
         findings, warnings = Findings(outline), Findings(outline)
-        checked = self.check(outline, fields, findings, warnings)
+        checked = self.check(fields, findings, warnings)
         if findings.parts:
             if not lenient:
                 findings.raise_if_any(cap)
@@ -415,7 +416,7 @@ class RowFormat(Generic[_T]):
             if len(lost):
                 outline, kept = without_sentences(outline, lost.tolist())
                 fields, warnings = fields.of_lines(kept), Findings(outline)
-                checked = self.check(outline, fields, Findings(outline), warnings)
+                checked = self.check(fields, Findings(outline), warnings)
         return Rows(outline, fields, checked, warnings, lenient, unreadable, comments)
 
 

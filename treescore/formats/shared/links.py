@@ -165,7 +165,7 @@ class Links(NamedTuple):
 
     def at(self, chosen: IntArray | BoolArray) -> Links:
         """Return the chosen links."""
-        return Links(*(column[chosen] for column in self))
+        return Links(*(column[chosen] for column in self))  # type: ignore[arg-type]
 
     @classmethod
     def joined(cls, pieces: list[Links]) -> Links:
