@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
@@ -132,23 +133,15 @@ COUNT_NAMES = (
 )
 _KEY, _RESPONSE = COUNT_NAMES.index("key_constituents"), COUNT_NAMES.index("response_constituents")
 _VIOLATED = COUNT_NAMES.index("key_constituents_violated")
-NO_KEY = "the key has no constituent to compare"
-
+_NO_SYSTEM = "the system has no constituent to compare"
+_share = partial(ratio_score, denominator="key_constituents", undefined="the key has no constituent to compare")
 SCORES: tuple[Score, ...] = (
-    ratio_score(
-        "recall",
-        "share of key constituents that the system has, unlabelled",
-        "matched",
-        "key_constituents",
-        undefined=NO_KEY,
-    ),
-    ratio_score(
+    _share("recall", "share of key constituents that the system has, unlabelled", "matched"),
+    _share(
         "conformance",
         "share of key constituents that no system constituent crosses",
         "key_constituents_violated",
-        "key_constituents",
         one_minus=True,
-        undefined=NO_KEY,
         one_sided=True,
     ),
     ratio_score(
@@ -156,16 +149,14 @@ SCORES: tuple[Score, ...] = (
         "share of system constituents that the key has; for reference, as a flat key leaves much unsaid",
         "matched",
         "response_constituents",
-        undefined="the system has no constituent to compare",
+        undefined=_NO_SYSTEM,
         one_sided=True,
     ),
 )
-LABELLED = ratio_score(
+LABELLED = _share(
     "labelled_recall",
     "share of key constituents that the system has with the same category, under the map of categories",
     "labelled_matched",
-    "key_constituents",
-    undefined=NO_KEY,
 )
 
 CATEGORIES: Mapping[str, Json] = {

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 
 import numpy as np
 
@@ -66,14 +67,16 @@ def _of_links(begin: str, docs: Texts, counts: Texts, undefined: Texts) -> Seque
     return precision, recall, f1
 
 
+AER_SCORE = Score(
+    name="aer",
+    doc="Alignment error rate: 1 - (|A&S| + |A&P|) / (|A| + |S|); lower is better.",
+    ratios=(AER,),
+    higher_is_better=False,
+    undefined="neither gold has a sure link nor the output a link",
+)
+_share = partial(ratio_score, one_sided=True)
 _SCORES = (
-    Score(
-        name="aer",
-        doc="Alignment error rate: 1 - (|A&S| + |A&P|) / (|A| + |S|); lower is better.",
-        ratios=(AER,),
-        higher_is_better=False,
-        undefined="neither gold has a sure link nor the output a link",
-    ),
+    AER_SCORE,
     *_of_links(
         "sure_",
         (
@@ -94,21 +97,17 @@ _SCORES = (
         ("links_in_possible", "possible", "links"),
         ("neither gold nor the output has a link", _NO_LINKS, "gold has no link"),
     ),
-    ratio_score(
+    _share(
         "och_ney_precision",
         "Och & Ney's precision: links that gold has, sure or possible, among the output's.",
-        "links_in_possible",
-        "links",
+        *("links_in_possible", "links"),
         undefined=_NO_LINKS,
-        one_sided=True,
     ),
-    ratio_score(
+    _share(
         "och_ney_recall",
         "Och & Ney's recall: gold's sure links that the output has.",
-        "links_in_sure",
-        "sure",
+        *("links_in_sure", "sure"),
         undefined=_NO_SURE,
-        one_sided=True,
     ),
     Score(
         name="och_ney_f1",
@@ -119,13 +118,11 @@ _SCORES = (
     ),
 )
 _COVERAGE = tuple(
-    ratio_score(
+    _share(
         f"{side}_coverage",
         f"Share of the {side} words that the output links.",
-        f"aligned_{side}_words",
-        f"{side}_words",
+        *(f"aligned_{side}_words", f"{side}_words"),
         undefined=_NO_LENGTHS,
-        one_sided=True,
     )
     for side in ("source", "target")
 )
