@@ -17,7 +17,7 @@ from treescore.core.columns import Numbers, Records, ranges_of
 from treescore.core.discontinuity import extents_of, with_gaps
 from treescore.core.jit import NO_BOUND, attempts, compiled
 from treescore.core.params import Json, Param
-from treescore.core.scores import ZERO, ScoreTable, errors_param, ratio_score
+from treescore.core.scores import ZERO, ScoreTable, charged, errors_param, ratio_score
 from treescore.core.structure import NONE, gather, nearest_kept, sizes_before, sums_above
 from treescore.core.text import Limits
 from treescore.core.trees import NO_TAG, ConstituentTreebank, DiscontinuousTreebank
@@ -276,9 +276,7 @@ class TreeDistance(registry.Metric):
     def absent(self, gold: Treebank, items: registry.ItemInfo, limits: Limits) -> Counts:
         """Count each sentence of gold as one in which every node of gold is deleted, and as many others inserted."""
         outcome = self.evaluate(gold, gold, items, limits)
-        rows = np.asarray(outcome.rows, np.int64).copy()
-        rows[:, COUNT_NAMES.index("distance")] = rows[:, COUNT_NAMES.index("nodes")]
-        rows[:, COUNT_NAMES.index("exact")] = 0
+        rows = charged(TABLE, outcome.rows)
         rows[:, COUNT_NAMES.index("skip")] = 1
         return rows
 

@@ -219,19 +219,17 @@ def outcome_of(comparison: Comparison, warnings: list[Problem], empty: BoolArray
         status=status,
         unanswered=empty,
         tokens={
-            "sure_recall": _bits(gold.rows, comparison.found_as_sure, gold.sure, comparison.pairs),
-            "possible_recall": _bits(
-                gold.rows, comparison.found_in_system, np.ones(len(gold), np.bool_), comparison.pairs
-            ),
+            "sure_recall": _bits(gold, comparison.found_as_sure, gold.sure, comparison.pairs),
+            "possible_recall": _bits(gold, comparison.found_in_system, np.ones_like(gold.sure), comparison.pairs),
         },
         warnings=warnings,
         details=details,
     )
 
 
-def _bits(rows: Int32Array, bits: BoolArray, mask: BoolArray, pairs: int) -> TokenBits:
-    chosen = link_sets.by_row(rows, mask)
-    return TokenBits(bits[chosen], offsets_of(sums_by(rows[chosen], pairs)))
+def _bits(gold: link_sets.Links, bits: BoolArray, mask: BoolArray, pairs: int) -> TokenBits:
+    _, chosen, offsets = _by_pair(gold, mask, pairs)
+    return TokenBits(bits[chosen], offsets)
 
 
 def _by_pair(links: link_sets.Links, mask: BoolArray, pairs: int) -> tuple[link_sets.Links, Int32Array, IntArray]:

@@ -465,35 +465,21 @@ def worst_configurations(groups: IntArray, scores: FloatArray, regularity: Regul
         scores: in 0..1, (u,), NaN for units that were not scored.
         regularity: which groups are reported.
     """
-    counts, sums, imperfect = tally(groups, scores, int(groups.max(initial=-1)) + 1)
-    means = np.minimum(sums / np.maximum(counts, 1), 1.0)
+    units = np.flatnonzero((groups >= 0) & ~np.isnan(scores))
+    members, of_members = groups[units], scores[units]
+    size = int(groups.max(initial=-1)) + 1
+    counts, imperfect = sums_by(members, size), sums_by(members[of_members < 1.0], size)
+    means = np.minimum(np.bincount(members, of_members, size) / np.maximum(counts, 1), 1.0)
     bounds = regularity.upper_bound(means, counts)
     candidates = np.flatnonzero((counts >= regularity.min_count) & (imperfect > 0))
-    group_numbers = candidates[np.lexsort((candidates, bounds[candidates]))][: regularity.limit]
-    rows = np.full(len(counts), -1, np.int64)
-    rows[group_numbers] = np.arange(len(group_numbers))
-    examples = lowest_units(groups, scores, rows, np.full((len(group_numbers), EXAMPLES), -1, np.int64))
+    chosen = candidates[np.lexsort((candidates, bounds[candidates]))][: regularity.limit]
+    wanted = np.zeros(size, np.bool_)
+    wanted[chosen] = True
+    units = units[wanted[members]]
+    units = units[np.lexsort((scores[units], groups[units]))]  # of equal scores the first unit comes first
+    starts = np.searchsorted(groups[units], chosen)
+    stops = starts + np.minimum(EXAMPLES, counts[chosen])
     return [
-        Configuration(group, int(counts[group]), float(means[group]), float(bounds[group]), units[units >= 0])
-        for group, units in zip(group_numbers.tolist(), examples, strict=True)
+        Configuration(group, int(counts[group]), float(means[group]), float(bounds[group]), units[start:stop])
+        for group, start, stop in zip(chosen.tolist(), starts.tolist(), stops.tolist(), strict=True)
     ]
-
-
-def tally(groups: IntArray, scores: FloatArray, size: int) -> tuple[IntArray, FloatArray, IntArray]:
-    """Count the scored units of each group, sum their scores, and count those below 1."""
-    scored = (groups >= 0) & ~np.isnan(scores)
-    members, of_members = groups[scored], scores[scored]
-    sums = np.asarray(np.bincount(members, of_members, size), np.float64)
-    return sums_by(members, size), sums, sums_by(members[of_members < 1.0], size)
-
-
-def lowest_units(groups: IntArray, scores: FloatArray, rows: IntArray, lowest: IntArray) -> IntArray:
-    """Write the units with the lowest scores of each group into its row of `lowest`; of equal scores the first."""
-    units = np.flatnonzero((groups >= 0) & ~np.isnan(scores))
-    units = units[rows[groups[units]] >= 0]
-    units = units[np.lexsort((scores[units], rows[groups[units]]))]
-    own = rows[groups[units]]
-    ranks = np.arange(len(units)) - np.searchsorted(own, own)
-    first = ranks < lowest.shape[1]
-    lowest[own[first], ranks[first]] = units[first]
-    return lowest

@@ -14,7 +14,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from math import isqrt
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 
@@ -30,19 +30,9 @@ _MASK_BITS = 1 << 28
 """Bits of the masks of elements that are kept, the most frequent first."""
 
 
-class Spans(NamedTuple):
-    """Some words of one side in order.
-
-    Attributes:
-        starts, ends: characters of the token that each word belongs to, half-open.
-        multiword: whether the word is part of a multiword token.
-        keys: equal numbers for words that align inside multiword tokens.
-    """
-
-    starts: Sequence[int]
-    ends: Sequence[int]
-    multiword: Sequence[bool]
-    keys: Sequence[int]
+Spans = Sequence[Sequence[int]]
+"""Some words of one side in order, in four columns: where the characters of the token of each word start and end,
+half-open; whether it is part of a multiword token; equal numbers for words that align inside multiword tokens."""
 
 
 class _Steps:
@@ -345,7 +335,7 @@ class _Side:
 
     def spans(self, begin: int, stop: int) -> Spans:
         """Return some of the words."""
-        return Spans._make(view[begin:stop] for view in self._views)
+        return [view[begin:stop] for view in self._views]
 
 
 def _with_multiwords(gold: Segmentation, system: Segmentation) -> tuple[IntArray, IntArray]:
