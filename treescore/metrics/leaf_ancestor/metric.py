@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property, partial
+from itertools import islice
 from typing import ClassVar
 
 import numpy as np
@@ -364,8 +365,11 @@ class _Scored:
     def _worst(self, groups: IntArray, name_of: Callable[[int], Json] | None) -> list[dict[str, Json]]:
         """Describe the worst groups of words; without names they are called by gold's lineage."""
         found = []
-        for each in kernel.worst_configurations(groups, self.scores, self.regularity):
-            examples = self._examples(each.examples)
+        worst = kernel.worst_configurations(groups, self.scores, self.regularity)
+        words = np.concatenate([np.zeros(0, np.int64), *(each.examples for each in worst)])
+        described = iter(self._examples(words))
+        for each in worst:
+            examples = list(islice(described, len(each.examples)))
             value = name_of(each.group) if name_of is not None else examples[0]["gold_lineage"]
             counts = {"value": value, "count": each.count, "mean": each.mean, "upper_bound": each.bound}
             found.append({**counts, "examples": examples})
