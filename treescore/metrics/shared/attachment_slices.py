@@ -75,7 +75,8 @@ def clustering(right: BoolArray, owners: IntArray, counted: Sequence[BoolArray])
         earlier, later = slice(None, max(len(owners) - steps, 0)), slice(steps, None)
         right_words, counted_words = (earlier, later) if distance > 0 else (later, earlier)
         pairs = right[right_words] & (owners[earlier] == owners[later])
-        rows.append([distance, *(np.count_nonzero(pairs & bits[counted_words]) for bits in counted)])
+        true = (np.count_nonzero(pairs & bits[counted_words]) for bits in counted)
+        rows.append([distance, np.count_nonzero(pairs), *true])
     counts = np.array(rows, np.int64)
     return counts[counts[:, 1] > 0]
 
@@ -456,7 +457,7 @@ class AttachmentSlices:
     def _clustering(self) -> tuple[columns.Column, IntArray]:
         """Return the distances from right words, and what is counted of each, as `_rows`."""
         right = self._columns()
-        found = clustering(self._no_error, self._owners, [np.ones_like(self._no_error), *right.values()])
+        found = clustering(self._no_error, self._owners, list(right.values()))
         pairs, counts = found[:, 1:2], found[:, 2:]
         head = counts[:, [list(right).index("head")]]
         return columns.Numbers(found[:, 0]), np.concatenate([pairs, pairs, pairs, head, counts, counts], axis=1).T
