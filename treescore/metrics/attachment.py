@@ -6,6 +6,7 @@ CoNLL-X: Buchholz & Marsi 2006; CoNLL-07: Nilsson & Nivre 2008.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
+from functools import partial
 from typing import Any, ClassVar
 
 import numpy as np
@@ -23,25 +24,15 @@ from treescore.metrics.shared.heads import lengths_to_offsets, shape_of, shape_p
 CHECKED, WARNED = "check", "warn"
 """The choices of what words that differ are."""
 _COUNTS = ("tokens", "correct_head", "correct_label", "correct_both", "sentences", "exact", "exact_unlabelled")
-_NO_TOKENS = "gold has no scoring token"
-_TABLE = ScoreTable(
+_share = partial(ratio_score, undefined="gold has no scoring token")
+TABLE = ScoreTable(
     _COUNTS,
     (
-        ratio_score("las", "Words with the right head and relation.", "correct_both", "tokens", undefined=_NO_TOKENS),
-        ratio_score("uas", "Words with the right head.", "correct_head", "tokens", undefined=_NO_TOKENS),
-        ratio_score(
-            "label_accuracy", "Words with the right relation.", "correct_label", "tokens", undefined=_NO_TOKENS
-        ),
-        ratio_score(
-            "exact_match", "Sentences whose every word has LAS right.", "exact", "sentences", undefined=_NO_TOKENS
-        ),
-        ratio_score(
-            "exact_match_unlabelled",
-            "Sentences whose every head is right.",
-            "exact_unlabelled",
-            "sentences",
-            undefined=_NO_TOKENS,
-        ),
+        _share("las", "Words with the right head and relation.", "correct_both", "tokens"),
+        _share("uas", "Words with the right head.", "correct_head", "tokens"),
+        _share("label_accuracy", "Words with the right relation.", "correct_label", "tokens"),
+        _share("exact_match", "Sentences whose every word has LAS right.", "exact", "sentences"),
+        _share("exact_match_unlabelled", "Sentences whose every head is right.", "exact_unlabelled", "sentences"),
     ),
 )
 
@@ -61,31 +52,28 @@ class Attachment(registry.Metric):
     source: ClassVar[str] = "Buchholz & Marsi 2006; eval07.pl 1.4"
     params: ClassVar[dict[str, Param]] = {
         "punctuation": Param(
-            BOOLEAN,
-            default=True,
-            doc="Score punctuation too: gold words whose every character is in Unicode category P.",
+            BOOLEAN, True, "Score punctuation too: gold words whose every character is in Unicode category P."
         ),
         "subtypes": Param(
-            BOOLEAN, default=True, doc="Compare relations whole; false: both sides' relations end at the first colon."
+            BOOLEAN, True, "Compare relations whole; false: both sides' relations end at the first colon."
         ),
         "exclude_relations": Param(
-            STRINGS,
-            default=[],
-            doc="Do not score words whose gold relation is one of these, as written, after `subtypes`.",
+            STRINGS, [], "Do not score words whose gold relation is one of these, as written, after `subtypes`."
         ),
         "words": Param(
             {"enum": [CHECKED, WARNED]},
-            default=CHECKED,
-            doc="Words that differ from gold's: an error (check); or a warning, with all words scored by position, as "
+            CHECKED,
+            "Words that differ from gold's: an error (check); or a warning, with all words scored by position, as "
             "eval07.pl does (warn). Sentences must have gold's lengths.",
         ),
         "confusion": Param(
             BOOLEAN,
-            default=False,
-            doc="Add a table of the relations of gold and output, with places of words, under `extra.confusion`.",
+            False,
+            "Add a table of the relations of gold and output, with places of words, under `extra.confusion`.",
         ),
         **attachment_slices.SLICE_PARAMS,
     }
+    table = TABLE
     reads: ClassVar[tuple[type[Any], ...]] = (DependencyTreebank,)
     examples: ClassVar[tuple[registry.Example, ...]] = (
         registry.Example("conllu", DEPENDENCIES, {"punctuation": False, "groupings": ["Cpostag@-1#Wordform@0"]}),
@@ -118,11 +106,6 @@ class Attachment(registry.Metric):
         """Check the names of groupings and metrics. Raises InputError."""
         super().__init__(**values)
         self._slices = attachment_slices.slice_choice(values)
-
-    @property
-    def table(self) -> ScoreTable:
-        """Return scores over scoring tokens, and over sentences with at least one."""
-        return _TABLE
 
     @property
     def own_styles(self) -> Sequence[str]:

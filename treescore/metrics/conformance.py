@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import cached_property, partial
 from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
@@ -131,23 +132,15 @@ COUNT_NAMES = (
 )
 _KEY, _RESPONSE = COUNT_NAMES.index("key_constituents"), COUNT_NAMES.index("response_constituents")
 _VIOLATED = COUNT_NAMES.index("key_constituents_violated")
-NO_KEY = "the key has no constituent to compare"
-
+_NO_SYSTEM = "the system has no constituent to compare"
+_share = partial(ratio_score, denominator="key_constituents", undefined="the key has no constituent to compare")
 SCORES: tuple[Score, ...] = (
-    ratio_score(
-        "recall",
-        "share of key constituents that the system has, unlabelled",
-        "matched",
-        "key_constituents",
-        undefined=NO_KEY,
-    ),
-    ratio_score(
+    _share("recall", "share of key constituents that the system has, unlabelled", "matched"),
+    _share(
         "conformance",
         "share of key constituents that no system constituent crosses",
         "key_constituents_violated",
-        "key_constituents",
         one_minus=True,
-        undefined=NO_KEY,
         one_sided=True,
     ),
     ratio_score(
@@ -155,16 +148,14 @@ SCORES: tuple[Score, ...] = (
         "share of system constituents that the key has; for reference, as a flat key leaves much unsaid",
         "matched",
         "response_constituents",
-        undefined="the system has no constituent to compare",
+        undefined=_NO_SYSTEM,
         one_sided=True,
     ),
 )
-LABELLED = ratio_score(
+LABELLED = _share(
     "labelled_recall",
     "share of key constituents that the system has with the same category, under the map of categories",
     "labelled_matched",
-    "key_constituents",
-    undefined=NO_KEY,
 )
 
 CATEGORIES: Mapping[str, Json] = {
@@ -348,7 +339,7 @@ SHOWN_WORDS = 20
 ELLIPSIS = "..."
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class KeyReport:
     """Which of the k key constituents of n sentences are matched or crossed, as items, slices and tables."""
 
@@ -435,7 +426,7 @@ class KeyReport:
     def _child_lists(self) -> arrays.IntArray:
         """Number the labels and tags of the children of each node and word, equal ones alike; 0 is none: int64."""
         gold = self.gold
-        children, above = ordered_children(gold, self.links)
+        children, above = self._ordered
         values = np.concatenate([gold.labels, len(gold.vocabulary) + 1 + gold.tags])[children]
         begins = np.flatnonzero(np.diff(above, prepend=NONE))
         numbers = np.zeros(len(gold.labels) + len(gold.words), np.int64)
@@ -454,23 +445,22 @@ class KeyReport:
         return {
             "label": strings[self.key.labels[index]],
             "parent": None if parent == NONE else strings[self.gold.labels[parent]],
-            "children": self._children(index, item) if item < nodes else [],
+            "children": self._children(item) if item < nodes else [],
         }
 
-    def _children(self, index: int, node: int) -> list[str | None]:
-        """Return the labels of a node's children in order; None for a word without a tag."""
-        gold, strings = self.gold, self.gold.vocabulary.strings
-        sentence = self._sentence(index)
-        last = gold.node_offsets[sentence + 1]
-        first_word = gold.word_offsets[sentence] + gold.starts[node]
-        words = np.arange(first_word, gold.word_offsets[sentence] + gold.ends[node])
-        words = words[self.links.anchors[words] == node]
-        nodes = np.arange(node + 1, last)
-        nodes = nodes[self.links.parents[nodes] == node]
-        entries = [(int(gold.starts[child]), 0, int(gold.labels[child])) for child in nodes.tolist()]
-        entries += [(word - int(gold.word_offsets[sentence]), 1, int(gold.tags[word])) for word in words.tolist()]
-        children: list[str | None] = [None if label == NO_TAG else strings[label] for _, _, label in sorted(entries)]
-        return children if len(children) <= SHOWN_CHILDREN else [*children[:SHOWN_CHILDREN], ELLIPSIS]
+    def _children(self, node: int) -> list[str | None]:
+        """Return the labels of a node's children in the order of the tree; None for a word without a tag."""
+        children, above = self._ordered
+        own = children[slice(*np.searchsorted(above, [node, node + 1]).tolist())].tolist()
+        nodes, strings = len(self.gold.labels), self.gold.vocabulary.strings
+        labels = (self.gold.labels[child] if child < nodes else self.gold.tags[child - nodes] for child in own)
+        names = [None if label == NO_TAG else strings[label] for label in labels]
+        return names if len(names) <= SHOWN_CHILDREN else [*names[:SHOWN_CHILDREN], ELLIPSIS]
+
+    @cached_property
+    def _ordered(self) -> tuple[arrays.IntArray, arrays.IntArray]:
+        """The children of all nodes, and the node above each."""
+        return ordered_children(self.gold, self.links)
 
     def _sentence(self, index: int) -> int:
         return int(np.searchsorted(self.key.offsets, index, side="right")) - 1

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
+from functools import cached_property
 from typing import Any, ClassVar
 
 import numpy as np
@@ -25,9 +26,8 @@ from treescore.metrics.shared.heads import lengths_to_offsets, shape_of
 from treescore.metrics.shared.segmentation import UNALIGNED, alignment_of
 
 COUNT_NAMES = ("answer", "key", "answer_correct", "key_found")
-_NO_ANSWER = "the answer has no selected dependency"
-_NO_KEY = "the key has no selected dependency"
-
+_DOC = "Share of the {0}'s dependencies that the {1} has."
+_NONE = "the {0} has no selected dependency"
 TABLE = ScoreTable(
     COUNT_NAMES,
     (
@@ -38,16 +38,14 @@ TABLE = ScoreTable(
             join=harmonic,
             undefined="precision or recall is undefined",
         ),
-        ratio_score(
-            "precision",
-            "Share of the answer's dependencies that the key has.",
-            "answer_correct",
-            "answer",
-            undefined=_NO_ANSWER,
-            one_sided=True,
-        ),
-        ratio_score(
-            "recall", "Share of the key's dependencies that the answer has.", "key_found", "key", undefined=_NO_KEY
+        *(
+            ratio_score(
+                name, _DOC.format(own, other), right, own, undefined=_NONE.format(own), one_sided=own == "answer"
+            )
+            for name, own, other, right in (
+                ("precision", "answer", "key", "answer_correct"),
+                ("recall", "key", "answer", "key_found"),
+            )
         ),
     ),
 )
@@ -72,7 +70,7 @@ class Side:
     labels: IntArray
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Matches:
     """Key and answer after their dependencies were looked up in each other.
 
@@ -82,6 +80,7 @@ class Matches:
         key_right: the key's dependencies that the answer has, bool over the key's words.
         right: the answer's dependencies that the key has, bool over the answer's words.
         sentences: the sentences that count, bool (n,).
+        partners: the key's word of each of the answer's, below 0 where it has none, int64 (answer words,).
     """
 
     key: Side
@@ -91,19 +90,50 @@ class Matches:
     key_right: BoolArray
     right: BoolArray
     sentences: BoolArray
+    partners: IntArray
+
+    @cached_property
+    def _wrong(self) -> IntArray:
+        return np.flatnonzero(self.answer_selected & ~self.right)
+
+    @cached_property
+    def _missed(self) -> IntArray:
+        return np.flatnonzero(self.key_selected & ~self.key_right)
+
+    def items(self, start: int, stop: int) -> columns.Records:
+        """Return the answer's wrong dependencies with gold's of the same word, and the key's missed ones.
+
+        They are those of the sentences of the key from `start` to `stop`.
+        """
+        key, answer = self.key, self.answer
+        wrong, wrong_offsets = _between(self._wrong, answer.owners, start, stop)
+        missed, missed_offsets = _between(self._missed, key.owners, start, stop)
+        sentence, word = columns.places_of(wrong, answer.treebank)
+        partners = self.partners[wrong]
+        known = partners >= 0
+        words: dict[str, columns.Column] = {
+            "sentence": sentence,
+            "word": word,
+            "form": columns.strings_of(answer.treebank.forms[wrong], answer.treebank.vocabulary),
+            **_arc("system", answer, wrong),
+            **{name: columns.Some(known, of, left_out=True) for name, of in _arc("gold", key, partners[known]).items()},
+        }
+        lacking: dict[str, columns.Column] = {
+            "gold_word": columns.places_of(missed, key.treebank)[1],
+            "gold_form": columns.strings_of(key.treebank.forms[missed], key.treebank.vocabulary),
+            **_arc("gold", key, missed),
+        }
+        members = {"words": (wrong_offsets, words), "missed": (missed_offsets, lacking)}
+        return columns.Records({name: columns.Lists(at, columns.Records(of)) for name, (at, of) in members.items()})
 
     def rows(self) -> IntArray:
         """Count each sentence: int64 (n, 4), columns as COUNT_NAMES."""
         keys, answers, sentences = self.key.owners, self.answer.owners, len(self.key.treebank)
-        return np.stack(
-            [
-                sums_by(answers[self.answer_selected], sentences),
-                sums_by(keys[self.key_selected], sentences),
-                sums_by(answers[self.answer_selected & self.right], sentences),
-                sums_by(keys[self.key_selected & self.key_right], sentences),
-            ],
-            axis=1,
+        counted = (
+            *(answers[self.answer_selected], keys[self.key_selected]),
+            *(answers[self.answer_selected & self.right], keys[self.key_selected & self.key_right]),
         )
+        return np.stack([sums_by(owners, sentences) for owners in counted], axis=1)
 
 
 def tables_of(pair: Matches, items: registry.ItemInfo) -> Mapping[str, columns.Documents]:
@@ -188,8 +218,8 @@ _SELECT = Param(
             "length": {"type": "object", "additionalProperties": False, "properties": {"min": _NUMBER, "max": _NUMBER}},
         },
     },
-    default=None,
-    doc="Only the dependencies with one of these relations, modifier words or modifier categories, in sentences with "
+    None,
+    "Only the dependencies with one of these relations, modifier words or modifier categories, in sentences with "
     "one of these attribute values or of this length; where several are given, all must hold.",
 )
 
@@ -207,6 +237,7 @@ class DependencyRelations(registry.Metric):
     name: ClassVar[str] = "dependency_relations"
     doc: ClassVar[str] = "Precision, recall and F1 over dependencies, labelled or not, all or selected (Lin)."
     source: ClassVar[str] = "Lin 1995 (IJCAI); Lin 2003, Dependency-based Evaluation of MINIPAR"
+    table = TABLE
     reads: ClassVar[tuple[type[Any], ...]] = (DependencyTreebank,)
     examples: ClassVar[tuple[registry.Example, ...]] = (registry.Example("conllu", RESEGMENTED, {"labelled": True}),)
     own_segmentation: ClassVar[bool] = True
@@ -221,7 +252,7 @@ class DependencyRelations(registry.Metric):
         output_sentences=True,
     )
     params: ClassVar[Mapping[str, Param]] = {
-        "labelled": Param(BOOLEAN, default=False, doc="Whether relations must agree too."),
+        "labelled": Param(BOOLEAN, False, "Whether relations must agree too."),
         "equivalent_labels": Param(
             {
                 "anyOf": [
@@ -229,8 +260,8 @@ class DependencyRelations(registry.Metric):
                     {"type": "array", "items": STRINGS},
                 ]
             },
-            default={},
-            doc="Relations to replace by others on both sides, {from: to}, or lists of relations that count as one.",
+            {},
+            "Relations to replace by others on both sides, {from: to}, or lists of relations that count as one.",
         ),
         "select": _SELECT,
         "errors": errors_param(
@@ -260,11 +291,6 @@ class DependencyRelations(registry.Metric):
             if row["kind"] == "wrong":
                 arcs = {name: row[name] for name in _ARCS}
                 yield {"word": row["word"], "form": row["form"], "upos": None, **arcs, "error": "wrong"}
-
-    @property
-    def table(self) -> ScoreTable:
-        """Return F1, precision and recall."""
-        return TABLE
 
     def check_gold(self, gold: DependencyTreebank, items: registry.ItemInfo, limits: Limits) -> None:
         """Check that every sentence of the key is one connected tree. Raises InputError."""
@@ -319,7 +345,7 @@ class DependencyRelations(registry.Metric):
         sentences = _sentences(self.values["select"], gold, items)
         key_selected = _selected(self.values["select"], key, labels) & sentences[key.owners]
         answer_selected = _selected(self.values["select"], answer, labels) & sentences[answer.owners]
-        pair = Matches(key, answer, key_selected, answer_selected, key_right, right, sentences)
+        pair = Matches(key, answer, key_selected, answer_selected, key_right, right, sentences, partners)
         status = registry.all_ok(len(gold))
         status[absent] = registry.ERROR
         status[~sentences] = registry.SKIP
@@ -340,7 +366,7 @@ class DependencyRelations(registry.Metric):
             },
             problems=problems,
             warnings=list(problems.values())[:cap],
-            details=_Details(pair, partners),
+            details=pair.items,
             slices=lambda: tables_of(pair, items),
         )
 
@@ -425,13 +451,13 @@ def _selected(select: Json, side: Side, labels: Mapping[int, int]) -> BoolArray:
         candidates = (treebank.vocabulary.get(string) for string in select[name])
         return [number for number in candidates if number is not None]
 
-    if "relations" in select:
-        mask &= np.isin(side.labels, [labels.get(number, number) for number in numbers("relations")])
-    if "words" in select:
-        mask &= np.isin(treebank.forms, numbers("words"))
-    if "categories" in select:
-        numbers_of_categories = numbers("categories")
-        mask &= np.isin(treebank.upos, numbers_of_categories) | np.isin(treebank.xpos, numbers_of_categories)
+    looked_at = {"relations": [side.labels], "words": [treebank.forms], "categories": [treebank.upos, treebank.xpos]}
+    for name, members in looked_at.items():
+        if name in select:
+            found = numbers(name)
+            if name == "relations":
+                found = [labels.get(number, number) for number in found]
+            mask &= np.any([np.isin(column, found) for column in members], axis=0)
     return mask
 
 
@@ -452,42 +478,6 @@ def _sentences(select: Json, gold: DependencyTreebank, items: registry.ItemInfo)
         allowed = {values} if isinstance(values, str) else set(values)
         mask &= np.array([value in allowed for value in attributes[name]], np.bool_)
     return mask
-
-
-class _Details:
-    """Makes items: the answer's wrong dependencies with gold's of the same word, and the key's missed ones."""
-
-    def __init__(self, pair: Matches, partners: IntArray) -> None:
-        self._pair, self._partners = pair, partners
-        self._wrong = np.flatnonzero(pair.answer_selected & ~pair.right)
-        self._missed = np.flatnonzero(pair.key_selected & ~pair.key_right)
-
-    def __call__(self, start: int, stop: int) -> columns.Records:
-        """Return the items of the sentences of the key from `start` to `stop`."""
-        key, answer = self._pair.key, self._pair.answer
-        wrong, wrong_offsets = _between(self._wrong, answer.owners, start, stop)
-        missed, missed_offsets = _between(self._missed, key.owners, start, stop)
-        sentence, word = columns.places_of(wrong, answer.treebank)
-        partners = self._partners[wrong]
-        known = partners >= 0
-        words: dict[str, columns.Column] = {
-            "sentence": sentence,
-            "word": word,
-            "form": columns.strings_of(answer.treebank.forms[wrong], answer.treebank.vocabulary),
-            **_arc("system", answer, wrong),
-            **{name: columns.Some(known, of, left_out=True) for name, of in _arc("gold", key, partners[known]).items()},
-        }
-        lacking: dict[str, columns.Column] = {
-            "gold_word": columns.places_of(missed, key.treebank)[1],
-            "gold_form": columns.strings_of(key.treebank.forms[missed], key.treebank.vocabulary),
-            **_arc("gold", key, missed),
-        }
-        return columns.Records(
-            {
-                "words": columns.Lists(wrong_offsets, columns.Records(words)),
-                "missed": columns.Lists(missed_offsets, columns.Records(lacking)),
-            }
-        )
 
 
 def _between(words: IntArray, owners: IntArray, start: int, stop: int) -> tuple[IntArray, IntArray]:

@@ -28,6 +28,7 @@ from treescore.errors import LimitError, Problem, ProblemList
 from treescore.formats.shared.lines import short
 from treescore.metrics.shared import words
 from treescore.metrics.shared.examples import conllu
+from treescore.metrics.shared.heads import positions_of
 from treescore.metrics.shared.segmentation import UNALIGNED, Alignment, aligned_fields, alignment_of
 
 _NO_HEAD = -(1 << 62)
@@ -100,7 +101,7 @@ def left_out(treebank: DependencyTreebank, arcs: Arcs, kinds: Collection[str]) -
     """
     if not kinds:
         return arcs
-    text = _Text(treebank, _basic(treebank), _positions(treebank))
+    text = _Text(treebank, _basic(treebank), positions_of(treebank.word_offsets) - 1)
     for name, leave_out in KINDS.items():
         if name in kinds:
             arcs = leave_out(text, arcs)
@@ -113,11 +114,6 @@ def _basic(treebank: DependencyTreebank) -> Arcs:
     inside = (heads > 0) & (heads <= np.diff(offsets)[owners])
     above = np.where(inside, offsets[owners] + heads - 1, NOWHERE)
     return Arcs(np.arange(len(heads), dtype=np.int64), above, words.without_subtypes(treebank).deprels)
-
-
-def _positions(treebank: DependencyTreebank) -> IntArray:
-    owners = owners_of(treebank.word_offsets)
-    return np.arange(len(owners), dtype=np.int64) - treebank.word_offsets[owners]
 
 
 def _gapping(text: _Text, arcs: Arcs) -> Arcs:
@@ -281,7 +277,6 @@ class _Reader:
         self._offsets = treebank.word_offsets.tolist()
         self._problems = ProblemList(cap)
         self._parsed: dict[int, list[_Edge] | None] = {}
-        self._numbers: dict[str, int | None] = {}
         self._steps = 0
         self._empty: list[dict[str, int]] = [{} for _ in range(len(treebank))] if len(treebank.empty_ids) else []
         for node, sentence in enumerate(treebank.empty_sentences.tolist()):
@@ -402,7 +397,10 @@ class _Reader:
         for lower in down:  # grows as it is read
             for upper in list(up.get(lower[0], ())):
                 path = upper + lower[1:]
-                self._spend(4 * len(path))
+                self._steps += 4 * len(path)
+                if self._steps > MAX_STEPS:
+                    detail = "The empty nodes of the text have too many paths through them to follow all."
+                    raise LimitError(Problem("too-many-enhanced-paths", detail))
                 first, last = path[0], path[-1]
                 if isinstance(first, int) and isinstance(last, int):
                     yield last, first, ">".join(map(str, path[1::2]))
@@ -412,12 +410,6 @@ class _Reader:
                         down.append(path)
                     if isinstance(last, str):
                         up[last][path] = None
-
-    def _spend(self, steps: int) -> None:
-        self._steps += steps
-        if self._steps > MAX_STEPS:
-            detail = "The empty nodes of the text have too many paths through them to follow all."
-            raise LimitError(Problem("too-many-enhanced-paths", detail))
 
     def _head(self, head: str, line: int, sentence: int) -> _Node | None:
         """Return the word, ROOT or empty node that heads an edge; None, with a problem, if the sentence lacks it."""
@@ -429,9 +421,7 @@ class _Reader:
             detail = f"DEPS names {head}, which is not an empty node of the sentence. Add its line, or name a word."
             self._add(line, sentence, "enhanced-unknown-empty-node", detail)
             return None
-        if head not in self._numbers:
-            self._numbers[head] = plain_number(head)
-        number = self._numbers[head]
+        number = plain_number(head)
         length = self._offsets[sentence + 1] - self._offsets[sentence]
         if number is None or number > length:
             self._add(

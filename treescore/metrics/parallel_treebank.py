@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import replace
+from functools import partial
 from typing import Any, ClassVar
 
 import numpy as np
@@ -11,15 +12,17 @@ import numpy as np
 from treescore.core import arrays, columns, registry, text
 from treescore.core.params import BOOLEAN, Json, Param
 from treescore.core.scores import ZERO, Ratio, Score, ScoreTable, ratio_score, weighted_mean
-from treescore.core.trees import DependencyTreebank, ParallelTreebank
+from treescore.core.trees import ParallelTreebank
 from treescore.errors import InputError, Problem, placed
 from treescore.metrics.alignment import comparison, link_sets, metric
+from treescore.metrics.attachment import TABLE
 from treescore.metrics.shared import words
 from treescore.metrics.shared.examples import DEPENDENCIES
-from treescore.metrics.shared.heads import lengths_to_offsets, shape_of, shape_problems
 
 SIDES = ("source", "target")
 _SIDE_COUNTS = ("tokens", "correct_head", "correct_both")
+_ATTACHED = [TABLE.count_names.index(name) for name in _SIDE_COUNTS]
+"""Columns of the counts of the metric attachment."""
 COUNT_NAMES = (*(f"{side}_{name}" for side in SIDES for name in _SIDE_COUNTS), *comparison.LINK_COUNTS)
 ALIGNED = Ratio({"links_in_sure": 1, "links_in_possible": 1}, {"links": 1, "sure": 1})
 """1 - AER."""
@@ -70,16 +73,12 @@ class ParallelTreebankScore(registry.Metric):
                     },
                 ]
             },
-            default=[1, 1, 1],
-            doc="Weights of source, target and alignment: not negative, not all 0; they need not sum to 1.",
+            [1, 1, 1],
+            "Weights of source, target and alignment: not negative, not all 0; they need not sum to 1.",
         ),
-        "attachment": Param(
-            {"enum": ["uas", "las"]}, default="uas", doc="Which score of the trees PTS uses: UAS or LAS."
-        ),
+        "attachment": Param({"enum": ["uas", "las"]}, "uas", "Which score of the trees PTS uses: UAS or LAS."),
         "punctuation": Param(
-            BOOLEAN,
-            default=False,
-            doc="Whether words whose characters are all punctuation (Unicode category P) are scored too.",
+            BOOLEAN, False, "Whether words whose characters are all punctuation (Unicode category P) are scored too."
         ),
         "null_links": metric.NULL_LINKS,
         "errors": comparison.LINK_ERRORS,
@@ -92,6 +91,7 @@ class ParallelTreebankScore(registry.Metric):
         if not 0 < sum(weights) < float("inf"):
             detail = "The weights must have a positive sum."
             raise InputError(Problem("bad-parameter", detail, pointer="/weights"))
+        self._attachment = registry.make_metric("attachment", {"punctuation": values["punctuation"]})
         self._table = _table(weights, "correct_both" if values["attachment"] == "las" else "correct_head")
 
     @property
@@ -134,10 +134,10 @@ class ParallelTreebankScore(registry.Metric):
             InputError: words differ from gold's, at `/source` or `/target`; or links point beyond their sentences,
                 unless the base is stated and another reading of the indices explains them, at `/alignment`.
         """
-        sides = [self._side(gold, system, name, limits) for name in SIDES]
+        sides = {name: self._side(gold, system, name, items, limits) for name in SIDES}
         lengths, pairs = _lengths(gold), len(gold)
         gold_links, links = link_sets.links_of(gold.alignment), link_sets.links_of(system.alignment)
-        warnings = [warning for side in sides for warning in side.warnings]
+        warnings = [warning.at(f"/{name}") for name, side in sides.items() for warning in side.warnings]
         with placed("/alignment"):
             forms = gold.alignment.form, system.alignment.form
             misread = comparison.readings_checked(gold_links, links, pairs, lengths, limits, forms)
@@ -147,76 +147,38 @@ class ParallelTreebankScore(registry.Metric):
         compared = comparison.compare_links(index, metric.with_null(links, null, lengths), pairs)
         empty = comparison.unanswered(gold_links, links, pairs)
         aligned = comparison.outcome_of(compared, [], empty, zero=self.values["errors"] == ZERO)
-        source, target = sides
-        rows = np.concatenate([source.rows(pairs), target.rows(pairs), np.asarray(aligned.rows, np.int64)], axis=1)
+        attached = [side.rows[:, _ATTACHED] for side in sides.values()]
+        rows = np.concatenate([*attached, np.asarray(aligned.rows, np.int64)], axis=1)
         groupings = words.attributes_of(gold.sentences.attributes, items)
         groupings |= {"source_length": lengths[:, 0].tolist(), "target_length": lengths[:, 1].tolist()}
         return registry.Outcome(
             rows=rows,
             status=aligned.status,
             unanswered=empty,
-            tokens={f"{side.name}_{name}": bits for side in sides for name, bits in side.bits(pairs).items()},
+            tokens={f"{side}_{name}": sides[side].tokens[name] for side in SIDES for name in ("uas", "las")},
             warnings=warnings,
             details=lambda start, stop: columns.Records(
                 {
-                    "source": source.wrong_words(start, stop),
-                    "target": target.wrong_words(start, stop),
+                    **{name: side.details(start, stop).members["words"] for name, side in sides.items()},
                     "alignment": aligned.details(start, stop),
                 }
             ),
             slices=lambda: words.sentence_tables(self.table, rows, groupings),
         )
 
-    def _side(self, gold: ParallelTreebank, system: ParallelTreebank, name: str, limits: text.Limits) -> _Side:
-        trees: DependencyTreebank = getattr(gold, name)
-        output: DependencyTreebank = getattr(system, name)
+    def _side(
+        self, gold: ParallelTreebank, system: ParallelTreebank, name: str, items: registry.ItemInfo, limits: text.Limits
+    ) -> registry.Outcome:
+        """Score the trees of one language, which must have gold's words in every sentence."""
+        trees, output = getattr(gold, name), getattr(system, name)
         with placed(f"/{name}"):
             words.check_same_words(trees, output, limits.max_problems)
-        all_words = np.ones(len(trees.forms), np.bool_)
-        scoring = all_words if self.values["punctuation"] else ~words.punctuation_of(trees)
-        shape = shape_of(output.heads, output.word_offsets)
-        tree_problems = shape_problems(output, shape, limits.max_problems, "The output is scored as it is.")[0]
-        warnings = [warning.at(f"/{name}") for warning in tree_problems]
-        heads = np.asarray(trees.heads == output.heads, np.bool_)
-        both = np.asarray(heads & (trees.deprels == output.deprels), np.bool_)
-        return _Side(name, trees, output, np.asarray(scoring, np.bool_), heads, both, warnings)
-
-
-@dataclass(frozen=True, slots=True)
-class _Side:
-    """One language: which of its w words score, and which are right, bool (w,)."""
-
-    name: str
-    gold: DependencyTreebank
-    system: DependencyTreebank
-    scoring: arrays.BoolArray
-    heads: arrays.BoolArray
-    both: arrays.BoolArray
-    warnings: list[Problem]
-
-    def rows(self, pairs: int) -> arrays.IntArray:
-        """Count scoring words, right heads, and right heads with relations of each pair: int64 (n, 3)."""
-        owners = arrays.owners_of(self.gold.word_offsets)
-        masks = (self.scoring, self.scoring & self.heads, self.scoring & self.both)
-        return np.stack([arrays.sums_by(owners[bits], pairs) for bits in masks], axis=1)
-
-    def bits(self, pairs: int) -> dict[str, registry.TokenBits]:
-        """Return one bit per scoring word."""
-        offsets = lengths_to_offsets(self.scoring, arrays.owners_of(self.gold.word_offsets), pairs)
-        return {
-            "uas": registry.TokenBits(self.heads[self.scoring], offsets),
-            "las": registry.TokenBits(self.both[self.scoring], offsets),
-        }
-
-    def wrong_words(self, start: int, stop: int) -> columns.Lists:
-        """List the scoring words of the pairs from `start` to `stop` with a wrong head or relation."""
-        return words.wrong_words(self.gold, self.system, self.scoring & ~self.both, start, stop)
+        return self._attachment.evaluate(trees, output, items, limits)
 
 
 def _table(weights: list[float], correct: str) -> ScoreTable:
     attached = tuple(Ratio({f"{side}_{correct}": 1}, {f"{side}_tokens": 1}) for side in SIDES)
-    no_tokens = "gold has no scoring word on this side"
-    undefined = "neither gold has a sure link nor the output a link"
+    share = partial(ratio_score, undefined="gold has no scoring word on this side")
     scores = [
         Score(
             name="pts",
@@ -226,28 +188,15 @@ def _table(weights: list[float], correct: str) -> ScoreTable:
             undefined="one of the scores that it joins is undefined",
         )
     ]
-    for name, numerator, doc in (
-        ("uas", "correct_head", "Words of the {} with the right head."),
-        ("las", "correct_both", "Words of the {} with the right head and relation."),
-    ):
+    for name, numerator, what in (("uas", "correct_head", "head"), ("las", "correct_both", "head and relation")):
         scores += [
-            ratio_score(
-                f"{side}_{name}", doc.format(side), f"{side}_{numerator}", f"{side}_tokens", undefined=no_tokens
+            share(
+                f"{side}_{name}", f"Words of the {side} with the right {what}.", f"{side}_{numerator}", f"{side}_tokens"
             )
             for side in SIDES
         ]
-    scores.append(
-        ratio_score(
-            "aer",
-            "Alignment error rate; lower is better.",
-            ALIGNED.numerator,
-            ALIGNED.denominator,
-            one_minus=True,
-            higher_is_better=False,
-            undefined=undefined,
-        )
-    )
-    return ScoreTable(COUNT_NAMES, tuple(scores))
+    aer = comparison.AER_SCORE
+    return ScoreTable(COUNT_NAMES, (*scores, replace(aer, doc="Alignment error rate; lower is better.")))
 
 
 def _lengths(gold: ParallelTreebank) -> arrays.IntArray:

@@ -6,7 +6,7 @@ on both sides, slices the scores of groups of edges; marks say which edges are w
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any, ClassVar
@@ -174,32 +174,25 @@ def slices_of(gold: SemanticTreebank, pairs: Pairs) -> dict[str, columns.Documen
 
     The part of speech is gold's. Tops are a value of their own, but in `argument_pos`.
     """
+    groupings: dict[str, tuple[Callable[[Edges], IntArray], Sequence[str]]] = {
+        LABEL: (lambda side: side.labels, gold.vocabulary.strings),
+        DIRECTION: (_direction, _DIRECTIONS),
+        DISTANCE: (_distance, _DISTANCES),
+        POS: (lambda side: gold.tags[side.arguments], gold.vocabulary.strings),
+    }
     values, tables = {}, []
-    for name, (golds, systems, names) in _groupings(gold, pairs):
+    for name, (group_of, names) in groupings.items():
+        golds, systems = group_of(pairs.gold), group_of(pairs.system)
         size = int(max(golds.max(initial=-1), systems.max(initial=-1))) + 1
         counts = np.stack([sums_by(golds[pairs.right], size), sums_by(golds, size), sums_by(systems, size)], axis=1)
         order = largest_first(counts[:, 1] + counts[:, 2])
         shown, rest = order[:MAX_ROWS], order[MAX_ROWS:]
-        found: list[str | None] = [names(group) for group in shown.tolist()]
-        rows = counts[shown]
-        if len(rest):
-            found.append(None)
-            rows = np.concatenate([rows, counts[rest].sum(axis=0, keepdims=True)])
-        values[name] = columns.column_of(found)
-        tables.append(rows)
+        known = np.arange(len(shown) + bool(len(rest))) < len(shown)
+        values[name] = columns.nullable(known, columns.Strings(shown, names))
+        tables.append(
+            np.concatenate([counts[shown], *([counts[rest].sum(axis=0, keepdims=True)] if len(rest) else [])])
+        )
     return columns.stacked_rows(values, *columns.counts_and_scores(_SLICES_TABLE, np.concatenate(tables)))
-
-
-def _groupings(
-    gold: SemanticTreebank, pairs: Pairs
-) -> Iterator[tuple[str, tuple[IntArray, IntArray, Callable[[int], str]]]]:
-    """Yield name, group of each edge of gold and of the output, and the names of groups."""
-    sides = pairs.gold, pairs.system
-    strings = gold.vocabulary.strings
-    yield LABEL, (*(side.labels for side in sides), strings.__getitem__)  # type: ignore[misc]
-    yield DIRECTION, (*map(_direction, sides), _DIRECTIONS.__getitem__)  # type: ignore[misc]
-    yield DISTANCE, (*map(_distance, sides), _DISTANCES.__getitem__)  # type: ignore[misc]
-    yield POS, (*(gold.tags[side.arguments] for side in sides), strings.__getitem__)  # type: ignore[misc]
 
 
 def _direction(edges: Edges) -> IntArray:
@@ -249,6 +242,7 @@ class SemanticDependencies(registry.Metric):
     params: ClassVar[Mapping[str, Param]] = {
         "errors": errors_param("Graphs of gold for which the output has no edge", "without effect on precision")
     }
+    table = _TABLE
     reads: ClassVar[tuple[type[Any], ...]] = (SemanticTreebank,)
     examples: ClassVar[tuple[registry.Example, ...]] = (registry.Example("sdp", GRAPHS),)
     headline: ClassVar[Mapping[str, str]] = {
@@ -266,11 +260,6 @@ class SemanticDependencies(registry.Metric):
         scores=("labelled_precision",),
         slices=dict.fromkeys((LABEL, DIRECTION, DISTANCE), _OWN),
     )
-
-    @property
-    def table(self) -> ScoreTable:
-        """Return labelled scores, unlabelled ones, then exact match."""
-        return _TABLE
 
     def evaluate(
         self, gold: SemanticTreebank, system: SemanticTreebank, items: registry.ItemInfo, limits: Limits

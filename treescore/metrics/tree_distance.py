@@ -6,6 +6,7 @@ The distance of two ordered trees is compiled.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
+from functools import partial
 from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
@@ -16,7 +17,7 @@ from treescore.core.columns import Numbers, Records, ranges_of
 from treescore.core.discontinuity import extents_of, with_gaps
 from treescore.core.jit import NO_BOUND, attempts, compiled
 from treescore.core.params import Json, Param
-from treescore.core.scores import ZERO, ScoreTable, errors_param, ratio_score
+from treescore.core.scores import ZERO, ScoreTable, charged, errors_param, ratio_score
 from treescore.core.structure import NONE, gather, nearest_kept, sizes_before, sums_above
 from treescore.core.text import Limits
 from treescore.core.trees import NO_TAG, ConstituentTreebank, DiscontinuousTreebank
@@ -66,7 +67,7 @@ def units_of(treebank: DiscontinuousTreebank, deletions: Deletions) -> Units:
     before[parents == NONE] = 0
     leftmost, _ = sums_above(parents, before)
     units, size = np.flatnonzero(is_unit), len(treebank)
-    owners = np.concatenate([owners_of(treebank.node_offsets), owners_of(treebank.word_offsets)])[units]
+    owners = owners[units]
     offsets = offsets_of(sums_by(owners, size))
     order = np.empty(len(units), np.int64)
     order[offsets[owners] + (leftmost + sizes)[units] - 1] = units
@@ -178,21 +179,12 @@ def _fill_distances(
 
 
 COUNT_NAMES = ("distance", "nodes", "sentences", "exact", "error", "skip")
-_NOTHING_SCORED = "no sentence could be compared"
+_share = partial(ratio_score, undefined="no sentence could be compared")
 TABLE = ScoreTable(
     COUNT_NAMES,
     (
-        ratio_score(
-            "dice",
-            "1 - edits / nodes of both trees, summed over the text.",
-            "distance",
-            "nodes",
-            one_minus=True,
-            undefined=_NOTHING_SCORED,
-        ),
-        ratio_score(
-            "exact_match", "Share of sentences whose trees are equal.", "exact", "sentences", undefined=_NOTHING_SCORED
-        ),
+        _share("dice", "1 - edits / nodes of both trees, summed over the text.", "distance", "nodes", one_minus=True),
+        _share("exact_match", "Share of sentences whose trees are equal.", "exact", "sentences"),
     ),
 )
 DISCODOP, PLAIN = "discodop", "plain"
@@ -218,6 +210,7 @@ class TreeDistance(registry.Metric):
     name = "tree_distance"
     doc = "Tree edit distance: 1 - edits / nodes of both trees (Dice); constituents may have gaps."
     source = "Zhang & Shasha 1989, SIAM Journal on Computing 18(6); disco-dop (van Cranenburgh, Scha & Bod 2016)"
+    table = TABLE
     reads = (ConstituentTreebank, DiscontinuousTreebank)
     examples: ClassVar[tuple[registry.Example, ...]] = (
         registry.Example("discbracket", GAP_TREES, interprets_labels="Words with tags of punctuation are deleted."),
@@ -237,11 +230,6 @@ class TreeDistance(registry.Metric):
     def __init__(self, **values: Json) -> None:
         super().__init__(**values)
         self._deletions = Deletions() if values["preset"] == DISCODOP else Deletions((), (), (), ())
-
-    @property
-    def table(self) -> ScoreTable:
-        """Return the Dice score, and exact match."""
-        return TABLE
 
     def check_gold(self, gold: Treebank, items: registry.ItemInfo, limits: Limits) -> None:
         """Check that gold keeps to its share of the limit. Raises LimitError as `evaluate`."""
@@ -288,9 +276,7 @@ class TreeDistance(registry.Metric):
     def absent(self, gold: Treebank, items: registry.ItemInfo, limits: Limits) -> Counts:
         """Count each sentence of gold as one in which every node of gold is deleted, and as many others inserted."""
         outcome = self.evaluate(gold, gold, items, limits)
-        rows = np.asarray(outcome.rows, np.int64).copy()
-        rows[:, COUNT_NAMES.index("distance")] = rows[:, COUNT_NAMES.index("nodes")]
-        rows[:, COUNT_NAMES.index("exact")] = 0
+        rows = charged(TABLE, outcome.rows)
         rows[:, COUNT_NAMES.index("skip")] = 1
         return rows
 

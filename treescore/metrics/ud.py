@@ -247,6 +247,7 @@ class Ud(registry.Metric):
     name: ClassVar[str] = "ud"
     doc: ClassVar[str] = "The CoNLL 2018 shared task's scores: segmentation, tags, features, lemmas, UAS, LAS, MLAS ..."
     source: ClassVar[str] = "Zeman et al. 2018, https://aclanthology.org/K18-2001; conll18_ud_eval.py 1.2"
+    table = TABLE
     reads: ClassVar[tuple[type[Any], ...]] = (DependencyTreebank,)
     examples: ClassVar[tuple[registry.Example, ...]] = (
         registry.Example(
@@ -290,11 +291,6 @@ class Ud(registry.Metric):
     def __init__(self, **values: Json) -> None:
         super().__init__(**values)
         self._allowed = Allowed(values["roots"] == ANY, values["missing_heads"] == WRONG)
-
-    @property
-    def table(self) -> ScoreTable:
-        """Return four scores per row; counts are named as `las.correct`."""
-        return TABLE
 
     @property
     def scores_wrong_heads(self) -> bool:
@@ -475,8 +471,7 @@ def _same_function_words(alignment: Alignment, gold: _Side, system: _Side, right
     right_words[golds[right]] = True
     good_children = _children(right_words & (gold.classes & _FUNCTIONAL > 0), gold.parents)
     counts = gold_children[golds]
-    agree: BoolArray = (counts == system_children[systems]) & (counts == good_children[golds])
-    return agree
+    return np.asarray((counts == system_children[systems]) & (counts == good_children[golds]))
 
 
 def _children(mask: BoolArray, parents: IntArray) -> IntArray:

@@ -131,6 +131,12 @@ def test_reports_say_what_is_missed_and_violated() -> None:
     assert labels["NP"] == {"key_constituents": 4, "matched": 4, "key_constituents_violated": 0}
 
 
+def test_children_are_listed_in_the_order_of_the_tree_also_without_words() -> None:
+    outcome = compare("(S (NP (X a)) (VP (Q) (NP (X b) (X c))))", "(S (NP (X a)) (X b) (X c))")
+    children = {row["label"]: row["children"] for row in outcome.extra()["missed"]}
+    assert children == {"VP": ["Q", "NP"], "NP": ["X", "X"]}
+
+
 def test_long_and_deep_sentences_are_quick() -> None:
     long = " ".join(f"(NP (NN w{i}) (NN v))" for i in range(3000))
     shifted = "(NN w0) " + " ".join(f"(NP (NN v) (NN w{i}))" for i in range(1, 3000)) + " (NN v)"

@@ -119,8 +119,8 @@ def test_groupings_by_errors_are_what_their_definitions_say(sentences: list[list
     assert pre_and_post(right, owners).gold.tolist() == follow
     found = clustering_2(right, owners)
     assert found.values(found.gold).documents(0, len(distances)) == distances
-    assert list(clustering(right, owners, {"x": right})) == [
-        (distance, len(pairs[distance]), {"x": sum(pairs[distance])}) for distance in sorted(pairs)
+    assert clustering(right, owners, [right]).tolist() == [
+        [distance, len(pairs[distance]), sum(pairs[distance])] for distance in sorted(pairs)
     ]
 
 

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 
 import numpy as np
 
@@ -66,14 +67,16 @@ def _of_links(begin: str, docs: Texts, counts: Texts, undefined: Texts) -> Seque
     return precision, recall, f1
 
 
+AER_SCORE = Score(
+    name="aer",
+    doc="Alignment error rate: 1 - (|A&S| + |A&P|) / (|A| + |S|); lower is better.",
+    ratios=(AER,),
+    higher_is_better=False,
+    undefined="neither gold has a sure link nor the output a link",
+)
+_share = partial(ratio_score, one_sided=True)
 _SCORES = (
-    Score(
-        name="aer",
-        doc="Alignment error rate: 1 - (|A&S| + |A&P|) / (|A| + |S|); lower is better.",
-        ratios=(AER,),
-        higher_is_better=False,
-        undefined="neither gold has a sure link nor the output a link",
-    ),
+    AER_SCORE,
     *_of_links(
         "sure_",
         (
@@ -94,21 +97,17 @@ _SCORES = (
         ("links_in_possible", "possible", "links"),
         ("neither gold nor the output has a link", _NO_LINKS, "gold has no link"),
     ),
-    ratio_score(
+    _share(
         "och_ney_precision",
         "Och & Ney's precision: links that gold has, sure or possible, among the output's.",
-        "links_in_possible",
-        "links",
+        *("links_in_possible", "links"),
         undefined=_NO_LINKS,
-        one_sided=True,
     ),
-    ratio_score(
+    _share(
         "och_ney_recall",
         "Och & Ney's recall: gold's sure links that the output has.",
-        "links_in_sure",
-        "sure",
+        *("links_in_sure", "sure"),
         undefined=_NO_SURE,
-        one_sided=True,
     ),
     Score(
         name="och_ney_f1",
@@ -119,13 +118,11 @@ _SCORES = (
     ),
 )
 _COVERAGE = tuple(
-    ratio_score(
+    _share(
         f"{side}_coverage",
         f"Share of the {side} words that the output links.",
-        f"aligned_{side}_words",
-        f"{side}_words",
+        *(f"aligned_{side}_words", f"{side}_words"),
         undefined=_NO_LENGTHS,
-        one_sided=True,
     )
     for side in ("source", "target")
 )
@@ -222,19 +219,17 @@ def outcome_of(comparison: Comparison, warnings: list[Problem], empty: BoolArray
         status=status,
         unanswered=empty,
         tokens={
-            "sure_recall": _bits(gold.rows, comparison.found_as_sure, gold.sure, comparison.pairs),
-            "possible_recall": _bits(
-                gold.rows, comparison.found_in_system, np.ones(len(gold), np.bool_), comparison.pairs
-            ),
+            "sure_recall": _bits(gold, comparison.found_as_sure, gold.sure, comparison.pairs),
+            "possible_recall": _bits(gold, comparison.found_in_system, np.ones_like(gold.sure), comparison.pairs),
         },
         warnings=warnings,
         details=details,
     )
 
 
-def _bits(rows: Int32Array, bits: BoolArray, mask: BoolArray, pairs: int) -> TokenBits:
-    chosen = link_sets.by_row(rows, mask)
-    return TokenBits(bits[chosen], offsets_of(sums_by(rows[chosen], pairs)))
+def _bits(gold: link_sets.Links, bits: BoolArray, mask: BoolArray, pairs: int) -> TokenBits:
+    _, chosen, offsets = _by_pair(gold, mask, pairs)
+    return TokenBits(bits[chosen], offsets)
 
 
 def _by_pair(links: link_sets.Links, mask: BoolArray, pairs: int) -> tuple[link_sets.Links, Int32Array, IntArray]:

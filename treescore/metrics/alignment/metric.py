@@ -59,24 +59,24 @@ def wa_eval(counts: Mapping[str, int]) -> str:
 
 NULL_LINKS = Param(
     {"enum": ["keep", "drop", "complete"]},
-    default="keep",
-    doc="Links to NULL: counted as they are; left out on both sides; or completed on both sides with a possible link "
+    "keep",
+    "Links to NULL: counted as they are; left out on both sides; or completed on both sides with a possible link "
     "to NULL for every word without a link (requires the sentences' lengths).",
 )
 _GOLD_LINKS = Param(
     {"enum": ["marked", "all-sure", "sure-only"]},
-    default="marked",
-    doc="Gold's links: sure and possible as they are marked; all of them sure; or the sure ones alone.",
+    "marked",
+    "Gold's links: sure and possible as they are marked; all of them sure; or the sure ones alone.",
 )
 _ALPHA = Param(
     {"type": "number", "minimum": 0, "maximum": 1},
-    default=0.5,
-    doc="Weight of precision in `alpha_f`; with 0.5 it is `och_ney_f1`.",
+    0.5,
+    "Weight of precision in `alpha_f`; with 0.5 it is `och_ney_f1`.",
 )
 _DROP_PUNCTUATION = Param(
     BOOLEAN,
-    default=False,
-    doc="Whether links of the output are left out that join one of . , ! ? ; : ( ) with another word (requires the "
+    False,
+    "Whether links of the output are left out that join one of . , ! ? ; : ( ) with another word (requires the "
     "sentences' words).",
 )
 

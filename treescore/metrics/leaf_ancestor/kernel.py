@@ -12,8 +12,8 @@ from typing import NamedTuple
 
 import numpy as np
 
+from treescore.core import columns
 from treescore.core.arrays import BoolArray, FloatArray, IntArray, offsets_of, owners_of, special, sums_by
-from treescore.core.columns import Joined, Lists, Strings, ranges_of
 from treescore.core.discontinuity import extents_of
 from treescore.core.jit import NO_BOUND, attempts, compiled, weighing
 from treescore.core.structure import NONE, chain_lengths, head_links, nearest_kept, structure_of, sums_above
@@ -69,34 +69,17 @@ def chains_of(treebank: ConstituentTreebank | DependencyTreebank, *, boundaries:
     A dependency's chain holds the relations from the word to its root. It has no boundaries, since the words that a
     word governs may be discontinuous. A chain that enters a cycle follows it once.
     """
+    offsets = treebank.word_offsets
     if isinstance(treebank, DependencyTreebank):
         parents = head_links(treebank)
-        none = np.full(len(parents), -1, np.int64)
-        anchors = np.arange(len(parents), dtype=np.int64)
-        lengths = chain_lengths(parents)
-        return Chains(
-            treebank.word_offsets, anchors, lengths, treebank.deprels, parents, none, none, *_without_gaps(anchors)
-        )
-    links = structure_of(treebank)
-    lengths = values_at(links.anchors, links.depths, 0)
-    spans = (treebank.starts, treebank.ends)
-    if not boundaries:
-        none = np.full(len(links.parents), -1, np.int64)
-        spans = (none, none)
-    return Chains(
-        treebank.word_offsets,
-        links.anchors,
-        lengths,
-        treebank.labels,
-        links.parents,
-        *spans,
-        *_without_gaps(links.anchors),
-    )
-
-
-def _without_gaps(anchors: IntArray) -> tuple[IntArray, IntArray]:
-    none = np.full(len(anchors), NO_GAPS, np.int64)
-    return none, none
+        anchors, lengths = np.arange(len(parents), dtype=np.int64), chain_lengths(parents)
+        labels, spans = treebank.deprels, None
+    else:
+        parents, depths, anchors = structure_of(treebank)
+        lengths, labels = values_at(anchors, depths, 0), treebank.labels
+        spans = (treebank.starts, treebank.ends) if boundaries else None
+    none, no_gaps = np.full(len(parents), -1, np.int64), np.full(len(anchors), NO_GAPS, np.int64)
+    return Chains(offsets, anchors, lengths, labels, parents, *(spans or (none, none)), no_gaps, no_gaps)
 
 
 def values_at(indices: IntArray, values: IntArray, missing: int) -> IntArray:
@@ -309,37 +292,34 @@ def symbols_in(chains: Chains) -> IntArray:
     return np.asarray(np.diff(before[chains.offsets]) + MARKERS * np.diff(chains.offsets), np.int64)
 
 
-def lineages_of(chains: Chains, names: Sequence[str], sentences: IntArray, limit: int) -> Joined:
+def lineages_of(chains: Chains, names: Sequence[str], sentences: IntArray, limit: int) -> columns.Joined:
     """Print the lineages of the words of sentences as the paper does, from leaf to root, symbols joined by a space.
 
     Where those of a sentence have more than `limit` symbols together, the middle of long lineages is left out.
     """
     lengths, room = np.diff(chains.offsets)[sentences], symbols_in(chains)[sentences]
     most = np.where(room > limit, np.maximum(limit // np.maximum(lengths, 1), LEAST_SHOWN), room)
-    words, offsets = ranges_of(chains.offsets[sentences], lengths)
+    words, offsets = columns.ranges_of(chains.offsets[sentences], lengths)
     owners = owners_of(offsets)
+    return lineages_at(chains, names, words, np.arange(len(words)) - offsets[owners], most[owners])
+
+
+def lineages_at(
+    chains: Chains, names: Sequence[str], words: IntArray, positions: IntArray, most: IntArray
+) -> columns.Joined:
+    """Print the lineages of some words at their positions in their sentences, `most` symbols of each: int64 (w,)."""
     before = offsets_of(chains.lengths[words])
     symbols, sizes = [np.zeros(0, np.int64)], [np.zeros(0, np.int64)]
     start = 0
     while start < len(words):
         stop = max(start + 1, int(np.searchsorted(before, before[start] + _AT_ONCE, "right")) - 1)
-        places = np.arange(start, stop) - offsets[owners[start:stop]]
-        written, ends = _lineages(chains, words[start:stop], places)
-        shown, of_words = _shortened(written, ends, most[owners[start:stop]], len(names) - 1)
+        written, ends = _lineages(chains, words[start:stop], positions[start:stop])
+        shown, of_words = _shortened(written, ends, most[start:stop], len(names) - 1)
         symbols.append(shown)
         sizes.append(of_words)
         start = stop
-    return Joined(Lists(offsets_of(np.concatenate(sizes)), Strings(np.concatenate(symbols), names)))
-
-
-def lineage_text(chains: Chains, names: Sequence[str], word: int, position: int, limit: int) -> str:
-    """Print the lineage of one word; of more than `limit` symbols only the first and last."""
-    symbols = np.empty(chains.lengths[word] + MARKERS, np.int64)
-    size = _write_lineage(chains, word, position, symbols)
-    shown = [names[symbol] for symbol in symbols[:size].tolist()]
-    if size > limit:
-        shown[limit // 2 : size - limit // 2] = [ELLIPSIS]
-    return " ".join(shown)
+    found = columns.Strings(np.concatenate(symbols), names)
+    return columns.Joined(columns.Lists(offsets_of(np.concatenate(sizes)), found))
 
 
 def _lineages(chains: Chains, words: IntArray, positions: IntArray) -> tuple[IntArray, IntArray]:
@@ -485,35 +465,21 @@ def worst_configurations(groups: IntArray, scores: FloatArray, regularity: Regul
         scores: in 0..1, (u,), NaN for units that were not scored.
         regularity: which groups are reported.
     """
-    counts, sums, imperfect = tally(groups, scores, int(groups.max(initial=-1)) + 1)
-    means = np.minimum(sums / np.maximum(counts, 1), 1.0)
+    units = np.flatnonzero((groups >= 0) & ~np.isnan(scores))
+    members, of_members = groups[units], scores[units]
+    size = int(groups.max(initial=-1)) + 1
+    counts, imperfect = sums_by(members, size), sums_by(members[of_members < 1.0], size)
+    means = np.minimum(np.bincount(members, of_members, size) / np.maximum(counts, 1), 1.0)
     bounds = regularity.upper_bound(means, counts)
     candidates = np.flatnonzero((counts >= regularity.min_count) & (imperfect > 0))
-    group_numbers = candidates[np.lexsort((candidates, bounds[candidates]))][: regularity.limit]
-    rows = np.full(len(counts), -1, np.int64)
-    rows[group_numbers] = np.arange(len(group_numbers))
-    examples = lowest_units(groups, scores, rows, np.full((len(group_numbers), EXAMPLES), -1, np.int64))
+    chosen = candidates[np.lexsort((candidates, bounds[candidates]))][: regularity.limit]
+    wanted = np.zeros(size, np.bool_)
+    wanted[chosen] = True
+    units = units[wanted[members]]
+    units = units[np.lexsort((scores[units], groups[units]))]  # of equal scores the first unit comes first
+    starts = np.searchsorted(groups[units], chosen)
+    stops = starts + np.minimum(EXAMPLES, counts[chosen])
     return [
-        Configuration(group, int(counts[group]), float(means[group]), float(bounds[group]), units[units >= 0])
-        for group, units in zip(group_numbers.tolist(), examples, strict=True)
+        Configuration(group, int(counts[group]), float(means[group]), float(bounds[group]), units[start:stop])
+        for group, start, stop in zip(chosen.tolist(), starts.tolist(), stops.tolist(), strict=True)
     ]
-
-
-def tally(groups: IntArray, scores: FloatArray, size: int) -> tuple[IntArray, FloatArray, IntArray]:
-    """Count the scored units of each group, sum their scores, and count those below 1."""
-    scored = (groups >= 0) & ~np.isnan(scores)
-    members, of_members = groups[scored], scores[scored]
-    sums = np.asarray(np.bincount(members, of_members, size), np.float64)
-    return sums_by(members, size), sums, sums_by(members[of_members < 1.0], size)
-
-
-def lowest_units(groups: IntArray, scores: FloatArray, rows: IntArray, lowest: IntArray) -> IntArray:
-    """Write the units with the lowest scores of each group into its row of `lowest`; of equal scores the first."""
-    units = np.flatnonzero((groups >= 0) & ~np.isnan(scores))
-    units = units[rows[groups[units]] >= 0]
-    units = units[np.lexsort((scores[units], rows[groups[units]]))]
-    own = rows[groups[units]]
-    ranks = np.arange(len(units)) - np.searchsorted(own, own)
-    first = ranks < lowest.shape[1]
-    lowest[own[first], ranks[first]] = units[first]
-    return lowest

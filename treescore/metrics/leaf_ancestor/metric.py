@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from functools import cached_property
-from typing import Any, ClassVar
+from functools import cached_property, partial
+from itertools import islice
+from typing import ClassVar
 
 import numpy as np
 
@@ -109,7 +110,6 @@ def cost_function(cost: Json, preset: Json) -> kernel.CostFunction:
 
 
 COUNT_NAMES = ("words", "word_score_sum", "sentences", "sentence_score_sum", "error", "skip")
-NOTHING_SCORED = "no sentence could be compared"
 TABLES, WHOLE_TEXT = 10, 50
 """The limits on a sentence's distance tables and on a whole text, as multiples of that on depth times words.
 
@@ -119,19 +119,12 @@ Each side has its share, so that no pair of texts exceeds them: whether one does
 SHOWN_IN_ITEMS, SHOWN_IN_EXAMPLES = 1_000_000, 100
 """Most symbols of all lineages of an item, and of one in an example: hostile trees have very long lineages."""
 
+_share = partial(ratio_score, undefined="no sentence could be compared")
 TABLE = ScoreTable(
     COUNT_NAMES,
     (
-        ratio_score(
-            "word_mean", "mean lineage similarity over all words", "word_score_sum", "words", undefined=NOTHING_SCORED
-        ),
-        ratio_score(
-            "sentence_mean",
-            "mean over sentences of the mean over their words",
-            "sentence_score_sum",
-            "sentences",
-            undefined=NOTHING_SCORED,
-        ),
+        _share("word_mean", "mean lineage similarity over all words", "word_score_sum", "words"),
+        _share("sentence_mean", "mean over sentences of the mean over their words", "sentence_score_sum", "sentences"),
     ),
 )
 
@@ -155,6 +148,7 @@ class LeafAncestor(registry.Metric):
         "from the word to the root); mean over words and mean over sentences."
     )
     source = "Sampson & Babarczy 2003, A test of the leaf-ancestor metric for parse accuracy, NLE 9(4); Sampson 2000"
+    table = TABLE
     reads = (ConstituentTreebank, DependencyTreebank, DiscontinuousTreebank)
     examples: ClassVar[tuple[registry.Example, ...]] = (
         registry.Example(
@@ -188,11 +182,6 @@ class LeafAncestor(registry.Metric):
         self._deletions = Deletions() if self._discodop else Deletions((), (), (), ())
         self._cost = cost_function(values["cost"], values["preset"])
         self._regularity = kernel.Regularity(**{**REGULAR, **values["diagnosis"]})
-
-    @property
-    def table(self) -> ScoreTable:
-        """Return the means over words and over sentences."""
-        return TABLE
 
     def check_gold(self, gold: Treebank, items: registry.ItemInfo, limits: Limits) -> None:
         """Check that gold keeps to its share of the limit. Raises LimitError as `evaluate`."""
@@ -294,14 +283,9 @@ class LeafAncestor(registry.Metric):
         usable = check.status == registry.OK
         sums = kernel.sentence_sums(scores, gold.word_offsets)
         counted = (usable & ((words > 0) | (not self._discodop))) | ((words > 0) & (self.values["errors"] == ZERO))
-        rows = np.zeros((len(gold), len(COUNT_NAMES)))
-        rows[:, 0] = np.where(counted, words, 0)
-        rows[:, 1] = sums
-        rows[:, 2] = counted
-        rows[:, 3] = np.divide(sums, words, out=np.zeros(len(gold)), where=words > 0)
-        rows[:, 4] = check.status == registry.ERROR
-        rows[:, 5] = check.status == registry.SKIP
-        return rows
+        means = np.divide(sums, words, out=np.zeros(len(gold)), where=words > 0)
+        states = (check.status == state for state in (registry.ERROR, registry.SKIP))
+        return np.stack([np.where(counted, words, 0), sums, counted, means, *states], axis=1).astype(np.float64)
 
 
 @dataclass(frozen=True)
@@ -366,62 +350,45 @@ class _Scored:
 
     def diagnosis(self) -> dict[str, Json]:
         """Return the configurations that are regularly parsed badly, by kind."""
-        by_name = {name: (groups, names.__getitem__) for name, (groups, names) in self._groups.items()}
-        chains = self.gold_chains
-        children = self._labels
+        chains, children = self.gold_chains, self._labels
         parents = kernel.values_at(kernel.values_at(chains.anchors, chains.parents, NONE), chains.labels, NONE)
-        size = len(self.gold.vocabulary)
+        strings, size = self.gold.vocabulary.strings, len(self.gold.vocabulary)
         pairs = children * size + np.maximum(parents, 0)
         pair_groups, pair_firsts = grouped(pairs)
-        strings = self.gold.vocabulary.strings
-        lineages, _ = grouped(self.lineages)
-        groupings: dict[str, tuple[IntArray, Any]] = {
-            **by_name,
-            "parent_child": (
-                np.where(parents >= 0, pair_groups, -1),
-                lambda group: [strings[number] for number in divmod(int(pairs[pair_firsts[group]]), size)][::-1],
-            ),
-            "lineage": (lineages, None),
-        }
-        return {
-            "diagnosis": {
-                name: [
-                    self._configuration_document(configuration, name_of)
-                    for configuration in kernel.worst_configurations(groups, self.scores, self.regularity)
-                ]
-                for name, (groups, name_of) in groupings.items()
-            }
-        }
+        found = {name: self._worst(groups, names.__getitem__) for name, (groups, names) in self._groups.items()}
+        found["parent_child"] = self._worst(
+            np.where(parents >= 0, pair_groups, -1),
+            lambda group: [strings[number] for number in divmod(int(pairs[pair_firsts[group]]), size)][::-1],
+        )
+        return {"diagnosis": {**found, "lineage": self._worst(grouped(self.lineages)[0], None)}}
 
-    def _configuration_document(self, configuration: kernel.Configuration, name_of: Any) -> dict[str, Json]:
-        examples = []
-        for word in configuration.examples.tolist():
-            sentence = int(np.searchsorted(self.gold.word_offsets, word, side="right")) - 1
-            begin = int(self.gold.word_offsets[sentence])
-            position = word - begin
-            other = int(self.system.word_offsets[sentence]) + position
-            examples.append(
-                {
-                    "item": sentence + 1,
-                    "position": position + 1,
-                    "word": self.gold.vocabulary.strings[forms_of(self.gold)[word]],
-                    "score": float(self.scores[word]),
-                    "gold_lineage": kernel.lineage_text(
-                        self.gold_chains, self._names, word, position, SHOWN_IN_EXAMPLES
-                    ),
-                    "system_lineage": kernel.lineage_text(
-                        self.system_chains, self._names, other, position, SHOWN_IN_EXAMPLES
-                    ),
-                }
-            )
-        value = name_of(configuration.group) if name_of is not None else examples[0]["gold_lineage"]
-        return {
-            "value": value,
-            "count": configuration.count,
-            "mean": configuration.mean,
-            "upper_bound": configuration.bound,
-            "examples": examples,
+    def _worst(self, groups: IntArray, name_of: Callable[[int], Json] | None) -> list[dict[str, Json]]:
+        """Describe the worst groups of words; without names they are called by gold's lineage."""
+        found = []
+        worst = kernel.worst_configurations(groups, self.scores, self.regularity)
+        words = np.concatenate([np.zeros(0, np.int64), *(each.examples for each in worst)])
+        described = iter(self._examples(words))
+        for each in worst:
+            examples = list(islice(described, len(each.examples)))
+            value = name_of(each.group) if name_of is not None else examples[0]["gold_lineage"]
+            counts = {"value": value, "count": each.count, "mean": each.mean, "upper_bound": each.bound}
+            found.append({**counts, "examples": examples})
+        return found
+
+    def _examples(self, words: IntArray) -> list[dict[str, Json]]:
+        sentences = np.searchsorted(self.gold.word_offsets, words, side="right") - 1
+        positions = words - self.gold.word_offsets[sentences]
+        sides = (self.gold_chains, words), (self.system_chains, self.system.word_offsets[sentences] + positions)
+        most = np.full(len(words), SHOWN_IN_EXAMPLES)
+        lineages = (kernel.lineages_at(chains, self._names, own, positions, most) for chains, own in sides)
+        members: dict[str, columns.Column] = {
+            "item": columns.Numbers(sentences + 1),
+            "position": columns.Numbers(positions + 1),
+            "word": columns.strings_of(forms_of(self.gold)[words], self.gold.vocabulary),
+            "score": columns.Numbers(self.scores[words]),
+            **dict(zip(("gold_lineage", "system_lineage"), lineages, strict=True)),
         }
+        return columns.Records(members).documents(0, len(words))
 
 
 def _tags(treebank: Treebank) -> IntArray:

@@ -326,7 +326,9 @@ def pairs_of(
     rest = np.ones(len(keys[1]), np.bool_)
     rest[same_systems] = False
     overlaps = _overlaps(golds, systems, np.flatnonzero(~equal), np.flatnonzero(rest))
-    for found in (_best_of_stars(overlaps), _searched(overlaps)):
+    at_gold, at_system = _in_stars(overlaps)
+    stars = at_gold | at_system
+    for found in (_best_of_stars(overlaps, at_gold, stars), _searched(overlaps.chosen(~stars))):
         partners[found.golds] = found.systems
         common[found.golds] = found.words
     return Pairs(golds, systems, partners, common, equal)
@@ -374,25 +376,20 @@ def _in_stars(overlaps: _Overlaps) -> tuple[BoolArray, BoolArray]:
     return found[0], found[1]
 
 
-def _best_of_stars(overlaps: _Overlaps) -> _Overlaps:
+def _best_of_stars(overlaps: _Overlaps, at_gold: BoolArray, stars: BoolArray) -> _Overlaps:
     """Return the best overlap of each set that is the middle of a star."""
-    at_gold, at_system = _in_stars(overlaps)
     hubs = np.where(at_gold, overlaps.golds, len(overlaps.golds) + overlaps.systems + overlaps.golds.max(initial=0))
     order = np.lexsort((-overlaps.words, hubs))
-    order = order[(at_gold | at_system)[order]]
-    firsts = np.unique(hubs[order], return_index=True)[1]
-    return overlaps.chosen(order[firsts])
+    order = order[stars[order]]
+    return overlaps.chosen(order[np.unique(hubs[order], return_index=True)[1]])
 
 
-def _searched(overlaps: _Overlaps) -> _Overlaps:
+def _searched(left: _Overlaps) -> _Overlaps:
     """Return the best pairs among the sets that are in no star."""
-    at_gold, at_system = _in_stars(overlaps)
-    left = overlaps.chosen(~(at_gold | at_system))
     if not len(left.golds):
         return left
     rows = np.unique(left.golds, return_inverse=True)[1]
     own_systems, columns = np.unique(left.systems, return_inverse=True)
     starts = offsets_of(np.bincount(rows).astype(np.int64))
     partners = paired(starts, columns.astype(np.int64), left.words, len(own_systems), MAX_STEPS)
-    found = np.flatnonzero(partners[rows] == columns)
-    return left.chosen(found)
+    return left.chosen(np.flatnonzero(partners[rows] == columns))

@@ -345,7 +345,7 @@ def parseme_report(totals: Counts, slices: Mapping[str, list[dict[str, Json]]]) 
         totals: counts of the whole text.
         slices: rows of the groupings; of those by a training text where there is one.
     """
-    lines = ["## Global evaluation", *_both("", totals), ""]
+    lines = ["## Global evaluation", *_lines("", totals, words=True), ""]
     for name, title in _SECTIONS.items():
         if name not in slices:
             continue
@@ -354,20 +354,18 @@ def parseme_report(totals: Counts, slices: Mapping[str, list[dict[str, Json]]]) 
         for row in slices[name]:
             value = row["value"] if name == CATEGORY else _NAMES[row["value"]]
             lines.append(_proportion(f"{value}: ", row["counts"], whole))
-            lines += (
-                _both(f"{value}: ", row["counts"]) if name == CATEGORY else [_expressions(f"{value}: ", row["counts"])]
-            )
+            lines += _lines(f"{value}: ", row["counts"], words=name == CATEGORY)
         lines.append("")
     return "".join(f"{line}\n" for line in lines)
 
 
-def _both(prefix: str, counts: Counts) -> Iterator[str]:
-    yield _expressions(prefix, counts)
-    yield _line(f"{prefix}Tok-based", counts["token_correct"], counts["token_gold"], counts["token_system"])
-
-
-def _expressions(prefix: str, counts: Counts) -> str:
-    return _line(f"{prefix}MWE-based", counts["correct"], counts["gold"], counts["system"])
+def _lines(prefix: str, counts: Counts, *, words: bool) -> Iterator[str]:
+    for title, of in (("MWE", ""), ("Tok", "token_"))[: 1 + words]:
+        correct, gold, system = (counts[of + name] for name in _COUNTS)
+        precision, recall = correct / (system or 1), correct / (gold or 1)
+        f1 = 2 * precision * recall / (precision + recall) if precision else 0
+        figures = f"P={correct}/{system}={precision:.4f} R={correct}/{gold}={recall:.4f} F={f1:.4f}"
+        yield f"* {prefix}{title}-based: {figures}"
 
 
 def _proportion(prefix: str, counts: Counts, whole: Counts) -> str:
@@ -376,12 +374,6 @@ def _proportion(prefix: str, counts: Counts, whole: Counts) -> str:
         for side, count in (("gold", "gold"), ("pred", "system"))
     )
     return f"* {prefix}MWE-proportion: {' '.join(shares)}"
-
-
-def _line(title: str, correct: int, gold: int, system: int) -> str:
-    precision, recall = correct / (system or 1), correct / (gold or 1)
-    f1 = 2 * precision * recall / (precision + recall) if precision else 0
-    return f"* {title}: P={correct}/{system}={precision:.4f} R={correct}/{gold}={recall:.4f} F={f1:.4f}"
 
 
 _COUNTS = ("correct", "gold", "system")
@@ -430,8 +422,8 @@ class Mwe(registry.Metric):
         ),
         "compat": Param(
             BOOLEAN,
-            default=False,
-            doc="Compare with train as parseme_evaluate.py does: a missing lemma is the form in the training text and "
+            False,
+            "Compare with train as parseme_evaluate.py does: a missing lemma is the form in the training text and "
             "_ elsewhere, so that such an expression is never seen; codes at multiword tokens of train are ignored.",
         ),
     }
@@ -537,17 +529,14 @@ class Mwe(registry.Metric):
         for expression in range(first, last):
             words = gold.expression_words[slice(*gold.expression_offsets[expression : expression + 2].tolist())]
             positions = _listed((words - gold.word_offsets[item["item"] - 1] + 1).tolist())
-            row = {
-                "gold_words": positions,
-                "gold_form": " ".join(strings[number] for number in gold.forms[words].tolist()),
-                "gold_category": strings[gold.categories[expression]],
-            }
+            form = " ".join(strings[number] for number in gold.forms[words].tolist())
+            row = {"gold_words": positions, "gold_form": form, "gold_category": strings[gold.categories[expression]]}
             error = wrong.get(positions, {"system_words": AGREES, "system_form": AGREES, "kind": ""})
             yield {**row, **{name: error[name] for name in ("system_words", "system_form")}, "error": error["kind"]}
         for row in errors:
             if row["gold_words"] is None:
-                names = ("gold_words", "gold_form", "gold_category", "system_words", "system_form")
-                yield {**{name: row[name] for name in names}, "error": row["kind"]}
+                left_out = ("kind", "system_category", "common")
+                yield {**{name: value for name, value in row.items() if name not in left_out}, "error": row["kind"]}
 
     def report(self, style: str, outcome: registry.Outcome) -> str:
         """Print the report of parseme_evaluate.py."""

@@ -31,24 +31,7 @@ MOST_PAIRS = 1000
 """Most pairs of equal labels, or of equal words; EVALB itself allows 100 of each."""
 
 
-@dataclass(frozen=True, slots=True)
-class ParameterFile:
-    """The contents of a parameter file.
-
-    Attributes:
-        lists: parameter name -> labels, words or pairs, in order.
-        settings: parameter name -> number or truth value, of those that the file sets.
-        ignored: values of the keys that change no figure.
-        warnings: what EVALB reports on its standard error.
-    """
-
-    lists: dict[str, list[str | tuple[str, str]]]
-    settings: dict[str, int | bool]
-    ignored: dict[str, int]
-    warnings: Sequence[Problem]
-
-
-def read_prm(text: str, *, discodop: bool = False) -> ParameterFile:
+def read_prm(text: str, *, discodop: bool = False) -> dict[str, Json]:
     """Read a parameter file. As in EVALB, unknown lines lead to warnings, not to errors.
 
     A key starts in the first column and is case-sensitive. Its value is the rest of the line with inner blanks, so that
@@ -58,6 +41,10 @@ def read_prm(text: str, *, discodop: bool = False) -> ParameterFile:
     Args:
         text: of the file.
         discodop: whether disco-dop's keys are known too.
+
+    Returns:
+        The choices of the file by name: lists of labels, words or pairs in order; numbers and truth values that it
+        sets; values of keys that change no figure (`ignored`), and what EVALB reports (`warnings`).
 
     Raises:
         InputError: `prm-without-keyword`, `prm-too-many-pairs`.
@@ -104,15 +91,11 @@ def read_prm(text: str, *, discodop: bool = False) -> ParameterFile:
         if len(lists[_LISTS[key]]) > MOST_PAIRS:
             detail = f"The parameter file exceeds {MOST_PAIRS} lines {key}. Rewrite the labels or words in the texts."
             raise InputError(Problem("prm-too-many-pairs", detail, pointer="/prm"))
-    settings: dict[str, int | bool] = {name: bool(numbers[key]) for key, name in switches.items() if key in numbers}
+    chosen: dict[str, Json] = {name: bool(numbers[key]) for key, name in switches.items() if key in numbers}
     if "CUTOFF_LEN" in numbers:
-        settings["cutoff"] = numbers["CUTOFF_LEN"]
-    return ParameterFile(
-        lists=lists,
-        settings=settings,
-        ignored={key: numbers[key] for key in IGNORED if key in numbers},
-        warnings=warnings,
-    )
+        chosen["cutoff"] = numbers["CUTOFF_LEN"]
+    ignored = {key: numbers[key] for key in IGNORED if key in numbers}
+    return {**lists, **chosen, "ignored": ignored, "warnings": warnings}
 
 
 def _warning(code: str, line: int, detail: str) -> Problem:
@@ -324,7 +307,10 @@ def choices_of(values: Mapping[str, Json]) -> Choices:
         InputError: `bad-parameter`, a choice that has no effect; as `read_prm`.
     """
     preset, prm = values["preset"], values["prm"]
-    base = PRESETS[preset] if prm is None else _of_prm(prm, _PROGRAMS.get(preset, EVALB))
+    base = PRESETS[preset]
+    if prm is not None:
+        program = _PROGRAMS.get(preset, EVALB)
+        base = replace(program, **read_prm(prm, discodop=program.gaps))
     chosen = {name: values[name] for name in _CHOICES if values[name] is not None}
     without_effect = [name for name in chosen if name not in WITH_GAPS] if base.gaps else ONLY_WITH_GAPS
     for name in without_effect:
@@ -343,10 +329,3 @@ def _listed(value: Json) -> Json:
 def _no_effect(name: str, preset: str) -> Problem:
     detail = f"{name} has no effect under the preset {preset}. Leave it out."
     return Problem("bad-parameter", detail, pointer=f"/{name}")
-
-
-def _of_prm(text: str, program: Choices) -> Choices:
-    """Apply a parameter file to the defaults of the program that reads it."""
-    prm = read_prm(text, discodop=program.gaps)
-    chosen: dict[str, Json] = {**prm.lists, **prm.settings}
-    return replace(program, **chosen, ignored=prm.ignored, warnings=prm.warnings)

@@ -362,9 +362,8 @@ def _with_quotes(inputs: Inputs, gold: _Kept, system: _Kept, chosen: IntArray) -
         others = systems[other_firsts[sentence] : other_firsts[sentence + 1]]
         if len(own) and len(others):
             _repair(own, len(own), others, len(others), tables.deleted, copies)
-    return _kept(sides[0], tables, copies[0, : len(sides[0].words)]), _kept(
-        sides[1], tables, copies[1, : len(sides[1].words)]
-    )
+    kept = [_kept(side, tables, row[: len(side.words)]) for side, row in zip(sides, copies, strict=True)]
+    return kept[0], kept[1]
 
 
 def _judge(inputs: Inputs) -> _Judged:
@@ -556,41 +555,34 @@ def compare(inputs: Inputs) -> tuple[IntArray, StatusArray, IntArray]:
         status[part] = judged.status
         gold = _brackets(its_inputs.gold, judged.gold, judged.gold.inserted, its_inputs)
         system = _brackets(its_inputs.system, judged.system, judged.system.inserted, its_inputs)
-        _fill_figures(figures[part], judged, gold, system, its_inputs)
-        _fill_facts(facts[part], judged, gold, its_inputs)
+        figures[part] = _figures(judged, gold, system, its_inputs)
+        facts[part] = _facts(judged, gold, its_inputs)
     return figures, status, facts
 
 
-def _fill_figures(figures: IntArray, judged: _Judged, gold: _Brackets, system: _Brackets, inputs: Inputs) -> None:
-    compared, size = judged.compared, len(figures)
+def _figures(judged: _Judged, gold: _Brackets, system: _Brackets, inputs: Inputs) -> IntArray:
+    compared, size = judged.compared, len(judged.status)
     gold, system = (side.where(compared[side.sentences]) for side in (gold, system))
     spans, _ = _pairs_of_spans(gold, system)
     matched = _paired(gold, system, inputs)[0] if inputs.choices.labelled else spans
     crossing = _crossing(gold, system, np.maximum(judged.gold.counts, judged.system.counts))
     words, right = _right_tags(judged, inputs.tables.equal_labels)
-    for column, counts in (
-        (MATCHED, sums_by(gold.sentences[matched], size)),
-        (GOLD, sums_by(gold.sentences, size)),
-        (SYSTEM, sums_by(system.sentences, size)),
-        (CROSSING, sums_by(system.sentences[crossing], size)),
-        (WORDS, words * compared),
-        (CORRECT_TAGS, right * compared),
-        (UNLABELLED, sums_by(gold.sentences[spans], size)),
-    ):
-        figures[:, column] = counts
+    counted = gold.sentences[matched], gold.sentences, system.sentences, system.sentences[crossing]
+    sums = [sums_by(sentences, size) for sentences in (*counted, gold.sentences[spans])]
+    return np.stack([*sums[:4], words * compared, right * compared, sums[4]], axis=1)
 
 
-def _fill_facts(facts: IntArray, judged: _Judged, gold_brackets: _Brackets, inputs: Inputs) -> None:
-    gold, system, size = judged.gold, judged.system, len(facts)
+def _facts(judged: _Judged, gold_brackets: _Brackets, inputs: Inputs) -> IntArray:
+    gold, system, size = judged.gold, judged.system, len(judged.status)
     uncounted = _by_tag(inputs.tables.uncounted, inputs.gold.tags, filler=True)
     differ = np.flatnonzero(judged.differing >= 0)
-    facts[:, LENGTH] = sums_by(owners_of(inputs.gold.word_offsets)[~uncounted], size)
-    facts[:, REASON], facts[:, WORD] = judged.reasons, judged.differing
-    for column, side in ((GOLD_WORD, gold), (SYSTEM_WORD, system)):
-        facts[:, column] = -1
-        facts[differ, column] = side.words[side.offsets[differ] + judged.differing[differ]]
-    facts[:, GOLD_BRACKETS] = sums_by(gold_brackets.sentences, size)
-    facts[:, GOLD_WORDS], facts[:, SYSTEM_WORDS] = gold.counts, system.counts
+    words = np.full((2, size), -1, np.int64)
+    for row, side in zip(words, (gold, system), strict=True):
+        row[differ] = side.words[side.offsets[differ] + judged.differing[differ]]
+    length = sums_by(owners_of(inputs.gold.word_offsets)[~uncounted], size)
+    brackets = sums_by(gold_brackets.sentences, size)
+    found = length, judged.reasons, judged.differing, *words, brackets, gold.counts, system.counts
+    return np.stack(found, axis=1)
 
 
 def collect(inputs: Inputs) -> Collected:

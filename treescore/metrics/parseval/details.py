@@ -204,7 +204,7 @@ class ComparedTreebanks:
     def _spans(self, side: int, start: int, stop: int) -> tuple[columns.Lists, BoolArray]:
         """Return the spans of one side as lists of label, start and end, and whether each is matched, bool (k,)."""
         offsets = self._collected.offsets[side, start : stop + 1]
-        starts, ends, labels, matched = self._brackets[side][:, offsets[0] : offsets[-1]]
+        starts, ends, labels, matched = self._collected[side][:, offsets[0] : offsets[-1]]
         begin = self.choices.first_word
         rows = columns.Rows(
             [
@@ -219,10 +219,6 @@ class ComparedTreebanks:
     def _collected(self) -> Collected:
         return collect(self.inputs)
 
-    @property
-    def _brackets(self) -> tuple[IntArray, IntArray]:
-        return self._collected.gold, self._collected.system
-
     def tables(self) -> BracketTables:
         """Slices, and tables of errors, over the brackets of the sentences that are `valid`."""
         unparsed = self.choices.tells_unparsed
@@ -236,7 +232,7 @@ class ComparedTreebanks:
         offsets = self._collected.offsets[side]
         used = np.repeat(self.valid, np.diff(offsets))
         owners = owners_of(offsets)
-        brackets = BracketColumns(owners, *self._brackets[side][:, : len(owners)])
+        brackets = BracketColumns(owners, *self._collected[side][:, : len(owners)])
         return brackets if used.all() else brackets.rows(used)
 
 

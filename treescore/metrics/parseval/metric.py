@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
-from functools import cache, partial
+from functools import partial
 from typing import Any, ClassVar, cast
 
 import numpy as np
@@ -275,10 +275,8 @@ class Parseval(registry.Metric):
         missed = count_unparsed(self.choices, gold, inputs, figures, status, facts)
         rows = _count_rows(self.choices, figures, status, facts, missed)
 
-        @cache
-        def compared() -> details.ComparedTreebanks:
-            return details.ComparedTreebanks(gold, system, self.choices, inputs, rows, (status == registry.OK) | missed)
-
+        counted = np.asarray((status == registry.OK) | missed, np.bool_)
+        compared = details.ComparedTreebanks(gold, system, self.choices, inputs, rows, counted)
         return registry.Outcome(
             rows=rows,
             status=status,
@@ -287,9 +285,9 @@ class Parseval(registry.Metric):
                 gold, system, status, lambda index: _after_deletions(system, index, facts[index].tolist())
             ),
             warnings=_root_warnings(self.choices, gold, system),
-            details=lambda start, stop: compared().items(start, stop),
-            slices=lambda: compared().tables().slices(),
-            extra=lambda: compared().tables().errors(),
+            details=compared.items,
+            slices=lambda: compared.tables().slices(),
+            extra=lambda: compared.tables().errors(),
             marks=lambda: details.span_marks(self.choices, gold, system, np.asarray(status == registry.OK, np.bool_)),
         )
 

@@ -224,36 +224,29 @@ def _discodop_lines(columns: Sequence[Counts], *, only_gaps: bool) -> Sequence[s
     for title, top, bottom in _DISCODOP_FIGURES:
         if "function_system" in bottom and not columns[-1]["function_system"]:
             continue
-        shares = [
-            _share(
-                title,
-                *(
-                    sum(times * counts[renamed.get(name, name)] for name, times in part.items())
-                    for part in (top, bottom)
-                ),
-            )
+        parts = [
+            [sum(times * counts[renamed.get(name, name)] for name, times in part.items()) for part in (top, bottom)]
             for counts in columns
         ]
+        shares = [_share(title, *part) for part in parts]
         lines.append(_discodop_line(title, shares))
     return lines
 
 
 def _discodop_brackets(columns: Sequence[Counts]) -> Sequence[str]:
     """Return how many brackets each side has, and how many of them have gaps if there are any."""
-    sides = (("gold", "gold"), ("cand.", "system"))
-    numbers = {title: _whole(columns, f"distinct_{side}") for title, side in sides}
-    with_gaps = {title: _whole(columns, f"disc_{side}") for title, side in sides}
-    if not any(columns[-1][f"disc_{side}"] for _, side in sides):
-        return [_discodop_line(f"{title} brackets:", found) for title, found in numbers.items()]
-    if len(columns) == 1:
+    sides = {"gold": "gold", "cand.": "system"}
+    numbers = {title: _whole(columns, f"distinct_{side}") for title, side in sides.items()}
+    with_gaps = {title: _whole(columns, f"disc_{side}") for title, side in sides.items()}
+    if len(columns) == 1 and any(columns[-1][f"disc_{side}"] for side in sides.values()):
         return [
             f"{_discodop_line(f'{title} brackets (disc.):', found)} ({with_gaps[title][0].strip()})"
             for title, found in numbers.items()
         ]
-    return [
-        *(_discodop_line(f"{title} brackets:", found) for title, found in numbers.items()),
-        *(_discodop_line(f"disc. {title} brackets:", found) for title, found in with_gaps.items()),
-    ]
+    lines = [_discodop_line(f"{title} brackets:", found) for title, found in numbers.items()]
+    if any(columns[-1][f"disc_{side}"] for side in sides.values()):
+        lines += [_discodop_line(f"disc. {title} brackets:", found) for title, found in with_gaps.items()]
+    return lines
 
 
 def _whole(columns: Sequence[Counts], name: str) -> list[str]:

@@ -18,8 +18,8 @@ from functools import cached_property
 
 import numpy as np
 
+from treescore.core import columns
 from treescore.core.arrays import BoolArray, FloatArray, IntArray, largest_first, ranked, sums_by
-from treescore.core.columns import Column, Documents, Numbers, Quotients, Strings, column_of, nullable, stacked_rows
 from treescore.core.params import Json, Param
 from treescore.core.trees import DependencyTreebank
 from treescore.errors import InputError, Problem, ProblemList
@@ -39,7 +39,9 @@ def pre_and_post(right: BoolArray, owners: IntArray) -> Groups:
     errors = (~right).astype(np.int64)
     errors_before: IntArray = np.cumsum(errors) - errors
     follow: IntArray = (errors_before > errors_before[_starts(owners)]).astype(np.int64)
-    return Groups(follow, follow, len(_TYPES), lambda chosen: Strings(chosen, _TYPES), ordered=True, empty_rows=True)
+    return Groups(
+        follow, follow, len(_TYPES), lambda chosen: columns.Strings(chosen, _TYPES), ordered=True, empty_rows=True
+    )
 
 
 def clustering_2(right: BoolArray, owners: IntArray) -> Groups:
@@ -52,43 +54,38 @@ def clustering_2(right: BoolArray, owners: IntArray) -> Groups:
     last_right[1:] = np.maximum.accumulate(np.where(right, indices, -1))[:-1]
     distances = indices - np.maximum(last_right, _starts(owners) - 1)
     distinct, groups = ranked(distances)
-    return Groups(groups, groups, len(distinct), lambda chosen: Numbers(distinct[chosen]), ordered=True)
+    return Groups(groups, groups, len(distinct), lambda chosen: columns.Numbers(distinct[chosen]), ordered=True)
 
 
-def clustering(
-    right: BoolArray, owners: IntArray, columns: Mapping[str, BoolArray]
-) -> Iterator[tuple[int, int, dict[str, int]]]:
+def clustering(right: BoolArray, owners: IntArray, counted: Sequence[BoolArray]) -> IntArray:
     """Count the words at each distance, -10 to 10, from a right word of the same sentence.
 
     Args:
         right: which words are right.
         owners: their sentences.
-        columns: what is counted of the other words, bool (w,) each.
+        counted: what is counted of the other words, bool (w,) each.
 
-    Yields:
-        For each distance with any pairs: the distance, the number of pairs of a right word and a word at this
+    Returns:
+        A row for each distance with any pairs: the distance, the number of pairs of a right word and a word at this
         distance to its right (negative: left), and how often each column is true of the latter.
     """
+    rows = []
     for distance in (*range(-SPAN, 0), *range(1, SPAN + 1)):
         steps = abs(distance)
         earlier, later = slice(None, max(len(owners) - steps, 0)), slice(steps, None)
         right_words, counted_words = (earlier, later) if distance > 0 else (later, earlier)
         pairs = right[right_words] & (owners[earlier] == owners[later])
-        total = int(np.count_nonzero(pairs))
-        if total:
-            yield (
-                distance,
-                total,
-                {name: int(np.count_nonzero(pairs & bits[counted_words])) for name, bits in columns.items()},
-            )
+        true = (np.count_nonzero(pairs & bits[counted_words]) for bits in counted)
+        rows.append([distance, np.count_nonzero(pairs), *true])
+    counts = np.array(rows, np.int64)
+    return counts[counts[:, 1] > 0]
 
 
 def _starts(owners: IntArray) -> IntArray:
     """Return the index of the first word of each word's sentence."""
     first = np.ones(len(owners), np.bool_)
     first[1:] = owners[1:] != owners[:-1]
-    starts: IntArray = np.maximum.accumulate(np.where(first, np.arange(len(owners)), 0))
-    return starts
+    return np.asarray(np.maximum.accumulate(np.where(first, np.arange(len(owners)), 0)))
 
 
 SELF = "self"
@@ -111,23 +108,10 @@ class WordFacts:
     present: BoolArray
     sides: tuple[WordAttributes, WordAttributes]
 
-    def direction_right(self) -> BoolArray:
-        """Return where the head is on the same side of the word as gold's, or both words are roots."""
+    def agree(self, of: Callable[[WordAttributes], IntArray]) -> BoolArray:
+        """Return where an attribute of the word is gold's, bool (w,)."""
         gold, system = self.sides
-        same: BoolArray = self.present & (gold.directions() == system.directions())
-        return same
-
-    def distance_right(self) -> BoolArray:
-        """Return where the head is as many words away as gold's, on either side, or both words are roots."""
-        gold, system = self.sides
-        same: BoolArray = self.present & (gold.relation_lengths == system.relation_lengths)
-        return same
-
-    def grouped_distance_right(self) -> BoolArray:
-        """Return where the distances agree as 1, 2, 3-6, or 7 or more."""
-        gold, system = self.sides
-        same: BoolArray = self.present & (gold.distances() == system.distances())
-        return same
+        return np.asarray(self.present & (of(gold) == of(system)), np.bool_)
 
     def by(self, name: str) -> BoolArray:
         """Return the words that are right under one of METRICS except `self`, bool (w,). Raises KeyError."""
@@ -146,9 +130,9 @@ _METRICS: Mapping[str, Callable[[WordFacts], BoolArray]] = {
     "LabelWrong": lambda words: ~words.label,
     "HeadWrong": lambda words: ~words.head,
     "AnyWrong": lambda words: ~(words.head & words.label),
-    "DirectionRight": WordFacts.direction_right,
-    "HeadToChildDistanceRight": WordFacts.distance_right,
-    "GroupedHeadToChildDistanceRight": WordFacts.grouped_distance_right,
+    "DirectionRight": lambda words: words.agree(WordAttributes.directions),
+    "HeadToChildDistanceRight": lambda words: words.agree(lambda side: side.relation_lengths),
+    "GroupedHeadToChildDistanceRight": lambda words: words.agree(WordAttributes.distances),
 }
 
 METRICS = (*_METRICS, SELF)
@@ -176,7 +160,7 @@ class ComplexGrouping:
         """Group the scoring words, bool (w,); neighbours are counted over all words, scoring or not."""
         names = dict.fromkeys(name for part in self.parts for name in part.names)
         keys = {name: [side.keys(name) for side in sides] for name in names}
-        columns = [
+        both = [
             np.concatenate(
                 [
                     _neighbours(side, keys_of_side, part.offset)[scoring]
@@ -186,15 +170,15 @@ class ComplexGrouping:
             for part in self.parts
             for name in part.names
         ]
-        _, first, groups = np.unique(_row_codes(columns), return_index=True, return_inverse=True)
+        _, first, groups = np.unique(_row_codes(both), return_index=True, return_inverse=True)
         gold, system = np.split(groups, 2)
         treebank = sides[0].treebank
         return Groups(
             gold,
             system,
             len(first),
-            lambda chosen: column_of(
-                [self._value(keys, treebank) for keys in np.stack(columns, axis=1)[first[chosen]].tolist()]
+            lambda chosen: columns.column_of(
+                [self._value(keys, treebank) for keys in np.stack(both, axis=1)[first[chosen]].tolist()]
             ),
         )
 
@@ -216,10 +200,10 @@ def _neighbours(side: WordAttributes, keys: IntArray, offset: int) -> IntArray:
     return neighbours
 
 
-def _row_codes(columns: Sequence[IntArray]) -> IntArray:
+def _row_codes(keys: Sequence[IntArray]) -> IntArray:
     """Number the rows of several columns of length n; renumbering after each column keeps numbers below n²."""
-    codes = np.zeros(len(columns[0]), np.int64)
-    for column in columns:
+    codes = np.zeros(len(keys[0]), np.int64)
+    for column in keys:
         distinct, codes_of_column = np.unique(column, return_inverse=True)
         codes = np.unique(codes * len(distinct) + codes_of_column, return_inverse=True)[1]
     return codes
@@ -250,16 +234,16 @@ _NAMES = {
 SLICE_PARAMS: Mapping[str, Param] = {
     "groupings": Param(
         _NAMES,
-        default=[],
-        doc="Slices by several attributes together, beside all simple ones, which are always included: names joined by "
+        [],
+        "Slices by several attributes together, beside all simple ones, which are always included: names joined by "
         "`#`, each with `@` and the position of the word it applies to, relative to the word (`Cpostag@-1#Wordform@0`;"
         " without `@`, the word itself); names at one position are joined by `,`. A list, or a text with `;` between "
         f"groupings. Names: {', '.join(GROUPINGS)}.",
     ),
     "slice_metrics": Param(
         _NAMES,
-        default=[],
-        doc="Further metrics in rows of slices, by MaltEval's names; PreAndPost, Clustering and Clustering2 use the "
+        [],
+        "Further metrics in rows of slices, by MaltEval's names; PreAndPost, Clustering and Clustering2 use the "
         "first as their definition of an error, LAS where none is named. A list, or a text with `;`."
         f" Names: {', '.join(METRICS)}.",
     ),
@@ -352,14 +336,14 @@ def _part(text: str, grouping: str, pointer: str) -> Attributes:
 def _names(parameter: str, values: Mapping[str, Json]) -> Iterator[tuple[str, str]]:
     """Yield each name with its pointer; texts are split at `;`."""
     option = values[parameter]
-    texts = [(f"/{parameter}", option)] if isinstance(option, str) else _pointed(parameter, option)
-    for pointer, text in texts:
+    texts = (
+        {f"/{parameter}": option}
+        if isinstance(option, str)
+        else {f"/{parameter}/{number}": text for number, text in enumerate(option)}
+    )
+    for pointer, text in texts.items():
         for name in text.split(";"):
             yield pointer, name.strip()
-
-
-def _pointed(parameter: str, names: list[str]) -> list[tuple[str, str]]:
-    return [(f"/{parameter}/{number}", name) for number, name in enumerate(names)]
 
 
 def _short(name: str) -> str:
@@ -404,7 +388,7 @@ class AttachmentSlices:
         self._right |= {name: self._facts.by(name)[scoring] for name in choice.metrics if name != SELF}
         self._scores = _SCORES | {name: name for name in choice.metrics}
 
-    def documents(self) -> dict[str, Documents]:
+    def documents(self) -> dict[str, columns.Documents]:
         """Return the rows by grouping; counts and scores of all stand in the same columns, one grouping after another.
 
         What has several names is counted once.
@@ -420,7 +404,7 @@ class AttachmentSlices:
             for key, name in first_names.items()
         }
         counts, scores = self._counts_and_scores(np.concatenate([counts for _, counts in tables.values()], axis=1))
-        rows = stacked_rows({key: values for key, (values, _) in tables.items()}, counts, scores)
+        rows = columns.stacked_rows({key: values for key, (values, _) in tables.items()}, counts, scores)
         return {name: rows[key] for name, key in key_of.items()}
 
     def _groups(self, name: str) -> Groups:
@@ -452,10 +436,10 @@ class AttachmentSlices:
     def _patterns(self) -> tuple[IntArray, IntArray]:
         return _patterns(self._right)
 
-    def _rows(self, groups: Groups) -> tuple[Column, IntArray]:
+    def _rows(self, groups: Groups) -> tuple[columns.Column, IntArray]:
         """Return the values of groups, and what is counted of each: (counts, rows) as `_count_names`."""
-        columns = self._columns(groups)
-        patterns, bits = _patterns(columns) if SELF in columns else self._patterns
+        right = self._columns(groups)
+        patterns, bits = _patterns(right) if SELF in right else self._patterns
         sizes = np.bincount(np.concatenate([groups.gold, groups.system]), minlength=groups.size)
         by_size = np.arange(groups.size) if groups.empty_rows else largest_first(sizes)
         listed, rest = by_size[:MAX_ROWS], by_size[MAX_ROWS:]
@@ -465,39 +449,40 @@ class AttachmentSlices:
         row_of = np.full(groups.size, rows)
         row_of[listed] = np.arange(rows)
         if len(rest):
-            values, rows = nullable(np.arange(rows + 1) < rows, values), rows + 1
+            values, rows = columns.nullable(np.arange(rows + 1) < rows, values), rows + 1
         tallies = _tallies(groups, row_of, rows, patterns, len(bits))
         # real numbers are multiplied faster, and exact: they are numbers of words
-        return values, (_weights(bits, list(columns).index("head")) @ tallies.T).astype(np.int64)
+        return values, (_weights(bits, list(right).index("head")) @ tallies.T).astype(np.int64)
 
-    def _clustering(self) -> tuple[Column, IntArray]:
+    def _clustering(self) -> tuple[columns.Column, IntArray]:
         """Return the distances from right words, and what is counted of each, as `_rows`."""
-        found = list(clustering(self._no_error, self._owners, self._columns()))
-        values = Numbers(np.array([distance for distance, _, _ in found], np.int64))
-        counts = [[pairs, pairs, pairs, right["head"], *right.values(), *right.values()] for _, pairs, right in found]
-        return values, np.array(counts, np.int64).reshape(len(found), 4 + 2 * len(self._columns())).T
+        right = self._columns()
+        found = clustering(self._no_error, self._owners, list(right.values()))
+        pairs, counts = found[:, 1:2], found[:, 2:]
+        head = counts[:, [list(right).index("head")]]
+        return columns.Numbers(found[:, 0]), np.concatenate([pairs, pairs, pairs, head, counts, counts], axis=1).T
 
-    def _counts_and_scores(self, rows: IntArray) -> tuple[dict[str, Column], dict[str, Column]]:
+    def _counts_and_scores(self, rows: IntArray) -> tuple[dict[str, columns.Column], dict[str, columns.Column]]:
         """Return the columns of counts, and the scores that they make, from the counts of all rows, (counts, rows)."""
         names = ["gold", "system", "correct", "correct_with_head"]
         names += [f"{side}_correct_{name}" for side in ("gold", "system") for name in self._columns()]
         counts = dict(zip(names, rows, strict=True))
-        scores: dict[str, Column] = {}
+        scores: dict[str, columns.Column] = {}
         for prefix, side in (("", "gold"), ("system_", "system")):
             for score, name in self._scores.items():
-                scores[prefix + score] = Quotients([counts[f"{side}_correct_{name}"]], [counts[side]])
+                scores[prefix + score] = columns.Quotients([counts[f"{side}_correct_{name}"]], [counts[side]])
         for suffix in ("", "_with_head"):
             correct = counts[f"correct{suffix}"]
-            scores[f"precision{suffix}"] = Quotients([correct], [counts["system"]])
-            scores[f"recall{suffix}"] = Quotients([correct], [counts["gold"]])
-            scores[f"f1{suffix}"] = Quotients([correct, correct], [counts["gold"], counts["system"]])
-        return {name: Numbers(column) for name, column in counts.items()}, scores
+            scores[f"precision{suffix}"] = columns.Quotients([correct], [counts["system"]])
+            scores[f"recall{suffix}"] = columns.Quotients([correct], [counts["gold"]])
+            scores[f"f1{suffix}"] = columns.Quotients([correct, correct], [counts["gold"], counts["system"]])
+        return {name: columns.Numbers(column) for name, column in counts.items()}, scores
 
 
-def _patterns(columns: Mapping[str, BoolArray]) -> tuple[IntArray, IntArray]:
+def _patterns(right: Mapping[str, BoolArray]) -> tuple[IntArray, IntArray]:
     """Return which combination of the columns each word has, (w,), and the bits of the p combinations, (p, columns)."""
-    places = np.arange(len(columns))
-    codes, patterns = ranked(np.stack(list(columns.values()), axis=1) @ (1 << places))
+    places = np.arange(len(right))
+    codes, patterns = ranked(np.stack(list(right.values()), axis=1) @ (1 << places))
     return patterns, codes[:, None] >> places & 1
 
 
@@ -512,14 +497,14 @@ def _weights(bits: IntArray, head: int) -> FloatArray:
         (4 + 2 c, 3 p): first, for each pattern, gold's words whose group on the system's side differs and is the same;
         then the system's words.
     """
-    patterns, columns = bits.shape
-    weights = np.zeros((4 + 2 * columns, 3 * patterns))
+    patterns, width = bits.shape
+    weights = np.zeros((4 + 2 * width, 3 * patterns))
     gold, system = weights[:, : 2 * patterns], weights[:, 2 * patterns :]
     gold[0] = system[1] = 1
     gold[2, 1::2] = 1
     gold[3, 1::2] = bits[:, head]
-    gold[4 : 4 + columns] = np.repeat(bits, 2, axis=0).T
-    system[4 + columns :] = bits.T
+    gold[4 : 4 + width] = np.repeat(bits, 2, axis=0).T
+    system[4 + width :] = bits.T
     return weights
 
 
@@ -571,22 +556,21 @@ def confusion_of(
     pairs, groups = np.unique(keys, return_inverse=True)
     counts = sums_by(groups, len(pairs))
     names = [(strings[pair // len(strings)], strings[pair % len(strings)]) for pair in pairs.tolist()]
-    order = sorted(range(len(pairs)), key=lambda pair: (-counts[pair], names[pair]))
+    order = np.array(sorted(range(len(pairs)), key=lambda pair: (-counts[pair], names[pair])), np.int64)
     with_head = sums_by(groups, len(pairs), right_heads[words])
-    by_pair = words[np.argsort(groups, kind="stable")]
+    shown, rest = order[:MAX_ROWS], order[MAX_ROWS:]
     begins = np.cumsum(counts) - counts
-    rows = [
-        {
-            "gold": names[pair][0],
-            "system": names[pair][1],
-            "count": int(counts[pair]),
-            "with_head": int(with_head[pair]),
-            "examples": _places(gold, by_pair[begins[pair] : begins[pair] + min(counts[pair], MAX_EXAMPLES)]),
-        }
-        for pair in order[:MAX_ROWS]
-    ]
-    rest = order[MAX_ROWS:]
-    if rest:
+    places, offsets = columns.ranges_of(begins[shown], np.minimum(counts[shown], MAX_EXAMPLES))
+    item, word = columns.places_of(words[np.argsort(groups, kind="stable")][places], gold)
+    members: dict[str, columns.Column] = {
+        "gold": columns.strings_of(pairs[shown] // len(strings), gold.vocabulary),
+        "system": columns.strings_of(pairs[shown] % len(strings), gold.vocabulary),
+        "count": columns.Numbers(counts[shown]),
+        "with_head": columns.Numbers(with_head[shown]),
+        "examples": columns.Lists(offsets, columns.Records({"item": item, "word": word})),
+    }
+    rows: list[dict[str, Json]] = columns.Records(members).documents(0, len(shown))
+    if len(rest):
         sums = {"count": int(counts[rest].sum()), "with_head": int(with_head[rest].sum())}
         rows.append({"gold": None, "system": None, **sums, "examples": []})
     return rows
@@ -600,12 +584,3 @@ def confusion_report(rows: Sequence[Mapping[str, Json]]) -> str:
         relations = (short(row[side]) if row[side] is not None else _OTHERS for side in ("gold", "system"))
         table.append((str(row["count"]), str(row["with_head"]), *relations, places))
     return aligned_text(table, right=2)
-
-
-def _places(gold: DependencyTreebank, words: IntArray) -> list[dict[str, int]]:
-    sentences = np.searchsorted(gold.word_offsets, words, "right") - 1
-    positions = words - gold.word_offsets[sentences]
-    return [
-        {"item": sentence + 1, "word": position + 1}
-        for sentence, position in zip(sentences.tolist(), positions.tolist(), strict=True)
-    ]

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-_COLUMNS = 10
-
 
 def conllu(*rows: str) -> str:
     """Write a sentence of CoNLL-U from rows `ID FORM UPOS HEAD DEPREL [DEPS [FEATS]]`; missing fields are `_`."""

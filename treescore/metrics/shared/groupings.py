@@ -91,8 +91,7 @@ class WordAttributes:
         kept = self.treebank.kept
         if grouping not in kept:
             kept[grouping] = smallest(grouping.keys(self))
-        keys: IntArray = kept[grouping].astype(np.int64)
-        return keys
+        return np.asarray(kept[grouping].astype(np.int64))
 
     @cached_property
     def heads(self) -> IntArray:
@@ -112,8 +111,7 @@ class WordAttributes:
     @cached_property
     def lengths(self) -> IntArray:
         """Words of the sentence of each word, int64 (w,)."""
-        lengths: IntArray = np.diff(self.treebank.word_offsets)[self.owners]
-        return lengths
+        return np.asarray(np.diff(self.treebank.word_offsets)[self.owners])
 
     @cached_property
     def shape(self) -> Shape:
@@ -144,8 +142,7 @@ class WordAttributes:
 
     def distances(self) -> IntArray:
         """Return indices of DISTANCES, int64 (w,): eval07.pl's bins, where a word that heads itself has distance 1."""
-        distances: IntArray = _DISTANCE_OF[np.minimum(self.relation_lengths, _FAR) - NONE]
-        return distances
+        return np.asarray(_DISTANCE_OF[np.minimum(self.relation_lengths, _FAR) - NONE])
 
     def directions(self) -> IntArray:
         """Return indices of DIRECTIONS, int64 (w,): `left` where the head is left of the word."""
@@ -164,8 +161,7 @@ class WordAttributes:
         if "frames" not in kept:
             kept["frames"] = self._frames()
         groups, texts = kept["frames"]
-        frames: IntArray = self.treebank.vocabulary.numbers(texts)[groups]
-        return frames
+        return np.asarray(self.treebank.vocabulary.numbers(texts)[groups])
 
     def _frames(self) -> tuple[NDArray[Any], list[str]]:
         """Return the group of each word by its frame, and the frames of the groups."""

@@ -91,7 +91,9 @@ def shape_problems(
     cyclic = np.flatnonzero(shape.cycles >= 0)
     caused = shape.cycles >= 0
     caused[shape.owners[shape.outside]] = True  # a word with HEAD `_` may be the root
-    rootless = np.flatnonzero(_wrong_roots(treebank, shape, allowed) & ~(caused & (shape.roots == 0)))
+    wrong = (shape.roots == 0) | ((shape.roots > 1) & (not allowed.several_roots))
+    wrong &= np.diff(treebank.word_offsets) > 0
+    rootless = np.flatnonzero(wrong & ~(caused & (shape.roots == 0)))
     problems = [_bad_head(treebank, shape, word, advice) for word in outside[:cap].tolist()]
     problems += [_cycle(treebank, int(shape.cycles[sentence]), sentence, advice) for sentence in cyclic[:cap].tolist()]
     problems += [_roots(treebank, sentence, advice) for sentence in rootless[:cap].tolist()]
@@ -145,12 +147,6 @@ def _cycles(heads: list[int]) -> list[list[int]]:
                 cycle.append(heads[cycle[-1]] - 1)
             cycles.append(cycle)
     return cycles
-
-
-def _wrong_roots(treebank: DependencyTreebank, shape: Shape, allowed: Allowed) -> BoolArray:
-    """Find the sentences with words that have no root, or several where that is not allowed: bool (n,)."""
-    wrong = (shape.roots == 0) | ((shape.roots > 1) & (not allowed.several_roots))
-    return np.asarray(wrong & (np.diff(treebank.word_offsets) > 0), np.bool_)
 
 
 def _roots(treebank: DependencyTreebank, sentence: int, advice: str) -> Problem:

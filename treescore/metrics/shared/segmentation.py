@@ -14,7 +14,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from math import isqrt
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 
@@ -30,19 +30,9 @@ _MASK_BITS = 1 << 28
 """Bits of the masks of elements that are kept, the most frequent first."""
 
 
-class Spans(NamedTuple):
-    """Some words of one side in order.
-
-    Attributes:
-        starts, ends: characters of the token that each word belongs to, half-open.
-        multiword: whether the word is part of a multiword token.
-        keys: equal numbers for words that align inside multiword tokens.
-    """
-
-    starts: Sequence[int]
-    ends: Sequence[int]
-    multiword: Sequence[bool]
-    keys: Sequence[int]
+Spans = Sequence[Sequence[int]]
+"""Some words of one side in order, in four columns: where the characters of the token of each word start and end,
+half-open; whether it is part of a multiword token; equal numbers for words that align inside multiword tokens."""
 
 
 class _Steps:
@@ -51,22 +41,21 @@ class _Steps:
     def __init__(self, left: int) -> None:
         self._left = left
 
-    def pairs(self, first: Sequence[int], second: Sequence[int]) -> list[tuple[int, int]]:
-        """Return the pairs of `common_subsequence`, none where steps do not suffice."""
-        steps = len(first) * (len(second) // 64 + 1)
-        if not first or not second or steps > self._left:
-            return []
-        self._left -= steps
-        return common_subsequence(first, second)
+    def pairs(self, gold: Sequence[int], system: Sequence[int]) -> list[tuple[int, int]]:
+        """Return the pairs of words of a multiword stretch by their keys: those of `common_subsequence`.
 
-
-def stretch_pairs(gold: Sequence[int], system: Sequence[int], steps: _Steps) -> list[tuple[int, int]]:
-    """Return the pairs of words of a multiword stretch by their keys: equal beginnings always align."""
-    same = 0
-    while same < len(gold) and same < len(system) and gold[same] == system[same]:
-        same += 1
-    rest = steps.pairs(gold[same:], system[same:])
-    return [*((place, place) for place in range(same)), *((same + g, same + s) for g, s in rest)]
+        Equal beginnings always align; where steps do not suffice, nothing behind them does.
+        """
+        same = 0
+        while same < len(gold) and same < len(system) and gold[same] == system[same]:
+            same += 1
+        rest, others = gold[same:], system[same:]
+        pairs = [(place, place) for place in range(same)]
+        steps = len(rest) * (len(others) // 64 + 1)
+        if len(rest) and len(others) and steps <= self._left:
+            self._left -= steps
+            pairs += [(same + g, same + s) for g, s in common_subsequence(rest, others)]
+        return pairs
 
 
 def align_words(gold: Spans, system: Spans, steps: _Steps) -> Iterator[tuple[int, int]]:  # noqa: PLR0912 - the original's one walk
@@ -109,7 +98,7 @@ def align_words(gold: Spans, system: Spans, steps: _Steps) -> Iterator[tuple[int
                 if system_multi[s] and system_ends[s] > end:
                     end = system_ends[s]
                 s += 1
-        for one, other in stretch_pairs(gold_keys[first_gold:g], system_keys[first_system:s], steps):
+        for one, other in steps.pairs(gold_keys[first_gold:g], system_keys[first_system:s]):
             yield first_gold + one, first_system + other
 
 
@@ -346,7 +335,7 @@ class _Side:
 
     def spans(self, begin: int, stop: int) -> Spans:
         """Return some of the words."""
-        return Spans._make(view[begin:stop] for view in self._views)
+        return [view[begin:stop] for view in self._views]
 
 
 def _with_multiwords(gold: Segmentation, system: Segmentation) -> tuple[IntArray, IntArray]:
@@ -380,10 +369,7 @@ def _keys(gold: Segmentation, system: Segmentation) -> tuple[IntArray, IntArray]
     """Number forms, equal ones in lower case alike; words that are tokens lose their spaces first."""
     lowered: dict[str, int] = {}
 
-    def key_of_token(form: str) -> int:
-        return lowered.setdefault(without_spaces(form).lower(), len(lowered))
-
-    def key_of_part(form: str) -> int:
+    def key_of(form: str) -> int:
         return lowered.setdefault(form.lower(), len(lowered))
 
     keys_of_sides = []
@@ -391,8 +377,8 @@ def _keys(gold: Segmentation, system: Segmentation) -> tuple[IntArray, IntArray]
         forms, vocabulary = side.treebank.forms, side.treebank.vocabulary
         inside = side.multiword
         keys = np.empty(len(forms), np.int64)
-        keys[inside] = vocabulary.table(forms[inside], key_of_part)[forms[inside]]
-        keys[~inside] = vocabulary.table(forms[~inside], key_of_token)[forms[~inside]]
+        keys[inside] = vocabulary.table(forms[inside], key_of)[forms[inside]]
+        keys[~inside] = vocabulary.table(forms[~inside], lambda form: key_of(without_spaces(form)))[forms[~inside]]
         keys_of_sides.append(keys)
     return keys_of_sides[0], keys_of_sides[1]
 

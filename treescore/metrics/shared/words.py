@@ -294,18 +294,12 @@ def with_words_of_gold(gold: DependencyTreebank, system: DependencyTreebank) -> 
     order = np.argsort(np.concatenate([starts, gold_starts]), kind="stable")
 
     def joined(mine: IntArray, others: IntArray) -> IntArray:
-        column: IntArray = np.concatenate([mine, others])[order]
-        return column
+        return np.concatenate([mine[own], others[golds]])[order]
 
-    lengths = system.mwt_ends - system.mwt_starts, gold.mwt_ends - gold.mwt_starts
-    begins = joined(starts, gold_starts)
-    return replace(
-        filled,
-        mwt_starts=begins,
-        mwt_ends=begins + joined(lengths[0][own], lengths[1][golds]),
-        mwt_forms=joined(system.mwt_forms[own], gold.mwt_forms[golds]),
-        mwt_misc=joined(system.mwt_misc[own], gold.mwt_misc[golds]),
-    )
+    begins = np.concatenate([starts, gold_starts])[order]
+    ends = begins + joined(system.mwt_ends - system.mwt_starts, gold.mwt_ends - gold.mwt_starts)
+    forms, misc = joined(system.mwt_forms, gold.mwt_forms), joined(system.mwt_misc, gold.mwt_misc)
+    return replace(filled, mwt_starts=begins, mwt_ends=ends, mwt_forms=forms, mwt_misc=misc)
 
 
 def _tokens(side: DependencyTreebank, filled: DependencyTreebank, chosen: BoolArray) -> tuple[BoolArray, IntArray]:
