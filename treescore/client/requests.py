@@ -67,11 +67,6 @@ class Operation:
         """Whether the same call sent twice does what it does when sent once, without a key too."""
         return self.method != "POST" or self.id in AGAIN
 
-    @property
-    def takes_key(self) -> bool:
-        """Whether a key makes the service do a repeated request once."""
-        return KEY in self.headers
-
     def address(self, values: Mapping[str, str]) -> str:
         """Return the path with these values, each quoted."""
         return _PLACE.sub(lambda match: quote(values[match[1]], safe=""), self.path)
@@ -230,10 +225,8 @@ def uploads_of(texts: Mapping[str, Texts]) -> list[Upload]:
         if not all(isinstance(each, str) and is_sendable(each) for each in (name, *inner)):
             raise RequestError(f"Invalid name {name!r} of a text: names are texts without half surrogate pairs.")
         field = name if name != "meta" else "parts/meta"  # the form's own field has this name
-        if isinstance(text, Mapping):
-            found += [upload_of(f"{field}/{each}", content) for each, content in text.items()]
-        else:
-            found.append(upload_of(field, text))
+        fields = {f"{field}/{each}": one for each, one in text.items()} if isinstance(text, Mapping) else {field: text}
+        found += [upload_of(each, one) for each, one in fields.items()]
     return found
 
 
