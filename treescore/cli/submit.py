@@ -12,9 +12,8 @@ from typing import Any
 
 import click
 import orjson
+from rich import progress as bars
 from rich.console import Console
-from rich.progress import BarColumn, TaskID, TextColumn, TimeElapsedColumn
-from rich.progress import Progress as Bar
 
 from treescore.cli import verdicts
 from treescore.cli.exits import NO_SERVICE, OK, WRONG_INPUT, Stopped, epilog
@@ -122,16 +121,14 @@ def _key(given: Mapping[str, Any], token: str, files: Mapping[str, Path]) -> str
 
     feed(given["slug"].encode(), hashlib.sha256(token.encode()).digest(), orjson.dumps(_meta(given)))
     for name, path in sorted(files.items()):
-        with _reading(path) as content:
-            feed(name.encode(), content)
+        feed(name.encode(), _digest_of(path))
     return f"submit-{state.hexdigest()}"
 
 
-@contextmanager
-def _reading(path: Path) -> Iterator[bytes]:
+def _digest_of(path: Path) -> bytes:
     try:
         with path.open("rb") as file:
-            yield hashlib.file_digest(file, "sha256").digest()
+            return hashlib.file_digest(file, "sha256").digest()
     except OSError as error:
         raise Stopped(WRONG_INPUT, f"{path}: {error.strerror}.") from error
 
@@ -237,9 +234,9 @@ def _report(outcome: verdicts.Outcome, files: Mapping[str, Path], *, as_json: bo
 def _progress() -> Iterator[Any]:
     """Show a bar on standard error, where that is a terminal. Yields a function of text, done and total."""
     console = Console(stderr=True)
-    columns = (TextColumn("{task.description}"), BarColumn(), TimeElapsedColumn())
-    with Bar(*columns, console=console, transient=True, disable=not console.is_terminal) as progress:
-        task: TaskID = progress.add_task("", total=None)
+    columns = (bars.TextColumn("{task.description}"), bars.BarColumn(), bars.TimeElapsedColumn())
+    with bars.Progress(*columns, console=console, transient=True, disable=not console.is_terminal) as progress:
+        task = progress.add_task("", total=None)
 
         def show(text: str, done: int, total: int | None) -> None:
             progress.update(task, description=text, completed=done, total=total)
