@@ -17,7 +17,7 @@ from rich.console import Console
 
 from treescore.cli import verdicts
 from treescore.cli.exits import NO_SERVICE, OK, WRONG_INPUT, Stopped, epilog
-from treescore.cli.service import asking, service_options, show, status_of, token_of
+from treescore.cli.service import asking, ending, service_options, show, token_of
 from treescore.client import UNFINISHED, Client, ClientError, Document, Progress, problem_lines
 
 BEST = "best"
@@ -62,12 +62,8 @@ def submit(**given: Any) -> None:
     format of several texts takes PART/source=FILE, PART/target=FILE, PART/alignment=FILE. The same files under the
     same name are never submitted twice, however often the command runs.
     """
-    try:
-        status = _run(**given)
-    except (Stopped, ClientError) as error:
-        status = status_of(error)
-        show(status, {"problems": error.lines}, (), error.lines, as_json=given["as_json"])
-    sys.exit(status)
+    with ending(as_json=given["as_json"]):
+        sys.exit(_run(**given))
 
 
 def _run(**given: Any) -> int:
