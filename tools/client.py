@@ -513,10 +513,10 @@ def resources(contract: Contract) -> Iterator[str]:
     )
     yield "from collections.abc import AsyncIterator, Mapping, Sequence\nfrom typing import Any, Unpack\n\n"
     yield "from treescore.client import documents\n"
-    yield "from treescore.client.answers import Document\nfrom treescore.client.requests import Texts, Watch\n"
+    yield "from treescore.client.answers import Document, Target\nfrom treescore.client.requests import Texts, Watch\n"
     yield "from treescore.client.session import Awaiting, Blocking, method\n"
     yield "from treescore.client.work import (\n"
-    yield "    BenchmarkWork, JobsWork, Resource, Sending, SubmissionWork, Target, Thing, given_members, id_of,\n)\n"
+    yield "    BenchmarkWork, JobsWork, Resource, Sending, SubmissionWork, Thing, given_members, id_of,\n)\n"
     yield "from treescore.core.params import Json\n\n\n"
     rows = [line.split() for line in METHODS.split("\n") if line]
     for noun, (kind, words) in NOUNS.items():

@@ -182,12 +182,15 @@ class Scored(NamedTuple):
     Attributes:
         result: their scores.
         taken: what no option named, in words: format and metric.
-        inputs: the paths that were read.
     """
 
     result: Result
     taken: str
-    inputs: Sequence[str]
+
+    def warn(self) -> None:
+        """Print the warnings, beside an output that does not show them to people."""
+        for line in warning_lines(self.result.warnings):
+            click.echo(f"Warning: {one_line(line)}", err=True)
 
 
 def evaluated(asked: Asked, significance: Mapping[str, Json] | None = None) -> Scored:
@@ -228,8 +231,7 @@ def evaluated(asked: Asked, significance: Mapping[str, Json] | None = None) -> S
         )  # fmt: skip
     with progress_bar() as tell:
         result = evaluate(request, source_of(asked["gold"], choice), outputs, limits=read_limits(), progress=tell)
-    taken = _taken(asked, choice, metrics, sorted(by_suffix))
-    return Scored(result, taken, [asked["gold"], *(output.path for output in given)])
+    return Scored(result, _taken(asked, choice, metrics, sorted(by_suffix)))
 
 
 def source_of(argument: str, choice: FormatChoice) -> Source:
@@ -313,9 +315,3 @@ def ended(error: ScoringError) -> SystemExit:
         click.echo(f"... and {error.total - len(error.problems)} more", err=True)
     missing = all(problem.code == MISSING_EXTRA for problem in error.problems)
     return SystemExit(NOT_INSTALLED if missing else WRONG_INPUT)
-
-
-def warn_of(result: Result) -> None:
-    """Print the warnings of a result, beside an output that does not show them to people."""
-    for line in warning_lines(result.warnings):
-        click.echo(f"Warning: {one_line(line)}", err=True)

@@ -21,6 +21,7 @@ from treescore.cli.exits import epilog, write
 from treescore.render.table import Table, text_table, width_of
 
 if TYPE_CHECKING:
+    from treescore.cli.files import Scored
     from treescore.results import Result, View
     from treescore.results.views import Filters
 
@@ -47,9 +48,10 @@ def slices(by: str | None, output: Path | None, unit: str, **asked: Unpack[optio
     GOLD and each OUTPUT are as in `treescore score`.
     """
     form = options.chosen_form(output, options.VIEWS, options.paths_of(asked))
-    from treescore.cli import files  # noqa: PLC0415 - the help needs no arrays
+    from treescore.cli.files import evaluated  # noqa: PLC0415 - the help needs no arrays
 
-    result = files.evaluated(asked).result
+    scored = evaluated(asked)
+    result = scored.result
     entries = result.report.spec.entries
     if by is None:
         known = {entry.key: result.groupings(next(iter(result)), entry.key) for entry in entries}
@@ -60,7 +62,7 @@ def slices(by: str | None, output: Path | None, unit: str, **asked: Unpack[optio
         for entry in entries
         for name in result
     ]
-    _write_views(result, views, form, unit, output, 0)
+    _write_views(scored, views, form, unit, output, 0)
 
 
 def _listed(known: dict[str, list[str]], form: str) -> str:
@@ -126,7 +128,7 @@ def _write(
 ) -> None:
     """Score the files and write views of the result under the filters that were asked for."""
     form = options.chosen_form(output, options.VIEWS, options.paths_of(asked))
-    from treescore.cli import files  # noqa: PLC0415 - the help needs no arrays
+    from treescore.cli.files import evaluated  # noqa: PLC0415 - the help needs no arrays
 
     filters: Filters = {}
     for name in ("deprel", "upos", "label", "sentence"):
@@ -136,8 +138,8 @@ def _write(
         filters["length"] = asked["length"]
     if limit is None:
         limit = ON_A_TERMINAL if form == options.TEXT and output is None and options.is_terminal() else 0
-    result = files.evaluated(asked).result
-    _write_views(result, views(result, filters), form, unit, output, limit)
+    scored = evaluated(asked)
+    _write_views(scored, views(scored.result, filters), form, unit, output, limit)
 
 
 @click.command(
@@ -201,27 +203,25 @@ def diff(*, both: bool, output: Path | None, unit: str, limit: int | None, **ask
     _write(views, asked, output, unit, limit)
 
 
-def _write_views(result: Result, named: Iterable[Named], form: str, unit: str, output: Path | None, limit: int) -> None:
+def _write_views(scored: Scored, named: Iterable[Named], form: str, unit: str, output: Path | None, limit: int) -> None:
     """Write views of one kind in a form; of JSON and CSV the warnings are on standard error too.
 
     Args:
-        result: that they are of.
+        scored: that they are of.
         named: the views.
         form: in JSON each view is an object; in CSV all of them are one table, in which columns say whose a row is.
         unit: of scores.
         output: the file that is written; None for standard output, where a terminal's lines do not break.
         limit: rows of each view that are shown; 0 for all.
     """
-    from treescore.cli.files import warn_of  # noqa: PLC0415 - the help needs no arrays
-
     shown = [(members, _cut_view(view, limit)) for members, view in named]
     if form in (options.JSON, options.CSV):
-        warn_of(result)
+        scored.warn()
     write(_rendered_views(shown, form, unit, output).encode(), output)
 
 
 def _rendered_views(shown: Sequence[Named], form: str, unit: str, output: Path | None) -> str:
-    from treescore.results.views import csv_text, json_text  # noqa: PLC0415 - as above
+    from treescore.results.views import csv_text, json_text  # noqa: PLC0415 - the help needs no arrays
 
     if form == options.JSON:
         return json_text([{**members, **orjson.loads(view.to_json())} for members, view in shown])

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, fields
 from functools import partial
@@ -68,10 +69,10 @@ class _Scored:
         documents: of the sentences of each part, with which of them are compared.
     """
 
-    counts: dict[str, list[Counts]]
-    charged: dict[str, list[Counts]]
-    answered: dict[str, list[BoolArray]]
-    tokens: dict[str, list[TokenBits | None]]
+    counts: dict[str, list[Counts]] = field(default_factory=partial(defaultdict, list))
+    charged: dict[str, list[Counts]] = field(default_factory=partial(defaultdict, list))
+    answered: dict[str, list[BoolArray]] = field(default_factory=partial(defaultdict, list))
+    tokens: dict[str, list[TokenBits | None]] = field(default_factory=partial(defaultdict, list))
     documents: list[tuple[Sequence[str | None] | None, BoolArray]] = field(default_factory=list)
 
     def joined(self, name: str, _missing: frozenset[int], *, charged: bool = False) -> Counts:
@@ -135,12 +136,7 @@ def _scored_submissions(
         ScoringError: a text is missing, is not that of the comparison, or cannot be scored.
     """
     names = benchmark.submissions_of(question["systems"])
-    scored = _Scored(
-        counts={name: [] for name in names},
-        charged={name: [] for name in names},
-        answered={name: [] for name in names},
-        tokens={name: [] for name in names},
-    )
+    scored = _Scored()
     alone = len(question["parts"]) == 1
     for part in question["parts"]:
         evaluation = _evaluation(part, spec, gold, limits, alone=alone)

@@ -7,7 +7,6 @@ are shown not to be worse than NAME by more than the margin. `repeat` makes a be
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Unpack
 
@@ -21,7 +20,7 @@ from treescore.core.wording import did_you_mean, p_words
 
 if TYPE_CHECKING:
     from treescore.cli.files import Scored
-    from treescore.results import Comparison
+    from treescore.results import Comparison, Result
 
 
 @click.command(
@@ -69,7 +68,7 @@ def score(
     from treescore.cli.files import evaluated  # noqa: PLC0415 - the help needs no arrays
 
     scored = evaluated(asked, compared)
-    text = _styled(scored, style) if style is not None else _rendered_scores(scored, form, unit)
+    text = _styled(scored, style) if style is not None else _rendered(scored, scored.result, form, unit)
     write(text.encode(), output)
 
 
@@ -78,13 +77,11 @@ def _several(asked: options.Asked) -> bool:
     return len(asked["outputs"]) + len(asked["runs"]) > 1
 
 
-def _rendered_scores(scored: Scored, form: str, unit: str) -> str:
-    """Return the scores in a form; JSON and CSV warn on standard error too."""
-    from treescore.cli.files import warn_of  # noqa: PLC0415 - as the scoring
-
-    if form in (options.JSON, options.CSV):
-        warn_of(scored.result)
-    text: str = scored.result.render(form, unit)  # type: ignore[arg-type]  # click has checked the unit
+def _rendered(scored: Scored, shown: Result | Comparison, form: str, unit: str) -> str:
+    """Return scores or a comparison in a form; of those for programs the warnings are on standard error too."""
+    if form in (options.JSON, options.CSV, options.SVG):
+        scored.warn()
+    text: str = shown.render(form, unit)  # type: ignore[arg-type]  # click has checked the unit
     return f"{text}\n{scored.taken}\n" if form == options.TEXT and scored.taken else text
 
 
@@ -94,47 +91,17 @@ def _styled(scored: Scored, style: str) -> str:
     Raises:
         click.UsageError: the metric does not print this style.
     """
-    from treescore.cli.files import warn_of  # noqa: PLC0415 - as the scoring
-
     report = scored.result.report
     entry = report.spec.entries[0]
     known = entry.metric.own_styles
     if style not in known:
         meant = did_you_mean(style, known)
         raise click.UsageError(f"Unknown style {style!r} of {entry.name}.{meant} Styles: {', '.join(known) or 'none'}.")
-    warn_of(scored.result)
+    scored.warn()
     parts = [entry.metric.report(style, outcomes[entry.key]) for outcomes in report.outcomes]
     if len(parts) == 1:
         return parts[0]
     return "".join(f"{name}:\n{part}" for name, part in zip(scored.result, parts, strict=True))
-
-
-@dataclass(frozen=True, slots=True)
-class Claim:
-    """That one output is not worse than another by more than a margin, on one score.
-
-    Attributes:
-        score: its address.
-        name: the output.
-        reference: the other one.
-        margin: in units of the score.
-        p: corrected; None where it is not tested.
-        established: whether the claim is shown.
-    """
-
-    score: str
-    name: str
-    reference: str
-    margin: float
-    p: float | None
-    established: bool
-
-    @property
-    def line(self) -> str:
-        """The claim with p and verdict on one line."""
-        p = "not tested" if self.p is None else f"p {p_words(self.p)}"
-        verdict = "shown" if self.established else "not shown"
-        return f"{self.score}: {self.name} not worse than {self.reference} by more than {self.margin:g}: {p}, {verdict}"
 
 
 def margin_settings(
@@ -159,15 +126,18 @@ def margin_settings(
     return {**significance, "margin": margin}
 
 
-def claims(comparisons: Sequence[Mapping[str, Any]], reference: str, margin: float) -> Iterator[Claim]:
-    """Yield for each compared score and each other output the claim that it is not worse than the reference."""
+def claims(comparisons: Sequence[Mapping[str, Any]], reference: str, margin: float) -> Iterator[tuple[str, bool]]:
+    """Yield for each compared score and each other output the claim that it is not worse, and whether it is shown."""
     for document in comparisons:
         for pair in document["pairs"]:
             if reference not in (pair["a"], pair["b"]):
                 continue
             name = pair["b"] if pair["a"] == reference else pair["a"]
             tested = (pair.get("noninferiority") or {}).get(name) or {"p_adjusted": None, "established": False}
-            yield Claim(document["score"], name, reference, margin, tested["p_adjusted"], bool(tested["established"]))
+            p = "not tested" if tested["p_adjusted"] is None else f"p {p_words(tested['p_adjusted'])}"
+            verdict = "shown" if tested["established"] else "not shown"
+            line = f"{document['score']}: {name} not worse than {reference} by more than {margin:g}: {p}, {verdict}"
+            yield line, bool(tested["established"])
 
 
 COMPARE_FORMS = (*options.VIEWS, options.SVG)
@@ -217,31 +187,20 @@ def compare(
     if len(asked["outputs"]) + len(asked["runs"]) < 2:
         raise click.UsageError("Name at least two outputs, as in: gold.conllu mine.conllu theirs.conllu")
     settings = options.settings_of(asked)
-    from treescore.cli.files import evaluated, given_outputs, warn_of  # noqa: PLC0415 - the help needs no arrays
+    from treescore.cli.files import evaluated, given_outputs  # noqa: PLC0415 - the help needs no arrays
     from treescore.results import Comparison  # noqa: PLC0415 - as above
 
     names = [given.name for given in given_outputs(asked) if given.run_of is None]
     scored = evaluated(asked, margin_settings(reference, margin, names, settings))
-    result = scored.result
-    comparison = Comparison(result)
-    text = comparison.render(form, unit)  # type: ignore[arg-type]  # click has checked the unit
-    if form == options.TEXT and scored.taken:
-        text = f"{text}\n{scored.taken}\n"
-    if form in (options.JSON, options.CSV, options.SVG):
-        warn_of(result)
-    write(text.encode(), output)
+    comparison = Comparison(scored.result)
+    write(_rendered(scored, comparison, form, unit).encode(), output)
     if reference is not None and margin is not None:
-        _claim(comparison, reference, margin, form)
-
-
-def _claim(comparison: Comparison, reference: str, margin: float, form: str) -> None:
-    """Print which outputs are shown not to be worse, and end the command where one is not."""
-    found = list(claims(comparison.comparisons, reference, margin))
-    for claim in found:
-        if form == options.TEXT or not claim.established:
-            click.echo(claim.line, err=form != options.TEXT)
-    if not all(claim.established for claim in found):
-        raise SystemExit(MISSED)
+        found = list(claims(comparison.comparisons, reference, margin))
+        for line, established in found:
+            if form == options.TEXT or not established:
+                click.echo(line, err=form != options.TEXT)
+        if not all(established for _, established in found):
+            raise SystemExit(MISSED)
 
 
 @click.command(

@@ -83,6 +83,17 @@ def status_of(error: Stopped | ClientError) -> int:
     return REFUSED if isinstance(error, RefusedError) else NO_SERVICE
 
 
+@contextmanager
+def ending(*, as_json: bool) -> Iterator[None]:
+    """End the command with the problems and the status of an error that is raised in the block."""
+    try:
+        yield
+    except (Stopped, ClientError) as error:
+        status = status_of(error)
+        show(status, {"problems": error.lines}, (), error.lines, as_json=as_json)
+        sys.exit(status)
+
+
 def show(
     status: int, document: Mapping[str, Any], lines: Sequence[str], problems: Sequence[str], *, as_json: bool
 ) -> None:
@@ -119,13 +130,11 @@ def asks(group: click.Group, name: str) -> Callable[[Callable[..., Answer | str]
     def added(function: Callable[..., Answer | str]) -> click.Command:
         @functools.wraps(function)
         def command(*, url: str, timeout: float, as_json: bool, **given: Any) -> None:
-            try:
-                with asking(url, token_of("an organiser's"), timeout, "treescore-organise") as client:
-                    answer = function(client, **given)
-            except (Stopped, ClientError) as error:
-                status = status_of(error)
-                show(status, {"problems": error.lines}, (), error.lines, as_json=as_json)
-                sys.exit(status)
+            with (
+                ending(as_json=as_json),
+                asking(url, token_of("an organiser's"), timeout, "treescore-organise") as client,
+            ):
+                answer = function(client, **given)
             if isinstance(answer, str):
                 write(answer.encode(), None)
             else:

@@ -12,13 +12,12 @@ from typing import Any
 
 import click
 import orjson
+from rich import progress as bars
 from rich.console import Console
-from rich.progress import BarColumn, TaskID, TextColumn, TimeElapsedColumn
-from rich.progress import Progress as Bar
 
 from treescore.cli import verdicts
 from treescore.cli.exits import NO_SERVICE, OK, WRONG_INPUT, Stopped, epilog
-from treescore.cli.service import asking, service_options, show, status_of, token_of
+from treescore.cli.service import asking, ending, service_options, show, token_of
 from treescore.client import UNFINISHED, Client, ClientError, Document, Progress, problem_lines
 
 BEST = "best"
@@ -63,12 +62,8 @@ def submit(**given: Any) -> None:
     format of several texts takes PART/source=FILE, PART/target=FILE, PART/alignment=FILE. The same files under the
     same name are never submitted twice, however often the command runs.
     """
-    try:
-        status = _run(**given)
-    except (Stopped, ClientError) as error:
-        status = status_of(error)
-        show(status, {"problems": error.lines}, (), error.lines, as_json=given["as_json"])
-    sys.exit(status)
+    with ending(as_json=given["as_json"]):
+        sys.exit(_run(**given))
 
 
 def _run(**given: Any) -> int:
@@ -122,16 +117,14 @@ def _key(given: Mapping[str, Any], token: str, files: Mapping[str, Path]) -> str
 
     feed(given["slug"].encode(), hashlib.sha256(token.encode()).digest(), orjson.dumps(_meta(given)))
     for name, path in sorted(files.items()):
-        with _reading(path) as content:
-            feed(name.encode(), content)
+        feed(name.encode(), _digest_of(path))
     return f"submit-{state.hexdigest()}"
 
 
-@contextmanager
-def _reading(path: Path) -> Iterator[bytes]:
+def _digest_of(path: Path) -> bytes:
     try:
         with path.open("rb") as file:
-            yield hashlib.file_digest(file, "sha256").digest()
+            return hashlib.file_digest(file, "sha256").digest()
     except OSError as error:
         raise Stopped(WRONG_INPUT, f"{path}: {error.strerror}.") from error
 
@@ -237,9 +230,9 @@ def _report(outcome: verdicts.Outcome, files: Mapping[str, Path], *, as_json: bo
 def _progress() -> Iterator[Any]:
     """Show a bar on standard error, where that is a terminal. Yields a function of text, done and total."""
     console = Console(stderr=True)
-    columns = (TextColumn("{task.description}"), BarColumn(), TimeElapsedColumn())
-    with Bar(*columns, console=console, transient=True, disable=not console.is_terminal) as progress:
-        task: TaskID = progress.add_task("", total=None)
+    columns = (bars.TextColumn("{task.description}"), bars.BarColumn(), bars.TimeElapsedColumn())
+    with bars.Progress(*columns, console=console, transient=True, disable=not console.is_terminal) as progress:
+        task = progress.add_task("", total=None)
 
         def show(text: str, done: int, total: int | None) -> None:
             progress.update(task, description=text, completed=done, total=total)

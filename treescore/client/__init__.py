@@ -9,16 +9,15 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from pathlib import Path
 from time import monotonic
 from typing import Any, Self
 
 import httpx
 
 from treescore.client import documents
-from treescore.client.answers import Answer, Document, RateLimit
+from treescore.client.answers import Answer, Document, RateLimit, Target
 from treescore.client.errors import ClientError, RefusedError, RequestError, UnavailableError, problem_lines
-from treescore.client.requests import OPERATIONS, Operation, Progress, Texts, Watch, operation_of, uploads_of
+from treescore.client.requests import OPERATIONS, Operation, Progress, Texts, Watch, operation_of
 from treescore.client.resources import AsyncService, Service
 from treescore.client.session import UNFINISHED, Backoff, Call, Session, method, open_http
 from treescore.client.work import Resource
@@ -89,7 +88,7 @@ class ClientMethods(Resource):
         headers: Mapping[str, str] | None = None,
         json: Json | None = None,
         texts: Mapping[str, Texts] | None = None,
-        to: str | Path | None = None,
+        to: Target | None = None,
         progress: Watch | None = None,
         seconds: float | None = None,
     ) -> Answer:
@@ -109,11 +108,8 @@ class ClientMethods(Resource):
         Raises:
             ClientError: the operation or a parameter is unknown, the service refuses it, or it does not answer.
         """
-        made = self._session.call(
-            operation, path, query=query, seconds=seconds, headers=headers or {}, json=json, watch=progress,
-            uploads=None if texts is None else uploads_of(texts), target=None if to is None else Path(to),
-        )  # fmt: skip
-        return await made.exchange()
+        sent = {"headers": headers or {}, "json": json, "texts": texts, "watch": progress, "target": to}
+        return await self._session.call(operation, path, query=query, seconds=seconds, **sent).exchange()
 
     @method
     async def send(
@@ -141,8 +137,7 @@ class ClientMethods(Resource):
         Raises:
             ClientError: the service refuses the request or does not answer.
         """
-        uploads = None if form is None else uploads_of(form)
-        more = {"headers": headers or {}, "json": json, "uploads": uploads, "watch": progress, "fresh": True}
+        more = {"headers": headers or {}, "json": json, "texts": form, "watch": progress, "fresh": True}
         return await self._at(method, path, seconds, **more).exchange()
 
     @method

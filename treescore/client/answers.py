@@ -8,12 +8,12 @@ A document is a frozen view: members are attributes, and the object stays as it 
 from __future__ import annotations
 
 import io
+import os
 import re
 import zlib
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
-from datetime import UTC, datetime
 from email.utils import parsedate_to_datetime
 from pathlib import Path
 from tempfile import NamedTemporaryFile
@@ -36,6 +36,8 @@ MOST_OF_FILE = 16 << 30
 """Bytes of an answer that is written into a file, once unpacked."""
 _PIECE = 1 << 20
 """Bytes unpacked at once."""
+Target = str | os.PathLike[str]
+"""A file into which an answer goes."""
 REFUSALS = (401, 403, 409, 429)
 _CODINGS = ("", "identity", "gzip")
 _TITLE = re.compile(rb"<title[^>]*>\s*([^<]{1,80})", re.IGNORECASE)
@@ -103,10 +105,10 @@ class Answer:
         if _is_number(asked):
             return float(asked)
         if asked:
-            try:
-                return max(0.0, (parsedate_to_datetime(asked) - self._date()).total_seconds())
-            except (TypeError, ValueError, OverflowError):
-                return None  # neither a number nor a date
+            with suppress(TypeError, ValueError, OverflowError):  # neither a number nor a date
+                sent = parsedate_to_datetime(self.headers.get("Date", ""))
+                return max(0.0, (parsedate_to_datetime(asked) - sent).total_seconds())
+            return None
         reset = self.headers.get("RateLimit-Reset", "")
         return float(reset) if self.status == 429 and _is_number(reset) else None
 
@@ -153,12 +155,6 @@ class Answer:
         if not known and error.retry_after is not None:  # the service itself says when
             error.add_line(f"Retry in {error.retry_after:.0f} s.")
         return error
-
-    def _date(self) -> datetime:
-        """Return the time of the answer by the clock of its sender."""
-        with suppress(TypeError, ValueError, OverflowError):
-            return parsedate_to_datetime(self.headers.get("Date", ""))
-        return datetime.now(UTC)
 
     def _instead(self) -> str:
         """Return what the body seems to be."""
@@ -211,14 +207,14 @@ class Receiver:
         check: called between pieces; raises where the time is over.
     """
 
-    def __init__(self, response: httpx.Response, target: Path | None, check: Callable[[], None]) -> None:
+    def __init__(self, response: httpx.Response, target: Target | None, check: Callable[[], None]) -> None:
         self._response = response
         self.whole = response.is_stream_consumed
         self._check = check
         self._url = str(response.request.url)
         self._coding = response.headers.get("Content-Encoding", "").strip().lower()
         self._unpacker: Any = None
-        self._target = target if response.is_success else None
+        self._target = Path(target) if response.is_success and target is not None else None
         self._most = MOST_OF_ERROR if not response.is_success else MOST if self._target is None else MOST_OF_FILE
         self._file: IO[bytes] = io.BytesIO()
         if self._target is not None:
@@ -401,11 +397,9 @@ class JobDocument(Document):
         Raises:
             KeyError: the system is unknown, or the job has no results.
         """
-        results: Mapping[str, Any] = self["results"] or {}
-        for each in results.get("systems", ()):
+        for each in (self["results"] or {}).get("systems", ()):
             if each["name"] == system:
-                nested = {metric: found["scores"] for metric, found in each["metrics"].items()}
-                return scores_at(nested)
+                return scores_at({metric: found["scores"] for metric, found in each["metrics"].items()})
         raise KeyError(system)
 
 

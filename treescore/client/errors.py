@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import ClassVar
+from typing import Any, ClassVar
 
-from treescore.core.params import Json
 from treescore.errors import Problem
 
 _PLACES = {"pointer": str, "part": str, "sentence": int, "sent_id": str, "line": int, "column": int}
@@ -27,11 +26,7 @@ class ClientError(Exception):
     code: ClassVar[int] = 0
 
     def __init__(
-        self,
-        *lines: str,
-        status: int | None = None,
-        retry_after: float | None = None,
-        document: Mapping[str, Json] = {},
+        self, *lines: str, status: int | None = None, retry_after: float | None = None, document: Mapping[str, Any] = {}
     ) -> None:
         super().__init__("\n".join(lines))
         self.lines = lines
@@ -97,13 +92,13 @@ class TooManyRequests(RefusedError):
     code = 429
 
 
-def slug_of(document: Mapping[str, Json]) -> str:
+def slug_of(document: Mapping[str, Any]) -> str:
     """Return the last part of a problem's type; empty where it has none."""
     _, known, slug = str(document.get("type")).rpartition("/problems/")
     return slug if known else ""
 
 
-def problems_of(document: Mapping[str, Json]) -> list[Mapping[str, Json]]:
+def problems_of(document: Mapping[str, Any]) -> list[Mapping[str, Any]]:
     """Return the members of `errors[]`, as far as they can be printed: another server may answer anything."""
     listed = document.get("errors")
     return [
@@ -113,13 +108,13 @@ def problems_of(document: Mapping[str, Json]) -> list[Mapping[str, Json]]:
     ]
 
 
-def _problem(error: Mapping[str, Json]) -> Problem:
+def _problem(error: Mapping[str, Any]) -> Problem:
     """Return a member of `errors[]` as the library's own kind of problem."""
     known = {name: error[name] for name, kind in _PLACES.items() if isinstance(error.get(name), kind)}
     return Problem(error["code"], error["detail"], **known)
 
 
-def problem_lines(errors: Sequence[Mapping[str, Json]], files: Mapping[str, str], total: int) -> list[str]:
+def problem_lines(errors: Sequence[Mapping[str, Any]], files: Mapping[str, str], total: int) -> list[str]:
     """Return problems as compilers print them: `file:line:column: what is wrong [code]`.
 
     Args:

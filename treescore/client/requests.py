@@ -67,11 +67,6 @@ class Operation:
         """Whether the same call sent twice does what it does when sent once, without a key too."""
         return self.method != "POST" or self.id in AGAIN
 
-    @property
-    def takes_key(self) -> bool:
-        """Whether a key makes the service do a repeated request once."""
-        return KEY in self.headers
-
     def address(self, values: Mapping[str, str]) -> str:
         """Return the path with these values, each quoted."""
         return _PLACE.sub(lambda match: quote(values[match[1]], safe=""), self.path)
@@ -156,13 +151,18 @@ class Upload:
     content: bytes
     size: int
 
-    @contextmanager
-    def reading(self) -> Iterator[None]:
-        """Say which text cannot be read."""
-        try:
-            yield
-        except OSError as error:
-            raise _unreadable(Path(self.path or self.name), error) from error
+
+@contextmanager
+def _reading(path: Path) -> Iterator[None]:
+    """Say which file cannot be read."""
+    try:
+        yield
+    except (OSError, ValueError) as error:
+        reason = error.strerror if isinstance(error, OSError) else error
+        shown = str(path) if len(str(path)) <= 80 else f"{str(path)[:80]}..."
+        raise UnreadableUpload(
+            f"{shown}: {reason}. Give the path of a file; a text as bytes, or as a string with a line break."
+        ) from error
 
 
 def upload_of(name: str, text: Text) -> Upload:
@@ -173,16 +173,13 @@ def upload_of(name: str, text: Text) -> Upload:
     """
     if isinstance(text, os.PathLike) or (isinstance(text, str) and not any(sign in text for sign in "\r\n")):
         path = Path(text)
-        try:
+        with _reading(path):
             if not (stat.S_ISREG(path.stat().st_mode) or path.is_dir()):
                 # a pipe is read once, and a device may never end: both are for the caller to open
                 raise UnreadableUpload(f"{path} is a pipe or a device. Give it as an open file, or its text as bytes.")
             with path.open("rb") as file:
-                beginning = file.read(max(map(len, PACKED)))
-        except (OSError, ValueError) as error:
-            raise _unreadable(path, error) from error
-        if not beginning.startswith(PACKED):
-            return Upload(name, path, b"", path.stat().st_size)
+                if not file.read(max(map(len, PACKED))).startswith(PACKED):
+                    return Upload(name, path, b"", path.stat().st_size)
         content: Any = _unpacked(path)
     else:
         try:
@@ -230,19 +227,9 @@ def uploads_of(texts: Mapping[str, Texts]) -> list[Upload]:
         if not all(isinstance(each, str) and is_sendable(each) for each in (name, *inner)):
             raise RequestError(f"Invalid name {name!r} of a text: names are texts without half surrogate pairs.")
         field = name if name != "meta" else "parts/meta"  # the form's own field has this name
-        if isinstance(text, Mapping):
-            found += [upload_of(f"{field}/{each}", content) for each, content in text.items()]
-        else:
-            found.append(upload_of(field, text))
+        fields = {f"{field}/{each}": one for each, one in text.items()} if isinstance(text, Mapping) else {field: text}
+        found += [upload_of(each, one) for each, one in fields.items()]
     return found
-
-
-def _unreadable(path: Path, error: OSError | ValueError) -> UnreadableUpload:
-    reason = error.strerror if isinstance(error, OSError) else error
-    shown = str(path) if len(str(path)) <= 80 else f"{str(path)[:80]}..."
-    return UnreadableUpload(
-        f"{shown}: {reason}. Give the path of a file; a text as bytes, or as a string with a line break."
-    )
 
 
 class _Sent(io.BufferedReader):
@@ -255,7 +242,7 @@ class _Sent(io.BufferedReader):
         self.seek(0)
 
     def read(self, size: int | None = -1, /) -> bytes:
-        with self._upload.reading():
+        with _reading(Path(self._upload.path or self._upload.name)):
             data = super().read(size)
         self._left -= len(data)
         if self._left < 0 or (not data and self._left):
@@ -287,7 +274,7 @@ def open_form(
 
     files = {}
     for upload in uploads:
-        with upload.reading():
+        with _reading(Path(upload.path or upload.name)):
             raw = io.BytesIO(upload.content) if upload.path is None else io.FileIO(upload.path)
             text = opened.enter_context(_Sent(raw, upload, count))
         files[upload.name] = ("text", text, "application/octet-stream")  # the local name of a file is not sent

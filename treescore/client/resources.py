@@ -7,7 +7,7 @@ from collections.abc import AsyncIterator, Mapping, Sequence
 from typing import Any, Unpack
 
 from treescore.client import documents
-from treescore.client.answers import Document
+from treescore.client.answers import Document, Target
 from treescore.client.requests import Texts, Watch
 from treescore.client.session import Awaiting, Blocking, method
 from treescore.client.work import (
@@ -16,7 +16,6 @@ from treescore.client.work import (
     Resource,
     Sending,
     SubmissionWork,
-    Target,
     Thing,
     given_members,
     id_of,

@@ -8,14 +8,12 @@ from __future__ import annotations
 import asyncio
 import math
 import random
-import ssl
 import threading
 import uuid
-from collections.abc import AsyncIterator, Awaitable, Callable, Coroutine, Iterator, Mapping, Sequence
+from collections.abc import AsyncIterator, Awaitable, Callable, Coroutine, Iterator, Mapping
 from contextlib import ExitStack, aclosing, closing, suppress
 from dataclasses import dataclass, field, replace
 from functools import update_wrapper
-from pathlib import Path
 from typing import Any, Concatenate, Generic, ParamSpec, TypeVar, overload
 
 import httpx
@@ -80,13 +78,13 @@ class Call:
         query: parameters of the query string.
         headers: that the caller chose.
         json: the body, or the form's field `meta`.
-        uploads: texts of a form; None for no form.
+        texts: of a form, by the names of their fields; None for no form.
         target: file for the answer's body.
         watch: called with the bytes that are sent, and the states of work.
         fresh: whether no kept answer counts.
 
     Raises:
-        RequestError: the path or a header cannot be sent.
+        RequestError: the path, a header or a text cannot be sent.
     """
 
     session: Session
@@ -97,8 +95,8 @@ class Call:
     query: Mapping[str, str] = field(default_factory=dict)
     headers: Mapping[str, str] = field(default_factory=dict)
     json: Json | None = None
-    uploads: Sequence[requests.Upload] | None = None
-    target: Path | None = None
+    texts: Mapping[str, requests.Texts] | None = None
+    target: answers.Target | None = None
     watch: requests.Watch | None = None
     fresh: bool = False
 
@@ -113,6 +111,7 @@ class Call:
         for name, value in self.headers.items():
             if not answers.is_header(f"{name}{value}"):
                 raise answers.RequestError(f"Invalid header {name!r}: it has a character that is not printable ASCII.")
+        self._uploads = None if self.texts is None else requests.uploads_of(self.texts)
         self._sent = httpx.Headers(dict(self.headers))  # with what makes it safe to repeat, and the key of an own job
         # a validation is not a resource: the service has no key for it
         validates = "validate_only" in f"{self.path}{dict(self.query)}"
@@ -213,9 +212,9 @@ class Call:
         except orjson.JSONEncodeError as error:
             raise answers.RequestError(f"The request cannot be written as JSON: {error}.") from error
         with ExitStack() as opened:
-            if self.uploads is not None:
+            if self._uploads is not None:
                 given["data"] = {"meta": body}
-                given["files"] = requests.open_form(self.uploads, opened, self.watch, self._check)
+                given["files"] = requests.open_form(self._uploads, opened, self.watch, self._check)
             elif self.json is not None:
                 given["content"] = body
                 self._sent.setdefault("Content-Type", "application/json")
@@ -228,9 +227,25 @@ class Call:
             except httpx.InvalidURL as error:
                 raise answers.WrongAddress(f"Invalid URL {url}: {error}") from error
             try:
-                return await self.session.send(request, self.target, self._check)
+                return await self._received(request)
             except httpx.InvalidURL as error:  # the HTTP library reads a Location, although it is not followed
                 raise answers.WrongAnswer(f"{url} answers with a redirect to an invalid address: {error}.") from error
+
+    async def _received(self, request: httpx.Request) -> answers.Answer:
+        """Return the answer to a request, with its body in `target` if given."""
+        http = self.session.http
+        if isinstance(http, httpx.Client):
+            response = http.send(request, stream=True)
+            with closing(response), answers.Receiver(response, self.target, self._check) as receiver:
+                for piece in () if receiver.whole else response.iter_raw():
+                    receiver.feed(piece)
+                return receiver.finish()
+        async with aclosing(await http.send(request, stream=True)) as response:
+            with answers.Receiver(response, self.target, self._check) as receiver:
+                if not receiver.whole:
+                    async for piece in response.aiter_raw():
+                        receiver.feed(piece)
+                return receiver.finish()
 
     def _tell_doubt(self, error: answers.ClientError) -> None:
         """Say what a caller must know to send nothing twice, where the answer to a request was lost."""
@@ -259,7 +274,7 @@ class Call:
         error = answer.error()
         if self._doubtful and self.method != "GET" and requests.KEY not in self._sent:
             error.add_line("An earlier attempt, whose answer was lost, may have been carried out.")
-        if isinstance(error, answers.Unauthorized) and self.uploads:
+        if isinstance(error, answers.Unauthorized) and self.texts:
             error.add_line("Nothing of the upload was stored: send it again with a valid token.")
         if self.operation is not None and answer.status in (404, 405) and answer.object() is None:
             error.add_line("The service may be older than this client, or another one: check the URL.")
@@ -410,21 +425,6 @@ class Session:
         self.known: dict[tuple[object, ...], answers.Answer] = {}
         self._keeping = threading.Lock()
 
-    async def send(self, request: httpx.Request, target: Path | None, check: Callable[[], None]) -> answers.Answer:
-        """Send a request; return its answer, with its body in `target` if given. `check` raises once time is over."""
-        if isinstance(self.http, httpx.Client):
-            response = self.http.send(request, stream=True)
-            with closing(response), answers.Receiver(response, target, check) as receiver:
-                for piece in () if receiver.whole else response.iter_raw():
-                    receiver.feed(piece)
-                return receiver.finish()
-        async with aclosing(await self.http.send(request, stream=True)) as response:
-            with answers.Receiver(response, target, check) as receiver:
-                if not receiver.whole:
-                    async for piece in response.aiter_raw():
-                        receiver.feed(piece)
-                return receiver.finish()
-
     async def pause(self, seconds: float) -> None:
         """Wait: a signal of the program interrupts it, or other tasks go on."""
         if isinstance(self.http, httpx.Client):
@@ -499,11 +499,8 @@ def _fault(url: str, error: httpx.TransportError) -> answers.ClientError:
     """Return what an error of the connection means to the caller."""
     if isinstance(error, httpx.UnsupportedProtocol):
         return answers.WrongAddress(f"Invalid URL {url}: {error}")
-    cause: BaseException | None = error
-    while cause is not None:
-        if isinstance(cause, ssl.SSLCertVerificationError):
-            return answers.WrongAddress(f"{url} is not trusted: {error}. Check the URL, or the certificates you trust.")
-        cause = cause.__cause__ or cause.__context__
+    if "CERTIFICATE_VERIFY_FAILED" in str(error):  # the HTTP library keeps the words of the error of TLS
+        return answers.WrongAddress(f"{url} is not trusted: {error}. Check the URL, or the certificates you trust.")
     line = f"{url} does not answer: {error or type(error).__name__}"
     return answers.TimedOut(line) if isinstance(error, httpx.ReadTimeout) else answers.NoAnswer(line)
 

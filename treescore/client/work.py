@@ -2,22 +2,19 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from pathlib import Path
 from typing import Any, TypedDict, TypeVar, Unpack
 
 from treescore.client import documents
-from treescore.client.answers import Answer, Cancelled, Document, RequestError, WrongAnswer, failure_error
-from treescore.client.requests import KEY, OPERATIONS, Texts, Watch, uploads_of
+from treescore.client.answers import Answer, Cancelled, Document, RequestError, Target, WrongAnswer, failure_error
+from treescore.client.requests import KEY, OPERATIONS, Texts, Watch
 from treescore.client.session import WAIT_SECONDS, Call, Session, method
 from treescore.core.params import Choice, Json, choices_of
 from treescore.core.version import __version__
 from treescore.core.wording import did_you_mean
 
 D = TypeVar("D", bound=Document)
-Target = str | os.PathLike[str]
 
 
 class Sending(TypedDict, total=False):
@@ -58,8 +55,7 @@ class Resource:
 
     async def _text(self, to: Target | None, operation: str, *values: str, **options: Any) -> str:
         """Return an answer as text; empty where it goes into the file `to`, which is written whole or not at all."""
-        sent = {"target": None if to is None else Path(to), "headers": {"Accept": "*/*"}}
-        return (await self._answer(operation, *values, **sent, **options)).text
+        return (await self._answer(operation, *values, target=to, headers={"Accept": "*/*"}, **options)).text
 
     async def _finished(self, kind: type[D], call: Call, answer: Answer | None = None, *, check: bool) -> D:
         """Return work once it has finished.
@@ -82,15 +78,7 @@ class Resource:
         return document
 
     async def _work(
-        self,
-        kind: type[D],
-        operation: str,
-        reads: str,
-        how: Sending,
-        *values: str,
-        texts: Mapping[str, Texts] | None = None,
-        name: str = "id",
-        **options: Any,
+        self, kind: type[D], operation: str, reads: str, how: Sending, *values: str, name: str = "id", **options: Any
     ) -> D:
         """Send work, and wait for it if asked.
 
@@ -100,9 +88,8 @@ class Resource:
             reads: the operation that reads it.
             how: it is sent, and whether it is waited for.
             values: of the path of the operation that sends it.
-            texts: that are sent, by the names of their fields.
             name: of the member that has its own in the path of the other.
-            options: what else is sent.
+            options: what is sent.
 
         Raises:
             ClientError: the service refuses the work, it fails, or the time is over.
@@ -116,7 +103,7 @@ class Resource:
         prefer = f"wait={WAIT_SECONDS}" if waiting and progress is None else None
         headers = given_members(**{KEY: how.get("key"), "Prefer": prefer})
         options |= {"headers": headers, "watch": progress, "seconds": how.get("seconds")}
-        call = self._call(operation, *values, uploads=None if texts is None else uploads_of(texts), **options)
+        call = self._call(operation, *values, **options)
         answer = await call.exchange()
         document = kind.of(answer)
         if not waiting:

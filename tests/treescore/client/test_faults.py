@@ -11,6 +11,7 @@ from datetime import UTC, datetime, timedelta
 from email.utils import format_datetime
 from time import monotonic
 
+import httpx
 import pytest
 
 from tests.fixtures.service_process import free_port
@@ -392,6 +393,20 @@ FAR = "Mon, 23 Nov 99999999999 08:00:00 GMT"
 def test_a_date_beyond_the_calendar_is_none(dates):
     with pytest.raises(answers.TooManyRequests):
         called(lambda client: client.job("job_1").get(), [head(429, b"{}", Connection="close", **dates)])
+
+
+def test_a_certificate_that_is_not_trusted_is_told_and_not_asked_for_again():
+    def refuse(request):
+        seen.append(request)
+        raise httpx.ConnectError("[SSL: CERTIFICATE_VERIFY_FAILED] certificate verify failed: self-signed certificate")
+
+    seen = []
+    with (
+        Client("https://scores.example.org", backoff=FAST, http={"transport": httpx.MockTransport(refuse)}) as client,
+        pytest.raises(answers.WrongAddress, match=r"is not trusted: .*self-signed certificate"),
+    ):
+        client.job("job_1").get()
+    assert len(seen) == 1
 
 
 @pytest.mark.parametrize("place", ["mailto:x", "http://[::1", "http://h:x/"])
